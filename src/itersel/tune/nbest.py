@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -111,6 +112,7 @@ def tune_nbest(
     table = read.table
 
     begin = as_weights(dict.fromkeys(table.dense_names, 1.0) if start is None else start)
+    _check_sizes(begin, read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(begin.key, feature_keys(string_table(read.names)))
     others = take_weights(begin, ~listed).to_dict()
@@ -128,6 +130,18 @@ def tune_nbest(
         read.sizes,
         sorted(others),
     )
+
+
+def _check_sizes(start: Weights, lists: ReadLists) -> None:
+    """Raise an InputError if start weights are those of a feature function with more or fewer values."""
+    others = start.to_dict().keys() - set(lists.names)
+    for name, count in lists.sizes.items():
+        numbered = re.compile(rf"{re.escape(name)}(_[0-9]+)?")
+        if unknown := sorted(filter(numbered.fullmatch, others)):
+            raise InputError(
+                f"start weights: there is one for '{unknown[-1]}', but '{name}' has {count} "
+                f"value{'s' * (count > 1)} in the lists; start from the weights that made the lists"
+            )
 
 
 def metric_of(quality: object) -> str | None:
