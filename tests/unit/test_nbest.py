@@ -191,6 +191,7 @@ def test_block_of_moses(tmp_path):
         ("w.ini", "[feature]\n", "has no block"),
         ("w.ini", "[weight]\nLM 1\n", "w.ini:2: expected 'Name= weight weight ...'"),
         ("w.ini", "[weight]\nLM= nan\n", "the weight of 'LM' is nan"),
+        ("w.ini", "[weight]\nLM= 1\u00a02\n", "w.ini:2: expected 'Name= weight weight ...'"),
         ("w.ini", "[weight]\nLM= 1\nLM= 1\n", "w.ini:3: the weight of 'LM' is given twice"),
         ("w.json", "[1]", "is not a JSON object"),
         ("w.json", '{"a": "1"}', "the value of 'a' is not a number"),

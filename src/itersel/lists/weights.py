@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Mapping
 
+from itersel.corpus.text import split_words
 from itersel.errors import FilePath, InputError
 from itersel.lists.lines import named_numbers, parse_object, value_names
 from itersel.storage.files import open_output, read_lines, without_compression
@@ -62,7 +63,7 @@ def _read_moses(path: FilePath) -> dict[str, float]:
         elif line and section == "weight":
             name, equals, rest = line.rpartition("=")
             try:
-                numbers = [parse_number(word) for word in rest.split()]
+                numbers = [parse_number(word) for word in split_words(rest)]
             except ValueError:
                 numbers = []
             if not equals or not numbers:
