@@ -12,18 +12,17 @@ sentence choose from the same few hundred sparse features. The same seed gives t
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.bleu.score_kernels import ORDER
-from itersel.lists.files import FORMAT
-from itersel.lists.table import DIGITS
-from itersel.storage.hdf5_rows import RowWriter, write_rows
+from itersel.bleu.score_kernels import ORDER, Statistics
+from itersel.lists.files import write_lists
+from itersel.lists.headers import header_attributes
+from itersel.lists.table import ListTable, SparseRows
 from itersel.storage.strings import StringTable, offsets_of, string_table
-from itersel.tune.generate import START
+from itersel.tune.start_weights import START_WEIGHTS
 from itersel.vectors.feature_names import DENSE_FEATURES
 from itersel.vectors.features import feature_keys
 
@@ -59,16 +58,12 @@ def make_lists(
     # popular features are in many sentences
     chosen = (features * random.random((sentences, CHOICE)) ** 3).astype(np.int64) if features else None
     for iteration in range(1, iterations + 1):
-        attributes = {
-            "settings": json.dumps({"made up": True}),
-            "iteration": iteration,
-            "shard": 0,
-            "sentences": "made up",
-            "dense_names": json.dumps(list(DENSE_FEATURES)),
-        }
-        with write_rows(folder / f"{iteration}.h5", FORMAT, len(DENSE_FEATURES), attributes) as writer:
-            _write(writer, lengths, k_best, chosen, keys, names, np.random.default_rng((seed, iteration)))
-    (folder / "before").write_text("".join(f"{name} {value}\n" for name, value in START.items()))
+        table = _make_table(lengths, k_best, chosen, keys, names, np.random.default_rng((seed, iteration)))
+        attributes = header_attributes("made up", 0, iteration, {}, "made up", table.dense_names)
+        path = folder / f"{iteration}.h5"
+        with write_lists(path, len(table.dense_names), attributes, keys, names, False) as writer:
+            writer.append(table)
+    (folder / "before").write_text("".join(f"{name} {value}\n" for name, value in START_WEIGHTS.items()))
     paths = folder / "list"
     paths.write_text("".join(f"{folder / str(i)}.h5\n" for i in range(1, iterations + 1)))
     return paths
@@ -82,15 +77,14 @@ def _features(count: int) -> tuple[NDArray[np.uint64], StringTable]:
     return keys[order], names.take(order)
 
 
-def _write(
-    writer: RowWriter,
+def _make_table(
     lengths: NDArray[np.int64],
     k_best: int,
     chosen: NDArray[np.int64] | None,
     keys: NDArray[np.uint64],
     names: StringTable,
     random: np.random.Generator,
-) -> None:
+) -> ListTable:
     rows = lengths.shape[0] * k_best
     reference = np.repeat(lengths, k_best)
     length = np.maximum(1, reference + random.integers(-3, 4, rows))
@@ -99,7 +93,7 @@ def _write(
     dense = random.normal(size=(rows, len(DENSE_FEATURES))) + quality[:, None] * np.linspace(
         -2, 2, len(DENSE_FEATURES)
     )
-    offset, feature = np.zeros(rows + 1, np.int64), np.zeros(0, np.int64)
+    offset, feature = np.zeros(rows + 1, np.int64), np.zeros(0, np.int32)
     if chosen is not None:
         # better translations prefer the first of their sentence's features
         preference = random.random((rows, CHOICE), np.float32)
@@ -109,25 +103,18 @@ def _write(
         # a sentence may have drawn a feature twice
         is_first = np.ones(found.shape, bool)
         is_first[:, 1:] = np.diff(found, axis=1) > 0
-        offset, feature = offsets_of(is_first.sum(axis=1)), found[is_first]
-    used, number = np.unique(feature, return_inverse=True)
-    table = names.take(used)
-    writer.append(
-        {
-            "sentence_offset": np.arange(1, lengths.shape[0] + 1) * k_best,
-            "reference_length": lengths,
-            "sentence_reference_offset": np.arange(1, lengths.shape[0] + 1),
-            "matches": (ngrams * quality[:, None] ** np.arange(1, ORDER + 1)).astype(np.int32),
-            "length": length,
-            "hash": random.integers(0, 1 << 63, (rows, 2), np.uint64),
-            "dense": np.round(dense, DIGITS),
-            "feature": number,
-            "feature_value": np.ones(feature.shape[0]),
-            "feature_offset": offset[1:],
-            "feature_key": keys[used],
-            "feature_name": table.data,
-            "feature_name_offset": table.offset[1:],
-        }
+        offset, feature = offsets_of(is_first.sum(axis=1)), found[is_first].astype(np.int32)
+    matches = ngrams * quality[:, None] ** np.arange(1, ORDER + 1)
+    counts = matches, length, reference
+    return ListTable(
+        np.arange(lengths.shape[0] + 1) * k_best,
+        dense,
+        DENSE_FEATURES,
+        SparseRows(feature, np.ones(feature.shape[0]), offset, keys, names),
+        text=string_table(map(str, range(rows))),
+        reference_length=lengths,
+        reference_offset=np.arange(lengths.shape[0] + 1),
+        statistics=Statistics(*(count.astype(np.int32) for count in counts)),
     )
 
 

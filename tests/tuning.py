@@ -1,13 +1,10 @@
 """Synthetic k-best lists, in memory and as files."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xxhash
-from numpy.typing import NDArray
 from tests.naive.tuning import ORDER, Sentence, Translation
 from tests.steps import settings
 from tests.systems import itersel
@@ -17,11 +14,11 @@ from itersel.cli.main import main
 from itersel.config.tuners import TUNERS
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import write_shard
-from itersel.lists.files import FORMAT
+from itersel.lists.files import write_lists
+from itersel.lists.headers import header_attributes
 from itersel.lists.table import ListTable, sparse_rows
-from itersel.storage.hdf5_rows import write_rows
 from itersel.storage.strings import offsets_of, string_table
-from itersel.tune.generate import START
+from itersel.tune.start_weights import START_WEIGHTS
 from itersel.vectors.features import feature_keys
 
 DENSE_NAMES = ("LanguageModel", "WordPenalty", "Glue")
@@ -58,23 +55,14 @@ def random_sentences(seed: int, count: int = 5, most: int = 12) -> list[Sentence
     ]
 
 
-def dense_arrays(translations: Sequence[Translation]) -> dict[str, NDArray[Any]]:
-    dense = [[one.features.get(name, 0.0) for name in DENSE_NAMES] for one in translations]
-    return {
-        "matches": np.array([one.matches for one in translations], np.int32).reshape(-1, ORDER),
-        "length": np.array([one.length for one in translations], np.int32),
-        "dense": np.array(dense, np.float64).reshape(-1, len(DENSE_NAMES)),
-    }
-
-
-def make_table(sentences: Sequence[Sentence]) -> ListTable:
+def make_table(sentences: Sequence[Sentence], sparse_names: Sequence[str] = SPARSE_NAMES) -> ListTable:
     """Return lists in the form that tuners receive."""
     every = [one for sentence in sentences for one in sentence.translations]
-    table = string_table(SPARSE_NAMES)
-    row_of = {name: row for row, name in enumerate(SPARSE_NAMES)}
+    table = string_table(sparse_names)
+    row_of = {name: row for row, name in enumerate(sparse_names)}
     rows = [[(row_of[n], v) for n, v in one.features.items() if n in row_of] for one in every]
     closest = [s.reference_length(one) for s in sentences for one in s.translations]
-    arrays = dense_arrays(every)
+    dense = [[one.features.get(name, 0.0) for name in DENSE_NAMES] for one in every]
     sparse = sparse_rows(
         np.array([i for row in rows for i, _ in row], np.int32),
         np.array([value for row in rows for _, value in row], np.float64),
@@ -84,45 +72,31 @@ def make_table(sentences: Sequence[Sentence]) -> ListTable:
     )
     return ListTable(
         offsets_of([len(sentence.translations) for sentence in sentences]),
-        arrays["dense"],
+        np.array(dense, np.float64).reshape(-1, len(DENSE_NAMES)),
         DENSE_NAMES,
         sparse,
+        # of translations with different counts
+        text=string_table(f"{one.matches} {one.length}" for one in every),
         reference_length=np.array([n for sentence in sentences for n in sentence.reference_lengths]),
         reference_offset=offsets_of([len(sentence.reference_lengths) for sentence in sentences]),
-        statistics=Statistics(arrays["matches"], arrays["length"], np.array(closest, np.int32)),
+        statistics=Statistics(
+            np.array([one.matches for one in every], np.int32).reshape(-1, ORDER),
+            np.array([one.length for one in every], np.int32),
+            np.array(closest, np.int32),
+        ),
     )
 
 
-def translation_hash(one: Translation) -> list[int]:
-    digest = xxhash.xxh3_128(repr((one.matches, one.length, sorted(one.features.items()))).encode()).digest()
-    return np.frombuffer(digest, "<u8").tolist()
-
-
 def write_file(path: Path, sentences: Sequence[Sentence], shard: int = 0, iteration: int = 1) -> Path:
-    """Write a file of lists; sparse features are numbered in order of first occurrence."""
-    names: dict[str, int] = {}
-    lists = {"settings": json.dumps(SETTINGS), "dense_names": json.dumps(DENSE_NAMES)}
-    place = {"iteration": iteration, "shard": shard, "sentences": f"shard {shard}"}
-    with write_rows(path, FORMAT, len(DENSE_NAMES), lists | place) as writer:
-        for sentence in sentences:
-            rows = []
-            for one in sentence.translations:
-                sparse = {name: value for name, value in one.features.items() if name not in DENSE_NAMES}
-                rows.append([(names.setdefault(name, len(names)), value) for name, value in sparse.items()])
-            every = sentence.translations
-            arrays = {
-                "sentence_offset": np.array([len(every)]),
-                "reference_length": np.array(sentence.reference_lengths),
-                "sentence_reference_offset": np.array([len(sentence.reference_lengths)]),
-                "hash": np.array([translation_hash(one) for one in every], np.uint64).reshape(-1, 2),
-                "feature": np.array([i for row in rows for i, _ in row], np.int32),
-                "feature_value": np.array([value for row in rows for _, value in row]),
-                "feature_offset": offsets_of([len(row) for row in rows])[1:],
-            }
-            writer.append(arrays | dense_arrays(every))
-        table = string_table(names)
-        columns = {"feature_name": table.data, "feature_name_offset": table.offset[1:]}
-        writer.append({"feature_key": feature_keys(table), **columns})
+    """Write a file of a decoder's lists."""
+    every = (name for sentence in sentences for one in sentence.translations for name in one.features)
+    names = [name for name in dict.fromkeys(every) if name not in DENSE_NAMES]
+    tables = [make_table([sentence], names) for sentence in sentences]
+    features = make_table([], names).sparse_rows
+    attributes = header_attributes("lists", shard, iteration, SETTINGS, f"shard {shard}", DENSE_NAMES)
+    with write_lists(path, len(DENSE_NAMES), attributes, features.key, features.name) as writer:
+        for table in tables:
+            writer.append(table)
     return path
 
 
@@ -170,7 +144,9 @@ def tune_command(
         f"--iteration={iteration}",
     ]
     if iteration > 1 and "--previous" not in options:
-        (folder / "previous").write_text("".join(f"{name} {value}\n" for name, value in START.items()))
+        (folder / "previous").write_text(
+            "".join(f"{name} {value}\n" for name, value in START_WEIGHTS.items())
+        )
         words.append(f"--previous={folder / 'previous'}")
     words += [f"--lists={folder / 'lists'}", f"--output={folder / 'out.h5'}"]
     return ["step", "tune", *words, *options]

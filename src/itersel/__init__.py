@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from itersel.learn.learners.perceptron import Perceptron as Perceptron
     from itersel.learn.training import Training as Training
     from itersel.lists.rescoring import rescore as rescore
-    from itersel.lists.weights import read_weights as read_weights
-    from itersel.lists.weights import write_weights as write_weights
+    from itersel.lists.weights import read_any_weights as read_any_weights
+    from itersel.lists.weights import write_any_weights as write_any_weights
     from itersel.lm.binary import LanguageModel as LanguageModel
     from itersel.lm.binary import load_model as load_model
     from itersel.tune.nbest import TunedLists as TunedLists
@@ -74,7 +74,7 @@ _MODULES = {
     "itersel.tune.tuners.mert": ("Mert",),
     "itersel.tune.tuners.pro": ("Pro",),
     "itersel.lists.rescoring": ("rescore",),
-    "itersel.lists.weights": ("read_weights", "write_weights"),
+    "itersel.lists.weights": ("read_any_weights", "write_any_weights"),
     "itersel.vectors.weights": ("Weights", "make_weights"),
 }
 

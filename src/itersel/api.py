@@ -61,7 +61,7 @@ def decode_shard(
     model
         Language model, from `load_model`.
     weights
-        Feature weights, from `read_weights` or `make_weights`; other features weigh 0.
+        Feature weights, from `read_any_weights` or `make_weights`; other features weigh 0.
     k_best
         Maximum number of translations per sentence, from 1 to 10,000.
     sentences

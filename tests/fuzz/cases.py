@@ -30,7 +30,7 @@ from itersel.lists import files as lists
 from itersel.lm import binary
 from itersel.storage.declared import DECLARATION
 from itersel.system.trained import FORMAT as BUNDLE
-from itersel.tune import forests
+from itersel.tune import forest_files
 from itersel.vectors.weights import FORMAT as WEIGHTS
 
 FORMATS = {
@@ -40,7 +40,7 @@ FORMATS = {
     "index": index.FORMAT,
     "bundle": BUNDLE,
     **dict.fromkeys(("lists", "shard-lists"), lists.FORMAT),
-    "forests": forests.FORMAT,
+    "forests": forest_files.FORMAT,
     "counts": counts.FORMAT,
     "state": replace(WEIGHTS, arrays={**WEIGHTS.arrays, **STATE.arrays}),
 }

@@ -44,7 +44,7 @@ def results(tmp_path_factory):
     (folder / "evaluation/test/reference.0.txt").write_text(other.read_text())
     best = folder / "experiments/selected/best"
     best.mkdir(parents=True)
-    itersel.write_weights(best / "weights.h5", itersel.make_weights({"LanguageModel": 1, "CountEF": 0.5}))
+    itersel.write_any_weights(best / "weights.h5", itersel.make_weights({"LanguageModel": 1, "CountEF": 0.5}))
     return folder
 
 
@@ -143,7 +143,7 @@ def test_decode_is_the_command(results, tmp_path):
     weights = results / "experiments/selected/best/weights.h5"
     files = ("--shard", shard, "--model", model, "--weights", weights)
     command("decode", *files, "--k-best", 3, "--output", tmp_path / "lists")
-    read = itersel.read_shard(shard), itersel.load_model(model), itersel.read_weights(weights)
+    read = itersel.read_shard(shard), itersel.load_model(model), itersel.read_any_weights(weights)
     lines = []
     for sentence, found in enumerate(itersel.decode_shard(*read, k_best=3)):
         for one in found:
@@ -187,7 +187,7 @@ def test_training_and_mixing_are_the_commands(results, tmp_path):
         keys["select"] = np.int64(5)
         found = itersel.mix_weights(inputs, ours / mixed, mixing="selection", epoch=epoch, **keys)
         assert (ours / mixed).read_bytes() == (theirs / mixed).read_bytes()
-        assert found.to_dict() == itersel.read_weights(ours / mixed).to_dict() != {}
+        assert found.to_dict() == itersel.read_any_weights(ours / mixed).to_dict() != {}
         previous = ("--weights", theirs / mixed)
     with pytest.raises(itersel.InputError, match="is from epoch 2, expected epoch 1"):
         itersel.mix_weights([ours / name for name in names], tmp_path / "no.h5", epoch=1)
@@ -277,7 +277,9 @@ def test_files_written_by_several_threads(tmp_path, monkeypatch):
 
     def write(number, folder):
         try:
-            itersel.write_weights(folder / f"{number}.h5", itersel.make_weights({"LanguageModel": number}))
+            itersel.write_any_weights(
+                folder / f"{number}.h5", itersel.make_weights({"LanguageModel": number})
+            )
         except Exception as error:
             barrier.abort()
             errors.append(error)

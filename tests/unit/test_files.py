@@ -100,7 +100,7 @@ def test_full_disk_arrays(tmp_path: Path) -> None:
 import sys, numpy
 from itersel.storage.arrayfile import write_arrays
 from itersel.storage.formats import FileFormat, numbers
-format = FileFormat("x", 1, "itersel x", {"a": numbers("<f8", "N")})
+format = FileFormat("x", 1, ("itersel x",), {"a": numbers("<f8", "N")})
 try:
     write_arrays(sys.argv[1], format, {"a": numpy.zeros(10_000)}, {})
 except OSError as error:

@@ -350,7 +350,7 @@ def test_valid_files_are_accepted(files):
 def test_a_declaration_names_sizes_once():
     """Sizes come from the first array that has them, whatever the order of names in a shape."""
     shapes = {"a": Array("<i4", ("N", 2)), "b": Array("<i8", ("N+1",), into="M"), "c": Array("|u1", ("M",))}
-    declared = FileFormat("x", 1, "x", shapes)
+    declared = FileFormat("x", 1, ("x",), shapes)
     arrays = {"a": np.zeros((3, 2), np.int32), "b": np.array([0, 1, 1, 4]), "c": np.zeros(4, np.uint8)}
     assert check_arrays(declared, arrays, "file") == {"N": 3, "M": 4}
     for name, array, said in (

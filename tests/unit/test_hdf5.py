@@ -165,7 +165,7 @@ def test_reading_needs_no_lock(tmp_path):
 def test_a_large_array_of_equal_numbers(tmp_path):
     """It unpacks to several hundred times its size, the whole file does not; real shards are like that."""
     arrays = {name: Array("<i4", (name,)) for name in ("equal", "other")}
-    form = FileFormat("numbers", 1, "itersel", arrays, packed=True)
+    form = FileFormat("numbers", 1, ("itersel",), arrays, packed=True)
     equal = np.ones(UNPACKED_BYTES // 4 + 1, np.int32)
     other = np.random.default_rng(1).integers(1 << 30, size=1 << 18, dtype=np.int32)
     write_arrays(tmp_path / "file.h5", form, {"equal": equal, "other": other}, {})
@@ -178,7 +178,7 @@ def test_a_large_array_of_equal_numbers(tmp_path):
 # Arrays packed by libdeflate are those of HDF5's filters, in both directions.
 
 DTYPES = ("|u1", "<u2", "<i4", "<u8", "<f4", ">i4")
-FORM = FileFormat("numbers", 1, "itersel", {"a": Array("<i4", ("A",))}, packed=True)
+FORM = FileFormat("numbers", 1, ("itersel",), {"a": Array("<i4", ("A",))}, packed=True)
 
 
 def in_memory():

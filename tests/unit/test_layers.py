@@ -18,7 +18,7 @@ def layers(root):
 
 # Imports for types that close a circle: of a module, from another one.
 CIRCULAR = {
-    ("config.tuners", "tune.task"),
+    ("config.tuners", "tune.problem"),
     ("tune.mert", "tune.tuners.mert"),
     ("tune.mira", "tune.tuners.kbest_mira"),
     ("tune.ranking", "tune.tuners.pro"),

@@ -2,16 +2,15 @@
 
 import itertools
 import json
-import shutil
 
 import numpy as np
 import pytest
 from tests.declared import redeclare
+from tests.given_lists import LISTS, REFERENCES, cut, import_shard, write_given
 from tests.naive import oracle
 from tests.steps import settings
 from tests.systems import itersel
 from tests.text_grammars import write
-from tests.tuning import random_sentences, write_file
 from tests.unit.test_learn_learners import ALL_NAMES, START, close, eager, sentences
 
 from itersel.config.learners import LEARNERS
@@ -19,46 +18,18 @@ from itersel.corpus.sharding import shard_lines
 from itersel.corpus.statistics import read_statistics
 from itersel.decode.list_decoder import ListDecoder
 from itersel.errors import InputError
-from itersel.lists.files import read_table, write_table
-from itersel.lists.joining import find_files, join_files
+from itersel.lists.files import read_list_table
 from itersel.lists.sharding import find_lists, shard_lists, summarise
 from itersel.storage.files import read_lines
 from itersel.storage.hdf5 import header_of
 from itersel.vectors.weights import FORMAT, make_weights, read_weights
 
-REFERENCES = ("the cat sat", "a dog", "it rains", "no")
-# two files with the lists of four sentences; a translation of sentence 0 is in both
-LISTS = (
-    ("0 ||| the cat ||| LM= -1 w_the=1 ||| -1", "0 ||| a cat ||| LM= -2 ||| -2", "2 ||| it ||| LM= 3 TM_1=1"),
-    (
-        "1 ||| dog a ||| LM= 1 ||| 1",
-        "0 ||| the cat ||| LM= -1 w_the=1 ||| -5",
-        '{"id": 3, "text": "no ?", "features": {"LM": 0.5, "w_the": -1}}',
-    ),
-)
 MANY = " ".join(f"f{number}=1" for number in range(65))
 
 
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "lists").mkdir()
-    for number, lines in enumerate(LISTS):
-        write(tmp_path / "lists" / f"{number}.gz", *lines)
-    write(tmp_path / "references", *REFERENCES)
-    return tmp_path
-
-
-def cut(folder, *options, **how):
-    """Cut into shards; if it is not said how, into a single one that keeps the order of the sentences."""
-    files = ["--nbest", folder / "lists", "--target", folder / "references", "--output", folder / "cut"]
-    itersel("step", "shard", *files, *options, *settings(cut=how or {"name": "in-order"}))
-
-
-def import_shard(folder, number=0, **how):
-    output = folder / f"{number}.h5"
-    files = ["--folder", folder / "cut", "--number", number, "--output", output]
-    itersel("step", "lists", *files, *settings(**how))
-    return output
+    return write_given(tmp_path)
 
 
 def test_cut(folder):
@@ -90,14 +61,14 @@ def test_lines_wait_in_memory_only_up_to_a_limit(folder, monkeypatch):
     cut(folder, shards=2)
     at_once = written()
     (folder / "cut").rename(folder / "before")
-    monkeypatch.setattr("itersel.lists.sharding.WAITING", 1)
+    monkeypatch.setattr("itersel.lists.sharding.WAITING_CHARACTERS", 1)
     cut(folder, shards=2)
     assert written() == at_once
 
 
 def test_shard(folder):
     cut(folder)
-    shard = read_table(import_shard(folder), has_text=True)
+    shard = read_list_table(import_shard(folder), has_text=True)
     assert shard.offset.tolist() == [0, 2, 3, 4, 5]  # the double translation counts once
     assert (shard.dense_names, shard.dense.tolist()[2:4]) == (("LM",), [[1.0], [3.0]])
     sparse = shard.sparse_rows
@@ -112,7 +83,7 @@ def test_shard(folder):
     best = decoder.decode(0, vectors, k=1)
     assert (best.score.tolist(), best.dense.tolist()) == ([5.0], [[-1.0]])
     assert decoder.decode(0, decoder.weight_vectors(make_weights({})), k=5).dense[:, 0].tolist() == [-1, -2]
-    dense = read_table(folder / "0.h5", "dense")
+    dense = read_list_table(folder / "0.h5", "dense")
     assert (dense.sparse.is_empty, dense.feature_key.shape[0]) == (True, 0)
     decoder = ListDecoder(dense)
     assert decoder.decode(0, decoder.weight_vectors(make_weights({}))).score.shape == (2,)
@@ -124,7 +95,7 @@ def test_prepared_for_bleu(folder, capsys):
     write(folder / "lists/1.gz", "1 ||| A dog! ||| LM= 1", "3 ||| No? ||| LM= 1")
     cut(folder)
     path = import_shard(folder, language="en", protected=[r"No\?"])
-    shard = read_table(path)
+    shard = read_list_table(path)
     # it rains . | a dog ! | x | No?
     assert shard.statistics.length.tolist() == [3, 3, 1, 1]
     assert shard.statistics.matches[:, 0].tolist() == [0, 2, 0, 0]
@@ -137,7 +108,7 @@ def test_qualities_are_learned_from(folder):
     """Instead of BLEU; the lowest of the whole text is 0, the highest 1."""
     quality = write(folder / "quality", "2", "4", "3", "2", "2", "3")
     shard_lists([folder / "lists"], lambda n: shard_lines(n, 1, None), folder / "cut", quality=quality)
-    assert read_table(import_shard(folder)).quality.tolist() == [0.0, 1.0, 0.0, 0.5, 0.5]
+    assert read_list_table(import_shard(folder)).quality.tolist() == [0.0, 1.0, 0.0, 0.5, 0.5]
     for learner in LEARNERS:
         pairs = {"pairs": "all"} if hasattr(LEARNERS[learner], "pairs") else {}
         how = settings(learner={"name": learner, **pairs})
@@ -147,7 +118,7 @@ def test_qualities_are_learned_from(folder):
         assert max(found["w_the"], found["LM"]) < 0
 
 
-def write_lists(folder, corpus):
+def write_text_lists(folder, corpus):
     """Write lists and references of words w0, w1, ... as another decoder would; returns the references."""
 
     def text(words):
@@ -170,7 +141,7 @@ def write_lists(folder, corpus):
 def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
     """Of each shard: the lists are cut, and the 15 best translations of each sentence are learned from."""
     folder, corpus = tmp_path, sentences(3)
-    references = ["--target", *write_lists(folder, corpus)]
+    references = ["--target", *write_text_lists(folder, corpus)]
     files = ["--nbest", folder / "lists", *references, "--output", folder / "cut"]
     itersel("step", "shard", *files, *settings(dense=oracle.DENSE_NAMES, cut={"shards": 2}))
     start = write(folder / "start", *(f"{feature} {value!r}" for feature, value in START.items()))
@@ -193,85 +164,11 @@ def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
         assert found.keys() <= {*ALL_NAMES, "elsewhere"}
 
 
-@pytest.mark.parametrize(
-    "tuner", [{"name": "kbest-mira"}, {"name": "pro", "interpolation": 1.0}, {"name": "mert"}], ids=str
-)
-def test_tuners_read_whole_lists(folder, tuner):
-    """In all iterations; with `quality`, it is tuned for, also where there are references."""
-    good, bad = "the cat sat on it now", "the cat sat on now it"
-    write(folder / "lists/0.gz", *(f"{n} ||| {good} ||| LM= 1 TM= 1 x=1" for n in range(4)))
-    write(folder / "lists/1.gz", *(f"{n} ||| {bad} ||| LM= 2 TM= 1 y=1" for n in range(4)))
-    write(folder / "references", *[good] * 4)
-    how = settings(tuner=tuner, shards=2, features="dense" if tuner["name"] == "mert" else "all")
-    tune = ["step", "tune", *how, "--lists", folder / "lists.txt", "--output", folder / "w"]
-    tune += ["--previous", write(folder / "before", "LM 1")]
-    for quality, sign in (([], -1), (["--quality", write(folder / "quality", *"00001111")], 1)):
-        shutil.rmtree(folder / "cut", ignore_errors=True)
-        cut(folder, *quality, shards=2)
-        paths = [str(import_shard(folder, shard)) for shard in range(2)]
-        write(folder / "lists.txt", *reversed(paths))
-        for iteration in (1, 7):
-            itersel(*tune, "--iteration", iteration)
-            found = read_weights(folder / "w").to_dict()
-            lead = found["LM"] + found.get("y", 0.0) - found.get("x", 0.0)
-            assert lead * sign > 0
-
-
-def test_shards_are_joined(folder):
-    """By shard; dense features are rounded, so that those that differ by the order of a sum are equal."""
-    unrounded = '{"id": 3, "text": "no ?", "features": {"LM": 0.1000000000001}}'
-    write(folder / "lists/1.gz", *LISTS[1][:2], unrounded)
-    cut(folder, "--quality", write(folder / "quality", *"123456"), shards=2, seed=7)
-    table = join_files(find_files([import_shard(folder, shard) for shard in (1, 0)], 2, range(4, 6)))
-    parts = [read_table(folder / f"{shard}.h5") for shard in range(2)]
-    dense = [value for part in parts for value in part.dense[:, 0].tolist()]
-    assert table.dense[:, 0].tolist() == [round(value, 9) for value in dense] != dense
-    assert table.quality.tolist() == [value for part in parts for value in part.quality.tolist()]
-    assert table.sentence_count == 4
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"quality": np.zeros(0)}, "1.h5: either this file or .*0.h5 has no quality"),
-        ({"reference_length": np.zeros(0, int)}, "1.h5: either this file or .*0.h5 has no references"),
-        ({}, "1.h5: differs from .*0.h5 in its settings"),
-    ],
-)
-def test_shards_that_do_not_belong_together(folder, change, message):
-    cut(folder, "--quality", write(folder / "quality", *"123456"), shards=2)
-    paths = [import_shard(folder, shard) for shard in range(2)]
-    settings_of = {"language": None if change else "en", "protected": []}
-    write_table(paths[1], read_table(paths[1], has_text=True)._replace(**change), 1, settings_of)
-    with pytest.raises(InputError, match=message):
-        join_files(find_files(paths, 2, range(1, 2)))
-
-
-def test_lists_of_a_decoder_and_of_another_are_not_mixed(folder):
-    cut(folder)
-    paths = [import_shard(folder), write_file(folder / "1.h5", random_sentences(1), shard=1)]
-    with pytest.raises(InputError, match="no file for shard 0, iteration 1 among 2 files"):
-        find_files(paths, 2, range(1, 2))
-
-
 def test_mean_length_without_references(folder):
     cut(folder)
-    table = read_table(import_shard(folder))._replace(reference_length=np.zeros(0, np.int64))
+    table = read_list_table(import_shard(folder))._replace(reference_length=np.zeros(0, np.int64))
     assert table.mean_reference.tolist() == [2, 2, 1, 2]
     assert not table.has_references
-
-
-def test_tuners_read_some_shards_of_a_text(folder, refused):
-    """Such as those of one task; their number is known."""
-    cut(folder, "--quality", write(folder / "quality", *"123456"), shards=4)
-    paths = [str(import_shard(folder, shard)) for shard in (3, 1)]
-    lists = write(folder / "lists.txt", *paths)
-    tune = ["step", "tune", "--lists", lists, "--output", folder / "w"]
-    itersel(*tune, *settings(tuner={"name": "kbest-mira"}, shards=2))
-    assert read_weights(folder / "w").value.shape[0]
-    refused([*tune, *settings(tuner={"name": "kbest-mira"}, shards=3)], "3 shards and 1 iterations need 3")
-    write(folder / "lists.txt", paths[0], paths[0])
-    refused([*tune, *settings(tuner={"name": "kbest-mira"}, shards=2)], "3.h5: is from the same shard")
 
 
 def test_texts_of_a_run(folder, refused):
@@ -382,29 +279,3 @@ def test_what_needs_a_decoder(folder, refused):
     refused(["train", "--shard", shard, *searched], "'pop_limit'")
     refused(["decode", "--shard", shard, "--weights", weights, *settings(max_span=5)], "'max_span'")
     refused(["decode", "--shard", weights, "--weights", weights], "another kind of file")
-
-
-def test_damage(folder):
-    cut(folder)
-    shard = read_table(import_shard(folder), has_text=True)
-    wrong = shard.statistics._replace(length=np.zeros(5, np.int32))
-    one = shard.sparse_rows
-    twice = one._replace(feature=np.zeros(3, np.int32), offset=np.array([0, 2, 2, 2, 2, 3]))
-    same_keys = one._replace(key=np.repeat(one.key[:1], 2), name=one.name.take(np.zeros(2, np.int64)))
-    for change, message in (
-        ({"offset": np.array([0, 2, 2, 4, 5])}, "a sentence has no translations"),
-        ({"dense_names": ("LM", "LM")}, "'dense_names' does not name the dense features"),
-        ({"reference_length": shard.reference_length[:3]}, "has 3 references for 4 sentences"),
-        ({"statistics": wrong}, "more matches than n-grams"),
-        ({"sparse": twice}, "'feature' contains a feature twice in a translation"),
-        ({"sparse": same_keys}, "'feature_key' contains a key twice"),
-    ):
-        write_table(folder / "damaged.h5", shard._replace(**change))
-        with pytest.raises(InputError, match=message):
-            read_table(folder / "damaged.h5")
-
-
-def test_lists_for_tuners_have_no_text(tmp_path, refused):
-    lists = write_file(tmp_path / "lists.h5", random_sentences(1))
-    weights = write(tmp_path / "weights", "LanguageModel 1")
-    refused(["decode", "--shard", lists, "--weights", weights], "lists.h5: has no text")

@@ -127,6 +127,9 @@ def test_writes_what_it_reads(tmp_path):
         ("häus </s>", "<s> a", 16, "'<s> a' is listed twice"),
         ("-1\ta\t", "-1\t<s>\t", 10, "'<s>' is listed twice"),
         ("<s>", "<start>", 6, "lack <s>"),
+        # they separate nothing
+        ("häus </s>", "häus\v</s>", 16, "U\\+000B"),
+        ("-1\ta\t", "-1\ta\fb\t", 10, "U\\+000C"),
         ("\n\\end\\\n", "", 20, "truncated"),
     ],
 )

@@ -11,7 +11,7 @@ from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.lists.reading import read_lists, without_duplicates
 from itersel.lists.rescoring import rescored_lines
-from itersel.lists.weights import read_weights, write_weights
+from itersel.lists.weights import read_any_weights, write_any_weights
 from itersel.vectors.weights import make_weights
 
 MOSES = "0 ||| a b ||| LM= -3.5 TM= -1 -2 ||| -4.7 ||| 0-0 1-1"
@@ -161,24 +161,28 @@ def test_rescored_lists_keep_their_form(tmp_path):
 @pytest.mark.parametrize("name", ["w.ini", "w.json", "w.txt", "w.h5", "w.ini.gz", "w.JSON.gz"])
 def test_weights_in_all_forms(tmp_path, name):
     weights = make_weights({"LM": 0.5, "TM_0": 0.1, "TM_1": -1e-7, "R:x=#y": 2.0})
-    write_weights(tmp_path / name, weights, sizes={"LM": 1, "TM": 2})
-    assert read_weights(tmp_path / name).to_dict() == weights.to_dict()
+    write_any_weights(tmp_path / name, weights, sizes={"LM": 1, "TM": 2})
+    assert read_any_weights(tmp_path / name).to_dict() == weights.to_dict()
     assert (tmp_path / name).read_bytes().startswith(b"\x1f\x8b") == name.endswith(".gz")
 
 
 def test_blocks_follow_from_names(tmp_path):
     values = {"LM": 0.5, "TM_0": 0.1, "TM_1": 2.0, "a_0": 1.0, "a_2": 1.0, "b_0": 3.0, "c_1": 4.0}
-    write_weights(tmp_path / "w.ini", make_weights(values))
+    write_any_weights(tmp_path / "w.ini", make_weights(values))
     lines = ["[weight]", "TM= 0.1 2.0", "LM= 0.5", "a_0= 1.0", "a_2= 1.0", "b_0= 3.0", "c_1= 4.0"]
     assert (tmp_path / "w.ini").read_text().splitlines() == lines
-    assert read_weights(tmp_path / "w.ini").to_dict() == values
+    assert read_any_weights(tmp_path / "w.ini").to_dict() == values
 
 
 def test_block_of_moses(tmp_path):
-    write_weights(tmp_path / "w.ini", make_weights({"s": 2.0, "TM_1": 3.0}), sizes={"LM": 1, "TM": 2})
+    write_any_weights(tmp_path / "w.ini", make_weights({"s": 2.0, "TM_1": 3.0}), sizes={"LM": 1, "TM": 2})
     assert (tmp_path / "w.ini").read_text() == "[weight]\nLM= 0.0\nTM= 0.0 3.0\ns= 2.0\n"
     lines = ["[feature]", "LM order=3", "", "[weight]", "LM= 1 # lm", "TM0= 2 3", "[n]", "5"]
-    assert read_weights(write(tmp_path / "moses.ini", *lines)).to_dict() == {"LM": 1, "TM0_0": 2, "TM0_1": 3}
+    assert read_any_weights(write(tmp_path / "moses.ini", *lines)).to_dict() == {
+        "LM": 1,
+        "TM0_0": 2,
+        "TM0_1": 3,
+    }
 
 
 @pytest.mark.parametrize(
@@ -187,6 +191,7 @@ def test_block_of_moses(tmp_path):
         ("w.ini", "[feature]\n", "has no block"),
         ("w.ini", "[weight]\nLM 1\n", "w.ini:2: expected 'Name= weight weight ...'"),
         ("w.ini", "[weight]\nLM= nan\n", "the weight of 'LM' is nan"),
+        ("w.ini", "[weight]\nLM= 1\u00a02\n", "w.ini:2: expected 'Name= weight weight ...'"),
         ("w.ini", "[weight]\nLM= 1\nLM= 1\n", "w.ini:3: the weight of 'LM' is given twice"),
         ("w.json", "[1]", "is not a JSON object"),
         ("w.json", '{"a": "1"}', "the value of 'a' is not a number"),
@@ -199,7 +204,7 @@ def test_block_of_moses(tmp_path):
 def test_bad_weights(tmp_path, name, content, message):
     (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=message):
-        read_weights(tmp_path / name)
+        read_any_weights(tmp_path / name)
 
 
 def test_command(tmp_path, capsys, refused):

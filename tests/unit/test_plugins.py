@@ -189,7 +189,7 @@ def test_a_feature_that_occurs_twice(site):
         ("learner", "a b", other(), "must have a name of letters"),
         ("tuner", "new", "Tuner = dict", f"{DERIVED}.tuners.Batch"),
         ("tuner", "new", other(), "lacks the method tune"),
-        ("tuner", "new", other("c: float = 1.0", "def tune(self, task): pass"), f"{KEY}'c'"),
+        ("tuner", "new", other("c: float = 1.0", "def tune(self, problem): pass"), f"{KEY}'c'"),
         ("tuner", "mira", other(), "has a name that itersel uses"),
         ("tuner", "line-search", other(), "has a name that itersel uses"),
         ("template", "New", None, f"{LOST}template: ModuleNotFoundError: No module named 'other'; repair or"),

@@ -24,7 +24,7 @@ from itersel.tune.line_kernels import bleu_along_line, envelope_bends
 from itersel.tune.mert import ListSearch, choose_point, move, tune_mert
 from itersel.tune.mira import mean_weights, scored, start_state, tune_mira
 from itersel.tune.mira_kernels import mira_pass, score_rows
-from itersel.tune.ranking import Objective, fit_ranking, pair_matrix, sample_pairs
+from itersel.tune.ranking import Objective, draw_pairs, fit_ranking, pair_matrix
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
 from itersel.tune.tuners.pro import Pro
@@ -242,7 +242,7 @@ def test_pairs_differ_by_the_bleu_of_the_settings(seed: int, variant: str, most:
     bleu = [plain_bleu(one, s.reference_lengths, variant) for s in sentences for one in s.translations]
     sentence = np.repeat(np.arange(len(sentences)), np.diff(table.offset))
     try:
-        pairs = sample_pairs(table, Pro(bleu=variant, max_difference=100 * most), (seed,))
+        pairs = draw_pairs(table, Pro(bleu=variant, max_difference=100 * most), (seed,))
     except InputError:
         pairs = np.zeros((0, 2), np.int64)
     assert (np.bincount(sentence[pairs[:, 0]], minlength=1) <= 50).all()
@@ -256,7 +256,7 @@ def test_differences_of_pairs() -> None:
     every = [one for sentence in sentences for one in sentence.translations]
     table = make_table(sentences)
     sparse = table.sparse_rows
-    pairs = sample_pairs(table, Pro(), (1,))
+    pairs = draw_pairs(table, Pro(), (1,))
     found = pair_matrix(table, sparse, np.arange(len(every)), pairs).toarray()
     for row, (better, worse) in zip(found, pairs, strict=True):
         for name, value in zip((*DENSE_NAMES, *sparse.name.to_list()), row, strict=True):
@@ -297,4 +297,4 @@ def test_large_margins_do_not_overflow() -> None:
 def test_nothing_to_rank() -> None:
     table = make_table([Sentence((6,), [Translation(GOOD, 6, {})] * 5)])
     with pytest.raises(InputError, match="no two translations of a sentence are at least"):
-        sample_pairs(table, Pro(), (1,))
+        draw_pairs(table, Pro(), (1,))

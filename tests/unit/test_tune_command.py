@@ -14,7 +14,7 @@ from itersel.config.tuners import TUNERS
 from itersel.errors import InputError
 from itersel.lists.joining import find_files, join_files
 from itersel.storage.hdf5 import read_arrays
-from itersel.tune.ranking import fit_ranking, pair_matrix, sample_pairs
+from itersel.tune.ranking import draw_pairs, fit_ranking, pair_matrix
 from itersel.tune.tuner import tune
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
@@ -147,7 +147,7 @@ def test_pro_is_fitted_and_interpolated(tmp_path):
     settings = TuneSettings(how, seed=3)
     found = tune(settings, [path], tmp_path / "out.h5", before=make_weights(before))
     table = join_files(find_files([path], 1, range(1, 2)))
-    pairs = sample_pairs(table, how, (3, 1))
+    pairs = draw_pairs(table, how, (3, 1))
     rows = np.unique(pairs)
     sparse = table.sparse.take(rows)
     fitted = fit_ranking(pair_matrix(table, sparse, rows, pairs), how.strength)
@@ -162,7 +162,7 @@ def test_pro_is_fitted_and_interpolated(tmp_path):
 def test_seeds_of_sentences_differ(tmp_path):
     one = random_sentences(4, count=1, most=40)[0]
     table = join_files(find_files([write_file(tmp_path / "a.h5", [one, one])], 1, range(1, 2)))
-    pairs = sample_pairs(table, Pro(), (1, 1))
+    pairs = draw_pairs(table, Pro(), (1, 1))
     middle = table.offset[1]
     first, second = pairs[pairs[:, 0] < middle], pairs[pairs[:, 0] >= middle] - middle
     assert first.tolist() != second.tolist()

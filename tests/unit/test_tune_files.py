@@ -18,11 +18,11 @@ from itersel.config.search import ListSettings
 from itersel.config.steps import TuneSettings
 from itersel.config.tuners import TUNERS
 from itersel.errors import InputError
-from itersel.lists.files import ListFile
+from itersel.lists.headers import ListFile
 from itersel.lists.joining import find_files, join_files
 from itersel.storage.strings import string_table
-from itersel.tune.forests import read_search
-from itersel.tune.generate import generate_lists
+from itersel.tune.forest_search import read_search
+from itersel.tune.generate_lists import generate_lists
 from itersel.tune.tuner import tune
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.vectors.weights import make_weights
@@ -65,7 +65,7 @@ def test_lists_of_all_iterations_are_merged(tmp_path_factory, seed, k):
                 values[sparse.name.get(int(i))] = float(value)
             assert values == dict(features)
             assert table.statistics.length[row] == len(words)
-            assert table.statistics.reference_length[row] == closest(len(words), lengths)
+            assert table.statistics.closest_length[row] == closest(len(words), lengths)
             assert table.statistics.matches[row].tolist() == counts(words, *sentence.references)[0]
             row += 1
     named = make_weights({name: float(random.integers(5)) for name in NAMES})

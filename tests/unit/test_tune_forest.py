@@ -23,11 +23,12 @@ from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.lm.binary import load_model
 from itersel.storage.strings import offsets_of
-from itersel.tune import forests as forest_files
+from itersel.tune.forest_files import FORMAT, read_forests
 from itersel.tune.forest_kernels import Forests, find_bad_sentence, goal_lines
-from itersel.tune.forests import ForestSearch, generate_forests, prune_forest, read_forests
-from itersel.tune.generate import START
+from itersel.tune.forest_search import ForestSearch
+from itersel.tune.generate_forests import generate_forests, make_forest, prune_forest
 from itersel.tune.mert import tune_mert
+from itersel.tune.start_weights import START_WEIGHTS
 from itersel.tune.tuner import tune
 from itersel.tune.tuners.forest_mert import ForestMert
 from itersel.vectors.weights import make_weights, read_weights
@@ -161,9 +162,9 @@ def decoded(problem, folder):
 def forests_of(decoder, weights, limit):
     rules, found = decoder.search(0, decoder.weight_vectors(make_weights(weights)))
     shard = decoder.shard
-    arrays = forest_files.make_forest(shard, rules, rules.dense, found, limit, shard.references(0))
+    arrays = make_forest(shard, rules, rules.dense, found, limit, shard.references(0))
     arrays["sentence_reference_offset"] = np.array([1])
-    declared = {name: forest_files.FORMAT.arrays[name] for name in Forests._fields}
+    declared = {name: FORMAT.arrays[name] for name in Forests._fields}
     whole = {name: np.append(0, part) if declared[name].into else part for name, part in arrays.items()}
     return Forests(**{name: np.asarray(whole[name], declared[name].dtype) for name in Forests._fields})
 
@@ -224,7 +225,7 @@ def decodable(tmp_path_factory):
 
 def test_command(decodable, tmp_path, capsys):
     paths = []
-    (tmp_path / "before").write_text("".join(f"{name} {value}\n" for name, value in START.items()))
+    (tmp_path / "before").write_text("".join(f"{name} {value}\n" for name, value in START_WEIGHTS.items()))
     for shard in (0, 1):
         for iteration in (1, 2):
             paths.append(tmp_path / f"{shard}.{iteration}.h5")

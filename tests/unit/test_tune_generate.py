@@ -15,11 +15,12 @@ from itersel.config.search import ListSettings
 from itersel.decode.decoder import Decoder
 from itersel.grammar.shard import read_shard
 from itersel.lists.files import FORMAT
-from itersel.lists.table import DIGITS
+from itersel.lists.table import TUNER_DIGITS
 from itersel.lm.binary import load_model
 from itersel.storage.hdf5 import read_arrays
 from itersel.storage.strings import StringTable
-from itersel.tune.generate import START, generate_lists
+from itersel.tune.generate_lists import generate_lists
+from itersel.tune.start_weights import START_WEIGHTS
 from itersel.vectors.weights import FORMAT as WEIGHTS
 from itersel.vectors.weights import make_weights, read_weights
 
@@ -27,7 +28,7 @@ SENTENCES = [("a b a b b", "x y x y z"), ("b a a b", "y x x y")]
 
 
 def test_features_do_not_depend_on_the_order_of_summation(decodable, tmp_path):
-    shard, weights = read_shard(decodable / "shard.h5"), make_weights(START)
+    shard, weights = read_shard(decodable / "shard.h5"), make_weights(START_WEIGHTS)
     decoder = Decoder(shard, load_model(decodable / "model"))
     written = []
     for noise in (0.0, 1e-15):
@@ -43,7 +44,7 @@ def test_features_do_not_depend_on_the_order_of_summation(decodable, tmp_path):
         generate_lists(path, shard, Noisy(), weights, ListSettings())
         written.append(path.read_bytes())
         dense_values = read_arrays(path, FORMAT, ("dense", "sentence_offset"))[0]["dense"]
-        assert (dense_values == np.round(dense_values, DIGITS)).all()
+        assert (dense_values == np.round(dense_values, TUNER_DIGITS)).all()
     assert written[0] == written[1]
 
 

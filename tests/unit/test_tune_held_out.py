@@ -14,7 +14,8 @@ from itersel.config.steps import TuneSettings
 from itersel.config.tuners import TUNERS
 from itersel.errors import InputError
 from itersel.lists.joining import find_files, join_files
-from itersel.tune.task import Task, with_sums
+from itersel.tune.problem import TuningProblem
+from itersel.tune.sums import sparse_sums, with_sums
 from itersel.tune.tuner import tune
 from itersel.tune.tuners.line_search import LineSearch
 from itersel.vectors.weights import make_weights, read_weights
@@ -101,16 +102,17 @@ def test_the_step_from_the_previous_weights(tmp_path):
 @given(st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 2.0]))
 def test_columns_score_the_same_as_their_weights(tmp_path_factory, seed, factor, last_factor):
     sentences = random_sentences(seed)
-    sums = tuple(make_weights(random_weights(one)) for one in (seed, seed + 1))
+    current, last = (make_weights(random_weights(one)) for one in (seed, seed + 1))
+    sums = sparse_sums(current, last)
     files = find_files([write_file(tmp_path_factory.mktemp("x") / "a.h5", sentences)], 1, range(1, 2))
-    task = Task(with_sums(join_files(files), sums), sums[0], sums)
-    value = task.start
+    problem = TuningProblem(with_sums(join_files(files), sums), current, sums)
+    value = problem.start
     assert value[-2:].tolist() == [1.0, 0.0]
     value[-2:] = factor, last_factor
-    named = task.weights(value).to_dict()
+    named = problem.weights(value).to_dict()
     scores = [naive.dot(named, one.features) for each in sentences for one in each.translations]
     # duplicate translations are merged
-    assert set((task.table.dense @ value).tolist()) == set(scores)
+    assert set((problem.table.dense @ value).tolist()) == set(scores)
 
 
 def test_a_line_without_bends(tmp_path):

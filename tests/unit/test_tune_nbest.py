@@ -19,7 +19,7 @@ from itersel.tune.mert import ListSearch, tune_mert
 from itersel.tune.mira import mean_weights, scored, start_state
 from itersel.tune.mira_kernels import mira_pass
 from itersel.tune.nbest import metric_quality, tune_nbest
-from itersel.tune.ranking import sample_pairs
+from itersel.tune.ranking import draw_pairs
 from itersel.tune.tuners.forest_mert import ForestMert
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
@@ -66,7 +66,7 @@ def test_statistics_are_those_of_sacrebleu(files):
         score = make_bleu(one, "none").counter.corpus_score([table.text.get(row)], None)
         found = table.statistics
         assert found.matches[row].tolist() == score.counts
-        assert (found.length[row], found.reference_length[row]) == (score.sys_len, score.ref_len)
+        assert (found.length[row], found.closest_length[row]) == (score.sys_len, score.ref_len)
 
 
 @pytest.mark.parametrize("settings", TUNERS)
@@ -194,10 +194,10 @@ def test_mira_for_quality_equals_plain_python(seed):
 def test_pairs_for_quality():
     table = make_table(random_sentences(1, 10))
     quality = np.random.default_rng(1).random(table.dense.shape[0])
-    pairs = sample_pairs(table._replace(quality=quality), Pro(), (1,))
+    pairs = draw_pairs(table._replace(quality=quality), Pro(), (1,))
     assert (quality[pairs[:, 0]] - quality[pairs[:, 1]]).min() >= 0.05
     with pytest.raises(InputError, match=r"at least 5 apart in quality"):
-        sample_pairs(table._replace(quality=quality / 100), Pro(), (1,))
+        draw_pairs(table._replace(quality=quality / 100), Pro(), (1,))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from tests.workflow.conftest import SELECTION, SIZES, ended
 
 import itersel
-from itersel.lists.weights import read_weights
+from itersel.vectors.weights import read_weights
 
 SEARCH = {"name": "line-search", "directions": ["dense"]}
 EXPERIMENTS = {

@@ -63,7 +63,7 @@ MOST = 2**31 - 1
 FORMAT = FileFormat(
     "word alignment model",
     1,
-    "itersel align --save",
+    ("itersel align --save",),
     {
         **strings("given", "V", "given words"),
         **strings("generated", "W", "generated words"),

@@ -180,7 +180,7 @@ class Statistics(NamedTuple):
 
     matches: Int32s
     length: Int32s
-    reference_length: Int32s
+    closest_length: Int32s
 
 
 @kernel
@@ -203,7 +203,7 @@ def add_counts(counts: Int64s, statistics: Statistics, row: int, sign: int) -> N
     for n in range(ORDER):
         counts[n] += sign * statistics.matches[row, n]
         counts[ORDER + n] += sign * max(0, statistics.length[row] - n)
-    counts[REFERENCE] += sign * statistics.reference_length[row]
+    counts[REFERENCE] += sign * statistics.closest_length[row]
 
 
 @kernel

@@ -62,7 +62,7 @@ def _translations(options: argparse.Namespace, settings: FeatureSettings) -> Ite
     from itersel.decode.decoder import Decoder
     from itersel.decode.output import kbest_lines, text_of
     from itersel.grammar.shard import read_shard
-    from itersel.lists.files import read_table
+    from itersel.lists.files import read_list_table
     from itersel.lm.binary import load_model
     from itersel.run.progress import progress
     from itersel.vectors.weights import read_weights
@@ -71,7 +71,7 @@ def _translations(options: argparse.Namespace, settings: FeatureSettings) -> Ite
     if not isinstance(settings, Search):
         if options.k_best:
             raise InputError("--k-best needs a decoder, and so --model; reorder lists with 'itersel rescore'")
-        yield from read_table(options.shard, settings.features, has_text=True).best_texts(weights)
+        yield from read_list_table(options.shard, settings.features, has_text=True).best_texts(weights)
         return
 
     sentences = read_shard(options.shard, settings.templates, settings.features)
@@ -93,7 +93,7 @@ def _add_kbest(parser: argparse.ArgumentParser) -> None:
 
 
 def _kbest(options: argparse.Namespace) -> None:
-    from itersel.tune.generate import generate_lists
+    from itersel.tune.generate_lists import generate_lists
 
     _generate(options, ListSettings, generate_lists)
 
@@ -107,7 +107,7 @@ def _add_forest(parser: argparse.ArgumentParser) -> None:
 
 
 def _forest(options: argparse.Namespace) -> None:
-    from itersel.tune.forests import generate_forests
+    from itersel.tune.generate_forests import generate_forests
 
     _generate(options, ForestSettings, generate_forests)
 
@@ -128,7 +128,8 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
 def _generate(options: argparse.Namespace, kind: type[Search], generate: Callable[..., Any]) -> None:
     from itersel.decode.opening import open_sentences
     from itersel.evaluate.epochs import training_has_stopped
-    from itersel.tune.generate import read_start, write_no_lists
+    from itersel.lists.files import write_no_lists
+    from itersel.tune.start_weights import weights_of_iteration
 
     place = options.iteration or 1, options.shard_number or 0
     if training_has_stopped(options.patience):
@@ -143,5 +144,5 @@ def _generate(options: argparse.Namespace, kind: type[Search], generate: Callabl
     if not shard.has_references:
         raise InputError("has no references to tune on; extract it with --reference", options.shard)
 
-    weights = read_start(options.weights, options.iteration or 1, decoder.dense_names)
+    weights = weights_of_iteration(options.weights, options.iteration or 1, decoder.dense_names)
     generate(options.output, shard, decoder, weights, settings, *place)

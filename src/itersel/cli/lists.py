@@ -24,7 +24,7 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
 
 def _lists(options: argparse.Namespace) -> None:
     from itersel.corpus.prepare import Preparation
-    from itersel.lists.files import write_table
+    from itersel.lists.files import write_list_table
     from itersel.lists.importing import import_lists
 
     settings = read_settings(ListedSettings, options.settings)
@@ -32,4 +32,4 @@ def _lists(options: argparse.Namespace) -> None:
     if settings.language is not None:
         words = Preparation("", settings.language, protected=settings.protected).target
     table = import_lists(options.folder, options.number, words)
-    write_table(options.output, table, options.number, recorded(settings))
+    write_list_table(options.output, table, options.number, recorded(settings))

@@ -80,7 +80,7 @@ def _warn(step: str, problem: str, names: Sequence[str]) -> None:
 
 def _tune(options: argparse.Namespace) -> None:
     from itersel.evaluate.metrics import read_references, signature_of, tokenizer_for_bleu
-    from itersel.lists.weights import read_weights, write_weights
+    from itersel.lists.weights import read_any_weights, write_any_weights
     from itersel.storage.files import STANDARD_STREAM
     from itersel.tune.nbest import is_bleu, tune_nbest
 
@@ -94,14 +94,14 @@ def _tune(options: argparse.Namespace) -> None:
         options.nbest,
         *references,
         tuner=section_of(TEXT_TUNERS[options.tuner], options),
-        start=None if options.start is None else read_weights(options.start),
+        start=None if options.start is None else read_any_weights(options.start),
         scores=_scores_of(options),
         quality=quality,
         words=tokenizer_for_bleu(tokenizer),
         seed=options.seed,
     )
 
-    write_weights(options.output, found.weights, {"tuner": options.tuner}, found.sizes)
+    write_any_weights(options.output, found.weights, {"tuner": options.tuner}, found.sizes)
     if found.absent:
         _warn("tune", "not in the lists, weights stay as they are", found.absent)
     if options.output == STANDARD_STREAM:
@@ -134,10 +134,10 @@ def _add_rescore(parser: argparse.ArgumentParser) -> None:
 def _rescore(options: argparse.Namespace) -> None:
     from itersel.lists.reading import read_lists
     from itersel.lists.rescoring import rescored_lines
-    from itersel.lists.weights import read_weights
+    from itersel.lists.weights import read_any_weights
     from itersel.storage.files import write_lines
 
-    weights = read_weights(options.weights)
+    weights = read_any_weights(options.weights)
     is_ranked = options.k_best is not None
     lists = read_lists(options.nbest, scores=_scores_of(options), has_lines=is_ranked)
     absent = sorted(set(weights.to_dict()) - set(lists.names))

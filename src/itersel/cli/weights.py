@@ -52,13 +52,13 @@ def _show(options: argparse.Namespace) -> None:
 
 def _export(options: argparse.Namespace) -> None:
     from itersel.errors import InputError
-    from itersel.lists.weights import write_weights
+    from itersel.lists.weights import write_any_weights
 
     if options.output.endswith(".h5"):
         raise InputError("is not a name for a text file; choose one that does not end in .h5", options.output)
     weights = _read(_file_of(options.file))
     try:
-        write_weights(options.output, weights)
+        write_any_weights(options.output, weights)
     except InputError as error:
         # a name that cannot be written as text
         raise InputError(f"as text: {error.message}", options.file) from None
@@ -71,14 +71,14 @@ def _file_of(path: str) -> str:
 
 
 def _read(path: str) -> Weights:
-    from itersel.lists.weights import read_weights
+    from itersel.lists.weights import read_any_weights
     from itersel.storage.arrayfile import is_array_file
 
     if is_array_file(path):
         from itersel.system.trained import read_bundle
 
         return read_bundle(path).weights
-    return read_weights(path)
+    return read_any_weights(path)
 
 
 def _order(weights: Weights, by: str) -> Int64s:

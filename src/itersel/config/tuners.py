@@ -18,7 +18,7 @@ from itersel.config.options import check_section
 from itersel.config.plugin_checks import section_of_plugin
 
 if TYPE_CHECKING:
-    from itersel.tune.task import Task, Tuned
+    from itersel.tune.problem import Tuned, TuningProblem
 
 # Directions of a line search that are not features: each dense feature, and the step from the last weights.
 ALL_DENSE, STEP = "dense", "step"
@@ -52,7 +52,7 @@ class Batch:
         """Whether it searches along the step from the weights of the epoch before."""
         return STEP in (self.named_directions or ())
 
-    def tune(self, task: Task) -> Tuned:
+    def tune(self, problem: TuningProblem) -> Tuned:
         """Tune weights."""
         raise NotImplementedError
 

@@ -28,7 +28,7 @@ def open_sentences(
 ) -> tuple[Sentences, list[SentenceDecoder]]:
     """Read a shard, and make a decoder for each thread; without a language model, the file contains lists."""
     if model is None:
-        table = lists.read_table(path, search.features)
+        table = lists.read_list_table(path, search.features)
         return table, [ListDecoder(table)]
     shard, loaded = shards.read_shard(path, search.templates, search.features), _load_model(model)
     return shard, [Decoder(shard, loaded, search) for _ in range(threads)]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.errors import FilePath, InputError, checked
-from itersel.evaluate.metrics import NUMBERS, ORDERS, Metric, References, Sums, make_metrics
+from itersel.evaluate.metrics import NUMBERS, ORDERS, Metric, ReferenceText, Sums, make_metrics
 from itersel.evaluate.names import METRICS, TABULATED, title_of
 from itersel.storage.formats import Array, FileFormat, checksum, damaged_file
 from itersel.storage.hdf5 import read_arrays, write_arrays
@@ -27,7 +27,7 @@ MOST = 1 << 52
 FORMAT = FileFormat(
     "file of score counts",
     2,
-    "itersel detokenize --counts",
+    ("itersel detokenize --counts",),
     {"counts": Array("<i8", ("sentences", "numbers"), least=0, most=MOST, shuffled=True)},
     packed=True,
 )
@@ -47,7 +47,7 @@ class CountedText(NamedTuple):
 
 
 def count(
-    translations: Sequence[str], text: Sequence[str], references: Sequence[References], tokenizer: str
+    translations: Sequence[str], text: Sequence[str], references: Sequence[ReferenceText], tokenizer: str
 ) -> CountedText:
     """Count for all metrics; see `itersel.evaluate.metrics.make_metrics`.
 

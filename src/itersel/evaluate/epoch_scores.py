@@ -12,7 +12,7 @@ from itersel.corpus.text import check_line_counts
 from itersel.errors import FilePath
 from itersel.evaluate.metrics import (
     CorpusScore,
-    References,
+    ReferenceText,
     make_bleu,
     make_metrics,
     read_references,
@@ -25,8 +25,8 @@ class EpochTexts(NamedTuple):
     """The translations of a text after each epoch, and its references: all lines, or those of a task."""
 
     translations: list[list[str]]
-    references: list[References]
-    raw_references: list[References]  # before preparation; empty if none are given
+    references: list[ReferenceText]
+    raw_references: list[ReferenceText]  # before preparation; empty if none are given
 
 
 def read_epochs(
@@ -50,7 +50,7 @@ def read_epochs(
     return EpochTexts(texts, _pick_all(references, lines), _pick_all(raw, lines))
 
 
-def _pick_all(references: Sequence[References], lines: Sequence[int]) -> list[References]:
+def _pick_all(references: Sequence[ReferenceText], lines: Sequence[int]) -> list[ReferenceText]:
     return [pick(one, lines) for one in references]
 
 

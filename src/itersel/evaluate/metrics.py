@@ -27,7 +27,7 @@ from itersel.storage.arrays import Float64s
 from itersel.storage.files import read_lines
 
 Sums = Float64s
-References = Sequence[str | None]
+ReferenceText = Sequence[str | None]
 
 # Scores are rounded to this many decimals.
 DECIMALS = 10
@@ -64,7 +64,7 @@ class CorpusScore(NamedTuple):
     reference_length: int
 
 
-def make_bleu(references: Sequence[References], tokenize: str = "13a") -> TextMetric:
+def make_bleu(references: Sequence[ReferenceText], tokenize: str = "13a") -> TextMetric:
     """Return BLEU of tokenised text with the settings of mteval-v11b, lowercased.
 
     `references` are one or more reference translations of the text, each with one line per sentence; `None`
@@ -129,7 +129,7 @@ def read_references(paths: Sequence[FilePath]) -> list[list[str | None]]:
     return without_empty(references)
 
 
-def checked_references(references: Sequence[References]) -> list[list[str | None]]:
+def checked_references(references: Sequence[ReferenceText]) -> list[list[str | None]]:
     """Return references given from Python like those that `read_references` returns."""
     for number, lines in enumerate(references):
         if isinstance(lines, str) or not all(line is None or isinstance(line, str) for line in lines):
@@ -139,7 +139,7 @@ def checked_references(references: Sequence[References]) -> list[list[str | None
     return without_empty(references)
 
 
-def without_empty(references: Sequence[References]) -> list[list[str | None]]:
+def without_empty(references: Sequence[ReferenceText]) -> list[list[str | None]]:
     """Return references with `None` for empty lines, except where all references of a sentence are empty."""
     found = [list(lines) for lines in references]
     for sentence, lines in enumerate(zip(*references, strict=True)):
@@ -149,7 +149,7 @@ def without_empty(references: Sequence[References]) -> list[list[str | None]]:
     return found
 
 
-def read_translations(path: FilePath, references: Sequence[References], reference: FilePath) -> list[str]:
+def read_translations(path: FilePath, references: Sequence[ReferenceText], reference: FilePath) -> list[str]:
     """Read the translations of one system, which must have as many lines as the file `reference`."""
     lines, count = read_lines(path), len(references[0])
     if len(lines) != count:
@@ -194,7 +194,7 @@ class TextMetric(Metric):
 
 
 def make_metrics(
-    references: Sequence[References], tokenizer: str = "13a", names: Sequence[str] = TABULATED
+    references: Sequence[ReferenceText], tokenizer: str = "13a", names: Sequence[str] = TABULATED
 ) -> list[TextMetric]:
     """Return metrics of detokenised text by name, in this order; by default the metrics of the main table.
 
@@ -212,13 +212,13 @@ def make_metrics(
     return metrics
 
 
-def signature_of(name: str, references: Sequence[References], tokenizer: str) -> str:
+def signature_of(name: str, references: Sequence[ReferenceText], tokenizer: str) -> str:
     """Return the signature of a metric for which weights are tuned: BLEU is not smoothed."""
     return signature(_make_counter(name, references, tokenizer, smoothing="none"))
 
 
 def _make_counter(
-    name: str, references: Sequence[References], tokenizer: str, smoothing: str = "exp"
+    name: str, references: Sequence[ReferenceText], tokenizer: str, smoothing: str = "exp"
 ) -> SacreMetric:
     """Return sacrebleu's metric of detokenised text."""
     kind, is_lower = METRICS[name].kind, METRICS[name].is_lowercased

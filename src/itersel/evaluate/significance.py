@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from itersel.errors import InputError, check_choice
-from itersel.evaluate.metrics import DECIMALS, Metric, References, Sums, checked_references, make_metrics
+from itersel.evaluate.metrics import DECIMALS, Metric, ReferenceText, Sums, checked_references, make_metrics
 from itersel.evaluate.names import COMPARED, OF_TEXT, TOKENIZERS, TRIALS, metric_name
 from itersel.storage.arrays import Float64s
 
@@ -338,7 +338,7 @@ class MetricScores(NamedTuple):
 
 def compare(
     outputs: Mapping[str, Sequence[str]],
-    *references: References,
+    *references: ReferenceText,
     metrics: Sequence[str] = COMPARED,
     tokenizer: str = "13a",
     trials: int = TRIALS,

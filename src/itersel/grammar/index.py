@@ -42,7 +42,7 @@ MAX_COST = 1e9
 FORMAT = FileFormat(
     "grammar-index",
     2,
-    "itersel grammar index",
+    ("itersel grammar index",),
     {
         "words_data": Array("|u1", ("bytes of words",)),
         "words_offset": offsets("V", "bytes of words", text="words_data"),

@@ -13,7 +13,7 @@ from itersel.storage.formats import Array, FileFormat, numbers, offsets, strings
 FORMAT = FileFormat(
     "shard",
     5,
-    "itersel grammar extract",
+    ("itersel grammar extract",),
     {
         **strings("vocabulary", "V", "words", shuffled=True),
         "source": Array("<i4", ("source words",), least=0, below="V"),

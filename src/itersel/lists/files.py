@@ -6,40 +6,40 @@ for each shard, with text.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-import itersel
 from itersel.bleu.references import grouped_references
 from itersel.bleu.score_kernels import ORDER, Statistics
-from itersel.errors import FilePath, InputError, checked
+from itersel.errors import FilePath, InputError
 from itersel.lists.duplicates import hash_rows
+from itersel.lists.headers import GIVEN, header_attributes, list_file
 from itersel.lists.table import (
     ListTable,
     SparseRows,
     count_closest,
     no_sparse_rows,
     rises_within_rows,
+    rounded,
     sparse_rows,
 )
 from itersel.storage.arrays import UInt64s
 from itersel.storage.formats import Array, FileFormat, damaged, damaged_file, numbers, offsets, strings
-from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
-from itersel.storage.strings import StringTable
+from itersel.storage.hdf5 import read_arrays, write_arrays
+from itersel.storage.hdf5_rows import RowWriter, write_rows
+from itersel.storage.strings import Strings, StringTable
 
 MAX_COUNT = (1 << 31) - 1
-# The iteration of lists that were not decoded with our weights.
-GIVEN = 0
 
 # Sizes: N sentences, M references, H translations, C dense features, F sparse features.
 FORMAT = FileFormat(
     "file of lists",
     1,
-    "itersel step kbest' or 'itersel step lists",
+    ("itersel step kbest", "itersel step lists"),
     {
         "sentence_offset": offsets("N", "H", shuffled=True),
         "reference_length": Array("<i4", ("M",), least=0, most=MAX_COUNT, optional=True),
@@ -65,82 +65,106 @@ TEXT_ARRAYS = ("text", "text_offset")
 DENSE_ARRAYS = tuple(name for name in FORMAT.arrays if name not in (*SPARSE_ARRAYS, *TEXT_ARRAYS))
 
 
-class ListFile(NamedTuple):
-    """A file of lists, or of forests, and its attributes."""
-
-    path: FilePath
-    shard: int
-    iteration: int
-    settings: str
-    sentences: str
-    dense_names: tuple[str, ...]
-
-
-def read_header(path: FilePath, format: FileFormat = FORMAT) -> ListFile:
-    """Read the attributes of a file of lists, or of forests."""
-    return _header(path, header_of(path, format).attributes)
-
-
-def _header(path: FilePath, attributes: Mapping[str, Any]) -> ListFile:
-    with checked(path, "damaged: the attributes are incomplete; recreate the file"):
-        names = tuple(str(name) for name in json.loads(attributes["dense_names"]))
-        shard, iteration = int(attributes["shard"]), int(attributes["iteration"])
-        return ListFile(path, shard, iteration, attributes["settings"], attributes["sentences"], names)
-
-
-def header_attributes(
-    kind: str,
-    shard: int,
-    iteration: int,
-    settings: Mapping[str, Any],
-    sentences: str,
-    dense_names: tuple[str, ...],
-) -> dict[str, Any]:
-    """Return the attributes that `read_header` reads, which tell which files belong together."""
-    return {
-        "kind": kind,
-        "version": itersel.__version__,
-        "settings": json.dumps(settings, sort_keys=True),
-        "iteration": iteration,
-        "shard": shard,
-        "sentences": sentences,
-        "dense_names": json.dumps(dense_names),
-    }
-
-
-def write_table(
+def write_list_table(
     path: FilePath, table: ListTable, shard: int = 0, settings: Mapping[str, Any] | None = None
 ) -> None:
-    """Write another decoder's lists of a shard, whole or not at all.
+    """Write another decoder's lists of a shard, with text, whole or not at all.
 
     The table was made with `settings`; only lists with the same settings are tuned on together.
     """
     sparse = table.sparse_rows
+    arrays = {
+        **_rows_of(table),
+        "text": table.text.data,
+        "text_offset": table.text.offset,
+        **_features_of(sparse.key, sparse.name),
+    }
     has_one_each = np.array_equal(table.reference_offset, np.arange(table.sentence_count + 1))
-    is_grouped = table.reference_length.shape[0] > 0 and not has_one_each
-    none = np.zeros(0, np.int64)
+    if has_one_each or not table.reference_length.shape[0]:
+        arrays["sentence_reference_offset"] = np.zeros(0, np.int64)
 
-    arrays: dict[str, NDArray[Any]] = {
+    attributes = header_attributes("lists", shard, GIVEN, settings or {}, "", table.dense_names)
+    write_arrays(path, FORMAT, arrays, attributes)
+
+
+@contextlib.contextmanager
+def write_lists(
+    path: FilePath,
+    columns: int,
+    attributes: Mapping[str, Any],
+    key: UInt64s,
+    name: Strings,
+    has_several: bool = True,
+) -> Iterator[ListWriter]:
+    """Yield a writer for our decoder's lists, without text; the file is written whole or not at all.
+
+    `columns` is the number of dense features, `key` and `name` are those of all sparse features that may
+    occur; for `attributes` see `header_attributes`. `has_several` tells whether any sentence has several
+    references.
+    """
+    with write_rows(path, FORMAT, columns, attributes, has_several) as rows:
+        writer = ListWriter(rows, key, name)
+        yield writer
+        writer.finish()
+
+
+def write_no_lists(path: FilePath, iteration: int, shard: int) -> None:
+    """Write a file without sentences, for an iteration in which nothing is tuned."""
+    with write_rows(path, FORMAT, 1, {"kind": "no-lists", "iteration": iteration, "shard": shard}):
+        pass
+
+
+class ListWriter:
+    """Appends sentences to a file; see `write_lists`. Memory does not depend on their number.
+
+    Features are rows of a table in the file, in order of first occurrence; a table sorted by key would have
+    to be complete before the first sentence.
+    """
+
+    def __init__(self, rows: RowWriter, key: UInt64s, name: Strings) -> None:
+        self._rows, self._key, self._name = rows, key, name
+        self._used: list[int] = []
+        self._place = np.full(key.shape[0], -1, np.int32)  # of each feature in the file
+
+    def append(self, table: ListTable) -> None:
+        """Append the sentences of a table, whose features have the writer's keys, and need no names."""
+        feature = table.sparse_rows.feature
+        fresh = np.unique(feature[self._place[feature] < 0])
+        self._place[fresh] = np.arange(len(self._used), len(self._used) + fresh.shape[0])
+        self._used += fresh.tolist()
+        self._append(_rows_of(table) | {"dense": rounded(table.dense), "feature": self._place[feature]})
+
+    def finish(self) -> None:
+        """Append the table of features; nothing can be appended afterwards."""
+        rows = np.array(self._used, np.int64)
+        self._append(_features_of(self._key[rows], self._name.take(rows)))
+
+    def _append(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        is_offset = {name: declared.into is not None for name, declared in FORMAT.arrays.items()}
+        self._rows.append({name: array[1:] if is_offset[name] else array for name, array in arrays.items()})
+
+
+def _rows_of(table: ListTable) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the sentences and translations of a table, without text."""
+    sparse = table.sparse_rows
+    return {
         "sentence_offset": table.offset,
         "reference_length": table.reference_length.astype(np.int32),
-        "sentence_reference_offset": table.reference_offset if is_grouped else none,
+        "sentence_reference_offset": table.reference_offset,
         "matches": table.statistics.matches,
         "length": table.statistics.length,
         "hash": hash_rows(table),
         "quality": table.quality,
-        "text": table.text.data,
-        "text_offset": table.text.offset,
         "dense": table.dense,
         "feature": sparse.feature,
         "feature_value": sparse.value,
         "feature_offset": sparse.offset,
-        "feature_key": sparse.key,
-        "feature_name": sparse.name.data,
-        "feature_name_offset": sparse.name.offset,
     }
 
-    attributes = header_attributes("lists", shard, GIVEN, settings or {}, "", table.dense_names)
-    write_arrays(path, FORMAT, arrays, attributes)
+
+def _features_of(key: UInt64s, name: StringTable) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the table of features."""
+    return {"feature_key": key, "feature_name": name.data, "feature_name_offset": name.offset}
 
 
 def read_dense(path: FilePath) -> tuple[ListTable, UInt64s]:
@@ -159,7 +183,7 @@ def read_sparse(path: FilePath) -> SparseRows:
     return _sparse(read_arrays(path, FORMAT, SPARSE_ARRAYS)[0])
 
 
-def read_table(path: FilePath, features: str = "all", has_text: bool = False) -> ListTable:
+def read_list_table(path: FilePath, features: str = "all", has_text: bool = False) -> ListTable:
     """Read lists, without sparse features if `features` is ``dense``, and with text if `has_text`."""
     names = list(DENSE_ARRAYS)
     if features == "all":
@@ -207,7 +231,7 @@ def _sparse(arrays: Mapping[str, NDArray[Any]]) -> SparseRows:
 
 def _table(path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mapping[str, Any]) -> ListTable:
     """Return lists without sparse features and text, and check what the format does not declare."""
-    dense_names = _header(path, attributes).dense_names
+    dense_names = list_file(path, attributes).dense_names
     offset, length = arrays["sentence_offset"], arrays["length"]
 
     if (np.diff(offset) == 0).any():

@@ -13,7 +13,8 @@ import numpy as np
 from itersel.bleu.score_kernels import Statistics
 from itersel.errors import FilePath, InputError
 from itersel.lists.duplicates import first_of_equal
-from itersel.lists.files import FORMAT, GIVEN, ListFile, has_sparse, read_dense, read_header, read_sparse
+from itersel.lists.files import FORMAT, has_sparse, read_dense, read_sparse
+from itersel.lists.headers import GIVEN, ListFile, read_list_header
 from itersel.lists.table import ListTable, SparseRows, check_matches, no_sparse_rows, rounded
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.formats import FileFormat
@@ -34,7 +35,7 @@ def find_files(
     shards of a text, which may have more shards, for instance of other tasks.
     """
     place = attrgetter("shard", "iteration")
-    files = sorted((read_header(path, format) for path in paths), key=place)
+    files = sorted((read_list_header(path, format) for path in paths), key=place)
 
     numbers: Sequence[int] = range(shards)
     if files and all(file.iteration == GIVEN for file in files):
@@ -71,7 +72,13 @@ def find_files(
 
 
 class SparseFiles(NamedTuple):
-    """Sparse features of translations, read from files when they are needed."""
+    """Sparse features of translations, read from files when they are needed.
+
+    Files are read one at a time, again for each question, so that memory holds the features of one file and
+    the answer. A tuner asks once, or twice if it scores all translations with the weights that it has learned
+    from some. Keeping the last of several files would save nothing, since the next question begins with the
+    first, and a single one would take memory while the tuner works.
+    """
 
     files: Sequence[ListFile]
     origin: Int64s  # (H): row of each translation in the concatenation of all files

@@ -9,11 +9,15 @@ Sentences are numbered from 0. ``Name=`` is followed by one or more values (feat
 ``Name_1``, ...), ``name=value`` is a single one; values without any name are ``F_0``, ``F_1``, ... A feature
 that a line does not have is 0. Score and further fields are optional, and so are ``features`` and ``score``
 in JSON. A translation without features, as from neural decoders, gets its score as the feature ``score``.
+
+Features with names are found in whichever field has them: Travatar writes the score before them, and Marian
+alignments and scores of words. They are in the same field of all lines.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
@@ -28,8 +32,11 @@ from itersel.storage.files import line_blocks
 from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.numbers import parse_number
 
-UNNAMED, SCORE = "F", "score"
+UNNAMED_FEATURE, SCORE_FEATURE = "F", "score"
+# The field in which features are expected, counted from 0; the name of a field of Marian's that has none.
+FEATURES, WORD_SCORES = 2, "WordScores="
 MAX_SENTENCES = 100_000_000
+_NAMED = re.compile(r"\S=")
 
 
 def translation_lines(path: FilePath) -> Iterator[tuple[int, str]]:
@@ -38,7 +45,7 @@ def translation_lines(path: FilePath) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in lines if line and not line.isspace())
 
 
-class Translation(NamedTuple):
+class ParsedLine(NamedTuple):
     """A parsed line."""
 
     sentence: int
@@ -54,16 +61,23 @@ class LineParser:
         self.numbers = WordNumbers()
         # number of values of each name that ended in ``=``
         self.sizes: dict[str, int] = {}
+        # the field with the features, counted from 0, once a line has had some
+        self._field: int | None = None
 
-    def parse(self, line: str, path: FilePath, number: int) -> Translation:
+    def parse(self, line: str, path: FilePath, number: int) -> ParsedLine:
         """Parse a line of a file; errors name the file and the number of the line."""
         try:
             return self._parse(line)
         except ValueError as error:
             raise InputError(str(error), path, number) from None
 
-    def _parse(self, line: str) -> Translation:
-        sentence, text, values = _parse_json(line) if line.startswith("{") else _parse_fields(line)
+    def _parse(self, line: str) -> ParsedLine:
+        if line.startswith("{"):
+            sentence, text, values = _parse_json(line)
+        else:
+            fields = split_fields(line)
+            sentence, text, values = _parse_fields(fields, self._features_field(fields))
+
         if found := find_control(text):
             raise ValueError(found)
         if not 0 <= sentence < MAX_SENTENCES:
@@ -83,7 +97,29 @@ class LineParser:
 
         for name in features:
             self.numbers[name]  # numbers a new name
-        return Translation(sentence, text, features)
+        return ParsedLine(sentence, text, features)
+
+    def _features_field(self, fields: Sequence[str]) -> int:
+        """Return the field of a line in which its features are."""
+        places = range(FEATURES, len(fields)) if fields[FEATURES].strip() else ()
+        found = next((place for place in places if _has_names(fields[place])), None)
+        if found is None and self._field in (None, FEATURES) and places:
+            # numbers without names, which are features, too
+            found = FEATURES
+
+        if found is None:
+            return self.features_field
+        if self._field is None:
+            self._field = found
+        if found != self._field:
+            earlier = f"those of earlier lines are in field {self._field + 1}"
+            raise ValueError(f"has features in field {found + 1}; {earlier}")
+        return found
+
+    @property
+    def features_field(self) -> int:
+        """The field with the features, counted from 0."""
+        return FEATURES if self._field is None else self._field
 
     def _named(self, name: str, value: float | list[float]) -> Iterable[tuple[str, float]]:
         """Return the features of a name, which have one value each."""
@@ -122,17 +158,37 @@ _Values = list[tuple[str, float | list[float]]]
 _Parsed = tuple[int, str, _Values]
 
 
-def _parse_fields(line: str) -> _Parsed:
-    """Parse a line with fields; raises a ValueError with a message for the user."""
+def split_fields(line: str) -> list[str]:
+    """Return the fields of a line; raises a ValueError with a message for the user if there are too few."""
     fields = line.split(FIELD_SEPARATOR)
     if len(fields) < 3:
         raise ValueError("expected 'number ||| text ||| features ||| score', or a JSON object")
+    return fields
+
+
+def _has_names(field: str) -> bool:
+    """Return whether a field has features with names."""
+    return _NAMED.search(field) is not None and not field.lstrip().startswith(WORD_SCORES)
+
+
+def score_field(fields: Sequence[str], features: int) -> int:
+    """Return the field with the score: after those of the features or, if nothing follows them, before."""
+    return features + 1 if features == FEATURES or features + 1 < len(fields) else features - 1
+
+
+def _parse_fields(fields: Sequence[str], features: int) -> _Parsed:
+    """Parse a line, given the field of its features; raises a ValueError with a message for the user."""
     number = fields[0].strip()
     if not (number.isascii() and number.isdigit()):
         raise ValueError(f"'{number}' is not a sentence number; sentences are numbered from 0")
-    values = _parse_features(split_words(fields[2]))
-    if not values and fields[3:]:
-        values.append((SCORE, parse_number(fields[3].strip())))
+    try:
+        values = _parse_features(split_words(fields[features])) if features < len(fields) else []
+    except ValueError as error:
+        raise ValueError(f"{error}; features are expected in field {features + 1}") from None
+
+    score = score_field(fields, features)
+    if not values and score < len(fields):
+        values.append((SCORE_FEATURE, parse_number(fields[score].strip())))
     return int(number[:20]), " ".join(split_words(fields[1])), values
 
 
@@ -143,7 +199,7 @@ def _parse_features(words: Sequence[str]) -> _Values:
         name, equals, number = word.rpartition("=")
         if not equals:
             if values is None:
-                found.append((UNNAMED, values := []))
+                found.append((UNNAMED_FEATURE, values := []))
             values.append(parse_number(word))
         elif number:
             found.append((name, parse_number(number)))
@@ -165,7 +221,7 @@ def value_names(name: str, count: int) -> list[str]:
 
 
 def _parse_json(line: str) -> _Parsed:
-    """Parse a line of JSON; see `_parse_fields`."""
+    """Parse a line of JSON; raises a ValueError with a message for the user."""
     content = parse_object(line)
     sentence, text, features = (content.get(name) for name in ("id", "text", "features"))
     if type(sentence) is not int:
@@ -175,7 +231,7 @@ def _parse_json(line: str) -> _Parsed:
     if not isinstance(features, dict | None):
         raise ValueError("'features' is not an object of names and numbers")
     if not features and content.get("score") is not None:
-        features = {SCORE: content["score"]}
+        features = {SCORE_FEATURE: content["score"]}
     return sentence, " ".join(split_words(text)), list(named_numbers(features or {}))
 
 

@@ -32,6 +32,7 @@ class ReadLists(NamedTuple):
     line: list[str]  # the lines of the files (H), if they are wanted
     names: list[str]  # of all features, in order of first occurrence
     sizes: Mapping[str, int]  # number of values of each name that ended in ``=``
+    features_field: int  # of the lines, counted from 0
 
     def take(self, rows: Int64s) -> ReadLists:
         """Return some translations, which are in the order of their sentences."""
@@ -88,11 +89,11 @@ def read_lists(
     table = table._replace(offset=offsets_of(np.bincount(place)), text=found.text.take(order))
 
     lines = [found.line[i] for i in order.tolist()] if has_lines else []
-    return ReadLists(table, order, lines, names, parser.sizes)
+    return ReadLists(table, order, lines, names, parser.sizes, parser.features_field)
 
 
 class _Collected(NamedTuple):
-    """Translations in the order of the files; see `itersel.lists.lines.Translation`."""
+    """Translations in the order of the files; see `itersel.lists.lines.ParsedLine`."""
 
     line: list[str]
     sentence: Int64s

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from itersel.corpus.text import FIELD_SEPARATOR
 from itersel.errors import FilePath
-from itersel.lists.lines import parse_object
+from itersel.lists.lines import parse_object, score_field, split_fields
 from itersel.lists.reading import ReadLists, read_lists
 from itersel.lists.weights import as_weights
 from itersel.vectors.weights import Weights
@@ -46,14 +46,15 @@ def rescored_lines(lists: ReadLists, weights: Weights, k_best: int) -> Iterator[
     score = lists.table.scores(weights)
     for rows in lists.table.ranked(score, k_best):
         for row in rows.tolist():
-            yield _with_score(lists.line[row], float(score[row]))
+            yield _with_score(lists.line[row], lists.features_field, float(score[row]))
 
 
-def _with_score(line: str, score: float) -> str:
+def _with_score(line: str, features: int, score: float) -> str:
     if line.startswith("{"):
         return json.dumps(parse_object(line) | {"score": score}, ensure_ascii=False)
-    fields = line.split(FIELD_SEPARATOR)
-    end = " " if fields[4:] else ""
-    fields[3:4] = [f" {score:.12g}{end}"]
-    fields[2] = f"{fields[2].rstrip()} "
+    fields = split_fields(line)
+    place = score_field(fields, features)
+    end = " " if fields[place + 1 :] else ""
+    fields[place : place + 1] = [f" {score:.12g}{end}"]
+    fields[place - 1] = f"{fields[place - 1].rstrip()} "
     return FIELD_SEPARATOR.join(fields)

@@ -27,7 +27,7 @@ from itersel.vectors.feature_names import DENSE_FEATURES, DENSE_NAME, MAX_DENSE
 # File with the names of the dense features, the same for all shards.
 DENSE_NAMES = "dense.txt"
 # Characters that wait to be written.
-WAITING = 1 << 26
+WAITING_CHARACTERS = 1 << 26
 
 
 class Summary(NamedTuple):
@@ -140,7 +140,7 @@ def _distribute(
             waiting.setdefault(f"{shard}.quality.gz", []).append(repr(float(numbers[row])))
         size += len(line)
 
-        if size > WAITING:
+        if size > WAITING_CHARACTERS:
             _append(folder, waiting)
             size = 0
 

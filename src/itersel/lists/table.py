@@ -24,7 +24,7 @@ from itersel.vectors.weights import Weights, find_named, find_weights
 
 # Dense features are rounded to these decimal places for tuners, so translations with the same features are
 # tied at every point of a line search.
-DIGITS = 9
+TUNER_DIGITS = 9
 NO_NUMBERS = np.zeros(0)
 
 
@@ -38,7 +38,7 @@ class SparseRows(NamedTuple):
     feature: Int32s
     value: Float64s
     offset: Int64s
-    # features: uint64 (F), ascending, and the names
+    # features: uint64 (F), ascending, and the names, if they are known
     key: UInt64s
     name: StringTable
 
@@ -88,7 +88,7 @@ def no_sparse_rows(translations: int) -> SparseRows:
     return SparseRows(none, NO_NUMBERS, offset, np.zeros(0, np.uint64), string_table(()))
 
 
-class SparseFeatures(Protocol):
+class TranslationFeatures(Protocol):
     """Sparse features of translations: `SparseRows`, or those that are read from files when needed."""
 
     @property
@@ -111,7 +111,7 @@ class ListTable(NamedTuple):
     offset: Int64s  # (N + 1): the translations of each sentence
     dense: Float64s  # (H, C)
     dense_names: tuple[str, ...]  # (C)
-    sparse: SparseFeatures
+    sparse: TranslationFeatures
     text: StringTable = string_table(())  # (H): as a decoder has written them
     # int64 (M) and (N + 1): words of each reference, and the references of each sentence
     reference_length: Int64s = np.zeros(0, np.int64)
@@ -224,9 +224,9 @@ def dense_scores(dense: Float64s, weight: Float64s) -> Float64s:
 
 
 def rounded(dense: Float64s) -> Float64s:
-    """Return dense features as tuners need them; see `DIGITS`."""
+    """Return dense features as tuners need them; see `TUNER_DIGITS`."""
     # + 0.0 turns -0.0 into 0.0
-    return np.round(dense, DIGITS) + 0.0
+    return np.round(dense, TUNER_DIGITS) + 0.0
 
 
 def count_closest(

@@ -8,20 +8,20 @@ import os
 import re
 from collections.abc import Mapping
 
+from itersel.corpus.text import split_words
 from itersel.errors import FilePath, InputError
 from itersel.lists.lines import named_numbers, parse_object, value_names
 from itersel.storage.files import open_output, read_lines, without_compression
 from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.numbers import parse_number
-from itersel.vectors import weights as own
-from itersel.vectors.weights import Weights, make_weights
+from itersel.vectors.weights import Weights, make_weights, read_weights, write_weights
 
 _SECTION = re.compile(r"\[(.*)\]")
 # names of other decoders may contain # and =
 _COMMENT = re.compile(r"(^|\s)#.*")
 
 
-def read_weights(path: FilePath) -> Weights:
+def read_any_weights(path: FilePath) -> Weights:
     """Read weights: HDF5 (``.h5``), Moses's block (``.ini``), a JSON object (``.json``), or ``name value``.
 
     Raises
@@ -35,7 +35,7 @@ def read_weights(path: FilePath) -> Weights:
     elif kind == ".json":
         values = _read_object(path)
     else:
-        return own.read_weights(path)
+        return read_weights(path)
     for name, value in values.items():
         if not abs(value) <= MAX_MAGNITUDE:
             raise InputError(f"the weight of '{name}' is {value}; it must be finite", path)
@@ -63,7 +63,7 @@ def _read_moses(path: FilePath) -> dict[str, float]:
         elif line and section == "weight":
             name, equals, rest = line.rpartition("=")
             try:
-                numbers = [parse_number(word) for word in rest.split()]
+                numbers = [parse_number(word) for word in split_words(rest)]
             except ValueError:
                 numbers = []
             if not equals or not numbers:
@@ -85,13 +85,13 @@ def _read_object(path: FilePath) -> dict[str, float]:
         raise InputError(str(error), path) from None
 
 
-def write_weights(
+def write_any_weights(
     path: FilePath,
     weights: Weights,
     attributes: Mapping[str, object] | None = None,
     sizes: Mapping[str, int] | None = None,
 ) -> None:
-    """Write weights in the format that the file name implies; see `read_weights`.
+    """Write weights in the format that the file name implies; see `read_any_weights`.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def write_weights(
     """
     kind = _kind(path)
     if kind not in (".ini", ".json"):
-        own.write_weights(path, weights, attributes)
+        write_weights(path, weights, attributes)
         return
 
     values = weights.to_dict()

@@ -143,8 +143,10 @@ class _Parser:
         """Yield the fields of the n-grams in a section, each with or without a backoff, in blocks."""
         begin, done = self.position, 0
         while done < count:
+            lines = list(islice(self.lines, min(count - done, READ)))
+            self.refuse_controls(lines)
             # bytes.split splits at ASCII white space only: a no-break space is part of a word, as in KenLM.
-            rows = [line.split() for line in islice(self.lines, min(count - done, READ))]
+            rows = [line.split() for line in lines]
             self.position += len(rows)
             if not rows:
                 self.fail(f"ends after {done} of {count} n-grams; the file is truncated")
@@ -160,6 +162,16 @@ class _Parser:
 
             yield rows
             done += len(rows)
+
+    def refuse_controls(self, lines: list[bytes]) -> None:
+        """Raise an error for white space that separates nothing in the format, and is in no text either."""
+        joined = b"".join(lines)
+        for control in (b"\v", b"\f"):
+            if control in joined:
+                place = next(place for place, line in enumerate(lines) if control in line)
+                self.fail(
+                    f"contains the control character U+{control[0]:04X}; remove it", self.position + place
+                )
 
     def section(self, order: int, count: int, highest: bool) -> NGrams:
         """Read the n-grams of an order."""

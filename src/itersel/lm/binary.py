@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 FORMAT = FileFormat(
     "language-model",
     2,
-    "itersel lm compile",
+    ("itersel lm compile",),
     {
         "unigram": numbers("<f4", "V", 2),
         "unigram_flags": Array("|u1", ("V",), most=EXTENDS_LEFT | EXTENDS_RIGHT),

@@ -13,7 +13,7 @@ from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text_names import POOLED
 from itersel.errors import FilePath, InputError
 from itersel.evaluate.counts import Counts, pool_counts, read_counts_of
-from itersel.evaluate.metrics import Metric, References, read_references, read_translations
+from itersel.evaluate.metrics import Metric, ReferenceText, read_references, read_translations
 from itersel.evaluate.names import TRIALS, sign_of
 from itersel.report.scores import (
     Scores,
@@ -45,7 +45,7 @@ class Translations(NamedTuple):
         ChosenSystem | Output
     ]  # experiments at the epochs chosen for this test set, then others
     translations: Sequence[Sequence[str]]
-    references: Sequence[References]
+    references: Sequence[ReferenceText]
     counts: Sequence[Counts] = ()  # of the detokenised translations; empty if these are not scored
 
 
@@ -208,7 +208,7 @@ def _pool(test_sets: Sequence[Translations]) -> Translations:
     )
 
 
-def _joined_references(sets: Sequence[Sequence[References]]) -> list[list[str | None]]:
+def _joined_references(sets: Sequence[Sequence[ReferenceText]]) -> list[list[str | None]]:
     """Return the references of all test sets; `None` where a test set has fewer than others."""
     joined: list[list[str | None]] = [[] for _ in range(max(map(len, sets)))]
     for references in sets:

@@ -21,7 +21,7 @@ from itersel.errors import InputError, checked, located, suggest
 from itersel.evaluate.counts import pool_counts, read_counts
 from itersel.evaluate.metrics import (
     Metric,
-    References,
+    ReferenceText,
     Sums,
     TextMetric,
     make_bleu,
@@ -295,7 +295,7 @@ class _TestSet(NamedTuple):
 
     name: str
     metric: TextMetric
-    references: Sequence[References]
+    references: Sequence[ReferenceText]
     file: Path  # the first of the references
 
 

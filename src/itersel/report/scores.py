@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from itersel.evaluate.counts import Counts
-from itersel.evaluate.metrics import CorpusScore, Metric, References, Sums, corpus_score, make_bleu
+from itersel.evaluate.metrics import CorpusScore, Metric, ReferenceText, Sums, corpus_score, make_bleu
 from itersel.evaluate.significance import Bootstrap, Interval, paired_p_values
 
 # Significance level.
@@ -64,7 +64,7 @@ def better_than(scores: Mapping[str, Scores], name: str, sign: int = 1) -> list[
 
 def score_experiments(
     texts: Mapping[str, Sequence[Sequence[str]]],
-    references: Sequence[References],
+    references: Sequence[ReferenceText],
     tokenize: str,
     trials: int,
     seed: int,

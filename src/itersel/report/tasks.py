@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from itersel.corpus.labels import count_labels, lines_of, most_frequent, pick
-from itersel.evaluate.metrics import References
+from itersel.evaluate.metrics import ReferenceText
 from itersel.evaluate.names import TOKENIZED_BLEU, TRIALS, title_of
 from itersel.report.scores import (
     REPEATED,
@@ -28,7 +28,7 @@ COLUMNS = ("task", "sentences", "system", "experiment", "runs", "tokenized_bleu"
 
 def compare_tasks(
     texts: Mapping[str, Sequence[Sequence[str]]],
-    references: Sequence[References],
+    references: Sequence[ReferenceText],
     labels: Sequence[str],
     tasks: Sequence[str],
     *,

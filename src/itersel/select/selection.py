@@ -34,7 +34,7 @@ KIND = "shard-matrix"
 MATRIX = FileFormat(
     FORMAT.kind,
     FORMAT.version,
-    "itersel step mix --matrix",
+    ("itersel step mix --matrix",),
     {name: array for name, array in DATASETS.items() if name not in ("W/data", "W/indices", "v")},
 )
 BLOCK = 1 << 20  # columns of the matrix

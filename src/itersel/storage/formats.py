@@ -50,14 +50,14 @@ class Array:
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A kind of file: its name, layout version, the command that makes it, and its arrays.
+    """A kind of file: its name, layout version, the commands that make it, and its arrays.
 
     Increase `version` when the layout changes.
     """
 
     kind: str
     version: int
-    made_by: str
+    made_by: tuple[str, ...]
     arrays: Mapping[str, Array]
     packed: bool = False  # arrays are stored compressed; only in HDF5 files
 

@@ -115,7 +115,8 @@ def read_header(stream: h5py.File, format: FileFormat, path: FilePath) -> Header
     if found != f"{format.kind}/{format.version}":
         if str(found).startswith(f"{format.kind}/"):
             raise InputError(f"is a {format.kind} of another version of itersel; recreate it", path)
-        raise InputError(f"is not a {format.kind}; make one with '{format.made_by}'", path)
+        commands = " or ".join(f"'{command}'" for command in format.made_by)
+        raise InputError(f"is not a {format.kind}; make one with {commands}", path)
 
     with checked(path, "damaged: has no checksums; recreate the file"):
         digests = {str(name): str(value) for name, value in json.loads(attributes.pop(DIGESTS)).items()}

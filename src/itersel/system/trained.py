@@ -87,7 +87,7 @@ def _version() -> int:
 FORMAT = FileFormat(
     "bundle",
     _version(),
-    "itersel bundle",
+    ("itersel bundle",),
     {
         **dict(chain.from_iterable(starmap(_declarations, _PARTS.items()))),
         **{text: Array("|u1", (f"bytes of {text}",)) for text in _TEXTS},

@@ -79,7 +79,7 @@ def background_bleu(statistics: Statistics, row: int, mean_reference: float, bac
         ngrams = background[ORDER + n] + max(0, statistics.length[row] - n)
         product *= (background[n] + statistics.matches[row, n]) / ngrams
     length = background[ORDER] + statistics.length[row]
-    reference = background[2 * ORDER] + statistics.reference_length[row]
+    reference = background[2 * ORDER] + statistics.closest_length[row]
     bleu = math.sqrt(math.sqrt(product))
     if length < reference:
         bleu *= math.exp(1.0 - reference / length)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from itersel.config.tuners import TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice
-from itersel.evaluate.metrics import References, checked_references, make_metrics, tokenizer_for_bleu
+from itersel.evaluate.metrics import ReferenceText, checked_references, make_metrics, tokenizer_for_bleu
 from itersel.evaluate.names import METRICS, OF_TEXT, sign_of, title_of
 from itersel.lists.counting import with_statistics
 from itersel.lists.numbers import checked_quality
@@ -20,8 +21,8 @@ from itersel.lists.weights import as_weights
 from itersel.run.progress import progress
 from itersel.storage.arrays import Float64s
 from itersel.storage.strings import offsets_of, string_table
-from itersel.tune.task import Task
-from itersel.tune.tuner import tune_task
+from itersel.tune.problem import TuningProblem
+from itersel.tune.tuner import run_tuner
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
 
@@ -42,7 +43,7 @@ class TunedLists(NamedTuple):
     sentences, translations
         Number of sentences, and of different translations.
     sizes
-        Number of values of each name that ended in ``=`` in the lists; see `write_weights`.
+        Number of values of each name that ended in ``=`` in the lists; see `write_any_weights`.
     absent
         Features that have a start weight, but are in no list; they keep it.
     """
@@ -58,7 +59,7 @@ class TunedLists(NamedTuple):
 
 def tune_nbest(
     lists: Sequence[FilePath],
-    *references: References,
+    *references: ReferenceText,
     tuner: Batch | str = "kbest-mira",
     start: Weights | Mapping[str, float] | None = None,
     scores: Mapping[str, FilePath | ArrayLike] | None = None,
@@ -111,10 +112,12 @@ def tune_nbest(
     table = read.table
 
     begin = as_weights(dict.fromkeys(table.dense_names, 1.0) if start is None else start)
+    _check_sizes(begin, read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(begin.key, feature_keys(string_table(read.names)))
     others = take_weights(begin, ~listed).to_dict()
-    found = tune_task(settings, Task(table, take_weights(begin, listed), seed=(seed,)), short_name(lists))
+    problem = TuningProblem(table, take_weights(begin, listed), seed=(seed,))
+    found = run_tuner(settings, problem, short_name(lists))
 
     # quality is the opposite of TER
     sign = sign_of(metric) if metric else 1
@@ -129,6 +132,18 @@ def tune_nbest(
     )
 
 
+def _check_sizes(start: Weights, lists: ReadLists) -> None:
+    """Raise an InputError if start weights are those of a feature function with more or fewer values."""
+    others = start.to_dict().keys() - set(lists.names)
+    for name, count in lists.sizes.items():
+        numbered = re.compile(rf"{re.escape(name)}(_[0-9]+)?")
+        if unknown := sorted(filter(numbered.fullmatch, others)):
+            raise InputError(
+                f"start weights: there is one for '{unknown[-1]}', but '{name}' has {count} "
+                f"value{'s' * (count > 1)} in the lists; start from the weights that made the lists"
+            )
+
+
 def metric_of(quality: object) -> str | None:
     """Return the name of a metric, which may have capitals; None if the quality is given by numbers."""
     name = quality.lower() if isinstance(quality, str) else ""
@@ -141,7 +156,7 @@ def is_bleu(quality: object) -> bool:
     return name is not None and METRICS[name].kind == "bleu"
 
 
-def metric_quality(table: ListTable, references: Sequence[References], name: str) -> Float64s:
+def metric_quality(table: ListTable, references: Sequence[ReferenceText], name: str) -> Float64s:
     """Return a sentence-level metric, 0 to 1, or the negative if lower is better: float64 (H).
 
     Where a sentence has fewer references than others, the rest are None.
@@ -169,7 +184,7 @@ def metric_quality(table: ListTable, references: Sequence[References], name: str
 
 def _read_lists(
     paths: Sequence[FilePath],
-    references: Sequence[References],
+    references: Sequence[ReferenceText],
     tuner: Batch,
     scores: Mapping[str, FilePath | ArrayLike] | None,
     quality: FilePath | ArrayLike,

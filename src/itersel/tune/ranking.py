@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_STEPS = 1000  # of L-BFGS
 
 
-def sample_pairs(table: ListTable, settings: Pro, seed: tuple[int, ...]) -> Int64s:
+def draw_pairs(table: ListTable, settings: Pro, seed: tuple[int, ...]) -> Int64s:
     """Draw pairs as in PRO (Hopkins & May 2011), int64 (pairs, 2): rows of `table`, the better first."""
     pairs = [np.zeros((0, 2), np.int64)]
     statistics, longest = table.statistics, table.longest_reference
@@ -36,7 +36,7 @@ def sample_pairs(table: ListTable, settings: Pro, seed: tuple[int, ...]) -> Int6
                 VARIANTS[settings.bleu],
                 statistics.matches[begin:end].astype(np.int64),
                 statistics.length[begin:end].astype(np.int64),
-                statistics.reference_length[begin:end].astype(np.int64),
+                statistics.closest_length[begin:end].astype(np.int64),
                 int(min(ORDER, longest[sentence])),
                 np.zeros(COUNTS),
             )

@@ -19,28 +19,29 @@ from itersel.lists.files import FORMAT as LISTS
 from itersel.lists.joining import find_files, join_files
 from itersel.lists.reading import short_name
 from itersel.lists.table import ListTable
-from itersel.tune.forests import FORMAT as FORESTS
-from itersel.tune.generate import START, SUM, start_weights
-from itersel.tune.task import ForestFiles, Task, Tuned, elsewhere, with_sums
+from itersel.tune.forest_files import FORMAT as FORESTS
+from itersel.tune.problem import ForestFiles, Tuned, TuningProblem, elsewhere
+from itersel.tune.start_weights import START_WEIGHTS, start_weights
+from itersel.tune.sums import SPARSE_SUM, sparse_sums, with_sums
 from itersel.vectors.weights import Weights, check_magnitude, make_weights, write_weights
 
 
-def _check_task(tuner: Batch, task: Task) -> None:
+def _check_problem(tuner: Batch, problem: TuningProblem) -> None:
     """Raise an InputError if the tuner cannot tune the sparse features of lists, forests or start weights."""
-    lists, only_dense = task.lists, f"{name_in(HELD_OUT_TUNERS, tuner)} tunes only dense features"
+    lists, only_dense = problem.lists, f"{name_in(HELD_OUT_TUNERS, tuner)} tunes only dense features"
 
     if isinstance(lists, ForestFiles):
-        if (SUM in lists.dense_names) != bool(task.sums):
-            wanted = "all" if task.sums else "dense"
+        if (SPARSE_SUM in lists.dense_names) != bool(problem.sums):
+            wanted = "all" if problem.sums else "dense"
             raise InputError(f"recreate these forests with features: {wanted}", lists.files[0].path)
     elif tuner.searches and not lists.sparse.is_empty:
         raise InputError(
             f"{only_dense}, but the lists have sparse ones; set features: dense, or choose another tuner"
         )
 
-    if not tuner.searches or task.sums:
+    if not tuner.searches or problem.sums:
         return
-    others = elsewhere(task.before, make_weights(dict.fromkeys((*lists.dense_names, *START), 0.0)))
+    others = elsewhere(problem.before, make_weights(dict.fromkeys((*lists.dense_names, *START_WEIGHTS), 0.0)))
     if others.key.shape[0]:
         raise InputError(
             f"the start weights have a sparse feature, '{others.name.get(0)}', but {only_dense}; set "
@@ -63,7 +64,7 @@ def tune(
     because they contain the sums for the weights that they were decoded with.
 
     `before` are the weights that the newest lists were decoded with (default: the start weights
-    of the first iteration), `last` the weights of the previous epoch; see `Task`.
+    of the first iteration), `last` the weights of the previous epoch; see `TuningProblem`.
     """
     name, iteration = name_in(HELD_OUT_TUNERS, settings.tuner), settings.iteration
     if before is None and iteration > 1:
@@ -75,12 +76,12 @@ def tune(
     files = find_files(paths, settings.shards, range(first, iteration + 1), kind)
 
     before = start_weights(files[0].dense_names) if before is None else before
-    sums = tuple(one for one in (before, last) if one is not None) if settings.sum_sparse else ()
+    sums = sparse_sums(before, last) if settings.sum_sparse else ()
     lists: ListTable | ForestFiles
     lists = ForestFiles(files) if reads_forests else with_sums(join_files(files, settings.features), sums)
 
-    task = Task(lists, before, sums, (settings.seed, iteration))
-    result = tune_task(settings.tuner, task, short_name([file.path for file in files]))
+    problem = TuningProblem(lists, before, sums, (settings.seed, iteration))
+    result = run_tuner(settings.tuner, problem, short_name([file.path for file in files]))
 
     tuned_with = {"tuner": name, "seed": settings.seed, **recorded(settings.tuner)}
     tuned_with["lists"] = json.loads(files[0].settings)
@@ -100,14 +101,14 @@ def tune(
     return result
 
 
-def tune_task(settings: Batch, task: Task, source: str) -> Tuned:
+def run_tuner(settings: Batch, problem: TuningProblem, source: str) -> Tuned:
     """Tune; errors name the source of the lists."""
-    check_magnitude(task.before, " at the start", "start from smaller weights")
-    has_quality = isinstance(task.lists, ListTable) and task.lists.quality.shape[0] > 0
+    check_magnitude(problem.before, " at the start", "start from smaller weights")
+    has_quality = isinstance(problem.lists, ListTable) and problem.lists.quality.shape[0] > 0
 
     with located(source):
-        _check_task(settings, task)
-        result = settings.tune(task)
+        _check_problem(settings, problem)
+        result = settings.tune(problem)
         if settings.searches and result.score == 0.0 and not has_quality:
             raise InputError(
                 "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"

@@ -25,7 +25,7 @@ from itersel.vectors.features import feature_keys, unique_features
 FORMAT = FileFormat(
     "weights file",
     2,
-    "itersel train",
+    ("itersel train",),
     {
         "features/key": Array("<u8", ("D",), rising=True),
         **strings("features/name", "D", "names", rising=True),

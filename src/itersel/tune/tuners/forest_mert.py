@@ -9,7 +9,7 @@ from itersel.config.options import option_of
 from itersel.tune.tuners.mert import Mert
 
 if TYPE_CHECKING:
-    from itersel.tune.task import Task, Tuned
+    from itersel.tune.problem import Tuned, TuningProblem
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,12 @@ class ForestMert(Mert):
     directions: int = option_of(Mert, "directions", default=5)
     restarts: int = option_of(Mert, "restarts", default=0)
 
-    def tune(self, task: Task) -> Tuned:
+    def tune(self, problem: TuningProblem) -> Tuned:
         """Tune by line searches over the forests."""
-        from itersel.tune.forests import read_search
+        from itersel.tune.forest_search import read_search
         from itersel.tune.mert import tune_mert
-        from itersel.tune.task import Tuned
+        from itersel.tune.problem import Tuned
 
-        search = read_search(task.forests)
-        weights, bleu = tune_mert(search, task.start, self, task.seed)
-        return Tuned(task.weights(weights), 100 * bleu, search.sentence_count, 0)
+        search = read_search(problem.forests)
+        weights, bleu = tune_mert(search, problem.start, self, problem.seed)
+        return Tuned(problem.weights(weights), 100 * bleu, search.sentence_count, 0)

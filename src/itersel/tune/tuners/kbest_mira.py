@@ -9,7 +9,7 @@ from itersel.config.options import documented, option
 from itersel.config.tuners import Batch
 
 if TYPE_CHECKING:
-    from itersel.tune.task import Task, Tuned
+    from itersel.tune.problem import Tuned, TuningProblem
 
 
 @documented
@@ -23,13 +23,13 @@ class KBestMira(Batch):
         "Factor by which the background of BLEU decays after each sentence.", 0.999, above=0, maximum=1
     )
 
-    def tune(self, task: Task) -> Tuned:
+    def tune(self, problem: TuningProblem) -> Tuned:
         """Tune; features that are in no list keep their weights."""
         import numpy as np
 
         from itersel.tune.mira import tune_mira
 
-        table = task.table
+        table = problem.table
         sparse = table.sparse.take(np.arange(table.translation_count))
-        value, bleu = tune_mira(table, sparse, task.start_with(sparse), self, task.seed)
-        return task.tuned(task.weights(value, sparse, 1.0), bleu)
+        value, bleu = tune_mira(table, sparse, problem.start_with(sparse), self, problem.seed)
+        return problem.tuned(problem.weights(value, sparse, 1.0), bleu)

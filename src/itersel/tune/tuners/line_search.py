@@ -9,7 +9,7 @@ from itersel.config.options import option
 from itersel.config.tuners import Batch
 
 if TYPE_CHECKING:
-    from itersel.tune.task import Task, Tuned
+    from itersel.tune.problem import Tuned, TuningProblem
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class LineSearch(Batch):
         """The directions of the search."""
         return self.directions
 
-    def tune(self, task: Task) -> Tuned:
+    def tune(self, problem: TuningProblem) -> Tuned:
         """Search along the directions, one after another, until none of them improves BLEU."""
         from itersel.tune.mert import ListSearch, climb
 
-        search = ListSearch(task.table)
-        directions = task.directions(self.directions, search.scale)
-        weights, bleu = climb(search, task.start, lambda: directions)
-        return task.tuned(task.weights(weights), bleu)
+        search = ListSearch(problem.table)
+        directions = problem.directions(self.directions, search.scale)
+        weights, bleu = climb(search, problem.start, lambda: directions)
+        return problem.tuned(problem.weights(weights), bleu)

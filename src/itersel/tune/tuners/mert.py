@@ -9,7 +9,7 @@ from itersel.config.options import documented, option
 from itersel.config.tuners import Batch
 
 if TYPE_CHECKING:
-    from itersel.tune.task import Task, Tuned
+    from itersel.tune.problem import Tuned, TuningProblem
 
 
 @documented
@@ -32,9 +32,9 @@ class Mert(Batch):
         maximum=1000,
     )
 
-    def tune(self, task: Task) -> Tuned:
+    def tune(self, problem: TuningProblem) -> Tuned:
         """Tune by line searches over the lists."""
         from itersel.tune.mert import ListSearch, tune_mert
 
-        weights, bleu = tune_mert(ListSearch(task.table), task.start, self, task.seed)
-        return task.tuned(task.weights(weights), bleu)
+        weights, bleu = tune_mert(ListSearch(problem.table), problem.start, self, problem.seed)
+        return problem.tuned(problem.weights(weights), bleu)

@@ -10,7 +10,7 @@ from itersel.config.options import documented, option
 from itersel.config.tuners import Batch
 
 if TYPE_CHECKING:
-    from itersel.tune.task import Task, Tuned
+    from itersel.tune.problem import Tuned, TuningProblem
 
 
 @documented
@@ -34,22 +34,22 @@ class Pro(Batch):
         maximum=100,
     )
 
-    def tune(self, task: Task) -> Tuned:
+    def tune(self, problem: TuningProblem) -> Tuned:
         """Tune; features that are in no pair get their start weight times 1 - interpolation."""
         import numpy as np
 
         from itersel.tune.line_kernels import project
-        from itersel.tune.ranking import fit_ranking, pair_matrix, sample_pairs
+        from itersel.tune.ranking import draw_pairs, fit_ranking, pair_matrix
 
-        table = task.table
-        pairs = sample_pairs(table, self, task.seed)
+        table = problem.table
+        pairs = draw_pairs(table, self, problem.seed)
         rows = np.unique(pairs)
         sparse = table.sparse.take(rows)
         found = fit_ranking(pair_matrix(table, sparse, rows, pairs), self.strength)
         # Hopkins and May 2011, figure 2
         rest = 1.0 - self.interpolation
-        value = self.interpolation * found + rest * task.start_with(sparse)
-        result = task.weights(value, sparse, rest)
+        value = self.interpolation * found + rest * problem.start_with(sparse)
+        result = problem.weights(value, sparse, rest)
         score = project(np.ascontiguousarray(table.dense.T), value[: table.dense.shape[1]])
         score += table.sparse.scores(result)
-        return task.tuned(result, table.best(score))
+        return problem.tuned(result, table.best(score))

@@ -1,8 +1,4 @@
-"""The input of tuners. On held-out text, sparse features are summed into one, so few weights are tuned.
-
-The column of this sum is the score of a translation's sparse features under given weights; its weight is a
-factor for all sparse weights. Flanigan, Dyer & Carbonell (2013) search along directions of such columns.
-"""
+"""What a batch tuner gets, and what it returns."""
 
 from __future__ import annotations
 
@@ -13,11 +9,11 @@ import numpy as np
 
 from itersel.config.tuners import ALL_DENSE, STEP
 from itersel.errors import InputError
-from itersel.lists.files import ListFile
-from itersel.lists.table import ListTable, SparseRows, no_sparse_rows, rounded
+from itersel.lists.headers import ListFile
+from itersel.lists.table import ListTable, SparseRows
 from itersel.storage.arrays import Float64s
-from itersel.tune.generate import SUM
 from itersel.tune.mert import axis
+from itersel.tune.sums import LAST_SPARSE_SUM, SPARSE_SUM, SparseSum
 from itersel.vectors.features import common_features, refuse_shared
 from itersel.vectors.weights import (
     Weights,
@@ -28,9 +24,6 @@ from itersel.vectors.weights import (
     take_weights,
     weighted_sum,
 )
-
-# Column of the sum with the weights of the previous epoch; see `SUM`.
-LAST_SUM = "sparse features before"
 
 
 class Tuned(NamedTuple):
@@ -54,7 +47,7 @@ class ForestFiles(NamedTuple):
         return self.files[0].dense_names
 
 
-class Task(NamedTuple):
+class TuningProblem(NamedTuple):
     """The input of every tuner.
 
     The C columns are the dense features and, on held-out text, one or two sums of the sparse features.
@@ -63,31 +56,30 @@ class Task(NamedTuple):
 
     lists: ListTable | ForestFiles
     before: Weights  # weights that the newest lists were decoded with, or to start from
-    # On held-out text, the weights by which sparse features are summed: `before` and, for the line search
-    # between the two, the mixed weights of the previous epoch.
-    sums: tuple[Weights, ...] = ()
+    # On held-out text, the sums of sparse features: with the weights `before` and, for the line search
+    # between the two, with the mixed weights of the previous epoch.
+    sums: tuple[SparseSum, ...] = ()
     seed: tuple[int, ...] = ()
 
     @property
     def features(self) -> list[str]:
         """Names of the dense features, the first columns."""
-        return [name for name in self.lists.dense_names if name not in (SUM, LAST_SUM)]
+        return [name for name in self.lists.dense_names if name not in (SPARSE_SUM, LAST_SPARSE_SUM)]
 
     @property
     def start(self) -> Float64s:
-        """Start weights of the columns, float64 (C): 1 for the sum of the current sparse features."""
-        value = find_named(self.before, self.features)
-        return np.append(value, (1.0, 0.0)[: len(self.sums)])
+        """Start weights of the columns, float64 (C)."""
+        return np.append(find_named(self.before, self.features), [one.start for one in self.sums])
 
     @property
     def table(self) -> ListTable:
-        """The lists; the task must have some."""
+        """The lists; there must be some."""
         assert isinstance(self.lists, ListTable)
         return self.lists
 
     @property
     def forests(self) -> Sequence[ListFile]:
-        """The files of forests; the task must have some."""
+        """The files of forests; there must be some."""
         assert isinstance(self.lists, ForestFiles)
         return self.lists.files
 
@@ -106,10 +98,8 @@ class Task(NamedTuple):
         directions: list[Float64s] = []
         for name in wanted:
             if name == STEP:
-                for last in self.sums[1:]:
-                    step = self.start[: len(features)] - find_named(last, features)
-                    # add all current sparse weights, and subtract those of the previous epoch
-                    directions.append(np.append(step, (1.0, -1.0)))
+                if (step := self._epoch_step()) is not None:
+                    directions.append(step)
             elif name == ALL_DENSE:
                 directions += [axis(scale, column) for column in range(len(features))]
             elif name in features:
@@ -121,6 +111,14 @@ class Task(NamedTuple):
 
         return [direction for direction in directions if direction.any()]
 
+    def _epoch_step(self) -> Float64s | None:
+        """Return the step from the weights of the previous epoch to `before`, float64 (C), if it is known."""
+        last = next((one.weights for one in self.sums if one.name == LAST_SPARSE_SUM), None)
+        if last is None:
+            return None
+        dense = find_named(self.before, self.features) - find_named(last, self.features)
+        return np.append(dense, [one.step for one in self.sums])
+
     def weights(self, value: Float64s, sparse: SparseRows | None = None, rest: float = 0.0) -> Weights:
         """Return the weights of individual features, without zeros.
 
@@ -130,7 +128,8 @@ class Task(NamedTuple):
         """
         columns, factors, others = len(self.features), [rest], [self.before]
         if self.sums:
-            factors, others = value[columns : columns + len(self.sums)].tolist(), list(self.sums)
+            factors = value[columns : columns + len(self.sums)].tolist()
+            others = [one.weights for one in self.sums]
         own = [make_weights(dict(zip(self.features, value[:columns].tolist(), strict=True)))]
         if sparse is not None:
             refuse_shared(own[0].key, own[0].name, sparse.key, sparse.name)
@@ -143,18 +142,6 @@ class Task(NamedTuple):
         """Return the result of tuning on lists; `best` is `ListTable.best` under the weights."""
         table = self.table
         return Tuned(weights, 100 * best, table.sentence_count, table.translation_count)
-
-
-def with_sums(table: ListTable, sums: Sequence[Weights]) -> ListTable:
-    """Return lists in which sparse features are summed with each of the weights; each sum is a column."""
-    if not sums:
-        return table
-    columns = [table.sparse.scores(weights) for weights in sums]
-    return table._replace(
-        dense=np.column_stack((table.dense, rounded(np.column_stack(columns)))),
-        dense_names=(*table.dense_names, *(SUM, LAST_SUM)[: len(sums)]),
-        sparse=no_sparse_rows(table.translation_count),
-    )
 
 
 def elsewhere(weights: Weights, known: Weights) -> Weights:

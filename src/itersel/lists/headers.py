@@ -1,0 +1,59 @@
+"""Attributes of files of lists and forests, which tell which files belong together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import itersel
+from itersel.errors import FilePath, checked
+from itersel.storage.formats import FileFormat
+from itersel.storage.hdf5 import header_of
+
+# The iteration of lists that were not decoded with our weights.
+GIVEN = 0
+
+
+class ListFile(NamedTuple):
+    """A file of lists, or of forests, and its attributes."""
+
+    path: FilePath
+    shard: int
+    iteration: int
+    settings: str
+    sentences: str
+    dense_names: tuple[str, ...]
+
+
+def read_list_header(path: FilePath, format: FileFormat) -> ListFile:
+    """Read the attributes of a file of lists, or of forests."""
+    return list_file(path, header_of(path, format).attributes)
+
+
+def list_file(path: FilePath, attributes: Mapping[str, Any]) -> ListFile:
+    """Return a file with these attributes, or raise an InputError if some are missing."""
+    with checked(path, "damaged: the attributes are incomplete; recreate the file"):
+        names = tuple(str(name) for name in json.loads(attributes["dense_names"]))
+        shard, iteration = int(attributes["shard"]), int(attributes["iteration"])
+        return ListFile(path, shard, iteration, attributes["settings"], attributes["sentences"], names)
+
+
+def header_attributes(
+    kind: str,
+    shard: int,
+    iteration: int,
+    settings: Mapping[str, Any],
+    sentences: str,
+    dense_names: tuple[str, ...],
+) -> dict[str, Any]:
+    """Return the attributes that `read_list_header` reads; `sentences` is a checksum of the sentences."""
+    return {
+        "kind": kind,
+        "version": itersel.__version__,
+        "settings": json.dumps(settings, sort_keys=True),
+        "iteration": iteration,
+        "shard": shard,
+        "sentences": sentences,
+        "dense_names": json.dumps(dense_names),
+    }

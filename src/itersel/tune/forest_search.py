@@ -1,0 +1,97 @@
+"""MERT over forests (Kumar, Macherey, Dyer and Och 2009): the line search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from itersel.bleu.score_kernels import ORDER, Statistics
+from itersel.errors import InputError
+from itersel.lists.headers import ListFile
+from itersel.lists.joining import NO_SENTENCES
+from itersel.storage.arrays import Float64s
+from itersel.storage.strings import offsets_of
+from itersel.tune.forest_files import read_forests
+from itersel.tune.forest_kernels import Forests, goal_lines
+from itersel.tune.line_kernels import project
+from itersel.tune.mert import Candidates, ExactSearch, squared_deviation
+
+MODEL_FEATURE = "LanguageModel"
+
+
+class ForestSearch(ExactSearch):
+    """Line search over the forests of each shard and iteration.
+
+    The best derivations of a sentence in any of its forests form a short list of lines; the rest is the same
+    as with k-best lists. `model_column` is the number of the dense feature for the language model.
+    """
+
+    def __init__(self, forests: Sequence[Sequence[Forests]], model_column: int) -> None:
+        self._forests = [one for shard in forests for one in shard]
+        # for each file, the numbers of its sentences among all sentences
+        base = offsets_of([shard[0].item_offset.shape[0] - 1 for shard in forests])
+        self._sentence = [np.arange(base[i], base[i + 1]) for i, shard in enumerate(forests) for _ in shard]
+        self._columns = [np.ascontiguousarray(one.rule_dense.T) for one in self._forests]
+        self._model_column = model_column
+        self.sentence_count = int(base[-1])
+
+        # deviations over the edges of a sentence: over derivations, they would be more precise, but there are
+        # too many, and only the relative scale matters
+        total, edges = np.zeros(self._columns[0].shape[0]), 0
+        for one in self._forests:
+            offset = one.edge_offset[one.item_offset]
+            rule = one.edge_rule + np.repeat(one.rule_offset[:-1], np.diff(offset))
+            for c in range(total.shape[0]):
+                value = one.rule_dense[rule, c]
+                if c == model_column:
+                    value = value + one.edge_model
+                total[c] += squared_deviation(value, offset)
+            edges += rule.shape[0]
+
+        self.scale = np.sqrt(total / edges)
+
+    def candidates(self, weights: Float64s, direction: Float64s) -> Candidates:
+        """Return the best derivations of all sentences by iteration; see `goal_lines`."""
+        model_line = np.array([weights[self._model_column], direction[self._model_column]])
+
+        found = []
+        for forests, columns in zip(self._forests, self._columns, strict=True):
+            rule_line = np.stack((project(columns, weights), project(columns, direction)), axis=1)
+            found.append(goal_lines(forests, rule_line, model_line))
+
+        sentence = np.concatenate(
+            [np.repeat(rows, np.diff(one[0])) for rows, one in zip(self._sentence, found, strict=True)]
+        )
+
+        order = np.argsort(sentence, kind="stable")
+        intercept, slope = np.ascontiguousarray(np.concatenate([one[1] for one in found])[order].T)
+        counts = np.concatenate([one[2] for one in found])[order]
+        parts = counts[:, :ORDER], counts[:, ORDER], counts[:, ORDER + 1]
+        statistics = Statistics(*map(np.ascontiguousarray, parts))
+
+        offset = offsets_of(np.bincount(sentence, minlength=self.sentence_count))
+        return Candidates(intercept, slope, offset, statistics)
+
+
+def read_search(files: Sequence[ListFile]) -> ForestSearch:
+    """Read the forests of all shards and iterations (`files` as returned by `find_files`)."""
+    names = files[0].dense_names
+    if MODEL_FEATURE not in names:
+        message = f"has no dense feature '{MODEL_FEATURE}'; recreate the forests with 'itersel step forest'"
+        raise InputError(message, files[0].path)
+
+    shards: dict[int, list[Forests]] = {}
+    for file in files:
+        forests = read_forests(file.path, len(names))
+        others = shards.setdefault(file.shard, [])
+        others.append(forests)
+        for name in ("reference", "reference_offset"):
+            if not np.array_equal(getattr(forests, name), getattr(others[0], name)):
+                raise InputError("damaged: the sentences do not match their digest; recreate it", file.path)
+
+    # a shard without sentences adds nothing
+    found = [shard for shard in shards.values() if shard[0].reference_offset.shape[0] > 1]
+    if not found:
+        raise InputError(NO_SENTENCES, files[0].path)
+    return ForestSearch(found, names.index(MODEL_FEATURE))

@@ -1,0 +1,78 @@
+"""Decode the sentences of a shard, and write their k-best lists for tuners.
+
+A file (`itersel.lists.files`) contains the lists of one shard, decoded with the weights of one iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from itersel.bleu.score_kernels import Statistics, closest_lengths
+from itersel.config.plain import recorded
+from itersel.config.search import ListSettings
+from itersel.decode.output import text_of
+from itersel.errors import FilePath
+from itersel.lists.files import write_lists
+from itersel.lists.headers import header_attributes
+from itersel.lists.table import ListTable, SparseRows
+from itersel.run.progress import progress
+from itersel.storage.strings import string_table
+from itersel.vectors.weights import Weights
+
+if TYPE_CHECKING:
+    from itersel.bleu.references import References
+    from itersel.decode.decoder import Decoder, KBest
+    from itersel.grammar.shard import Shard
+    from itersel.storage.arrays import UInt64s
+
+NO_NAMES = string_table(())
+
+
+def generate_lists(
+    path: FilePath,
+    shard: Shard,
+    decoder: Decoder,
+    weights: Weights,
+    settings: ListSettings,
+    iteration: int = 1,
+    number: int = 0,
+) -> None:
+    """Write the k-best lists of all sentences of a shard with references, whole or not at all.
+
+    The file records the settings of the decoder, the iteration (from 1), and the `number` of the shard.
+    """
+    vectors, names = decoder.weight_vectors(weights), decoder.dense_names
+    words = shard.vocabulary.to_list()
+
+    attributes = header_attributes(
+        "k-best-lists", number, iteration, recorded(settings), shard.digest(), names
+    )
+    has_several = shard.sentence_reference_offset.shape[0] > 0
+    features = shard.feature_key, shard.feature_name
+
+    with write_lists(path, len(names), attributes, *features, has_several) as writer:
+        for sentence in progress(range(shard.sentence_count), "kbest"):
+            found = decoder.decode(sentence, vectors, settings.k_best)
+            references = shard.references(sentence)
+            writer.append(_table_of(found, names, shard.feature_key, words, references))
+
+
+def _table_of(
+    found: KBest, dense_names: tuple[str, ...], key: UInt64s, words: Sequence[str], references: References
+) -> ListTable:
+    """Return the list of one sentence as a table; sparse features have no names."""
+    matches, length = found.matches(references)
+    counts = matches, length, closest_lengths(references.lengths, length)
+    return ListTable(
+        np.array([0, found.score.shape[0]]),
+        found.dense,
+        dense_names,
+        SparseRows(found.feature, found.feature_value, found.feature_offset, key, NO_NAMES),
+        text=string_table(text_of(found, rank, words) for rank in range(found.score.shape[0])),
+        reference_length=references.lengths,
+        reference_offset=np.array([0, references.lengths.shape[0]]),
+        statistics=Statistics(*(count.astype(np.int32) for count in counts)),
+    )

@@ -1,0 +1,37 @@
+"""Weights of the first iteration of tuning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from itersel.errors import InputError
+from itersel.vectors.weights import Weights, make_weights, read_weights
+
+# With all weights zero, the order of the grammar would determine the lists. The language model and the three
+# costs of a rule have the same weight. Words are rewarded, because each of these costs something for every
+# word. Copied and unknown words and glue rules are penalised.
+START_WEIGHTS = {
+    "LanguageModel": 1.0,
+    "EgivenFCoherent": -1.0,
+    "MaxLexFgivenE": -1.0,
+    "MaxLexEgivenF": -1.0,
+    "WordPenalty": -2.0,
+    "Glue": -1.0,
+    "PassThrough": -1.0,
+    "LanguageModel_OOV": -1.0,
+}
+
+
+def start_weights(dense_names: Sequence[str]) -> Weights:
+    """Return the weights of the first iteration: 1 for each dense feature if none of them is itersel's."""
+    own = not START_WEIGHTS.keys().isdisjoint(dense_names)
+    return make_weights(START_WEIGHTS if own else dict.fromkeys(dense_names, 1.0))
+
+
+def weights_of_iteration(path: str | None, iteration: int, dense_names: Sequence[str]) -> Weights:
+    """Return the weights that an iteration decodes with, from a file; only the first has default weights."""
+    if path is not None:
+        return read_weights(path)
+    if iteration > 1:
+        raise InputError(f"iteration {iteration} needs --weights, the weights of the previous iteration")
+    return start_weights(dense_names)

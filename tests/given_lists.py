@@ -1,0 +1,40 @@
+"""n-best lists of another decoder, as text, and shards that are made of them."""
+
+from pathlib import Path
+
+from tests.steps import settings
+from tests.systems import itersel
+from tests.text_grammars import write
+
+REFERENCES = ("the cat sat", "a dog", "it rains", "no")
+# two files with the lists of four sentences; a translation of sentence 0 is in both
+LISTS = (
+    ("0 ||| the cat ||| LM= -1 w_the=1 ||| -1", "0 ||| a cat ||| LM= -2 ||| -2", "2 ||| it ||| LM= 3 TM_1=1"),
+    (
+        "1 ||| dog a ||| LM= 1 ||| 1",
+        "0 ||| the cat ||| LM= -1 w_the=1 ||| -5",
+        '{"id": 3, "text": "no ?", "features": {"LM": 0.5, "w_the": -1}}',
+    ),
+)
+
+
+def write_given(folder: Path) -> Path:
+    """Write the lists and their references; returns the folder."""
+    (folder / "lists").mkdir()
+    for number, lines in enumerate(LISTS):
+        write(folder / "lists" / f"{number}.gz", *lines)
+    write(folder / "references", *REFERENCES)
+    return folder
+
+
+def cut(folder, *options, **how):
+    """Cut into shards; if it is not said how, into a single one that keeps the order of the sentences."""
+    files = ["--nbest", folder / "lists", "--target", folder / "references", "--output", folder / "cut"]
+    itersel("step", "shard", *files, *options, *settings(cut=how or {"name": "in-order"}))
+
+
+def import_shard(folder, number=0, **how):
+    output = folder / f"{number}.h5"
+    files = ["--folder", folder / "cut", "--number", number, "--output", output]
+    itersel("step", "lists", *files, *settings(**how))
+    return output

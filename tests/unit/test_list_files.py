@@ -1,0 +1,68 @@
+"""Files of lists: their two writers, and damage."""
+
+import numpy as np
+import pytest
+from tests.given_lists import cut, import_shard, write_given
+from tests.text_grammars import write
+from tests.tuning import make_table, random_sentences, write_file
+
+from itersel.errors import InputError
+from itersel.lists.files import read_dense, read_list_table, read_sparse, write_list_table, write_lists
+from itersel.lists.headers import header_attributes
+
+
+def test_appended_sentences_are_the_lists_of_a_whole_table(tmp_path):
+    """Dense features of lists for tuners are rounded; the hashes are those of the table."""
+    sentences = random_sentences(3)
+    table = make_table(sentences)
+    unrounded = table.dense + 1e-12
+    write_list_table(tmp_path / "whole.h5", table._replace(dense=unrounded))
+    attributes = header_attributes("lists", 0, 1, {}, "", table.dense_names)
+    features = table.feature_key, table.feature_name
+    with write_lists(tmp_path / "parts.h5", len(table.dense_names), attributes, *features) as writer:
+        for begin, end in ((0, 1), (1, 4), (4, 5)):
+            part = make_table(sentences[begin:end])
+            writer.append(part._replace(dense=part.dense + 1e-12))
+
+    (whole, hashes), (parts, same) = (read_dense(tmp_path / f"{name}.h5") for name in ("whole", "parts"))
+    assert (hashes == same).all()
+    assert np.array_equal(whole.dense, unrounded)
+    assert np.array_equal(parts.dense, table.dense)
+    expected = table.sparse_rows
+    for found, name in ((whole, "whole"), (parts, "parts")):
+        for part in ("offset", "reference_length", "reference_offset"):
+            assert np.array_equal(getattr(found, part), getattr(table, part))
+        assert all(map(np.array_equal, found.statistics, table.statistics))
+        sparse = read_sparse(tmp_path / f"{name}.h5")
+        assert np.array_equal(sparse.value, expected.value)
+        assert np.array_equal(sparse.offset, expected.offset)
+        assert np.array_equal(sparse.key[sparse.feature], expected.key[expected.feature])
+        named = [one.name.take(one.feature).to_list() for one in (sparse, expected)]
+        assert named[0] == named[1]
+
+
+def test_damage(tmp_path):
+    folder = write_given(tmp_path)
+    cut(folder)
+    shard = read_list_table(import_shard(folder), has_text=True)
+    wrong = shard.statistics._replace(length=np.zeros(5, np.int32))
+    one = shard.sparse_rows
+    twice = one._replace(feature=np.zeros(3, np.int32), offset=np.array([0, 2, 2, 2, 2, 3]))
+    same_keys = one._replace(key=np.repeat(one.key[:1], 2), name=one.name.take(np.zeros(2, np.int64)))
+    for change, message in (
+        ({"offset": np.array([0, 2, 2, 4, 5])}, "a sentence has no translations"),
+        ({"dense_names": ("LM", "LM")}, "'dense_names' does not name the dense features"),
+        ({"reference_length": shard.reference_length[:3]}, "has 3 references for 4 sentences"),
+        ({"statistics": wrong}, "more matches than n-grams"),
+        ({"sparse": twice}, "'feature' contains a feature twice in a translation"),
+        ({"sparse": same_keys}, "'feature_key' contains a key twice"),
+    ):
+        write_list_table(folder / "damaged.h5", shard._replace(**change))
+        with pytest.raises(InputError, match=message):
+            read_list_table(folder / "damaged.h5")
+
+
+def test_lists_for_tuners_have_no_text(tmp_path, refused):
+    lists = write_file(tmp_path / "lists.h5", random_sentences(1))
+    weights = write(tmp_path / "weights", "LanguageModel 1")
+    refused(["decode", "--shard", lists, "--weights", weights], "lists.h5: has no text")
