@@ -33,7 +33,7 @@ def check_facts(message: str, *facts: Fact) -> None:
                 message
             )
         else:
-            assert str(fact) in message
+            assert str(fact) in message, message
             assert not is_wording(str(fact)), f"{fact!r} is wording, which only test_wordings.py compares"
 
 

@@ -222,7 +222,7 @@ CHANGES_OF_CATEGORIES = [
 )
 def test_shards(files, refused, file, change, facts):
     change(files / file)
-    refused(reading(files, file), f"{files / file}:", facts)
+    refused(reading(files, file), files / file, facts)
 
 
 COUNTS = ("rule_bin", "rule_cost", "grammar_samples", "grammar_count", "grammar_singleton")

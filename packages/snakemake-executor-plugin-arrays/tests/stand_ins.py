@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
+import snakemake.cli  # noqa: F401 (first, as in a run: Snakemake's modules import each other)
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
 from snakemake_executor_plugin_arrays import Executor, ExecutorSettings

