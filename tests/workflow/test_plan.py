@@ -148,7 +148,7 @@ def test_given_files(make_project):
 
 
 def test_downloads(make_project):
-    """They are separate jobs; options and inputs are tested in tests/unit/test_plan.py."""
+    """They are separate jobs; options and inputs are tested in tests/unit/test_plan_*.py."""
     project = make_project()
     content = project.config()
     (project.folder / "labelled.tsv").write_text("das haus\tthe house\tnews\n")
