@@ -38,7 +38,7 @@ def test_run_of_another_user(prepared, local):
     owner = Owner.of(lock.parent)
     lock.write_text(f"{Owner(owner.scheduler, 'somebody', owner.host, owner.time)}\n")
     output = prepared.run(TARGET, status=1)
-    [refusal] = [line for line in output.splitlines() if f": {number}." in line]
+    refusal = next(line for line in output.splitlines() if f": {number}." in line)
     for fact in ("somebody", owner.host, owner.time):
         assert str(fact) in refusal
     assert "Traceback" not in output

@@ -220,8 +220,7 @@ def test_dense_systems_and_other_templates(tmp_path, text):
 def test_missing_arpa_file(copied, bundle, text, tmp_path, refused):
     out, mine, other = tmp_path / "out", tmp_path / "mine.gz", tmp_path / "other"
     (tmp_path / "run/lm.arpa.gz").rename(mine)
-    advice = "name the ARPA file that it was made from with --arpa\n"
-    facts = (f"{copied}:", "ARPA", f"{tmp_path}/run/lm.bin", advice)
+    facts = (f"{copied}:", "ARPA", f"{tmp_path}/run/lm.bin", "--arpa")
     refused(command(copied, text, out), facts)
     refused(command(bundle, text, out), "ARPA")
     content = gzip.decompress(mine.read_bytes())

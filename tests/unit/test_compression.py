@@ -96,7 +96,7 @@ def test_missing_modules_are_named(monkeypatch, tmp_path):
     for module in ("lzma", "backports.zstd", "compression.zstd"):
         monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.delattr(sys.modules.get("backports", sys), "zstd", raising=False)
-    with input_error("a.xz:", "lzma"):
+    with input_error("lzma", ".xz"):
         read_lines(tmp_path / "a.xz")
     with input_error(".zst"):
         read_lines(tmp_path / "a.zst")

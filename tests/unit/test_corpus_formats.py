@@ -12,6 +12,7 @@ from itersel.cli.main import main
 from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Columns, Corpus, Fields, Reading
 from itersel.corpus.text import Bitext, concatenate_bitexts
+from itersel.errors import InputError
 from itersel.storage.files import open_output, read_lines
 
 READING = Reading("de", "en")
@@ -222,8 +223,6 @@ JSON = '{"source": "a", "target": "b"}\n'
         ("a.jsonl", JSON.replace('"a"', "1"), "'source'"),
         ("a.jsonl", "", "a.jsonl"),
         ("a.jsonl", JSON.replace('"b"', '"\\ud800"'), ("a.jsonl:1:", "'target'")),
-        # a line break in a label would shift all later ones
-        ("a.jsonl", "\n" + JSON.replace("}", ', "from": "x\\ny"}'), ("a.jsonl:2:", "'x\ny'")),
         ("a.parquet", "", "a.parquet:"),
         ("a.parquet", JSON, "a.parquet:"),
         ("a.xml", XML.replace('<seg id="2">yes</seg>', ""), ("a.xml:2:", 2)),
@@ -232,9 +231,16 @@ JSON = '{"source": "a", "target": "b"}\n'
     ],
 )
 def test_bad_files(tmp_path, name, text, facts):
-    how = {"fields": Fields(task="from")} if '"from"' in text else {}
     with input_error(facts):
-        read(write(tmp_path / name, text), **how)
+        read(write(tmp_path / name, text))
+
+
+def test_a_line_break_in_a_label(tmp_path):
+    """It would shift all later ones."""
+    path = write(tmp_path / "a.jsonl", "\n" + JSON.replace("}", ', "from": "x\\ny"}'))
+    with pytest.raises(InputError) as error:
+        read(path, fields=Fields(task="from"))
+    assert (error.value.path, error.value.line) == (str(path), 2)
 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.jsonl", ""])

@@ -218,11 +218,7 @@ def test_threads_make_no_difference(name: str) -> None:
 @pytest.mark.parametrize(
     ("learner", "value", "advice"),
     [
-        *(
-            (LEARNERS[name](**STEEP), 1e300, "learning rate")
-            for name in LEARNERS
-            if keys_of(name, **STEEP) == STEEP
-        ),
+        *((LEARNERS[name](**STEEP), 1e300, "rate") for name in LEARNERS if keys_of(name, **STEEP) == STEEP),
         # MIRA takes large steps only if it takes large weights to make up for a cost
         (Mira(c=1e300), 1e-150, "C"),
     ],

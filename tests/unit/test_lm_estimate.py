@@ -214,7 +214,7 @@ def test_texts_are_joined_and_lines_left_out(tmp_path: Path, texts, left_out, ex
     )
     assert found.words == whole.words
     np.testing.assert_array_equal(found.tokens.read(), whole.tokens.read())
-    with input_error(":1:", "[13]", 4):
+    with input_error(f"{tmp_path / '1'}:", 4):
         read_numbered_text([tmp_path / "1", tmp_path / "2"], left_out={0, 3})
 
 
