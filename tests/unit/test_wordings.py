@@ -1,10 +1,12 @@
 """What users see: whole messages from real calls, one of each kind. Other tests compare no words."""
 
 import gzip
+import re
 
 import numpy as np
 import pytest
 from tests.damage import put, replaced, set_attributes, unsealed
+from tests.refusals import is_wording
 
 from itersel.cli.main import main
 from itersel.vectors.weights import make_weights, write_weights
@@ -473,3 +475,15 @@ def test_messages_about_configs(tmp_path, monkeypatch, capsys, content, message)
     (tmp_path / "config.yaml").write_text(content + "\n")
     arguments = ["config", "check", "--no-text", "config.yaml"]
     assert said(capsys, arguments, 1) == f"itersel config: config.yaml{message}"
+
+
+def test_other_tests_compare_no_words(root):
+    """Facts of messages are checked when they are used (tests/refusals.py); this finds what pytest matches."""
+    matched = [
+        (path.name, text)
+        for path in root.glob("tests/**/test_*.py")
+        for text in re.findall(r'match=\w?"([^"]*)"', path.read_text())
+    ]
+    assert len(matched) > 5
+    # what a test raises itself
+    assert [(name, text) for name, text in matched if is_wording(text) and "is wrong" not in text] == []
