@@ -478,7 +478,7 @@ def test_messages_about_configs(tmp_path, monkeypatch, capsys, content, message)
 
 
 def test_other_tests_compare_no_words(root):
-    """Facts of messages are checked when they are used (tests/refusals.py); this finds what pytest matches."""
+    """tests/refusals.py checks the facts that it is given; this is what pytest matches."""
     matched = [
         (path.name, text)
         for path in root.glob("tests/**/test_*.py")
