@@ -99,8 +99,8 @@ def test_compilation_is_announced(copy, console, tmp_path):
     (copy.results / "corpus/dev.source.gz").unlink()
     copy.configure(cache=str(tmp_path / "empty"))
     output = copy.run("--cores", "1", "results/tiny/corpus/dev.source.gz")
-    assert "kernels" in output
-    assert "kernels" not in console
+    # not in a run whose kernels were there
+    [_] = {line for line in output.splitlines() if "kernels" in line} - {*console.splitlines()}
 
 
 def test_dry_run_lists_jobs_and_reasons(copy):

@@ -118,7 +118,7 @@ def test_merged_configs(make_project):
     (project.folder / "more.yaml").write_text("experiments: {another: {epochs: 1, tune_on: dev}}\n")
     output = project.run("--dry-run", "--configfile", "config.yaml", "more.yaml")
     [warning] = [line for line in output.splitlines() if line.startswith("itersel: warning: ")]
-    check_facts(warning, "config.yaml", "more.yaml")
+    check_facts(warning, "more.yaml")
     assert "experiments/another" in output
     # a file named on the command line replaces config.yaml; Snakemake would merge them by default
     output = project.run("--dry-run", "--quiet", "rules")
