@@ -140,8 +140,8 @@ def test_array_that_will_never_run_is_one_failure(nothing, cluster):
     done = nothing.start(400, *LONG, "--arrays-runtime-limit", "0", "--retries", "2", "--quiet", "progress")
     assert done.returncode == 1
     [message] = re.findall("message: (.*)", done.stdout)
-    assert "will never run: its state is PENDING (PartitionTimeLimit)" in message
-    assert "399 other jobs of this array" in message
+    assert "PENDING (PartitionTimeLimit)" in message
+    assert " 399 other jobs " in message
     assert done.stdout.count("Error in rule") == 1
     assert "Trying to restart" not in done.stdout
     [call] = (nothing.folder / "scancel.calls").read_text().splitlines()
@@ -159,7 +159,7 @@ def test_shards_per_job(prepared, local):
     output = ended(run, 1)
     assert submitted(output)["train_shard.selected.2"] == "2"
     assert re.findall(r"message: train_shard \(experiment selected, epoch 2, shard (\d)\)", output) == ["3"]
-    assert "its command was killed by SIGKILL" in output
+    assert "SIGKILL" in output
     # those of jobs that went well are removed
     [log] = prepared.folder.glob(".snakemake/arrays/*/train_shard.selected.2-*/[0-9].log")
     assert log.name == "4.log"
@@ -192,5 +192,5 @@ def test_refusal(prepared):
     assert re.search(r"could not be submitted: .*\((sbatch|qsub) .*nowhere", output)
     assert re.search("invalid|does not exist|unknown", output)
     assert len(re.findall("message: ", output)) == 1
-    assert f"{SHARDS - 1} other jobs of this array" in output
+    assert f" {SHARDS - 1} other jobs " in output
     assert prepared.cluster.tasks() == 0

@@ -38,8 +38,9 @@ def test_run_of_another_user(prepared, local):
     owner = Owner.of(lock.parent)
     lock.write_text(f"{Owner(owner.scheduler, 'somebody', owner.host, owner.time)}\n")
     output = prepared.run(TARGET, status=1)
-    assert f"a run that somebody started on {owner.host} at {owner.time} was killed and has left" in output
-    assert f": {number}. Only somebody or an administrator can cancel its jobs" in output
+    refusal = next(line for line in output.splitlines() if f": {number}." in line)
+    for fact in ("somebody", owner.host, owner.time):
+        assert str(fact) in refusal
     assert "Traceback" not in output
     assert submitted(output) == {}
     assert prepared.cluster.tasks() > 0

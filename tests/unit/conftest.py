@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from tests.refusals import Fact, check_facts
 from tests.systems import make_system
 
 from itersel.cli.main import main
@@ -36,12 +37,12 @@ def text_file(tmp_path: Path) -> Callable[[str, Sequence[str]], str]:
 
 @pytest.fixture
 def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Return a function that runs a command, which must fail with one line that contains all parts.
+    """Return a function that runs a command, which must fail with one line that contains all facts.
 
     No file in the test's folder may appear or vanish. The function returns the line.
     """
 
-    def check(arguments: Sequence[str | Path], *parts: object) -> str:
+    def check(arguments: Sequence[str | Path], *facts: Fact) -> str:
         before = sorted(tmp_path.rglob("*"))
         capsys.readouterr()
         assert main([*map(str, arguments)]) == 1
@@ -49,9 +50,22 @@ def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[...,
         name = " ".join(map(str, arguments[: 2 if arguments[0] == "step" else 1]))
         assert error.startswith(f"itersel {name}: ")
         assert error.count("\n") == 1
-        for part in parts:
-            assert str(part) in error
+        check_facts(error, *facts)
         assert sorted(tmp_path.rglob("*")) == before
         return error
+
+    return check
+
+
+@pytest.fixture
+def misused(capsys: pytest.CaptureFixture[str]) -> Callable[..., None]:
+    """Return a function that runs a command with wrong arguments; the last line must contain all facts."""
+
+    def check(arguments: Sequence[str | Path], *facts: Fact) -> None:
+        capsys.readouterr()
+        assert main([*map(str, arguments)]) == 2
+        error = capsys.readouterr().err
+        assert error.startswith("usage: itersel")
+        check_facts(error.splitlines()[-1], *facts)
 
     return check

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import config
+from tests.refusals import input_error
 
 from itersel.align import sampler
 from itersel.align.sampler import schedule
 from itersel.cli.main import main
 from itersel.corpus.alignments import read_alignment
-from itersel.errors import InputError
 from itersel.grammar.index_kernels import parse_alignments
 from itersel.storage.files import read_lines, write_lines
 
@@ -24,6 +24,7 @@ TARGET = ["the house", "the book", "a book", "a house", "the small house", "a sm
 # Aligned word by word, in order; an empty side has no links.
 ALIGNMENT = ["0-0 1-1"] * 4 + ["0-0 1-1 2-2"] * 2 + ["", "0-0"]
 TEXTS = "--source source --target target.gz"
+EITHER = ("--source", "--target", "--forward", "--reverse")
 # Sentence pairs of a text over which the aligner passes 26 times; over those here, 2,654 times.
 SEVERAL = 100_000
 
@@ -127,30 +128,30 @@ def test_links_with_a_model_do_not_depend_on_other_lines(corpus: Path, models: l
 def test_model_of_other_text(corpus, models, refused):
     for name in ("source", "target.gz"):
         write_lines(corpus / name, ["the house"])
-    refused(command(corpus, "--model", models[1]), "forward.model: knows no word of one side")
+    refused(command(corpus, "--model", models[1]), "forward.model")
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "facts"),
     [
-        (f"{TEXTS} --save m", "--save needs --direction"),
-        (f"{TEXTS} --save out --direction forward", "--save and --output name the same file"),
-        (f"{TEXTS} --model forward.model --direction forward", "not with --direction or --save"),
-        (f"{TEXTS} --model forward.model --save m", "not with --direction or --save"),
-        (f"{TEXTS} --model forward.model forward.model", "one model, or one of each direction"),
-        (f"{TEXTS} --model forward.model --symmetrization union", "needs models of both directions"),
-        (f"{TEXTS} --model nowhere.model", "nowhere.model: no such file"),
-        (f"{TEXTS} --direction forward --symmetrization union", "--direction can be used with --source and"),
-        (f"{TEXTS} --direction forward --forward x", "--direction can be used with --source and --target,"),
-        (f"{TEXTS} --forward x --reverse y", "give either"),
-        (f"{TEXTS} --forward x", "give either"),
-        *((part, "give either") for part in ("--source x", "--forward x", "--source x --reverse y")),
-        ("--direction forward", "give either"),
+        (f"{TEXTS} --save m", ("--save", "--direction")),
+        (f"{TEXTS} --save out --direction forward", ("--save", "--output")),
+        (f"{TEXTS} --model forward.model --direction forward", ("--direction", "--save")),
+        (f"{TEXTS} --model forward.model --save m", ("--direction", "--save")),
+        (f"{TEXTS} --model forward.model forward.model", "--model"),
+        (f"{TEXTS} --model forward.model --symmetrization union", "--symmetrization"),
+        (f"{TEXTS} --model nowhere.model", "nowhere.model"),
+        (f"{TEXTS} --direction forward --symmetrization union", ("--direction", "--source")),
+        (f"{TEXTS} --direction forward --forward x", ("--direction", "--source", "--target")),
+        (f"{TEXTS} --forward x --reverse y", EITHER),
+        (f"{TEXTS} --forward x", EITHER),
+        *((part, EITHER) for part in ("--source x", "--forward x", "--source x --reverse y")),
+        ("--direction forward", EITHER),
     ],
 )
-def test_options_that_do_not_go_together(corpus, models, options, message, monkeypatch, refused):
+def test_options_that_do_not_go_together(corpus, models, options, facts, monkeypatch, refused):
     monkeypatch.chdir(corpus)
-    refused(["align", *options.split(), "--output=out"], message)
+    refused(["align", *options.split(), "--output=out"], facts)
 
 
 def test_given_alignments_are_symmetrised(tmp_path: Path) -> None:
@@ -164,23 +165,23 @@ def test_given_alignments_are_symmetrised(tmp_path: Path) -> None:
 
 def test_bad_texts(corpus, refused):
     write_lines(corpus / "source", [*SOURCE[:-1], "haus " * 1025])
-    refused(command(corpus), f": {corpus}/source:8: has over 1,024 words")
+    refused(command(corpus), (f"{corpus}/source:8:", 1024))
     write_lines(corpus / "source", SOURCE[:5])
-    refused(command(corpus), f": {corpus}/target.gz:6: has no partner: 8 lines, but 5 in")
+    refused(command(corpus), (f"{corpus}/target.gz:6:", 8, 5))
 
 
 def test_bad_alignments(tmp_path, refused):
-    for forward, message in (
-        (["0-0"], "reverse:2: has no partner"),
-        (["0-0", "0-0 0:1"], "forward:2: '0:1' is not an alignment point"),
-        ([], "forward: is empty"),
+    for forward, facts in (
+        (["0-0"], "reverse:2:"),
+        (["0-0", "0-0 0:1"], ("forward:2:", "'0:1'")),
+        ([], "forward:"),
     ):
-        refused(symmetrize(tmp_path, forward, ["0-0", "0-0"]), f": {tmp_path}/{message}")
+        refused(symmetrize(tmp_path, forward, ["0-0", "0-0"]), (tmp_path, facts))
 
 
-def test_usage_errors(corpus: Path) -> None:
-    assert main(command(corpus, "--direction=both")) == 2
-    assert main(command(corpus, "--seed=-1")) == 2
+def test_usage_errors(corpus, misused):
+    misused(command(corpus, "--direction=both"), "--direction", "'both'")
+    misused(command(corpus, "--seed=-1"), "--seed", "'-1'")
 
 
 @pytest.mark.parametrize("step", ["align", "run"])
@@ -220,7 +221,7 @@ def test_same_lines(line: str, points: list[tuple[int, int]] | None, tmp_path: P
     bad_line = parse_alignments(np.frombuffer(content, np.uint8), links, offset)
     if points is None:
         assert bad_line == 1
-        with pytest.raises(InputError, match=r"alignment:2: '.*' is not an alignment point"):
+        with input_error("alignment:2:"):
             list(read_alignment(tmp_path / "alignment"))
     else:
         assert bad_line == -1

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.limited import limited
+from tests.refusals import input_error
 from tests.steps import settings
 from tests.systems import itersel as command
 from tests.systems import raw_text, sentences, translate
@@ -62,7 +63,7 @@ def test_every_name_exists_and_is_documented_and_typed():
     [block] = [one for one in body if isinstance(one, ast.If) and not isinstance(one.test, ast.UnaryOp)]
     typed = {alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert typed == listed
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match="'nothing'"):
         _ = itersel.nothing
 
 
@@ -113,13 +114,13 @@ def test_systems_translate_like_the_command(system, tmp_path):
     found = translate(system, tmp_path / "text", tmp_path / "out", "--k-best", "3", "--alignments")
     assert loaded.translate(lines, k_best=3, alignments=True) == list(map(json.loads, found))
     assert loaded.translate([]) == []
-    for bad, message in (
-        (["a", "b " * 2999], "lines:2: a sentence of 2999 words"),
-        (["a", "b\nc"], "lines:2: "),
-        (["a", "b ||| c"], "lines:2: "),
-        ("a b", "lines is 'a b', expected a list"),
+    for bad, facts in (
+        (["a", "b " * 2999], ("lines:2:", 2999)),
+        (["a", "b\nc"], "lines:2:"),
+        (["a", "b ||| c"], "lines:2:"),
+        ("a b", ("lines", "'a b'")),
     ):
-        with pytest.raises(itersel.InputError, match=message):
+        with input_error(facts):
             loaded.translate(bad)
 
 
@@ -152,9 +153,9 @@ def test_decode_is_the_command(results, tmp_path):
     assert lines == (tmp_path / "lists").read_text().splitlines()
     (third,) = itersel.decode_shard(*read, sentences=[2])
     assert [one.text for one in third] == [line.split(" ||| ")[1] for line in lines if line[0] == "2"][:1]
-    with pytest.raises(IndexError, match=f"sentence {SENTENCES}: the shard has {SENTENCES}"):
+    with pytest.raises(IndexError, match=f"{SENTENCES}.*{SENTENCES}"):
         list(itersel.decode_shard(*read, sentences=[SENTENCES]))
-    with pytest.raises(itersel.InputError, match="0 best translations are out of bounds"):
+    with input_error(0):
         list(itersel.decode_shard(*read, k_best=0))
 
 
@@ -189,7 +190,7 @@ def test_training_and_mixing_are_the_commands(results, tmp_path):
         assert (ours / mixed).read_bytes() == (theirs / mixed).read_bytes()
         assert found.to_dict() == itersel.read_any_weights(ours / mixed).to_dict() != {}
         previous = ("--weights", theirs / mixed)
-    with pytest.raises(itersel.InputError, match="is from epoch 2, expected epoch 1"):
+    with input_error(2, 1):
         itersel.mix_weights([ours / name for name in names], tmp_path / "no.h5", epoch=1)
     assert not (tmp_path / "no.h5").exists()
 
@@ -218,44 +219,44 @@ def mix(inputs=("missing.h5",), **options):
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "facts"),
     [
-        (lambda: tune_nbest(["lists"], "a b c d"), "reference 0 is not a list of lines"),
-        (lambda: tune_nbest(["lists"], [["a b c d", "e"]]), "reference 0 is not a list of lines"),
-        (lambda: tune_nbest(["lists"], ["a", "b"], tuner="x"), "tuner"),
-        (lambda: tune_nbest(["lists"], ["a", "b"], ["a"]), "reference 1 has 1 lines, the first has 2"),
-        (lambda: tune_nbest("list", ["a"]), "the names of one or more n-best lists"),
-        (lambda: tune_nbest([], ["a"]), "the names of one or more n-best lists"),
-        (lambda: compare({"x": "a"}, ["a"]), "the output of x is a string"),
-        (lambda: compare({"x": ["a"]}, ["a"], tokenizer="y"), "tokenizer is 'y'"),
-        (lambda: compare({"x": ["a"]}, ["a"], trials=0), "trials is 0"),
-        (lambda: score_bleu(["a", "b"], ["a", "b"], ["a"]), "reference 1 has 1 lines for 2 translations"),
-        (lambda: score_bleu(["a"]), "no reference"),
-        (lambda: score_bleu([], []), "no translations"),
-        (lambda: score_bleu(["a"], ["a"], tokenize="intl"), "tokenize is 'intl'; choose one of 13a, none"),
-        (lambda: mix(mixing="average"), "'mixing.name' is 'average'"),
-        (lambda: mix(mixing="selection", select=5, norm="l3"), "'mixing.norm' is 'l3'"),
-        (lambda: mix(mixing="selection", select=0), "'mixing.select' is 0"),
-        (lambda: mix(mixing="mean", select=5), "'mixing.select' does not apply"),
-        (lambda: mix(mixing="selection", select=5, keep="dense"), "keep is 'dense', expected a list"),
-        (lambda: mix(epoch=0), "'epoch' is 0"),
-        (lambda: mix([]), "'shards' is 0"),
-        (lambda: mix("shard.h5"), "inputs is 'shard.h5', expected a list"),
-        (lambda: TrainSettings(templates=("R", "Nope")), "templates is 'Nope'; choose one of R, RBS, "),
-        (lambda: TrainSettings(max_span=0), "max_span is 0; it must be a whole number, 1 or more"),
-        (lambda: TrainSettings(learner="mira"), "learner is 'mira'; it must be an object such as"),
-        (lambda: TrainSettings(epoch=0), "epoch is 0; it must be a whole number, 1 or more"),
-        (lambda: TrainSettings(shard=-1), "shard is -1; it must be a whole number, 0 or more"),
-        (lambda: Search("sparse"), "features is 'sparse'; choose one of dense, all"),
-        (lambda: Search(pop_limit=0), "pop_limit is 0; it must be a whole number, between"),
-        (lambda: Search(pop_limit=2.5), "pop_limit is 2.5; it must be a whole number"),
-        (lambda: Search(templates="R"), "templates is 'R'; it must be a tuple"),
+        (lambda: tune_nbest(["lists"], "a b c d"), 0),
+        (lambda: tune_nbest(["lists"], [["a b c d", "e"]]), 0),
+        (lambda: tune_nbest(["lists"], ["a", "b"], tuner="x"), ("tuner", "x")),
+        (lambda: tune_nbest(["lists"], ["a", "b"], ["a"]), (1, 2)),
+        (lambda: tune_nbest("list", ["a"]), "n-best"),
+        (lambda: tune_nbest([], ["a"]), "n-best"),
+        (lambda: compare({"xy": "a"}, ["a"]), "xy"),
+        (lambda: compare({"x": ["a"]}, ["a"], tokenizer="y"), ("tokenizer", "'y'")),
+        (lambda: compare({"x": ["a"]}, ["a"], trials=0), ("trials", 0)),
+        (lambda: score_bleu(["a", "b"], ["a", "b"], ["a"]), (1, 2)),
+        (lambda: score_bleu(["a"]), "reference"),
+        (lambda: score_bleu([], []), "translations"),
+        (lambda: score_bleu(["a"], ["a"], tokenize="intl"), ("tokenize", "'intl'")),
+        (lambda: mix(mixing="average"), ("'mixing.name'", "'average'")),
+        (lambda: mix(mixing="selection", select=5, norm="l3"), ("'mixing.norm'", "'l3'")),
+        (lambda: mix(mixing="selection", select=0), ("'mixing.select'", 0)),
+        (lambda: mix(mixing="mean", select=5), "'mixing.select'"),
+        (lambda: mix(mixing="selection", select=5, keep="dense"), ("keep", "'dense'")),
+        (lambda: mix(epoch=0), ("'epoch'", 0)),
+        (lambda: mix([]), ("'shards'", 0)),
+        (lambda: mix("shard.h5"), ("inputs", "'shard.h5'")),
+        (lambda: TrainSettings(templates=("R", "Nope")), ("templates", "'Nope'", "RBS")),
+        (lambda: TrainSettings(max_span=0), ("max_span", 0, 1)),
+        (lambda: TrainSettings(learner="mira"), ("learner", "'mira'")),
+        (lambda: TrainSettings(epoch=0), ("epoch", 0, 1)),
+        (lambda: TrainSettings(shard=-1), ("shard", -1, 0)),
+        (lambda: Search("sparse"), ("features", "'sparse'")),
+        (lambda: Search(pop_limit=0), ("pop_limit", 0)),
+        (lambda: Search(pop_limit=2.5), ("pop_limit", "2.5")),
+        (lambda: Search(templates="R"), ("templates", "'R'")),
     ],
 )
-def test_wrong_arguments(call, message, tmp_path, monkeypatch):
+def test_wrong_arguments(call, facts, tmp_path, monkeypatch):
     """Before anything is read."""
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(itersel.InputError, match=re.escape(message)):
+    with input_error(facts):
         call()
     assert list(tmp_path.iterdir()) == []
 
@@ -263,7 +264,7 @@ def test_wrong_arguments(call, message, tmp_path, monkeypatch):
 def test_templates_that_the_shard_was_not_read_with(results):
     read = itersel.read_shard(results / "shards/test/1/0.h5"), itersel.load_model(results / "lm/lm.bin")
     search = itersel.Search(templates=("Shape",))
-    with pytest.raises(itersel.InputError, match=r"read with the templates R, .*, the search needs Shape"):
+    with input_error("R", "Shape"):
         next(itersel.decode_shard(*read, itersel.make_weights({}), search=search))
 
 

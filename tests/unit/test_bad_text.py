@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.limited import limited
+from tests.refusals import check_facts
 
 from itersel.cli.main import main
 from itersel.storage.numbers import are_numeric, parse_number
@@ -13,8 +14,8 @@ from itersel.storage.numbers import are_numeric, parse_number
 ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1\t<unk>\n-1\t<s>\n-1\t</s>\n-1\tx\n\n\\end\\\n"
 RULE = "[X] ||| a ||| x ||| A=1\n"
 NO_NUMBERS = ["1_000", "\u0661", "0x10", "1e", "1,5", "\uff11", "+-1", "."]
-CHARACTERS = {one: f"control character U+{ord(one):04X}; remove it" for one in "\x00\x0b\x1c\x7f\x85"}
-CHARACTERS["\udcff"] = "not valid UTF-8; convert the file with iconv"
+CHARACTERS = {one: f"U+{ord(one):04X}" for one in "\x00\x0b\x1c\x7f\x85"}
+CHARACTERS["\udcff"] = "UTF-8"
 DEEP = "[" * 100_000
 FOREIGN = [DEEP, '{"source_language": ' + DEEP, "9" * 5000, "{}", "[]", "3", '"x"', '{"splits": {}}', "text"]
 PREPARATION = {"source_language": "de", "target_language": "en", "tokenized": False}
@@ -38,31 +39,30 @@ def reading(folder, name, content):
 
 @pytest.mark.parametrize("number", NO_NUMBERS)
 @pytest.mark.parametrize(
-    ("name", "content", "message"),
+    ("name", "content", "facts"),
     [
-        ("weights", "a 1\nb {}\n", "2: '{}' is not a number"),
-        ("grammar.0", RULE + RULE.replace("1", "{}"), "2: feature 'A={}', expected name=number"),
-        ("arpa", ARPA.replace("-1\tx", "{}\tx"), "8: '{}' is not a finite number"),
+        ("weights", "a 1\nb {}\n", (":2:", "'{}'")),
+        ("grammar.0", RULE + RULE.replace("1", "{}"), (":2:", "'A={}'")),
+        ("arpa", ARPA.replace("-1\tx", "{}\tx"), (":8:", "'{}'")),
     ],
 )
-def test_invalid_numbers(tmp_path, refused, name, content, message, number):
+def test_invalid_numbers(tmp_path, refused, name, content, facts, number):
     command = reading(tmp_path, name, content.replace("{}", number))
-    refused(command, f": {tmp_path / name}:{message.format(number)}")
+    refused(command, (tmp_path / name, *(fact.format(number) for fact in facts)))
 
 
 def test_bad_language_models(tmp_path, refused):
     """numpy drops trailing NULs, and gives all texts the size of the longest."""
     for number in ("1\0", "1" * 500):
         arpa = ARPA.replace("-1\tx", f"-{number}\tx")
-        refused(reading(tmp_path, "arpa", arpa), "8: ", "is not a finite number")
-    refused(reading(tmp_path, "arpa", ARPA.replace("x", "\udcff")), "arpa:8: not valid UTF-8; convert the")
+        refused(reading(tmp_path, "arpa", arpa), "arpa:8:", "-1")
+    refused(reading(tmp_path, "arpa", ARPA.replace("x", "\udcff")), ("arpa:8:", "UTF-8"))
 
 
 @pytest.mark.parametrize("number", NO_NUMBERS)
-def test_options_that_are_not_numbers(number, capsys):
+def test_options_that_are_not_numbers(number, misused):
     files = ["--nbest", "a", "--reference", "b", "--output", "c"]
-    assert main(["tune", "--tuner", "kbest-mira", *files, "--c", number]) == 2
-    assert f"'{number}' is not a number" in capsys.readouterr().err
+    misused(["tune", "--tuner", "kbest-mira", *files, "--c", number], "--c:", f"'{number}'")
 
 
 @given(st.text("0123456789+-.eE_ \u0661\x00\x0b", max_size=8) | st.floats().map(repr))
@@ -80,7 +80,7 @@ def test_both_readers_of_numbers_accept_the_same(text):
         assert number is None
 
 
-@pytest.mark.parametrize(("character", "why"), CHARACTERS.items())
+@pytest.mark.parametrize(("character", "facts"), CHARACTERS.items())
 @pytest.mark.parametrize(
     ("name", "content", "line"),
     [
@@ -90,36 +90,36 @@ def test_both_readers_of_numbers_accept_the_same(text):
         ("text", "{}\n", 1),
     ],
 )
-def test_control_characters_and_other_encodings(tmp_path, refused, name, content, line, character, why):
+def test_control_characters_and_other_encodings(tmp_path, refused, name, content, line, character, facts):
     command = reading(tmp_path, name, content.replace("{}", f"b{character}c"))
-    refused(command, f": {tmp_path / name}:{line}: ", why)
+    refused(command, f"{tmp_path / name}:{line}:", facts)
 
 
 TENFOLD = [(f"a{n}: &a{n}", ", ".join([f"*a{n - 1}"] * 10)) for n in range(1, 12)]
 LAUGHS = "a0: &a0 {k: [x, x]}\n" + "".join(f"{anchor} [{names}]\n" for anchor, names in TENFOLD)
 MERGED = "a0: &a0 {x: 1, y: 2}\n" + "".join(f"{anchor} {{<<: [{names}]}}\n" for anchor, names in TENFOLD)
 TRAPS = {
-    "lists": (DEEP, ":1: not YAML: nested more than 40 deep"),
-    "mappings": ("{a: " * 100_000, ":1: not YAML: nested more than 40 deep"),
-    "blocks": ("".join(" " * depth + "a:\n" for depth in range(500)), ":40: not YAML: nested more than 40"),
-    "laughs": (LAUGHS, ":7: not YAML: more than 1,000,000 values"),
-    "merges": (MERGED, "not YAML: more than 1,000,000 values"),
-    "itself": ("experiments: &a {b: *a}\n", ":1: not YAML: an alias inside its own anchor"),
-    "keys": ('"a\\nb": 1\n', ": config has an unknown key ''a\\nb''"),
-    "long keys": (f"{'k' * 900}: 1\n", ": config has an unknown key"),
-    "numbers": (f"seed: {'9' * 5000}\n", ":1: not YAML: "),
+    "lists": (DEEP, (":1:", 40)),
+    "mappings": ("{a: " * 100_000, (":1:", 40)),
+    "blocks": ("".join(" " * depth + "a:\n" for depth in range(500)), (":40:", 40)),
+    "laughs": (LAUGHS, (":7:", 1_000_000)),
+    "merges": (MERGED, 1_000_000),
+    "itself": ("experiments: &a {b: *a}\n", ":1:"),
+    "keys": ('"a\\nb": 1\n', "'a\\nb'"),
+    "long keys": (f"{'k' * 900}: 1\n", "k" * 9),
+    "numbers": (f"seed: {'9' * 5000}\n", ":1:"),
 }
 
 
-@pytest.mark.parametrize(("content", "message"), TRAPS.values(), ids=TRAPS)
-def test_dangerous_configs(tmp_path, content, message):
+@pytest.mark.parametrize(("content", "facts"), TRAPS.values(), ids=TRAPS)
+def test_dangerous_configs(tmp_path, content, facts):
     """Checked with 1 GB of memory."""
     path = tmp_path / "config.yaml"
     path.write_text(content)
     done = limited("config", "check", path, memory=2**30)
     assert done.returncode == 1
     assert done.stderr.startswith(f"itersel config: {path}:")
-    assert message in done.stderr
+    check_facts(done.stderr, facts)
     assert done.stderr.count("\n") == 1
     assert len(done.stderr) < 1000
 
@@ -140,7 +140,7 @@ def test_control_characters_in_a_config(tmp_path, refused, key, escape):
     for part in reversed(key.split(".")):
         value = f"{{{part}: [{value}]}}" if part == "modules" else f"{{{part}: {value}}}"
     (tmp_path / "config.yaml").write_text(value)
-    error = refused(["config", "check", tmp_path / "config.yaml"], f"config key '{key}' is 'a")
+    error = refused(["config", "check", tmp_path / "config.yaml"], f"'{key}'")
     assert error.isascii()
 
 
@@ -155,10 +155,10 @@ def preparing(folder):
 def test_foreign_json(tmp_path, refused, content):
     for name in ("preparation.json", "resources.json", "statistics.json"):
         (tmp_path / name).write_text(content)
-    refused(preparing(tmp_path))
+    refused(preparing(tmp_path), "preparation.json:")
     statistics = tmp_path / "statistics.json"
-    refused(["corpus", "statistics", statistics], f"{statistics}: is not a statistics file")
-    refused(["translate", "--system", tmp_path, "--input", tmp_path / "text"])
+    refused(["corpus", "statistics", statistics], f"{statistics}:")
+    refused(["translate", "--system", tmp_path, "--input", tmp_path / "text"], "resources.json:")
 
 
 def test_preparations_with_wrong_values(tmp_path, refused):
@@ -175,7 +175,7 @@ def test_preparations_with_wrong_values(tmp_path, refused):
         ("protected", ["("]),
     ):
         path.write_text(json.dumps({**PREPARATION, key: value}))
-        refused(command, f": {path}: is not a preparation.json of itersel corpus prepare\n")
+        refused(command, (f": {path}:", "preparation.json"))
 
 
 def test_statistics_with_wrong_values(tmp_path, refused):
@@ -185,4 +185,4 @@ def test_statistics_with_wrong_values(tmp_path, refused):
     sentences = (("sentences", "x"), ("sentences", 2**60))
     for key, value in ("dropped", []), ("dropped", {"x": -1}), *sentences, ("source", {}):
         path.write_text(json.dumps({"splits": {"train": {**SPLIT, key: value}}}))
-        refused(["corpus", "statistics", path])
+        refused(["corpus", "statistics", path], f"{path}:")

@@ -17,8 +17,7 @@ from itersel.storage.arrayfile import MAGIC
 from itersel.system.trained import read_bundle
 from itersel.vectors.weights import read_weights
 
-DAMAGED = "damaged or truncated"
-NO_BUNDLE = "is not a file of kind 'bundle' made by itersel"
+NO_BUNDLE = "'bundle'"
 
 
 @pytest.fixture
@@ -101,50 +100,44 @@ def replaced_by_folder(bundle):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "facts"),
     [
         (rewritten(lambda content: b""), NO_BUNDLE),
-        (rewritten(lambda content: content[:12]), "truncated"),
-        (rewritten(lambda content: content[:40_000]), "truncated"),
-        (rewritten(lambda content: content[:-1]), "truncated"),
-        (
-            rewritten(lambda content: content[:-1] + bytes([content[-1] ^ 1])),
-            "damaged: array 'recaser' does not match its checksum; recreate the file\n",
-        ),
-        (in_header(None, "attributes", "settings"), DAMAGED),
-        (in_header(3, "attributes", "model"), DAMAGED),
-        (in_header(10**9, "attributes", "model", "order"), DAMAGED),
-        (in_header(10**9, "attributes", "settings", "pop_limit"), "pop_limit is 1000000000; it must be a w"),
-        (in_header("x", "attributes", "settings", "features"), "features is 'x'"),
-        (in_header(["x"], "attributes", "settings", "extraction", "templates"), "templates is 'x'; choose"),
-        (filled("index/suffix", 10**8), "damaged: array 'index/suffix' contains 100000000 in row 0"),
-        (filled("index/room", 255), "damaged: array 'room' is not the rest of the sentence"),
-        (filled("model/slots", 2**64 - 1), "damaged: array 'slots' is too full"),
-        (filled("model/unigram", np.nan), "damaged: array 'model/unigram' contains"),
-        (filled("weights/v", np.inf), "the weight of "),
-        (filled("preparation", ord("[")), "is not a preparation.json"),
-        (filled("recaser", ord("[")), "is not a recaser.json"),
-        (
-            lambda bundle: shutil.copy(bundle.parent / "index", bundle),
-            "contains a 'grammar-index', expected a 'bundle'",
-        ),
-        (rewritten(lambda content: MAGIC[:7] + b"\xff" + content[8:]), "was made by another version of i"),
+        (rewritten(lambda content: content[:12]), ()),
+        (rewritten(lambda content: content[:40_000]), ()),
+        (rewritten(lambda content: content[:-1]), ()),
+        (rewritten(lambda content: content[:-1] + bytes([content[-1] ^ 1])), "'recaser'"),
+        (in_header(None, "attributes", "settings"), ()),
+        (in_header(3, "attributes", "model"), ()),
+        (in_header(10**9, "attributes", "model", "order"), ()),
+        (in_header(10**9, "attributes", "settings", "pop_limit"), ("pop_limit", 1000000000)),
+        (in_header("x", "attributes", "settings", "features"), ("features", "'x'")),
+        (in_header(["x"], "attributes", "settings", "extraction", "templates"), ("templates", "'x'")),
+        (filled("index/suffix", 10**8), ("'index/suffix'", 100000000, 0)),
+        (filled("index/room", 255), "'room'"),
+        (filled("model/slots", 2**64 - 1), "'slots'"),
+        (filled("model/unigram", np.nan), "'model/unigram'"),
+        (filled("weights/v", np.inf), ()),
+        (filled("preparation", ord("[")), "preparation.json"),
+        (filled("recaser", ord("[")), "recaser.json"),
+        (lambda bundle: shutil.copy(bundle.parent / "index", bundle), ("'grammar-index'", "'bundle'")),
+        (rewritten(lambda content: MAGIC[:7] + b"\xff" + content[8:]), ()),
         (rewritten(lambda content: b"\x80\x04\x95cos\nsystem\n(S'touch out'\ntR."), NO_BUNDLE),
-        (Path.unlink, "no such file or folder\n"),
-        (replaced_by_folder, "has no resources.json; name a folder"),
+        (Path.unlink, ()),
+        (replaced_by_folder, "resources.json"),
     ],
 )
-def test_files_that_make_no_system(system, bundle, text, refused, change, message):
+def test_files_that_make_no_system(system, bundle, text, refused, change, facts):
     shutil.copy(system.parents[2] / "index", bundle.parent)
     change(bundle)
     arguments = ["translate", "--system", bundle, "--input", text, "--output", bundle.parent / "out"]
-    refused(arguments, f"itersel translate: {bundle}: ", message)
+    refused(arguments, f"{bundle}:", facts)
 
 
 def test_no_partial_bundle_is_written(copied, tmp_path, refused):
     (copied / "weights.h5").write_bytes(b"x")
     (tmp_path / "x.bundle").write_text("as before")
-    refused(["bundle", copied, tmp_path / "x.bundle"], f"itersel bundle: {copied}/weights.h5: ")
+    refused(["bundle", copied, tmp_path / "x.bundle"], f"{copied}/weights.h5")
     assert (tmp_path / "x.bundle").read_text() == "as before"
 
 
@@ -227,16 +220,13 @@ def test_dense_systems_and_other_templates(tmp_path, text):
 def test_missing_arpa_file(copied, bundle, text, tmp_path, refused):
     out, mine, other = tmp_path / "out", tmp_path / "mine.gz", tmp_path / "other"
     (tmp_path / "run/lm.arpa.gz").rename(mine)
-    advice = "name the ARPA file that it was made from with --arpa\n"
-    message = f"{copied}: has no ARPA file beside its language model {tmp_path}/run/lm.bin; {advice}"
-    refused(command(copied, text, out), message)
-    refused(
-        command(bundle, text, out), "contains the language model in compiled form only; name the ARPA file"
-    )
+    facts = (f"{copied}:", "ARPA", f"{tmp_path}/run/lm.bin", "--arpa")
+    refused(command(copied, text, out), facts)
+    refused(command(bundle, text, out), "ARPA")
     content = gzip.decompress(mine.read_bytes())
     other.write_bytes(content + b"\n")
-    message = "other: is not the ARPA file that the language model of the system"
-    refused(command(bundle, text, out, "--arpa", str(other)), message)
+    facts = ("other:", "ARPA")
+    refused(command(bundle, text, out, "--arpa", str(other)), facts)
     (tmp_path / "empty").mkdir()
     out.symlink_to(tmp_path / "empty")
     export(bundle, text, out, "--arpa", str(mine))
@@ -246,22 +236,22 @@ def test_missing_arpa_file(copied, bundle, text, tmp_path, refused):
 def test_a_failed_export_leaves_nothing_behind(system, tmp_path, refused):
     text, out = tmp_path / "raw", tmp_path / "out"
     text.write_text("Boot\nBoot |||\n")
-    refused(command(system, text, out), f"itersel export: {text}:2: '|||' separates")
+    refused(command(system, text, out), (f"{text}:2:", "'|||'"))
     out.mkdir()
     (out / "mine").touch()
     text.write_text("Boot\n")
     for there in (out, text):
-        refused(command(system, text, there), f"{there}: exists, and is not an empty folder; name")
+        refused(command(system, text, there), f"{there}:")
 
 
 def test_words_with_a_special_meaning_in_cdec(copied, tmp_path, refused):
     """In tokenised text, since the tokeniser would split them."""
     preparation = tmp_path / "run/preparation.json"
     preparation.write_text(preparation.read_text().replace('"tokenized": false', '"tokenized": true'))
-    for line, message in (
-        ("das a</seg>b haus", ":2: '</seg>' ends a sentence for cdec; remove it"),
-        ("((('x',1,1),),) haus", ":2: '((('' begins a lattice for cdec; remove it"),
-        ("das [wort] haus", ": '[wort]' in a rule of this text would be a nonterminal of cdec"),
+    for line, facts in (
+        ("das a</seg>b haus", (":2:", "'</seg>'")),
+        ("((('x',1,1),),) haus", (":2:", "'((('")),
+        ("das [wort] haus", "'[wort]'"),
     ):
         (tmp_path / "raw").write_text(f"haus\n{line}\n")
-        refused(command(copied, tmp_path / "raw", tmp_path / "out"), f"{tmp_path}/raw{message}\n")
+        refused(command(copied, tmp_path / "raw", tmp_path / "out"), (f"{tmp_path}/raw", facts))

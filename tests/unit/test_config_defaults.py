@@ -10,6 +10,7 @@ import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.configs import FILES, LISTS, experiment
+from tests.refusals import input_error
 
 import itersel
 from itersel.cli.main import main
@@ -232,7 +233,7 @@ def test_forms_of_the_experiments_of_a_grid():
     assert type(found["a-tune_on-dev-shards-4"].tasks) is RandomTasks
     assert type(found["a-tune_on-train-shards-4"].tasks) is Resharding
     paths = {"name": ["selection", "path-following"], "threshold": 0.1, "norm": ["l1", "l2"]}
-    with pytest.raises(InputError, match=r"mixing.epsilon' is missing"):
+    with input_error("mixing.epsilon"):
         read_config(experiment(mixing=paths))
     assert PathFollowing in {MIXINGS[name] for name in paths["name"]}
 
@@ -262,7 +263,7 @@ def test_python_refuses_what_a_config_refuses(name, data):
     try:
         expected = read_section(kind, {item.name: value}, name)
     except InputError:
-        with pytest.raises(InputError, match=f"^{item.name} is "):
+        with input_error(item.name):
             kind(**{item.name: tuple(value) if isinstance(value, list) else value})
     else:
         assert kind(**{item.name: tuple(value) if isinstance(value, list) else value}) == expected

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.refusals import input_error
 from tests.unit.test_config_defaults import with_plugin
 
 from itersel.config import cutting, report_steps, search, steps
@@ -143,7 +144,7 @@ def test_settings_on_standard_input(monkeypatch):
     assert read_settings(report_steps.TaskTableSettings, "-") == given
     for stream in (io.StringIO("tasks: [a]"), None):  # or it is closed
         monkeypatch.setattr("sys.stdin", stream)
-        with pytest.raises(InputError, match=r"^<stdin>: not JSON"):
+        with input_error("<stdin>", "JSON"):
             read_settings(report_steps.TaskTableSettings, "-")
 
 
@@ -177,7 +178,7 @@ def test_settings_on_standard_input(monkeypatch):
 )
 def test_wrong_settings(kind, text, key):
     """One line, as for a config; it says where the value comes from."""
-    with pytest.raises(InputError, match=r"^--settings: ") as error:
+    with input_error("--settings:") as error:
         read_settings(kind, text)
     assert key in str(error.value)
     assert "\n" not in str(error.value)

@@ -102,36 +102,32 @@ def test_reversed_languages(tmp_path, mtdata_folder):
 
 
 def test_unavailable_datasets(tmp_path, mtdata_folder, refused):
-    for name, message in (
-        ("Statmt-europrl-7-deu-eng", "no dataset 'Statmt-europrl-7-deu-eng' (did you mean 'Statmt-europarl-"),
-        ("Statmt-europarl-7-ces-eng", "'Statmt-europarl-7-ces-eng' cannot be used: not in de and en-us"),
-        ("Statmt-news_crawl-2019-eng", "has one language"),
-        ("Statmt-europarl-7-xxxx-eng", "does not understand 'Statmt-europarl-7-xxxx-eng'"),
-        ("europarl", "does not understand 'europarl'"),
-        (
-            "Statmt-europarl-9-deu-eng",
-            "cannot get 'Statmt-europarl-9-deu-eng' (Failed to resolve 'www.statmt.org' ([Errno -2] Name or "
-            "service not known)); check the network",
-        ),
+    for name, facts in (
+        ("Statmt-europrl-7-deu-eng", "'Statmt-europrl-7-deu-eng'"),
+        ("Statmt-europarl-7-ces-eng", "'Statmt-europarl-7-ces-eng'"),
+        ("Statmt-news_crawl-2019-eng", "'Statmt-news_crawl-2019-eng'"),
+        ("Statmt-europarl-7-xxxx-eng", "'Statmt-europarl-7-xxxx-eng'"),
+        ("europarl", "'europarl'"),
+        ("Statmt-europarl-9-deu-eng", ("'Statmt-europarl-9-deu-eng'", "'www.statmt.org'", "[Errno -2]")),
     ):
-        refused(fetch(tmp_path, "--mtdata", name), message)
+        refused(fetch(tmp_path, "--mtdata", name), facts)
 
 
 def test_damaged_downloads(tmp_path, mtdata_folder, refused):
     name = "Statmt-europarl-10-deu-eng"
-    for content, message in (
-        (b"no gzip", f"cannot read '{name}'"),
-        (gzip.compress(b"Haus\n"), f"cannot read '{name}'"),
-        (gzip.compress(b"Haus\t\n"), f"'{name}' has no pair of sentences"),
+    for content, facts in (
+        (b"no gzip", f"'{name}'"),
+        (gzip.compress(b"Haus\n"), f"'{name}'"),
+        (gzip.compress(b"Haus\t\n"), f"'{name}'"),
     ):
         keep(mtdata_folder, name, content)
-        refused(fetch(tmp_path, "--mtdata", name), message)
+        refused(fetch(tmp_path, "--mtdata", name), facts)
 
 
 def test_missing_package(tmp_path, refused, monkeypatch):
     monkeypatch.setitem(sys.modules, "mtdata", None)
-    message = "needs the package mtdata; install it with `pip install 'itersel[mtdata]'`"
-    refused(fetch(tmp_path, "--mtdata", "Statmt-europarl-7-deu-eng"), message)
+    facts = "'itersel[mtdata]'"
+    refused(fetch(tmp_path, "--mtdata", "Statmt-europarl-7-deu-eng"), facts)
 
 
 @pytest.fixture
@@ -179,16 +175,16 @@ def test_sides_of_different_length(tmp_path, sacrebleu_folder, refused):
     fields = dict.fromkeys(("src", "docid", "genre", "origlang"), "x\nx\n")
     write_fields(sacrebleu_folder, "wmt11", ref="x\n", **fields)
     command = fetch(tmp_path, "--sacrebleu", "wmt11")
-    refused(command, "wmt11.de-en.ref: has 1 lines, ", "wmt11.de-en.src has 2; remove both")
+    refused(command, ("wmt11.de-en.ref", 1), ("wmt11.de-en.src", 2))
 
 
 def test_unavailable_test_sets(tmp_path, sacrebleu_folder, refused):
-    for name, message in (
-        ("wmt19", "sacrebleu cannot download 'wmt19' ([Errno -2] Name or service not known); check the"),
-        ("wmt111", "sacrebleu has no test set 'wmt111' (did you mean 'wmt11"),
-        ("mtnt1.1/train", "sacrebleu's test set 'mtnt1.1/train' is not in de-en-us; it is in "),
+    for name, facts in (
+        ("wmt19", ("'wmt19'", "[Errno -2]")),
+        ("wmt111", "'wmt111'"),
+        ("mtnt1.1/train", ("'mtnt1.1/train'", "de-en-us")),
     ):
-        refused(fetch(tmp_path, "--sacrebleu", name), message)
+        refused(fetch(tmp_path, "--sacrebleu", name), facts)
 
 
 def test_numbers_of_references_are_known_beforehand():

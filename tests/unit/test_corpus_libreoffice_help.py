@@ -105,22 +105,21 @@ def test_page_by_id_and_occurrence(pages):
 
 
 def test_folder_without_the_language(pages, refused):
-    refused(command(pages, target="fr"), f"{pages}: contains no folder fr/text")
-    refused(command(pages, f"--from={pages / 'nowhere'}"), "no such folder")
+    refused(command(pages, target="fr"), f"{pages}:")
+    refused(command(pages, f"--from={pages / 'nowhere'}"), f"{pages / 'nowhere'}:")
 
 
 def test_pages_that_change_while_they_are_read(pages, monkeypatch, refused):
     [page] = pages.glob("usr/share/libreoffice/help/de/text/scalc/01/*.html")
     page.write_bytes(b"")
-    refused(command(pages), f": {page}: is empty or no HTML page; unpack the help again\n")
+    refused(command(pages), (f": {page}:", "HTML"))
     # listed, but removed before it is read
     monkeypatch.setattr(Path, "rglob", lambda folder, _: [folder / "gone.html"])
-    refused(command(pages), f": {page.parents[2] / 'gone.html'}: No such file or directory\n")
+    refused(command(pages), f": {page.parents[2] / 'gone.html'}:")
 
 
-def test_language_code(tmp_path, capsys):
-    assert main(command(tmp_path, target="../en")) == 2
-    assert "'../en' is not a language code" in capsys.readouterr().err
+def test_language_code(tmp_path, misused):
+    misused(command(tmp_path, target="../en"), "'../en'")
 
 
 def package_of(files, packing="xz"):
@@ -171,24 +170,24 @@ def test_packages_of_dpkg(pages, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "reason"),
+    ("content", "facts"),
     [
-        (b"not a package", "is no Debian package; fetch it again"),
-        (package_of({})[:-100], "cannot be unpacked"),
-        (package_of({"../../x.html": b"x"}), "has a file outside of the folder: ../../x.html"),
-        (package_of({"/x.html": b"x"}), "has a file outside of the folder: /x.html"),
-        (package_of({}).replace(b"tar.xz ", b"tar.zst"), "is packed with zstd"),
-        (None, "contains no libreoffice-help-en-us_*.deb"),
+        (b"not a package", ()),
+        (package_of({})[:-100], ()),
+        (package_of({"../../x.html": b"x"}), "/../x.html"),
+        (package_of({"/x.html": b"x"}), "/x.html"),
+        (package_of({}).replace(b"tar.xz ", b"tar.zst"), ()),
+        (None, "libreoffice-help-en-us_*.deb"),
     ],
     ids=["other", "cut", "upwards", "absolute", "zstd", "missing"],
 )
-def test_bad_packages(content, reason, pages, refused):
+def test_bad_packages(content, facts, pages, refused):
     packages = pages / "packages"
     build_packages(pages, packages)
     package = packages / "libreoffice-help-en-us_1.0_all.deb"
     package.unlink() if content is None else package.write_bytes(content)
     blamed = packages if content is None else package
-    refused(command(pages, f"--from={packages}"), f": {blamed}: {reason}")
+    refused(command(pages, f"--from={packages}"), (f": {blamed}:", facts))
 
 
 def build_mirror(pages, release="bookworm"):
@@ -215,23 +214,23 @@ def test_mirror(pages, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("damage", "reason"),
+    ("damage", "facts"),
     [
-        (lambda mirror: shutil.rmtree(mirror), "cannot fetch"),
-        (lambda mirror: shutil.rmtree(mirror / "pool"), "cannot fetch"),
-        (lambda mirror: next(mirror.rglob("Packages.xz")).write_bytes(b"<html>"), "Packages.xz is damaged"),
-        (lambda mirror: os.truncate(next(mirror.rglob("Packages.xz")), 100), "Packages.xz is damaged"),
-        (lambda mirror: next(mirror.rglob("*-de_*.deb")).write_bytes(b"other"), "1.0_all.deb is damaged"),
+        (lambda mirror: shutil.rmtree(mirror), "Packages.xz"),
+        (lambda mirror: shutil.rmtree(mirror / "pool"), ".deb"),
+        (lambda mirror: next(mirror.rglob("Packages.xz")).write_bytes(b"<html>"), "Packages.xz"),
+        (lambda mirror: os.truncate(next(mirror.rglob("Packages.xz")), 100), "Packages.xz"),
+        (lambda mirror: next(mirror.rglob("*-de_*.deb")).write_bytes(b"other"), "1.0_all.deb"),
     ],
 )
-def test_mirror_without_packages(damage, reason, pages, refused):
+def test_mirror_without_packages(damage, facts, pages, refused):
     mirror = build_mirror(pages)
     damage(pages / "mirror")
-    refused(command(pages, f"--mirror={mirror}"), reason, "data.folder; for the command: --mirror, --from)")
+    refused(command(pages, f"--mirror={mirror}"), facts, ("data.folder", "--mirror", "--from"))
 
 
 def test_mirror_without_the_language(pages, refused):
     extra = command(pages, f"--mirror={build_mirror(pages)}", target="de-extra")
-    refused(extra, "Debian bookworm has no package libreoffice-help-de-extra")
+    refused(extra, "libreoffice-help-de-extra")
     closed = "http://127.0.0.1:9/debian"
-    refused(command(pages, f"--mirror={closed}"), f"cannot fetch {closed}/dists/")
+    refused(command(pages, f"--mirror={closed}"), f"{closed}/dists/")

@@ -87,7 +87,7 @@ def test_preparation_file(tmp_path, refused):
     assert read_lines(out / "dev.source.gz") == ["die haus tür .", "", "tür"]
     preparation = read_preparation(out / "preparation.json")
     assert preparation.split_compounds(preparation.source(["Türhaus!"])) == ["tür haus !"]
-    refused([*dev, "--tokenized"])
+    refused([*dev, "--tokenized"], "--preparation", "--tokenized")
 
 
 @pytest.mark.parametrize(("by", "kept"), [("", "abd"), ("pairs", "abd"), ("source", "ad"), ("none", "abcde")])
@@ -123,7 +123,7 @@ def test_several_processes_prepare_the_same_text(tmp_path):
 
 def test_a_bad_line_in_several_processes(tmp_path, refused):
     texts = {"source": ["haus"] * 9 + ["a\x07b"], "target": ["house"] * 10}
-    refused(command(tmp_path, "--jobs=2", **texts), "source:10: control character U+0007")
+    refused(command(tmp_path, "--jobs=2", **texts), ("source:10:", "U+0007"))
 
 
 @given(st.data())
@@ -154,8 +154,8 @@ def test_a_set_that_grows_keeps_its_sentences(tmp_path):
 
 def test_too_few_sentences_to_cut(tmp_path, refused):
     options, texts = ("--split=train", "--cut=dev=3"), {"source": ["1", "2", "2"], "target": ["a", "b", "B"]}
-    message = "train has 2 different sentences, too few to cut 3 for dev"
-    refused(command(tmp_path, *options, **texts), message)
+    facts = (2, 3)
+    refused(command(tmp_path, *options, **texts), facts)
 
 
 def test_pairs_of_held_out_sets_are_not_in_train(tmp_path):
@@ -226,12 +226,12 @@ def test_held_out_modules_are_test_sets(tmp_path, refused):
     assert len(splits["test.basic"]) == 201
     assert len(splits["test.math"]) == 199
     assert statistics(out)["test.basic"]["dropped"]["source in another split"] == 1
-    for modules, message in {
-        "draw": "no pair is of module draw; there are basic, calc, math",
-        "a/b": "'a/b' cannot be the name of a test set",
-        "basic,basic": "task 'basic' is named twice",
+    for modules, facts in {
+        "draw": ("draw", "basic", "calc", "math"),
+        "a/b": "'a/b'",
+        "basic,basic": "'basic'",
     }.items():
-        refused(command(tmp_path, f"--held-out-modules={modules}", **texts), message)
+        refused(command(tmp_path, f"--held-out-modules={modules}", **texts), facts)
     out = prepare(tmp_path / "of modules", "--modules=math", "--held-out-modules=basic", **texts)
     assert {pair[2] for pair in read_split(out, "train")} == {"math"}
     assert {pair[2] for pair in read_split(out, "test.basic")} == {"basic"}
@@ -259,10 +259,10 @@ def test_several_references_stay_parallel(tmp_path, refused):
     assert len(kept) == 2
     assert set(kept) < {("eins", "one", "1 !"), ("zwei", "two", "2 !"), ("drei", "three", "3 !")}
     train = command(tmp_path, other, "--split=train", **texts)
-    refused(train, "the corpus has 1 source file, but 2 target files")
+    refused(train, (1, 2))
     write_lines(tmp_path / "other", ["1!", "2!"])
     test = command(tmp_path, other, "--split=test", **texts)
-    refused(test, f"source:3: has no partner: 3 lines, but 2 in {tmp_path / 'other'}")
+    refused(test, ("source:3:", 3, 2, tmp_path / "other"))
 
 
 def test_split_is_md5_modulo_1000():

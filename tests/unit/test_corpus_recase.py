@@ -3,16 +3,15 @@
 import json
 import math
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.refusals import input_error
 from tests.scored import learn_recaser, write_detokenizer
 
 from itersel.cli.main import main
 from itersel.corpus import recase
 from itersel.corpus.prepare import MAXIMUM_LENGTH, CompoundSplitter, Preparation, restore
 from itersel.corpus.recase import Recaser, RecaserCounts, read_recaser
-from itersel.errors import InputError
 
 LINES = ["Click the File menu .", "Click the file .", "The file is in Berlin .", "The File menu is open ."]
 TRAIN = [line.split() for line in (*LINES, "A file is open .", "eMail is here .")]
@@ -95,7 +94,7 @@ def test_other_files(tmp_path):
         ("language", None),
     ):
         (tmp_path / "x").write_text(json.dumps({**good, key: value}))
-        with pytest.raises(InputError, match=r"is not a recaser\.json"):
+        with input_error("recaser.json"):
             read_recaser(tmp_path / "x")
 
 
@@ -120,7 +119,7 @@ def test_command(tmp_path, text_file, capsys, refused):
     assert main([*arguments, f"--output={tmp_path / 'out'}"]) == 0
     assert (tmp_path / "out").read_text() == "The File menu is open.\n\n"
     (tmp_path / "recaser.json").write_text("{}")
-    refused([*arguments, f"--output={tmp_path / 'new'}"], "recaser.json: is not a recaser.json")
+    refused([*arguments, f"--output={tmp_path / 'new'}"], "recaser.json")
 
 
 def test_split():

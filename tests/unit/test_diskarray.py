@@ -64,7 +64,7 @@ def test_full_disk_names_the_folder(tmp_path, monkeypatch):
 
     array = DiskArray("i8", tmp_path)
     monkeypatch.setattr(os, "pwrite", fail)
-    with pytest.raises(OSError, match=r"No space left on device \(temporary files\)") as error:
+    with pytest.raises(OSError, match=str(errno.ENOSPC)) as error:
         array.append(np.zeros(1, np.int64))
     assert (error.value.filename, error.value.errno) == (str(tmp_path), errno.ENOSPC)
 

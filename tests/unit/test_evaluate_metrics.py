@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.significance import PairedTest
 from tests.limited import limited
+from tests.refusals import input_error
 
-from itersel.errors import InputError
 from itersel.evaluate import significance
 from itersel.evaluate.counts import FORMAT, count, read_counts, write_counts
 from itersel.evaluate.metrics import make_bleu, make_metrics
@@ -30,7 +30,7 @@ from itersel.evaluate.tokenizers import check_tokenizer, tokenizer_of
 from itersel.storage.hdf5 import read_arrays, write_arrays
 
 WORDS = ["The", "the", "cat", "sat", "on", "a", "Mat", "mat", "and", "slept", "there", "all", "day"]
-INCOMPLETE = "the attributes are incomplete"
+INCOMPLETE = ()
 
 
 def sentence(random: Random) -> str:
@@ -146,21 +146,21 @@ def test_counts_survive_a_file(tmp_path):
 
 def test_damaged_counts(tmp_path):
     path, counted = tmp_path / "one.h5", count(TWO, ONE, [REFERENCES], "13a")
-    for name, value, said in (
+    for name, value, facts in (
         *(("scale of ter", scale, INCOMPLETE) for scale in (0, -2, 1.5)),
         ("scale of bleu", 2, INCOMPLETE),
         ("bleu", "a\tb", INCOMPLETE),
         ("bleu", 3, INCOMPLETE),
         ("number of references", 0, INCOMPLETE),
         ("references", 1, INCOMPLETE),
-        ((3, 2), 1000, "BLEU has more matches than n-grams"),
-        ((3, 12), 1000, r"chrF\+\+ has more matches than n-grams"),
+        ((3, 2), 1000, "BLEU"),
+        ((3, 12), 1000, "chrF++"),
     ):
         write_counts(path, counted)
         arrays, attributes = read_arrays(path, FORMAT)
         (attributes if isinstance(name, str) else arrays["counts"])[name] = value
         write_arrays(path, FORMAT, arrays, attributes)
-        with pytest.raises(InputError, match=said):
+        with input_error(facts):
             read_counts(path)
 
 
@@ -230,8 +230,8 @@ def test_tokenizers(monkeypatch):
     assert chinese[2].score(chinese[2].counts(["我喜欢他。"])) == pytest.approx(20)
     assert "asian:yes" in chinese[2].signature
     monkeypatch.setattr("itersel.evaluate.tokenizers.find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"needs the module MeCab; install 'sacrebleu\[ja\]'"):
+    with input_error("MeCab", "'sacrebleu[ja]'"):
         check_tokenizer("ja-mecab")
-    with pytest.raises(InputError, match="ko-mecab"):
+    with input_error("ko-mecab"):
         make_metrics([REFERENCES], "ko-mecab")
     check_tokenizer("char")

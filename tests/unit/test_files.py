@@ -1,5 +1,6 @@
 """Output files: complete or absent, however the process ends; leftovers of killed processes are removed."""
 
+import errno
 import os
 import random
 import signal
@@ -12,18 +13,19 @@ from pathlib import Path
 
 import pytest
 from tests.limited import limited
+from tests.refusals import input_error
 
 from itersel.errors import InputError
 from itersel.run.atomic import atomic_path, new_folder, remove_leftovers, stale_lists, temporary_folder
 from itersel.storage.files import line_blocks, open_output, read_lines, read_names, write_lines
 
 SLEEPER = """
-import sys, time
+import signal, sys
 from itersel.run.atomic import atomic_path
 with atomic_path(sys.argv[1]) as path:
     path.write_text("half")
     print("there", flush=True)
-    time.sleep(10_000)
+    signal.pause()
 """
 
 
@@ -65,7 +67,7 @@ def test_temporaries_vanish_on_exceptions(tmp_path, opened, write, error):
 
 
 def test_errors_name_the_output(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="Is a directory") as error, atomic_path(tmp_path) as path:
+    with pytest.raises(IsADirectoryError) as error, atomic_path(tmp_path) as path:
         path.write_text("x")
     assert error.value.filename == str(tmp_path)
     # An error in another file keeps its name.
@@ -202,11 +204,11 @@ def test_lists_of_names(tmp_path: Path) -> None:
     path = tmp_path / "list"
     path.write_text("a b\nc\n")
     assert read_names(path) == ["a b", "c"]
-    for text, said in ("a\n\nb\n", "2: empty line"), ("a\0b\n", r"1: a file name cannot contain U\+0000"):
+    for text, facts in ("a\n\nb\n", ":2:"), ("a\0b\n", (":1:", "U+0000")):
         path.write_text(text)
-        with pytest.raises(InputError, match=f"list:{said}"):
+        with input_error(facts):
             read_names(path)
-    with pytest.raises(InputError, match=r"a file name cannot contain U\+0000"):
+    with input_error("U+0000"):
         read_lines("a\0b")
 
 
@@ -236,7 +238,7 @@ def test_split_byte_order_mark(tmp_path: Path) -> None:
 def test_read_errors_name_the_file(tmp_path: Path) -> None:
     """The system names a file only if it cannot be opened."""
     (tmp_path / "text").symlink_to("/proc/self/mem")
-    with pytest.raises(OSError, match="Input/output error") as error:
+    with pytest.raises(OSError, match=rf"\[Errno {errno.EIO}\]") as error:
         read_lines(tmp_path / "text")
     assert error.value.filename == str(tmp_path / "text")
 

@@ -9,11 +9,11 @@ import h5py
 import numpy as np
 import pytest
 from tests.damage import put, replaced, reseal_array, reseal_header, resealed, set_attributes
+from tests.refusals import input_error
 from tests.systems import itersel
 
 from itersel.cli.main import main
 from itersel.config.search import Grammar
-from itersel.errors import InputError
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.extract import extract_shard
 from itersel.grammar.index import build_index, load_index
@@ -72,73 +72,73 @@ def reading(folder, file, step="train"):
 
 # a value of an array, and what is said about the array
 VALUES = [
-    ("shard.h5", "rule_feature", 1, 2**31 - 1, "contains 2147483647 in row 1"),
-    ("shard.h5", "rule_feature", 1, -(10**9), "contains -1000000000 in row 1"),
-    ("shard.h5", "rule_feature_offset", -1, 2**40, "runs from 0 to 1099511627776"),
-    ("shard.h5", "rule_feature_offset", 2, 2**40, "falls after row 2"),
-    ("shard.h5", "rule_source_offset", 3, 2**40, "falls after row 3"),
-    ("shard.h5", "rule_target", 4, -3, "contains -3 in row 4"),
-    ("shard.h5", "rule_kind", 1, 0, "does not begin with the two glue rules (rule 1)"),
-    ("shard.h5", "rule_target", 3, -1, "contains other nonterminals than the source side (rule 2)"),
-    ("shard.h5", "rule_source", 3, -2, "contains a source side without words, or nonterminals out of"),
-    ("shard.h5", "rule_alignment", (0, 1), 1, "points outside of the rule (rule 2)"),
-    ("shard.h5", "rule_kind", 4, 2, "contains a glue rule that is not one of the first two rules (rule 4)"),
-    ("shard.h5", "rule_kind", 4, 9, "contains 9 in row 4"),
-    ("shard.h5", "source", 1, 10**9, "contains 1000000000 in row 1"),
-    ("shard.h5", "reference", 0, -1, "contains -1 in row 0"),
-    ("shard.h5", "grammar_dense", (1, 2), np.inf, "contains ["),
-    ("shard.h5", "grammar_dense", (1, 2), 1e30, "contains ["),
-    ("shard.h5", "grammar_dense", (1, 2), np.nan, "contains ["),
-    ("shard.h5", "rule_feature_value", 0, np.nan, "contains nan in row 0"),
-    ("shard.h5", "grammar_rule", 0, -5, "contains -5 in row 0"),
-    ("shard.h5", "grammar_rule", 0, 0, "contains 0 in row 0"),
-    ("shard.h5", "vocabulary", 0, 0xFF, "is not UTF-8"),
-    ("extracted.h5", "grammar_samples", 3, -1, "contains -1 in row 3"),
-    ("extracted.h5", "grammar_count", 3, 1_000_001, "contains 1000001 in row 3"),
-    ("extracted.h5", "grammar_singleton", 3, 2, "contains 2 in row 3"),
-    ("extracted.h5", "rule_cost", (3, 1), np.nan, "contains ["),
-    ("extracted.h5", "rule_bin", 3, 22, "contains 22 in row 3"),
+    ("shard.h5", "rule_feature", 1, 2**31 - 1, (2147483647, 1)),
+    ("shard.h5", "rule_feature", 1, -(10**9), (-1000000000, 1)),
+    ("shard.h5", "rule_feature_offset", -1, 2**40, (0, 1099511627776)),
+    ("shard.h5", "rule_feature_offset", 2, 2**40, 2),
+    ("shard.h5", "rule_source_offset", 3, 2**40, 3),
+    ("shard.h5", "rule_target", 4, -3, (-3, 4)),
+    ("shard.h5", "rule_kind", 1, 0, 1),
+    ("shard.h5", "rule_target", 3, -1, 2),
+    ("shard.h5", "rule_source", 3, -2, ()),
+    ("shard.h5", "rule_alignment", (0, 1), 1, 2),
+    ("shard.h5", "rule_kind", 4, 2, 4),
+    ("shard.h5", "rule_kind", 4, 9, (9, 4)),
+    ("shard.h5", "source", 1, 10**9, (1000000000, 1)),
+    ("shard.h5", "reference", 0, -1, (-1, 0)),
+    ("shard.h5", "grammar_dense", (1, 2), np.inf, ()),
+    ("shard.h5", "grammar_dense", (1, 2), 1e30, ()),
+    ("shard.h5", "grammar_dense", (1, 2), np.nan, ()),
+    ("shard.h5", "rule_feature_value", 0, np.nan, 0),
+    ("shard.h5", "grammar_rule", 0, -5, (-5, 0)),
+    ("shard.h5", "grammar_rule", 0, 0, 0),
+    ("shard.h5", "vocabulary", 0, 0xFF, "UTF-8"),
+    ("extracted.h5", "grammar_samples", 3, -1, (-1, 3)),
+    ("extracted.h5", "grammar_count", 3, 1_000_001, (1000001, 3)),
+    ("extracted.h5", "grammar_singleton", 3, 2, (2, 3)),
+    ("extracted.h5", "rule_cost", (3, 1), np.nan, ()),
+    ("extracted.h5", "rule_bin", 3, 22, (22, 3)),
     # with categories X, S, B, A; rules 2 to 4: [B] -> [A], [A] -> a [B], a passed through
-    ("categories.h5", "rule_category", (2, 0), 4, "contains [4, 3, 0] in row 2, outside of 0 to 3"),
-    ("categories.h5", "rule_category", (2, 0), 3, "has categories with cyclic unit rules"),
-    ("categories.h5", "rule_category", (0, 0), 0, "has categories with cyclic unit rules"),
-    ("categories.h5", "rule_category", (1, 2), 1, "contains categories that do not fit the rule (rule 1)"),
-    ("categories.h5", "rule_category", (3, 2), 1, "contains categories that do not fit the rule (rule 3)"),
-    ("categories.h5", "rule_category", (4, 0), 2, "contains categories that do not fit the rule (rule 4)"),
-    ("categories.h5", "category", 0, ord("Y"), "must contain different names, X and S first"),
-    ("categories.h5", "category", 2, ord("A"), "must contain different names, X and S first"),
-    ("categories.h5", "category", 3, ord("]"), "contains ']', which is no category"),
-    ("categories.h5", "category", 3, ord(" "), "contains ' ', which is no category"),
-    ("model", "words_data", 0, 0xFF, "is not UTF-8"),
-    ("model", "words_data", 1, ord("x"), "lacks <unk>"),
-    ("model", "words_offset", 2, 2**40, "falls after row 2"),
-    ("model", "unigram", (1, 0), np.nan, "contains ["),
-    ("model", "unigram_flags", 0, 8, "contains 8 in row 0"),
-    ("model", "slots", (slice(None), 0), 4, "is too full"),
-    ("model", "slots", ..., 0x7F80_0000_7F80_0000, ""),  # infinite numbers
-    ("index", "source", 1, 2**31 - 1, "contains 2147483647 in row 1"),
-    ("index", "source", 1, 0, "has no end of a sentence where one must be"),
-    ("index", "room", 2, 200, "is not the rest of the sentence (position 2)"),
-    ("index", "suffix", 2, -1, "contains -1 in row 2"),
-    ("index", "position", (3, 4), 10**6, "does not fit the links"),
-    ("index", "position", (3, 2), 0, "does not fit the links (position 3)"),
-    ("index", "position", (3, 0), 1 << 9, "marks a phrase that crosses"),
-    ("index", "position", (3, 1), 1 << 9, "marks a phrase that crosses"),
-    ("index", "link", 0, 10**6, "contains 1000000 in row 0"),
-    ("index", "pair_key", ..., 1, "is full"),
+    ("categories.h5", "rule_category", (2, 0), 4, ("[4, 3, 0]", 2, 0, 3)),
+    ("categories.h5", "rule_category", (2, 0), 3, ()),
+    ("categories.h5", "rule_category", (0, 0), 0, ()),
+    ("categories.h5", "rule_category", (1, 2), 1, 1),
+    ("categories.h5", "rule_category", (3, 2), 1, 3),
+    ("categories.h5", "rule_category", (4, 0), 2, 4),
+    ("categories.h5", "category", 0, ord("Y"), ()),
+    ("categories.h5", "category", 2, ord("A"), ()),
+    ("categories.h5", "category", 3, ord("]"), "']'"),
+    ("categories.h5", "category", 3, ord(" "), "' '"),
+    ("model", "words_data", 0, 0xFF, "UTF-8"),
+    ("model", "words_data", 1, ord("x"), "<unk>"),
+    ("model", "words_offset", 2, 2**40, 2),
+    ("model", "unigram", (1, 0), np.nan, ()),
+    ("model", "unigram_flags", 0, 8, (8, 0)),
+    ("model", "slots", (slice(None), 0), 4, ()),
+    ("model", "slots", ..., 0x7F80_0000_7F80_0000, ()),  # infinite numbers
+    ("index", "source", 1, 2**31 - 1, (2147483647, 1)),
+    ("index", "source", 1, 0, ()),
+    ("index", "room", 2, 200, 2),
+    ("index", "suffix", 2, -1, (-1, 2)),
+    ("index", "position", (3, 4), 10**6, ()),
+    ("index", "position", (3, 2), 0, 3),
+    ("index", "position", (3, 0), 1 << 9, ()),
+    ("index", "position", (3, 1), 1 << 9, ()),
+    ("index", "link", 0, 10**6, (1000000, 0)),
+    ("index", "pair_key", ..., 1, ()),
     # the sums would exceed the bounds of a shard; the error must name the index, not the shard
-    ("index", "pair_cost", ..., 1e11, "contains"),
-    ("index", "word_begin", 1, 10**9, "falls after row 1"),
+    ("index", "pair_cost", ..., 1e11, ()),
+    ("index", "word_begin", 1, 10**9, 1),
 ]
 
 
-@pytest.mark.parametrize(("file", "name", "place", "value", "said"), VALUES)
-def test_values(files, refused, file, name, place, value, said):
+@pytest.mark.parametrize(("file", "name", "place", "value", "facts"), VALUES)
+def test_values(files, refused, file, name, place, value, facts):
     if file.endswith(".h5"):
         put(name, place, value)(files / file)
     else:
         reseal_array(files / file, name, lambda array: array.__setitem__(place, value))
-    refused(reading(files, file), f": {files / file}: damaged: array '{name}' {said}")
+    refused(reading(files, file), (f"{files / file}:", f"'{name}'", facts))
 
 
 def dense_names(*names):
@@ -164,68 +164,65 @@ def without_rules(path):
 
 
 CHANGES = [
-    (replaced("rule_feature_offset", lambda array: array[:0]), "'rule_feature_offset' has no rows, although"),
-    (replaced("feature_name_offset", lambda array: array[::-1]), "'feature_name_offset' runs from"),
-    (replaced("source", lambda array: array.astype(">i4")), "'source' is of type >i4, not <i4"),
-    (replaced("source", lambda array: array.astype("<f4")), "'source' is of type <f4, not <i4"),
-    (replaced("source", lambda array: array[:, None]), "'source' has 2 dimensions, not 1"),
-    (replaced("grammar_dense", lambda array: array[:, 0]), "'grammar_dense' has 1 dimensions, not 2"),
-    (replaced("grammar_rule", lambda array: array[1:]), "'grammar_dense' has the shape 6x7, not 5x"),
-    (replaced("source"), "'source' cannot be read (there is no 'source')"),
-    (dense_names("a"), "'dense_names' must contain 7 different names"),
-    (dense_names(*[1] * 7), "'dense_names' is not a list of different names"),
-    (dense_names(*"abcdef", "Glue"), "'Glue' cannot be a dense"),
-    (dense_names(*"abcdef", "\ud800"), "cannot be a dense"),
-    (dense_names(*"abcdef", ""), "'' cannot be a dense"),
-    (set_attributes(dense_names="["), "its attributes are not JSON"),
-    (set_attributes(computed="1"), "'computed' is not a list of different names"),
-    (set_attributes(computed='["Lex"]'), "'computed' has a template that 'templates' lacks"),
-    (set_attributes(attributes="[" * 100_000), "its attributes are not JSON"),
+    (replaced("rule_feature_offset", lambda array: array[:0]), "'rule_feature_offset'"),
+    (replaced("feature_name_offset", lambda array: array[::-1]), "'feature_name_offset'"),
+    (replaced("source", lambda array: array.astype(">i4")), "'source'"),
+    (replaced("source", lambda array: array.astype("<f4")), "'source'"),
+    (replaced("source", lambda array: array[:, None]), ("'source'", 2, 1)),
+    (replaced("grammar_dense", lambda array: array[:, 0]), ("'grammar_dense'", 1, 2)),
+    (replaced("grammar_rule", lambda array: array[1:]), ("'grammar_dense'", "6x7")),
+    (replaced("source"), "'source'"),
+    (dense_names("a"), ("'dense_names'", 7)),
+    (dense_names(*[1] * 7), "'dense_names'"),
+    (dense_names(*"abcdef", "Glue"), "'Glue'"),
+    (dense_names(*"abcdef", "\ud800"), "\\ud800"),
+    (dense_names(*"abcdef", ""), "''"),
+    (set_attributes(dense_names="["), "JSON"),
+    (set_attributes(computed="1"), "'computed'"),
+    (set_attributes(computed='["Lex"]'), ("'computed'", "'templates'")),
+    (set_attributes(attributes="[" * 100_000), "JSON"),
     # it must not be translated partially: "b" becomes "x", which is on no source side
-    (put("source", 1, 2), "has no rules for some words of the sentence 'a x a'"),
-    (without_rules, "has no rules for some words of the sentence 'a b a'"),
-    (format_name(None), "is not a shard; make one with 'itersel grammar extract'"),
-    (format_name("weights file/2"), "is not a shard"),
-    (format_name("shard/1"), "is a shard of another version of itersel"),
-    (format_name("shard/99"), "is a shard of another version of itersel"),
+    (put("source", 1, 2), "'a x a'"),
+    (without_rules, "'a b a'"),
+    (format_name(None), "'itersel grammar extract'"),
+    (format_name("weights file/2"), ()),
+    (format_name("shard/1"), ()),
+    (format_name("shard/99"), ()),
 ]
 CHANGES_OF_EXTRACTED = [
-    (replaced("grammar_count", lambda array: array[1:]), "'grammar_count' has the shape"),
-    (replaced("grammar_count", lambda array: array[:0]), "'grammar_count' has 0 rows, not"),
-    (replaced("grammar_samples", lambda array: array[:0]), "'grammar_samples' has 0 rows, not"),
-    (replaced("rule_cost", lambda array: array[:0]), "'rule_cost' has 0 rows, not"),
-    (replaced("rule_cost"), "'rule_cost' has 0 rows, not"),
-    (replaced("rule_bin"), "'rule_bin' has no rows, although the features of"),
-    (dense_names(*"abcdefg"), "'dense_names' are not the features of an extracted"),
+    (replaced("grammar_count", lambda array: array[1:]), "'grammar_count'"),
+    (replaced("grammar_count", lambda array: array[:0]), ("'grammar_count'", 0)),
+    (replaced("grammar_samples", lambda array: array[:0]), ("'grammar_samples'", 0)),
+    (replaced("rule_cost", lambda array: array[:0]), ("'rule_cost'", 0)),
+    (replaced("rule_cost"), ("'rule_cost'", 0)),
+    (replaced("rule_bin"), "'rule_bin'"),
+    (dense_names(*"abcdefg"), "'dense_names'"),
 ]
 MANY = string_table(["X", "S", *(f"N{number}" for number in range(MAX_CATEGORIES - 1))])
 CHANGES_OF_CATEGORIES = [
-    (replaced("rule_category", lambda array: array[1:]), "'rule_category' has the shape 4x3, not 5x3"),
-    (
-        replaced("rule_category", lambda array: array[:0]),
-        "'rule_source' contains a source side without words,",
-    ),
-    (replaced("rule_category", lambda array: array.astype("<u4")), "'rule_category' is of type <u4, not <u2"),
-    (put("category_offset", 3, 4), "'category' contains '', which is no category"),
+    (replaced("rule_category", lambda array: array[1:]), ("'rule_category'", "4x3", "5x3")),
+    (replaced("rule_category", lambda array: array[:0]), "'rule_source'"),
+    (replaced("rule_category", lambda array: array.astype("<u4")), "'rule_category'"),
+    (put("category_offset", 3, 4), ("'category'", "''")),
     (
         lambda path: write_shard(path, replace(read_shard(path), category=MANY)),
-        f"'category' has more than {MAX_CATEGORIES} names",
+        ("'category'", MAX_CATEGORIES),
     ),
 ]
 
 
 @pytest.mark.parametrize(
-    ("file", "change", "said"),
+    ("file", "change", "facts"),
     [
         *(("shard.h5", *case) for case in CHANGES),
         *(("extracted.h5", *case) for case in CHANGES_OF_EXTRACTED),
         *(("categories.h5", *case) for case in CHANGES_OF_CATEGORIES),
-        *(("weights.h5", put("v", 0, value), "'CountEF' is not finite") for value in (np.nan, np.inf)),
+        *(("weights.h5", put("v", 0, value), "'CountEF'") for value in (np.nan, np.inf)),
     ],
 )
-def test_shards(files, refused, file, change, said):
+def test_shards(files, refused, file, change, facts):
     change(files / file)
-    refused(reading(files, file), f": {files / file}", said)
+    refused(reading(files, file), files / file, facts)
 
 
 COUNTS = ("rule_bin", "rule_cost", "grammar_samples", "grammar_count", "grammar_singleton")
@@ -240,7 +237,7 @@ def test_a_flipped_bit(files, refused, name, file):
         array = stream[name][:]
         array.reshape(-1).view(np.uint8)[array.nbytes // 2] ^= 4
         stream[name][...] = array
-    refused(reading(files, file), f"{file}: damaged: array '{name}' does not match its checksum")
+    refused(reading(files, file), (f"{file}:", f"'{name}'"))
 
 
 @pytest.mark.parametrize("name", ["model", "index"])
@@ -249,7 +246,7 @@ def test_a_flipped_bit_of_an_array_file(files, name, place):
     content = bytearray((files / name).read_bytes())
     content[place if isinstance(place, int) else int(place * len(content))] ^= 16
     (files / name).write_bytes(content)
-    with pytest.raises(InputError, match=r"damaged|does not match its checksum"):
+    with input_error(f"{files / name}:"):
         (load_model if name == "model" else load_index)(files / name)
 
 
@@ -261,28 +258,27 @@ def test_truncated_and_missing(files, refused, name, part, step):
     (files / name).unlink()
     if part is not None:
         (files / name).write_bytes(content[: int(part * len(content))])
-    refused(reading(files, name, step), files / name, "no such file" if part is None else "")
+    refused(reading(files, name, step), f"{files / name}:")
 
 
 def test_undeclared_compression_is_rejected(files, refused):
     with resealed(files / "weights.h5") as stream:
         stream.create_dataset("v", data=stream.pop("v")[:], compression="gzip", chunks=True)
-    said = "array 'v' cannot be read (is stored in another way than itersel does)"
-    refused(["weights", "show", files / "weights.h5"], said)
+    refused(["weights", "show", files / "weights.h5"], f"{files / 'weights.h5'}:", "'v'")
 
 
 def test_an_attribute_of_the_wrong_type(files, refused):
     with h5py.File(files / "weights.h5", "r+") as stream:
         stream.attrs["epoch"] = np.longdouble(1)
-    said = "weights.h5: damaged, or of another version of itersel"
-    refused(["weights", "show", files / "weights.h5"], said)
+    refused(["weights", "show", files / "weights.h5"], f"{files / 'weights.h5'}:")
 
 
 def test_inconsistent_features_are_reported_with_both_files(files, refused):
     """Line ends and control characters in their names are escaped."""
     put("features/name", slice(0, 4), np.array([*b"\n\x1b\x00x"], np.uint8))(files / "weights.h5")
-    both = f"itersel train: {files / 'shard.h5'} and {files / 'weights.h5'}: "
-    refused(reading(files, "weights.h5"), both, r"'\n\x1b\x00xtEF'", "have the same 64-bit key")
+    refused(
+        reading(files, "weights.h5"), files / "shard.h5", f"{files / 'weights.h5'}:", "'\\n\\x1b\\x00xtEF'"
+    )
 
 
 # values in the header, by their path; None if it is missing
@@ -301,11 +297,6 @@ HEADERS = {
     "arrays.position.shape": ([3, 5],),
     "arrays.suffix": (None,),
 }
-SAID = {
-    "attributes.order": "damaged or truncated",
-    "arrays.position.shape": "array 'position' does not match its checksum",
-    "arrays.suffix": "damaged or truncated; recreate it\n",
-}
 
 
 @pytest.mark.parametrize(("place", "value"), [(place, one) for place in HEADERS for one in HEADERS[place]])
@@ -318,27 +309,27 @@ def test_headers_of_array_files(files, refused, place, value):
 
     file = "index" if place in ("arrays.position.shape", "arrays.suffix") else "model"
     reseal_header(files / file, change)
-    refused(reading(files, file), files / file, SAID.get(place, ""))
+    refused(reading(files, file), f"{files / file}:", "'position'" if file == "index" and value else "")
 
 
 @pytest.mark.parametrize("length", [0, 1, 1 << 40, 1 << 62, (1 << 64) - 1])
 def test_lengths_of_headers(files, refused, length):
     content = (files / "model").read_bytes()
     (files / "model").write_bytes(content[:8] + length.to_bytes(8, "little") + content[16:])
-    refused(reading(files, "model"), files / "model", "damaged")
+    refused(reading(files, "model"), f"{files / 'model'}:")
 
 
 INDEX = [
-    ("suffix", lambda array: array.fill(array.shape[0] - 1), "its array 'suffix' is out of order"),
+    ("suffix", lambda array: array.fill(array.shape[0] - 1), "'suffix'"),
     # "a" becomes a second "."
-    ("words_data", lambda array: np.place(array, array == ord("a"), ord(".")), "contains a word twice"),
+    ("words_data", lambda array: np.place(array, array == ord("a"), ord(".")), "/index:"),
 ]
 
 
-@pytest.mark.parametrize(("name", "change", "said"), INDEX)
-def test_index(files, refused, name, change, said):
+@pytest.mark.parametrize(("name", "change", "facts"), INDEX)
+def test_index(files, refused, name, change, facts):
     reseal_array(files / "index", name, change)
-    refused(reading(files, "index"), said)
+    refused(reading(files, "index"), facts)
 
 
 def test_valid_files_are_accepted(files):
@@ -353,10 +344,10 @@ def test_a_declaration_names_sizes_once():
     declared = FileFormat("x", 1, ("x",), shapes)
     arrays = {"a": np.zeros((3, 2), np.int32), "b": np.array([0, 1, 1, 4]), "c": np.zeros(4, np.uint8)}
     assert check_arrays(declared, arrays, "file") == {"N": 3, "M": 4}
-    for name, array, said in (
-        ("b", np.array([0, 1, 4]), "'b' has the shape 3, not 4; recreate the file$"),
-        ("c", np.zeros(5, np.uint8), "'b' runs from 0 to 4, not from 0 to 5"),
-        ("a", np.zeros((3, 3), np.int32), "'a' has the shape 3x3, not 3x2"),
+    for name, array, facts in (
+        ("b", np.array([0, 1, 4]), ("'b'", 3, 4)),
+        ("c", np.zeros(5, np.uint8), ("'b'", 0, 4, 5)),
+        ("a", np.zeros((3, 3), np.int32), ("'a'", "3x3", "3x2")),
     ):
-        with pytest.raises(InputError, match=f"^file: damaged: array {said}"):
+        with input_error("file:", facts):
             check_arrays(declared, {**arrays, name: array}, "file")

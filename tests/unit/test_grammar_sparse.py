@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.features import ALL_X, GLUE_CATEGORIES, GLUE_START_CATEGORIES, sparse_features
+from tests.refusals import input_error
 from tests.text_grammars import features_by_rule
 
-from itersel.errors import InputError
 from itersel.grammar import sparse
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE
@@ -179,10 +179,10 @@ def test_a_collision_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         return rows, identity, *others
 
     monkeypatch.setattr(sparse, "count_features", collide)
-    with pytest.raises(InputError, match="'RBS:a_b' has the 64-bit key of another"):
+    with input_error("'RBS:a_b'"):
         compute(GLUE_RULES)
     monkeypatch.setattr(sparse, "count_features", collide_identities)
-    with pytest.raises(InputError, match=r"'R:S:.*' has the 64-bit key of another"):
+    with input_error("'R:S:"):
         compute(GLUE_RULES)
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.strategies import SOURCE_WORDS, categorized_rules, eighths, small_rules
+from tests.refusals import input_error
 from tests.text_grammars import features_by_rule, rows_of, write
 
 from itersel.cli.main import main
-from itersel.errors import InputError
 from itersel.grammar.build import CategorySet, Rule, make_shard
 from itersel.grammar.shard import MAX_CATEGORIES, MAX_CATEGORY_SENTENCE, Shard, read_shard, write_shard
 from itersel.grammar.shard_kernels import GRAMMAR_RULE, PASS_THROUGH
@@ -22,6 +22,8 @@ from itersel.storage.strings import StringTable
 from itersel.vectors.feature_names import DENSE_NAME, GRAMMAR_FEATURES, MAX_DENSE
 
 SEVEN = " ".join(f"{name}={value}" for value, name in enumerate(GRAMMAR_FEATURES))
+# what the nonterminals of each side must be
+SOURCE, TARGET = ("source", "[X,1]", "[X,2]"), "target"
 RULE = f"[X] ||| a [X,1] ||| [X,1] x ||| {SEVEN} ||| 0-1"
 
 # of extracted grammars; imported ones have dense features instead
@@ -77,47 +79,47 @@ def test_a_rule_is_parsed(line, rule):
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("line", "facts"),
     [
-        ("[X] ||| a ||| x", "3 fields"),
-        ("[X] ||| a ||| x ||| A=1 ||| 0-0 ||| more", "6 fields"),
-        ("", "1 fields"),
-        ("a [X][X] [X] ||| b [X][X] [X] ||| 0.5 ||| 0-0", "left-hand side 'a .* tables of Moses have to be"),
-        ("[X] ||| a ||| x ||| 0.5", "feature '0.5', expected name=number; grammars of Joshua have to be"),
-        ("[X,1] ||| b ||| x ||| A=1", r"left-hand side '\[X,1\]'"),
-        ("[] ||| b ||| x ||| A=1", r"left-hand side '\[\]'"),
-        ("[X] ||| a [X,3] ||| x [X,3] ||| A=1", r"nonterminal '\[X,3\]'"),
-        (f"[X] ||| a [{'N' * 101},1] ||| x [1] ||| A=1", "nonterminal '.N*,1.', expected a category"),
-        ("[X] ||| a [NP,1] ||| x [NN,1] ||| A=1", r"1 is \[NP\] on the source side and \[NN\] on the target"),
-        ("[X] ||| a [NP,1] ||| x [2] ||| A=1", "each nonterminal of the source side once"),
-        ("[X] ||| a ||| [1] ||| A=1", "each nonterminal of the source side once"),
-        ("[X] ||| a [X,2] ||| x [X,2] ||| A=1", "source side must be"),
-        ("[X] ||| [X,2] a [X,1] ||| x [X,2] [X,1] ||| A=1", "source side must be"),
-        ("[X] ||| [X,1] a [X,1] ||| x [X,1] ||| A=1", "source side must be"),
-        ("[X] ||| [X,1] a [X,2] [X,2] ||| x [X,1] [X,2] ||| A=1", "source side must be"),
-        ("[X] ||| [X,1] a ||| x ||| A=1", "each nonterminal of the source side once"),
-        ("[X] ||| [X,1] a ||| x [X,1] [X,1] ||| A=1", "each nonterminal of the source side once"),
-        ("[X] ||| [X,1] a [X,2] ||| [X,1] [X,1] ||| A=1", "each nonterminal of the source side once"),
-        ("[X] ||| a ||| x [X,1] ||| A=1", "each nonterminal of the source side once"),
-        ("[X] ||| ||| x ||| A=1", "source side is empty"),
-        ("[X] ||| [X,1] ||| x [X,1] ||| A=1", "lone nonterminal.* would be part of a cycle"),
-        ("[X] ||| [S,1] ||| x [S,1] ||| A=1", "lone nonterminal.* would be part of a cycle"),
-        ("[X] ||| a ||| x ||| A", "feature 'A', expected"),
-        ("[X] ||| a ||| x ||| =1", "feature '=1', expected"),
-        ("[X] ||| a ||| x ||| A=nan", "is not a number from"),
-        ("[X] ||| a ||| x ||| A=-inf", "is not a number from"),
-        ("[X] ||| a ||| x ||| A=1.1e12", "is not a number from"),
-        ("[X] ||| a ||| x ||| A=1 A=2", "'A' is listed twice"),
-        ("[X] ||| a ||| x ||| PassThrough=1", "is computed, a grammar must not list it; leave it out"),
-        ("[X] ||| a ||| x ||| R:X:a:x=1", "is computed, a grammar must not list it; leave it out"),
-        ("[X] ||| a ||| x ||| A=1 ||| 0", "alignment point '0'"),
-        ("[X] ||| a ||| x ||| A=1 ||| 0-300", "alignment point '0-300'"),
-        ("[X] ||| a ||| x ||| A=1 ||| 0-1", "alignment point 0-1 is outside"),
-        ("[X] ||| a ||| x ||| A=1 ||| 1-0", "alignment point 1-0 is outside"),
+        ("[X] ||| a ||| x", 3),
+        ("[X] ||| a ||| x ||| A=1 ||| 0-0 ||| more", 6),
+        ("", 1),
+        ("a [X][X] [X] ||| b [X][X] [X] ||| 0.5 ||| 0-0", ("'a [X][X] [X]'", "[X]", "Moses")),
+        ("[X] ||| a ||| x ||| 0.5", "'0.5'"),
+        ("[X,1] ||| b ||| x ||| A=1", "'[X,1]'"),
+        ("[] ||| b ||| x ||| A=1", "'[]'"),
+        ("[X] ||| a [X,3] ||| x [X,3] ||| A=1", "'[X,3]'"),
+        (f"[X] ||| a [{'N' * 101},1] ||| x [1] ||| A=1", f"'[{'N' * 101},1]'"),
+        ("[X] ||| a [NP,1] ||| x [NN,1] ||| A=1", (1, "[NP]", "[NN]")),
+        ("[X] ||| a [NP,1] ||| x [2] ||| A=1", TARGET),
+        ("[X] ||| a ||| [1] ||| A=1", TARGET),
+        ("[X] ||| a [X,2] ||| x [X,2] ||| A=1", SOURCE),
+        ("[X] ||| [X,2] a [X,1] ||| x [X,2] [X,1] ||| A=1", SOURCE),
+        ("[X] ||| [X,1] a [X,1] ||| x [X,1] ||| A=1", SOURCE),
+        ("[X] ||| [X,1] a [X,2] [X,2] ||| x [X,1] [X,2] ||| A=1", SOURCE),
+        ("[X] ||| [X,1] a ||| x ||| A=1", TARGET),
+        ("[X] ||| [X,1] a ||| x [X,1] [X,1] ||| A=1", TARGET),
+        ("[X] ||| [X,1] a [X,2] ||| [X,1] [X,1] ||| A=1", TARGET),
+        ("[X] ||| a ||| x [X,1] ||| A=1", TARGET),
+        ("[X] ||| ||| x ||| A=1", "source"),
+        ("[X] ||| [X,1] ||| x [X,1] ||| A=1", ("[S] -> [X]", "[X]")),
+        ("[X] ||| [S,1] ||| x [S,1] ||| A=1", ("[S] -> [X]", "[X]")),
+        ("[X] ||| a ||| x ||| A", "'A'"),
+        ("[X] ||| a ||| x ||| =1", "'=1'"),
+        ("[X] ||| a ||| x ||| A=nan", ("'A=nan'", "1e+12")),
+        ("[X] ||| a ||| x ||| A=-inf", ("'A=-inf'", "1e+12")),
+        ("[X] ||| a ||| x ||| A=1.1e12", ("'A=1.1e12'", "1e+12")),
+        ("[X] ||| a ||| x ||| A=1 A=2", "'A'"),
+        ("[X] ||| a ||| x ||| PassThrough=1", "'PassThrough'"),
+        ("[X] ||| a ||| x ||| R:X:a:x=1", "'R:X:a:x'"),
+        ("[X] ||| a ||| x ||| A=1 ||| 0", "'0'"),
+        ("[X] ||| a ||| x ||| A=1 ||| 0-300", "'0-300'"),
+        ("[X] ||| a ||| x ||| A=1 ||| 0-1", "0-1"),
+        ("[X] ||| a ||| x ||| A=1 ||| 1-0", "1-0"),
     ],
 )
-def test_a_bad_rule_is_an_error_with_file_and_line(tmp_path, line, message):
-    with pytest.raises(InputError, match=f"^{tmp_path}/g/grammar.0:2: .*{message}"):
+def test_a_bad_rule_is_an_error_with_file_and_line(tmp_path, line, facts):
+    with input_error(f"{tmp_path}/g/grammar.0:2:", facts):
         import_one(tmp_path, RULE, line, RULE)
     assert sorted(os.listdir(tmp_path)) == ["g", "text"]
 
@@ -145,9 +147,9 @@ def test_templates_of_an_import(tmp_path):
     names = set(shard.feature_name.to_list())
     assert {"Lex:b_y", "Count:2", "RBS:<r>_a"} <= names
     assert not any(name.startswith(("R:", "Shape", "Lex:a")) for name in names)
-    with pytest.raises(InputError, match=r"\.0:1: feature 'Lex:b_y' is one of --templates; leave it out"):
+    with input_error(".0:1:", "'Lex:b_y'", "--templates"):
         import_grammars(*files, templates=("Lex",))
-    with pytest.raises(InputError, match="template 'Count' does not follow from text grammars"):
+    with input_error("'Count'"):
         import_grammars(*files, templates=("Count",))
 
 
@@ -183,14 +185,14 @@ def test_too_many_dense_features_are_an_error(tmp_path):
     enough = MAX_DENSE - len(GRAMMAR_FEATURES)
     lines = [f"[X] ||| a ||| x ||| D{number}=1" for number in range(enough)]
     assert len(import_one(tmp_path, *lines).dense_names) == MAX_DENSE
-    with pytest.raises(InputError, match=f"more than {MAX_DENSE} dense features, 'Over'"):
+    with input_error(MAX_DENSE, "'Over'"):
         import_one(tmp_path, *lines, "[X] ||| a ||| x ||| Over=1")
 
 
 def test_segments_name_their_grammars(tmp_path):
     first = write(tmp_path / "one.gz", RULE)
     text = write(tmp_path / "text", f'<seg grammar="{first}" id="7"> a &amp; b </seg>', "plain")
-    with pytest.raises(InputError, match=f"^{text}:2: names no grammar; give --grammars"):
+    with input_error(f"{text}:2:", "--grammars"):
         read_input(text)
     sentences = read_input(text, tmp_path)
     assert [sentence.words for sentence in sentences] == [["a", "&amp;", "b"], ["plain"]]
@@ -201,22 +203,22 @@ def test_segments_name_their_grammars(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("line", "facts"),
     [
-        ("<seg id=7> a </seg>", "expected <seg"),
-        ('<seg id="7"> a', "expected <seg"),
-        ("<segment> a </segment>", "expected <seg"),
-        ("a ||| b", "cannot be a word"),
+        ("<seg id=7> a </seg>", "<seg"),
+        ('<seg id="7"> a', "<seg"),
+        ("<segment> a </segment>", "<seg"),
+        ("a ||| b", "'|||'"),
     ],
 )
-def test_a_bad_line_of_the_input(tmp_path, line, message):
-    with pytest.raises(InputError, match=f"text:2: .*{message}"):
+def test_a_bad_line_of_the_input(tmp_path, line, facts):
+    with input_error("text:2:", facts):
         read_input(write(tmp_path / "text", "fine", line), tmp_path)
 
 
 def test_a_missing_grammar_is_an_error(tmp_path):
     write(tmp_path / "grammar.0", RULE)
-    with pytest.raises(InputError, match=r"text:2: its grammar .*/grammar\.1\.gz: no such file"):
+    with input_error("text:2:", "/grammar.1.gz"):
         import_grammars(write(tmp_path / "text", "a", "a"), tmp_path, tmp_path / "shard.h5")
 
 
@@ -232,14 +234,14 @@ def test_references_are_kept(tmp_path):
     assert shard.reference_offset.tolist() == [0, 2, 3]
     assert shard.has_references
     assert not import_one(tmp_path, RULE).has_references
-    with pytest.raises(InputError, match=f"^{references}:2: has no partner: 2 lines, but 1 in {text};"):
+    with input_error(f"{references}:2:", 2, 1, text):
         import_grammars(write(text, "a"), tmp_path, tmp_path / "shard.h5", [references])
 
 
 @pytest.mark.parametrize(("word", "target"), [("[X,1]", "x"), ("|||", "x"), ("[NP,12]", "x"), ("a", "[1]")])
 def test_a_word_with_a_special_meaning_in_grammars_cannot_be_exported(tmp_path, word, target):
     write_shard(tmp_path / "shard.h5", make_shard([[word]], None, [[Rule(("a",), (target,))]]))
-    with pytest.raises(InputError, match=r"the word '.*' would mean something else"):
+    with input_error(f"'{word if target == 'x' else target}'"):
         export_grammars(tmp_path / "shard.h5", tmp_path / "g")
     assert not (tmp_path / "g").exists()
 
@@ -317,7 +319,7 @@ def test_from_a_corpus_to_text_grammars_and_back(tmp_path):
 def test_cycles_of_unary_rules_are_rejected_across_sentences(tmp_path):
     write(tmp_path / "grammar.0", "[A] ||| [B,1] ||| [1] |||", "[B] ||| [S,1] ||| [1] |||")
     write(tmp_path / "grammar.1", "[X] ||| a ||| x |||", "[X] ||| [A,1] ||| [1] |||")
-    with pytest.raises(InputError, match=r"/grammar\.1:2: .*\[S\] -> \[X\], \[X\] would be part of a cycle"):
+    with input_error("/grammar.1:2:", "[S]", "[X]"):
         import_grammars(write(tmp_path / "text", "a", "a"), tmp_path, tmp_path / "shard.h5")
     assert not (tmp_path / "shard.h5").exists()
 
@@ -326,7 +328,7 @@ def test_number_of_categories_is_limited(tmp_path):
     names = [f"N{number}" for number in range(MAX_CATEGORIES - 2)]
     lines = [f"[{name}] ||| a ||| x |||" for name in names]
     assert import_one(tmp_path, *lines).category.to_list() == ["X", "S", *names]
-    with pytest.raises(InputError, match=r":999: more than 1000 categories, \[Over\] is one too many"):
+    with input_error(":999:", 1000, "[Over]"):
         import_one(tmp_path, *lines, "[Over] ||| a ||| x |||")
 
 
@@ -335,7 +337,7 @@ def test_sentence_length_is_limited_if_categories_may_span_a_sentence(tmp_path):
     assert import_one(tmp_path, "[X] ||| a ||| x |||", text=text).sentence_count == 1
     assert import_one(tmp_path, "[A] ||| a ||| x |||", text=text[2:]).sentence_count == 1
     (tmp_path / "shard.h5").unlink()
-    with pytest.raises(InputError, match="/text:1: has 201 words; with other categories than X"):
+    with input_error("/text:1:", 201):
         import_one(tmp_path, "[A] ||| a ||| x |||", text=text)
     assert not (tmp_path / "shard.h5").exists()
 
@@ -348,7 +350,7 @@ def test_one_grammar_is_filtered_for_each_sentence(tmp_path):
     copied = [(PASS_THROUGH, (word,), (word,)) for word in "ab"]
     assert listed_rules(shard, 0) == [(GRAMMAR_RULE, ("a", -1), (-1, "x")), copied[0]]
     assert listed_rules(shard, 1) == [(GRAMMAR_RULE, ("b",), ("y",)), copied[1]]
-    with pytest.raises(InputError, match="no such file"):
+    with input_error(f"{tmp_path / 'none'}:"):
         import_grammars(text, None, tmp_path / "shard.h5", grammar=tmp_path / "none")
 
 
@@ -361,9 +363,9 @@ def test_export_of_categories(tmp_path):
 
 def test_a_rule_that_closes_a_cycle_leaves_nothing_behind():
     categories = CategorySet()
-    with pytest.raises(ValueError, match="would be part of a cycle"):
+    with pytest.raises(ValueError, match=r"\[A\]"):
         categories.add_lone("A", "A")
     categories.add_lone("A", "B")
     categories.add_lone("B", "C")
-    with pytest.raises(ValueError, match="would be part of a cycle"):
+    with pytest.raises(ValueError, match=r"\[C\]"):
         categories.add_lone("C", "A")

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import re
 import zlib
 
 import h5py
@@ -13,10 +12,10 @@ from hypothesis import strategies as st
 from tests.damage import resealed
 from tests.limited import limited
 from tests.mixing import write_shards
+from tests.refusals import input_error
 from tests.steps import settings
 from tests.text_grammars import write
 
-from itersel.errors import InputError
 from itersel.storage import hdf5
 from itersel.storage.files import MAX_UNPACKING, UNPACKED_BYTES
 from itersel.storage.formats import Array, FileFormat
@@ -115,11 +114,8 @@ def test_files_that_cannot_be_opened(tmp_path):
     with write_hdf5(tmp_path / "cut") as stream:
         stream["a"] = np.arange(1000)
     os.truncate(tmp_path / "cut", 1000)
-    damaged = "damaged or truncated HDF5 file"
-    foreign = dict.fromkeys(("text", "empty"), f"{damaged}, or another kind of file")
-    others = {"cut": damaged, "folder": "is a folder", "missing": "no such file"}
-    for name, message in {**foreign, **others}.items():
-        with pytest.raises(InputError, match=rf"\A{tmp_path / name}: {message}[^\n]*\Z"):
+    for name in ("text", "empty", "cut", "folder", "missing"):
+        with input_error(f"{tmp_path / name}:"):
             open_hdf5(tmp_path / name)
 
 
@@ -138,7 +134,7 @@ def test_variable_length_texts_are_not_read(tmp_path):
     assert read_arrays(path, FORMAT)[1] == {"kind": "x", "nothing": "", "umlaut": "\u00e4"}
     with h5py.File(path, "r+") as stream:
         stream.attrs["kind"] = "x"
-    with pytest.raises(InputError, match="'kind' has no fixed length"):
+    with input_error(f"{path}:", "'kind'"):
         read_weights(path)
 
 
@@ -149,7 +145,7 @@ def test_arrays_of_anything_but_numbers(tmp_path, dtype):
     with resealed(path) as stream:
         del stream["v"]
         stream.create_dataset("v", (1,), dtype)
-    with pytest.raises(InputError, match=r"array 'v' cannot be read \(is no array of numbers\)"):
+    with input_error(f"{path}:", "'v'"):
         read_weights(path)
 
 
@@ -256,32 +252,28 @@ def recreate(chunk, filled=0, size=100):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "sizes"),
     [
-        (write_chunk(b"\x00" * 20), "(cannot be unpacked)"),
-        (write_chunk(zlib.compress(bytes(400))[:-1]), "(cannot be unpacked)"),
-        (write_chunk(zlib.compress(bytes(399))), "(a chunk is incomplete)"),
-        (write_chunk(zlib.compress(bytes(401))), "(cannot be unpacked)"),
-        *((recreate(chunk), "(some chunks are missing)") for chunk in (10, 30, 100)),
-        *((recreate(chunk, chunk), "(some chunks are missing)") for chunk in (10, 30)),
-        (lambda stream: (stream.pop("a"), stream.create_dataset("a", data=np.int32(5))), ""),
-        (lambda stream: (stream.pop("a"), stream.create_group("a")), "(is a group)"),
+        (write_chunk(b"\x00" * 20), ()),
+        (write_chunk(zlib.compress(bytes(400))[:-1]), ()),
+        (write_chunk(zlib.compress(bytes(399))), ()),
+        (write_chunk(zlib.compress(bytes(401))), ()),
+        *((recreate(chunk), ()) for chunk in (10, 30, 100)),
+        *((recreate(chunk, chunk), ()) for chunk in (10, 30)),
+        (lambda stream: (stream.pop("a"), stream.create_dataset("a", data=np.int32(5))), ()),
+        (lambda stream: (stream.pop("a"), stream.create_group("a")), ()),
         # a small file must not make the process allocate more than fits in memory
-        (recreate(LARGE), f"(takes {4 * LARGE} bytes, of which the file contains"),
-        (recreate(1 << 20, size=1 << 40), f"(takes {1 << 42} bytes, of which the file contains 0)"),
-        (
-            recreate(1 << 20, filled=LARGE, size=LARGE),
-            f"(takes {4 * LARGE} bytes, of which the file contains",
-        ),
+        (recreate(LARGE), 4 * LARGE),
+        (recreate(1 << 20, size=1 << 40), (1 << 42, 0)),
+        (recreate(1 << 20, filled=LARGE, size=LARGE), 4 * LARGE),
     ],
 )
-def test_damaged_arrays(tmp_path, change, said):
+def test_damaged_arrays(tmp_path, change, sizes):
     path = tmp_path / "numbers.h5"
     write_arrays(path, FORM, {"a": np.arange(100, dtype=np.int32)}, {})
     with h5py.File(path, "r+", libver=("v110", "v110")) as stream:
         change(stream)
-    message = f"numbers.h5: damaged: array 'a' cannot be read {said}"
-    with pytest.raises(InputError, match=re.escape(message)):
+    with input_error(f"{path}:", "'a'", sizes):
         read_arrays(path, FORM)
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import oracle
+from tests.refusals import input_error
 from tests.steps import settings
 from tests.systems import itersel
 from tests.text_grammars import write
@@ -19,7 +20,6 @@ from itersel.api import train_epoch
 from itersel.cli.main import main
 from itersel.config.learners import LEARNERS, REGULARIZATIONS
 from itersel.config.steps import TrainSettings
-from itersel.errors import InputError
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.perceptron import SCHEDULES, Perceptron
 from itersel.learn.start import Memory, Start, read_start
@@ -63,10 +63,10 @@ def test_pro_depends_only_on_seed_epoch_and_shard() -> None:
 def test_features_with_the_same_name_or_key() -> None:
     corpus, start = sentences(1), make_weights({"feature1": 1.0})
     decoder = oracle.OracleDecoder(corpus, oracle.make_shard(corpus, NAMES))
-    with pytest.raises(InputError, match="'WordPenalty' is both a dense and a sparse feature"):
+    with input_error("'WordPenalty'"):
         train_shard(oracle.make_shard(corpus, [*NAMES, "WordPenalty"]), [decoder], None, TrainSettings())
     start = start._replace(name=start.name._replace(data=start.name.data[::-1]))
-    with pytest.raises(InputError, match="'feature1' and '1erutaef' have the same 64-bit key"):
+    with input_error("'feature1'", "'1erutaef'"):
         train(corpus, Perceptron(), Start(start))
 
 
@@ -147,7 +147,7 @@ def test_state_starts_only_the_next_epoch(tmp_path, capsys, trained) -> None:
     for epoch in (1, 2, 3, 4):
         if epoch == trained + 1:
             continue
-        with pytest.raises(InputError, match=rf"0\.h5: .*{trained}.*{epoch}"):
+        with input_error("0.h5", trained, epoch):
             read_start(path, TrainSettings(epoch=epoch))
         files = ["--shard", tmp_path / "none", "--output", tmp_path / "x.h5", "--weights", path]
         assert main(["train", *map(str, files), "--epoch", str(epoch)]) != 0

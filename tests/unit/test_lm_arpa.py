@@ -5,6 +5,7 @@ import gzip
 
 import numpy as np
 import pytest
+from tests.refusals import check_facts, input_error
 from tests.text_grammars import write
 
 from itersel.errors import InputError
@@ -103,39 +104,39 @@ def test_writes_what_it_reads(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "message"),
+    ("old", "new", "line", "facts"),
     [
-        ("\\data\\", "data", 1, "not an ARPA file"),
-        ("ngram 1=5\n", "", 2, "expected 'ngram 1="),
-        ("ngram 1=5", "ngram 1=" + "5" * 5000, 2, "expected 'ngram 1="),
-        ("ngram 1=5", "ngram " + "0" * 5000 + "1=5", 2, "expected 'ngram 1="),
-        ("ngram 1=5\nngram 2=3\nngram 3=1\n", "", 3, "expected 'ngram 1="),
-        ("ngram 2=3", "ngram 2=4", 17, "ends after 3 n-grams"),
-        ("ngram 2=3", "ngram 2=2", 16, "expected .3-grams:; the number"),
-        ("ngram 3=1", "ngram 3=2", 20, "ends after 1 n-grams"),
-        ("ngram 3=1\n", "", 13, "expected log10 p, 2 words$"),
-        ("ngram 3=1", "ngram 3=0", 19, "expected .end"),
-        ("ngram 3=1", "ngram 3=1\nngram 4=1", 22, "expected .4-grams:"),
-        ("-1\ta\t", "-1,5\ta\t", 10, "'-1,5' is not a finite number"),
-        ("-0.375", "much", 14, "'much' is not a finite number"),
-        ("-0.75", "nan", 14, "'nan' is not a finite number"),
-        ("-0.75", "-inf", 14, "'-inf' is not a finite number"),
-        ("-3e-1", "0.5", 16, "positive"),
-        ("häus </s>", "hut </s>", 16, "'hut' is not among the unigrams"),
-        ("häus </s>", "</s>", 16, "expected log10 p, 2 words, and optionally a backoff"),
-        ("<s> a häus", "<s> a häus\t-1", 19, "expected log10 p, 3 words"),
-        ("häus </s>", "<s> a", 16, "'<s> a' is listed twice"),
-        ("-1\ta\t", "-1\t<s>\t", 10, "'<s>' is listed twice"),
-        ("<s>", "<start>", 6, "lack <s>"),
+        ("\\data\\", "data", 1, "ARPA"),
+        ("ngram 1=5\n", "", 2, 1),
+        ("ngram 1=5", "ngram 1=" + "5" * 5000, 2, 1),
+        ("ngram 1=5", "ngram " + "0" * 5000 + "1=5", 2, 1),
+        ("ngram 1=5\nngram 2=3\nngram 3=1\n", "", 3, 1),
+        ("ngram 2=3", "ngram 2=4", 17, 3),
+        ("ngram 2=3", "ngram 2=2", 16, "3-grams:"),
+        ("ngram 3=1", "ngram 3=2", 20, 1),
+        ("ngram 3=1\n", "", 13, 2),
+        ("ngram 3=1", "ngram 3=0", 19, "\\end"),
+        ("ngram 3=1", "ngram 3=1\nngram 4=1", 22, "4-grams:"),
+        ("-1\ta\t", "-1,5\ta\t", 10, "'-1,5'"),
+        ("-0.375", "much", 14, "'much'"),
+        ("-0.75", "nan", 14, "'nan'"),
+        ("-0.75", "-inf", 14, "'-inf'"),
+        ("-3e-1", "0.5", 16, ()),
+        ("häus </s>", "hut </s>", 16, "'hut'"),
+        ("häus </s>", "</s>", 16, 2),
+        ("<s> a häus", "<s> a häus\t-1", 19, 3),
+        ("häus </s>", "<s> a", 16, "'<s> a'"),
+        ("-1\ta\t", "-1\t<s>\t", 10, "'<s>'"),
+        ("<s>", "<start>", 6, "<s>"),
         # they separate nothing
-        ("häus </s>", "häus\v</s>", 16, "U\\+000B"),
-        ("-1\ta\t", "-1\ta\fb\t", 10, "U\\+000C"),
-        ("\n\\end\\\n", "", 20, "truncated"),
+        ("häus </s>", "häus\v</s>", 16, "U+000B"),
+        ("-1\ta\t", "-1\ta\fb\t", 10, "U+000C"),
+        ("\n\\end\\\n", "", 20, ()),
     ],
 )
-def test_damage_is_an_error_that_names_the_line(old, new, line, message):
+def test_damage_is_an_error_that_names_the_line(old, new, line, facts):
     assert old in ARPA
-    with pytest.raises(InputError, match=f"^lm.arpa:{line}: .*{message}"):
+    with input_error(f"lm.arpa:{line}:", facts):
         parse_arpa([ARPA.replace(old, new, -1 if old == "<s>" else 1).encode()], "lm.arpa")
 
 
@@ -159,22 +160,22 @@ def test_everything_is_read_even_behind_the_end():
 def test_every_truncation_is_an_error():
     content = ARPA.encode().rstrip()
     for size in range(len(content)):
-        with pytest.raises(InputError, match=r"^lm.arpa:\d+: "):
+        with input_error("lm.arpa"):
             parse_arpa([content[:size]], "lm.arpa")
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "line", "facts"),
     [
-        (b"mmap lm http://kheafield.com/code format version 5\n\x00\x00", "x:1: is a binary file of KenLM"),
-        (gzip.compress(ARPA.encode(), mtime=0), "x:1: is compressed with gzip; rename it to end in .gz"),
-        (bz2.compress(ARPA.encode()), "x:1: is compressed with bzip2; unpack it"),
-        (ARPA.encode("latin-1"), "x:11: not valid UTF-8"),
-        ("# a\n" * 5000 + ARPA, "x:1: is not an ARPA file"),
-        ([b"\n\n", b"\n", b"\nwrong\n"], "x:5: is not an ARPA file"),
-        (ARPA.replace("\ta\t", "\t<UNK>\t"), "x:10: '<unk>' is listed twice"),
+        (b"mmap lm http://kheafield.com/code format version 5\n\x00\x00", 1, "KenLM"),
+        (gzip.compress(ARPA.encode(), mtime=0), 1, ("gzip", ".gz")),
+        (bz2.compress(ARPA.encode()), 1, "bzip2"),
+        (ARPA.encode("latin-1"), 11, "UTF-8"),
+        ("# a\n" * 5000 + ARPA, 1, "ARPA"),
+        ([b"\n\n", b"\n", b"\nwrong\n"], 5, "ARPA"),
+        (ARPA.replace("\ta\t", "\t<UNK>\t"), 10, "'<unk>'"),
     ],
     ids=["KenLM", "gzip", "bzip2", "latin-1", "comments", "pieces", "two unknown words"],
 )
-def test_files_that_are_something_else(content, message):
-    assert str(outcome(iter(content) if isinstance(content, list) else content)).startswith(message)
+def test_files_that_are_something_else(content, line, facts):
+    check_facts(str(outcome(iter(content) if isinstance(content, list) else content)), f"x:{line}:", facts)

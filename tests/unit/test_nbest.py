@@ -5,10 +5,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.refusals import check_facts, input_error
 from tests.text_grammars import write
 
 from itersel.cli.main import main
-from itersel.errors import InputError
 from itersel.lists.reading import read_lists, without_duplicates
 from itersel.lists.rescoring import rescored_lines
 from itersel.lists.weights import read_any_weights, write_any_weights
@@ -20,6 +20,8 @@ JOSHUA = "0 ||| a b ||| tm_pt_0=-1.000 lm_0=-3.5 ||| -4.7"
 BARE = "0 ||| a b ||| -1 -2 ||| -4.7"
 NEURAL = "0 ||| a b ||| ||| -4.7"
 JSON = '{"id": 0, "text": "a b", "features": {"LM": -3.5, "n": 2}, "score": -4.7}'
+# The facts of the message that there are more sentences than references, of which there is one.
+ONE_REFERENCE = ("list:", "sentence 1", 1)
 JSON_SCORE = '{"id": 0, "text": "a b", "score": -4}'
 
 
@@ -76,62 +78,61 @@ def test_a_value_of_0_is_none(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("lines", "message"),
+    ("lines", "facts"),
     [
-        ([], "contains no translations"),
-        (["0 ||| a"], "list:1: expected 'number ||| text ||| features ||| score', or a JSON object"),
-        (["x ||| a ||| f=1"], "list:1: 'x' is not a sentence number; sentences are numbered from 0"),
-        (["-1 ||| a ||| f=1"], "list:1: '-1' is not a sentence number; sentences are numbered from 0"),
-        (["99999999999999999999999 ||| a ||| f=1"], "is not between 0 and 100,000,000"),
-        (["0 ||| a ||| f=1", "2 ||| a ||| f=1"], "list: has no translation of sentence 1 (of 0 to 2)"),
-        (["0 ||| a ||| f=nan"], "list:1: the value of 'f' is nan; it must be finite"),
-        (["0 ||| a ||| f= 1 -inf"], "list:1: the value of 'f_1' is -inf; it must be finite"),
-        (["0 ||| a ||| f=1_0"], "list:1: '1_0' is not a number"),
-        (["0 ||| a ||| f= x"], "list:1: 'x' is not a number"),
-        (["0 ||| a ||| f= g=1"], "list:1: the feature 'f' has no value"),
-        (["0 ||| a ||| =1"], "list:1: '=1' is not a feature"),
-        (["0 ||| a ||| f=1 f=2"], "list:1: the feature 'f' is given twice"),
-        (["0 ||| a ||| f= 1 2", "0 ||| a ||| f= 1"], "list:2: 'f' has 1 values here, but 2 before"),
-        (["0 ||| a\x01b ||| f=1"], "list:1: "),
-        (["0 ||| a ||| f\x01=1"], "list:1: "),
-        (["0 ||| a ||| f=1", "99999999 ||| a ||| f=1"], "list: has no translation of sentence 1 (of"),
-        (["0 ||| a ||| f=1", "1 ||| a ||| f=1"], "sentence 1, but the number of references is 1"),
-        (["{"], "list:1: is not JSON"),
-        (['{"id": 0, "text": "\\ud800"}'], "list:1: is not JSON"),
-        (['{"id": 0, "id": 1, "text": "a"}'], "list:1: 'id' is given twice"),
-        (['{"id": 0, "text": "a", "features": {"f": 1, "f": 1}}'], "list:1: 'f' is given twice"),
-        (['{"id": 0, "text": "a", "features": {"f\\u0000": 1}}'], "list:1: "),
-        ([f'{{"id": 0, "text": "a", "features": {{"f": -1{"0" * 5000}}}}}'], "the value of 'f' is -inf"),
-        (['{"id": 0, "text": "a", "features": 0}'], "list:1: 'features' is not an object"),
-        (['{"id": 0, "text": "a", "features": [1]}'], "list:1: 'features' is not an object"),
-        (['{"text": "a"}'], "list:1: 'id' is missing"),
-        (['{"id": true, "text": "a"}'], "list:1: 'id' is missing"),
-        (['{"id": 0}'], "list:1: 'text' is missing"),
-        (['{"id": 0, "text": "a", "features": {"f": "1"}}'], "list:1: the value of 'f' is not a number"),
-        (['{"id": 0, "text": "a", "features": {"a b": 1}}'], "is empty or contains white space"),
-        (['{"id": 0, "text": "a", "features": {"f": NaN}}'], "list:1: the value of 'f' is nan"),
+        ([], "list:"),
+        (["0 ||| a"], ("list:1:", "'number ||| text ||| features ||| score'", "JSON")),
+        (["x ||| a ||| f=1"], ("list:1:", "'x'", 0)),
+        (["-1 ||| a ||| f=1"], ("list:1:", "'-1'", 0)),
+        (["99999999999999999999999 ||| a ||| f=1"], (0, 100000000)),
+        (["0 ||| a ||| f=1", "2 ||| a ||| f=1"], ("list:", 1, 0, 2)),
+        (["0 ||| a ||| f=nan"], ("list:1:", "'f'")),
+        (["0 ||| a ||| f= 1 -inf"], ("list:1:", "'f_1'")),
+        (["0 ||| a ||| f=1_0"], ("list:1:", "'1_0'")),
+        (["0 ||| a ||| f= x"], ("list:1:", "'x'")),
+        (["0 ||| a ||| f= g=1"], ("list:1:", "'f'")),
+        (["0 ||| a ||| =1"], ("list:1:", "'=1'")),
+        (["0 ||| a ||| f=1 f=2"], ("list:1:", "'f'")),
+        (["0 ||| a ||| f= 1 2", "0 ||| a ||| f= 1"], ("list:2:", "'f'", 1, 2)),
+        (["0 ||| a\x01b ||| f=1"], "list:1:"),
+        (["0 ||| a ||| f\x01=1"], "list:1:"),
+        (["0 ||| a ||| f=1", "99999999 ||| a ||| f=1"], ("list:", 1)),
+        (["0 ||| a ||| f=1", "1 ||| a ||| f=1"], ONE_REFERENCE),
+        (["{"], ("list:1:", "JSON")),
+        (['{"id": 0, "text": "\\ud800"}'], ("list:1:", "JSON")),
+        (['{"id": 0, "id": 1, "text": "a"}'], ("list:1:", "'id'")),
+        (['{"id": 0, "text": "a", "features": {"f": 1, "f": 1}}'], ("list:1:", "'f'")),
+        (['{"id": 0, "text": "a", "features": {"f\\u0000": 1}}'], "list:1:"),
+        ([f'{{"id": 0, "text": "a", "features": {{"f": -1{"0" * 5000}}}}}'], "'f'"),
+        (['{"id": 0, "text": "a", "features": 0}'], ("list:1:", "'features'")),
+        (['{"id": 0, "text": "a", "features": [1]}'], ("list:1:", "'features'")),
+        (['{"text": "a"}'], ("list:1:", "'id'")),
+        (['{"id": true, "text": "a"}'], ("list:1:", "'id'")),
+        (['{"id": 0}'], ("list:1:", "'text'")),
+        (['{"id": 0, "text": "a", "features": {"f": "1"}}'], ("list:1:", "'f'")),
+        (['{"id": 0, "text": "a", "features": {"a b": 1}}'], ("list:1:", "'a b'")),
+        (['{"id": 0, "text": "a", "features": {"f": NaN}}'], ("list:1:", "'f'")),
     ],
 )
-def test_bad_lists(tmp_path, lines, message):
-    with pytest.raises(InputError, match="list") as caught:
-        read_lists([write(tmp_path / "list", *lines)], 1 if "references" in message else None)
-    assert message in str(caught.value)
+def test_bad_lists(tmp_path, lines, facts):
+    with input_error(facts):
+        read_lists([write(tmp_path / "list", *lines)], 1 if facts == ONE_REFERENCE else None)
 
 
 @pytest.mark.parametrize(
-    ("name", "numbers", "message"),
+    ("name", "numbers", "facts"),
     [
-        ("lm", ["1"], "numbers: has 1 lines for 2 translations"),
-        ("lm", ["1", "x"], "numbers:2: 'x' is not a finite number"),
-        ("lm", ["1", "inf"], "numbers:2: 'inf' is not a finite number"),
-        ("f", ["1", "2"], "already have a feature 'f'"),
-        ("F", ["1", "2"], "already have a feature 'F'"),  # the name of a block
-        ("a b", ["1", "2"], "cannot be the"),
+        ("lm", ["1"], ("numbers:", 1, 2)),
+        ("lm", ["1", "x"], ("numbers:2:", "'x'")),
+        ("lm", ["1", "inf"], ("numbers:2:", "'inf'")),
+        ("f", ["1", "2"], "'f'"),
+        ("F", ["1", "2"], "'F'"),  # the name of a block
+        ("a b", ["1", "2"], ("numbers:", "'a b'")),
     ],
 )
-def test_bad_scores(tmp_path, name, numbers, message):
+def test_bad_scores(tmp_path, name, numbers, facts):
     lists = write(tmp_path / "list", "0 ||| a ||| f=1 F= 1 2", "0 ||| b ||| f=2")
-    with pytest.raises(InputError, match=message):
+    with input_error(facts):
         read_lists([lists], scores={name: write(tmp_path / "numbers", *numbers)})
 
 
@@ -186,28 +187,28 @@ def test_block_of_moses(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "message"),
+    ("name", "content", "facts"),
     [
-        ("w.ini", "[feature]\n", "has no block"),
-        ("w.ini", "[weight]\nLM 1\n", "w.ini:2: expected 'Name= weight weight ...'"),
-        ("w.ini", "[weight]\nLM= nan\n", "the weight of 'LM' is nan"),
-        ("w.ini", "[weight]\nLM= 1\u00a02\n", "w.ini:2: expected 'Name= weight weight ...'"),
-        ("w.ini", "[weight]\nLM= 1\nLM= 1\n", "w.ini:3: the weight of 'LM' is given twice"),
-        ("w.json", "[1]", "is not a JSON object"),
-        ("w.json", '{"a": "1"}', "the value of 'a' is not a number"),
-        ("w.json", f'{{"a": 1{"0" * 400}}}', "the weight of 'a' is inf"),
-        ("w.json", '{"\\ud800": 1}', "is not JSON"),
-        ("w.json", "{", "is not JSON"),
-        ("w.json", '{"a": Infinity}', "the weight of 'a' is inf"),
+        ("w.ini", "[feature]\n", ("w.ini:", "[weight]")),
+        ("w.ini", "[weight]\nLM 1\n", ("w.ini:2:", "'Name= weight weight ...'")),
+        ("w.ini", "[weight]\nLM= nan\n", "'LM'"),
+        ("w.ini", "[weight]\nLM= 1\u00a02\n", ("w.ini:2:", "'Name= weight weight ...'")),
+        ("w.ini", "[weight]\nLM= 1\nLM= 1\n", ("w.ini:3:", "'LM'")),
+        ("w.json", "[1]", "JSON"),
+        ("w.json", '{"a": "1"}', "'a'"),
+        ("w.json", f'{{"a": 1{"0" * 400}}}', "'a'"),
+        ("w.json", '{"\\ud800": 1}', "JSON"),
+        ("w.json", "{", "JSON"),
+        ("w.json", '{"a": Infinity}', "'a'"),
     ],
 )
-def test_bad_weights(tmp_path, name, content, message):
+def test_bad_weights(tmp_path, name, content, facts):
     (tmp_path / name).write_text(content)
-    with pytest.raises(InputError, match=message):
+    with input_error(facts):
         read_any_weights(tmp_path / name)
 
 
-def test_command(tmp_path, capsys, refused):
+def test_command(tmp_path, capsys, refused, misused):
     lists = write(tmp_path / "list", "0 ||| a ||| f=1", "0 ||| b ||| f=2", "1 ||| c ||| f=1")
     numbers = write(tmp_path / "numbers", "5", "0", "0")
     weights = write(tmp_path / "weights", "f 1", "lm 1")
@@ -216,10 +217,10 @@ def test_command(tmp_path, capsys, refused):
     assert capsys.readouterr().out == "b\nc\n"
     assert main([*command, "--scores", f"lm={numbers}", "--k-best", "1"]) == 0
     assert capsys.readouterr().out == "0 ||| a ||| f=1 ||| 6\n1 ||| c ||| f=1 ||| 1\n"
-    assert main([*command, "--scores", "lm"]) == 2
+    misused([*command, "--scores", "lm"], "--scores")
     write(weights, "f 1", "length 1")
     assert main(command) == 0
-    assert "weights of features in no list: length\n" in capsys.readouterr().err
-    refused([*command, *[f"--scores=lm={numbers}"] * 2], "--scores gives a name twice")
+    check_facts(capsys.readouterr().err, "length")
+    refused([*command, *[f"--scores=lm={numbers}"] * 2], "--scores")
     write(weights, "g 1")
-    refused(command, "weights: has no weight of any feature in the lists")
+    refused(command, "weights:")

@@ -4,10 +4,10 @@ import json
 import re
 
 import pytest
+from tests.refusals import input_error
 from tests.scored import make_system, table_command, write_detokenizer, write_test_set
 
 from itersel.cli.main import main
-from itersel.errors import InputError
 from itersel.evaluate.counts import count, read_counts, write_counts
 from itersel.evaluate.metrics import make_metrics
 from itersel.report.comparison import Translations, compare_systems
@@ -111,11 +111,11 @@ def test_command(tmp_path, refused):
     write_counts(counts, counted(GOOD, [RAW]))
     assert main(command(counts)) == 0
     assert "\nTER: sacrebleu" in (tmp_path / "table.txt").read_text()
-    refused(command(counts, counts), "1 systems, but 2 counts")
+    refused(command(counts, counts), (1, 2))
     write_counts(counts, counted(BAD, [RAW]))
-    refused(command(counts), "a.h5: was not counted from the translations in")
+    refused(command(counts), "a.h5")
     write_counts(counts, counted(GOOD, [RAW, BAD]))
-    refused(command(counts), "a.h5: was counted with 2 references, but the test set has 1")
+    refused(command(counts), ("a.h5", 2, 1))
 
 
 @pytest.fixture
@@ -158,41 +158,40 @@ def test_output_of_another_system(tmp_path, outputs):
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("given", "facts"),
     [
-        ({"a": "bad.gz"}, "outputs: 'a' is the name of an experiment; choose another"),
-        ({"": "bad.gz"}, "the name of a system must be text"),
-        ({"a\tb": "bad.gz"}, "outputs: 'a\\tb' has control characters"),
-        ({"c": "short"}, "short: has 1 lines, but the reference"),
-        ({"c": "none"}, "none: no such file"),
-        ({"c": "raw"}, "c.h5: was not counted from the translations in raw"),
-        ({}, "outputs and --preparation need each other"),
+        ({"a": "bad.gz"}, ("outputs:", "'a'")),
+        ({"": "bad.gz"}, "outputs"),
+        ({"a\tb": "bad.gz"}, ("outputs:", "'a\\tb'")),
+        ({"c": "short"}, ("short:", 1)),
+        ({"c": "none"}, "none:"),
+        ({"c": "raw"}, "c.h5"),
+        ({}, "--preparation"),
     ],
 )
-def test_bad_outputs_of_other_systems(tmp_path, monkeypatch, refused, outputs, given, message):
+def test_bad_outputs_of_other_systems(tmp_path, monkeypatch, refused, outputs, given, facts):
     monkeypatch.chdir(tmp_path)
     write_lines("short", ["a"])
-    refused(outputs(given), message)
+    refused(outputs(given), facts)
 
 
 def test_test_sets_are_pooled_if_they_are_scored_in_the_same_way():
     sets = [one_test_set("x", GOOD, [RAW]), one_test_set("y", GOOD, [RAW], "char")]
-    with pytest.raises(InputError, match=r"in different ways: case:.*tok:13a.* and case:.*tok:char"):
+    with input_error("tok:13a", "tok:char"):
         compare_systems(sets, trials=10)
 
 
 @pytest.mark.parametrize(
-    ("references", "tokenizer", "why"),
-    [([GOOD], "13a", "other references"), ([RAW], "char", "nrefs:1.*tok:char")],
+    ("references", "tokenizer", "signature"), [([GOOD], "13a", ()), ([RAW], "char", ("nrefs:1", "tok:char"))]
 )
-def test_inconsistent_counts(tmp_path, refused, references, tokenizer, why):
+def test_inconsistent_counts(tmp_path, refused, references, tokenizer, signature):
     systems, text = [make_system("a"), make_system("b")], tokenised(GOOD)
     files = write_test_set(tmp_path / "test", systems, [text, text], tokenised(RAW))
     counts = [str(tmp_path / name) for name in ("a.h5", "b.h5")]
     write_counts(counts[0], counted(GOOD, [RAW]))
     write_counts(counts[1], counted(GOOD, references, tokenizer))
-    said = refused(table_command({"test": {**files, "counts": counts}}, tmp_path / "table.txt"))
-    assert re.search(rf"b\.h5: was counted with {why}.*, unlike .*a\.h5", said)
+    command = table_command({"test": {**files, "counts": counts}}, tmp_path / "table.txt")
+    refused(command, f"{counts[1]}:", signature, counts[0])
 
 
 def test_detokenize_counts(tmp_path, text_file, refused):
@@ -208,11 +207,11 @@ def test_detokenize_counts(tmp_path, text_file, refused):
         assert found[1:] == counted(GOOD, [RAW, BAD])[1:]
         pairs = zip(found.counts.values(), expected.values(), strict=True)
         assert all((mine == theirs).all() for mine, theirs in pairs)
-    for wrong, why in (
-        ([*output, *counts], "--counts and --reference need each other"),
-        ([*output, "--tokenizer", "zh"], "--tokenizer has no effect without --counts"),
-        ([*output, "--counts", "-", "--reference", first], "--counts needs a file other than"),
-        ([*output, "--counts", output[1], "--reference", first], "--counts needs a file other than"),
+    for wrong, facts in (
+        ([*output, *counts], ("--counts", "--reference")),
+        ([*output, "--tokenizer", "zh"], ("--tokenizer", "--counts")),
+        ([*output, "--counts", "-", "--reference", first], "--counts"),
+        ([*output, "--counts", output[1], "--reference", first], "--counts"),
     ):
-        refused([*arguments, *wrong], why)
-    refused(["detokenize", files[0], "--input", first, *output], "only with --counts may both be left out")
+        refused([*arguments, *wrong], facts)
+    refused(["detokenize", files[0], "--input", first, *output], "--counts")

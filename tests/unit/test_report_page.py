@@ -291,15 +291,15 @@ def test_failed_experiment(tmp_path):
     bad = next(one for one in document["runs"] if one["run"] == "bad")
     assert not bad["finished"]
     assert document["table"] is None
-    assert bad["errors"][0]["error"].startswith("itersel train: lm.bin: damaged")
+    assert bad["errors"][0]["error"].startswith("itersel train: lm.bin: ")
     assert bad["epochs"][-1]["active_features"] is None
     page = render(document)
     assert "This run is not finished" in page
     assert "does not match its checksum" in page
 
 
-def test_nothing_has_begun(tmp_path):
-    assert main(["report", "page", "--results", str(tmp_path)]) == 1
+def test_nothing_has_begun(tmp_path, refused):
+    refused(["report", "page", "--results", tmp_path], f"{tmp_path}:")
     folder = MadeUpRun(tmp_path / "run", ["one"]).folder
     for part in ("experiments", "benchmarks", "corpus", "report/table.json", "report/corpus.json"):
         (folder / part).rename(tmp_path / part.replace("/", "."))
@@ -330,8 +330,8 @@ def test_watch_writes_changes(tmp_path, capsys):
     final.write_text("")
     watch(run.folder, page, final, seconds=1, once=False)
     error = capsys.readouterr().err
-    assert error.count("wrote") == 1
-    assert f"the run has ended; its page: {final}" in error
+    assert error.count(str(page)) == 1
+    assert str(final) in error.splitlines()[-1]
 
 
 def test_watch_ends_with_the_final_page_of_the_last_run(tmp_path, capsys, monkeypatch):
@@ -346,7 +346,8 @@ def test_watch_ends_with_the_final_page_of_the_last_run(tmp_path, capsys, monkey
     # as long as it waits, nothing has been said
     monkeypatch.setattr("time.sleep", lambda _: os.utime(final, ns=(3, 3)))
     watch(folder, page, final, seconds=1, once=False)
-    assert [line.split()[0] for line in capsys.readouterr().err.splitlines()] == ["wrote", "the"]
+    _, ended = capsys.readouterr().err.splitlines()
+    assert str(final) in ended
 
 
 @pytest.mark.parametrize("once", [False, True])

@@ -6,6 +6,7 @@ from itertools import groupby
 
 import pytest
 from tests.made_up_run import MadeUpRun
+from tests.refusals import check_facts
 
 from itersel.cli.main import main
 from itersel.config.plain import plain
@@ -54,7 +55,7 @@ def test_tables_for_papers(run, tmp_path, capsys):
         assert f"{system['test']['mean']:.2f} $\\pm$" in text
     assert "| first" in outputs[1].read_text()
     assert main(["report", "paper", "--table", table, "--output", "x.pdf"]) == 1
-    assert "must end in .tex, .md" in capsys.readouterr().err
+    check_facts(capsys.readouterr().err, "x.pdf:", ".tex", ".md")
 
 
 def test_tables_for_papers_escape_names(tmp_path):
@@ -66,21 +67,21 @@ def test_tables_for_papers_escape_names(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "message"),
+    ("name", "content"),
     [
-        *(("table", content, "") for content in TABLES),
-        *(("corpus", content, "itersel step corpora") for content in PARTS),
-        *(("derivations", content, "itersel step explain") for content in PARTS),
+        *(("table", content) for content in TABLES),
+        *(("corpus", content) for content in PARTS),
+        *(("derivations", content) for content in PARTS),
     ],
 )
-def test_damaged_parts(tmp_path, refused, name, content, message):
+def test_damaged_parts(tmp_path, refused, name, content):
     run = MadeUpRun(tmp_path / "made-up", ["first"], epochs=1)
     path = run.folder / "report" / f"{name}.json"
     path.write_text(content)
     arguments = ["page", "--results", str(run.folder), "--output", str(tmp_path / "index.html")]
     if name == "table":
         arguments = ["paper", "--table", str(path), "--output", str(tmp_path / "t.md")]
-    refused(["report", *arguments], f"{name}.json: ", message)
+    refused(["report", *arguments], f"{path}:")
 
 
 def test_the_best_system_follows_choose_by():

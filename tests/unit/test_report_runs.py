@@ -289,29 +289,29 @@ TEXT, COUNTS = "experiments/third/best/test.txt", "evaluation/test/counts/third.
 
 
 @pytest.mark.parametrize(
-    ("damage", "options", "message"),
+    ("damage", "options", "facts"),
     [
-        (lost("report/table.json"), [], "run: has no report/table.json; name the folder of a finished run"),
-        (lost("report/run.json"), [], "run: has no report/run.json"),
-        (UNKNOWN_KEY, [], "report/run.json: config has an unknown key 'x'"),
-        (edited("run.json", other_learner), [], "de-en: learner is Mira, there AdaGrad; give"),
-        (no_text, [], "report/table.json: has no scores by 'bleu'; choose another --metric"),
-        (other_score, [], "report/table.json: second has another score than in the table; run snakemake"),
-        (BAD_COUNT, [], "report/table.json: is not a table of systems; make it with"),
-        (lost(COUNTS), [], "third.h5: no such file"),
-        (lost(TEXT), TOKENIZED, "experiments/third: has no translations of 'test'; run snakemake"),
-        (FEWER, THIRD, "not all runs have the baseline 'third'; these have first, second"),
+        (lost("report/table.json"), [], ("run:", "report/table.json")),
+        (lost("report/run.json"), [], ("run:", "report/run.json")),
+        (UNKNOWN_KEY, [], ("report/run.json", "'x'")),
+        (edited("run.json", other_learner), [], ("de-en:", "AdaGrad")),
+        (no_text, [], ("report/table.json", "'bleu'", "--metric")),
+        (other_score, [], "report/table.json"),
+        (BAD_COUNT, [], "report/table.json"),
+        (lost(COUNTS), [], "third.h5"),
+        (lost(TEXT), TOKENIZED, ("experiments/third:", "'test'")),
+        (FEWER, THIRD, "'third'"),
     ],
 )
-def test_what_cannot_be_compared(runs, tmp_path, refused, damage, options, message):
+def test_what_cannot_be_compared(runs, tmp_path, refused, damage, options, facts):
     folder = shutil.copytree(runs[0].folder, tmp_path / "run")
     damage(folder)
-    refused(["report", "runs", runs[0].folder, folder, "--baselines", "first", *options], message)
+    refused(["report", "runs", runs[0].folder, folder, "--baselines", "first", *options], facts)
 
 
 def test_runs_that_share_nothing(runs, tmp_path, refused):
     other = MadeUpRun(tmp_path / "other", ["first", "fourth"], epochs=1, sentences=3)
     given = ["report", "runs", runs[0].folder, other.folder, *TOKENIZED, "--baselines"]
-    refused([*given, "fourth"], "not all runs have the baseline 'fourth'; these have first")
-    refused([*given, "first"], "the runs share no experiment other than 'first'")
-    refused(["report", "runs", *[runs[0].folder] * 2, "--baselines", "first"], "is given twice")
+    refused([*given, "fourth"], "'fourth'")
+    refused([*given, "first"], "'first'")
+    refused(["report", "runs", *[runs[0].folder] * 2, "--baselines", "first"], f"{runs[0].folder}:")

@@ -252,18 +252,18 @@ def test_tasks_without_sentences_have_no_row(tmp_path, command):
 
 
 @pytest.mark.parametrize(
-    ("name", "lines", "changes", "message"),
+    ("name", "lines", "changes", "facts"),
     [
-        ("labels", LABELS, {"tasks": ["calc", "base", "calc"]}, "task 'calc' is named twice"),
-        ("labels", LABELS[:80], {}, "labels: has 80 lines, "),
-        ("labels", ["calc", "", *LABELS[2:]], {}, "labels:2: '' is not a task label; give one word per line"),
-        ("bad", BAD[:4], {}, "bad: has 4 lines, but the reference "),
-        ("bad", BAD, {"twice": "bad"}, "bad: given 2 times as 'bad'; give each run of a system"),
-        ("bad", BAD, {"outputs": ["tasks.pdf"]}, "tasks.pdf: the name must end in .txt, .tsv, .json"),
+        ("labels", LABELS, {"tasks": ["calc", "base", "calc"]}, "'calc'"),
+        ("labels", LABELS[:80], {}, ("labels:", 80)),
+        ("labels", ["calc", "", *LABELS[2:]], {}, ("labels:2:", "''")),
+        ("bad", BAD[:4], {}, ("bad:", 4)),
+        ("bad", BAD, {"twice": "bad"}, ("bad:", 2, "'bad'")),
+        ("bad", BAD, {"outputs": ["tasks.pdf"]}, ("tasks.pdf", ".txt", ".tsv")),
     ],
 )
-def test_errors(tmp_path, text_file, refused, command, name, lines, changes, message):
+def test_errors(tmp_path, text_file, refused, command, name, lines, changes, facts):
     path = text_file(name, lines)
     given = {"tasks": ["calc"], "outputs": [tmp_path / "tasks.txt"], **changes}
     given["systems"] = [(twice, path)] if (twice := given.pop("twice", None)) else []
-    refused(command(**given), message)
+    refused(command(**given), facts)

@@ -7,7 +7,6 @@ import errno
 import itertools
 import math
 import os
-import time
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -138,6 +137,11 @@ def test_shards_without_weights(tmp_path: Path, mixing: dict[str, Any]) -> None:
     assert read_weights(tmp_path / "v.h5").to_dict() == {}
 
 
+def fail_if_timed(name: str, item: h5py.Dataset | h5py.Group) -> None:
+    """HDF5 can store when an array was made."""
+    assert isinstance(item, h5py.Group) or not item.id.get_create_plist().get_obj_track_times(), name
+
+
 def test_same_bytes_whatever_the_time_and_the_order_of_the_list(tmp_path: Path) -> None:
     how = MixSettings(Mean(), 3)
     for name, order in (("1", (0, 1, 2)), ("2", (2, 0, 1))):
@@ -145,9 +149,10 @@ def test_same_bytes_whatever_the_time_and_the_order_of_the_list(tmp_path: Path) 
         paths = write_shards(tmp_path, [{"a": 1e12}, {"a": 0.00008}, {"a": 0.00009}])
         mix([paths[z] for z in order], tmp_path / f"v{name}.h5", how, matrix=tmp_path / f"W{name}.h5")
         (tmp_path / "shard0.h5").rename(tmp_path / f"weights{name}.h5")
-        time.sleep(1.1)  # HDF5 may store times, in seconds
     for name in ("v", "W", "weights"):
         assert (tmp_path / f"{name}1.h5").read_bytes() == (tmp_path / f"{name}2.h5").read_bytes()
+        with h5py.File(tmp_path / f"{name}1.h5") as stream:
+            stream.visititems(fail_if_timed)
 
 
 def test_weights_come_after_the_matrix(tmp_path, refused, monkeypatch):
@@ -163,7 +168,7 @@ def test_weights_come_after_the_matrix(tmp_path, refused, monkeypatch):
 
     monkeypatch.setattr("itersel.storage.files.os.replace", failing)
     matrix = ["--matrix", str(tmp_path / "W.h5")]
-    refused(command(tmp_path, *matrix, name="mean"), "No space left on device")
+    refused(command(tmp_path, *matrix, name="mean"), "W.h5")
 
 
 @changed
@@ -181,108 +186,104 @@ def link_out(path: Path) -> None:
 
 
 BROKEN = [
-    (link_out, "there is no 'v'"),
-    (put("features/name_offset", 1, 0), "array 'features/name_offset' does not rise"),
-    (put("v", 0, 1e200), "is beyond 1e+12; train the shard again"),
-    (put("v", 0, math.nan), "not finite; train the shard again"),
-    (lambda path: os.truncate(path, path.stat().st_size - 100), "recreate it"),
-    (replaced("features/key", lambda keys: keys[::-1]), "recreate it"),
-    (replaced("v", lambda values: values.astype(np.float32)), "recreate it"),
-    (replaced("v", lambda values: values[1:]), "recreate it"),
-    (put("features/name_offset", -1, 10**6), "recreate it"),
-    (put("features/name", 0, ord("y")), "has the same 64-bit key as"),
-    (put("features/name", 0, 0xFF), "array 'features/name' is not UTF-8"),
-    (put("v", 0, 9.0, unsealed), "damaged: array 'v' does not match its checksum"),
-    (put("features/name", -1, 9, unsealed), "array 'features/name' does not match its checksum"),
-    (change_attribute, "the attributes do not match their checksum"),
-    (changed(lambda stream: stream.attrs.pop("digests"), unsealed), "has no checksums"),
-    (set_attributes(settings="others"), "was trained with different settings than"),
-    (lambda path: path.write_text("feature\t1\n"), "recreate it"),
-    (Path.unlink, "no such file"),
-    (set_attributes(epoch=math.inf), "is not a whole number"),
-    (set_attributes(epoch=2), "is from epoch 2, expected epoch 1"),
-    (set_attributes(shard=0), "contains shard 0, as does"),
-    (set_attributes(shard=3), "is from shard 3, but 3 shards are numbered 0 to 2"),
-    (set_attributes(shard=-1), "is from shard -1"),
-    (set_attributes(shard="x"), "recreate it"),
-    (set_attributes(kind="mixed-weights"), "is of kind 'mixed-weights', expected 'shard-weights'"),
-    (drop_attributes, "is of unknown kind, expected 'shard-weights'"),
+    (link_out, "'v'"),
+    (put("features/name_offset", 1, 0), "'features/name_offset'"),
+    (put("v", 0, 1e200), "1e+12"),
+    (put("v", 0, math.nan), ()),
+    (lambda path: os.truncate(path, path.stat().st_size - 100), ()),
+    (replaced("features/key", lambda keys: keys[::-1]), ()),
+    (replaced("v", lambda values: values.astype(np.float32)), ()),
+    (replaced("v", lambda values: values[1:]), ()),
+    (put("features/name_offset", -1, 10**6), ()),
+    (put("features/name", 0, ord("y")), ()),
+    (put("features/name", 0, 0xFF), ("'features/name'", "UTF-8")),
+    (put("v", 0, 9.0, unsealed), "'v'"),
+    (put("features/name", -1, 9, unsealed), "'features/name'"),
+    (change_attribute, ()),
+    (changed(lambda stream: stream.attrs.pop("digests"), unsealed), ()),
+    (set_attributes(settings="others"), ()),
+    (lambda path: path.write_text("feature\t1\n"), ()),
+    (Path.unlink, ()),
+    (set_attributes(epoch=math.inf), ()),
+    (set_attributes(epoch=2), (2, 1)),
+    (set_attributes(shard=0), 0),
+    (set_attributes(shard=3), (3, 0, 2)),
+    (set_attributes(shard=-1), -1),
+    (set_attributes(shard="x"), ()),
+    (set_attributes(kind="mixed-weights"), ("'mixed-weights'", "'shard-weights'")),
+    (drop_attributes, "'shard-weights'"),
 ]
 
 
-@pytest.mark.parametrize(("damage", "said"), BROKEN)
-def test_bad_shard(tmp_path, refused, damage, said):
+@pytest.mark.parametrize(("damage", "facts"), BROKEN)
+def test_bad_shard(tmp_path, refused, damage, facts):
     paths = write_shards(tmp_path, rows_of([[1, 2, 3], [4, 5, 6], [7, 8, 9]]))
     damage(Path(paths[1]))
     matrix = ["--matrix", str(tmp_path / "W.h5")]
-    refused(command(tmp_path, *matrix, paths=paths, name="mean"), paths[1], said)
+    refused(command(tmp_path, *matrix, paths=paths, name="mean"), paths[1], facts)
 
 
 def test_identically_damaged_shards(tmp_path, refused):
     """Names of the same length, far past the end of the file, are not compared."""
     for path in write_shards(tmp_path, rows_of([[1, 2, 3], [4, 5, 6]])):
         put("features/name_offset", 1, 10**12)(Path(path))
-    refused(command(tmp_path, name="mean"), "damaged: array 'features/name_offset' does not rise")
+    refused(command(tmp_path, name="mean"), "'features/name_offset'")
 
 
 def test_lists_of_shards(tmp_path, refused):
     zero, one, _ = write_shards(tmp_path, rows_of(FIGURE_2[12]))
     again, text = f"{tmp_path}/./shard0.h5", str(tmp_path / "w.txt")
     write_weights(text, read_weights(zero))
-    no_settings = "w.txt: is a text file, which does not record its settings; train with an --output"
-    for paths, shards, said in (
-        ([zero, one, zero], 4, "3 weights files for 4 shards"),
-        ([zero, one, zero], 3, f"{zero}: contains shard 0, as does {zero}; give each shard once"),
-        ([zero, one, again], 3, f"{again}: contains shard 0, as does {zero}"),
-        ([zero, "", one], 3, f"{tmp_path / 'list'}:2: empty line"),
-        ([zero, one, text], 3, no_settings),
+    for paths, shards, facts in (
+        ([zero, one, zero], 4, (3, 4)),
+        ([zero, one, zero], 3, (f"{zero}:", 0, zero)),
+        ([zero, one, again], 3, (f"{again}:", 0, zero)),
+        ([zero, "", one], 3, f"{tmp_path / 'list'}:2:"),
+        ([zero, one, text], 3, (f"{text}:", "--output")),
     ):
-        refused(command(tmp_path, paths=paths, shards=shards, name="mean"), said)
+        refused(command(tmp_path, paths=paths, shards=shards, name="mean"), facts)
 
 
 @pytest.mark.parametrize(
-    ("mixing", "options", "message"),
+    ("mixing", "options", "facts"),
     [
-        ({"name": "selection", "epsilon": 1}, "", "mixing.epsilon' does not apply to mixing selection"),
-        ({"select": 3, "threshold": 1}, "", "mixing.threshold' cannot be combined with 'select'"),
-        ({"name": "mean", "select": 3}, "", "mixing.select' does not apply to mixing mean"),
-        ({"name": "mean", "keep": ["dense"]}, "", "mixing.keep' does not apply to mixing mean"),
-        ({"name": "none"}, "", "key 'shards' is 3, but mixing none is for one shard"),
+        ({"name": "selection", "epsilon": 1}, "", "mixing.epsilon"),
+        ({"select": 3, "threshold": 1}, "", ("mixing.threshold", "'select'")),
+        ({"name": "mean", "select": 3}, "", "mixing.select"),
+        ({"name": "mean", "keep": ["dense"]}, "", "mixing.keep"),
+        ({"name": "none"}, "", ("'shards'", 3)),
         ({"name": "mean-of-epochs"}, "--epoch 2", "--previous"),
-        ({"name": "mean-of-epochs"}, "--epoch 1 --previous v.h5", "drop --previous"),
-        ({"name": "mean"}, "--epoch 2 --previous v.h5", "drop --previous"),
-        (PATH, "", "mixing.epsilon' is missing"),
-        ({**PATH, "epsilon": 1, "select": 3}, "", "mixing.select' does not apply to mixing path-following"),
-        ({**PATH, "epsilon": 1, "minimum": 2}, "", "mixing.minimum' is 2.0, must be at most the threshold"),
-        ({"name": "mean"}, "--matrix W.txt", "W.txt: is not a name for an HDF5 file; choose one"),
-        ({"name": "mean"}, "--matrix ./v.h5", "is the name of both the weights and the matrix"),
+        ({"name": "mean-of-epochs"}, "--epoch 1 --previous v.h5", "--previous"),
+        ({"name": "mean"}, "--epoch 2 --previous v.h5", "--previous"),
+        (PATH, "", "mixing.epsilon"),
+        ({**PATH, "epsilon": 1, "select": 3}, "", "mixing.select"),
+        ({**PATH, "epsilon": 1, "minimum": 2}, "", ("mixing.minimum", "2.0")),
+        ({"name": "mean"}, "--matrix W.txt", ("W.txt", "HDF5")),
+        ({"name": "mean"}, "--matrix ./v.h5", "v.h5"),
     ],
 )
-def test_conflicting_settings(tmp_path, refused, monkeypatch, mixing, options, message):
+def test_conflicting_settings(tmp_path, refused, monkeypatch, mixing, options, facts):
     monkeypatch.chdir(tmp_path)
     write_shards(tmp_path, rows_of(FIGURE_2[12]))
-    refused(command(tmp_path, *options.split(), **mixing), message)
+    refused(command(tmp_path, *options.split(), **mixing), facts)
 
 
 PREVIOUS = [
-    (set_attributes(epoch=5), "is from mixing mean-of-epochs, epoch 5; expected mean-of-epochs, epoch 1"),
-    (set_attributes(mixing="mean"), "is from mixing mean, epoch 1; expected mean-of-epochs, epoch 1"),
-    (set_attributes(settings="others"), "was trained with different settings than the shards"),
-    (set_attributes(shards=4), "was mixed from 4 shards, not 3"),
-    (set_attributes(kind="shard-weights"), "is not of kind 'mixed-weights'"),
-    (drop_attributes, "is not of kind 'mixed-weights'"),
-    (replaced("v", lambda values: values[1:]), "array 'v' has the shape 1, not 2"),
-    (put("features/name", 0, ord("y")), "have the same 64-bit key"),
-    (Path.unlink, "no such file"),
-    (
-        lambda path: path.rename(path.with_name("v.txt")),
-        "is a text file, which does not record its settings; mix the previous epoch with",
-    ),
+    (set_attributes(epoch=5), ("mean-of-epochs", 5, 1)),
+    (set_attributes(mixing="mean"), (1, "mean-of-epochs")),
+    (set_attributes(settings="others"), ()),
+    (set_attributes(shards=4), (4, 3)),
+    (set_attributes(kind="shard-weights"), "'mixed-weights'"),
+    (drop_attributes, "'mixed-weights'"),
+    (replaced("v", lambda values: values[1:]), ("'v'", 1, 2)),
+    (put("features/name", 0, ord("y")), ()),
+    (Path.unlink, ()),
+    (lambda path: path.rename(path.with_name("v.txt")), ()),
 ]
 
 
-@pytest.mark.parametrize(("damage", "said"), PREVIOUS)
-def test_bad_previous(tmp_path, refused, damage, said):
+@pytest.mark.parametrize(("damage", "facts"), PREVIOUS)
+def test_bad_previous(tmp_path, refused, damage, facts):
     write_shards(tmp_path, rows_of(FIGURE_2[12]))
     assert run(tmp_path, "--epoch", "1", name="mean-of-epochs") == 0
     previous = (tmp_path / "v.h5").rename(tmp_path / "previous.h5")
@@ -291,7 +292,7 @@ def test_bad_previous(tmp_path, refused, damage, said):
     if (tmp_path / "v.txt").exists():
         previous = tmp_path / "v.txt"
     options = ["--epoch", "2", "--previous", str(previous)]
-    refused(command(tmp_path, *options, name="mean-of-epochs"), f"itersel step mix: {previous}: ", said)
+    refused(command(tmp_path, *options, name="mean-of-epochs"), f"{previous}:", facts)
 
 
 def test_previous_weights_are_opened_once(tmp_path, monkeypatch):

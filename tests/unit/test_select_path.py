@@ -145,15 +145,15 @@ def test_figure_2(shards):
 
 
 @pytest.mark.parametrize(
-    ("losses", "stopped", "message"),
+    ("losses", "stopped", "facts"),
     [
-        ((1.0, None, 1.0), 0, "shard1.h5: has no loss; train the shard with measure_loss: true"),
-        ((1.0, 1.0, 1.0), 1, "shard0.h5: was passed on untrained although training has not stopped"),
-        ((1.0, 1.0, -1.0), 0, "shard2.h5: damaged or not written by 'itersel train'"),
+        ((1.0, None, 1.0), 0, ("shard1.h5", "measure_loss")),
+        ((1.0, 1.0, 1.0), 1, "shard0.h5"),
+        ((1.0, 1.0, -1.0), 0, ("shard2.h5", "'itersel train'")),
     ],
 )
-def test_inconsistent_shards(shards, refused, losses, stopped, message):
-    refused(mixing(shards(1, losses, stopped=stopped), 1), message)
+def test_inconsistent_shards(shards, refused, losses, stopped, facts):
+    refused(mixing(shards(1, losses, stopped=stopped), 1), facts)
 
 
 def test_shard_that_was_trained_after_the_end(shards, refused):
@@ -162,7 +162,7 @@ def test_shard_that_was_trained_after_the_end(shards, refused):
         assert main(mixing(folder, epoch)) == 0
     assert has_stopped(folder / "v.h5")
     shards(3, (1.0, 1.0, 1.0))
-    refused(mixing(folder, 3), "shard0.h5: was trained although training has stopped")
+    refused(mixing(folder, 3), "shard0.h5")
 
 
 @pytest.mark.parametrize(
@@ -173,15 +173,15 @@ def test_another_path(shards, refused, changed, value):
     folder = shards(1, (10.0, 20.0, 30.0))
     assert main(mixing(folder, 1)) == 0
     shards(2, (1.0, 1.0, 1.0))
-    message = f"previous.h5: was mixed with another {changed}; mix that epoch again"
-    refused(mixing(folder, 2, **{changed: value}), message)
+    facts = ("previous.h5", changed)
+    refused(mixing(folder, 2, **{changed: value}), facts)
 
 
 def test_threshold_that_nothing_exceeds(shards, refused):
     """Without weights, the next epoch would not learn anything either."""
     folder = shards(1, (10.0, 20.0, 30.0))
-    message = "no feature has a norm above 7; the largest is 7: choose a smaller"
-    refused(mixing(folder, 1, "--matrix", str(folder / "W.h5"), threshold=7), message)
+    facts = 7
+    refused(mixing(folder, 1, "--matrix", str(folder / "W.h5"), threshold=7), facts)
     assert main(mixing(folder, 1, keep=["x1"], threshold=7)) == 0
 
 
@@ -196,7 +196,7 @@ def test_weights_without_the_state_of_the_path(shards, refused, name, value):
         found[name] = value
     write_weights(folder / "v.h5", read_weights(folder / "v.h5"), found)
     shards(2, (1.0, 1.0, 1.0))
-    refused(mixing(folder, 2), "previous.h5: has no valid lambda or loss; mix that epoch again")
+    refused(mixing(folder, 2), "previous.h5")
 
 
 @pytest.mark.parametrize("name", ["adagrad", "margin-perceptron"])

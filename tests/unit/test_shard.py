@@ -18,7 +18,6 @@ from itersel.errors import InputError
 from itersel.storage.files import read_lines, write_lines
 
 TASKS = ["x", "y", "x", "z", "x", "y", "x", "x", "y", "x", "z"]
-NO_Q, NO_Y = (f"no sentence has the label '{label}'; the most frequent" for label in "qy")
 
 
 @given(st.integers(0, 300), st.integers(1, 40), st.one_of(st.none(), st.integers(0, 2**31 - 1)))
@@ -116,42 +115,30 @@ def test_files_of_natural_tasks(corpus):
 
 
 @pytest.mark.parametrize(
-    ("cut", "options", "message"),
+    ("cut", "options", "facts"),
     [
-        (labelled(q=1), "", f"task: {NO_Q} labels are 'x' (6), 'y' (3)"),
-        (labelled(x=2, y=4), "", "task: task 'y' has 3 sentences, too few for 4 shards"),
-        (
-            {**labelled(x=2, z=1), "minimum": 3},
-            "",
-            "task: task 'z' has 2 sentences, too few for a minimum of 3",
-        ),
-        (
-            {**labelled(x=1, y=1, z=1), "others": "join"},
-            "",
-            "every sentence has one of the labels that are named",
-        ),
-        ({"shards": 2}, "", "--task is needed to cut by label, and only then"),
-        (labelled(x=1), "--task", "--task is needed to cut by label, and only then"),
-        ({"shards": 2, "minimum": 2}, "", "cut.minimum' does not apply to cut shuffled, only to labelled"),
-        ({"shards": 2, "size": "one"}, "", "cut.size' does not apply to cut shuffled, only to pooled"),
-        (pooled("x", shards=2), "--scored=devtest", "--scored is only for shards of labels"),
-        ({"name": "pooled"}, "", "cut.labels' is missing"),
-        ({**labelled(x=1), "shards": 2}, "", "cut.shards' does not apply to cut labelled"),
-        (pooled("x", "y", "x", shards=2), "", "task 'x' is named twice"),
-        (pooled("x", "q", shards=2), "", f"task: {NO_Q}"),
-        (
-            {**pooled("x", "z", shards=5), "size": "one"},
-            "",
-            "task: the pool of the tasks has 4 sentences, too few for 5",
-        ),
-        (labelled(x=1, y=1), "--scored=devtest", f"devtest: {NO_Y} labels"),
-        (labelled(x=1), "--task=devtest", "devtest: has 3 lines, "),
+        (labelled(q=1), "", ("task:", "'q'", "'x' (6), 'y' (3)")),
+        (labelled(x=2, y=4), "", ("task:", "'y'", 3, 4)),
+        ({**labelled(x=2, z=1), "minimum": 3}, "", ("task:", "'z'", 2, 3)),
+        ({**labelled(x=1, y=1, z=1), "others": "join"}, "", "others"),
+        ({"shards": 2}, "", "--task"),
+        (labelled(x=1), "--task", "--task"),
+        ({"shards": 2, "minimum": 2}, "", "cut.minimum"),
+        ({"shards": 2, "size": "one"}, "", "cut.size"),
+        (pooled("x", shards=2), "--scored=devtest", "--scored"),
+        ({"name": "pooled"}, "", "cut.labels"),
+        ({**labelled(x=1), "shards": 2}, "", "cut.shards"),
+        (pooled("x", "y", "x", shards=2), "", "'x'"),
+        (pooled("x", "q", shards=2), "", ("task:", "'q'")),
+        ({**pooled("x", "z", shards=5), "size": "one"}, "", ("task:", 4, 5)),
+        (labelled(x=1, y=1), "--scored=devtest", ("devtest:", "'y'")),
+        (labelled(x=1), "--task=devtest", ("devtest:", 3)),
     ],
 )
-def test_bad_tasks(corpus, refused, monkeypatch, cut, options, message):
+def test_bad_tasks(corpus, refused, monkeypatch, cut, options, facts):
     monkeypatch.chdir(corpus)
     write_lines(corpus / "devtest", ["x", "z", "x"])
-    refused(command(corpus, "--task=task", *options.split(), **cut), message)
+    refused(command(corpus, "--task=task", *options.split(), **cut), facts)
 
 
 def test_texts_that_are_scored_have_all_labels(corpus):
@@ -254,13 +241,13 @@ def test_what_was_written_is_on_disk_before_it_appears(corpus, monkeypatch):
 
 def test_folder_that_is_there(corpus, refused):
     shards(corpus, shards=3)
-    refused(command(corpus, shards=3), "out: exists, and is not an empty folder")
+    refused(command(corpus, shards=3), "out:")
 
 
 def test_bad_input(corpus, refused):
-    refused(command(corpus, **labelled(x=1)), "--task is needed to cut by label")
-    refused(command(corpus, shards=12), "source.gz: has 11 sentences, too few for 12 ", "decoder.jobs")
+    refused(command(corpus, **labelled(x=1)), "--task")
+    refused(command(corpus, shards=12), ("source.gz", 11, 12), "decoder.jobs")
     write_lines(corpus / "target.gz", ["x"])
-    message = "source.gz:2: has no partner: 11 lines, but 1 in ", "target.gz; the files"
-    refused(command(corpus, shards=2), *message)
-    refused(command(corpus, shards=0), "config key 'cut.shards' is 0, must be at least 1")
+    facts = ("source.gz:2:", 11, 1), "target.gz"
+    refused(command(corpus, shards=2), *facts)
+    refused(command(corpus, shards=0), ("'cut.shards'", 0, 1))

@@ -11,6 +11,7 @@ from unittest import mock
 import numba
 import psutil
 import pytest
+from tests.refusals import check_facts
 from tests.systems import WEIGHTS, make_system, raw_text, translate
 
 from itersel.cli.main import main
@@ -97,8 +98,7 @@ def test_a_stream_ends_at_a_bad_line_after_translating_earlier_ones(system):
     assert answer(process, "Boot") == "Ship\n"
     output, error = process.communicate("Fluss\tHaus\n")
     assert (output, process.returncode) == ("", 1)
-    message = "control character U+0009; remove it or replace it by a space"
-    assert error == f"itersel translate: <stdin>:2: {message}\n"
+    check_facts(error, "itersel translate: <stdin>:2:", "U+0009")
 
 
 @pytest.mark.parametrize("victim", ["children", "parent"])
@@ -118,33 +118,30 @@ def test_a_killed_process(system, victim):
         child.kill()
     output, error = process.communicate("Boot\n")
     assert (output, process.returncode) == ("", 1)
-    assert error.endswith("a process was killed; is there enough memory? Try fewer --jobs\n")
+    check_facts(error, "itersel translate:", "--jobs")
+    assert error.count("\n") == 1
 
 
 def test_a_process_that_cannot_be_started_is_reported(system, text, refused):
     """It is not said to have been killed."""
     error = OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-    message = "cannot start another process (Too many open files); try fewer --jobs\n"
+    facts = "--jobs"
     with mock.patch("multiprocessing.context.SpawnContext.Pipe", side_effect=error):
-        refused(["translate", "--system", system, "--input", text, "--jobs", "2"], message)
+        refused(["translate", "--system", system, "--input", text, "--jobs", "2"], facts)
 
 
 # These would take minutes without any message, so they are rejected before extraction.
 BYTES, WORDS = "a" * (MAX_SENTENCE_BYTES + 1), "a " * (MAX_SENTENCE + 1)
-REJECTED = {
-    "|||": "'|||' separates the fields",
-    BYTES: f"is longer than {MAX_SENTENCE_BYTES:,} bytes; break the line\n",
-    WORDS: f"a sentence of {MAX_SENTENCE + 1} words; up to {MAX_SENTENCE} are translated, cut it\n",
-}
+REJECTED = {"|||": "'|||'", BYTES: f"{MAX_SENTENCE_BYTES:,}", WORDS: (MAX_SENTENCE + 1, MAX_SENTENCE)}
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-@pytest.mark.parametrize(("line", "message"), REJECTED.items(), ids=["reserved", "bytes", "words"])
-def test_no_partial_output(system, tmp_path, refused, line, message, jobs):
+@pytest.mark.parametrize(("line", "facts"), REJECTED.items(), ids=["reserved", "bytes", "words"])
+def test_no_partial_output(system, tmp_path, refused, line, facts, jobs):
     text, output = tmp_path / "text", tmp_path / "out"
     text.write_text(f"Boot\nBoot\n{line}\n")
     arguments = ["--system", system, "--input", text, "--output", output, "--jobs", jobs]
-    refused(["translate", *arguments], f"itersel translate: {text}:3: {message}")
+    refused(["translate", *arguments], (f"{text}:3:", facts))
 
 
 @pytest.fixture(scope="module")
@@ -255,7 +252,7 @@ def test_words_of_a_stream_are_forgotten(system):
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_start_up_does_not_read_input_of_a_broken_system(tmp_path, refused, jobs):
     command = ["translate", "--system", tmp_path / "none", "--jobs", jobs, "--input", "none"]
-    refused(command, f"{tmp_path}/none: no such file or folder")
+    refused(command, f"{tmp_path}/none:")
 
 
 def test_weights_of_a_folder_and_of_a_bundle(system, tmp_path, capsys):
@@ -271,5 +268,4 @@ def test_weights_of_a_folder_and_of_a_bundle(system, tmp_path, capsys):
 
 def test_a_copied_folder_is_no_system(system, tmp_path, text, refused):
     copy = shutil.copytree(system, tmp_path / "a/b/copy")
-    message = "or copy a bundle (itersel bundle) instead of the folder"
-    refused(["translate", "--system", copy, "--input", text], message)
+    refused(["translate", "--system", copy, "--input", text], f"{copy}")

@@ -15,6 +15,7 @@ from tests.examples import MANY
 from tests.naive import learning
 from tests.naive import tuning as naive
 from tests.naive.tuning import Sentence, Translation
+from tests.refusals import input_error
 from tests.tuning import DENSE_NAMES, SPARSE_NAMES, dense, make_table, random_sentences
 
 from itersel.bleu.names import LIST_BLEUS
@@ -138,7 +139,7 @@ def test_a_feature_that_never_varies_keeps_its_weight() -> None:
     weights, _ = tune_mert(search, np.array([1.0, 1.0, 0.5]), Mert(restarts=0), (1,))
     assert weights[2] > 0
     alone = Translation(GOOD, 6, dict.fromkeys(DENSE_NAMES, 1.0))
-    with pytest.raises(InputError, match="no sentence has translations with different features"):
+    with input_error():
         tune_mert(search_of([Sentence((6,), [alone])]), START, Mert(), (1,))
 
 
@@ -296,5 +297,5 @@ def test_large_margins_do_not_overflow() -> None:
 
 def test_nothing_to_rank() -> None:
     table = make_table([Sentence((6,), [Translation(GOOD, 6, {})] * 5)])
-    with pytest.raises(InputError, match="no two translations of a sentence are at least"):
+    with input_error():
         draw_pairs(table, Pro(), (1,))

@@ -11,6 +11,7 @@ import subprocess
 
 import pytest
 from tests.needs import missing
+from tests.refusals import check_facts
 from tests.workflow.conftest import SIZES
 from tests.workflow.preloaded import run_snakemake
 
@@ -18,19 +19,19 @@ NO_FILES = {"kind": "files", **{split: {"source": "train.source", "target": "non
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "facts"),
     [
-        ({"sed": 1}, "config has an unknown key 'sed' (did you mean 'seed'?); known keys: name, output, "),
-        ({"output": ["x"], "seed": 0}, "config key 'output' must be text, not ['x'] (and 1 more)"),
-        ({"data": NO_FILES}, "config key 'data.train' names none: No such file or directory (and "),
+        ({"sed": 1}, ("'sed'", "'seed'")),
+        ({"output": ["x"], "seed": 0}, ("'output'", "['x']", 1)),
+        ({"data": NO_FILES}, ("'data.train'", "none")),
     ],
 )
-def test_bad_config_is_one_line(make_project, changes, message):
+def test_bad_config_is_one_line(make_project, changes, facts):
     project = make_project()
     project.configure(**changes)
     output = project.run("--dry-run", status=1)
     [line] = [line for line in output.splitlines() if line.startswith(("itersel", "Error"))]
-    assert line.startswith(f"itersel: {message}")
+    check_facts(line, "itersel:", facts)
     assert "Traceback" not in output
 
 
@@ -52,7 +53,7 @@ def test_the_longest_names_fit_with_what_is_added(make_project):
     project.configure(experiments={f"{long}a": experiment})
     output = project.run("--dry-run", status=1)
     [line] = [line for line in output.splitlines() if line.startswith("itersel")]
-    assert line.startswith("itersel: config key 'experiments' ")
+    check_facts(line, "itersel:", "'experiments'")
 
 
 @pytest.fixture
@@ -88,15 +89,15 @@ def test_a_folder_that_may_not_be_written_to(make_project, powerless, own):
 
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "line", "facts"),
     [
-        (None, ": no such file"),
-        ("name: x\nname: y\n", ":2: not YAML: key 'name' is already set in line 1; rename"),
-        ("seed: 1:30", ":1: not YAML: 1:30 is a number to base 60 in YAML; put it in quotes"),
-        ("", ": config file must contain 'key: value' lines, not null"),
+        (None, "", ()),
+        ("name: x\nname: y\n", ":2", ("'name'", 1)),
+        ("seed: 1:30", ":1", "1:30"),
+        ("", "", "null"),
     ],
 )
-def test_config_that_cannot_be_read(make_project, named, content, message):
+def test_config_that_cannot_be_read(make_project, named, content, line, facts):
     """Snakemake itself would show a traceback, or name neither file nor line."""
     project = make_project()
     name = "other.yaml" if named else "config.yaml"
@@ -106,9 +107,9 @@ def test_config_that_cannot_be_read(make_project, named, content, message):
     options = ["--snakefile", str(project.snakefile), *(["--configfile", name] if named else [])]
     status, output = run_snakemake(["--dry-run", *options], project.folder, os.environ)
     assert status == 1
-    [line] = [line for line in output.splitlines() if line.startswith("itersel: ")]
-    assert line.startswith(f"itersel: {name}{message}")
-    assert line.endswith("; name your config with --configfile") == (content is None and not named)
+    [said] = [line for line in output.splitlines() if line.startswith("itersel: ")]
+    check_facts(said, f"itersel: {name}{line}:", facts)
+    assert ("--configfile" in said) == (content is None and not named)
     assert "Traceback" not in output
 
 
@@ -116,7 +117,8 @@ def test_merged_configs(make_project):
     project = make_project()
     (project.folder / "more.yaml").write_text("experiments: {another: {epochs: 1, tune_on: dev}}\n")
     output = project.run("--dry-run", "--configfile", "config.yaml", "more.yaml")
-    assert "itersel: warning: Snakemake merges the config files" in output
+    [warning] = [line for line in output.splitlines() if line.startswith("itersel: warning: ")]
+    check_facts(warning, "more.yaml")
     assert "experiments/another" in output
     # a file named on the command line replaces config.yaml; Snakemake would merge them by default
     output = project.run("--dry-run", "--quiet", "rules")

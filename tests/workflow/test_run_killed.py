@@ -5,7 +5,9 @@ import os
 import re
 import shutil
 
+import psutil
 import pytest
+from tests.refusals import check_facts
 from tests.workflow.conftest import ended
 
 from snakemake_executor_plugin_arrays.runs import Run
@@ -17,6 +19,13 @@ LEARNED = "experiments/*/epoch-*/*.h5"
 TABLE = "results/tiny/report/table.txt"
 
 
+def refusal(output):
+    """Return the line in which a run says why it does not start."""
+    assert "Traceback" not in output
+    [line] = [line for line in output.splitlines() if line.startswith("itersel: ")]
+    return line
+
+
 def test_shard_killed(copy, finished):
     copy.without("*/epoch-2")
     victim = "results/tiny/experiments/selected/epoch-2/shard-1.h5"
@@ -24,7 +33,7 @@ def test_shard_killed(copy, finished):
     job.kill()
     output = ended(run, 1)
     assert "epoch-2/shard-1.h5" in output
-    assert re.search(f"\nitersel: killed by SIGKILL: itersel train .*{victim}", output)
+    assert re.search(f"\nitersel: .*SIGKILL.*: itersel train .*{victim}", output)
     before = copy.files()
     assert "experiments/selected/epoch-2/shard-0.h5" in before  # the others continue
     assert "experiments/averaged/epoch-2/weights.h5" in before
@@ -50,8 +59,9 @@ def test_snakemake_killed(copy, finished):
     """Its job would overwrite the results of another run."""
     job = kill_snakemake(copy)
     output = copy.run("--cores", "2", SELECTED, status=1)
-    assert "a job left over from a killed run, is still running in results/tiny; wait for it" in output
-    assert "Traceback" not in output
+    [process] = re.findall(r"process (\d+) ", said := refusal(output))
+    assert psutil.Process(int(process)) in [job, *job.parents()]
+    check_facts(said, "results/tiny")
     job.resume()
     copy.wait_for_the_end_of_jobs()
     # the job has ended, with a result that Snakemake has not seen
@@ -79,7 +89,7 @@ def test_two_runs_do_not_work_in_one_folder(copy):
     with (copy.results / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         output = copy.run(status=1)
-    assert "another run is working in results/tiny" in output
+    check_facts(refusal(output), "results/tiny")
     copy.run("--cores", "2", TABLE)
 
 
@@ -89,8 +99,8 @@ def test_jobs_that_a_cluster_may_still_have(copy):
     arrays = copy.folder / ".snakemake/arrays"
     Run(arrays, "slurm", pytest.fail).close(tidy=False)
     output = copy.run(status=1)
-    assert "may still be on the cluster" in output
-    assert "Traceback" not in output
+    [run] = [path for path in arrays.iterdir() if path.is_dir()]
+    check_facts(refusal(output), f"{run}:")
     shutil.rmtree(arrays)
     copy.run("--cores", "2", TABLE)
     assert (copy.results / "report/table.txt").exists()
@@ -103,8 +113,9 @@ def test_page_of_a_failed_run(copy):
         path.write_bytes(b"damaged")
         os.utime(path, ns=(changed, changed))
     output = copy.run("--cores", "2", status=1)
-    assert "report on the unfinished run: results/tiny/report/progress.html" in output
+    assert re.search("^itersel: .* results/tiny/report/progress.html", output, re.M)
     page = (copy.results / "report/progress.html").read_text()
     assert "This run is not finished" in page
+    # with what the failed job has said
     assert "itersel train: " in page
-    assert "another kind of file; recreate it" in page
+    assert "shards/train/2/0.h5: " in page

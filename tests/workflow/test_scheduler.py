@@ -29,8 +29,9 @@ rule short:
 """
 
 
-def threads_while_waiting(folder, root, onstart, jobs, *options, wanted):
-    """Return Snakemake's number of threads after the jobs have ended: below `wanted`, or after a minute."""
+@contextlib.contextmanager
+def waiting(folder, root, onstart, jobs, *options):
+    """Give Snakemake's process when all short jobs have ended, and the others wait; end it afterwards."""
     snakefile = SNAKEFILE.format(rules=root / "workflow" / "rules", onstart=onstart, jobs=jobs)
     (folder / "Snakefile").write_text(snakefile)
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "--nolock", "--quiet", "all", *options]
@@ -39,12 +40,7 @@ def threads_while_waiting(folder, root, onstart, jobs, *options, wanted):
             while not (folder / "begun").exists():
                 assert process.poll() is None
                 time.sleep(0.1)
-            snakemake = psutil.Process(process.pid)
-            for _ in range(60):
-                if snakemake.num_threads() < wanted:
-                    break
-                time.sleep(1)
-            return snakemake.num_threads()
+            yield psutil.Process(process.pid)
         finally:
             children = psutil.Process(process.pid).children(recursive=True)
             for child in [psutil.Process(process.pid), *children]:
@@ -53,12 +49,15 @@ def threads_while_waiting(folder, root, onstart, jobs, *options, wanted):
 
 
 def test_threads_do_not_grow_with_the_jobs(tmp_path, root):
-    most = JOBS // 2
-    assert threads_while_waiting(tmp_path, root, "lift_rate_limit()", JOBS, wanted=most) < most
+    with waiting(tmp_path, root, "lift_rate_limit()", JOBS) as snakemake:
+        # until those of the short jobs have ended
+        while snakemake.num_threads() >= JOBS // 2:
+            time.sleep(0.1)
     assert "    lift_rate_limit()\n" in (root / "Snakefile").read_text().partition("onstart:")[2]
 
 
 def test_an_explicit_limit_is_kept(tmp_path, root):
     said = "lift_rate_limit(); print(workflow.scheduler.job_rate_limiter.max_jobs, file=open('limit', 'w'))"
-    threads_while_waiting(tmp_path, root, said, 1, "--max-jobs-per-timespan", "50/1s", wanted=1000)
+    with waiting(tmp_path, root, said, 1, "--max-jobs-per-timespan", "50/1s"):
+        pass
     assert (tmp_path / "limit").read_text() == "50\n"

@@ -33,7 +33,7 @@ CHOSEN = "results/tiny/experiments/kbest-mira/best/system.json"
 
 
 def test_jobs(make_project):
-    """Files and options are tested in tests/unit/test_plan.py."""
+    """Files and options are tested in tests/unit/test_plan_*.py."""
     project = make_project()
     project.configure(experiments=EXPERIMENTS, decoder={"k_best": 20, "pop_limit": 30, "jobs": 3})
     jobs = project.planned()

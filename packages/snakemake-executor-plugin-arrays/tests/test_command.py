@@ -10,11 +10,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from facts import api_error
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from snakemake.cli import parse_args
 from snakemake.spawn_jobs import SpawnedJobArgsFactory
-from snakemake_interface_common.exceptions import ApiError
 from snakemake_interface_executor_plugins import utils
 from snakemake_interface_executor_plugins.executors.real import RealExecutor
 from snakemake_interface_executor_plugins.settings import ExecMode, SharedFSUsage
@@ -276,7 +276,7 @@ def test_text_of_another_snakemake_is_not_run(folder: Path, monkeypatch: pytest.
     assert "l'été $(touch pwned)" in words
     assert not list(folder.rglob("pwned"))
     executor.workflow.workflow_settings.wrapper_prefix = "'\""
-    with pytest.raises(ApiError, match="cannot be read"):
+    with api_error("'\""):
         executor.format_job_exec(a_job({}, []))
 
 
@@ -294,23 +294,22 @@ def test_values() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wildcard", "file", "why"),
+    ("wildcard", "file", "fact"),
     [
         ("fine'd", "it's $(x)\t`y`", None),
-        ("x", "line\nbreak", "without line breaks"),
+        ("x", "line\nbreak", "line\\nbreak"),
         ("x", "\udcff", "UTF-8"),
-        ("a,b", "x", "comma"),
-        ("'a", "x", "quotation"),
+        ("a,b", "x", "a,b"),
+        ("'a", "x", "'a"),
     ],
 )
-def test_what_is_refused(wildcard: str, file: str, why: str | None) -> None:
+def test_what_is_refused(wildcard: str, file: str, fact: str | None) -> None:
     job = a_job({"name": wildcard}, [file])
-    if why is None:
+    if fact is None:
         refuse([job])
         return
-    with pytest.raises(ApiError, match=why) as error:
+    with api_error(fact):
         refuse([job])
-    assert "\n" not in str(error.value)
     job.is_local = True
     refuse([job])
 
@@ -322,7 +321,7 @@ def test_temporary_file_with_a_dash_is_refused() -> None:
     job = a_job({}, [])
     job.output = [File("-x")]
     job.output[0].flags = {"temp": True}
-    with pytest.raises(ApiError, match="temporary file cannot begin with a dash"):
+    with api_error("-x"):
         refuse([job])
 
 

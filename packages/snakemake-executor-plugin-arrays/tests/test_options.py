@@ -1,11 +1,11 @@
 """Snakemake's command line, with the options of this plugin."""
 
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from facts import check_facts
 
 from snakemake_executor_plugin_arrays import options
 
@@ -34,24 +34,23 @@ def test_snakemake_parses_values_that_begin_with_a_dash(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("profile", "line"),
+    ("profile", "facts"),
     [
         (
             {"executor": "arrays", "nonsense-prefix": "x"},
-            r"unrecognized arguments: --nonsense-prefix=x \(on the command line or in the profile; options of"
-            r" an executor need its package, snakemake-executor-plugin-NAME\)",
+            ["--nonsense-prefix=x", "snakemake-executor-plugin-NAME"],
         ),
         (
             {"executor": "nonsense"},
-            r"argument --executor/-e: invalid choice: 'nonsense' \(choose from .*\);"
-            " for nonsense: pip install snakemake-executor-plugin-nonsense",
+            ["--executor/-e", "'nonsense'", "pip install snakemake-executor-plugin-nonsense"],
         ),
     ],
 )
-def test_profile_of_another_executor(tmp_path: Path, profile: dict[str, str], line: str) -> None:
+def test_profile_of_another_executor(tmp_path: Path, profile: dict[str, str], facts: list[str]) -> None:
     (tmp_path / "config.yaml").write_text("".join(f"{name}: {value}\n" for name, value in profile.items()))
     command = [sys.executable, "-m", "snakemake", "--profile", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert re.fullmatch(line, done.stderr.strip().partition("error: ")[2]), done.stderr
+    [line] = done.stderr.strip().partition("error: ")[2].splitlines()
+    check_facts(line, *facts)

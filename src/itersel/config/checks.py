@@ -295,7 +295,8 @@ def _check_start(config: Config, name: str) -> None:
     path = [name]
     while (start := experiments[path[-1]].start_from) is not None:
         if start not in experiments:
-            reject(key, start, f"one of {', '.join(other for other in experiments if other != name)}")
+            there = [other for other in experiments if other != name]
+            reject(key, start, f"one of {', '.join(there)}" if there else "another experiment; there is none")
         if start in path:
             raise wrong(key, f"is circular: {', '.join([*path, start])}")
         path.append(start)

@@ -193,7 +193,7 @@ def check_text(
             if "[" in text or "<" in text
             for word in filter(_RESERVED.fullmatch, split_words(text))
         )
-        why = "cannot be a word, it has a meaning in grammars or language models; rename it"
+        why = "cannot be a word because it has a meaning in grammars or language models; rename it"
         _refuse(((number, f"'{word}' {why}") for number, word in bad), path)
 
 
@@ -206,7 +206,7 @@ def _refuse(complaints: Iterable[tuple[int | None, str]], path: FilePath) -> Non
 
 def _complaint(forbidden: str) -> str:
     if forbidden == FIELD_SEPARATOR:
-        return f"'{FIELD_SEPARATOR}' separates the fields of grammars, no token may contain it; replace it"
+        return f"'{FIELD_SEPARATOR}' separates the fields of grammars, so no token may contain it; replace it"
     return f"control character U+{ord(forbidden):04X}; remove it or replace it by a space"
 
 

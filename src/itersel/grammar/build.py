@@ -161,7 +161,7 @@ class CategorySet:
 
         if category in below:
             raise ValueError(
-                f"the source side is a lone nonterminal; with other such rules, and [{S}] -> [{X}], "
+                f"the source side is a lone nonterminal; with [{S}] -> [{X}] and other rules of this kind, "
                 f"[{category}] would be part of a cycle of unit rules"
             )
 

@@ -151,7 +151,7 @@ def read_input(
         if found := find_control(text):
             raise InputError(found, path, number + 1)
         if FIELD_SEPARATOR in words:
-            raise InputError(f"'{FIELD_SEPARATOR}' separates fields, it cannot be a word", path, number + 1)
+            raise InputError(f"'{FIELD_SEPARATOR}' separates fields and cannot be a word", path, number + 1)
 
         if grammar is not None:
             own = Path(grammar)
@@ -203,7 +203,7 @@ def parse_rule(line: str) -> Rule:
     if not 4 <= len(fields) <= 5:
         raise ValueError(
             f"{len(fields)} fields separated by |||, expected "
-            "'[X] ||| source ||| target ||| features' and maybe an alignment"
+            "'[X] ||| source ||| target ||| features' and optionally an alignment"
         )
 
     left = LEFT_HAND_SIDE.fullmatch(fields[0].strip())

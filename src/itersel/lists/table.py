@@ -246,6 +246,6 @@ def check_matches(table: ListTable, path: FilePath) -> None:
         if not table.statistics.matches[:, n].any():
             raise InputError(
                 f"BLEU is 0 for all weights: no translation in any list has a {n + 1}-gram of its reference; "
-                f"use better weights, larger lists, or references of more than {n} words",
+                f"use better weights, larger lists, or references of at least {n + 1} words",
                 path,
             )

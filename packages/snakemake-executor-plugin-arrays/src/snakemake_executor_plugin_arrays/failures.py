@@ -99,7 +99,7 @@ def how_lost(status: Status | None, started: bool) -> str:
     if status is None:
         return f"disappeared from the queue without an exit status{before}: killed, deleted, {why}"
     if status.word == "COMPLETED":
-        return "ended, but the exit status of the job is missing: could its node write to the working folder?"
+        return "ended, but the exit status of the job is missing: perhaps its node cannot write to the folder"
     if status.word == "FAILED":
         return f"failed{before}, without an exit status of the job: the log of the task may say why"
     meaning = MEANINGS.get(status.word, f"killed, {why}")

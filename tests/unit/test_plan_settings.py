@@ -1,0 +1,181 @@
+"""The settings and options of jobs that the plan makes from the config alone."""
+
+import json
+import shlex
+from dataclasses import replace
+
+import pytest
+from tests.plans import EXPERIMENTS, FOLDER, FOLLOWED, SELECTED, everything, job, of_help, of_lists, plan_of
+
+from itersel.cli.main import make_parser
+from itersel.config.command_line import shell_options
+from itersel.config.cutting import CutSettings, ListCutSettings, ListedSettings
+from itersel.config.report_steps import (
+    ChooseSettings,
+    CorporaSettings,
+    ExplainSettings,
+    PatienceSettings,
+    ResourceSettings,
+    TableSettings,
+)
+from itersel.config.search import FeatureSettings, ForestSettings, Grammar, ListSettings, Search
+from itersel.config.settings import as_json, read_settings
+from itersel.config.steps import ListTrainSettings, MixSettings, TrainSettings, TuneSettings
+from itersel.plan import Plan
+
+PLACE = job("selected", split="train", shards="4", shard=0)
+# Commands whose options people type, too, and the function that makes them.
+OPTIONS = [
+    *(
+        (["corpus", "prepare"], lambda plan=plan: plan().texts.prepare_options(job()))
+        for plan in (everything, of_help)
+    ),
+    (["corpus", "prepare"], lambda: everything().texts.prepare_options(job(held_out="dev"))),
+    (["corpus", "libreoffice-help"], lambda: of_help().texts.help_options),
+    (["lm", "estimate", "--input", "x"], lambda: everything().shards.estimate_options(job())),
+    (
+        ["lm", "estimate", "--input", "x"],
+        lambda: everything().shards.estimate_options(job(shards="4", fold=0, folds=2)),
+    ),
+    (["grammar", "extract", "--index", "x"], lambda: everything().shards.extracted_text(PLACE)),
+    *(
+        (["corpus", "references"], lambda split=split: of_lists().list_texts.text_options(split))
+        for split in ("train", "dev", "devtest", "test.new", "devtest.new")
+    ),
+]
+
+
+@pytest.mark.parametrize(("command", "make"), OPTIONS)
+def test_commands_know_the_options(command, make):
+    settings = (
+        ["--settings", everything().shards.grammar(PLACE)] if command[:2] == ["grammar", "extract"] else []
+    )
+    arguments = [*command, *settings, *shlex.split(make())]
+    output = [] if "--output" in arguments else ["--output", "x"]
+    assert make_parser(arguments).parse_args([*arguments, *output]).output
+
+
+def test_options_of_all_texts_of_lists_are_tested():
+    tested = {make.__defaults__[0] for command, make in OPTIONS if command == ["corpus", "references"]}
+    assert tested == {*of_lists().list_texts.splits}
+
+
+def check_settings(kind, made):
+    """The plan states every key, so no default of a step fills in what it lacks."""
+    assert made == as_json(read_settings(kind, made))
+
+
+def test_steps_read_their_settings():
+    """With the class as which the step reads them."""
+    translated = job("patient", stage="epoch-3", split="test", shard=0)
+    place = job("selected", epoch=2, stage="epoch-2", shard=0, split="train", shards="4")
+    plan, lists = everything(), of_lists()
+    check_settings(Grammar, plan.shards.grammar(place))
+    check_settings(TableSettings, plan.tables.table_settings(job()))
+    check_settings(PatienceSettings, plan.tables.patience_settings(job("patient", epoch=2)))
+    check_settings(Search, plan.tables.decode_settings(translated))
+    check_settings(CutSettings, plan.shards.cut_settings(place))
+    check_settings(CorporaSettings, plan.tables.corpora_settings)
+    check_settings(ExplainSettings, plan.explain_settings(job()))
+    check_settings(ListCutSettings, lists.list_texts.cut_settings(place))
+    check_settings(ListedSettings, lists.list_texts.list_settings(place))
+    check_settings(ListTrainSettings, lists.epochs.train_settings(place))
+    check_settings(FeatureSettings, lists.tables.decode_settings(place))
+    check_settings(TableSettings, lists.tables.table_settings(job()))
+    check_settings(ChooseSettings, lists.tables.choose_settings(place))
+    check_settings(CorporaSettings, lists.tables.corpora_settings)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_steps_read_the_settings_of_every_experiment(name):
+    plan, place = everything(), job(name, epoch=2, shard=0)
+    check_settings(ChooseSettings, plan.tables.choose_settings(place))
+    check_settings(ResourceSettings, plan.tables.resource_settings(place))
+    if name not in plan.epochs.batch:
+        check_settings(TrainSettings, plan.epochs.train_settings(place))
+        check_settings(MixSettings, plan.epochs.mix_settings(place))
+    if name not in plan.epochs.mixed:
+        kind = ForestSettings if plan.lists.step(place) == "forest" else ListSettings
+        check_settings(kind, plan.lists.settings(place))
+        check_settings(TuneSettings, plan.lists.tune_settings(place))
+
+
+def test_values_that_begin_with_a_dash():
+    made = shell_options(source="-n 'é.de", target="--help", monolingual="-", threshold=-0.5, seed=3)
+    dashed = ["--source=-n 'é.de", "--target=--help", "--monolingual", "./-", "--threshold=-0.5"]
+    assert shlex.split(made) == [*dashed, "--seed", "3"]
+    assert plan_of({"a": SELECTED}, output="-out").files.results.startswith("/")
+
+
+def test_keys_of_an_experiment_win():
+    """Its seed and the size of its lists."""
+    for name, seed, k_best in (("limited", 9, 7), ("mira", 1, 100)):
+        made = json.loads(everything().epochs.train_settings(job(name)))
+        assert (made["seed"], made["k_best"]) == (seed, k_best)
+    assert json.loads(everything().lists.tune_settings(job("pro", epoch=1)))["seed"] == 9
+
+
+def test_a_resolved_config_is_final():
+    """Nothing is looked up again in the keys whose values it has filled in."""
+    decoder = replace(everything().config.decoder, k_best=33)
+    changed = Plan(replace(everything().config, seed=99, decoder=decoder))
+    for name in EXPERIMENTS:
+        place = job(name, epoch=1, shard=0)
+        if name not in everything().epochs.batch:
+            assert changed.epochs.train_settings(place) == everything().epochs.train_settings(place)
+        if name not in everything().epochs.mixed:
+            assert changed.lists.settings(place) == everything().lists.settings(place)
+            assert changed.lists.tune_settings(place) == everything().lists.tune_settings(place)
+    assert changed.sizes().tuned == everything().sizes().tuned
+    # forests have no size of lists
+    assert everything().config.experiments["forest-mert"].k_best is None
+    only = {"forest-mert": everything().config.experiments["forest-mert"]}
+    sizes = [Plan(replace(plan.config, experiments=only)).sizes() for plan in (everything(), changed)]
+    assert sizes[0] == sizes[1]
+
+
+def test_settings_of_tuning():
+    """Forests for tuning on dev after mixing have all features; the tuner sums the sparse ones."""
+    search = {"templates": [], "pop_limit": 200, "max_span": 15}
+    for name, step, features, more in (
+        ("part", "forest", "all", {"density": 50}),
+        ("forest-mert", "forest", "dense", {"density": 50}),
+        ("mert", "kbest", "dense", {"k_best": 100}),
+    ):
+        place = job(name, epoch=1, shard=0)
+        assert everything().lists.step(place) == step
+        assert json.loads(everything().lists.settings(place)) == {"features": features, **search, **more}
+        assert json.loads(everything().lists.tune_settings(place))["sum_sparse"] == (name == "part")
+    second = job("mert", epoch=2)
+    tuner = {"name": "mert", "directions": 12, "restarts": 5}
+    assert json.loads(everything().lists.tune_settings(second)) == {
+        **{"tuner": tuner, "shards": 1, "seed": 9, "features": features, "sum_sparse": False}
+    }
+    assert (everything().lists.iteration(second), everything().lists.weights(second)) == (
+        2,
+        [f"{FOLDER}/mert/epoch-1/weights.h5"],
+    )
+
+
+def test_settings_of_mixing():
+    keep = ["dense", "RBT:,_it's"]
+    kept = {"mixing": {"name": "selection", "relative_threshold": 0.25, "norm": "l0", "keep": keep}}
+    path = {"mixing": FOLLOWED, "learner": {"name": "mira"}, "epochs": 2}
+    mean = {"algorithm": "mixsgd", "epochs": 2}
+    plan = plan_of({"default": {}, "kept": kept, "mean": mean, "path": path})
+    unlimited = {"select": None, "threshold": None, "relative_threshold": None}
+    selection = {"name": "selection", **unlimited, "norm": "l2", "keep": []}
+    followed = {"name": "path-following", "threshold": 1.0, "epsilon": 5.0, "minimum": 0.01}
+    for name, mixing in (
+        ("default", {**selection, "select": 100_000}),
+        ("kept", {**selection, "relative_threshold": 0.25, "norm": "l0", "keep": keep}),
+        ("mean", {"name": "mean-of-epochs"}),
+        ("path", {**followed, "norm": "l2", "keep": []}),
+    ):
+        assert json.loads(plan.epochs.mix_settings(job(name))) == {"mixing": mixing, "shards": 1}
+        before = [f"{FOLDER}/{name}/epoch-1/weights.h5"] if name in ("mean", "path") else []
+        assert plan.epochs.of(job(name, epoch=2)).mixed_before == before
+        measured = json.loads(plan.epochs.train_settings(job(name)))["measure_loss"]
+        assert measured == (name == "path")
+    weights = f"{FOLDER}/path/epoch-1/weights.h5"
+    assert plan.epochs.start_weights(job("path", epoch=2, shard=0)) == [weights]

@@ -1,0 +1,129 @@
+"""The plan of tasks: how shards are cut and tables made by task."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from tests.plans import DATA, FOLDER, LABELLED, NATURAL, PAIR, SELECTED, job, plan_of
+
+from itersel.config.cutting import Labelled, Pooled, Shuffled
+from itersel.config.report_steps import ChooseSettings
+from itersel.config.settings import read_settings
+from itersel.config.tasks import files_of
+from itersel.corpus.sharding import deal_files
+from itersel.plan.texts import SHARDS_PATTERN
+
+
+def test_resharding_deals_each_file_once():
+    """Differently in each epoch; files keep their language models."""
+    tasks = {"name": "resharding", "shards": 2, "parts": 3, "language_model_folds": 4}
+    plan = plan_of({"a": {**SELECTED, "tasks": tasks}})
+    for epoch in (1, 2, 3):
+        for shard, files in enumerate(deal_files(6, 2, 1, epoch)):
+            place = job(epoch=epoch, shard=shard)
+            assert plan.epochs.training_files(place) == [f"out/x/shards/train/6/{file}.h5" for file in files]
+            models = [f"out/x/lm/6-shards/4-folds/{file % 4}.bin" for file in files]
+            assert plan.epochs.training_models(place) == models
+    assert plan.shards.cut(job(split="train", shards="6")) == Shuffled(6, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "files", "shards", "folds", "cut"),
+    [
+        ({"name": "random"}, 4, 4, 4, Shuffled(4)),
+        ({"shards": 3}, 24, 3, 10, Shuffled(24)),
+        (
+            {"name": "pooled", "labels": ["b", "a"]},
+            10,
+            1,
+            10,
+            Pooled(labels=("a", "b"), shards=10, size="one"),
+        ),
+        ({"name": "pooled-cat", "labels": ["a"], "parts": 3}, 3, 1, 3, Pooled(labels=("a",), shards=3)),
+        (NATURAL, 3, 3, 3, Labelled(labels={"a": 2, "b": 1})),
+        (
+            {**NATURAL, "others": "join", "minimum": 5},
+            *(4, 4, 4),
+            Labelled(labels={"a": 2, "b": 1}, others="join", minimum=5),
+        ),
+    ],
+)
+def test_tasks(tasks, files, shards, folds, cut):
+    """Files, shards and language models: one model per file, at most 10; tasks have their own folders."""
+    plan = plan_of({"a": {**SELECTED, "tasks": tasks}})
+    found = plan.config.experiments["a"].tasks
+    assert (files_of(found), found.shards, found.language_model_folds) == (files, shards, folds)
+    name = plan.shards.name(plan.config.experiments["a"])
+    kind = tasks.get("name", "random").removesuffix("-cat")
+    has_digest = kind in ("natural", "pooled")
+    assert re.fullmatch(f"{files}-{kind}-[0-9a-f]{{8}}" if has_digest else str(files), name)
+    for wildcard in (name, f"{name}-seed-7"):
+        assert re.fullmatch(SHARDS_PATTERN, wildcard)
+    place = job(split="train", shards=name)
+    assert plan.shards.cut(place) == cut
+    assert plan.shards.labels(place) == (["out/x/corpus/train.task.gz"] if has_digest else [])
+    in_shard = files // shards
+    assert len(plan.epochs.training_files(job(epoch=1, shard=0))) == in_shard
+    settings = read_settings(ChooseSettings, plan.tables.choose_settings(job()))
+    assert settings.experiment == replace(plan.config.experiments["a"], tasks=found)
+    assert settings.experiment.tasks.shards == shards
+    # if sentences are dropped, the shards do not have all rules of train
+    is_whole = kind in ("random", "resharding") or "others" in tasks
+    assert plan.tables.counted.get("train") == (name if is_whole else None)
+
+
+def test_independent_tasks():
+    """Each is an experiment; they are compared together, by task."""
+    tasks = {"labels": {"a": 2, "b": 1}, "language_model_folds": 1}
+    own = {**SELECTED, "tasks": {**tasks, "name": "independent"}}
+    experiments = {
+        "all": {**SELECTED, "tasks": {**tasks, "name": "natural"}},
+        "own": {**own, "repeats": 2},
+        "next": {**own, "start_from": "own"},
+    }
+    plan = plan_of(experiments, DATA | {"test": LABELLED, "devtest": LABELLED})
+    assert plan.tables.compared == ["all"]
+    assert plan.tables.independent["own"] == {"a": "own.task-a", "b": "own.task-b"}
+    repeated = {"a": "own.task-a.repeat-2", "b": "own.task-b.repeat-2"}
+    assert plan.tables.independent["own.repeat-2"] == repeated
+    assert plan.config.experiments["next.task-b"].start_from == "own.task-b"
+    # the same file as in the shards of the natural tasks
+    of_b = plan.epochs.training_files(job("own.task-b", epoch=1, shard=0))
+    assert of_b == plan.epochs.training_files(job("all", epoch=1, shard=2))
+    cut = job(split="train", shards=plan.shards.name(plan.config.experiments["all"]))
+    assert plan.shards.labels(cut) == ["out/x/corpus/train.task.gz"]
+    assert plan.shards.scored_labels(cut) == ["out/x/corpus/devtest.task.gz"]
+    of_b = job("own.task-b.repeat-2")
+    assert plan.tables.scored_labels(of_b) == ["out/x/corpus/devtest.task.gz"]
+    chosen = json.loads(plan.tables.choose_settings(of_b))
+    assert {"name": "own.task-b", "repeat": 2, "label": "b"}.items() <= chosen.items()
+    assert chosen["experiment"]["tasks"] == {
+        **{"name": "independent", "labels": {"b": 1}, "minimum": 1},
+        **{"language_model_folds": 1, "shards_per_job": 1},
+    }
+    systems = json.loads(plan.tables.task_settings(job(split="test")))["systems"]
+    assert [(one["name"], one["translation"].removeprefix(f"{FOLDER}/")) for one in systems] == [
+        ("all", "all/best/test.txt"),
+        *((name.partition(".")[0], f"{name}/tasks/test.txt") for name in ("own", "own.repeat-2", "next")),
+    ]
+    place = job(independent="own.repeat-2", split="test")
+    names = [f"{FOLDER}/{name}/best/test.txt" for name in repeated.values()]
+    assert plan.tables.own_translations(place) == names
+
+
+@pytest.mark.parametrize(("names", "labels"), [("np", ("a", "b", "z")), ("npi", ("z", "b")), ("r", ())])
+def test_table_by_task(names, labels):
+    """The labels of independent tasks, which have no weights for others, or else of all tasks."""
+    tasks = {
+        "n": NATURAL,
+        "p": {"name": "pooled", "labels": ["z", "a"]},
+        "i": {"name": "independent", "labels": {"z": 1, "b": 1}},
+        "r": {},
+    }
+    experiments = {name: {"tasks": tasks[name]} for name in names}
+    tables = plan_of(experiments, DATA | {"test": LABELLED, "devtest": LABELLED}).tables
+    assert tables.task_labels == labels
+    assert tables.task_splits == (["test"] if labels else [])
+    if "i" not in names:
+        assert plan_of(experiments, DATA | {"test": PAIR}).tables.task_splits == []
