@@ -295,8 +295,7 @@ def test_advice_on_what_yaml_reads_otherwise(tmp_path, refused):
     for text, message in (
         ("data: {source_language: no}", "put the word in quotes, as in 'no'"),
         ("data: {target_language: on}", "YAML reads yes, on and true in this way"),
-        ("data: {target_language: pt_BR}", "is 'pt_BR', must be written 'pt-br'"),
-        ("data: {source_language: DE}", "is 'DE', must be written 'de'"),
+        ("data: {target_language: pt BR}", "is 'pt BR', must be text of the form"),
         ("data: {release: 2024-05-01}", "put it in quotes: '2024-05-01'"),
         ("seed: 0100", "0100 is a number to base 8 in YAML; write it without the zero"),
         ("experiments: {on: {}}", "put the word in quotes, as in 'yes'"),

@@ -55,9 +55,10 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
     loaded = set(limited(program=["-c", code], cwd=tmp_path).stdout.split())
     found = {*used_modules("step shard"), *used_modules("lm estimate")}
     of_main = {f"itersel.cli.{name}" for name in ("completion", "main", "signals", "warm_up")}
-    # what declares the keys about text uses the first two; the third reads settings; `train`, which also
+    # what declares the keys about text uses the first three; the fourth reads settings; `train`, which also
     # writes them into its output, depends on it
-    of_config = {"itersel.corpus.corpora", "itersel.corpus.debian", "itersel.config.sections"}
+    of_text = {f"itersel.corpus.{name}" for name in ("corpora", "debian", "languages")}
+    of_config = {*of_text, "itersel.config.sections"}
     assert "itersel.config.sections" in used_modules("train")
     assert loaded - found - WITHOUT_INFLUENCE == of_main | of_config
 

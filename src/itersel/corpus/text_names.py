@@ -1,4 +1,4 @@
-"""Names of splits, test sets, languages and references; imports little, so configs and commands read fast."""
+"""Names of splits, test sets and references; imports little, so configs and commands read fast."""
 
 import re
 
@@ -11,9 +11,6 @@ NO_TEST_SETS = (
     *(POOLED, "source", "target", "file", "columns", "fields", "mtdata", "sacrebleu", "task", "devtest"),
     *("lists", "quality"),
 )
-
-# Language codes as Debian writes them: de, pt-br.
-LANGUAGE_PATTERN = r"[a-z]{2,3}(-[a-z]+)*"
 
 
 def is_test_set_name(name: object) -> bool:

@@ -206,10 +206,9 @@ class Tables:
         return self.translation(name, test_set)
 
     def restoring(self, wildcards: Any) -> str:
-        """Return the options of `itersel detokenize` to restore text; none for the text of another system."""
-        if wildcards.scored in self.outputs:
-            return ""
-        return shell_options(preparation=self._files.preparation, recaser=self._files.recaser)
+        """Return the options of `itersel detokenize`: text of another system is cleaned, ours restored."""
+        recaser = None if wildcards.scored in self.outputs else self._files.recaser
+        return shell_options(preparation=self._files.preparation, recaser=recaser)
 
     def output_texts(self, test_set: str) -> list[str]:
         """Return the plain text of a test set by other systems."""

@@ -52,7 +52,8 @@ class Translations(NamedTuple):
 def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None = None) -> Translations:
     """Read a test set and its translations by all systems.
 
-    Those of other systems are plain text, which needs the `preparation` of the training corpus.
+    Those of other systems are plain text, which has been cleaned, and needs the `preparation` of the training
+    corpus.
     """
     if not files.references:
         raise InputError(f"test set '{name}' has no reference; name its file")
@@ -81,7 +82,7 @@ def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None 
     counted = read_counts_of(files.counts, texts, paths, len(references)) if files.counts else []
 
     if preparation is not None:
-        prepare = read_preparation(preparation).target
+        prepare = read_preparation(preparation).cleaned_target
         texts[len(systems) :] = map(prepare, texts[len(systems) :])
 
     return Translations(name, [*systems, *others], texts, references, counted)

@@ -20,7 +20,7 @@ ON_TEST, ON_DEVTEST = (f"{split} {title_of(TOKENIZED_BLEU)}" for split in ("test
 # Notes on the scores of text, by what the text is.
 NOTES = {
     "detokenized": f"{title_of(TOKENIZED_BLEU)} is of tokenised lowercased text, as the papers report it. "
-    "All other scores are of detokenised translations against the references as they were given.",
+    "All other scores are of detokenised translations against the original references.",
     "tokenized": "All scores are of tokenised text, as the corpus was given tokenised: compare them only "
     "with scores that were computed on the same tokens. Case has been restored.",
     "listed": "All scores are of translations and references as they were given.",
