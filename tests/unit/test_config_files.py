@@ -229,7 +229,8 @@ def test_suspicious_text(capsys):
     assert warnings(capsys, config) == ["7 of the 9 references of dev are empty"]
     # the sources of dev are targets of train
     write_text(dev_a=[f"target sentence number train{number}" for number in range(9)], dev_b=words)
-    assert warnings(capsys, config) == ["source and target of dev seem to be swapped"]
+    [warning] = warnings(capsys, config)
+    assert warning.startswith("source and target of dev seem to be swapped")
     write_text(dev_a=["source", *words], dev_b=["de", *words])
     config["data"]["source_language"] = "de"
     assert warnings(capsys, config) == ["the first pair of dev looks like the header of a table; remove it"]
@@ -258,7 +259,9 @@ def test_suspicious_languages(capsys):
     config["data"]["dev"] = {"source": "dev.a", "target": "dev.b"}
     found = warnings(capsys, config)
     assert found[0].startswith("'th' is written without spaces, so each character becomes a token")
-    assert found[1:] == ["source and target of dev seem to be swapped"]
+    assert found[1] == "source and target of dev seem to be swapped"
+    # no other text is in these languages either
+    assert len(found) == 2 + 2 * 3
     config["data"] |= {"source_language": "eo", "target_language": "en", "dev": content()["data"]["dev"]}
     warning = "Moses' tokeniser has no abbreviations for 'eo'; it uses those of English"
     assert warnings(capsys, config) == [warning]

@@ -12,6 +12,10 @@ NO_TEST_SETS = (
     *("lists", "quality"),
 )
 
+# What tables call the translations that another decoder ranks first in its n-best lists. It cannot be the
+# name of an experiment, which has no spaces.
+FIRST_ENTRIES = "first entries"
+
 
 def is_test_set_name(name: object) -> bool:
     """Return whether this name is valid for a test set: usable in file names and not a reserved key."""

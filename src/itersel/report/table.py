@@ -102,11 +102,11 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
                 lines += [*_scores(one["systems"], names), ""]
 
     first, how = table["test_sets"][0], table["significance"]
-    choice = first["systems"][0]["runs"][0]["chosen_by"]
+    run = next(filter(is_experiment, first["systems"]))["runs"][0]
     lines += [
         f"differs from: systems whose {ON_TEST} differs significantly (p < {how['alpha']:g}, approximate",
         f"randomization, {how['trials']} trials, seed {how['seed']}). Epochs are chosen by {DEVTEST} "
-        f"{title_of(choice)}.",
+        f"{title_of(run['chosen_by'])}.",
     ]
     if first["signatures"]:
         lines += wrapped([NOTES[text], MARKS])
@@ -114,7 +114,7 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
     own = [
         one["name"]
         for one in table["test_sets"]
-        if any(run["devtest"] != DEVTEST for run in one["systems"][0]["runs"])
+        if next(filter(is_experiment, one["systems"]))["runs"][0]["devtest"] != DEVTEST
     ]
     if own:
         lines.append(f"With their own devtest: {', '.join(own)}.")
