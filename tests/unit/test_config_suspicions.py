@@ -94,3 +94,31 @@ def test_scripts_that_languages_have():
     assert found((german, chinese), ("de", "zh"), (german, chinese)) == []
     # of an unknown language, nothing is expected
     assert [one for one in found(pairs(60, 2), ("de", "xx")) if " of dev " in one] == []
+
+
+def test_near_duplicates():
+    """Sources that differ from one of train in numbers, or in one name, are counted; equal ones are not."""
+    sources = [f"die Datei {number} gehört jetzt dem Benutzer Anna" for number in range(50)]
+    targets = [f"file {number} belongs to user Anna now" for number in range(50)]
+    german, english = pairs(50, 2)
+    train = pairs(400, 1)
+    train[0].append("die Datei 77.3 gehört jetzt dem Benutzer Anna")
+    train[1].append("file 77.3 belongs to user Anna now")
+    [warning] = found((german + sources, english + targets), train=train)
+    assert warning.startswith("50 of the 100 different sources of dev (50 %)")
+
+    other = [line.replace("Anna", "Otto") for line in sources]
+    [warning] = found((german + other, english + targets), train=train)
+    assert warning.startswith("50 of the 100 ")
+
+    # two names differ, or a word that is no name
+    for old, new in (("die Datei", "die Mappe"), ("gehört", "nimmt")):
+        changed = [line.replace(old, new) for line in other]
+        assert found((german + changed, english + targets), train=train) == []
+
+    train[0].extend(sources)
+    train[1].extend(targets)
+    # all of dev is in train, but each has near-duplicates beside itself
+    assert len(found((german + sources, english + targets), train=train)) == 1
+    few = [*german, train[0][0]], [*english, train[1][0]]
+    assert found(few) == []
