@@ -12,6 +12,7 @@ from operator import itemgetter
 from statistics import correlation, fmean, stdev
 
 from itersel.config.learners import Batch
+from itersel.config.near_duplicates import NearDuplicates
 from itersel.config.values import Config
 from itersel.corpus.text import Bitext
 from itersel.corpus.tokenization import SOUTH_EAST_LANGUAGES, UNSPACED_LANGUAGES, import_sacremoses
@@ -26,11 +27,8 @@ SIDES = ("source", "target")
 ENOUGH, LEAST_CORRELATION, MOST_SHIFT = 50, 0.3, 3
 # The variation of lengths, relative to their mean, below which they tell nothing.
 LEAST_VARIATION = 0.1
-# Sources of so many words are near-duplicates if they differ only in numbers or in one name; the share of a
-# held-out set from which a warning counts them, and what stands for a number or a name.
-LEAST_WORDS, LEAST_NEAR, PLACE = 4, 0.01, "\0"
-# Of more held-out sources with the same half, only these are compared: boilerplate would take quadratic time.
-MOST_ALIKE = 50
+# The share of near-duplicates in a held-out set from which a warning counts them.
+LEAST_NEAR = 0.01
 # The share of a side's words that are known from the other side of train, if it may be of that language.
 LEAST_SHARE = 0.3
 # Words of which only the header of a table consists.
@@ -54,9 +52,6 @@ _LATIN = (
     "af ca cs cy da de en es et eu fi fr ga gl hr hu id is it la lt lv mt nl no pl pt ro sk sl sq sv sw tr vi"
 )
 _SCRIPT_OF |= dict.fromkeys(_LATIN.split(), "LATIN")
-_NUMBER = re.compile(r"(?<!\S)[\d.,:/%-]*\d[\d.,:/%-]*(?!\S)")
-# The number of words of a line, which half of it, and the text of this half.
-Half = tuple[int, int, str]
 # A point or comma that is a word of its own, and one that ends a word.
 _PUNCTUATION = re.compile(r"\w [.,](?: |$)"), re.compile(r"\w[.,](?: |$)")
 _STRIPPED = ".,;:!?\"'()[]“”„«»"
@@ -78,8 +73,6 @@ class _Found:
     sources: set[str] = field(default_factory=set)
     same: int = 0
     swapped: int = 0
-    # of held-out sets: those of which train has a near-duplicate
-    near: set[str] = field(default_factory=set)
 
 
 class Suspicions:
@@ -88,8 +81,7 @@ class Suspicions:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._splits: dict[str, _Found] = {}
-        # the sources of held-out sets, with their splits, by `_halves`
-        self._halves: dict[Half, list[tuple[str, str]]] = {}
+        self._near = NearDuplicates()
         self._words: tuple[Counter[str], Counter[str]] = Counter(), Counter()  # of the two sides of train
 
     def add(self, split: str, block: Bitext) -> None:
@@ -105,11 +97,7 @@ class Suspicions:
 
         if split != "train":
             found.sources.update(block.source)
-            for line in dict.fromkeys(block.source):
-                for half in _halves(line):
-                    same = self._halves.setdefault(half, [])
-                    if len(same) < MOST_ALIKE:
-                        same.append((split, line))
+            self._near.hold_out(split, block.source)
             return
 
         for known, side in zip(self._words, (block.source, block.target), strict=True):
@@ -120,11 +108,7 @@ class Suspicions:
             other.same += len(other.sources.intersection(block.source))
             other.swapped += len(other.sources.intersection(block.target))
 
-        for line in block.source:
-            for half in _halves(line):
-                for one, source in self._halves.get(half, ()):
-                    if _is_near(source, line):
-                        self._splits[one].near.add(source)
+        self._near.compare(block.source)
 
     def _look_at_first(self, block: Bitext) -> _Found:
         lines = [*block.source[:SAMPLE], *block.target[:SAMPLE]]
@@ -238,12 +222,12 @@ class Suspicions:
 
     def _near_duplicates(self) -> Iterator[str]:
         for split, found in self._splits.items():
-            count, total = len(found.near), len(found.sources)
+            count, total = self._near.count(split), len(found.sources)
             if count >= max(1, LEAST_NEAR * total):
                 yield (
                     f"{count:,} of the {total:,} different sources of {split} ({100 * count / total:.0f} %) "
-                    "differ from one of train only in numbers or in a name; scores may tell more about memory "
-                    "than about translation"
+                    "differ from one of train only in numbers or in a name; scores may tell more about "
+                    "memory than about translation"
                 )
 
     def _short_references(self) -> Iterator[str]:
@@ -287,27 +271,6 @@ def _name(script: str) -> str:
 def _words(lines: Sequence[str]) -> Counter[str]:
     words = chain.from_iterable(map(str.split, lines))
     return Counter(filter(None, (word.strip(_STRIPPED) for word in words)))
-
-
-def _masked(line: str) -> list[str]:
-    return _NUMBER.sub(PLACE, line).split()
-
-
-def _halves(line: str) -> Iterator[Half]:
-    """Yield the two halves of a line without its numbers; near-duplicates have one of them in common."""
-    words = _masked(line)
-    if len(words) >= LEAST_WORDS:
-        middle = len(words) // 2
-        yield len(words), 0, " ".join(words[:middle])
-        yield len(words), 1, " ".join(words[middle:])
-
-
-def _is_near(line: str, other: str) -> bool:
-    """Return whether two lines of as many words differ, and only in numbers or in one name."""
-    pairs = zip(_masked(line), _masked(other), strict=True)
-    different = [pair for pair in pairs if pair[0] != pair[1]]
-    is_name = all(word[0].isupper() for pair in different for word in pair)
-    return line != other and (not different or (len(different) == 1 and is_name))
 
 
 def _correlations(source: Sequence[str], target: Sequence[str]) -> dict[int, float]:
