@@ -98,7 +98,7 @@ def test_results(project):
     assert [system["system"] for system in table["systems"]] == [0, 1, 2]
     # tuning gains something over the decoder
     assert decoder["name"] == "first entries"
-    assert selected["scores"]["bleu"]["better_than"] == [0]
+    assert 0 in selected["scores"]["bleu"]["better_than"]
     # some dense features may not have been selected before they were tuned
     assert selected["runs"][0]["active_features"] <= 300 + 2
     assert selected["test"]["mean"] > tuned["test"]["mean"]
