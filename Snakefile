@@ -1,5 +1,13 @@
 # From parallel text to BLEU with significance: `snakemake`, `snakemake -n`, `snakemake --rulegraph`.
 # Every rule calls one `itersel` command; what it does is in src/itersel, what is run is in config.yaml.
+import sys
+
+# Snakemake lets files beside a Snakefile take the place of Python's modules. They do not if their folder is last in the
+# path; Snakemake does not add a folder that is there already.
+HERE = workflow.current_basedir.get_path_or_uri(secret_free=True)
+sys.path.append(f"{HERE}/workflow/rules")
+sys.path.sort(key=(HERE, workflow.basedir).__contains__)
+
 from snakemake.utils import min_version
 
 min_version("9.14")

@@ -256,7 +256,9 @@ def test_suspicious_languages(capsys):
     cyrillic, thai = [[letter * 9 + f" {number}" for number in range(9)] for letter in "дก"]
     write_text(dev_a=thai, dev_b=cyrillic)
     config["data"]["dev"] = {"source": "dev.a", "target": "dev.b"}
-    check_warnings(capsys, config, "'th'", "dev")
+    # no other text is in these languages either
+    others = [(split, code) for split in ("devtest", "test", "train") for code in ("'ru'", "'th'")]
+    check_warnings(capsys, config, "'th'", "dev", *others)
     config["data"] |= {"source_language": "eo", "target_language": "en", "dev": content()["data"]["dev"]}
     check_warnings(capsys, config, ("Moses", "'eo'", "English"))
 

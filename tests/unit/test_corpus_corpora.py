@@ -181,9 +181,15 @@ def test_skipped_tmx_units_of_two_regions(tmp_path, capsys):
 
 
 def test_language_codes():
-    for code, language in ("EN-US", "en"), ("en_US", "en-us"), ("en", "en-us"), ("zh-Hant-TW", "zh-hant"):
+    for code, language in (
+        ("EN-US", "en"),
+        ("en_US", "en-us"),
+        ("en", "en-us"),
+        ("eng", "en"),
+        ("zh-Hant-TW", "zh-hant"),
+    ):
         assert matches(code, language), code
-    for code, language in ("en-GB", "en-us"), ("eng", "en"), ("de", "den"):
+    for code, language in ("en-GB", "en-us"), ("enf", "en"), ("de", "den"):
         assert not matches(code, language), code
 
 

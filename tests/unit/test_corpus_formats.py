@@ -112,6 +112,61 @@ def test_xliff(tmp_path, text, german, english):
         read(path, Reading("fr", "en"))
 
 
+def xliff_unit(source, target, segmented=""):
+    return f"<trans-unit id='a'><source>{source}</source>{segmented}<target>{target}</target></trans-unit>"
+
+
+def segments(*texts, numbers=(1, 2, 3)):
+    pairs = zip(numbers, texts, strict=False)
+    return " ".join(f'<mrk mtype="seg" mid="{number}">{text}</mrk>' for number, text in pairs)
+
+
+ENGLISH = segments("One.", "<g id='1'>Two</g>.", "Three.")
+
+
+@pytest.mark.parametrize(
+    ("target", "segmented", "pairs"),
+    [
+        (
+            segments("Eins.", "", "Drei."),
+            f"<seg-source>{ENGLISH}</seg-source>",
+            ["Eins.|One.", "Drei.|Three."],
+        ),
+        # only some segments, in another order
+        (
+            segments("Drei.", "Zwei.", numbers=(3, 2)),
+            f"<seg-source>{ENGLISH}</seg-source>",
+            ["Drei.|Three.", "Zwei.|Two."],
+        ),
+        # cut by nobody on the other side
+        (segments("Eins.", "Zwei.", "Drei."), "", ["Eins. Zwei. Drei.|One. Two. Three."]),
+        (segments("Eins.", "Zwei.", ""), "", []),
+        # a number twice
+        (
+            segments("Eins.", "Zwei.", numbers=(1, 1)),
+            f"<seg-source>{ENGLISH}</seg-source>",
+            ["Eins. Zwei.|One. Two. Three."],
+        ),
+        # a mark of another kind
+        ('<mrk mtype="protected" mid="1">Eins</mrk> zwei', "", ["Eins zwei|One. Two. Three."]),
+    ],
+)
+def test_xliff_cut_by_a_tool(tmp_path, target, segmented, pairs):
+    unit = xliff_unit("One. Two. Three.", target, segmented)
+    path = write(tmp_path / "a.xlf", XLIFF_1.replace("<group>", f"{unit}<group>"))
+    found = read(path)
+    texts = [f"{german}|{english}" for german, english in zip(found.source, found.target, strict=True)]
+    assert texts == ["Den Deckel öffnen|Open the lid", *pairs, "Ja|Yes"]
+
+
+@pytest.mark.parametrize("code", ["deu", "ger-DE", "DE_at"])
+def test_other_codes_of_a_language(tmp_path, code):
+    xliff = write(tmp_path / "a.xlf", XLIFF_2.replace('"de-DE"', f'"{code}"'))
+    xml = write(tmp_path / "a.xml", XML.replace('lang="de"', f'lang="{code}"'))
+    assert read(xliff, Reading("en", "de")).target == ["Auf damit", "Ja"]
+    assert read(xml).source == ["Haus", "ja"]
+
+
 def test_csv(tmp_path):
     path = write(tmp_path / "a.csv", 'label,de,en\nx,"ein, ""Haus""","a\nhouse"\ny,ja,yes\n')
     found = read(path, fields=Fields("de", "en", "label"))
@@ -198,6 +253,16 @@ def test_wmt_xml(tmp_path):
     assert read(path) == Bitext(["Haus", "ja"], ["house", "yes"])
     with input_error("a.xml:", "de", "fr"):
         read(path, Reading("de", "fr"))
+
+
+def test_documents_without_a_reference(tmp_path, capsys):
+    """They are left out, and counted."""
+    start, end = XML.index("<doc "), XML.index("</collection>")
+    begin, behind = XML.index("<ref "), XML.index("<hyp ")
+    without = XML[start:begin] + XML[behind:end]
+    path = write(tmp_path / "a.xml", XML[:end] + 2 * without + XML[end:])
+    assert read(path).target == ["house", "yes"]
+    assert "a.xml: warning: 2 of 3 documents" in capsys.readouterr().err
 
 
 GERMAN_PO = PO.format(language="de")

@@ -128,10 +128,17 @@ def outputs(tmp_path):
         write_counts(path, counted(text, [RAW]))
     write_lines(tmp_path / "raw", RAW)
     write_lines(tmp_path / "bad.gz", BAD)
-    count_bad = ["detokenize", "--input", str(tmp_path / "bad.gz"), "--output", str(tmp_path / "plain")]
+    preparation, _ = write_detokenizer(tmp_path, RAW)
+    count_bad = [
+        "detokenize",
+        preparation,
+        "--input",
+        str(tmp_path / "bad.gz"),
+        "--output",
+        str(tmp_path / "plain"),
+    ]
     assert main([*count_bad, "--reference", str(tmp_path / "raw"), "--counts", counts[2]]) == 0
     assert read_lines(tmp_path / "plain") == BAD
-    preparation, _ = write_detokenizer(tmp_path, RAW)
 
     def command(outputs):
         counted = [*counts[:2], *counts[2:] * len(outputs)]

@@ -41,6 +41,15 @@ def write_lists(folder, split):
         (folder / split / f"{part}.nbest").write_text("".join(lines))
 
 
+def first_entries(lists):
+    """Return the first translation of each sentence, which lists of different sentences have."""
+    found = {}
+    for line in "".join(path.read_text() for path in lists).splitlines():
+        number, text, *_ = line.split(" ||| ")
+        found.setdefault(int(number), text)
+    return [found[number] for number in range(len(found))]
+
+
 def with_lists(project):
     """Return a project that learns from lists of its text."""
     data = {"kind": "lists", "target_language": "en", "tokenized": True}
@@ -86,13 +95,19 @@ def test_results(project):
     assert (jobs["shard_lists"], jobs["import_lists"]) == (5, 2 + 1 + 2 + 2 + 2)
     output = project.run("--cores", "2")
     table = json.loads((project.results / "report/table.json").read_text())["test_sets"][0]
-    tuned, selected = table["systems"]
-    assert [tuned["tune_on"], selected["tune_on"]] == ["dev", "train"]
+    decoder, tuned, selected = table["systems"]
+    assert [system["tune_on"] for system in table["systems"]] == [None, "dev", "train"]
+    assert [system["system"] for system in table["systems"]] == [0, 1, 2]
+    # tuning gains something over the decoder
+    assert decoder["name"] == "first entries"
+    assert 0 in selected["scores"]["bleu"]["better_than"]
     # some dense features may not have been selected before they were tuned
     assert selected["runs"][0]["active_features"] <= 300 + 2
     assert selected["test"]["mean"] > tuned["test"]["mean"]
     assert selected["scores"]["bleu"]["mean"] > 90
     lists = [project.folder / "test" / f"{part}.nbest" for part in range(2)]
+    first = project.results / "evaluation/test/first entries.txt"
+    assert first.read_text().splitlines() == first_entries(lists)
     for name in EXPERIMENTS:
         best = project.results / "experiments" / name / "best"
         weights = read_weights(best / "weights.h5")

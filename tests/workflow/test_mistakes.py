@@ -8,12 +8,17 @@ import random
 import re
 import shutil
 import subprocess
+import sys
+from importlib.metadata import packages_distributions
+from importlib.util import find_spec
 
 import pytest
 from tests.needs import missing
 from tests.refusals import check_facts
-from tests.workflow.conftest import SIZES
+from tests.workflow.conftest import SIZES, Project
 from tests.workflow.preloaded import run_snakemake
+
+from itersel.project import create_project
 
 NO_FILES = {"kind": "files", **{split: {"source": "train.source", "target": "none"} for split in SIZES}}
 
@@ -140,3 +145,21 @@ def test_file_from_the_future(make_project, late):
     assert line.startswith(f"itersel: {late[0]}{others}: ")
     assert "Traceback" not in output
     assert not (project.results / "logs").exists()
+
+
+def test_files_named_like_modules(make_project):
+    """A run never imports a file beside the Snakefile in place of a module of Python or of a package."""
+    folder = make_project().folder
+    create_project(folder, [])
+    project = Project(folder, folder / "Snakefile")
+
+    names = {*sys.stdlib_module_names, *packages_distributions()}
+    found = [name for name in names if name.isidentifier() and name[0] != "_" and find_spec(name)]
+    assert {"statistics", "timeit", "numpy"} <= set(found)
+    for name in found:
+        (project.folder / f"{name}.py").write_text(f"raise SystemExit('imported {name}')\n")
+
+    # as for the command `snakemake`, whose own folder comes first in the path
+    safe = {"PYTHONSAFEPATH": "1"}
+    assert "train_shard" in project.run("--dry-run", environment=safe, is_forked=False)
+    project.run("--cores", "1", "results/tiny/corpus/train.source.gz", environment=safe, is_forked=False)

@@ -2,6 +2,7 @@
 #
 # needs: the files of data.{train,dev,devtest,test}
 # makes: corpus/{split}.{target,source,task}.gz, corpus/{split}.target.{number}.gz (further references),
+#        corpus/{split}.first.gz (the translations that the decoder ranks first, of test),
 #        corpus/{preparation,recaser}.json, statistics, shards/{split}/{shards}/{shard}.h5
 
 
@@ -28,6 +29,25 @@ for list_split in LIST_TEXTS.splits:
             code=step_digest("corpus references"),
         shell:
             "itersel corpus references {params.options} &> {log:q}"
+
+
+rule take_first_entries:
+    """take the first entries of the lists of {split}"""
+    input:
+        LIST_TEXTS.lists,
+    output:
+        f"{RESULTS}/corpus/{{split}}.first.gz",
+    log:
+        f"{LOGS}/corpus/{{split}}.first.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **TEXT.request(1000, 120),
+    params:
+        lists=LIST_TEXTS.given_lists,
+        code=step_digest("rescore"),
+    shell:
+        "itersel rescore --first --nbest {params.lists:q} --output {output:q} &> {log:q}"
 
 
 rule shard_lists:

@@ -171,12 +171,13 @@ def split(text: str) -> str:
 
 
 def language(text: str) -> str:
-    """Parse a language code."""
-    from itersel.corpus.text_names import LANGUAGE_PATTERN
+    """Parse a language code, which may be another code of the language than the usual one."""
+    from itersel.corpus.languages import LANGUAGE_PATTERN, usual_code
 
-    if not re.fullmatch(LANGUAGE_PATTERN, text):
+    code = usual_code(text)
+    if not re.fullmatch(LANGUAGE_PATTERN, code):
         refuse(text, "a language code, such as de or pt-br")
-    return text
+    return code
 
 
 def output_file(text: str) -> str:

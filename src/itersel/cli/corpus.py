@@ -282,13 +282,16 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
 
 def _add_references(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Write DIR/SPLIT.target.gz, .target.1.gz, ... and, if given, .source.gz and .task.gz, with their "
-        "statistics; for train also preparation.json and recaser.json, which leave translations as they are."
+        "Write DIR/SPLIT.target.gz, .target.1.gz, ... and, if given, .source.gz and .task.gz, cleaned as all "
+        "text that is scored, with their statistics; for train also preparation.json and recaser.json, which "
+        "leave translations as they are."
     )
     parser.add_argument("--split", type=split, required=True, help="train, dev, devtest, test or test.NAME")
     target = {"--target FILE": "references, one sentence per line; may be repeated"}
     add_files(parser, target, default=[])
     add_options(parser, {"--source FILE": "source text", "--task FILE": "task label of each line"})
+    tokenized = "the text is tokenised: only characters are normalised (NFC)"
+    add_options(parser, {"--tokenized": tokenized}, action="store_true")
     _add_languages(parser)
     _add_folder(parser)
 
@@ -297,7 +300,8 @@ def _references(options: argparse.Namespace) -> None:
     from itersel.corpus.pipeline import write_references
 
     languages = options.source_language, options.target_language
-    write_references(options.output, options.split, options.target, languages, options.source, options.task)
+    texts = options.target, languages, options.source, options.task
+    write_references(options.output, options.split, *texts, options.tokenized)
 
 
 def _add_statistics(parser: argparse.ArgumentParser) -> None:

@@ -13,14 +13,11 @@ def _add_detokenize(parser: argparse.ArgumentParser) -> None:
         "Restore the case of tokenised lowercased translations and detokenise them (Moses' rules). Text of a "
         "corpus that was given tokenised stays tokenised. With --counts, also write the n-gram matches and "
         "edits of each sentence, from which 'itersel step table' computes the scores; then, without "
-        "--preparation and --recaser, the input may be the text of another system, which stays as it is."
+        "--recaser, the input is the text of another system, which is cleaned as references are."
     )
 
-    files = {
-        "--preparation FILE": "preparation.json of the training corpus",
-        "--recaser FILE": "recaser.json of the training corpus",
-    }
-    add_options(parser, files)
+    add_options(parser, {"--preparation FILE": "preparation.json of the training corpus"}, required=True)
+    add_options(parser, {"--recaser FILE": "recaser.json of the training corpus"})
     add_text_files(parser, "translations")
 
     references = {"--reference FILE": "original references, to count against"}
@@ -43,23 +40,24 @@ def _detokenize(options: argparse.Namespace) -> None:
         raise InputError("--tokenizer has no effect without --counts; give both or neither")
     if options.counts in ("-", options.output):
         raise InputError("--counts needs a file other than standard output and --output")
-    made = (options.preparation, options.recaser)
-    is_plain = made == (None, None) and options.counts is not None
-    if not is_plain and None in made:
-        raise InputError("give --preparation and --recaser; only with --counts may both be left out")
-
-    def restored(lines: list[str]) -> list[str]:
-        return lines if is_plain else restore(lines, read_preparation(made[0]), read_recaser(made[1]))
+    is_other = options.recaser is None
+    if is_other and options.counts is None:
+        raise InputError("give --recaser, too; only with --counts may it be left out")
+    preparation = read_preparation(options.preparation)
 
     if options.counts is None:
-        write_lines(options.output, restored(read_lines(options.input)))
+        lines = read_lines(options.input)
+        write_lines(options.output, restore(lines, preparation, read_recaser(options.recaser)))
         return
     from itersel.evaluate.counts import count, write_counts
     from itersel.evaluate.metrics import read_references, read_translations
 
     references = read_references(options.reference)
     translations = read_translations(options.input, references, options.reference[0])
-    text = restored(translations)
+    if is_other:
+        text = translations = preparation.clean(translations)
+    else:
+        text = restore(translations, preparation, read_recaser(options.recaser))
     counts = count(translations, text, references, options.tokenizer or "13a")
     write_lines(options.output, text)
     write_counts(options.counts, counts)

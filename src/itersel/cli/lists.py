@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
 
 from itersel.cli.arguments import add_options, add_output, add_settings, not_negative
 from itersel.config.cutting import ListedSettings
@@ -14,7 +13,8 @@ from itersel.config.settings import read_settings
 def _add_lists(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Build a training shard (HDF5) from another decoder's n-best lists, which 'itersel step shard "
-        "--nbest' has cut. Equal translations of a sentence count once."
+        "--nbest' has cut. Translations are cleaned like their references; equal ones of a sentence count "
+        "once."
     )
     add_options(parser, {"--folder DIR": "output of 'itersel step shard --nbest'"}, required=True)
     add_options(parser, {"--number Z": "number of the shard, from 0"}, type=not_negative, required=True)
@@ -28,8 +28,9 @@ def _lists(options: argparse.Namespace) -> None:
     from itersel.lists.importing import import_lists
 
     settings = read_settings(ListedSettings, options.settings)
-    words: Callable[[Sequence[str]], Sequence[str]] = list
-    if settings.language is not None:
-        words = Preparation("", settings.language, protected=settings.protected).target
-    table = import_lists(options.folder, options.number, words)
+    is_tokenized = settings.language is None
+    preparation = Preparation(
+        "", settings.language or "", is_tokenized, protected=settings.protected, listed=is_tokenized
+    )
+    table = import_lists(options.folder, options.number, preparation)
     write_list_table(options.output, table, options.number, recorded(settings))

@@ -119,13 +119,15 @@ def _tune(options: argparse.Namespace) -> None:
 
 def _add_rescore(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Score the translations of n-best lists with the weights, and write the best one of each sentence, "
+        "Score the translations of n-best lists with weights, and write the best one of each sentence, "
         "or the lists in their new order. Lists are those of Moses, Marian, cdec or Joshua, "
         "'number ||| text ||| features ||| score', or JSON lines."
     )
     _add_nbest(parser)
-    weights = {"--weights FILE": "weights: text 'name value', .h5, .json or .ini (Moses)"}
-    add_options(parser, weights, required=True)
+    chosen = parser.add_mutually_exclusive_group(required=True)
+    add_options(chosen, {"--weights FILE": "weights: text 'name value', .h5, .json or .ini (Moses)"})
+    first = "write the first translation of each sentence in the files, as the decoder ranked them"
+    add_options(chosen, {"--first": first}, action="store_true")
     ranked = "write the K best of each sentence as they came in, with new scores, instead of the best text"
     add_options(parser, {"--k-best K": ranked}, type=positive)
     add_text_output(parser)
@@ -133,12 +135,18 @@ def _add_rescore(parser: argparse.ArgumentParser) -> None:
 
 def _rescore(options: argparse.Namespace) -> None:
     from itersel.lists.reading import read_lists
-    from itersel.lists.rescoring import rescored_lines
+    from itersel.lists.rescoring import first_texts, rescored_lines
     from itersel.lists.weights import read_any_weights
     from itersel.storage.files import write_lines
 
-    weights = read_any_weights(options.weights)
     is_ranked = options.k_best is not None
+    if options.first:
+        if is_ranked or options.scores:
+            raise InputError("--first needs neither --k-best nor --scores; remove them")
+        write_lines(options.output, first_texts(options.nbest))
+        return
+
+    weights = read_any_weights(options.weights)
     lists = read_lists(options.nbest, scores=_scores_of(options), has_lines=is_ranked)
     absent = sorted(set(weights.to_dict()) - set(lists.names))
     if len(absent) == weights.key.shape[0]:

@@ -23,7 +23,7 @@ from itersel.config.options import (
     wrong,
 )
 from itersel.config.tasks import NaturalTasks
-from itersel.corpus.text_names import LANGUAGE_PATTERN
+from itersel.corpus.languages import LANGUAGE_PATTERN
 
 MOST_SHARDS = 100_000
 

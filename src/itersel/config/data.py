@@ -9,7 +9,8 @@ from itersel.config.names import Names, check_text_name
 from itersel.config.options import option, option_of, paths, section
 from itersel.corpus.corpora import DEDUPLICATION, Columns, Fields
 from itersel.corpus.debian import ADDRESS_PATTERN, DEBIAN_MIRROR, DEBIAN_RELEASE, RELEASE_PATTERN
-from itersel.corpus.text_names import LANGUAGE_PATTERN, NO_TEST_SETS
+from itersel.corpus.languages import LANGUAGE_PATTERN
+from itersel.corpus.text_names import NO_TEST_SETS
 
 # Bounds on the config's limit for lines of raw text; preparation makes a line at most four times as long.
 MIN_RAW_LINE_BYTES = 2**10
@@ -120,8 +121,13 @@ class Data:
         "libreoffice-help",
         choices=DATA_KINDS,
     )
-    source_language: str = option("Language code of the source side.", "de", pattern=LANGUAGE_PATTERN)
-    target_language: str = option("Language code of the target side.", "en-us", pattern=LANGUAGE_PATTERN)
+    source_language: str = option(
+        "Language of the source side: a code such as de or pt-br. Other codes of a language (deu, pt_BR) "
+        "mean the same.",
+        "de",
+        pattern=LANGUAGE_PATTERN,
+    )
+    target_language: str = option("Language of the target side.", "en-us", pattern=LANGUAGE_PATTERN)
     folder: str | None = option(
         "libreoffice-help: folder that contains the unpacked help or the two .deb files; null: fetch them.",
         path=True,

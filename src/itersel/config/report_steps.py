@@ -115,7 +115,7 @@ class ScoredTestSet:
     )
     outputs: dict[str, str] = section(
         dict,
-        "Translations by other systems, plain text, by name; they need --preparation.",
+        "Translations by other systems, cleaned text, by name; they need --preparation.",
         names=Names("'name: file' lines", _check_system),
     )
 

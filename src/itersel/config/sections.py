@@ -32,6 +32,7 @@ from itersel.config.options import (
     wrong,
 )
 from itersel.config.plain import Forms
+from itersel.corpus.languages import LANGUAGE_PATTERN, usual_code
 from itersel.errors import InputError, attempt_all, suggest
 from itersel.storage.numbers import MAX_INTEGER
 
@@ -171,6 +172,8 @@ def _read_scalar(item: Field[Any], kind: type, value: object, key: str) -> Any:
     checked = _check_type(kind, value, key)
     if "any_case" in item.metadata:
         checked = checked.lower()
+    if item.metadata.get("pattern") == LANGUAGE_PATTERN:
+        checked = usual_code(checked)
     _check_bounds(item.metadata, checked, key)
     return _clean_path(checked) if "path" in item.metadata else checked
 
@@ -213,9 +216,7 @@ def _check_bounds(bounds: Mapping[str, Any], value: Any, key: str) -> None:
         what = "a path" if not value else "a path without control characters, { and }, Snakemake's wildcards"
         reject(key, value, what)
     if "pattern" in bounds and not re.fullmatch(bounds["pattern"], value):
-        plain = value.lower().replace("_", "-")
-        form = f"text of the form {bounds['pattern']}"
-        reject(key, value, f"written '{plain}'" if re.fullmatch(bounds["pattern"], plain) else form)
+        reject(key, value, f"text of the form {bounds['pattern']}")
 
     for bound, (word, is_out) in BOUNDS.items():
         if bound in bounds and is_out(value, bounds[bound]):

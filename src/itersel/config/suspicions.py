@@ -8,7 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
+from operator import itemgetter
+from statistics import correlation, fmean, stdev
 
+from itersel.config.near_duplicates import NearDuplicates
 from itersel.config.tuners import Batch
 from itersel.config.values import Config
 from itersel.corpus.text import Bitext
@@ -18,6 +21,16 @@ from itersel.lm.ngrams import UNKNOWN
 
 # Number of lines of a side that are examined, and of each block of train whose words are collected.
 SAMPLE = 500
+SIDES = ("source", "target")
+# How many pairs tell whether the lengths of two sides go together, which correlation they then have at least,
+# and by how many lines they may be shifted.
+ENOUGH, LEAST_CORRELATION, MOST_SHIFT = 50, 0.3, 3
+# The variation of lengths, relative to their mean, below which they tell nothing.
+LEAST_VARIATION = 0.1
+# The share of near-duplicates in a held-out set from which a warning counts them.
+LEAST_NEAR = 0.01
+# The share of a side's words that are known from the other side of train, if it may be of that language.
+LEAST_SHARE = 0.3
 # Words of which only the header of a table consists.
 _HEADER = frozenset(("source", "src", "target", "tgt", "trg", "text", "translation", "sentence", "label"))
 # Languages that are recognised by their alphabet: the first word in the names of its letters in Unicode.
@@ -34,6 +47,11 @@ _SCRIPTS = {
     "GEORGIAN": ("ka",),
 }
 _SCRIPT_OF = {language: script for script, languages in _SCRIPTS.items() for language in languages}
+# The others of which it is known for certain.
+_LATIN = (
+    "af ca cs cy da de en es et eu fi fr ga gl hr hu id is it la lt lv mt nl no pl pt ro sk sl sq sv sw tr vi"
+)
+_SCRIPT_OF |= dict.fromkeys(_LATIN.split(), "LATIN")
 # A point or comma that is a word of its own, and one that ends a word.
 _PUNCTUATION = re.compile(r"\w [.,](?: |$)"), re.compile(r"\w[.,](?: |$)")
 _STRIPPED = ".,;:!?\"'()[]“”„«»"
@@ -44,6 +62,8 @@ class _Found:
     """What is known about the pairs of a split."""
 
     scripts: list[str]  # alphabets of the two sides
+    words: tuple[Counter[str], Counter[str]]  # of the two sides
+    correlation: dict[int, float]  # of the lengths of the two sides, the target moved by some lines
     is_tokenized: bool
     has_header: bool
     pairs: int = 0
@@ -61,7 +81,8 @@ class Suspicions:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._splits: dict[str, _Found] = {}
-        self._words: Counter[str] = Counter()  # of the target side of train
+        self._near = NearDuplicates()
+        self._words: tuple[Counter[str], Counter[str]] = Counter(), Counter()  # of the two sides of train
 
     def add(self, split: str, block: Bitext) -> None:
         """Look at a block of pairs."""
@@ -76,15 +97,18 @@ class Suspicions:
 
         if split != "train":
             found.sources.update(block.source)
+            self._near.hold_out(split, block.source)
             return
 
-        if self._words.total() < 20 * SAMPLE:
-            words = chain.from_iterable(map(str.split, block.target[:SAMPLE]))
-            self._words.update(filter(None, (word.strip(_STRIPPED) for word in words)))
+        for known, side in zip(self._words, (block.source, block.target), strict=True):
+            if known.total() < 20 * SAMPLE:
+                known.update(_words(side[:SAMPLE]))
 
         for other in self._splits.values():
             other.same += len(other.sources.intersection(block.source))
             other.swapped += len(other.sources.intersection(block.target))
+
+        self._near.compare(block.source)
 
     def _look_at_first(self, block: Bitext) -> _Found:
         lines = [*block.source[:SAMPLE], *block.target[:SAMPLE]]
@@ -94,6 +118,8 @@ class Suspicions:
         names = _HEADER | {data.source_language, data.target_language}
         return _Found(
             [_script(side[:SAMPLE]) for side in (block.source, block.target)],
+            (_words(block.source[:SAMPLE]), _words(block.target[:SAMPLE])),
+            _correlations(block.source[:SAMPLE], block.target[:SAMPLE]),
             is_tokenized=10 * free > len(lines) and free > 4 * attached,
             has_header=first <= names | {name.partition("-")[0] for name in names},
         )
@@ -116,6 +142,8 @@ class Suspicions:
                 )
 
         yield from self._sides()
+        yield from self._shifts()
+        yield from self._near_duplicates()
         if self._config.data.target_language.partition("-")[0] in UNSPACED_LANGUAGES:
             return  # words cannot be counted without tokenising
 
@@ -140,17 +168,67 @@ class Suspicions:
                 yield f"Moses' tokeniser has no abbreviations for '{language}'; it uses those of English"
 
     def _sides(self) -> Iterator[str]:
-        """Yield a warning for each split whose source and target are probably swapped."""
+        """Yield a warning for each split with a side that is probably not in its language."""
         data = self._config.data
-        wanted = [
-            _SCRIPT_OF.get(code.partition("-")[0], "LATIN")
-            for code in (data.source_language, data.target_language)
-        ]
+        codes = data.source_language, data.target_language
+        wanted = [_SCRIPT_OF.get(code.partition("-")[0], "") for code in codes]
+
         for split, found in self._splits.items():
-            by_script = wanted[0] != wanted[1] and found.scripts == wanted[::-1]
+            by_script = all(wanted) and wanted[0] != wanted[1] and found.scripts == wanted[::-1]
             by_text = found.swapped > max(2, found.same, len(found.sources) // 20)
-            if by_script or by_text:
-                yield f"source and target of {split} seem to be swapped"
+            by_words = [self._of_other_side(split, side) for side in range(2)]
+
+            if by_script or by_text or all(by_words):
+                why = f": {by_words[0]}" if by_words[0] else ""
+                yield f"source and target of {split} seem to be swapped{why}"
+                continue
+
+            for side, code, script, there, why in zip(
+                SIDES, codes, wanted, found.scripts, by_words, strict=True
+            ):
+                if script and there and there != script:
+                    letters = f"nearly all of its letters are {_name(there)}, not {_name(script)}"
+                    yield f"the {side} of {split} does not seem to be in '{code}': {letters}"
+                elif why:
+                    yield f"the {side} of {split} does not seem to be in '{code}': {why}"
+
+    def _of_other_side(self, split: str, side: int) -> str:
+        """Return how many words of a side the two sides of train have, if the other side has far more."""
+        words = self._splits[split].words[side]
+        if split == "train" or not words or not all(self._words):
+            return ""
+        own, other = (_share(words, set(self._words[place])) for place in (side, 1 - side))
+        if other < LEAST_SHARE or other < 2 * own:
+            return ""
+        shares = f"{100 * own:.0f} % of its words are in the {SIDES[side]} of train"
+        return f"{shares}, {100 * other:.0f} % in the {SIDES[1 - side]}"
+
+    def _shifts(self) -> Iterator[str]:
+        """Yield a warning for each split whose lines are probably not translations of each other."""
+        for split, found in self._splits.items():
+            measured = found.correlation.get(0, 1.0)
+            if measured >= LEAST_CORRELATION:
+                continue
+
+            shift, best = max(found.correlation.items(), key=itemgetter(1))
+            advice = "are they translations of each other?"
+            if best > 2 * LEAST_CORRELATION:
+                lines = f"{abs(shift)} line{'s' * (abs(shift) > 1)}"
+                advice = f"it is {best:.2f} if the target is moved {'up' if shift > 0 else 'down'} by {lines}"
+            yield (
+                f"the lengths of source and target of {split} do not go together (correlation "
+                f"{measured:.2f}): {advice}"
+            )
+
+    def _near_duplicates(self) -> Iterator[str]:
+        for split, found in self._splits.items():
+            count, total = self._near.count(split), len(found.sources)
+            if count >= max(1, LEAST_NEAR * total):
+                yield (
+                    f"{count:,} of the {total:,} different sources of {split} ({100 * count / total:.0f} %) "
+                    "differ from one of train only in numbers or in a name; scores may tell more about "
+                    "memory than about translation"
+                )
 
     def _short_references(self) -> Iterator[str]:
         for name, experiment in self._config.experiments.items():
@@ -167,7 +245,8 @@ class Suspicions:
 
     def _unknown_words(self, arpa: str) -> Iterator[str]:
         """Yield a warning if an ARPA file has hardly any word of train, which is lowercased."""
-        if not self._words:
+        words = self._words[1]
+        if not words:
             return
 
         (known, order), wanted = read_unigrams(arpa), self._config.language_model.order
@@ -177,12 +256,37 @@ class Suspicions:
             yield f"{arpa} does not list {UNKNOWN}: unknown words will have a log10 probability of -100"
 
         lowercased: Counter[str] = Counter()
-        for word, count in self._words.items():
+        for word, count in words.items():
             lowercased[word.lower()] += count
-        small, cased = (_share(words, known) for words in (lowercased, self._words))
+        small, cased = (_share(some, known) for some in (lowercased, words))
         if small < 0.3:
             case = "; was it made from text with capitals?" if cased > 2 * small else ""
             yield f"{arpa} has only {100 * small:.0f} % of the words of train, lowercased{case}"
+
+
+def _name(script: str) -> str:
+    return "Chinese characters" if script == "CJK" else script.capitalize()
+
+
+def _words(lines: Sequence[str]) -> Counter[str]:
+    words = chain.from_iterable(map(str.split, lines))
+    return Counter(filter(None, (word.strip(_STRIPPED) for word in words)))
+
+
+def _correlations(source: Sequence[str], target: Sequence[str]) -> dict[int, float]:
+    """Return the correlation of the lengths of lines if the target is moved; none if they tell nothing."""
+    first, second = ([float(len(line)) for line in side] for side in (source, target))
+    if len(first) < ENOUGH or any(stdev(one) < LEAST_VARIATION * fmean(one) for one in (first, second)):
+        return {}
+
+    found = {}
+    for shift in range(-MOST_SHIFT, MOST_SHIFT + 1):
+        # line i of the source and line i + shift of the target
+        begin, end = max(0, -shift), len(first) - max(0, shift)
+        sides = first[begin:end], second[begin + shift : end + shift]
+        if all(len(set(side)) > 1 for side in sides):
+            found[shift] = correlation(*sides)
+    return found
 
 
 def _share(words: Counter[str], known: set[str]) -> float:

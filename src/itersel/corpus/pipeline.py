@@ -363,16 +363,19 @@ def write_references(
     languages: tuple[str, str],
     source: FilePath | None = None,
     task: FilePath | None = None,
+    tokenized: bool = False,
 ) -> None:
-    """Write the texts of a split of n-best lists, as they are, under the names that prepared text has.
+    """Write the texts of a split of n-best lists, cleaned, under the names that prepared text has.
 
     Files are ``<split>.{target,target.1,...,source,task}.gz`` (those that are given) and, with references,
     ``<split>.statistics.json``; for train also ``preparation.json`` and ``recaser.json``, which leave
-    translations as they are. Without `source`, the statistics count no words of it.
+    translations as they are. Without `source`, the statistics count no words of it. For `tokenized` see
+    `Preparation`.
     """
+    preparation = Preparation(*languages, tokenized, listed=True)
     paths = dict(zip(reference_columns(len(references)), references, strict=True))
     paths |= {"source": source} if source is not None else {}
-    texts = {column: read_text(path) for column, path in paths.items()}
+    texts = {column: preparation.clean(read_text(path)) for column, path in paths.items()}
     if task is not None:
         texts["task"], paths["task"] = read_labels(task), task
     if texts:
@@ -383,7 +386,7 @@ def write_references(
 
     if split == "train":
         recaser = Recaser({}, {}, {}, capitalizes=False, language=languages[1])
-        write_preparation(folder, Preparation(*languages, tokenized=True), recaser)
+        write_preparation(folder, preparation, recaser)
 
     if references:
         target = texts["target"]

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from itersel.corpus.languages import LANGUAGE_PATTERN
 from itersel.corpus.recase import Recaser, lower
 from itersel.corpus.text import split_words
-from itersel.corpus.text_names import LANGUAGE_PATTERN
 from itersel.corpus.tokenization import check_pattern, clean, protected, text_of_token, tokenizer
 from itersel.errors import FilePath, checked
 from itersel.storage.files import open_output
@@ -105,18 +105,24 @@ class Preparation:
     compounds: CompoundSplitter | None = None  # splits compounds of the source; None leaves them whole
     # Regular expressions of further text that is one token; see `itersel.corpus.tokenization`.
     protected: tuple[str, ...] = ()
+    # The text is that of n-best lists and their references: it is cleaned, and otherwise stays as it is.
+    listed: bool = False
 
     def source(self, lines: Sequence[str]) -> list[str]:
         """Prepare source text, except for compounds."""
-        return self._lower(self._tokenize(lines, self.source_language), self.source_language)
+        return self._lower(self._tokenize(self.clean(lines), self.source_language), self.source_language)
 
     def target(self, lines: Sequence[str]) -> list[str]:
         """Prepare target text."""
-        return self.lower_target(self.cased_target(lines))
+        return self.cleaned_target(self.clean(lines))
+
+    def cleaned_target(self, lines: Sequence[str]) -> list[str]:
+        """Prepare target text that has been cleaned; to clean twice could change it again."""
+        return self.lower_target(self._tokenize(lines, self.target_language))
 
     def cased_target(self, lines: Sequence[str]) -> list[str]:
         """Prepare target text without lowercasing it."""
-        return self._tokenize(lines, self.target_language)
+        return self._tokenize(self.clean(lines), self.target_language)
 
     def lower_target(self, cased: Sequence[str]) -> list[str]:
         """Lowercase prepared target text, except for what is protected."""
@@ -127,17 +133,25 @@ class Preparation:
         return list(lines) if self.compounds is None else list(map(self.compounds.split_sentence, lines))
 
     def clean(self, lines: Sequence[str]) -> list[str]:
-        """Return raw text without entities and invisible characters, as references are scored."""
-        return list(lines) if self.tokenized else list(map(clean, lines))
+        """Return text as it is scored: in NFC; if not `tokenized`, without entities or invisible characters.
 
-    def _tokenize(self, lines: Sequence[str], language: str) -> list[str]:
+        All text of a run passes here once before it is scored: references, translations in n-best lists, and
+        the output of other systems.
+        """
         if self.tokenized:
             return [unicodedata.normalize("NFC", " ".join(split_words(line))) for line in lines]
+        return list(map(clean, lines))
+
+    def _tokenize(self, lines: Sequence[str], language: str) -> list[str]:
+        if self.tokenized or self.listed:
+            return list(lines)
         tokenize = tokenizer(language, self.protected).tokenize
         # shortcut: there may be many empty lines
-        return [" ".join(tokenize(clean(line))) if line else "" for line in lines]
+        return [" ".join(tokenize(line)) if line else "" for line in lines]
 
     def _lower(self, lines: Sequence[str], language: str) -> list[str]:
+        if self.listed:
+            return list(lines)
         if self.tokenized:
             return [lower(line, language) for line in lines]
 
@@ -173,9 +187,10 @@ def read_preparation(path: FilePath, content: bytes | None = None) -> Preparatio
         document = read_json(path) if content is None else parse_json(content)
         languages = document["source_language"], document["target_language"]
         tokenized, frequency = document["tokenized"], document["source_frequency"]
-        further = document["protected"]
+        # earlier versions did not write `listed`
+        further, listed = document["protected"], document.get("listed", False)
 
-        if not (isinstance(further, list) and isinstance(tokenized, bool)):
+        if not (isinstance(further, list) and isinstance(tokenized, bool) and isinstance(listed, bool)):
             raise ValueError
         for pattern in further:
             check_pattern(pattern)
@@ -185,11 +200,16 @@ def read_preparation(path: FilePath, content: bytes | None = None) -> Preparatio
             check_counts(frequency)
 
         compounds = None if frequency is None else CompoundSplitter(frequency)
-        return Preparation(*languages, tokenized, compounds, tuple(further))
+        return Preparation(*languages, tokenized, compounds, tuple(further), listed)
 
 
 def restore(lines: Sequence[str], preparation: Preparation, recaser: Recaser) -> list[str]:
-    """Recase and detokenise translations; if the training corpus was given tokenised, they stay tokenised."""
+    """Recase and detokenise translations.
+
+    If the training corpus was given tokenised, they stay tokenised; those of n-best lists stay as they are.
+    """
+    if preparation.listed:
+        return list(lines)
     if preparation.tokenized:
         return [" ".join(recaser.recase(split_words(line))) for line in lines]
     join = tokenizer(preparation.target_language, preparation.protected).detokenize

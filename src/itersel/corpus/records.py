@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from itersel.corpus.corpora import CONTEXT, CSV, JSON_LINES, MO, PARQUET, PO, TSV, Corpus, Fields, Reading
 from itersel.corpus.labels import checked_labels
+from itersel.corpus.languages import usual_code
 from itersel.corpus.text import Bitext, check_text, clean_text
 from itersel.errors import InputError
 from itersel.storage.files import compression_of, line_blocks, read_bytes, without_compression
@@ -224,7 +225,7 @@ def catalogue_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pai
 
 def matches(code: str, language: str) -> bool:
     """Return whether the code in a file matches a language: ``en`` matches ``en-us``, ``en-gb`` does not."""
-    code, language = code.replace("_", "-").lower(), language.lower()
+    code, language = usual_code(code), usual_code(language)
     return f"{code}-".startswith(f"{language}-") or f"{language}-".startswith(f"{code}-")
 
 

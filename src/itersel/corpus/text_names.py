@@ -1,4 +1,4 @@
-"""Names of splits, test sets, languages and references; imports little, so configs and commands read fast."""
+"""Names of splits, test sets and references; imports little, so configs and commands read fast."""
 
 import re
 
@@ -12,8 +12,9 @@ NO_TEST_SETS = (
     *("lists", "quality"),
 )
 
-# Language codes as Debian writes them: de, pt-br.
-LANGUAGE_PATTERN = r"[a-z]{2,3}(-[a-z]+)*"
+# What tables call the translations that another decoder ranks first in its n-best lists. It cannot be the
+# name of an experiment, which has no spaces.
+FIRST_ENTRIES = "first entries"
 
 
 def is_test_set_name(name: object) -> bool:

@@ -12,6 +12,7 @@ from lxml import etree
 
 from itersel.corpus.corpora import Reading
 from itersel.corpus.labels import most_frequent
+from itersel.corpus.languages import usual_code
 from itersel.corpus.records import Pair, matches
 from itersel.corpus.text import clean_text
 from itersel.errors import InputError
@@ -147,7 +148,7 @@ def _forget(element: Any) -> None:
 
 def _primary(code: str) -> str:
     """Return a language code without region."""
-    return code.replace("_", "-").partition("-")[0].lower()
+    return usual_code(code).partition("-")[0]
 
 
 def _code(variant: Any) -> str:
@@ -157,7 +158,7 @@ def _code(variant: Any) -> str:
 def _side(variants: list[tuple[str, Any]], language: str) -> Any:
     """Return the variant in a language, or None."""
     found = [(code, variant) for code, variant in variants if code and matches(code, language)]
-    same = [variant for code, variant in found if code.replace("_", "-").lower() == language]
+    same = [variant for code, variant in found if usual_code(code) == language]
     return next(iter([*same, *(variant for _, variant in found)]), None)
 
 
@@ -185,7 +186,8 @@ def xliff_pairs(path: str, reading: Reading) -> Iterator[Pair]:
     """Read the translated segments of an XLIFF file in the two languages.
 
     Segments without a target, with a state that asks for translation or review (1.2) or `initial` (2.0), not
-    approved, or marked as not to be translated are left out.
+    approved, or marked as not to be translated are left out. A unit that a translator's tool has cut (1.2)
+    gives a pair for each segment.
     """
     wanted, found, there = (reading.source_language, reading.target_language), False, set()
 
@@ -203,15 +205,37 @@ def xliff_pairs(path: str, reading: Reading) -> Iterator[Pair]:
         if state in _UNFINISHED or "no" in (unit.get("approved"), _inherited(unit, "translate")):
             continue
 
-        first, second = (_text_of(one, path) for one in (source, target))
-        if first and second:
-            found = True
-            yield Pair(first, second, _line_of(unit)) if same else Pair(second, first, _line_of(unit))
+        for sides in _segment_pairs(unit, source, target, path):
+            first, second = (_text_of(one, path) for one in sides)
+            if first and second:
+                found, line = True, _line_of(sides[1])
+                yield Pair(first, second, line) if same else Pair(second, first, line)
 
     if not found:
         codes = ", ".join(sorted({f"{one or '?'} to {other or '?'}" for one, other in there})) or "none"
         why = f"has no translated segment in {' and '.join(wanted)}"
         raise InputError(f"{why}; its languages are {codes}", path)
+
+
+def _segment_pairs(unit: Any, source: Any, target: Any, path: str) -> list[tuple[Any, Any]]:
+    """Return the sides of each segment of a unit, or the whole unit if its target is not cut.
+
+    A segment of the target translates the one with the same number. Without such numbers, the unit is a pair
+    only if no segment is empty.
+    """
+    translated = _cut(target)
+    numbers = [segment.get("mid", "") for segment in translated]
+    segmented = next(unit.iterchildren("{*}seg-source"), source)
+    originals = {number: segment for segment in _cut(segmented) if (number := segment.get("mid", ""))}
+
+    if numbers and len(set(numbers)) == len(numbers) and originals.keys() >= set(numbers):
+        return [(originals[number], segment) for number, segment in zip(numbers, translated, strict=True)]
+    return [(source, target)] if all(_text_of(segment, path) for segment in translated) else []
+
+
+def _cut(side: Any) -> list[Any]:
+    """Return the segments of a side of a unit, none if it is not cut."""
+    return [mark for mark in side.iterdescendants("{*}mrk") if mark.get("mtype") == "seg"]
 
 
 def _inherited(unit: Any, *names: str) -> str:
@@ -221,24 +245,31 @@ def _inherited(unit: Any, *names: str) -> str:
 
 
 def wmt_pairs(path: str, reading: Reading) -> Iterator[Pair]:
-    """Read a test set of WMT: of each document, the source and the first reference."""
-    found = False
+    """Read a test set of WMT: of each document, the source and the first reference.
+
+    A warning says how many documents lack one of them.
+    """
+    documents = used = 0
     for document in _units(path, "{*}doc", "dataset", reading):
+        documents += 1
         source = _text_in(document, "{*}src", reading.source_language)
         reference = _text_in(document, "{*}ref", reading.target_language)
         if source is None or reference is None:
             continue
 
-        found = True
+        used += 1
         translated = _segments(reference, path)
         for number, (text, line) in _segments(source, path).items():
             if number not in translated:
                 raise InputError(f"the reference lacks segment {number}", path, line)
             yield Pair(text, translated[number][0], line)
 
-    if not found:
-        languages = f"{reading.source_language} and {reading.target_language}"
+    languages = f"{reading.source_language} and {reading.target_language}"
+    if not used:
         raise InputError(f"has no document with a source and a reference in {languages}", path)
+    if used < documents:
+        why = f"have no source and reference in {languages}, and are left out"
+        print(f"{path}: warning: {documents - used:,} of {documents:,} documents {why}", file=sys.stderr)
 
 
 def _text_in(document: Any, tag: str, language: str) -> Any:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from itersel.corpus.prepare import Preparation
 from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath, InputError
 from itersel.lists.counting import with_statistics
@@ -18,17 +18,20 @@ from itersel.storage.declared import DeclaredFolder
 from itersel.storage.files import read_lines
 
 
-def import_lists(
-    folder: FilePath, number: int, words: Callable[[Sequence[str]], Sequence[str]] = list
-) -> ListTable:
+def import_lists(folder: FilePath, number: int, preparation: Preparation) -> ListTable:
     """Read the lists of a shard, and count what BLEU needs.
 
-    `words` tokenises lines for BLEU; by default, words are separated by spaces.
+    Translations are cleaned, as their references have been; for BLEU, both are prepared.
     """
     cut = DeclaredFolder(folder)
     ids = np.array(_read_ids(cut.checked(f"{number}.ids")), np.int64)
     dense = read_lines(cut.checked(DENSE_NAMES))
-    read = read_lists([cut.checked(f"{number}.lists.gz")], ids=ids, dense=lambda names: dense)
+    read = read_lists(
+        [cut.checked(f"{number}.lists.gz")],
+        ids=ids,
+        dense=lambda names: dense,
+        words=lambda text: preparation.clean([text])[0],
+    )
 
     texts: list[list[str]] = []
     while cut.has(reference := f"{number}.{reference_columns(len(texts) + 1)[-1]}.gz"):
@@ -38,7 +41,7 @@ def import_lists(
             raise InputError(why, cut.path / reference)
 
     lists = without_duplicates(read)
-    table = with_statistics(lists.table, words, texts)
+    table = with_statistics(lists.table, preparation.cleaned_target, texts)
 
     quality = f"{number}.quality.gz"
     if cut.has(quality):

@@ -5,12 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from itersel.corpus.text import FIELD_SEPARATOR
 from itersel.errors import FilePath
-from itersel.lists.lines import parse_object, score_field, split_fields
+from itersel.lists.lines import (
+    LineParser,
+    check_present,
+    parse_object,
+    score_field,
+    split_fields,
+    translation_lines,
+)
 from itersel.lists.reading import ReadLists, read_lists
+from itersel.lists.sharding import find_lists
 from itersel.lists.weights import as_weights
 from itersel.vectors.weights import Weights
 
@@ -36,6 +45,18 @@ def rescore(
         If the lists cannot be read.
     """
     return list(read_lists(lists, scores=scores).table.best_texts(as_weights(weights)))
+
+
+def first_texts(lists: Sequence[FilePath]) -> list[str]:
+    """Return the first translation of each sentence in n-best lists, which their decoder ranked highest."""
+    parser, first = LineParser(), dict[int, str]()
+    paths = find_lists(lists)
+    for path in paths:
+        for number, line in translation_lines(path):
+            found = parser.parse(line, path, number)
+            first.setdefault(found.sentence, found.text)
+    check_present(np.array(sorted(first), np.int64), None, paths[0])
+    return [first[sentence] for sentence in sorted(first)]
 
 
 def rescored_lines(lists: ReadLists, weights: Weights, k_best: int) -> Iterator[str]:

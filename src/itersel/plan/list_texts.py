@@ -59,6 +59,7 @@ class ListTexts:
             target=list(text.target),
             source=columns.get("source"),
             task=columns.get("task"),
+            tokenized=data.tokenized,
             source_language=data.source_language,
             target_language=data.target_language,
             output=f"{self._files.results}/corpus",

@@ -161,7 +161,8 @@ def _guessed_list_size(config: Config) -> int:
 
 
 def _systems(config: Config) -> int:
-    return len(config.experiments) + len(config.evaluation.outputs or {})
+    # with lists, also the decoder's own first entries
+    return len(config.experiments) + len(config.evaluation.outputs or {}) + int(has_lists(config))
 
 
 def _tuned(config: Config, translations: Callable[[str, Experiment], float]) -> float:

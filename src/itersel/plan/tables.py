@@ -25,6 +25,7 @@ from itersel.config.search import FeatureSettings, Search
 from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask, NaturalTasks, RandomTasks, Resharding, files_of, labels_of
 from itersel.config.values import Config, Experiment
+from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.evaluate.names import TOKENIZED_BLEU
 from itersel.plan.commands import Files, held_out_tuner, no_option
 from itersel.plan.epochs import Epochs
@@ -40,11 +41,14 @@ class Tables:
 
         # experiments with a row in the table of the systems; for single tasks, see `task_systems`
         self.compared: list[str] = []
-        # other systems, and the files of their translations by test set
+        # other systems, and the files of their translations by test set; first the decoder of given lists
         self.outputs = {
             name: dict(zip(texts.test_sets, files, strict=True))
             for name, files in (config.evaluation.outputs or {}).items()
         }
+        if splits.has_lists(config):
+            entries = {test_set: files.text(split, "first") for test_set, split in texts.test_sets.items()}
+            self.outputs = {FIRST_ENTRIES: entries, **self.outputs}
 
         # for each experiment with independent tasks, the experiments for its tasks, by label
         self.independent: dict[str, dict[str, str]] = {}
@@ -206,10 +210,9 @@ class Tables:
         return self.translation(name, test_set)
 
     def restoring(self, wildcards: Any) -> str:
-        """Return the options of `itersel detokenize` to restore text; none for the text of another system."""
-        if wildcards.scored in self.outputs:
-            return ""
-        return shell_options(preparation=self._files.preparation, recaser=self._files.recaser)
+        """Return the options of `itersel detokenize`: text of another system is cleaned, ours restored."""
+        recaser = None if wildcards.scored in self.outputs else self._files.recaser
+        return shell_options(preparation=self._files.preparation, recaser=recaser)
 
     def output_texts(self, test_set: str) -> list[str]:
         """Return the plain text of a test set by other systems."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from itersel.config.report_steps import ScoredTestSet
 from itersel.corpus.prepare import read_preparation
-from itersel.corpus.text_names import POOLED
+from itersel.corpus.text_names import FIRST_ENTRIES, POOLED
 from itersel.errors import FilePath, InputError
 from itersel.evaluate.counts import Counts, pool_counts, read_counts_of
 from itersel.evaluate.metrics import Metric, ReferenceText, read_references, read_translations
@@ -21,6 +21,7 @@ from itersel.report.scores import (
     describe_test,
     differs_from,
     evaluate_experiments,
+    first_number,
     score_experiments,
     summarize,
 )
@@ -52,7 +53,8 @@ class Translations(NamedTuple):
 def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None = None) -> Translations:
     """Read a test set and its translations by all systems.
 
-    Those of other systems are plain text, which needs the `preparation` of the training corpus.
+    Those of other systems are plain text, which has been cleaned, and needs the `preparation` of the training
+    corpus.
     """
     if not files.references:
         raise InputError(f"test set '{name}' has no reference; name its file")
@@ -81,10 +83,19 @@ def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None 
     counted = read_counts_of(files.counts, texts, paths, len(references)) if files.counts else []
 
     if preparation is not None:
-        prepare = read_preparation(preparation).target
+        prepare = read_preparation(preparation).cleaned_target
         texts[len(systems) :] = map(prepare, texts[len(systems) :])
 
-    return Translations(name, [*systems, *others], texts, references, counted)
+    # what has to be beaten comes first
+    every: list[ChosenSystem | Output] = [*systems, *others]
+    order = sorted(range(len(every)), key=lambda place: every[place].name != FIRST_ENTRIES)
+    return Translations(
+        name,
+        [every[place] for place in order],
+        [texts[place] for place in order],
+        references,
+        [counted[place] for place in order if counted],
+    )
 
 
 def _others(names: Collection[str], experiments: Collection[str]) -> list[Output]:
@@ -127,6 +138,7 @@ def compare_systems(
 
 def _score(test_set: Translations, tokenize: str, trials: int, seed: int) -> dict[str, Any]:
     name, systems, translations, references, counts = test_set
+    first = first_number(one.name for one in systems)
     tests, signature = score_experiments(_by_name(systems, translations), references, tokenize, trials, seed)
     columns = evaluate_experiments(_by_name(systems, counts), trials, seed) if counts else {}
 
@@ -138,7 +150,7 @@ def _score(test_set: Translations, tokenize: str, trials: int, seed: int) -> dic
         "signatures": {metric.name: metric.signature for metric in columns},
         "systems": [
             _describe_system(number, runs, tests, columns, name == POOLED)
-            for number, runs in enumerate(_by_name(systems, systems).values(), 1)
+            for number, runs in enumerate(_by_name(systems, systems).values(), first)
         ],
     }
 

@@ -325,7 +325,7 @@ def _count_tokenized(run: Finished, repeat: str, test_sets: Sequence[_TestSet]) 
         text = read_translations(path, references, file)
         if is_output:
             # it is plain text
-            text = read_preparation(run.folder / "corpus" / "preparation.json").target(text)
+            text = read_preparation(run.folder / "corpus" / "preparation.json").cleaned_target(text)
         counts.append(metric.counts(text))
 
     return test_sets[0].metric, np.vstack(counts)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.evaluate.counts import Counts
 from itersel.evaluate.metrics import CorpusScore, Metric, ReferenceText, Sums, corpus_score, make_bleu
 from itersel.evaluate.significance import Bootstrap, Interval, paired_p_values
@@ -50,16 +51,22 @@ class Scores(NamedTuple):
         return summarize(self.runs)
 
 
+def first_number(names: Iterable[str]) -> int:
+    """Return the number of the first system: 0 if it is the decoder whose lists are learned from, else 1."""
+    return int(next(iter(names)) != FIRST_ENTRIES)
+
+
 def differs_from(scores: Mapping[str, Scores], name: str) -> list[int]:
-    """Return the numbers (from 1) of the experiments that differ significantly from `name`."""
-    return [number for number, other in enumerate(scores, 1) if scores[name].p.get(other, 1.0) < ALPHA]
+    """Return the numbers of the systems that differ significantly from `name`."""
+    numbered = enumerate(scores, first_number(scores))
+    return [number for number, other in numbered if scores[name].p.get(other, 1.0) < ALPHA]
 
 
 def better_than(scores: Mapping[str, Scores], name: str, sign: int = 1) -> list[int]:
-    """Return the numbers (from 1) of significantly worse experiments; `sign` is -1 where lower is better."""
+    """Return the numbers of significantly worse systems; `sign` is -1 where lower is better."""
     own = scores[name].summary.mean
-    means = [other.summary.mean for other in scores.values()]
-    return [one for one in differs_from(scores, name) if sign * (own - means[one - 1]) > 0]
+    means = dict(enumerate((other.summary.mean for other in scores.values()), first_number(scores)))
+    return [one for one in differs_from(scores, name) if sign * (own - means[one]) > 0]
 
 
 def score_experiments(

@@ -20,7 +20,7 @@ ON_TEST, ON_DEVTEST = (f"{split} {title_of(TOKENIZED_BLEU)}" for split in ("test
 # Notes on the scores of text, by what the text is.
 NOTES = {
     "detokenized": f"{title_of(TOKENIZED_BLEU)} is of tokenised lowercased text, as the papers report it. "
-    "All other scores are of detokenised translations against the references as they were given.",
+    "All other scores are of detokenised translations against the original references.",
     "tokenized": "All scores are of tokenised text, as the corpus was given tokenised: compare them only "
     "with scores that were computed on the same tokens. Case has been restored.",
     "listed": "All scores are of translations and references as they were given.",
@@ -102,11 +102,11 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
                 lines += [*_scores(one["systems"], names), ""]
 
     first, how = table["test_sets"][0], table["significance"]
-    choice = first["systems"][0]["runs"][0]["chosen_by"]
+    run = next(filter(is_experiment, first["systems"]))["runs"][0]
     lines += [
         f"differs from: systems whose {ON_TEST} differs significantly (p < {how['alpha']:g}, approximate",
         f"randomization, {how['trials']} trials, seed {how['seed']}). Epochs are chosen by {DEVTEST} "
-        f"{title_of(choice)}.",
+        f"{title_of(run['chosen_by'])}.",
     ]
     if first["signatures"]:
         lines += wrapped([NOTES[text], MARKS])
@@ -114,7 +114,7 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
     own = [
         one["name"]
         for one in table["test_sets"]
-        if any(run["devtest"] != DEVTEST for run in one["systems"][0]["runs"])
+        if next(filter(is_experiment, one["systems"]))["runs"][0]["devtest"] != DEVTEST
     ]
     if own:
         lines.append(f"With their own devtest: {', '.join(own)}.")

@@ -76,7 +76,7 @@ def read_translated(
     [shown_source] = parallel(sources[:1]) or [lines]
     shown = TestSetTexts(shown_source, parallel(raw), parallel(texts.values()))
     if further := shown.translations[len(plain) :]:
-        prepare = read_preparation(corpus / "preparation.json").target
+        prepare = read_preparation(corpus / "preparation.json").cleaned_target
         tokens.translations.extend(map(prepare, further))
     return Translated(name, list(texts), shown, tokens)
 

@@ -1,0 +1,71 @@
+"""The translations that a decoder itself ranks first: what weights for its lists have to beat."""
+
+import json
+
+import pytest
+from tests.scored import make_system, table_command, write_detokenizer, write_test_set
+
+from itersel.cli.main import main
+from itersel.errors import InputError
+from itersel.lists.rescoring import first_texts
+from itersel.report.page.table import latex, markdown
+from itersel.report.table import text_table
+from itersel.storage.files import read_lines, write_lines
+
+REFERENCE = [f"the cat number {number} sat on the mat ." for number in range(30)]
+WORSE = [line.replace("sat on", "slept under") for line in REFERENCE]
+
+
+def test_first_of_each_sentence(tmp_path):
+    """In the order of the files, whatever the scores; sentences may be in any order."""
+    write_lines(
+        tmp_path / "a", ["1 ||| b c ||| f=1 ||| -9", "0 ||| a ||| f=1 ||| -5", "0 ||| x ||| f=1 ||| 0"]
+    )
+    write_lines(tmp_path / "b", ['{"id": 2, "text": "d", "score": 1}', "1 ||| y ||| f=1 ||| 0"])
+    assert first_texts([tmp_path / "a", tmp_path / "b"]) == ["a", "b c", "d"]
+    lists = ["--nbest", str(tmp_path / "a"), str(tmp_path / "b")]
+    assert main(["rescore", "--first", *lists, "--output", str(tmp_path / "first.gz")]) == 0
+    assert read_lines(tmp_path / "first.gz") == ["a", "b c", "d"]
+    with pytest.raises(InputError):
+        first_texts([tmp_path / "b"])
+
+
+def test_options_without_effect(tmp_path, refused):
+    write_lines(tmp_path / "a", ["0 ||| a ||| f=1"])
+    for more in (["--k-best", "2"], ["--scores", f"lm={tmp_path / 'a'}"]):
+        refused(["rescore", "--first", "--nbest", str(tmp_path / "a"), *more], more[0])
+
+
+def test_row_0(tmp_path):
+    """The decoder is the first row, with number 0; the numbers of the others are as without it."""
+    systems = [make_system("a"), make_system("b")]
+    files = write_test_set(tmp_path, systems, [REFERENCE, WORSE], REFERENCE)
+    preparation, _ = write_detokenizer(tmp_path, REFERENCE, listed=True)
+    files |= {
+        "counts": [],
+        "outputs": {"first entries": str(tmp_path / "first"), "online": str(tmp_path / "1")},
+    }
+    texts = {"0": REFERENCE, "1": WORSE, "first": WORSE, "online": WORSE}
+    for name, text in texts.items():
+        write_lines(tmp_path / name, text)
+        count = ["detokenize", preparation, "--reference", str(tmp_path / "reference"), "--input"]
+        counts = str(tmp_path / f"{name}.h5")
+        files["counts"].append(counts)
+        output = ["--output", str(tmp_path / f"{name}.txt"), "--counts", counts]
+        assert main([*count, str(tmp_path / name), *output]) == 0
+
+    outputs = tmp_path / "table.json", tmp_path / "table.txt"
+    assert main([*table_command({"test": files}, *outputs, trials=200), preparation]) == 0
+    table = json.loads(outputs[0].read_text())
+    rows = table["test_sets"][0]["systems"]
+    assert [(row["system"], row["name"]) for row in rows] == [
+        (0, "first entries"),
+        (1, "a"),
+        (2, "b"),
+        (3, "online"),
+    ]
+    assert [row["differs_from"] for row in rows] == [[1], [0, 2, 3], [1], [1]]
+    assert [row["scores"]["bleu"]["better_than"] for row in rows] == [[], [0, 2, 3], [], []]
+    assert text_table(table) == read_lines(outputs[1])
+    for form in (latex, markdown):
+        assert any("first entries" in line for line in form(table))
