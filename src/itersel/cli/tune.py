@@ -17,18 +17,15 @@ from itersel.cli.arguments import (
     seed,
 )
 from itersel.cli.blas import use_portable_blas
-from itersel.code.plugins import Joined
 from itersel.config.command_line import section_of
-from itersel.config.tuners import HELD_OUT_ONLY, TUNERS
+from itersel.config.tuners import LIST_TUNERS
 from itersel.errors import InputError
 from itersel.evaluate.names import OF_TEXT, title_of
 
 use_portable_blas()
 
-# Those that read forests say so.
-TEXT_TUNERS = Joined(TUNERS, HELD_OUT_ONLY)
 # See `add_chosen_section`.
-CHOSEN = {"tune": ("tuner", TEXT_TUNERS)}
+CHOSEN = {"tune": ("tuner", LIST_TUNERS)}
 
 
 def _add_tune(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +36,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     )
 
     tuner = "%(choices)s; 'itersel tune --tuner NAME --help' shows the options of a tuner"
-    add_options(parser, {"--tuner NAME": tuner}, required=True, choices=TEXT_TUNERS)
+    add_options(parser, {"--tuner NAME": tuner}, required=True, choices=LIST_TUNERS)
     add_options(parser, {"--seed N": "random seed (default: 1)"}, type=seed, default=1)
     add_output(parser, "output file for the weights: .h5, .json, .ini (Moses) or text")
 
@@ -93,7 +90,7 @@ def _tune(options: argparse.Namespace) -> None:
     found = tune_nbest(
         options.nbest,
         *references,
-        tuner=section_of(TEXT_TUNERS[options.tuner], options),
+        tuner=section_of(LIST_TUNERS[options.tuner], options),
         start=None if options.start is None else read_any_weights(options.start),
         scores=_scores_of(options),
         quality=quality,

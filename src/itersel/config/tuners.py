@@ -67,18 +67,23 @@ BUILT_IN_TUNERS = {
     "pro": "itersel.tune.tuners.pro:Pro",
     "kbest-mira": "itersel.tune.tuners.kbest_mira:KBestMira",
     "mert": "itersel.tune.tuners.mert:Mert",
-    "forest-mert": "itersel.tune.tuners.forest_mert:ForestMert",
 }
+BUILT_IN_FOREST = {"forest-mert": "itersel.tune.tuners.forest_mert:ForestMert"}
 # Only for mixed weights, on held-out text.
 BUILT_IN_HELD_OUT = {"line-search": "itersel.tune.tuners.line_search:LineSearch"}
 NO_TUNER = {"none": "itersel.config.tuners:NoTuner"}
 
-TUNERS: Extensible[type[Batch]] = Extensible(
-    "itersel.tuners",
-    BUILT_IN_TUNERS,
-    partial(section_of_plugin, Batch, "tune"),
-    {**BUILT_IN_HELD_OUT, **NO_TUNER}.__contains__,
-)
+
+def _tuners(built_in: Mapping[str, str]) -> Extensible[type[Batch]]:
+    others = {**BUILT_IN_FOREST, **BUILT_IN_HELD_OUT, **NO_TUNER}
+    return Extensible(
+        "itersel.tuners", built_in, partial(section_of_plugin, Batch, "tune"), others.__contains__
+    )
+
+
+TUNERS = _tuners({**BUILT_IN_TUNERS, **BUILT_IN_FOREST})
+# What can tune on the n-best lists of any decoder.
+LIST_TUNERS = _tuners(BUILT_IN_TUNERS)
 HELD_OUT_ONLY: Extensible[type[Batch]] = Extensible(None, BUILT_IN_HELD_OUT)
 # What can tune mixed weights.
 HELD_OUT_TUNERS = Joined(Extensible(None, NO_TUNER), HELD_OUT_ONLY, TUNERS)

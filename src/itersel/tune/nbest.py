@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from itersel.config.tuners import TUNERS, Batch
+from itersel.config.tuners import LIST_TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice
 from itersel.evaluate.metrics import ReferenceText, checked_references, make_metrics, tokenizer_for_bleu
 from itersel.evaluate.names import METRICS, OF_TEXT, sign_of, title_of
@@ -101,11 +101,10 @@ def tune_nbest(
         If the lists cannot be read, or nothing can be learned from them.
     """
     if isinstance(tuner, str):
-        check_choice("tuner", tuner, TUNERS)
-    settings = TUNERS[tuner]() if isinstance(tuner, str) else tuner
+        check_choice("tuner", tuner, LIST_TUNERS)
+    settings = LIST_TUNERS[tuner]() if isinstance(tuner, str) else tuner
     if settings.reads_forests or settings.is_held_out_only:
-        known = ", ".join(name for name, one in TUNERS.items() if not one.reads_forests)
-        raise InputError(f"n-best lists are tuned with one of {known}")
+        raise InputError(f"n-best lists are tuned with one of {LIST_TUNERS}")
 
     metric = metric_of(quality)
     read = _read_lists(lists, references, settings, scores, quality, words or tokenizer_for_bleu())
