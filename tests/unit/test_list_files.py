@@ -1,5 +1,7 @@
 """Files of lists: their two writers, and damage."""
 
+import re
+
 import numpy as np
 import pytest
 from tests.given_lists import cut, import_shard, write_given
@@ -9,6 +11,7 @@ from tests.tuning import make_table, random_sentences, write_file
 from itersel.errors import InputError
 from itersel.lists.files import read_dense, read_list_table, read_sparse, write_list_table, write_lists
 from itersel.lists.headers import header_attributes
+from itersel.vectors.weights import make_weights, write_weights
 
 
 def test_appended_sentences_are_the_lists_of_a_whole_table(tmp_path):
@@ -66,3 +69,11 @@ def test_lists_for_tuners_have_no_text(tmp_path, refused):
     lists = write_file(tmp_path / "lists.h5", random_sentences(1))
     weights = write(tmp_path / "weights", "LanguageModel 1")
     refused(["decode", "--shard", lists, "--weights", weights], "lists.h5: has no text")
+
+
+def test_another_kind_of_file(tmp_path):
+    """The error names all commands that write lists."""
+    write_weights(tmp_path / "weights.h5", make_weights({"LM": 1.0}))
+    with pytest.raises(InputError) as raised:
+        read_list_table(tmp_path / "weights.h5")
+    assert re.findall("'(.+?)'", str(raised.value)) == ["itersel step kbest", "itersel step lists"]
