@@ -12,10 +12,12 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from types import FrameType
 
 from snakemake.logging import ColorizingTextHandler, DefaultFormatter
 from snakemake_interface_logger_plugins.base import LogHandlerBase
@@ -87,6 +89,22 @@ class LogHandler(LogHandlerBase, ColorizingTextHandler):
         self._titles: dict[str, str | None] = {}
         self._is_ending = False
         self._ended = threading.Event()
+        # after Ctrl-C
+        self._is_interrupted = False
+        if not self._plain:
+            self._listen()
+
+    def _listen(self) -> None:
+        """Notice Ctrl-C before the jobs that it ends, too, are reported as failed."""
+        before = signal.getsignal(signal.SIGINT)
+        if before is not signal.default_int_handler:
+            return
+
+        def notice(number: int, frame: FrameType | None) -> None:
+            self._is_interrupted = True
+            signal.default_int_handler(number, frame)
+
+        signal.signal(signal.SIGINT, notice)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show or record a message; called by Snakemake's logging thread."""
@@ -103,7 +121,10 @@ class LogHandler(LogHandlerBase, ColorizingTextHandler):
             self.handleError(record)
 
     def close(self) -> None:
-        """Stop; called by Snakemake when everything has been logged."""
+        """Stop; called by Snakemake when everything has been logged, perhaps several times."""
+        if self._is_interrupted and self._steps is not None and not self._ended.is_set():
+            self.stream.write(self._steps.stopped() + "\n")
+            self.stream.flush()
         self._ended.set()
         super().close()
 
@@ -130,6 +151,9 @@ class LogHandler(LogHandlerBase, ColorizingTextHandler):
                 self._steps.fail(values["jobid"])
 
     def _is_shown(self, record: logging.LogRecord) -> bool:
+        if self._is_interrupted and self._steps is not None:
+            # Jobs have not failed: they were stopped.
+            return record.levelno == logging.WARNING
         message = record.getMessage()
         if record.levelno > logging.INFO:
             return not message.startswith(UNFINISHED)
@@ -164,6 +188,8 @@ class LogHandler(LogHandlerBase, ColorizingTextHandler):
         try:
             with self._output_lock:
                 if self._steps is None or (only_due and not self._steps.due()):
+                    return
+                if self._is_interrupted:
                     return
                 if line := self._steps.line():
                     self.stream.write(line + "\n")

@@ -126,6 +126,11 @@ class Steps:
         self._done, self._now, self._shown = [], now, self._clock()
         return _arranged(self._head(), [(label, items) for label, items in parts if items])
 
+    def stopped(self) -> str:
+        """Return what is true after Ctrl-C."""
+        jobs = f"Stopped; {self._ended.total()} of {self._planned.total()} jobs done."
+        return f"{jobs}\nRun the same command to continue."
+
     def _has_changed(self) -> bool:
         return bool(self._done) or self._running_titles() != self._now
 

@@ -2,8 +2,10 @@
 
 import os
 import re
+import signal
 import subprocess
 
+import psutil
 import pytest
 from tests.workflow.conftest import CONSOLE, Project
 
@@ -132,3 +134,16 @@ def test_closed_pipe(copy):
         process.stdout.close()
         errors = process.stderr.read()
     assert "Traceback" not in errors
+
+
+def test_ctrl_c(copy):
+    """It ends all processes of the terminal; the run tells what is done, and jobs are not said to have failed."""
+    (copy.folder / SHARD).unlink()
+    run, job = copy.start_and_hold(["train", SHARD], "--cores", "2")
+    for process in (psutil.Process(run.pid), job):
+        process.send_signal(signal.SIGINT)
+    job.resume()
+    output = ended(run, 1)
+    assert re.search(r"; \d+ of \d+ jobs done", output.splitlines()[-2])
+    assert not re.search("rule train_shard|Traceback|failed", output)
+    copy.run("--cores", "2")
