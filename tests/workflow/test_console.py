@@ -7,7 +7,7 @@ import subprocess
 
 import psutil
 import pytest
-from tests.workflow.conftest import CONSOLE, Project
+from tests.workflow.conftest import CONSOLE, Project, ended
 
 STEPS = ["--workflow-profile", "none", "--logger", "steps"]
 SHARD = "results/tiny/experiments/dev-dense/epoch-1/shard-0.h5"
@@ -137,13 +137,13 @@ def test_closed_pipe(copy):
 
 
 def test_ctrl_c(copy):
-    """It ends all processes of the terminal; the run tells what is done, and jobs are not said to have failed."""
+    """It ends all processes of a terminal; the run tells what is done, and no job is said to have failed."""
     (copy.folder / SHARD).unlink()
-    run, job = copy.start_and_hold(["train", SHARD], "--cores", "2")
+    run, job = copy.start_and_hold(["train", SHARD], "--cores", "2", SHARD)
     for process in (psutil.Process(run.pid), job):
         process.send_signal(signal.SIGINT)
     job.resume()
     output = ended(run, 1)
     assert re.search(r"; \d+ of \d+ jobs done", output.splitlines()[-2])
     assert not re.search("rule train_shard|Traceback|failed", output)
-    copy.run("--cores", "2")
+    copy.run("--cores", "2", SHARD)
