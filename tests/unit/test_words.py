@@ -94,7 +94,7 @@ def test_points_count_the_same_words(corpus):
     assert bitext.alignment is not None
     assert bitext.alignment[0] == "0-0 1-1 2-2"
     (corpus / "alignment").write_text("0-0\n" + "2-0\n" * (1 + len(SPACES)))
-    with input_error("2-0", ".2", 2):
+    with input_error("alignment:2:", "2-0", 2):
         list(corpus_blocks([Corpus(**files)], Reading("de", "en")))
 
 

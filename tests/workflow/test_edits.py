@@ -58,7 +58,7 @@ def test_a_node_finds_other_code(make_project, variable):
     output = make_project().run(*words, environment={variable: "other code"}, status=os.EX_CONFIG)
     [line] = [line for line in output.splitlines() if line.startswith("itersel: ")]
     # the package and the rules are in different folders
-    folder = {"ITERSEL_CODE": "src/itersel", "ITERSEL_RULES": "workflow"}[variable]
+    folder = {"ITERSEL_CODE": "src/itersel", "ITERSEL_RULES": "workflow/rules"}[variable]
     check_facts(line, f"{folder}:")
     assert make_project().run(*words, environment={variable: ""})
 
