@@ -5,12 +5,12 @@ import shutil
 import numpy as np
 import pytest
 from tests.given_lists import LISTS, cut, import_shard, write_given
+from tests.refusals import input_error
 from tests.steps import settings
 from tests.systems import itersel
 from tests.text_grammars import write
 from tests.tuning import random_sentences, write_file
 
-from itersel.errors import InputError
 from itersel.lists.files import read_list_table, write_list_table
 from itersel.lists.joining import find_files, join_files
 from itersel.vectors.weights import read_weights
@@ -35,26 +35,23 @@ def test_shards_are_joined(folder):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"quality": np.zeros(0)}, "1.h5: either this file or .*0.h5 has no quality"),
-        ({"reference_length": np.zeros(0, int)}, "1.h5: either this file or .*0.h5 has no references"),
-        ({}, "1.h5: differs from .*0.h5 in its settings"),
-    ],
+    "change",
+    [{"quality": np.zeros(0)}, {"reference_length": np.zeros(0, int)}, {}],
+    ids=["quality", "references", "settings"],
 )
-def test_shards_that_do_not_belong_together(folder, change, message):
+def test_shards_that_do_not_belong_together(folder, change):
     cut(folder, "--quality", write(folder / "quality", *"123456"), shards=2)
     paths = [import_shard(folder, shard) for shard in range(2)]
     settings_of = {"language": None if change else "en", "protected": []}
     write_list_table(paths[1], read_list_table(paths[1], has_text=True)._replace(**change), 1, settings_of)
-    with pytest.raises(InputError, match=message):
+    with input_error("1.h5:", "0.h5"):
         join_files(find_files(paths, 2, range(1, 2)))
 
 
 def test_lists_of_a_decoder_and_of_another_are_not_mixed(folder):
     cut(folder)
     paths = [import_shard(folder), write_file(folder / "1.h5", random_sentences(1), shard=1)]
-    with pytest.raises(InputError, match="no file for shard 0, iteration 1 among 2 files"):
+    with input_error(0, 1, 2):
         find_files(paths, 2, range(1, 2))
 
 
@@ -66,9 +63,9 @@ def test_tuners_read_some_shards_of_a_text(folder, refused):
     tune = ["step", "tune", "--lists", lists, "--output", folder / "w"]
     itersel(*tune, *settings(tuner={"name": "kbest-mira"}, shards=2))
     assert read_weights(folder / "w").value.shape[0]
-    refused([*tune, *settings(tuner={"name": "kbest-mira"}, shards=3)], "3 shards and 1 iterations need 3")
+    refused([*tune, *settings(tuner={"name": "kbest-mira"}, shards=3)], (3, 1))
     write(folder / "lists.txt", paths[0], paths[0])
-    refused([*tune, *settings(tuner={"name": "kbest-mira"}, shards=2)], "3.h5: is from the same shard")
+    refused([*tune, *settings(tuner={"name": "kbest-mira"}, shards=2)], "3.h5:")
 
 
 @pytest.mark.parametrize(

@@ -241,7 +241,7 @@ def test_command(decodable, tmp_path, capsys):
     assert len(contents) == 1
     assert read_weights(tmp_path / "out.h5").value.shape[0] > 0
     assert main(tune_command(tmp_path, paths)) == 1
-    check_facts(capsys.readouterr().err, "2.h5:", "itersel step kbest")
+    check_facts(capsys.readouterr().err, ".h5:", "itersel step kbest")
     assert write_decoded("step forest", decodable, tmp_path / "x.h5", shard="plain.h5") == 1
     check_facts(capsys.readouterr().err, "plain.h5:", "--reference")
 

@@ -140,7 +140,7 @@ COMMANDS = [
         "lm estimate --order 3 --input two --leave-out folder --output new",
         "give --leave-out and --fold together, or neither",
     ),
-    ("detokenize --input two", "give --preparation and --recaser; only with --counts may both be left out"),
+    ("detokenize --preparation x --input two", "give --recaser, too; only with --counts may it be left out"),
     (
         "tune --tuner kbest-mira --nbest list --reference one --output new --quality ter --tokenizer 13a",
         "--tokenizer has no effect with --quality ter; remove it",
@@ -431,8 +431,8 @@ CONFIGS = [
         ),
     ),
     (
-        "data: {target_language: pt_BR}",
-        ": config key 'data.target_language' is 'pt_BR', must be written 'pt-br'",
+        "data: {target_language: pt BR}",
+        ": config key 'data.target_language' is 'pt BR', must be text of the form [a-z]{2,3}(-[a-z]+)*",
     ),
 ]
 
