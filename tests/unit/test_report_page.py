@@ -156,7 +156,7 @@ def test_other_systems(tmp_path):
     run = MadeUpRun(tmp_path / "run", ["first", "second"], others=["online"])
     document = read_document(run.folder)
     assert [one["run"] for one in document["runs"]] == ["first", "second"]
-    assert "online" not in (*document["compared"], document["best"]["name"])
+    assert "online" not in (*document["compared"], document["answer"].best)
     (view,) = table_view(document["table"], document["runs"], document["costs"]["runs"])
     assert [cell.text for cell in view.rows[2]][:3] == ["3", "online", "-"]
     (packed,) = document["test_sets"]
@@ -197,9 +197,11 @@ def test_headline(tmp_path):
     best = max(run.table["test_sets"][0]["systems"], key=lambda one: one["devtest"]["mean"])
     score = f"{best['test']['mean']:.2f} tokenized BLEU"
     assert f"<title>run: de–en-us, {best['name']} {score} – itersel</title>" in page
+    other = next(one for one in run.table["test_sets"][0]["systems"] if one is not best)
     summary = page.partition('<ul class="summary">')[2].partition("</ul>")[0]
     items = [re.sub("<.*?>", "", item) for item in re.findall("<li>(.*?)</li>", summary)]
-    best_on_devtest = f"best on devtest: {best['name']}, {score} on test"
+    against = f"({other['name']}: {other['test']['mean']:.2f})"
+    best_on_devtest = f"best on devtest: {best['name']}, {score} on test {against}"
     assert items == ["de to en-us", "30 training pairs", best_on_devtest, "2001-09-09"]
     assert 'id="variance"' not in page
     assert "#variance" not in page
@@ -295,6 +297,7 @@ def test_failed_experiment(tmp_path):
     assert bad["epochs"][-1]["active_features"] is None
     page = render(document)
     assert "This run is not finished" in page
+    assert 'class="answer"' not in page
     assert "does not match its checksum" in page
 
 

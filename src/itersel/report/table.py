@@ -84,6 +84,11 @@ def score_cell(score: Content) -> Cell:
     return Cell(str(MeanScore(score["mean"], score.get("deviation"))), score["mean"], note=note)
 
 
+def format_p(p: float) -> str:
+    """Format a p-value: more decimals where it is small."""
+    return f"{p:.2f}" if p >= 0.1 else f"{p:.4f}"
+
+
 def all_test_sets(table: Content) -> list[Content]:
     """Return the test sets and, if there are several, all of them together."""
     return [*table["test_sets"], *([table["pooled"]] if table["pooled"] else [])]

@@ -31,7 +31,7 @@ from itersel.report.page.document import read_document
 from itersel.report.page.folder import LOCK
 from itersel.report.page.sentences import MOST
 from itersel.report.page.table import format_hours, table_view
-from itersel.report.table import is_experiment, signatures
+from itersel.report.table import format_p, is_experiment, signatures
 from itersel.storage.files import write_lines
 from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, TEMPLATES
 from itersel.vectors.features import EXPLANATIONS
@@ -41,13 +41,15 @@ SHOWN = (".h5", ".txt", ".json", ".tsv", ".log")
 # The names and times of those files.
 State = list[tuple[str, int]]
 SHARED = ("core.js", "tables.js", "draw.js")
+# Parts of a document that scripts do not read, or read compressed.
+UNUSED = ("answer", "test_sets", "derivations")
 SCRIPTS = (*SHARED, "charts.js", "features.js", "sentences.js", "derivations.js")
 
 
 def render(document: dict[str, Any], refresh: int | None = None) -> str:
     """Return the page; for an unfinished run, a browser reloads it every `refresh` seconds."""
     texts = {one["name"]: _packed(one) for one in document["test_sets"]}
-    small = {name: value for name, value in document.items() if name not in ("test_sets", "derivations")}
+    small = {name: value for name, value in document.items() if name not in UNUSED}
     # of features, by name or by the prefix of their template
     small["explanations"] = [
         (TEMPLATES[name] if name in BUILT_IN_TEMPLATES else name, text) for name, text in EXPLANATIONS.items()
@@ -87,7 +89,12 @@ def fill(template: str, scripts: Sequence[str], *, data: object, charts: object,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": format_number, "hours": format_hours, "breakable": breakable}
+    environment.filters |= {
+        "number": format_number,
+        "hours": format_hours,
+        "breakable": breakable,
+        "p": format_p,
+    }
 
     code = [vega(), *(asset(name) for name in scripts)]
     return environment.get_template(template).render(

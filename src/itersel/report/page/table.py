@@ -10,6 +10,7 @@ from tabulate import tabulate
 
 from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import METRICS, TOKENIZED_BLEU, sign_of, title_of
+from itersel.report.page.answer import answer, best_on_devtest
 from itersel.report.page.folder import read_optional
 from itersel.report.table import (
     ALL_TEST_SETS,
@@ -85,6 +86,7 @@ def _check_table(table: Content) -> None:
     table_view(table)
     for test_set in table["test_sets"]:
         best_on_devtest(test_set["systems"])
+    answer(table)
 
     for one in all_test_sets(table):
         check_numbers((one["sentences"], one["references"]))
@@ -93,20 +95,6 @@ def _check_table(table: Content) -> None:
     check_numbers(how)
     if 0 in how:
         raise ValueError("no significance test")
-
-
-def best_on_devtest(systems: Iterable[Content]) -> Content:
-    """Return the experiment with the best score of those by which its epochs were chosen."""
-    best: Content = max(filter(is_experiment, systems), key=_score_on_devtest)
-    return best
-
-
-def _score_on_devtest(system: Content) -> float:
-    """Return the score by which a system's epochs were chosen, averaged over its runs; higher is better."""
-    scores = [
-        sign_of(run["chosen_by"]) * float(run["devtest_scores"][run["epoch"] - 1]) for run in system["runs"]
-    ]
-    return sum(scores) / len(scores)
 
 
 def table_view(
