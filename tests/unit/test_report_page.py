@@ -17,7 +17,7 @@ from itersel.config.values import Config
 from itersel.errors import InputError
 from itersel.evaluate.names import COMPARED, TABULATED, title_of
 from itersel.report.page import render as render_module
-from itersel.report.page.charts import charts
+from itersel.report.page.charts import charts, curves
 from itersel.report.page.document import read_document
 from itersel.report.page.folder import RUN, other_versions, write_run
 from itersel.report.page.render import _json, breakable, render, vega, watch
@@ -112,7 +112,7 @@ def test_curves(run, document):
         assert [epoch["epoch"] for epoch in one["epochs"] if epoch["chosen"]] == [system.epoch]
         assert [epoch["updates"] for epoch in one["epochs"]] == [780, 760, 740]
         assert one["epochs"][0]["pairs_with_loss"] == pytest.approx(39.0)
-        assert one["epochs"][0]["training_bleu"] == pytest.approx(21.0)
+        assert one["epochs"][0]["training_score"] == pytest.approx(21.0)
         assert all(epoch["active_features"] == 6 and epoch["norm"] > 0 for epoch in one["epochs"])
 
 
@@ -127,7 +127,9 @@ def test_how_to_reproduce_the_run(document):
 
 def test_every_measure_of_a_curve_is_recorded(document):
     measures = set(document["runs"][0]["epochs"][0])
-    assert {name for name, chart in charts().items() if "layer" in chart and name != "boxes"} <= measures
+    assert {
+        name for name, chart in charts(curves()).items() if "layer" in chart and name != "boxes"
+    } <= measures
 
 
 def test_sentences(run, document):

@@ -12,10 +12,11 @@ from typing import Any
 
 from itersel.config.experiments import with_independent_tasks
 from itersel.config.reading import read_config
-from itersel.config.splits import kind_of_text
+from itersel.config.splits import kind_of_text, texts_by_key
 from itersel.config.tasks import IndependentTask
 from itersel.config.values import Config, Experiment
 from itersel.report.page.answer import answer, baseline_and_best
+from itersel.report.page.charts import BLEU, QUALITY
 from itersel.report.page.costs import read_costs
 from itersel.report.page.curves import read_curves
 from itersel.report.page.features import read_features
@@ -66,6 +67,7 @@ def read_document(results: Path) -> dict[str, Any]:
 
     return {
         "text": NOTES[kind_of_text(settings)],
+        "learned_by": _learned_by(settings),
         "name": str(config.get("name", results.resolve().name)),
         # by which browsers choose fonts and voices
         "languages": {"source": settings.data.source_language, "target": settings.data.target_language},
@@ -91,6 +93,17 @@ def compared_systems(table: dict[str, Any] | None, runs: Sequence[Run]) -> list[
         return [runs[0].name, runs[-1].name]
     baseline, best = baseline_and_best(table)
     return [baseline or best, best]
+
+
+def _learned_by(config: Config) -> list[str]:
+    """Return what experiments learn by: BLEU, or the quality of translations where the config gives it."""
+    texts = texts_by_key(config.data)
+    has_quality = {
+        # text of named corpora has none
+        bool((text := texts.get(f"data.{one.tune_on}")) and text.quality)
+        for one in config.experiments.values()
+    }
+    return [QUALITY if one else BLEU for one in sorted(has_quality)]
 
 
 def _date(table: Path) -> str | None:

@@ -26,7 +26,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from itersel.errors import FilePath, InputError
-from itersel.report.page.charts import CURVES, charts
+from itersel.report.page.charts import charts, curves
 from itersel.report.page.document import read_document
 from itersel.report.page.folder import LOCK
 from itersel.report.page.sentences import MOST
@@ -55,14 +55,14 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
         (TEMPLATES[name] if name in BUILT_IN_TEMPLATES else name, text) for name, text in EXPLANATIONS.items()
     ]
 
-    table = document["table"]
+    table, shown = document["table"], curves(document["learned_by"])
     systems = table["test_sets"][0]["systems"] if table else []
 
     return fill(
         "page.html",
         SCRIPTS,
         data=small,
-        charts=charts(),
+        charts=charts(shown),
         title=document["name"],
         version=document["versions"].get("itersel"),
         document=document,
@@ -71,7 +71,7 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
         has_intervals=any(system["scores"] for system in systems),
         has_repeats=any(len(system["runs"]) > 1 for system in systems),
         has_others=not all(map(is_experiment, systems)),
-        curves=CURVES,
+        curves=shown,
         most_ngrams=MOST,
         refresh=refresh,
         texts=texts,
