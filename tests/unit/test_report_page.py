@@ -21,7 +21,8 @@ from itersel.report.page.charts import charts, curves
 from itersel.report.page.document import read_document
 from itersel.report.page.folder import RUN, other_versions, write_run
 from itersel.report.page.render import _json, breakable, render, vega, watch
-from itersel.report.page.table import format_hours, join_numbers, markdown, table_view
+from itersel.report.page.table import format_hours, join_numbers, table_view
+from itersel.report.papers import markdown
 from itersel.storage.files import write_lines
 
 HOSTILE = [
@@ -84,6 +85,7 @@ def test_numbers_of_systems():
 
 def test_detokenised_scores(document):
     scores = {"mean": 30.5, "deviation": None, "interval": [29.1, 31.9], "better_than": [2, 3]}
+    scores["p"] = dict.fromkeys(("first", "second", "third"), 0.034)
     table = json.loads(json.dumps(document["table"]))
     (test_set,) = table["test_sets"]
     test_set["signatures"] = {metric: f"{metric}|x" for metric in TABULATED}
@@ -94,12 +96,17 @@ def test_detokenised_scores(document):
     bleu = ["BLEU", "lowercased BLEU", "test tokenized BLEU", "devtest tokenized BLEU"]
     assert [title for title in titles if "BLEU" in title] == bleu
     # what defines an experiment comes before its scores
-    assert titles.index("features") < titles.index("BLEU")
+    assert titles.index("mixing") < titles.index("BLEU")
+    # beside the main score
+    assert titles.index("difference") == titles.index("BLEU") + 1
     secondary = [*(f"lowercased {title_of(metric)}" for metric in COMPARED), "memory (MB)"]
     assert [column.title for column in view.columns if column.is_secondary] == secondary
     cells = dict(zip(titles, view.rows[0], strict=True))
     assert (cells["BLEU"].marks, cells["BLEU"].note) == ("2,3", "[29.1, 31.9]")
     assert [row[titles.index("chrF++")].is_best for row in view.rows] == [False, False, True]
+    # p-values against the first experiment that is not the best
+    (baseline,) = (row for row in view.rows if row[titles.index("difference")].text == "baseline")
+    assert {row[titles.index("chrF++")].p for row in view.rows if row is not baseline} == {"0.0340"}
     # lower TER is better
     assert [row[titles.index("lowercased TER")].is_best for row in view.rows] == [True, False, False]
     assert "[29.1, 31.9]" in render({**document, "table": table})
@@ -202,8 +209,8 @@ def test_headline(tmp_path):
     other = next(one for one in run.table["test_sets"][0]["systems"] if one is not best)
     summary = page.partition('<ul class="summary">')[2].partition("</ul>")[0]
     items = [re.sub("<.*?>", "", item) for item in re.findall("<li>(.*?)</li>", summary)]
-    against = f"({other['name']}: {other['test']['mean']:.2f})"
-    best_on_devtest = f"best on devtest: {best['name']}, {score} on test {against}"
+    against = f"baseline {other['test']['mean']:.2f}"
+    best_on_devtest = f"best of 2 experiments on devtest: {score} on test, {against}"
     assert items == ["de to en-us", "30 training pairs", best_on_devtest, "2001-09-09"]
     assert 'id="variance"' not in page
     assert "#variance" not in page

@@ -16,7 +16,7 @@ from itersel.report.page.document import compared_systems, read_document
 from itersel.report.page.folder import describe_config, write_run
 from itersel.report.page.render import SCRIPTS, asset
 from itersel.report.page.settings import settings_table
-from itersel.report.page.table import latex, markdown
+from itersel.report.papers import latex, markdown
 from itersel.vectors.weights import make_weights, write_weights
 
 NAMES = ["<script>window.hacked = 1", "a|b_c%d$"]

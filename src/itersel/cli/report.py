@@ -77,7 +77,8 @@ def _add_page_files(parser: argparse.ArgumentParser, default: str) -> None:
 
 
 def _paper(options: argparse.Namespace) -> None:
-    from itersel.report.page.table import latex, markdown, read_table
+    from itersel.report.page.table import read_table
+    from itersel.report.papers import latex, markdown
 
     table = read_table(Path(options.table))
     if table is None:

@@ -36,6 +36,7 @@ class Cell(NamedTuple):
     marks: str = ""  # numbers of the systems that are significantly worse
     note: str = ""  # interval, shown beside or below the text
     is_best: bool = False
+    p: str = ""  # of the difference from the baseline
 
 
 # What is not known of other systems.

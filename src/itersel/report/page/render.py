@@ -26,6 +26,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from itersel.errors import FilePath, InputError
+from itersel.report.page.answer import baseline_and_best
 from itersel.report.page.charts import charts, curves
 from itersel.report.page.document import read_document
 from itersel.report.page.folder import LOCK
@@ -57,6 +58,8 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
 
     table, shown = document["table"], curves(document["learned_by"])
     systems = table["test_sets"][0]["systems"] if table else []
+    more = document["runs"], document["costs"]["runs"], document["settings"]
+    views = table_view(table, *more) if table else []
 
     return fill(
         "page.html",
@@ -66,7 +69,8 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
         title=document["name"],
         version=document["versions"].get("itersel"),
         document=document,
-        views=table_view(table, document["runs"], document["costs"]["runs"]) if table else [],
+        views=views,
+        baseline=baseline_and_best(table)[0] if table else None,
         signatures=signatures(table) if table else [],
         has_intervals=any(system["scores"] for system in systems),
         has_repeats=any(len(system["runs"]) > 1 for system in systems),
