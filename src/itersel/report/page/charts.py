@@ -40,8 +40,8 @@ GROUP_COLOR = _channel(
     scale={"range": GROUP_COLORS},
     legend={"orient": "top", "columns": 4},
 )
-# Names of runs or groups of runs, from top to bottom.
-NAMES = {"title": None, "sort": None, "axis": {"labelLimit": 140}}
+# Names of runs or groups of runs, from top to bottom. The page's scripts have cut them so that all differ.
+NAMES = {"title": None, "sort": None, "axis": {"labelLimit": 200}}
 
 
 class Curve(NamedTuple):
@@ -91,8 +91,9 @@ CURVES: dict[str, Curve] = {
 def curves(learned_by: Collection[str] = (BLEU,)) -> dict[str, Curve]:
     """Return the curves by measure; `learned_by` is what the experiments learn by: BLEU, quality or both."""
     what = {
-        QUALITY: "Mean quality (as the config gives it, scaled to 100) of the best translation of each training "
-        "sentence during training; for a batch tuner, of the translations that it chooses from the lists.",
+        QUALITY: "Mean quality (as the config gives it, scaled to 100) of the best translation of each "
+        "training sentence during training; for a batch tuner, of the translations that it chooses from "
+        "the lists.",
         BLEU: "Mean sentence BLEU of the best translation of each training sentence during training; for a "
         "batch tuner, corpus BLEU of the translations that it chooses from the lists.",
     }
@@ -144,7 +145,7 @@ def curve(measure: str, shown: Curve) -> dict[str, Any]:
 
 def boxes() -> dict[str, Any]:
     """Return boxplots of the scores of all runs: figure 4 of Simianer, Riezler & Dyer (2012)."""
-    y, near = _channel("group", "nominal", **NAMES), {"zero": False, "padding": 16}
+    y, near = _channel("label", "nominal", **NAMES), {"zero": False, "padding": 16}
     x = _channel("score", "quantitative", title=ON_TEST, scale=near)
     box = {"extent": "min-max", "size": 16, "opacity": 0.55}
     tooltip = [{"field": "run"}, {"field": "score", "title": ON_TEST, "format": ".2f"}]
@@ -155,7 +156,7 @@ def boxes() -> dict[str, Any]:
 
 def differences(title: str, low: float, high: float, rows: int) -> dict[str, Any]:
     """Return a chart of differences from a baseline with their intervals, between `low` and `high`."""
-    y = _channel("run", "nominal", **NAMES)
+    y = _channel("label", "nominal", **NAMES)
     x = {"type": "quantitative", "title": title, "scale": {"domain": [low, high], "padding": 8}}
     numbers = [{"field": field, "format": "+.2f"} for field in ("difference", "low", "high")]
 
