@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import COMPARED, TABULATED, TOKENIZED_BLEU, title_of
+from itersel.report.baseline import baseline_and_best, is_experiment
 from itersel.report.scores import REPEATED, MeanScore
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
@@ -41,11 +42,6 @@ class Cell(NamedTuple):
 
 # What is not known of other systems.
 NOTHING = Cell("-", "")
-
-
-def is_experiment(system: Content) -> bool:
-    """Return whether a row of table.json is an experiment, not the output of another system."""
-    return system["learner"] is not None
 
 
 def cells(system: Content) -> dict[str, Cell]:
@@ -132,9 +128,10 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
 
 def tsv_table(table: Content) -> list[str]:
     """Return the tables of the test sets as TSV, one below the other."""
+    baseline, _ = baseline_and_best(table)
     # pooled test sets lack columns
     return tab_separated(
-        [_spreadsheet_row(one["name"], system) for one in all_test_sets(table) for system in one["systems"]]
+        [_spreadsheet_row(one, system, baseline) for one in all_test_sets(table) for system in one["systems"]]
     )
 
 
@@ -168,14 +165,28 @@ def _scores(systems: list[Content], metrics: Sequence[str]) -> list[str]:
     return aligned(rows, left=rows[0].keys() - {"system"})
 
 
-def _spreadsheet_row(name: str, system: Content) -> dict[str, object]:
-    """Return the cells of a row of TSV by the titles of their columns; deviations have their own cells."""
-    row: dict[str, object] = {"test set": name, **{key: cell.text for key, cell in cells(system).items()}}
+def _spreadsheet_row(one: Content, system: Content, baseline: str | None) -> dict[str, object]:
+    """Return the cells of a row of TSV by the titles of their columns; deviations have their own cells.
+
+    With a `baseline`, each score has the p-value of its difference from the score of that system.
+    """
+    row: dict[str, object] = {
+        "test set": one["name"],
+        **{key: cell.text for key, cell in cells(system).items()},
+    }
     row |= {"shards": _word(system["shards"]).text, "runs": len(system["runs"])}
 
     for key, title in ((DEVTEST, ON_DEVTEST), ("test", ON_TEST)):
         score = system.get(key) or {"mean": None, "deviation": None}
         row |= {title: score["mean"], f"{title} deviation": score["deviation"]}
+
+    against = {
+        # only the number of a system is the same in lower case
+        f"p against system {other['system']}": str(other["name"])
+        for other in one["systems"]
+        if other["name"] == baseline
+    }
+    row |= _p_values(ON_TEST, system["p"], against)
 
     for metric, score in system["scores"].items():
         title = title_of(metric)
@@ -183,7 +194,13 @@ def _spreadsheet_row(name: str, system: Content) -> dict[str, object]:
         values = {"": score["mean"], " deviation": score["deviation"], " low": low, " high": high}
         row |= {f"{title}{what}": value for what, value in values.items()}
         row[f"{title} better than"] = score["better_than"]
+        row |= _p_values(title, score["p"], against)
     return row
+
+
+def _p_values(title: str, p: Mapping[str, float], against: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the cell of a p-value; `None` for the baseline itself."""
+    return {f"{title} {what}": f"{p[name]:.4f}" if name in p else None for what, name in against.items()}
 
 
 def signatures(table: Content) -> list[str]:

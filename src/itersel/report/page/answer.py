@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
-from itersel.corpus.text_names import FIRST_ENTRIES, POOLED
-from itersel.evaluate.names import TOKENIZED_BLEU, sign_of, title_of
-from itersel.report.table import ALL_TEST_SETS, is_experiment
+from itersel.corpus.text_names import POOLED
+from itersel.evaluate.names import TOKENIZED_BLEU, title_of
+from itersel.report.baseline import baseline_and_best
+from itersel.report.table import ALL_TEST_SETS
 from itersel.storage.json_files import check_numbers
 from itersel.storage.text_table import Content
 
@@ -64,29 +64,3 @@ def score_of(system: Content, metric: str) -> Content:
         return {**system["test"], "p": system["p"]}
     score: Content = system["scores"][metric]
     return score
-
-
-def baseline_and_best(table: Content) -> tuple[str | None, str]:
-    """Return the baseline and the best system on devtest.
-
-    The baseline is the decoder whose lists were learned from or else the first experiment that is not the
-    best; `None` if there is none.
-    """
-    systems = table["test_sets"][0]["systems"]
-    best = str(best_on_devtest(systems)["name"])
-    names = [one["name"] for one in systems if one["name"] == FIRST_ENTRIES or is_experiment(one)]
-    return next((str(name) for name in names if name != best), None), best
-
-
-def best_on_devtest(systems: Iterable[Content]) -> Content:
-    """Return the experiment with the best score of those by which its epochs were chosen."""
-    best: Content = max(filter(is_experiment, systems), key=_score_on_devtest)
-    return best
-
-
-def _score_on_devtest(system: Content) -> float:
-    """Return the score by which a system's epochs were chosen, averaged over its runs; higher is better."""
-    scores = [
-        sign_of(run["chosen_by"]) * float(run["devtest_scores"][run["epoch"] - 1]) for run in system["runs"]
-    ]
-    return sum(scores) / len(scores)

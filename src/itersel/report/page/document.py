@@ -15,7 +15,8 @@ from itersel.config.reading import read_config
 from itersel.config.splits import kind_of_text, texts_by_key
 from itersel.config.tasks import IndependentTask
 from itersel.config.values import Config, Experiment
-from itersel.report.page.answer import answer, baseline_and_best
+from itersel.report.baseline import baseline_and_best, is_experiment
+from itersel.report.page.answer import answer
 from itersel.report.page.charts import BLEU, QUALITY
 from itersel.report.page.costs import read_costs
 from itersel.report.page.curves import read_curves
@@ -26,7 +27,7 @@ from itersel.report.page.logs import read_errors
 from itersel.report.page.sentences import pack, read_translated, references_of
 from itersel.report.page.settings import settings_table
 from itersel.report.page.table import read_table
-from itersel.report.table import NOTES, is_experiment
+from itersel.report.table import NOTES
 from itersel.storage.json_files import check_numbers, check_texts
 from itersel.system.chosen import read_system
 

@@ -26,13 +26,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from itersel.errors import FilePath, InputError
-from itersel.report.page.answer import baseline_and_best
+from itersel.report.baseline import baseline_and_best, is_experiment
 from itersel.report.page.charts import charts, curves
 from itersel.report.page.document import read_document
 from itersel.report.page.folder import LOCK
 from itersel.report.page.sentences import MOST
 from itersel.report.page.table import format_hours, table_view
-from itersel.report.table import format_p, is_experiment, signatures
+from itersel.report.table import format_p, signatures
 from itersel.storage.files import write_lines
 from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, TEMPLATES
 from itersel.vectors.features import EXPLANATIONS

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import METRICS, TOKENIZED_BLEU, sign_of, title_of
-from itersel.report.page.answer import answer, baseline_and_best, best_on_devtest, main_metric
+from itersel.report.baseline import baseline_and_best, best_on_devtest, is_experiment
+from itersel.report.page.answer import answer, main_metric
 from itersel.report.page.folder import read_optional
 from itersel.report.table import (
     ALL_TEST_SETS,
@@ -20,7 +21,6 @@ from itersel.report.table import (
     all_test_sets,
     cells,
     format_p,
-    is_experiment,
     score_cell,
 )
 from itersel.storage.json_files import check_numbers
