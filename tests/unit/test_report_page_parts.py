@@ -7,7 +7,6 @@ from itertools import groupby
 import pytest
 from tests.made_up_run import MadeUpRun
 
-from itersel.cli.main import main
 from itersel.config.reading import read_config
 from itersel.config.sections import plain
 from itersel.config.values import Config
@@ -16,7 +15,6 @@ from itersel.report.page.document import compared_systems, read_document
 from itersel.report.page.folder import describe_config, write_run
 from itersel.report.page.render import SCRIPTS, asset
 from itersel.report.page.settings import settings_table
-from itersel.report.papers import latex, markdown
 from itersel.vectors.weights import make_weights, write_weights
 
 NAMES = ["<script>window.hacked = 1", "a|b_c%d$"]
@@ -42,28 +40,6 @@ def test_config_shows_what_differs():
     assert "seed" not in found
     assert not any("folds" in key for key in found)
     assert Config().seed == 1
-
-
-def test_tables_for_papers(run, tmp_path, capsys):
-    table = str(run.folder / "report" / "table.json")
-    outputs = [tmp_path / "t.tex", tmp_path / "t.md"]
-    assert main(["report", "paper", "--table", table, "--output", *map(str, outputs)]) == 0
-    text = outputs[0].read_text()
-    assert "\\toprule" in text
-    assert "sacrebleu nrefs:1|case:lc" in text
-    for system in run.table["test_sets"][0]["systems"]:
-        assert f"{system['test']['mean']:.2f} $\\pm$" in text
-    assert "| first" in outputs[1].read_text()
-    assert main(["report", "paper", "--table", table, "--output", "x.pdf"]) == 1
-    assert "must end in .tex, .md" in capsys.readouterr().err
-
-
-def test_tables_for_papers_escape_names(tmp_path):
-    run = MadeUpRun(tmp_path / "run", NAMES, epochs=1)
-    assert "a|b\\_c\\%d\\$" in "\n".join(latex(run.table))
-    text = "\n".join(markdown(run.table))
-    assert "<script" not in text
-    assert "a\\|b\\_c%d$" in text
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import COMPARED, TABULATED, TOKENIZED_BLEU, title_of
 from itersel.report.baseline import baseline_and_best, is_experiment
+from itersel.report.columns import ON_DEVTEST, ON_TEST
 from itersel.report.scores import REPEATED, MeanScore
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
@@ -16,8 +17,6 @@ DEVTEST = "devtest"
 ALL_TEST_SETS = "all test sets together"
 # Titles of the columns that are not numbers.
 WORDS = ("experiment", "learner", "mixing", "tuned on", "features", "differs from")
-# Titles of the scores of tokenised text: the mean over the runs, at the chosen epochs.
-ON_TEST, ON_DEVTEST = (f"{split} {title_of(TOKENIZED_BLEU)}" for split in ("test", DEVTEST))
 # Notes on the scores of text, by what the text is.
 NOTES = {
     "detokenized": f"{title_of(TOKENIZED_BLEU)} is of tokenised lowercased text, as the papers report it. "

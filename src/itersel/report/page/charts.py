@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from itersel.evaluate.names import TOKENIZED_BLEU, title_of
-from itersel.report.table import ON_DEVTEST, ON_TEST
+from itersel.report.columns import ON_DEVTEST, ON_TEST
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 HEIGHT = 240

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import METRICS, TOKENIZED_BLEU, sign_of, title_of
 from itersel.report.baseline import baseline_and_best, best_on_devtest, is_experiment
+from itersel.report.columns import DIFFERENCE, OF_EPOCHS, ON_DEVTEST, ON_TEST, SETTINGS
 from itersel.report.page.answer import answer, main_metric
 from itersel.report.page.folder import read_optional
 from itersel.report.table import (
     ALL_TEST_SETS,
     NOTHING,
-    ON_DEVTEST,
-    ON_TEST,
     WORDS,
     Cell,
     all_test_sets,
@@ -26,12 +25,9 @@ from itersel.report.table import (
 from itersel.storage.json_files import check_numbers
 from itersel.storage.text_table import Content
 
-# Title of the differences from the baseline in the main score, and the cell of the baseline itself.
-DIFFERENCE = "difference"
+# The cell of the baseline in the column of differences from it.
 BASELINE = Cell("baseline", 0.0)
 COSTS = ("processor time", "memory (MB)")
-# The columns around the scores; those about epochs and costs do not apply to pooled test sets.
-OF_EPOCHS = (ON_DEVTEST, "epoch", "active features")
 # Columns that are folded.
 SECONDARY = (
     *(
@@ -41,7 +37,6 @@ SECONDARY = (
     ),
     COSTS[1],
 )
-SETTINGS = ("learner", "mixing", "shards", "tuned on", "features")
 
 
 # Names of settings in the caption of a table in which all experiments agree on them.
@@ -157,7 +152,7 @@ def _view(one: Content, shown: Shown) -> View:
     own = [title for title in SETTINGS if title not in agreed]
     varied = _varied(systems, [[row[title].text for row in experiments] for title in own], shown.settings)
 
-    scores = dict(_score_columns(one, shown.baseline))
+    scores = dict(score_columns(one, shown.baseline))
     columns = {title: [row[title] for row in rows] for title in ("system", "experiment", *own)}
     columns |= {**varied, **{title: column for title, (column, _) in scores.items()}}
     if not is_pooled:
@@ -226,7 +221,7 @@ def _setting(text: str) -> Cell:
         return Cell(text, text)
 
 
-def _score_columns(one: Content, baseline: str | None) -> Iterator[tuple[str, tuple[list[Cell], str]]]:
+def score_columns(one: Content, baseline: str | None) -> Iterator[tuple[str, tuple[list[Cell], str]]]:
     """Yield title, cells and signature of each score; after the main one, differences from the baseline."""
     names, main = [system["name"] for system in one["systems"]], title_of(main_metric(one))
     for title, signature, scores, sign in _scores(one):
