@@ -229,6 +229,85 @@ def test_marked_words(browser, page):
         assert browser.run(same, a, b) == marks
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["a", "b"],
+        [
+            f"a-long-name-of-a-grid-rate-{rate}-k_best-{k}-select-1000"
+            for rate in (0.1, 0.3)
+            for k in (50, 100)
+        ],
+        [f"{'an unusually long name ' * 3}{end}" for end in ("1000", "10000")],
+        [f"{begin}{' an unusually long name' * 3}{begin}" for begin in ("x", "y", "x-y")],
+        [f"{'x' * 40}{middle}{'y' * 40}" for middle in "abc"],
+        ["short", "a-name-with-many-parts-of-which-none-is-shared-by-all"],
+        [f"results/{'deep/' * 9}{name}-en" for name in ("de", "fr", "pt")],
+    ],
+)
+def test_labels_differ(browser, page, names):
+    browser.open(page)
+    labels = browser.run("return [...page.labels(arguments[0])]", names)
+    assert [name for name, _ in labels] == names
+    assert len({label for _, label in labels}) == len(names)
+    assert all(0 < len(label) <= 26 for _, label in labels)
+    assert all(label == name for name, label in labels) == (max(map(len, names)) <= 22)
+
+
+def test_charts_show_labels_in_full(browser, tmp_path):
+    """Also for a grid of experiments, in a narrow window."""
+    names = [f"a-long-name-of-a-grid-rate-0.{rate}-select-{1000 * k}" for rate in (1, 3) for k in (1, 10)]
+    run = MadeUpRun(tmp_path / "run", names, epochs=1, repeats=2)
+    write_page(run.folder, tmp_path / "page.html")
+    browser.open(tmp_path / "page.html", 390)
+    shown = browser.texts("[data-chart=boxes] .role-axis-label text")
+    labels = browser.run("return [...page.labels(arguments[0]).values()]", names)
+    assert {*labels} <= {*shown}
+    assert browser.texts("#chooser bdi") == labels
+    assert fits(browser)
+
+
+def test_features_are_written_like_rules(browser, page):
+    browser.open(page)
+    assert "haus → house" in browser.texts("#largest .rule")
+    written = "return page.rule(...page.sides(arguments[0])).map((one) => one.textContent ?? one).join('')"
+    for name, rule in (
+        ("R:X:das_NX_doch_haus:the_N1_house", "das X1 doch haus → the X1 house"),
+        ("R:X:NX_und_NX:N2_and_N1", "X1 und X2 → X2 and X1"),
+    ):
+        assert browser.run(written, name) == rule
+    # words may contain what separates the parts
+    for name in ("R:X:__:x", "R:X:a:b:c", "RBS:das_haus", "R:1", "LanguageModel"):
+        assert browser.run("return page.sides(arguments[0])", name) is None
+
+
+def test_narrow_table(browser, tmp_path):
+    """Name, score and difference are visible without scrolling, and the settings with all columns."""
+    names = ["a-long-name-of-an-experiment-with-0.1", "a-long-name-of-an-experiment-with-0.03"]
+    run = MadeUpRun(tmp_path / "run", names, epochs=1, repeats=2)
+    write_page(run.folder, tmp_path / "page.html")
+    browser.open(tmp_path / "page.html", 390)
+    headings = browser.texts(".systems thead th")
+    for title in ("experiment", "test tokenized BLEU", "difference"):
+        cell = f".systems tbody tr > :nth-child({headings.index(title) + 1})"
+        right = "return document.querySelector(arguments[0]).getBoundingClientRect().right"
+        assert 0 < browser.run(right, cell) <= 390
+    setting = "return document.querySelector('.systems th.setting').offsetWidth > 0"
+    assert not browser.run(setting)
+    browser.run("document.getElementById('all-columns').click()")
+    assert browser.run(setting)
+
+
+def test_p_values_on_request(browser, page):
+    browser.open(page)
+    shown = "return [...document.querySelectorAll('.systems .p')].filter((one) => one.offsetWidth).length"
+    assert browser.run(shown) == 0
+    browser.run("document.getElementById('p-values').click()")
+    # of three experiments, one is the baseline
+    assert browser.run(shown) == 2
+    assert fits(browser)
+
+
 def test_derivation(browser, page):
     open_sentences(browser, page)
     for name, value in (("a", "first"), ("b", "third"), ("sort", "derivation")):

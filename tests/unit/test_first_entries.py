@@ -8,7 +8,7 @@ from tests.scored import make_system, table_command, write_detokenizer, write_te
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.lists.rescoring import first_texts
-from itersel.report.page.table import latex, markdown
+from itersel.report.papers import latex, markdown
 from itersel.report.table import text_table
 from itersel.storage.files import read_lines, write_lines
 

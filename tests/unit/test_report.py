@@ -51,7 +51,11 @@ def test_table():
     assert text[2].split() == f"1 one perceptron selection 4 train all 12 31.00 2 of 2 {test_bleu} 2".split()
     assert "p < 0.05" in text[-3]
     assert text[-1].startswith("tokenized BLEU: sacrebleu nrefs:1|case:lc|")
-    assert {len(line.split("\t")) for line in tsv_table(table)} == {16}
+    rows = [line.split("\t") for line in tsv_table(table)]
+    assert {len(row) for row in rows} == {17}
+    # on devtest, the second is the best; the first of the others is the baseline
+    place = rows[0].index("test_tokenized_bleu_p_against_system_1")
+    assert [row[place] for row in rows[1:]] == ["", *(f"{one['p']['one']:.4f}" for one in (second, third))]
 
 
 def test_several_test_sets_and_all_together():
@@ -83,7 +87,7 @@ def test_several_test_sets_and_all_together():
     assert text[-2].startswith("news, tokenized BLEU: sacrebleu nrefs:2|")
     rows = [line.split("\t") for line in tsv_table(table)]
     assert [row[0] for row in rows[1:]] == ["help", "help", "news", "news", "pooled", "pooled"]
-    assert {len(row) for row in rows} == {16}
+    assert {len(row) for row in rows} == {17}
     epoch = rows[0].index("epoch")
     assert [row[epoch] for row in rows[1:]] == ["2 of 2", "2 of 2", "1 of 2", "2 of 2", "", ""]
     assert [one["references"] for one in table["test_sets"]] == [1, 2]
@@ -106,7 +110,7 @@ def test_runs_of_one_experiment_are_a_row():
     assert first["p"]["two"] == second["p"]["one"] == expected.p
     assert any("standard deviation" in line for line in text_table(table))
     assert "±" not in "".join(tsv_table(table))
-    assert tsv_table(table)[2].split("\t")[-3:-1] == ["2", "1.41"]
+    assert tsv_table(table)[2].split("\t")[-4:-2] == ["2", "1.41"]
     assert [(run["repeat"], run["epoch"]) for run in second["runs"]] == [(1, 2), (2, 1)]
 
 

@@ -17,11 +17,12 @@ from itersel.config.values import Config
 from itersel.errors import InputError
 from itersel.evaluate.names import COMPARED, TABULATED, title_of
 from itersel.report.page import render as render_module
-from itersel.report.page.charts import charts
+from itersel.report.page.charts import charts, curves
 from itersel.report.page.document import read_document
 from itersel.report.page.folder import RUN, other_versions, write_run
 from itersel.report.page.render import _json, breakable, render, vega, watch
-from itersel.report.page.table import format_hours, join_numbers, markdown, table_view
+from itersel.report.page.table import format_hours, join_numbers, table_view
+from itersel.report.papers import markdown
 from itersel.storage.files import write_lines
 
 HOSTILE = [
@@ -84,6 +85,7 @@ def test_numbers_of_systems():
 
 def test_detokenised_scores(document):
     scores = {"mean": 30.5, "deviation": None, "interval": [29.1, 31.9], "better_than": [2, 3]}
+    scores["p"] = dict.fromkeys(("first", "second", "third"), 0.034)
     table = json.loads(json.dumps(document["table"]))
     (test_set,) = table["test_sets"]
     test_set["signatures"] = {metric: f"{metric}|x" for metric in TABULATED}
@@ -94,12 +96,17 @@ def test_detokenised_scores(document):
     bleu = ["BLEU", "lowercased BLEU", "test tokenized BLEU", "devtest tokenized BLEU"]
     assert [title for title in titles if "BLEU" in title] == bleu
     # what defines an experiment comes before its scores
-    assert titles.index("features") < titles.index("BLEU")
+    assert titles.index("mixing") < titles.index("BLEU")
+    # beside the main score
+    assert titles.index("difference") == titles.index("BLEU") + 1
     secondary = [*(f"lowercased {title_of(metric)}" for metric in COMPARED), "memory (MB)"]
     assert [column.title for column in view.columns if column.is_secondary] == secondary
     cells = dict(zip(titles, view.rows[0], strict=True))
     assert (cells["BLEU"].marks, cells["BLEU"].note) == ("2,3", "[29.1, 31.9]")
     assert [row[titles.index("chrF++")].is_best for row in view.rows] == [False, False, True]
+    # p-values against the first experiment that is not the best
+    (baseline,) = (row for row in view.rows if row[titles.index("difference")].text == "baseline")
+    assert {row[titles.index("chrF++")].p for row in view.rows if row is not baseline} == {"0.0340"}
     # lower TER is better
     assert [row[titles.index("lowercased TER")].is_best for row in view.rows] == [True, False, False]
     assert "[29.1, 31.9]" in render({**document, "table": table})
@@ -112,7 +119,7 @@ def test_curves(run, document):
         assert [epoch["epoch"] for epoch in one["epochs"] if epoch["chosen"]] == [system.epoch]
         assert [epoch["updates"] for epoch in one["epochs"]] == [780, 760, 740]
         assert one["epochs"][0]["pairs_with_loss"] == pytest.approx(39.0)
-        assert one["epochs"][0]["training_bleu"] == pytest.approx(21.0)
+        assert one["epochs"][0]["training_score"] == pytest.approx(21.0)
         assert all(epoch["active_features"] == 6 and epoch["norm"] > 0 for epoch in one["epochs"])
 
 
@@ -127,7 +134,9 @@ def test_how_to_reproduce_the_run(document):
 
 def test_every_measure_of_a_curve_is_recorded(document):
     measures = set(document["runs"][0]["epochs"][0])
-    assert {name for name, chart in charts().items() if "layer" in chart and name != "boxes"} <= measures
+    assert {
+        name for name, chart in charts(curves()).items() if "layer" in chart and name != "boxes"
+    } <= measures
 
 
 def test_sentences(run, document):
@@ -156,7 +165,7 @@ def test_other_systems(tmp_path):
     run = MadeUpRun(tmp_path / "run", ["first", "second"], others=["online"])
     document = read_document(run.folder)
     assert [one["run"] for one in document["runs"]] == ["first", "second"]
-    assert "online" not in (*document["compared"], document["best"]["name"])
+    assert "online" not in (*document["compared"], document["answer"].best)
     (view,) = table_view(document["table"], document["runs"], document["costs"]["runs"])
     assert [cell.text for cell in view.rows[2]][:3] == ["3", "online", "-"]
     (packed,) = document["test_sets"]
@@ -197,9 +206,11 @@ def test_headline(tmp_path):
     best = max(run.table["test_sets"][0]["systems"], key=lambda one: one["devtest"]["mean"])
     score = f"{best['test']['mean']:.2f} tokenized BLEU"
     assert f"<title>run: de–en-us, {best['name']} {score} – itersel</title>" in page
+    other = next(one for one in run.table["test_sets"][0]["systems"] if one is not best)
     summary = page.partition('<ul class="summary">')[2].partition("</ul>")[0]
     items = [re.sub("<.*?>", "", item) for item in re.findall("<li>(.*?)</li>", summary)]
-    best_on_devtest = f"best on devtest: {best['name']}, {score} on test"
+    against = f"baseline {other['test']['mean']:.2f}"
+    best_on_devtest = f"best of 2 experiments on devtest: {score} on test, {against}"
     assert items == ["de to en-us", "30 training pairs", best_on_devtest, "2001-09-09"]
     assert 'id="variance"' not in page
     assert "#variance" not in page
@@ -295,6 +306,7 @@ def test_failed_experiment(tmp_path):
     assert bad["epochs"][-1]["active_features"] is None
     page = render(document)
     assert "This run is not finished" in page
+    assert 'class="answer"' not in page
     assert "does not match its checksum" in page
 
 

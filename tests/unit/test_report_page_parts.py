@@ -6,17 +6,16 @@ from itertools import groupby
 
 import pytest
 from tests.made_up_run import MadeUpRun
-from tests.refusals import check_facts
 
-from itersel.cli.main import main
 from itersel.config.plain import plain
 from itersel.config.reading import read_config, read_unresolved
 from itersel.config.values import Config
-from itersel.report.page.document import compared_systems
-from itersel.report.page.folder import describe_config
+from itersel.report.page.charts import curves
+from itersel.report.page.document import compared_systems, read_document
+from itersel.report.page.folder import describe_config, write_run
 from itersel.report.page.render import SCRIPTS, asset
 from itersel.report.page.settings import settings_table
-from itersel.report.page.table import latex, markdown
+from itersel.vectors.weights import make_weights, write_weights
 
 NAMES = ["<script>window.hacked = 1", "a|b_c%d$"]
 TABLES = ("", "{", "[]", "{}", '"x"', '{"test_sets": [{}]}')
@@ -42,28 +41,6 @@ def test_config_shows_what_differs():
     assert "seed" not in found
     assert not any("folds" in key for key in found)
     assert Config().seed == 1
-
-
-def test_tables_for_papers(run, tmp_path, capsys):
-    table = str(run.folder / "report" / "table.json")
-    outputs = [tmp_path / "t.tex", tmp_path / "t.md"]
-    assert main(["report", "paper", "--table", table, "--output", *map(str, outputs)]) == 0
-    text = outputs[0].read_text()
-    assert "\\toprule" in text
-    assert "sacrebleu nrefs:1|case:lc" in text
-    for system in run.table["test_sets"][0]["systems"]:
-        assert f"{system['test']['mean']:.2f} $\\pm$" in text
-    assert "| first" in outputs[1].read_text()
-    assert main(["report", "paper", "--table", table, "--output", "x.pdf"]) == 1
-    check_facts(capsys.readouterr().err, "x.pdf:", ".tex", ".md")
-
-
-def test_tables_for_papers_escape_names(tmp_path):
-    run = MadeUpRun(tmp_path / "run", NAMES, epochs=1)
-    assert "a|b\\_c\\%d\\$" in "\n".join(latex(run.table))
-    text = "\n".join(markdown(run.table))
-    assert "<script" not in text
-    assert "a\\|b\\_c%d$" in text
 
 
 @pytest.mark.parametrize(
@@ -134,3 +111,43 @@ def test_experiments_with_the_same_settings():
     found = settings_table(read_config({"experiments": {"a": {}}}))
     assert found["differing"] == []
     assert dict(found["common"])["learner.name"] == "adagrad"
+
+
+def test_training_scores(tmp_path):
+    """Means of the shards or, only if a batch tuner has trained all weights, its score."""
+    run = MadeUpRun(tmp_path / "run", ["mixed", "tuned"], epochs=1)
+    for name in run.names:
+        epoch = run.folder / "experiments" / name / "epoch-1"
+        write_weights(epoch / "weights.h5", make_weights({"a": 1.0}), {"kind": "mixed-weights", "bleu": 26.5})
+    for path in (run.folder / "experiments/tuned/epoch-1").glob("shard-*"):
+        path.unlink()
+    mixed, tuned = (one["epochs"][0] for one in read_document(run.folder)["runs"])
+    assert mixed["training_score"] == pytest.approx(21)
+    assert tuned["training_score"] == 26.5
+
+
+@pytest.mark.parametrize(
+    ("with_quality", "tune_on", "expected"),
+    [
+        ([], ["train"], "BLEU"),
+        (["train"], ["train"], "quality"),
+        (["train"], ["dev"], "BLEU"),
+        (["dev"], ["dev"], "quality"),
+        (["dev"], ["dev", "train"], "quality or BLEU"),
+    ],
+)
+def test_what_is_learned_by(tmp_path, with_quality, tune_on, expected):
+    run = MadeUpRun(tmp_path / "run", ["one"], epochs=1, sentences=1)
+    data = {split: {"lists": split, "target": split} for split in ("train", "dev", "devtest", "test")}
+    for split in with_quality:
+        data[split]["quality"] = "quality"
+    experiments = {f"on-{split}": {"tune_on": split} for split in tune_on}
+    config = {
+        "name": "run",
+        "data": {"kind": "lists", "target_language": "en", **data},
+        "experiments": experiments,
+    }
+    write_run(run.folder, config, Config(experiments={}))
+    shown = curves(read_document(run.folder)["learned_by"])["training_score"]
+    assert shown.title == f"Training {expected}"
+    assert all(name in shown.note for name in expected.split(" or "))

@@ -67,7 +67,7 @@ def test_page(finished):
     means = [one["test"]["mean"] for one in table["test_sets"][0]["systems"]]
     assert [row[place].value for row in view.rows] == means
     assert (report / "index.html").read_text() == render(document) + "\n"
-    assert all(epoch["training_bleu"] > 0 for run in document["runs"] for epoch in run["epochs"])
+    assert all(epoch["training_score"] > 0 for run in document["runs"] for epoch in run["epochs"])
     assert "experiments.selected.epochs" in dict.fromkeys(row[0] for row in document["config"]["changed"])
     assert "\\toprule" in (report / "table.tex").read_text()
     assert (report / "table.md").read_text().startswith("|")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 from itersel.cli.arguments import add_options, add_randomization, output_file, positive
 from itersel.cli.outputs import PAGE, PAPERS, TABLES, Form, add_outputs, json_lines, write_forms
 from itersel.config.command_line import different_names
 from itersel.errors import InputError
-from itersel.evaluate.names import TABULATED, TOKENIZED_BLEU
+from itersel.evaluate.names import COMPARED, TABULATED, TOKENIZED_BLEU
+from itersel.report.columns import COLUMNS
 
 # Pages in the folder of results. That of an unfinished run has a different name because the other one is an
 # output of the workflow.
@@ -25,7 +27,20 @@ PARTS = {
 
 def _add_paper(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--table FILE": "table.json of 'itersel step table'"}, required=True)
+    parser.description = (
+        "Write a table of the systems for each test set. The LaTeX table needs the packages booktabs and "
+        "graphicx, and fits the width of a line."
+    )
+    columns = {"--columns NAMES": f"columns besides the scores, some of {', '.join(COLUMNS)} (default: none)"}
+    add_options(parser, columns, type=different_names(COLUMNS), default=())
+    metrics = f"some of {', '.join((TOKENIZED_BLEU, *TABULATED))} (default: {','.join(COMPARED)})"
+    add_options(parser, {"--metrics NAMES": metrics}, type=_different_metrics, default=())
     add_outputs(parser, PAPERS)
+
+
+def _different_metrics(text: str) -> tuple[str, ...]:
+    """Parse different metrics, separated by commas."""
+    return different_names((TOKENIZED_BLEU, *TABULATED))(text.lower())
 
 
 def _add_page(parser: argparse.ArgumentParser) -> None:
@@ -77,12 +92,14 @@ def _add_page_files(parser: argparse.ArgumentParser, default: str) -> None:
 
 
 def _paper(options: argparse.Namespace) -> None:
-    from itersel.report.page.table import latex, markdown, read_table
+    from itersel.report.page.table import read_table
+    from itersel.report.papers import latex, markdown
 
     table = read_table(Path(options.table))
     if table is None:
         raise InputError("no such file", options.table)
-    write_forms(options.output, table, dict(zip(PAPERS, (latex, markdown), strict=True)))
+    forms = (partial(one, columns=options.columns, metrics=options.metrics) for one in (latex, markdown))
+    write_forms(options.output, table, dict(zip(PAPERS, forms, strict=True)))
 
 
 def _page(options: argparse.Namespace) -> None:

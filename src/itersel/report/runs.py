@@ -38,11 +38,11 @@ from itersel.evaluate.significance import (
     paired_differences,
     sign_test,
 )
+from itersel.report.baseline import best_on_devtest, is_experiment
 from itersel.report.page.folder import RUN, read_run
 from itersel.report.page.sentences import references_of, split_of_test_set, translation_of
-from itersel.report.page.table import best_on_devtest, read_table
+from itersel.report.page.table import read_table
 from itersel.report.scores import Scores, better_than, describe_test
-from itersel.report.table import is_experiment
 from itersel.storage.arrays import Float64s
 from itersel.storage.text_table import Content
 

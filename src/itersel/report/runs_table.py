@@ -11,7 +11,8 @@ import itersel
 from itersel.evaluate.names import title_of
 from itersel.report.page.charts import differences
 from itersel.report.page.render import SHARED, fill
-from itersel.report.page.table import MARKDOWN, Column, View, join_numbers, latex_view, markdown_view
+from itersel.report.page.table import Column, View, join_numbers
+from itersel.report.papers import MARKDOWN, latex_view, markdown_view
 from itersel.report.scores import REPEATED
 from itersel.report.table import Cell, score_cell
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped

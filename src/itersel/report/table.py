@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import COMPARED, TABULATED, TOKENIZED_BLEU, title_of
+from itersel.report.baseline import baseline_and_best, is_experiment
+from itersel.report.columns import ON_DEVTEST, ON_TEST
 from itersel.report.scores import REPEATED, MeanScore
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
@@ -15,8 +17,6 @@ DEVTEST = "devtest"
 ALL_TEST_SETS = "all test sets together"
 # Titles of the columns that are not numbers.
 WORDS = ("experiment", "learner", "mixing", "tuned on", "features", "differs from")
-# Titles of the scores of tokenised text: the mean over the runs, at the chosen epochs.
-ON_TEST, ON_DEVTEST = (f"{split} {title_of(TOKENIZED_BLEU)}" for split in ("test", DEVTEST))
 # Notes on the scores of text, by what the text is.
 NOTES = {
     "detokenized": f"{title_of(TOKENIZED_BLEU)} is of tokenised lowercased text, as the papers report it. "
@@ -36,15 +36,11 @@ class Cell(NamedTuple):
     marks: str = ""  # numbers of the systems that are significantly worse
     note: str = ""  # interval, shown beside or below the text
     is_best: bool = False
+    p: str = ""  # of the difference from the baseline
 
 
 # What is not known of other systems.
 NOTHING = Cell("-", "")
-
-
-def is_experiment(system: Content) -> bool:
-    """Return whether a row of table.json is an experiment, not the output of another system."""
-    return system["learner"] is not None
 
 
 def cells(system: Content) -> dict[str, Cell]:
@@ -82,6 +78,11 @@ def score_cell(score: Content) -> Cell:
     interval = score.get("interval")
     note = f"[{interval[0]:.1f}, {interval[1]:.1f}]" if interval else ""
     return Cell(str(MeanScore(score["mean"], score.get("deviation"))), score["mean"], note=note)
+
+
+def format_p(p: float) -> str:
+    """Format a p-value: more decimals where it is small."""
+    return f"{p:.2f}" if p >= 0.1 else f"{p:.4f}"
 
 
 def all_test_sets(table: Content) -> list[Content]:
@@ -126,9 +127,10 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
 
 def tsv_table(table: Content) -> list[str]:
     """Return the tables of the test sets as TSV, one below the other."""
+    baseline, _ = baseline_and_best(table)
     # pooled test sets lack columns
     return tab_separated(
-        [_spreadsheet_row(one["name"], system) for one in all_test_sets(table) for system in one["systems"]]
+        [_spreadsheet_row(one, system, baseline) for one in all_test_sets(table) for system in one["systems"]]
     )
 
 
@@ -162,14 +164,28 @@ def _scores(systems: list[Content], metrics: Sequence[str]) -> list[str]:
     return aligned(rows, left=rows[0].keys() - {"system"})
 
 
-def _spreadsheet_row(name: str, system: Content) -> dict[str, object]:
-    """Return the cells of a row of TSV by the titles of their columns; deviations have their own cells."""
-    row: dict[str, object] = {"test set": name, **{key: cell.text for key, cell in cells(system).items()}}
+def _spreadsheet_row(one: Content, system: Content, baseline: str | None) -> dict[str, object]:
+    """Return the cells of a row of TSV by the titles of their columns; deviations have their own cells.
+
+    With a `baseline`, each score has the p-value of its difference from the score of that system.
+    """
+    row: dict[str, object] = {
+        "test set": one["name"],
+        **{key: cell.text for key, cell in cells(system).items()},
+    }
     row |= {"shards": _word(system["shards"]).text, "runs": len(system["runs"])}
 
     for key, title in ((DEVTEST, ON_DEVTEST), ("test", ON_TEST)):
         score = system.get(key) or {"mean": None, "deviation": None}
         row |= {title: score["mean"], f"{title} deviation": score["deviation"]}
+
+    against = {
+        # only the number of a system is the same in lower case
+        f"p against system {other['system']}": str(other["name"])
+        for other in one["systems"]
+        if other["name"] == baseline
+    }
+    row |= _p_values(ON_TEST, system["p"], against)
 
     for metric, score in system["scores"].items():
         title = title_of(metric)
@@ -177,7 +193,13 @@ def _spreadsheet_row(name: str, system: Content) -> dict[str, object]:
         values = {"": score["mean"], " deviation": score["deviation"], " low": low, " high": high}
         row |= {f"{title}{what}": value for what, value in values.items()}
         row[f"{title} better than"] = score["better_than"]
+        row |= _p_values(title, score["p"], against)
     return row
+
+
+def _p_values(title: str, p: Mapping[str, float], against: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the cell of a p-value; `None` for the baseline itself."""
+    return {f"{title} {what}": f"{p[name]:.4f}" if name in p else None for what, name in against.items()}
 
 
 def signatures(table: Content) -> list[str]:

@@ -5,10 +5,11 @@ The page's scripts add the data, which depend on the experiments that the reader
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 
 from itersel.evaluate.names import TOKENIZED_BLEU, title_of
-from itersel.report.table import ON_DEVTEST, ON_TEST
+from itersel.report.columns import ON_DEVTEST, ON_TEST
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 HEIGHT = 240
@@ -39,43 +40,47 @@ GROUP_COLOR = _channel(
     scale={"range": GROUP_COLORS},
     legend={"orient": "top", "columns": 4},
 )
-# Names of runs or groups of runs, from top to bottom.
-NAMES = {"title": None, "sort": None, "axis": {"labelLimit": 140}}
+# Names of runs or groups of runs, from top to bottom. The page's scripts have cut them so that all differ.
+NAMES = {"title": None, "sort": None, "axis": {"labelLimit": 200}}
 
-# Measures of an epoch: title, number format, caption.
-CURVES: dict[str, tuple[str, str, str]] = {
-    "devtest_bleu": (
+
+class Curve(NamedTuple):
+    """A measure of an epoch."""
+
+    title: str
+    number: str  # format of d3
+    note: str
+
+
+# What learners and tuners score translations by.
+BLEU, QUALITY = "BLEU", "quality"
+
+CURVES: dict[str, Curve] = {
+    "devtest_bleu": Curve(
         ON_DEVTEST,
         ".2f",
         "Higher is better. Unless evaluation.choose_by names another score, the epoch with the highest "
         f"{title_of(TOKENIZED_BLEU)} is chosen, or the earliest in case of ties.",
     ),
-    "training_bleu": (
-        "Training BLEU",
-        ".2f",
-        "Mean sentence BLEU of the best translation of each training sentence during training; for a batch "
-        "tuner, corpus BLEU of the translations that it chooses from the lists. Scales differ between "
-        "learners: compare epochs, not experiments.",
-    ),
-    "updates": (
+    "updates": Curve(
         "Updates",
         "s",
         "Pairs of translations that the learner corrected, summed over shards. Batch tuners have none.",
     ),
-    "pairs_with_loss": (
+    "pairs_with_loss": Curve(
         "Pairs with a loss (%)",
         ".1f",
         "Share of the sampled pairs that the model ranked wrongly or too closely. It falls as the model "
         "learns to rank its training data.",
     ),
-    "active_features": ("Active features", "s", "Weights that are not zero after mixing and selection."),
-    "norm": (
+    "active_features": Curve("Active features", "s", "Weights that are not zero after mixing and selection."),
+    "norm": Curve(
         "Norm of the weights",
         ".3~g",
         "Euclidean norm. If it grows steadily without better scores, try a smaller learning rate or "
         "regularisation.",
     ),
-    "brevity_penalty": (
+    "brevity_penalty": Curve(
         "Brevity penalty on devtest",
         ".3f",
         "1 if the translations are at least as long as the references; lower if they are too short.",
@@ -83,9 +88,29 @@ CURVES: dict[str, tuple[str, str, str]] = {
 }
 
 
-def curve(measure: str) -> dict[str, Any]:
+def curves(learned_by: Collection[str] = (BLEU,)) -> dict[str, Curve]:
+    """Return the curves by measure; `learned_by` is what the experiments learn by: BLEU, quality or both."""
+    what = {
+        QUALITY: "Mean quality (as the config gives it, scaled to 100) of the best translation of each "
+        "training sentence during training; for a batch tuner, of the translations that it chooses from "
+        "the lists.",
+        BLEU: "Mean sentence BLEU of the best translation of each training sentence during training; for a "
+        "batch tuner, corpus BLEU of the translations that it chooses from the lists.",
+    }
+    names = [name for name in what if name in learned_by] or [BLEU]
+    notes = " Without quality: ".join(what[name] for name in names)
+    training = Curve(
+        f"Training {' or '.join(names)}",
+        ".2f",
+        f"{notes} Scales differ between learners: compare epochs, not experiments.",
+    )
+    first, *others = CURVES.items()
+    return dict([first, ("training_score", training), *others])
+
+
+def curve(measure: str, shown: Curve) -> dict[str, Any]:
     """Return the chart of a measure over epochs, with the chosen epochs marked."""
-    title, number, _ = CURVES[measure]
+    title, number, _ = shown
     points, near = {"type": "point", "padding": 0.3}, {"zero": False, "padding": 10}
     x = _channel("epoch", "ordinal", title="epoch", axis={**UPRIGHT, "grid": True}, scale=points)
     y = _channel(measure, "quantitative", title=title, axis={"format": number}, scale=near)
@@ -120,7 +145,7 @@ def curve(measure: str) -> dict[str, Any]:
 
 def boxes() -> dict[str, Any]:
     """Return boxplots of the scores of all runs: figure 4 of Simianer, Riezler & Dyer (2012)."""
-    y, near = _channel("group", "nominal", **NAMES), {"zero": False, "padding": 16}
+    y, near = _channel("label", "nominal", **NAMES), {"zero": False, "padding": 16}
     x = _channel("score", "quantitative", title=ON_TEST, scale=near)
     box = {"extent": "min-max", "size": 16, "opacity": 0.55}
     tooltip = [{"field": "run"}, {"field": "score", "title": ON_TEST, "format": ".2f"}]
@@ -131,7 +156,7 @@ def boxes() -> dict[str, Any]:
 
 def differences(title: str, low: float, high: float, rows: int) -> dict[str, Any]:
     """Return a chart of differences from a baseline with their intervals, between `low` and `high`."""
-    y = _channel("run", "nominal", **NAMES)
+    y = _channel("label", "nominal", **NAMES)
     x = {"type": "quantitative", "title": title, "scale": {"domain": [low, high], "padding": 8}}
     numbers = [{"field": field, "format": "+.2f"} for field in ("difference", "low", "high")]
 
@@ -165,8 +190,8 @@ def _bars(
     return _chart(height=HEIGHT, **_layer("bar", {}, x=x, y=y, color=color, tooltip=tooltip))
 
 
-def charts() -> dict[str, dict[str, Any]]:
-    """Return all charts by name."""
+def charts(of_epochs: Mapping[str, Curve]) -> dict[str, dict[str, Any]]:
+    """Return all charts by name, with these curves."""
     kinds = {"domain": ["selected before", "new"], "range": ["#0072B2", "#E69F00"]}
     powers = {"labelAngle": -45, "labelExpr": "format(pow(10, datum.value), '.1~g')", "labelOverlap": True}
     epoch = _channel("epoch", "ordinal", axis={"labelAngle": 0})
@@ -174,7 +199,7 @@ def charts() -> dict[str, dict[str, Any]]:
     exponent = _channel("exponent", "ordinal", title="absolute weight, from", axis=powers)
 
     return {
-        **{measure: curve(measure) for measure in CURVES},
+        **{measure: curve(measure, one) for measure, one in of_epochs.items()},
         "boxes": boxes(),
         # selected features that are active in 1, 2, ... Z shards
         "shared": _bars(_channel("shards", "ordinal", title="shards", axis=UPRIGHT), GROUP_COLOR),

@@ -35,6 +35,10 @@ def read_curves(
         folder = run.folder / f"epoch-{epoch}"
         record = {"epoch": epoch, "chosen": system is not None and system.epoch == epoch}
         record |= _of_shards(folder) | _of_weights(folder / "weights.h5")
+        # A batch tuner that trains all weights has no shards. After shards, it tuned on held-out text.
+        tuner_score = record.pop("tuner_score", None)
+        if record["sentences"] is None:
+            record["training_score"] = tuner_score
         record |= _of_devtest(folder, epoch, system, references, tokenize)
         records.append(record)
     return records
@@ -48,7 +52,7 @@ def _of_shards(folder: Path) -> Record:
     sentences, pairs, updates = (
         sum(int(one[key]) for one in trained) for key in ("sentences", "pairs", "updates")
     )
-    bleu = sum(float(one["mean_bleu"]) * int(one["sentences"]) for one in trained)
+    score = sum(float(one["mean_bleu"]) * int(one["sentences"]) for one in trained)
     losses = [float(one["loss"]) for one in trained if "loss" in one]
 
     return {
@@ -57,7 +61,7 @@ def _of_shards(folder: Path) -> Record:
         "pairs": pairs if trained else None,
         "updates": updates if trained else None,
         "pairs_with_loss": 100 * updates / pairs if pairs else None,
-        "training_bleu": bleu / sentences if sentences else None,
+        "training_score": score / sentences if sentences else None,
         "loss": sum(losses) if losses else None,
     }
 
@@ -68,10 +72,7 @@ def _of_weights(path: Path) -> Record:
     active, norm = _size(path, _changed(path))
     attributes = _attributes(path, _changed(path))
     record: Record = {"active_features": active, "norm": norm, "passed_on": bool(attributes.get("stopped"))}
-    if "bleu" in attributes:
-        # for a batch tuner: corpus BLEU of the translations that it chose from the lists
-        record |= {"training_bleu": float(attributes["bleu"])}
-    return record
+    return record | {"tuner_score": float(attributes["bleu"])} if "bleu" in attributes else record
 
 
 def _of_devtest(

@@ -13,10 +13,12 @@ from typing import Any
 from itersel.config.defaults import resolved
 from itersel.config.experiments import with_independent_tasks
 from itersel.config.reading import read_unresolved
-from itersel.config.splits import kind_of_text
+from itersel.config.splits import kind_of_text, texts_by_key
 from itersel.config.tasks import IndependentTask
 from itersel.config.values import Config, Experiment
-from itersel.evaluate.names import TOKENIZED_BLEU, title_of
+from itersel.report.baseline import baseline_and_best, is_experiment
+from itersel.report.page.answer import answer
+from itersel.report.page.charts import BLEU, QUALITY
 from itersel.report.page.costs import read_costs
 from itersel.report.page.curves import read_curves
 from itersel.report.page.features import read_features
@@ -25,8 +27,8 @@ from itersel.report.page.groups import read_frequencies
 from itersel.report.page.logs import read_errors
 from itersel.report.page.sentences import pack, read_translated, references_of
 from itersel.report.page.settings import settings_table
-from itersel.report.page.table import best_on_devtest, read_table
-from itersel.report.table import NOTES, is_experiment
+from itersel.report.page.table import read_table
+from itersel.report.table import NOTES
 from itersel.storage.json_files import check_numbers, check_texts
 from itersel.system.chosen import read_system
 
@@ -59,19 +61,25 @@ def read_document(results: Path) -> dict[str, Any]:
     # for the epochs of unfinished runs
     references = references_of(results / "corpus", "devtest")
 
+    described = [
+        _describe_run(results, run, planned.get(run.experiment), references, settings.evaluation.tokenize)
+        for run in runs
+    ]
+    # a table from before more experiments were added says nothing about these
+    answered = answer(table) if table and all(one["finished"] for one in described) else None
+
     return {
         "text": NOTES[kind_of_text(settings)],
+        "learned_by": _learned_by(settings),
         "name": str(config.get("name", results.resolve().name)),
         # by which browsers choose fonts and voices
         "languages": {"source": settings.data.source_language, "target": settings.data.target_language},
         "date": _date(report / "table.json"),
-        "best": _best(table) if table else None,
+        "answer": answered,
+        "experiments": len({run.experiment for run in runs}),
         "compared": compared_systems(table, runs),
         "table": table,
-        "runs": [
-            _describe_run(results, run, planned.get(run.experiment), references, settings.evaluation.tokenize)
-            for run in runs
-        ],
+        "runs": described,
         "costs": read_costs(results, {run.name for run in runs}),
         "corpus": read_optional(report / "corpus.json", _check_corpus, NO_CORPUS),
         "test_sets": [pack(one, frequencies) for one in found],
@@ -84,21 +92,22 @@ def read_document(results: Path) -> dict[str, Any]:
 
 
 def compared_systems(table: dict[str, Any] | None, runs: Sequence[Run]) -> list[str]:
-    """Return a baseline (the first system that is not the best), and the best system on devtest."""
+    """Return the baseline (the best system itself if it is alone), and the best system on devtest."""
     if not table:
         return [runs[0].name, runs[-1].name]
-    first = table["test_sets"][0]
-    best = best_on_devtest(first["systems"])["name"]
-    names = [one["name"] for one in first["systems"] if is_experiment(one)]
-    baseline = next((name for name in names if name != best), best)
-    return [baseline, best]
+    baseline, best = baseline_and_best(table)
+    return [baseline or best, best]
 
 
-def _best(table: dict[str, Any]) -> dict[str, Any]:
-    """Return the best system on devtest, with its main score on the first test set."""
-    best = best_on_devtest(table["test_sets"][0]["systems"])
-    metric, score = ("bleu", best["scores"]["bleu"]) if best["scores"] else (TOKENIZED_BLEU, best["test"])
-    return {"name": best["name"], "title": title_of(metric), "score": score["mean"]}
+def _learned_by(config: Config) -> list[str]:
+    """Return what experiments learn by: BLEU, or the quality of translations where the config gives it."""
+    texts = texts_by_key(config.data)
+    has_quality = {
+        # text of named corpora has none
+        bool((text := texts.get(f"data.{one.tune_on}")) and text.quality)
+        for one in config.experiments.values()
+    }
+    return [QUALITY if one else BLEU for one in sorted(has_quality)]
 
 
 def _date(table: Path) -> str | None:

@@ -26,12 +26,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from itersel.errors import FilePath, InputError
-from itersel.report.page.charts import CURVES, charts
+from itersel.report.baseline import baseline_and_best, is_experiment
+from itersel.report.page.charts import charts, curves
 from itersel.report.page.document import read_document
 from itersel.report.page.folder import LOCK
 from itersel.report.page.sentences import MOST
 from itersel.report.page.table import format_hours, table_view
-from itersel.report.table import is_experiment, signatures
+from itersel.report.table import format_p, signatures
 from itersel.storage.files import write_lines
 from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, TEMPLATES
 from itersel.vectors.features import EXPLANATIONS
@@ -41,35 +42,40 @@ SHOWN = (".h5", ".txt", ".json", ".tsv", ".log")
 # The names and times of those files.
 State = list[tuple[str, int]]
 SHARED = ("core.js", "tables.js", "draw.js")
+# Parts of a document that scripts do not read, or read compressed.
+UNUSED = ("answer", "test_sets", "derivations")
 SCRIPTS = (*SHARED, "charts.js", "features.js", "sentences.js", "derivations.js")
 
 
 def render(document: dict[str, Any], refresh: int | None = None) -> str:
     """Return the page; for an unfinished run, a browser reloads it every `refresh` seconds."""
     texts = {one["name"]: _packed(one) for one in document["test_sets"]}
-    small = {name: value for name, value in document.items() if name not in ("test_sets", "derivations")}
+    small = {name: value for name, value in document.items() if name not in UNUSED}
     # of features, by name or by the prefix of their template
     small["explanations"] = [
         (TEMPLATES[name] if name in BUILT_IN_TEMPLATES else name, text) for name, text in EXPLANATIONS.items()
     ]
 
-    table = document["table"]
+    table, shown = document["table"], curves(document["learned_by"])
     systems = table["test_sets"][0]["systems"] if table else []
+    more = document["runs"], document["costs"]["runs"], document["settings"]
+    views = table_view(table, *more) if table else []
 
     return fill(
         "page.html",
         SCRIPTS,
         data=small,
-        charts=charts(),
+        charts=charts(shown),
         title=document["name"],
         version=document["versions"].get("itersel"),
         document=document,
-        views=table_view(table, document["runs"], document["costs"]["runs"]) if table else [],
+        views=views,
+        baseline=baseline_and_best(table)[0] if table else None,
         signatures=signatures(table) if table else [],
         has_intervals=any(system["scores"] for system in systems),
         has_repeats=any(len(system["runs"]) > 1 for system in systems),
         has_others=not all(map(is_experiment, systems)),
-        curves=CURVES,
+        curves=shown,
         most_ngrams=MOST,
         refresh=refresh,
         texts=texts,
@@ -87,7 +93,12 @@ def fill(template: str, scripts: Sequence[str], *, data: object, charts: object,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": format_number, "hours": format_hours, "breakable": breakable}
+    environment.filters |= {
+        "number": format_number,
+        "hours": format_hours,
+        "breakable": breakable,
+        "p": format_p,
+    }
 
     code = [vega(), *(asset(name) for name in scripts)]
     return environment.get_template(template).render(

@@ -1,4 +1,4 @@
-"""The table of the systems as the page shows it, and for papers in LaTeX and Markdown, from table.json."""
+"""The table of the systems as the page shows it, from table.json."""
 
 from __future__ import annotations
 
@@ -6,29 +6,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tabulate import tabulate
-
 from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import METRICS, TOKENIZED_BLEU, sign_of, title_of
+from itersel.report.baseline import baseline_and_best, best_on_devtest, is_experiment
+from itersel.report.columns import DIFFERENCE, OF_EPOCHS, ON_DEVTEST, ON_TEST, SETTINGS
+from itersel.report.page.answer import answer, main_metric
 from itersel.report.page.folder import read_optional
 from itersel.report.table import (
     ALL_TEST_SETS,
     NOTHING,
-    ON_DEVTEST,
-    ON_TEST,
     WORDS,
     Cell,
     all_test_sets,
     cells,
-    is_experiment,
+    format_p,
     score_cell,
 )
 from itersel.storage.json_files import check_numbers
 from itersel.storage.text_table import Content
 
+# The cell of the baseline in the column of differences from it.
+BASELINE = Cell("baseline", 0.0)
 COSTS = ("processor time", "memory (MB)")
-# The columns around the scores; those about epochs and costs do not apply to pooled test sets.
-OF_EPOCHS = (ON_DEVTEST, "epoch", "active features")
 # Columns that are folded.
 SECONDARY = (
     *(
@@ -38,27 +37,25 @@ SECONDARY = (
     ),
     COSTS[1],
 )
-SETTINGS = ("learner", "mixing", "shards", "tuned on", "features")
-# Mark superscripts until the rest is escaped, for LaTeX by tabulate; no name contains these characters.
-BEGIN, END = "\ue000", "\ue001"
-LATEX = str.maketrans({BEGIN: "\\textsuperscript{", END: "}", "±": "$\\pm$", "–": "--"})
-# Markdown, and the HTML in it.
-MARKDOWN = str.maketrans(
-    {
-        **{letter: f"\\{letter}" for letter in "\\`*_[]|"},
-        **{"&": "&amp;", "<": "&lt;", ">": "&gt;"},
-        **{BEGIN: "<sup>", END: "</sup>"},
-    }
-)
+
+
+# Names of settings in the caption of a table in which all experiments agree on them.
+PHRASES = dict.fromkeys((*SETTINGS, *OF_EPOCHS), "{title} {value}") | {
+    "shards": "{value} shards",
+    "active features": "{value} active features",
+}
+# Keys that differ between experiments and have no column otherwise: as many as fit.
+MOST_VARIED = 3
 
 
 class Column(NamedTuple):
-    """A column: its title, whether it contains numbers, the signature of scores, whether it is folded."""
+    """A column: its title, whether it contains numbers, the signature of scores, and when it is folded."""
 
     title: str
     is_number: bool
     signature: str = ""
     is_secondary: bool = False
+    is_setting: bool = False  # also folded in narrow windows
 
 
 class View(NamedTuple):
@@ -69,6 +66,15 @@ class View(NamedTuple):
     references: int
     columns: list[Column]
     rows: list[list[Cell]]
+    caption: str = ""
+
+
+class Shown(NamedTuple):
+    """What is shown beside the content of table.json."""
+
+    costs: Mapping[str, Sequence[Content]]  # of the runs of an experiment, by its name
+    settings: Mapping[str, Mapping[str, str]]  # of each experiment, by its name: keys that differ
+    baseline: str | None
 
 
 def read_table(path: Path) -> dict[str, Any] | None:
@@ -85,6 +91,7 @@ def _check_table(table: Content) -> None:
     table_view(table)
     for test_set in table["test_sets"]:
         best_on_devtest(test_set["systems"])
+    answer(table)
 
     for one in all_test_sets(table):
         check_numbers((one["sentences"], one["references"]))
@@ -95,61 +102,167 @@ def _check_table(table: Content) -> None:
         raise ValueError("no significance test")
 
 
-def best_on_devtest(systems: Iterable[Content]) -> Content:
-    """Return the experiment with the best score of those by which its epochs were chosen."""
-    best: Content = max(filter(is_experiment, systems), key=_score_on_devtest)
-    return best
-
-
-def _score_on_devtest(system: Content) -> float:
-    """Return the score by which a system's epochs were chosen, averaged over its runs; higher is better."""
-    scores = [
-        sign_of(run["chosen_by"]) * float(run["devtest_scores"][run["epoch"] - 1]) for run in system["runs"]
-    ]
-    return sum(scores) / len(scores)
-
-
 def table_view(
-    table: Content, runs: Sequence[Content] = (), costs: Mapping[str, Content] | None = None
+    table: Content,
+    runs: Sequence[Content] = (),
+    costs: Mapping[str, Content] | None = None,
+    settings: Content | None = None,
 ) -> list[View]:
     """Return one table per test set and, if there are several, one for all of them together.
 
     `runs` are the runs of all experiments, and `costs` their costs by name; without them, no costs are known.
+    `settings` are those of the experiments (`settings_table`).
     """
     of_experiments: dict[str, list[Content]] = {}
     for run in runs:
         if costs and run["run"] in costs:
             of_experiments.setdefault(run["experiment"], []).append(costs[run["run"]])
-    return [_view(one, of_experiments) for one in all_test_sets(table)]
+
+    shown = Shown(of_experiments, _differing(settings) if settings else {}, baseline_and_best(table)[0])
+    return [_view(one, shown) for one in all_test_sets(table)]
 
 
-def _view(one: Content, costs: Mapping[str, Sequence[Content]]) -> View:
-    is_pooled = one["name"] == POOLED
-    titles = ["system", "experiment", *SETTINGS]
-    rows = [cells(system) for system in one["systems"]]
-    signatures = {}
+def _differing(settings: Content) -> dict[str, dict[str, str]]:
+    """Return the keys that differ, and that all experiments have, with their values by experiment."""
+    # the number of epochs is in the column of the chosen epoch
+    rows = {key: values for key, values in settings["differing"] if all(values) and key != "epochs"}
+    return {
+        name: {key: values[place] for key, values in rows.items()}
+        for place, name in enumerate(settings["systems"])
+    }
 
-    for title, signature, scores, sign in _scores(one):
-        titles.append(title)
-        signatures[title] = signature
-        best = max(sign * score["mean"] for score in scores)
-        for row, score in zip(rows, scores, strict=True):
-            marks, is_best = join_numbers(score.get("better_than", ())), sign * score["mean"] == best
-            row[title] = score_cell(score)._replace(marks=marks, is_best=is_best)
 
-    titles += () if is_pooled else (*OF_EPOCHS, *COSTS)
-    for row, system in zip(rows, one["systems"], strict=True):
-        if not is_pooled and is_experiment(system):
+def _view(one: Content, shown: Shown) -> View:
+    is_pooled, systems = one["name"] == POOLED, one["systems"]
+    rows = [cells(system) for system in systems]
+    for row, system in zip(rows, systems, strict=True):
+        if "active features" in row and is_experiment(system):
             active = row["active features"].value
             row["active features"] = Cell(f"{active:,.0f}", active)
-        row |= zip(COSTS, _costs(costs.get(system["name"], ())), strict=True)
+        row |= zip(COSTS, _costs(shown.costs.get(system["name"], ())), strict=True)
 
-    columns = [
-        Column(title, title not in WORDS, signatures.get(title, ""), title in SECONDARY) for title in titles
+    # what all experiments agree in is said once
+    experiments = [row for row, system in zip(rows, systems, strict=True) if is_experiment(system)]
+    around = (*SETTINGS, *(() if is_pooled else OF_EPOCHS))
+    agreed = [
+        title
+        for title in around
+        if title != ON_DEVTEST and len(experiments) > 1 and len({row[title].text for row in experiments}) == 1
     ]
-    name = ALL_TEST_SETS if is_pooled else str(one["name"])
-    shown = [[row[title] for title in titles] for row in rows]
-    return View(name, one["sentences"], one["references"], columns, shown)
+    own = [title for title in SETTINGS if title not in agreed]
+    varied = _varied(systems, [[row[title].text for row in experiments] for title in own], shown.settings)
+
+    scores = dict(score_columns(one, shown.baseline))
+    columns = {title: [row[title] for row in rows] for title in ("system", "experiment", *own)}
+    columns |= {**varied, **{title: column for title, (column, _) in scores.items()}}
+    if not is_pooled:
+        after = (*(title for title in OF_EPOCHS if title not in agreed), *COSTS)
+        columns |= {title: [row[title] for row in rows] for title in after}
+
+    titles = [
+        Column(
+            title,
+            title not in WORDS and all(not isinstance(cell.value, str) or not cell.value for cell in column),
+            scores[title][1] if title in scores else "",
+            title in SECONDARY,
+            title in own or title in varied,
+        )
+        for title, column in columns.items()
+    ]
+    facts = {title: experiments[0][title].text for title in agreed}
+    has_marks = any(cell.marks for column in columns.values() for cell in column)
+    return View(
+        ALL_TEST_SETS if is_pooled else str(one["name"]),
+        one["sentences"],
+        one["references"],
+        titles,
+        [list(row) for row in zip(*columns.values(), strict=True)],
+        _caption(one, facts, has_marks, shown.baseline),
+    )
+
+
+def _varied(
+    systems: Sequence[Content], known: Sequence[Sequence[str]], settings: Mapping[str, Mapping[str, str]]
+) -> dict[str, list[Cell]]:
+    """Return columns of keys, unless these tell experiments apart just as the `known` columns do."""
+    names = [system["name"] for system in systems if is_experiment(system)]
+    if not all(name in settings for name in names):
+        return {}
+
+    patterns = {_pattern(values) for values in known} | {_pattern([""] * len(names))}
+    chosen: list[str] = []
+    for key in settings[names[0]]:
+        pattern = _pattern([settings[name][key] for name in names])
+        if pattern not in patterns and len(chosen) < MOST_VARIED:
+            patterns.add(pattern)
+            chosen.append(key)
+
+    titles = [key.removesuffix(".name").rpartition(".")[2] for key in chosen]
+    if len({*titles}) < len(titles):
+        titles = chosen
+    return {
+        title: [
+            _setting(settings[system["name"]][key]) if is_experiment(system) else NOTHING
+            for system in systems
+        ]
+        for title, key in zip(titles, chosen, strict=True)
+    }
+
+
+def _pattern(values: Sequence[str]) -> tuple[int, ...]:
+    """Return which values are equal: for each value, the place of the first equal one."""
+    return tuple(values.index(value) for value in values)
+
+
+def _setting(text: str) -> Cell:
+    try:
+        return Cell(text, float(text))
+    except ValueError:
+        return Cell(text, text)
+
+
+def score_columns(one: Content, baseline: str | None) -> Iterator[tuple[str, tuple[list[Cell], str]]]:
+    """Yield title, cells and signature of each score; after the main one, differences from the baseline."""
+    names, main = [system["name"] for system in one["systems"]], title_of(main_metric(one))
+    for title, signature, scores, sign in _scores(one):
+        best = max(sign * score["mean"] for score in scores)
+        column = [
+            score_cell(score)._replace(
+                marks=join_numbers(score.get("better_than", ())),
+                is_best=sign * score["mean"] == best,
+                p=format_p(score["p"][baseline]) if baseline in score["p"] else "",
+            )
+            for score in scores
+        ]
+        yield title, (column, signature)
+
+        if title == (ON_TEST if main == title_of(TOKENIZED_BLEU) else main) and baseline in names:
+            own = scores[names.index(baseline)]["mean"]
+            gains = [
+                BASELINE if name == baseline else _gain(score["mean"] - own)
+                for name, score in zip(names, scores, strict=True)
+            ]
+            yield DIFFERENCE, (gains, "")
+
+
+def _gain(difference: float) -> Cell:
+    return Cell(f"{difference:+z.2f}", difference)
+
+
+def _caption(one: Content, agreed: Mapping[str, str], has_marks: bool, baseline: str | None) -> str:
+    """Return what the caption says: sizes, what all experiments agree in, and how to read the columns."""
+    references = f"{one['references']} reference{'' if one['references'] == 1 else 's'}"
+    facts = [f"{one['sentences']:,} sentences, {references}."]
+    if said := [
+        PHRASES[title].format(title=title, value=text) for title, text in agreed.items() if text != "-"
+    ]:
+        facts.append(f"All experiments: {', '.join(said)}.")
+    if has_marks:
+        facts.append("Raised numbers: systems that are significantly worse.")
+    if baseline is not None:
+        number = next((system["system"] for system in one["systems"] if system["name"] == baseline), "")
+        facts.append(f"Difference ({title_of(main_metric(one))}) and p-values: from system {number}.")
+    return " ".join(facts)
 
 
 def _scores(one: Content) -> Iterator[tuple[str, str, list[Any], int]]:
@@ -162,7 +275,7 @@ def _scores(one: Content) -> Iterator[tuple[str, str, list[Any], int]]:
     own = []
     for system in systems:
         beaten = [other for other in system["differs_from"] if means[other] < means[system["system"]]]
-        own.append({**system["test"], "better_than": beaten})
+        own.append({**system["test"], "p": system["p"], "better_than": beaten})
     yield ON_TEST, one["signature"], own, sign_of(TOKENIZED_BLEU)
 
 
@@ -191,51 +304,3 @@ def join_numbers(numbers: Iterable[int]) -> str:
             groups.append([number])
     texts = [f"{one[0]}–{one[-1]}" if len(one) > 2 else ",".join(map(str, one)) for one in groups]
     return ",".join(texts)
-
-
-def latex(table: Content) -> list[str]:
-    """Return a tabular (with booktabs) for each test set; superscripts are significantly worse systems."""
-    return [line for view in table_view(table) for line in (*latex_view(view), "")][:-1]
-
-
-def latex_view(view: View) -> list[str]:
-    """Return a tabular of a table, with its name and signatures as comments."""
-    comment = f"% {' '.join(view.name.split())}, {view.sentences} sentences"
-    tabular = _format(view, "latex_booktabs", {}).translate(LATEX)
-    return [comment, *_signatures(view, "% "), *tabular.splitlines()]
-
-
-def markdown(table: Content) -> list[str]:
-    """Return a Markdown table for each test set; superscripts are significantly worse systems."""
-    parts = ((*markdown_view(view), *_signatures(view, "- "), "") for view in table_view(table))
-    return [line for part in parts for line in part][:-1]
-
-
-def markdown_view(view: View) -> list[str]:
-    """Return a table in Markdown, and an empty line."""
-    return [*_format(view, "github", MARKDOWN).splitlines(), ""]
-
-
-def _format(view: View, form: str, escapes: Mapping[int, str]) -> str:
-    """Return a table, without settings and costs; tabulate cannot align it, as marks follow numbers."""
-    shown = [place for place, column in enumerate(view.columns) if column.title not in (*SETTINGS, *COSTS)]
-    text: str = tabulate(
-        [[_cell(row[place]).translate(escapes) for place in shown] for row in view.rows],
-        [view.columns[place].title.translate(escapes) for place in shown],
-        tablefmt=form,
-        colalign=["right" if view.columns[place].is_number else "left" for place in shown],
-        disable_numparse=True,
-    )
-    return text
-
-
-def _cell(cell: Cell) -> str:
-    marks = f"{BEGIN}{cell.marks}{END}" if cell.marks else ""
-    note = f" {cell.note}" if cell.note else ""
-    return f"{cell.text}{marks}{note}"
-
-
-def _signatures(view: View, begin: str) -> list[str]:
-    return [
-        f"{begin}{column.title}: sacrebleu {column.signature}" for column in view.columns if column.signature
-    ]

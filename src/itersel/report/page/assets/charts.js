@@ -11,6 +11,7 @@
   // in the order of the config, whatever the scores
   const chosen = new Set(experiments.filter((name) => best.includes(name)));
   const slots = new Map();
+  const labels = page.labels(experiments);
 
   function place(name) {
     if (!slots.has(name)) {
@@ -85,6 +86,7 @@
     const key = document.getElementById("group").value;
     const rows = systems.flatMap((system) => system.runs.map((run) => ({
       group: String(key === "experiment" ? system.name : system[key]),
+      label: key === "experiment" ? labels.get(system.name) : String(system[key]),
       run: run.repeat > 1 ? `${system.name}.repeat-${run.repeat}` : system.name,
       score: run.test.bleu,
       color: page.look(system.name).color,
@@ -118,7 +120,7 @@
       key.dataset.name = name;
       key.setAttribute("aria-hidden", "true");
       key.append(document.createElementNS("http://www.w3.org/2000/svg", "line"));
-      return page.make("label", { title: name }, input, key, page.make("bdi", {}, name));
+      return page.make("label", { title: name }, input, key, page.make("bdi", {}, labels.get(name)));
     }));
   }
 

@@ -47,8 +47,46 @@ page.explain = (name) => page.data.explanations.find(([one]) => name === one || 
 // Lets the name of a feature be broken between its parts instead of within words.
 page.breakable = (name) => page.make("bdi", {}, ...name.split(/(?<=[:_])/).flatMap((part, i) => (i ? [page.make("wbr"), part] : [part])));
 
+// Returns the labels of names, a Map: no two are equal, and none is much longer than `most`. Names of a grid's
+// experiments lose the parts that all of them share.
+page.labels = function (names, most = 22) {
+  const all = [...new Set(names)];
+  if (all.every((name) => name.length <= most)) return new Map(all.map((name) => [name, name]));
+  const parts = all.map((name) => name.split(/(?<=[-/])/));
+  const same = (place) => parts.every((one) => one[place] === parts[0][place]);
+  const isGrid = parts.every((one) => one.length === parts[0].length);
+  let prefix = 0;
+  while (same(prefix) && parts.every((one) => prefix < one.length - 1)) prefix++;
+  const isShared = (place) => all.length > 1 && (place < prefix || (isGrid && same(place)));
+  const labels = parts.map((one) =>
+    one.map((part, place) => (isShared(place) ? "…" : part)).join("").replace(/-?…+/g, "…").replace(/-$/, ""));
+  const cut = (text) => (text.length <= most ? text : `${text.slice(0, most / 2 - 1)}…${text.slice(-most / 2)}`);
+  const short = labels.map(cut);
+  const count = (label) => short.filter((one) => one === label).length;
+  return new Map(all.map((name, place) => [name, count(short[place]) > 1 ? `${place + 1}: ${short[place]}` : short[place]]));
+};
+
+// Writes a rule: words, and gaps as negative numbers.
+page.rule = function (source, target) {
+  const side = (symbols) => page.make("bdi", {}, ...symbols.flatMap((symbol, i) =>
+    [i ? " " : "", typeof symbol === "number" ? page.make("span", { class: "gap" }, `X${-symbol}`) : symbol]));
+  return [side(source), " → ", side(target)];
+};
+
+// Returns the two sides of a rule that is a feature (template R); null if words contain what separates them.
+page.sides = function (name) {
+  const [, source, target, ...more] = name.match(/^R:[^:_]+:([^:]+):([^:]+)$/) ?? [];
+  if (!source || more.length || [source, target].some((side) => side.split("_").includes(""))) return null;
+  let gaps = 0;
+  return [
+    source.split("_").map((symbol) => (symbol === "NX" ? -++gaps : symbol)),
+    target.split("_").map((symbol) => (/^N[12]$/.test(symbol) ? -Number(symbol[1]) : symbol)),
+  ];
+};
+
 page.fill = function (select, names, chosen) {
-  select.replaceChildren(...names.map((name) => page.make("option", { value: name }, name)));
+  const labels = page.labels(names, 30);
+  select.replaceChildren(...names.map((name) => page.make("option", { value: name, title: name }, labels.get(name))));
   if (chosen !== undefined) select.value = chosen;
 };
 

@@ -41,10 +41,8 @@
   }
 
   function rule(node) {
-    const side = (symbols) => page.make("bdi", {}, ...symbols.flatMap((symbol, i) =>
-      [i ? " " : "", typeof symbol === "number" ? page.make("span", { class: "gap" }, `X${-symbol}`) : symbol]));
     const title = page.make("summary", { class: "rule" }, page.make("span", { class: "dim" }, `${node.begin + 1}–${node.end} `),
-      side(node.source), " → ", side(node.target), page.make("span", { class: "dim" }, `  ${node.score.toFixed(3)}`));
+      ...page.rule(node.source, node.target), page.make("span", { class: "dim" }, `  ${node.score.toFixed(3)}`));
     const features = node.features.map(([name, value]) => page.make("li", {}, page.make("bdi", { title: page.explain(name) ?? "" }, name), ` ${value.toFixed(3)}`));
     return page.make("details", {}, title, features.length ? page.make("ul", {}, ...features) : page.make("p", { class: "dim" }, "No feature has a weight."));
   }

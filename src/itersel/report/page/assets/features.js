@@ -41,13 +41,18 @@
     page.show("shared", rows, `In one shard: ${page.number(one)}; in all ${most}: ${page.number(last)}.`);
   }
 
+  function written(name) {
+    const sides = page.sides(name);
+    return sides ? page.make("span", { class: "rule", title: name }, ...page.rule(...sides)) : page.breakable(name);
+  }
+
   function largest(groups) {
     const tables = groups.map((one) => {
       const hasShards = one.largest.some((row) => row.shards !== null);
       const titles = ["feature", "weight", ...(hasShards ? ["shards"] : [])];
       const head = page.make("tr", {}, ...titles.map((title, i) => page.make("th", { scope: "col", class: i ? "number" : "" }, title)));
       const rows = one.largest.map((row) => page.make("tr", {},
-        page.make("th", { scope: "row", dir: "auto" }, page.breakable(row.name), one.group === "dense" ? page.make("div", { class: "dim", dir: "ltr" }, page.explain(row.name)) : null),
+        page.make("th", { scope: "row", dir: "auto" }, written(row.name), one.group === "dense" ? page.make("div", { class: "dim", dir: "ltr" }, page.explain(row.name)) : null),
         page.make("td", { class: "number", "data-value": String(row.weight) }, page.number(row.weight, 4)),
         hasShards ? page.make("td", { class: "number", "data-value": String(row.shards) }, String(row.shards)) : null));
       const size = one.count > one.largest.length ? `the ${one.largest.length} largest of ${page.number(one.count)}` : one.count;

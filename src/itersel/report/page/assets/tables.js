@@ -30,13 +30,12 @@ page.sorted = function (rows, column, isNumber, up) {
   return rows.sort(compare);
 };
 
-(function fold() {
-  const box = document.getElementById("all-columns");
-  if (!box) return;
-  const apply = () => document.querySelectorAll(".systems").forEach((table) => table.classList.toggle("folded", !box.checked));
+// What a box shows is hidden by a class of the tables until it is ticked.
+for (const box of document.querySelectorAll("[data-hides]")) {
+  const apply = () => document.querySelectorAll(".systems").forEach((table) => table.classList.toggle(box.dataset.hides, !box.checked));
   box.closest("p").hidden = false;
   box.addEventListener("change", apply);
   apply();
-})();
+}
 
 document.querySelectorAll("table.sortable").forEach(page.sortable);

@@ -1,0 +1,40 @@
+"""The best system in table.json, and the baseline that it is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from itersel.corpus.text_names import FIRST_ENTRIES
+from itersel.evaluate.names import sign_of
+from itersel.storage.text_table import Content
+
+
+def is_experiment(system: Content) -> bool:
+    """Return whether a row of table.json is an experiment, not the output of another system."""
+    return system["learner"] is not None
+
+
+def baseline_and_best(table: Content) -> tuple[str | None, str]:
+    """Return the baseline and the best system on devtest.
+
+    The baseline is the decoder whose lists were learned from or else the first experiment that is not the
+    best; `None` if there is none.
+    """
+    systems = table["test_sets"][0]["systems"]
+    best = str(best_on_devtest(systems)["name"])
+    names = [one["name"] for one in systems if one["name"] == FIRST_ENTRIES or is_experiment(one)]
+    return next((str(name) for name in names if name != best), None), best
+
+
+def best_on_devtest(systems: Iterable[Content]) -> Content:
+    """Return the experiment with the best score of those by which its epochs were chosen."""
+    best: Content = max(filter(is_experiment, systems), key=_score_on_devtest)
+    return best
+
+
+def _score_on_devtest(system: Content) -> float:
+    """Return the score by which a system's epochs were chosen, averaged over its runs; higher is better."""
+    scores = [
+        sign_of(run["chosen_by"]) * float(run["devtest_scores"][run["epoch"] - 1]) for run in system["runs"]
+    ]
+    return sum(scores) / len(scores)

@@ -1,0 +1,66 @@
+"""Which system a run has found to be the best, by how much, and whether the difference is significant."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from itersel.corpus.text_names import POOLED
+from itersel.evaluate.names import TOKENIZED_BLEU, title_of
+from itersel.report.baseline import baseline_and_best
+from itersel.report.table import ALL_TEST_SETS
+from itersel.storage.json_files import check_numbers
+from itersel.storage.text_table import Content
+
+
+class Answer(NamedTuple):
+    """The best system on devtest, and its difference from the baseline on test."""
+
+    best: str
+    score: float
+    title: str  # of the metric
+    where: str  # the test set
+    baseline: str | None = None  # `None` if there is no other system
+    baseline_score: float = 0.0
+    p: float = 1.0
+    is_significant: bool = False
+
+    @property
+    def difference(self) -> float:
+        """The difference from the baseline as it is shown: 0 if it is rounded to 0."""
+        return round(self.score - self.baseline_score, 2) + 0.0
+
+
+def answer(table: Content) -> Answer:
+    """Compare the best system on devtest with the baseline, on test or on all test sets together.
+
+    They are compared by BLEU of detokenised text or, if that was not scored, of tokenised text.
+    """
+    one = table["pooled"] or table["test_sets"][0]
+    metric, rows = main_metric(one), {row["name"]: row for row in one["systems"]}
+    baseline, best = baseline_and_best(table)
+
+    scores = {name: score_of(row, metric) for name, row in rows.items() if name in (baseline, best)}
+    where = ALL_TEST_SETS if one["name"] == POOLED else str(one["name"])
+    found = Answer(best, scores[best]["mean"], title_of(metric), where)
+    if baseline is None:
+        return found
+
+    p = scores[best]["p"][baseline]
+    check_numbers((found.score, scores[baseline]["mean"], p))
+    is_significant = p < table["significance"]["alpha"]
+    return found._replace(
+        baseline=baseline, baseline_score=scores[baseline]["mean"], p=p, is_significant=is_significant
+    )
+
+
+def main_metric(one: Content) -> str:
+    """Return the metric by which the systems are compared on a test set."""
+    return "bleu" if "bleu" in one["signatures"] else TOKENIZED_BLEU
+
+
+def score_of(system: Content, metric: str) -> Content:
+    """Return a score of a row of table.json: its mean, and the p-values by name of the other system."""
+    if metric == TOKENIZED_BLEU:
+        return {**system["test"], "p": system["p"]}
+    score: Content = system["scores"][metric]
+    return score

@@ -1,0 +1,150 @@
+"""The table of the systems for papers, in LaTeX and Markdown, from table.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tabulate import tabulate
+
+from itersel.corpus.text_names import POOLED
+from itersel.errors import InputError
+from itersel.evaluate.names import COMPARED, METRICS, TOKENIZED_BLEU, title_of
+from itersel.report.baseline import baseline_and_best
+from itersel.report.columns import COLUMNS, DIFFERENCE, ON_TEST, SETTINGS
+from itersel.report.page.answer import main_metric
+from itersel.report.page.table import BASELINE, Column, View, score_columns
+from itersel.report.table import ALL_TEST_SETS, WORDS, Cell, all_test_sets, cells
+from itersel.storage.text_table import Content
+
+# Mark superscripts and bold until the rest is escaped, for LaTeX by tabulate; no name has these characters.
+BEGIN, END, BOLD, BOLD_END = "\ue000", "\ue001", "\ue002", "\ue003"
+LATEX = str.maketrans(
+    {BEGIN: "\\textsuperscript{", END: "}", BOLD: "\\textbf{", BOLD_END: "}", "±": "$\\pm$", "–": "--"}
+)
+# Shrinks a table that is too wide (graphicx).
+SHRINK = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%"
+# Markdown, and the HTML in it.
+MARKDOWN = str.maketrans(
+    {
+        **{letter: f"\\{letter}" for letter in "\\`*_[]|"},
+        **{"&": "&amp;", "<": "&lt;", ">": "&gt;"},
+        **{BEGIN: "<sup>", END: "</sup>", BOLD: "**", BOLD_END: "**"},
+    }
+)
+
+
+def paper_views(table: Content, columns: Sequence[str] = (), metrics: Sequence[str] = ()) -> list[View]:
+    """Return a table for each test set and, if there are several, for all of them together.
+
+    `columns` are some of `COLUMNS`, in their order, and `metrics` the scores between the settings and the
+    other columns; by default, those of `COMPARED` or, if text was not scored, BLEU of tokenised text.
+    """
+    baseline, _ = baseline_and_best(table)
+    return [_view(one, columns, metrics, baseline) for one in all_test_sets(table)]
+
+
+def _view(one: Content, columns: Sequence[str], metrics: Sequence[str], baseline: str | None) -> View:
+    is_scored = {TOKENIZED_BLEU, *one["signatures"]}
+    for metric in metrics:
+        if metric not in is_scored:
+            known = ", ".join(name for name in METRICS if name in is_scored)
+            raise InputError(f"the systems have no scores by '{metric}'; choose some of {known}")
+
+    rows, scored = [cells(system) for system in one["systems"]], dict(score_columns(one, baseline))
+    own = {title: [row[title] for row in rows] for title in rows[0]} | {
+        title: column for title, (column, _) in scored.items()
+    }
+    by_default = [name for name in COMPARED if name in is_scored] or [TOKENIZED_BLEU]
+    scores = [ON_TEST if name == TOKENIZED_BLEU else title_of(name) for name in metrics or by_default]
+    # those about epochs do not apply to pooled test sets, and there may be no baseline
+    chosen = [COLUMNS[name] for name in columns if COLUMNS[name] in own]
+    settings = [title for title in chosen if title in SETTINGS]
+    titles = ["system", "experiment", *settings, *scores, *(one for one in chosen if one not in settings)]
+
+    described = [
+        Column(title, title not in WORDS, scored[title][1] if title in scores else "") for title in titles
+    ]
+    shown = [[own[title][place] for title in titles] for place in range(len(rows))]
+    name = ALL_TEST_SETS if one["name"] == POOLED else str(one["name"])
+    return View(name, one["sentences"], one["references"], described, shown)
+
+
+def latex(table: Content, columns: Sequence[str] = (), metrics: Sequence[str] = ()) -> list[str]:
+    """Return a tabular (with booktabs and graphicx) for each test set, with a note on how to read it."""
+    lines = []
+    for view in paper_views(table, columns, metrics):
+        note = " ".join(_notes(view, table)).replace("%", "\\%").replace("p < ", "$p <$ ")
+        lines += [*latex_view(view), f"\\par\\smallskip{{\\footnotesize {note.translate(LATEX)}}}", ""]
+    return lines[:-1]
+
+
+def latex_view(view: View) -> list[str]:
+    """Return a tabular of a table, with its name and signatures as comments."""
+    comment = f"% {' '.join(view.name.split())}, {view.sentences} sentences; needs booktabs and graphicx"
+    tabular = _format(view, "latex_booktabs", {}).translate(LATEX)
+    return [comment, *_signatures(view, "% "), SHRINK, *tabular.splitlines(), "}%"]
+
+
+def markdown(table: Content, columns: Sequence[str] = (), metrics: Sequence[str] = ()) -> list[str]:
+    """Return a Markdown table for each test set, with notes on how to read it."""
+    parts = [
+        (
+            *markdown_view(view),
+            *(f"- {note.translate(MARKDOWN)}" for note in _notes(view, table)),
+            *_signatures(view, "- "),
+            "",
+        )
+        for view in paper_views(table, columns, metrics)
+    ]
+    return [line for part in parts for line in part][:-1]
+
+
+def markdown_view(view: View) -> list[str]:
+    """Return a table in Markdown, and an empty line."""
+    return [*_format(view, "github", MARKDOWN).splitlines(), ""]
+
+
+def _notes(view: View, table: Content) -> list[str]:
+    """Return what the superscripts, numbers and bold scores of a table mean."""
+    titles = [column.title for column in view.columns]
+    every = [cell for row in view.rows for cell in row]
+    level, number = table["significance"]["alpha"], None
+    if DIFFERENCE in titles:
+        place = titles.index(DIFFERENCE)
+        number = next((row[0].text for row in view.rows if row[place] == BASELINE), None)
+
+    worse = f"systems that are significantly worse (p < {level:g}, approximate randomization)"
+    notes = {
+        "Bold: the best score.": len(view.rows) > 1,
+        f"Superscripts: {worse}.": any(cell.marks for cell in every),
+        "In brackets: 95 % confidence intervals.": any(cell.note for cell in every),
+        "±: standard deviation over the runs of an experiment.": any("±" in cell.text for cell in every),
+        f"Difference: {title_of(main_metric(table['test_sets'][0]))}, from system {number}.": number,
+    }
+    return [note for note, is_needed in notes.items() if is_needed]
+
+
+def _format(view: View, form: str, escapes: Mapping[int, str]) -> str:
+    """Return a table; tabulate cannot align it, as marks follow numbers."""
+    has_best = len(view.rows) > 1
+    text: str = tabulate(
+        [[_cell(cell, has_best).translate(escapes) for cell in row] for row in view.rows],
+        [column.title.translate(escapes) for column in view.columns],
+        tablefmt=form,
+        colalign=["right" if column.is_number else "left" for column in view.columns],
+        disable_numparse=True,
+    )
+    return text
+
+
+def _cell(cell: Cell, has_best: bool) -> str:
+    text = f"{BOLD}{cell.text}{BOLD_END}" if cell.is_best and has_best else cell.text
+    marks = f"{BEGIN}{cell.marks}{END}" if cell.marks else ""
+    note = f" {cell.note}" if cell.note else ""
+    return f"{text}{marks}{note}"
+
+
+def _signatures(view: View, begin: str) -> list[str]:
+    return [
+        f"{begin}{column.title}: sacrebleu {column.signature}" for column in view.columns if column.signature
+    ]

@@ -1,0 +1,96 @@
+"""The columns of the table on the page: settings, differences from the baseline, p-values."""
+
+from tests.scored import make_system
+
+from itersel.config.reading import read_config
+from itersel.report.comparison import Output, Translations, compare_systems
+from itersel.report.page.settings import settings_table
+from itersel.report.page.table import table_view
+
+REFERENCES = ["a b c d e", "f g h i j k", "l m n o p"]
+TEXTS = [REFERENCES, [line.replace("c", "x") for line in REFERENCES], [line[2:] for line in REFERENCES]]
+GRID = {"learner": {"name": "adagrad", "learning_rate": [0.1, 0.3]}, "k_best": [50, 100], "templates": ["R"]}
+
+
+def view_of(systems, settings=None):
+    texts = [TEXTS[place % 3] for place in range(len(systems))]
+    table = compare_systems([Translations("test", systems, texts, [REFERENCES])], trials=20)
+    (view,) = table_view(table, settings=settings)
+    return table["test_sets"][0]["systems"], view
+
+
+def column(view, title):
+    place = [column.title for column in view.columns].index(title)
+    return [row[place] for row in view.rows]
+
+
+def titles(view):
+    return [column.title for column in view.columns]
+
+
+def test_settings_that_all_share_are_in_the_caption():
+    """Other systems, of which nothing is known, do not count."""
+    _, view = view_of([make_system("one"), make_system("two", mixing="mean"), Output("online")])
+    assert [cell.text for cell in column(view, "mixing")] == ["selection", "mean", "-"]
+    assert not {"learner", "shards", "tuned on", "features", "epoch"} & {*titles(view)}
+    for said in ("learner perceptron", "4 shards", "tuned on train", "features all", "epoch 2 of 2"):
+        assert said in view.caption
+    assert "mixing" not in view.caption
+
+
+def test_a_single_experiment_shares_nothing():
+    _, view = view_of([make_system("one")])
+    assert {"learner", "shards", "tuned on", "features", "epoch"} <= {*titles(view)}
+    assert "difference" not in titles(view)
+
+
+def test_differences_from_the_baseline():
+    # the last one is the best on devtest
+    systems, view = view_of([make_system("one"), make_system("two"), make_system("three", (50.0, 51.0))])
+    one, *others = column(view, "difference")
+    assert (one.text, one.value) == ("baseline", 0)
+    for cell, system in zip(others, systems[1:], strict=True):
+        assert cell.value == system["test"]["mean"] - systems[0]["test"]["mean"] < 0
+        assert cell.text == f"{cell.value:+.2f}"
+    assert [bool(cell.p) for cell in column(view, "test tokenized BLEU")] == [False, True, True]
+    assert all(
+        float(cell.p) == round(one["p"]["one"], 2)
+        for cell, one in zip(column(view, "test tokenized BLEU")[1:], systems[1:], strict=True)
+    )
+
+
+def settings_of(experiments):
+    config = read_config({"experiments": experiments})
+    return [make_system(name) for name in config.experiments], settings_table(config)
+
+
+def test_settings_varied_in_a_grid_are_columns():
+    systems, settings = settings_of({"grid": GRID})
+    _, view = view_of(systems, settings)
+    assert [cell.value for cell in column(view, "learning_rate")] == [0.1, 0.1, 0.3, 0.3]
+    assert [cell.text for cell in column(view, "k_best")] == ["50", "100", "50", "100"]
+    # they come before the scores, and are hidden where there is no room
+    assert titles(view).index("k_best") < titles(view).index("test tokenized BLEU")
+    assert {one.title for one in view.columns if one.is_setting} == {"learning_rate", "k_best"}
+
+
+def test_varied_settings_tell_more_than_other_columns():
+    """A key that all experiments do not have, or that goes with another column, is left out."""
+    experiments = {
+        "one": {"learner": {"name": "mira", "c": 0.1}, "k_best": 50},
+        "two": {"learner": {"name": "adagrad"}, "k_best": 100},
+    }
+    systems, settings = settings_of(experiments)
+    learners = [
+        make_system(one.name, learner=name) for one, name in zip(systems, ("mira", "adagrad"), strict=True)
+    ]
+    _, view = view_of(learners, settings)
+    assert [one.title for one in view.columns if one.is_setting] == ["learner"]
+
+
+def test_no_more_columns_than_fit():
+    keys = {"epochs": 10, "k_best": [50, 60], "patience": [3, 4], "seed": [7, 8]}
+    systems, settings = settings_of({"grid": {"learner": GRID["learner"], **keys}})
+    assert len(systems) == 16
+    _, view = view_of(systems, settings)
+    assert sum(one.is_setting for one in view.columns) == 3
