@@ -168,7 +168,7 @@ def test_mean_length_without_references(folder):
     cut(folder)
     table = read_list_table(import_shard(folder))._replace(reference_length=np.zeros(0, np.int64))
     assert table.mean_reference.tolist() == [2, 2, 1, 2]
-    assert not table.has_references
+    assert not table.can_be_learned_from
 
 
 def test_texts_of_a_run(folder, refused):

@@ -29,16 +29,16 @@ NO_NUMBERS = np.zeros(0)
 
 
 class SparseRows(NamedTuple):
-    """Sparse features of translations, ascending within each.
+    """Sparse features of translations, ascending within each, if `sparse_rows` has made them.
 
-    Shapes: H translations, F features.
+    As they are in a file, features and keys may be in any order. Shapes: H translations, F features.
     """
 
     # int32, float64, int64 (H + 1)
     feature: Int32s
     value: Float64s
     offset: Int64s
-    # features: uint64 (F), ascending, and the names, if they are known
+    # features: keys, uint64 (F), and their names, if they are known
     key: UInt64s
     name: StringTable
 
@@ -154,8 +154,8 @@ class ListTable(NamedTuple):
         return self.sparse_rows.name
 
     @property
-    def has_references(self) -> bool:
-        """Whether anything can be learned from the table: there are references, or a quality."""
+    def can_be_learned_from(self) -> bool:
+        """Whether there are references, or a quality."""
         return bool(self.reference_length.any() or self.quality.shape[0])
 
     @property
