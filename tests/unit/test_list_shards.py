@@ -19,7 +19,8 @@ from itersel.corpus.sharding import shard_lines
 from itersel.corpus.statistics import read_statistics
 from itersel.decode.list_decoder import ListDecoder
 from itersel.lists.files import read_list_table
-from itersel.lists.sharding import find_lists, shard_lists, summarise
+from itersel.lists.sharding import shard_lists
+from itersel.lists.summary import find_lists, summarise
 from itersel.storage.files import read_lines
 from itersel.storage.hdf5 import header_of
 from itersel.vectors.weights import FORMAT, make_weights, read_weights
