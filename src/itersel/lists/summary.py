@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from itersel.errors import FilePath, InputError
-from itersel.lists.lines import LineParser, check_present, translation_lines, value_names
+from itersel.lists.dense import find_dense
+from itersel.lists.lines import LineParser, check_present, translation_lines
 from itersel.run.progress import count_up
 from itersel.storage.arrays import Int32s
-from itersel.vectors.feature_names import DENSE_FEATURES, DENSE_NAME, MAX_DENSE
+from itersel.vectors.feature_names import MAX_DENSE
 
 
 class Summary(NamedTuple):
@@ -33,18 +34,6 @@ def find_lists(paths: Sequence[FilePath]) -> list[str]:
             inside = sorted(one.path for one in os.scandir(path) if one.is_file() and one.name[0] != ".")
         found += inside
     return found
-
-
-def find_dense(names: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
-    """Return the dense features: the features whose values follow ``Name=`` (the names in `sizes`).
-
-    In lists without such names, itersel's own features are dense, and words that may end in a number, such as
-    TM_1.
-    """
-    blocks = {one for name, count in sizes.items() for one in value_names(name, count)}
-    if blocks:
-        return [name for name in names if name in blocks]
-    return [name for name in names if name in DENSE_FEATURES or DENSE_NAME.fullmatch(name)]
 
 
 def summarise(lists: Sequence[FilePath], sentences: int | None = None, dense: Sequence[str] = ()) -> Summary:

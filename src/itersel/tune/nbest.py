@@ -14,6 +14,7 @@ from itersel.errors import FilePath, InputError, check_choice
 from itersel.evaluate.metrics import ReferenceText, checked_references, make_metrics, tokenizer_for_bleu
 from itersel.evaluate.names import METRICS, OF_TEXT, sign_of, title_of
 from itersel.lists.counting import with_statistics
+from itersel.lists.dense import columns_of_tuner
 from itersel.lists.numbers import checked_quality
 from itersel.lists.reading import ReadLists, read_lists, short_name, without_duplicates
 from itersel.lists.table import ListTable, check_matches, rounded
@@ -22,12 +23,10 @@ from itersel.run.progress import progress
 from itersel.storage.arrays import Float64s
 from itersel.storage.strings import offsets_of, string_table
 from itersel.tune.problem import TuningProblem
+from itersel.tune.start_weights import start_on_lists
 from itersel.tune.tuner import run_tuner
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
-
-# MERT searches along the axis of each feature.
-MAX_SEARCHED = 500
 
 
 class TunedLists(NamedTuple):
@@ -110,7 +109,7 @@ def tune_nbest(
     read = _read_lists(lists, references, settings, scores, quality, words or tokenizer_for_bleu())
     table = read.table
 
-    begin = as_weights(dict.fromkeys(table.dense_names, 1.0) if start is None else start)
+    begin = start_on_lists(settings, read.names) if start is None else as_weights(start)
     _check_sizes(begin, read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(begin.key, feature_keys(string_table(read.names)))
@@ -198,11 +197,7 @@ def _read_lists(
     is_lowercased = metric is not None and METRICS[metric].is_lowercased
 
     def dense(names: Sequence[str]) -> Sequence[str]:
-        """Choose all features for a tuner that searches along axes; other tuners need none."""
-        if tuner.searches and len(names) > MAX_SEARCHED:
-            why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
-            raise InputError(f"has {len(names)} features; {why}", short_name(paths))
-        return names if tuner.searches else ()
+        return columns_of_tuner(names, tuner.searches, short_name(paths))
 
     def prepared(line: str) -> str:
         """Return a line as BLEU needs it; other metrics take it as it is."""
