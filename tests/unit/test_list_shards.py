@@ -231,6 +231,8 @@ def test_files_of_folders(tmp_path):
         ({}, {"dense": ["x", "y"]}, ("lists/0.gz", "'x'")),
         ({}, {"cut": {"shards": 5}}, ("lists:", 4, 5)),
         ({"quality": "1"}, {}, ("quality:", 1, 6)),
+        # read before the lists, which take longest
+        ({"quality": "x", "lists/0.gz": "0 ||| a"}, {}, "quality:1:"),
     ],
 )
 def test_bad_lists(folder, refused, monkeypatch, change, how, facts):
@@ -259,6 +261,15 @@ def test_bad_shards(folder, refused, name, lines, options, facts):
     redeclare(folder / "cut")
     words = ["step", "lists", "--folder", folder / "cut", "--number", 0, "--output", folder / "out.h5"]
     refused([*words, *options.split()], facts)
+
+
+def test_qualities_of_a_shard_are_read_before_its_lists(folder, refused):
+    cut(folder)
+    write(folder / "cut/0.lists.gz", "not a list")
+    write(folder / "cut/0.quality.gz", "x")
+    redeclare(folder / "cut")
+    words = ["step", "lists", "--folder", folder / "cut", "--number", 0, "--output", folder / "out.h5"]
+    refused(words, "0.quality.gz:1:")
 
 
 def test_what_needs_a_decoder(folder, refused):

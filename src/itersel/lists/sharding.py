@@ -13,7 +13,7 @@ import numpy as np
 from itersel.corpus.text import check_line_counts
 from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath
-from itersel.lists.numbers import checked_quality
+from itersel.lists.numbers import read_numbers
 from itersel.lists.summary import find_lists, numbered_translations, summarise
 from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.declared import DeclaredWriter, declared_folder
@@ -36,8 +36,8 @@ def shard_lists(
     """Write shard z as ``z.lists.gz`` and ``z.ids`` into a new folder, and the names of the dense features.
 
     ``z.ids`` has the numbers of its sentences in training order; its translations are in the order of the
-    files. References are ``z.target.gz``, ``z.target.1.gz`` and so on. With `quality`, a file for
-    `checked_quality`, ``z.quality.gz`` has a number for each translation. `cut` returns the sentences of each
+    files. References are ``z.target.gz``, ``z.target.1.gz`` and so on. With `quality`, a file of
+    numbers, ``z.quality.gz`` has one for each translation, scaled. `cut` returns the sentences of each
     shard, given the number of sentences. The folder appears only when it is complete, with a
     declaration of its files.
     """
@@ -45,8 +45,10 @@ def shard_lists(
     if references:
         check_line_counts(*zip(references, texts, strict=True))
 
+    given = None if quality is None else read_numbers(quality)
+
     found = summarise(lists, len(texts[0]) if texts else None, dense)
-    numbers = None if quality is None else checked_quality(quality, found.sentence.shape[0])
+    numbers = None if given is None else given.as_quality(found.sentence.shape[0])
 
     parts = cut(found.sentences)
     shard_of = np.full(found.sentences, -1)

@@ -15,7 +15,7 @@ from itersel.evaluate.metrics import ReferenceText, checked_references, make_met
 from itersel.evaluate.names import METRICS, OF_TEXT, sign_of, title_of
 from itersel.lists.counting import with_statistics
 from itersel.lists.dense import columns_of_tuner
-from itersel.lists.numbers import checked_quality
+from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import ReadLists, read_lists, short_name, without_duplicates
 from itersel.lists.table import ListTable, check_matches, rounded
 from itersel.lists.weights import as_weights
@@ -193,6 +193,8 @@ def _read_lists(
     if not references and metric is not None:
         raise InputError(f"quality {metric} needs references")
     texts = checked_references(references)
+    # before the lists, which take longest
+    numbers = None if metric is not None else read_numbers(quality)
     uses_bleu = metric is not None and is_bleu(metric)
     is_lowercased = metric is not None and METRICS[metric].is_lowercased
 
@@ -208,9 +210,9 @@ def _read_lists(
     read = without_duplicates(read)
     table = read.table._replace(dense=rounded(read.table.dense))
 
-    if metric is None:
-        table = table._replace(quality=checked_quality(quality, count)[read.row])
-    elif not uses_bleu:
+    if numbers is not None:
+        table = table._replace(quality=numbers.as_quality(count)[read.row])
+    elif metric is not None and not uses_bleu:
         table = table._replace(quality=metric_quality(table, texts, metric))
 
     counted: list[list[str]] = []
