@@ -225,8 +225,10 @@ def dense_scores(dense: Float64s, weight: Float64s) -> Float64s:
 
 def rounded(dense: Float64s) -> Float64s:
     """Return dense features as tuners need them; see `TUNER_DIGITS`."""
-    # + 0.0 turns -0.0 into 0.0
-    return np.round(dense, TUNER_DIGITS) + 0.0
+    result = np.round(dense, TUNER_DIGITS)
+    # turns -0.0 into 0.0; without a further copy
+    result += 0.0
+    return result
 
 
 def count_closest(

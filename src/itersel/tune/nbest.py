@@ -17,7 +17,7 @@ from itersel.lists.counting import with_statistics
 from itersel.lists.dense import columns_of_tuner
 from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import ReadLists, read_lists, short_name, without_duplicates
-from itersel.lists.table import ListTable, check_matches, rounded
+from itersel.lists.table import ListTable, check_matches
 from itersel.lists.weights import as_weights
 from itersel.run.progress import progress
 from itersel.storage.arrays import Float64s
@@ -107,14 +107,14 @@ def tune_nbest(
 
     metric = metric_of(quality)
     read = _read_lists(lists, references, settings, scores, quality, words or tokenizer_for_bleu())
-    table = read.table
 
     begin = start_on_lists(settings, read.names) if start is None else as_weights(start)
     _check_sizes(begin, read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(begin.key, feature_keys(string_table(read.names)))
     others = take_weights(begin, ~listed).to_dict()
-    problem = TuningProblem(table, take_weights(begin, listed), seed=(seed,))
+    problem = TuningProblem.of_table(read.table, take_weights(begin, listed), seed=(seed,))
+    read = read._replace(table=problem.table)  # frees the table as it was read
     found = run_tuner(settings, problem, short_name(lists))
 
     # quality is the opposite of TER
@@ -122,7 +122,7 @@ def tune_nbest(
     return TunedLists(
         make_weights(found.weights.to_dict() | others),
         sign * found.score,
-        sign * 100 * table.best(table.scores(begin)),
+        sign * 100 * read.table.best(read.table.scores(begin)),
         found.sentences,
         found.translations,
         read.sizes,
@@ -208,7 +208,7 @@ def _read_lists(
     read = read_lists(paths, len(texts[0]) if texts else None, scores, dense=dense, words=prepared)
     count = read.row.shape[0]
     read = without_duplicates(read)
-    table = read.table._replace(dense=rounded(read.table.dense))
+    table = read.table
 
     if numbers is not None:
         table = table._replace(quality=numbers.as_quality(count)[read.row])
