@@ -20,6 +20,7 @@ from itersel.tune.mira import mean_weights, scored, start_state
 from itersel.tune.mira_kernels import mira_pass
 from itersel.tune.nbest import metric_quality, tune_nbest
 from itersel.tune.ranking import draw_pairs
+from itersel.tune.start_weights import start_on_lists
 from itersel.tune.tuners.forest_mert import ForestMert
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
@@ -222,6 +223,11 @@ def test_errors(files, monkeypatch, settings, options, facts):
     options = {"references": references_of(files)} | options
     with input_error(facts):
         tune_nbest(["list"], *options.pop("references"), tuner=settings, **options)
+
+
+def test_only_a_search_starts_from_1():
+    starts = [start_on_lists(settings, ["f", "g"]).to_dict() for settings in TUNERS]
+    assert starts == [{"f": 1.0, "g": 1.0}, {}, {}]
 
 
 @pytest.mark.parametrize("options", [{"quality": "none"}, {"scores": {"lm": "none"}}])
