@@ -189,6 +189,10 @@ class ListTable(NamedTuple):
         score = dense_scores(self.dense, find_named(weights, self.dense_names))
         return score + self.sparse.scores(weights)
 
+    def scores_of(self, rows: Int64s, dense: Float64s, sparse: Float64s) -> Float64s:
+        """Return the model scores of some translations, given the weight of each feature, (C) and (F)."""
+        return dense_scores(self.dense[rows], dense) + self.sparse_rows.take(rows).scores_of(sparse)
+
     def best(self, score: Float64s) -> float:
         """Return corpus BLEU, 0 to 1, or the mean quality of the translations with the highest scores (H)."""
         if not self.quality.shape[0]:
@@ -202,7 +206,7 @@ class ListTable(NamedTuple):
     def ranked(self, score: Float64s, k_best: int) -> Iterator[Int64s]:
         """Yield the `k_best` best translations of each sentence, best first; ties keep their order."""
         for begin, end in pairwise(self.offset):
-            yield begin + np.argsort(-score[begin:end], kind="stable")[:k_best]
+            yield begin + best_first(score[begin:end], k_best)
 
     def best_texts(self, weights: Weights) -> Iterator[str]:
         """Yield the best translation of each sentence."""
@@ -221,6 +225,11 @@ def dense_scores(dense: Float64s, weight: Float64s) -> Float64s:
     for column, one in zip(dense.T, weight, strict=True):
         score += column * one
     return score
+
+
+def best_first(score: Float64s, k_best: int) -> Int64s:
+    """Return the places of the `k_best` highest scores, best first; ties keep their order."""
+    return np.argsort(-score, kind="stable")[:k_best]
 
 
 def rounded(dense: Float64s) -> Float64s:
