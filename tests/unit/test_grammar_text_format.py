@@ -232,8 +232,8 @@ def test_references_are_kept(tmp_path):
     assert shard.vocabulary.take(shard.reference).to_list() == ["x", "new", "y"]
     assert shard.source_offset.tolist() == [0, 2, 2]
     assert shard.reference_offset.tolist() == [0, 2, 3]
-    assert shard.has_references
-    assert not import_one(tmp_path, RULE).has_references
+    assert shard.can_be_learned_from
+    assert not import_one(tmp_path, RULE).can_be_learned_from
     with input_error(f"{references}:2:", 2, 1, text):
         import_grammars(write(text, "a"), tmp_path, tmp_path / "shard.h5", [references])
 
@@ -312,7 +312,7 @@ def test_from_a_corpus_to_text_grammars_and_back(tmp_path):
     # settings reach the extractor
     grammar(f"{extract} --max-symbols 1 --output @small.h5")
     shard, small = read_shard(tmp_path / "shard.h5"), read_shard(tmp_path / "small.h5")
-    assert shard.has_references
+    assert shard.can_be_learned_from
     assert small.grammar_rule.shape[0] < shard.grammar_rule.shape[0]
 
 

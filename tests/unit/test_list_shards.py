@@ -19,7 +19,8 @@ from itersel.corpus.sharding import shard_lines
 from itersel.corpus.statistics import read_statistics
 from itersel.decode.list_decoder import ListDecoder
 from itersel.lists.files import read_list_table
-from itersel.lists.sharding import find_lists, shard_lists, summarise
+from itersel.lists.sharding import shard_lists
+from itersel.lists.summary import find_lists, summarise
 from itersel.storage.files import read_lines
 from itersel.storage.hdf5 import header_of
 from itersel.vectors.weights import FORMAT, make_weights, read_weights
@@ -104,8 +105,9 @@ def test_prepared_for_bleu(folder, capsys):
     assert capsys.readouterr().out.splitlines() == ["It rains.", "A dog!", "x", "No?"]
 
 
-def test_qualities_are_learned_from(folder):
-    """Instead of BLEU; the lowest of the whole text is 0, the highest 1."""
+def test_qualities_are_learned_from(folder, monkeypatch):
+    """Instead of BLEU, which is not computed; the lowest of the whole text is 0, the highest 1."""
+    monkeypatch.setattr("itersel.bleu.sentence.SentenceBleu.score", None)
     quality = write(folder / "quality", "2", "4", "3", "2", "2", "3")
     shard_lists([folder / "lists"], lambda n: shard_lines(n, 1, None), folder / "cut", quality=quality)
     assert read_list_table(import_shard(folder)).quality.tolist() == [0.0, 1.0, 0.0, 0.5, 0.5]
@@ -168,7 +170,7 @@ def test_mean_length_without_references(folder):
     cut(folder)
     table = read_list_table(import_shard(folder))._replace(reference_length=np.zeros(0, np.int64))
     assert table.mean_reference.tolist() == [2, 2, 1, 2]
-    assert not table.has_references
+    assert not table.can_be_learned_from
 
 
 def test_texts_of_a_run(folder, refused):
@@ -230,6 +232,8 @@ def test_files_of_folders(tmp_path):
         ({}, {"dense": ["x", "y"]}, ("lists/0.gz", "'x'")),
         ({}, {"cut": {"shards": 5}}, ("lists:", 4, 5)),
         ({"quality": "1"}, {}, ("quality:", 1, 6)),
+        # read before the lists, which take longest
+        ({"quality": "x", "lists/0.gz": "0 ||| a"}, {}, "quality:1:"),
     ],
 )
 def test_bad_lists(folder, refused, monkeypatch, change, how, facts):
@@ -258,6 +262,15 @@ def test_bad_shards(folder, refused, name, lines, options, facts):
     redeclare(folder / "cut")
     words = ["step", "lists", "--folder", folder / "cut", "--number", 0, "--output", folder / "out.h5"]
     refused([*words, *options.split()], facts)
+
+
+def test_qualities_of_a_shard_are_read_before_its_lists(folder, refused):
+    cut(folder)
+    write(folder / "cut/0.lists.gz", "not a list")
+    write(folder / "cut/0.quality.gz", "x")
+    redeclare(folder / "cut")
+    words = ["step", "lists", "--folder", folder / "cut", "--number", 0, "--output", folder / "out.h5"]
+    refused(words, "0.quality.gz:1:")
 
 
 def test_what_needs_a_decoder(folder, refused):

@@ -15,7 +15,7 @@ from itersel.config.steps import TuneSettings
 from itersel.config.tuners import TUNERS
 from itersel.lists.joining import find_files, join_files
 from itersel.tune.problem import TuningProblem
-from itersel.tune.sums import sparse_sums, with_sums
+from itersel.tune.sums import sparse_sums
 from itersel.tune.tuner import tune
 from itersel.tune.tuners.line_search import LineSearch
 from itersel.vectors.weights import make_weights, read_weights
@@ -105,7 +105,7 @@ def test_columns_score_the_same_as_their_weights(tmp_path_factory, seed, factor,
     current, last = (make_weights(random_weights(one)) for one in (seed, seed + 1))
     sums = sparse_sums(current, last)
     files = find_files([write_file(tmp_path_factory.mktemp("x") / "a.h5", sentences)], 1, range(1, 2))
-    problem = TuningProblem(with_sums(join_files(files), sums), current, sums)
+    problem = TuningProblem.of_table(join_files(files), current, sums)
     value = problem.start
     assert value[-2:].tolist() == [1.0, 0.0]
     value[-2:] = factor, last_factor

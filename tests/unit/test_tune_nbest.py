@@ -20,6 +20,7 @@ from itersel.tune.mira import mean_weights, scored, start_state
 from itersel.tune.mira_kernels import mira_pass
 from itersel.tune.nbest import metric_quality, tune_nbest
 from itersel.tune.ranking import draw_pairs
+from itersel.tune.start_weights import start_on_lists
 from itersel.tune.tuners.forest_mert import ForestMert
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
@@ -209,15 +210,33 @@ def test_pairs_for_quality():
         (Mert(), {"references": [["x"] * 20]}, ("list:", "BLEU", 0)),
         (Mert(), {"references": [["x"] * 3]}, ("list:", 19)),
         (Mert(), {"quality": "equal"}, "equal:"),
-        (Mert(), {"quality": "ref0"}, ("ref0:", 20, 201)),
+        (Mert(), {"quality": "few"}, ("few:", 20, 201)),
+        (Mert(), {"quality": "ref0"}, "ref0:1:"),
+        (Mert(), {"quality": np.zeros((201, 2))}, ("quality", "201x2", 201)),
+        (Mert(), {"quality": [[0, np.nan]]}, ("quality[0, 1]", "nan")),
     ],
 )
 def test_errors(files, monkeypatch, settings, options, facts):
     monkeypatch.chdir(files)
     (files / "equal").write_text("1\n" * 201)
+    (files / "few").write_text("1\n" * 20)
     options = {"references": references_of(files)} | options
     with input_error(facts):
         tune_nbest(["list"], *options.pop("references"), tuner=settings, **options)
+
+
+def test_only_a_search_starts_from_1():
+    starts = [start_on_lists(settings, ["f", "g"]).to_dict() for settings in TUNERS]
+    assert starts == [{"f": 1.0, "g": 1.0}, {}, {}]
+
+
+@pytest.mark.parametrize("options", [{"quality": "none"}, {"scores": {"lm": "none"}}])
+def test_other_files_are_read_before_the_lists(files, monkeypatch, options):
+    monkeypatch.chdir(files)
+    (files / "list").write_text("not a list\n")
+    (files / "none").write_text("1\nx\n")
+    with input_error("none:2:"):
+        tune_nbest(["list"], *references_of(files), **options)
 
 
 @pytest.mark.parametrize("settings", TUNERS)

@@ -141,7 +141,7 @@ def _generate(options: argparse.Namespace, kind: type[Search], generate: Callabl
 
     settings = read_placed(kind, options)
     shard, [decoder] = open_sentences(options.shard, options.model, settings)
-    if not shard.has_references:
+    if not shard.can_be_learned_from:
         raise InputError("has no references to tune on; extract it with --reference", options.shard)
 
     weights = weights_of_iteration(options.weights, options.iteration or 1, decoder.dense_names)

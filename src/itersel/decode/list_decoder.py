@@ -6,7 +6,7 @@ import numpy as np
 
 from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
 from itersel.errors import InputError
-from itersel.lists.table import ListTable, dense_scores
+from itersel.lists.table import ListTable, best_first
 from itersel.vectors.weights import Weights, find_named, find_weights
 
 NO_WORDS = np.zeros(0, np.int32)
@@ -35,9 +35,8 @@ class ListDecoder:
 
         table = self._table
         every = np.arange(*table.offset[sentence : sentence + 2])
-        score = dense_scores(table.dense[every], weights.dense)
-        score += table.sparse_rows.take(every).scores_of(weights.sparse)
-        best = np.argsort(-score, kind="stable")[:k]
+        score = table.scores_of(every, weights.dense, weights.sparse)
+        best = best_first(score, k)
 
         rows = every[best]
         sparse, statistics = table.sparse_rows.take(rows), table.statistics

@@ -120,8 +120,8 @@ class Shard:
         return int(self.source_offset.shape[0]) - 1
 
     @property
-    def has_references(self) -> bool:
-        """Whether the shard can be trained on."""
+    def can_be_learned_from(self) -> bool:
+        """Whether the shard has references."""
         return bool(self.reference_offset.shape[0] > 0)
 
     def references(self, sentence: int) -> References:
@@ -244,7 +244,7 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
     values |= {name: tuple(value) for name, value in lists.items()}
 
     shard = Shard(**values, attributes=attributes)
-    if shard.has_references:
+    if shard.can_be_learned_from:
         references, offset = shard.reference_offset.shape[0] - 1, shard.sentence_reference_offset
         grouped_references(references, offset, shard.sentence_count, path)
     _check_features(shard, path)

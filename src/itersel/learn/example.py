@@ -19,8 +19,8 @@ class Example:
     """A training example: a k-best list, and the derivations that the learner's finder has added."""
 
     kbest: KBest  # the translations, best first
-    bleu: Float64s  # (k): sentence BLEU of each
-    words: float  # factor of BLEU as a cost; see `itersel.bleu.sentence.Target`
+    quality: Float64s  # (k): of each, 0 to 1: sentence BLEU, or the quality that the lists have
+    words: float  # factor of the quality as a cost; see `itersel.bleu.sentence.Target`
     rate: float  # learning rate of the step
     seed: tuple[int, ...]  # seed, epoch, shard, sentence
 
@@ -56,13 +56,13 @@ class Example:
 
     @property
     def cost(self) -> Float64s:
-        """The cost of each translation, words * (1 - BLEU), float64 (k)."""
-        cost: Float64s = self.words * (1.0 - self.bleu)
+        """The cost of each translation, words * (1 - quality), float64 (k)."""
+        cost: Float64s = self.words * (1.0 - self.quality)
         return cost
 
     def pairs(self, strategy: str) -> Int64s:
         """Return pairs of a better and a worse translation; see `itersel.learn.pairs.make_pairs`."""
-        return make_pairs(strategy, self.bleu, self.seed)
+        return make_pairs(strategy, self.quality, self.seed)
 
     def leads(self, strategy: str) -> Float64s:
         """Return, for each pair, the model score of the better translation minus that of the worse one."""

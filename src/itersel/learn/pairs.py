@@ -1,9 +1,10 @@
 """Preference pairs: three ways to choose which translation should be ranked above which.
 
-Every function takes the sentence BLEU of the k translations, float64 (k) in the order of the k-best list, and
-returns the pairs as int64 (pairs, 2): the numbers of the better and the worse translation. Translations with
-equal BLEU are never paired. The order of pairs matters for sequential updates: they are sorted by the better,
-then the worse translation, by descending BLEU with ties in k-best order; PRO's have the widest first.
+Every function takes the quality of the k translations (sentence BLEU or another one), float64 (k) in the
+order of the k-best list, and returns the pairs as int64 (pairs, 2): the numbers of the better and the worse
+translation. Translations of equal quality are never paired. The order of pairs matters for sequential
+updates: they are sorted by the better, then the worse translation, by descending quality with ties in k-best
+order; PRO's have the widest first.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ PRO_THRESHOLD = 0.05
 PRO_KEPT = 50
 
 
-def make_pairs(strategy: str, bleu: Float64s, seed: tuple[int, ...]) -> Int64s:
+def make_pairs(strategy: str, quality: Float64s, seed: tuple[int, ...]) -> Int64s:
     """Form pairs with a strategy from `itersel.learn.learners.perceptron.PAIRS`; only ``pro`` uses the seed.
 
     ``all`` pairs every translation with every worse one; ``multipartite`` the best tenth with all others, and
@@ -26,20 +27,20 @@ def make_pairs(strategy: str, bleu: Float64s, seed: tuple[int, ...]) -> Int64s:
     and is at least 1.
     """
     if strategy == "pro":
-        return pro_pairs(bleu, seed)
-    count = bleu.shape[0]
+        return pro_pairs(quality, seed)
+    count = quality.shape[0]
     level = np.arange(count)
     if strategy == "multipartite":
         tenth = max(1, (count + 5) // 10)
         level = np.where(level < tenth, 0, np.where(level < count - tenth, 1, 2))
-    order = np.argsort(-bleu, kind="stable")
-    ranked = bleu[order]
+    order = np.argsort(-quality, kind="stable")
+    ranked = quality[order]
     # np.argwhere would return columns one after another, for which kernels are compiled again
     return order[np.stack(np.nonzero((level[:, None] < level) & (ranked[:, None] > ranked)), axis=1)]
 
 
-def pro_pairs(bleu: Float64s, seed: tuple[int, ...], max_difference: float = 1.0) -> Int64s:
-    """Draw 5000 pairs, drop those less than 0.05 BLEU apart, and keep the 50 widest of the rest.
+def pro_pairs(quality: Float64s, seed: tuple[int, ...], max_difference: float = 1.0) -> Int64s:
+    """Draw 5000 pairs, drop those less than 0.05 apart, and keep the 50 widest of the rest.
 
     Pairs are drawn with replacement (Hopkins & May 2011, figure 4), so a pair may occur twice. Equally wide
     pairs stay in the order in which they were drawn. With the number of the sentence in the seed (not
@@ -50,8 +51,8 @@ def pro_pairs(bleu: Float64s, seed: tuple[int, ...], max_difference: float = 1.0
     """
     # The raw bits of a generator never change between numpy versions, but derived distributions may.
     raw = np.random.PCG64(list(seed)).random_raw(2 * PRO_DRAWN) >> np.uint64(32)
-    drawn = ((raw * np.uint64(bleu.shape[0])) >> np.uint64(32)).astype(np.int64).reshape(-1, 2)
-    difference = bleu[drawn[:, 0]] - bleu[drawn[:, 1]]
+    drawn = ((raw * np.uint64(quality.shape[0])) >> np.uint64(32)).astype(np.int64).reshape(-1, 2)
+    difference = quality[drawn[:, 0]] - quality[drawn[:, 1]]
     width = np.abs(difference)
     kept = np.flatnonzero((width >= PRO_THRESHOLD) & (width <= max_difference))
     kept = kept[np.argsort(-width[kept], kind="stable")[:PRO_KEPT]]

@@ -89,10 +89,10 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: TrainSetti
         losses = (learner.loss(one.example) for one in progress(listed, "measure loss", sentences))
         loss = sum(losses, 0.0)
     seen = pairs = updates = 0
-    mean_bleu = total_bleu = 0.0
+    mean_quality = total_quality = 0.0
 
     def status() -> str:
-        return f"mean sentence BLEU {mean_bleu:.1f}, {updates:,} of {pairs:,} pairs with a loss"
+        return f"mean sentence BLEU {mean_quality:.1f}, {updates:,} of {pairs:,} pairs with a loss"
 
     training = _Pass(start, before, learner, settings, settings.epoch)
     for one in progress(training.examples(parts), "train", sentences, status):
@@ -105,12 +105,12 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: TrainSetti
                 one.name,
             )
         seen, pairs, updates = seen + 1, pairs + move.pairs, updates + move.updates
-        total_bleu += float(one.example.bleu[0])
-        mean_bleu = 100 * total_bleu / seen
+        total_quality += float(one.example.quality[0])
+        mean_quality = 100 * total_quality / seen
     mixed, state = training.table.collect(settings.learner.average)
     if state is not None:
         state = state._replace(steps=before + sentences)
-    return Training(mixed, state, sentences, pairs, updates, mean_bleu, loss)
+    return Training(mixed, state, sentences, pairs, updates, mean_quality, loss)
 
 
 class _Listed(NamedTuple):
@@ -146,18 +146,18 @@ class _Pass:
     def _part_examples(self, part: Part, before: int) -> Iterator[_Listed]:
         """Yield the sentences of a part; `before` is the number of sentences in the parts before it."""
         shard, decoders = part.open()
-        if not shard.has_references:
+        if not shard.can_be_learned_from:
             raise InputError("has no references to train on; extract it with --reference", part.path)
 
         weights, settings = self.table.open(shard, decoders[0].dense_names), self._settings
         for sentence, kbest in self._decode_all(shard, decoders, weights):
-            references = shard.references(sentence)
-            words = self._bleu.target(references).words
-            scores = self._bleu.score(*kbest.matches(references), references)
-            if kbest.quality.shape[0]:
-                scores, words = kbest.quality, 1.0
+            quality, words = kbest.quality, 1.0
+            if not quality.shape[0]:
+                references = shard.references(sentence)
+                words = self._bleu.target(references).words
+                quality = self._bleu.score(*kbest.matches(references), references)
             seed = (settings.seed, self._epoch, settings.shard, before + sentence)
-            example = Example(kbest, scores, words, weights.rate, seed)
+            example = Example(kbest, quality, words, weights.rate, seed)
             yield _Listed(sentence, example, weights, part.name)
 
         self.table.close(weights)

@@ -26,6 +26,14 @@ def import_lists(folder: FilePath, number: int, preparation: Preparation) -> Lis
     cut = DeclaredFolder(folder)
     ids = np.array(_read_ids(cut.checked(f"{number}.ids")), np.int64)
     dense = read_lines(cut.checked(DENSE_NAMES))
+
+    # before the lists, which take longest
+    texts: dict[FilePath, list[str]] = {}
+    while cut.has(reference := f"{number}.{reference_columns(len(texts) + 1)[-1]}.gz"):
+        texts[cut.path / reference] = read_lines(cut.checked(reference))
+    quality = f"{number}.quality.gz"
+    numbers = read_numbers(cut.checked(quality)) if cut.has(quality) else None
+
     read = read_lists(
         [cut.checked(f"{number}.lists.gz")],
         ids=ids,
@@ -33,20 +41,15 @@ def import_lists(folder: FilePath, number: int, preparation: Preparation) -> Lis
         words=lambda text: preparation.clean([text])[0],
     )
 
-    texts: list[list[str]] = []
-    while cut.has(reference := f"{number}.{reference_columns(len(texts) + 1)[-1]}.gz"):
-        texts.append(read_lines(cut.checked(reference)))
-        if len(texts[-1]) != read.table.sentence_count:
-            why = f"has {len(texts[-1])} lines for {read.table.sentence_count} sentences"
-            raise InputError(why, cut.path / reference)
+    for path, lines in texts.items():
+        if len(lines) != read.table.sentence_count:
+            raise InputError(f"has {len(lines)} lines for {read.table.sentence_count} sentences", path)
 
     lists = without_duplicates(read)
-    table = with_statistics(lists.table, preparation.cleaned_target, texts)
+    table = with_statistics(lists.table, preparation.cleaned_target, list(texts.values()))
 
-    quality = f"{number}.quality.gz"
-    if cut.has(quality):
-        numbers = read_numbers(cut.checked(quality), read.row.shape[0])
-        table = table._replace(quality=numbers[lists.row])
+    if numbers is not None:
+        table = table._replace(quality=numbers.of_translations(read.row.shape[0])[lists.row])
     return table
 
 

@@ -15,7 +15,7 @@ from itersel.errors import FilePath, InputError
 from itersel.lists.duplicates import first_of_equal
 from itersel.lists.files import FORMAT, has_sparse, read_dense, read_sparse
 from itersel.lists.headers import GIVEN, ListFile, read_list_header
-from itersel.lists.table import ListTable, SparseRows, check_matches, no_sparse_rows, rounded
+from itersel.lists.table import ListTable, SparseRows, check_matches, no_sparse_rows
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.formats import FileFormat
 from itersel.storage.strings import concatenate, offsets_of, places_of, string_table
@@ -188,7 +188,7 @@ def _join_shard(files: Sequence[ListFile]) -> tuple[ListTable, Int64s, int]:
 
     joined = first._replace(
         offset=offset,
-        dense=rounded(dense),
+        dense=dense,
         sparse=no_sparse_rows(kept.shape[0]),
         statistics=Statistics(matches, length, closest),
         quality=quality,

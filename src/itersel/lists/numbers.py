@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,13 +16,52 @@ from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.numbers import parse_number
 
 
-def read_numbers(path: FilePath, count: int) -> Float64s:
-    """Read one number for each translation, each on its own line: float64 (count)."""
-    lines = read_lines(path)
-    if len(lines) != count:
-        raise InputError(f"has {len(lines)} lines for {count} translations; give a number for each", path)
+class Numbers(NamedTuple):
+    """Numbers from a file or an array. They are read before the lists, whose size is known only later."""
 
-    values = np.empty(count)
+    value: Float64s  # finite, of any shape
+    what: str  # in messages
+    path: FilePath | None
+
+    def of_translations(self, count: int) -> Float64s:
+        """Return the numbers if there is one for each translation: float64 (count)."""
+        shape = self.value.shape
+        if shape != (count,):
+            size = f"{self.what} has the shape {'x'.join(map(str, shape))}"
+            if self.path is not None:
+                size = f"has {shape[0]} lines"
+            raise InputError(f"{size} for {count} translations; give a number for each", self.path)
+        return self.value
+
+    def as_quality(self, count: int) -> Float64s:
+        """Return the number of each translation, scaled: the lowest is 0, the highest (the best) is 1."""
+        numbers = self.of_translations(count)
+        least, most = numbers.min(), numbers.max()
+        if least == most:
+            raise InputError("all numbers are equal; there is nothing to tune for", self.path)
+        return np.asarray((numbers - least) / (most - least), np.float64)
+
+
+def read_numbers(values: FilePath | ArrayLike, what: str = "quality") -> Numbers:
+    """Read numbers: from a file, each on its own line, or from an array, which messages call `what`."""
+    if isinstance(values, str | os.PathLike):
+        return Numbers(_parse_numbers(values), what, values)
+
+    try:
+        numbers = np.array(values, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} is neither a file nor an array of numbers") from None
+
+    wrong = np.argwhere(~(np.abs(numbers) <= MAX_MAGNITUDE))  # NaN too
+    if wrong.shape[0]:
+        place = ", ".join(map(str, wrong[0].tolist()))
+        raise InputError(f"{what}[{place}] is {numbers[tuple(wrong[0])]}; it must be finite")
+    return Numbers(numbers, what, None)
+
+
+def _parse_numbers(path: FilePath) -> Float64s:
+    lines = read_lines(path)
+    values = np.empty(len(lines))
     for row, line in enumerate(lines):
         try:
             value = parse_number(line.strip())
@@ -34,33 +74,6 @@ def read_numbers(path: FilePath, count: int) -> Float64s:
     return values
 
 
-def checked_numbers(values: FilePath | ArrayLike, count: int, what: str) -> Float64s:
-    """Return one number for each translation, from a file or an array: float64 (count)."""
-    if isinstance(values, str | os.PathLike):
-        return read_numbers(values, count)
-
-    try:
-        numbers = np.array(values, np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} is neither a file nor an array of numbers") from None
-
-    if numbers.shape != (count,):
-        shape = "x".join(map(str, numbers.shape))
-        raise InputError(f"{what} has the shape {shape} for {count} translations; give a number for each")
-    wrong = np.flatnonzero(~(np.abs(numbers) <= MAX_MAGNITUDE))  # NaN too
-    if wrong.shape[0]:
-        raise InputError(f"{what}[{wrong[0]}] is {numbers[wrong[0]]}; it must be finite")
-    return numbers
-
-
 def checked_quality(quality: FilePath | ArrayLike, count: int) -> Float64s:
-    """Return a number for each translation, scaled so that the lowest is 0 and the highest is 1.
-
-    They are from a file, or an array (count); higher is better.
-    """
-    numbers = checked_numbers(quality, count, "quality")
-    least, most = numbers.min(), numbers.max()
-    if least == most:
-        path = quality if isinstance(quality, str | os.PathLike) else None
-        raise InputError("all numbers are equal; there is nothing to tune for", path)
-    return np.asarray((numbers - least) / (most - least), np.float64)
+    """Return a quality for each translation; see `Numbers.as_quality`."""
+    return read_numbers(quality).as_quality(count)

@@ -14,7 +14,7 @@ from itersel.corpus.text import find_control, split_words
 from itersel.errors import FilePath, InputError
 from itersel.lists.duplicates import first_of_equal, hash_rows
 from itersel.lists.lines import LineParser, check_present, translation_lines
-from itersel.lists.numbers import checked_numbers
+from itersel.lists.numbers import Numbers, read_numbers
 from itersel.lists.table import ListTable, sparse_rows
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.strings import StringTable, offsets_of, string_table
@@ -67,13 +67,15 @@ def read_lists(
     if isinstance(paths, str) or not paths:
         raise InputError("the names of one or more n-best lists were expected")
 
+    # before the lists, which take longest
+    added_numbers = _read_scores(scores or {})
     parser = LineParser()
     found = _collect(paths, parser, words, has_lines)
     translations = found.text.count
 
     place = _sentence_places(found.sentence, sentences, ids, os.fspath(paths[0]))
     order = np.argsort(place, kind="stable")
-    columns = _read_scores(parser, scores or {}, translations)
+    columns = _add_features(parser, added_numbers, translations)
     names = list(parser.numbers)
 
     # the entries of the lines, then of the further features
@@ -145,18 +147,22 @@ def _sentence_places(sentence: Int64s, sentences: int | None, ids: Int64s | None
     return order[np.searchsorted(ids[order], sentence)]
 
 
-def _read_scores(
-    parser: LineParser, scores: Mapping[str, FilePath | ArrayLike], count: int
-) -> list[Float64s]:
+def _read_scores(scores: Mapping[str, FilePath | ArrayLike]) -> dict[str, Numbers]:
+    found = {}
+    for name, values in scores.items():
+        found[name] = read_numbers(values, f"the feature '{name}'")
+        if split_words(name) != [name] or find_control(name):
+            raise InputError(f"{name!r} cannot be the name of a feature", found[name].path)
+    return found
+
+
+def _add_features(parser: LineParser, scores: Mapping[str, Numbers], count: int) -> list[Float64s]:
     """Return further features of all translations, and number their names."""
     found = []
-    for name, values in scores.items():
-        path = values if isinstance(values, str | os.PathLike) else None
+    for name, numbers in scores.items():
         if name in parser.numbers or name in parser.sizes:
-            raise InputError(f"the lists already have a feature '{name}'; give it another name", path)
-        if split_words(name) != [name] or find_control(name):
-            raise InputError(f"{name!r} cannot be the name of a feature", path)
-        found.append(checked_numbers(values, count, f"the feature '{name}'"))
+            raise InputError(f"the lists already have a feature '{name}'; give it another name", numbers.path)
+        found.append(numbers.of_translations(count))
         parser.numbers[name]  # numbers it
     return found
 

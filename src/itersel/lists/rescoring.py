@@ -19,7 +19,7 @@ from itersel.lists.lines import (
     translation_lines,
 )
 from itersel.lists.reading import ReadLists, read_lists
-from itersel.lists.sharding import find_lists
+from itersel.lists.summary import find_lists
 from itersel.lists.weights import as_weights
 from itersel.vectors.weights import Weights
 

@@ -29,16 +29,16 @@ NO_NUMBERS = np.zeros(0)
 
 
 class SparseRows(NamedTuple):
-    """Sparse features of translations, ascending within each.
+    """Sparse features of translations, ascending within each, if `sparse_rows` has made them.
 
-    Shapes: H translations, F features.
+    As they are in a file, features and keys may be in any order. Shapes: H translations, F features.
     """
 
     # int32, float64, int64 (H + 1)
     feature: Int32s
     value: Float64s
     offset: Int64s
-    # features: uint64 (F), ascending, and the names, if they are known
+    # features: keys, uint64 (F), and their names, if they are known
     key: UInt64s
     name: StringTable
 
@@ -154,8 +154,8 @@ class ListTable(NamedTuple):
         return self.sparse_rows.name
 
     @property
-    def has_references(self) -> bool:
-        """Whether anything can be learned from the table: there are references, or a quality."""
+    def can_be_learned_from(self) -> bool:
+        """Whether there are references, or a quality."""
         return bool(self.reference_length.any() or self.quality.shape[0])
 
     @property
@@ -189,6 +189,10 @@ class ListTable(NamedTuple):
         score = dense_scores(self.dense, find_named(weights, self.dense_names))
         return score + self.sparse.scores(weights)
 
+    def scores_of(self, rows: Int64s, dense: Float64s, sparse: Float64s) -> Float64s:
+        """Return the model scores of some translations, given the weight of each feature, (C) and (F)."""
+        return dense_scores(self.dense[rows], dense) + self.sparse_rows.take(rows).scores_of(sparse)
+
     def best(self, score: Float64s) -> float:
         """Return corpus BLEU, 0 to 1, or the mean quality of the translations with the highest scores (H)."""
         if not self.quality.shape[0]:
@@ -202,7 +206,7 @@ class ListTable(NamedTuple):
     def ranked(self, score: Float64s, k_best: int) -> Iterator[Int64s]:
         """Yield the `k_best` best translations of each sentence, best first; ties keep their order."""
         for begin, end in pairwise(self.offset):
-            yield begin + np.argsort(-score[begin:end], kind="stable")[:k_best]
+            yield begin + best_first(score[begin:end], k_best)
 
     def best_texts(self, weights: Weights) -> Iterator[str]:
         """Yield the best translation of each sentence."""
@@ -223,10 +227,17 @@ def dense_scores(dense: Float64s, weight: Float64s) -> Float64s:
     return score
 
 
+def best_first(score: Float64s, k_best: int) -> Int64s:
+    """Return the places of the `k_best` highest scores, best first; ties keep their order."""
+    return np.argsort(-score, kind="stable")[:k_best]
+
+
 def rounded(dense: Float64s) -> Float64s:
     """Return dense features as tuners need them; see `TUNER_DIGITS`."""
-    # + 0.0 turns -0.0 into 0.0
-    return np.round(dense, TUNER_DIGITS) + 0.0
+    result = np.round(dense, TUNER_DIGITS)
+    # turns -0.0 into 0.0; without a further copy
+    result += 0.0
+    return result
 
 
 def count_closest(

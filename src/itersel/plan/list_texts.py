@@ -16,7 +16,7 @@ from itersel.corpus.text import check_line_counts, read_text
 from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath
 from itersel.lists.numbers import checked_quality
-from itersel.lists.sharding import find_lists, summarise
+from itersel.lists.summary import find_lists, summarise
 from itersel.plan.commands import Files, no_option
 from itersel.plan.texts import Shards, Texts
 

@@ -1,9 +1,9 @@
-"""Minimum error rate training (Och 2003): a series of exact line searches that maximise corpus BLEU.
+"""Minimum error rate training (Och 2003): a series of exact line searches for the highest quality.
 
-An `ExactSearch`, over lists or forests, computes BLEU, or another quality, at every point of a line.
-`climb` searches along each feature's axis and some random directions, moves as soon as BLEU improves, and
-stops after a round without improvement. It is run from the start weights and from random points, and the best
-result is kept.
+The quality is corpus BLEU, or a mean over sentences. An `ExactSearch`, over lists or forests, computes it at
+every point of a line. `climb` searches along each feature's axis and some random directions, moves as soon as
+the quality improves, and stops after a round without improvement. It is run from the start weights and from
+random points, and the best result is kept.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
 if TYPE_CHECKING:
     from itersel.tune.tuners.mert import Mert
 
-# Minimum gain in BLEU (0 to 1) for a move; smaller gains may be rounding errors.
+# Minimum gain in quality (BLEU is 0 to 1) for a move; smaller gains may be rounding errors.
 MIN_GAIN = 1e-7
 # Intervals narrower than this fraction of their distance from the start may be mere rounding errors.
 MIN_WIDTH = 1e-9
@@ -60,7 +60,7 @@ class ExactSearch(ABC):
         """Return all translations that may be the best at some point weights + x * direction."""
 
     def intervals(self, weights: Float64s, direction: Float64s) -> tuple[Float64s, Float64s]:
-        """Return the score at all points weights + x * direction, both float64 (C).
+        """Return the quality at all points weights + x * direction, both float64 (C).
 
         Returns the beginning of each interval and its BLEU, as `bleu_along_line` does, or its mean quality.
         """
@@ -80,7 +80,7 @@ class ExactSearch(ABC):
         return np.append(-np.inf, place[last]), np.append(first, value)
 
     def quality(self, weights: Float64s) -> float:
-        """Return BLEU, 0 to 1, or the mean quality of the best translations under `weights`."""
+        """Return the quality of the best translations under `weights`: here always BLEU, 0 to 1."""
         found = self.candidates(weights, np.zeros_like(weights))
         return best_bleu(found.intercept, found.offset, found.statistics)
 
@@ -122,8 +122,10 @@ def squared_deviation(value: Float64s, offset: Int64s) -> float:
     return float(np.sum((value - np.repeat(means, counts)) ** 2))
 
 
-def choose_point(begin: Float64s, bleu: Float64s) -> tuple[float, float]:
-    """Choose the midpoint of the interval with the highest BLEU (see `bleu_along_line`); return BLEU, too.
+def choose_point(begin: Float64s, quality: Float64s) -> tuple[float, float]:
+    """Choose the midpoint of the interval with the highest quality; return the quality, too.
+
+    Intervals are as returned by `ExactSearch.intervals`.
 
     Ties are broken in favour of the point nearest to 0. In the interval that contains 0, the point is 0: no
     move. In an unbounded interval, the point is `INTO_ENDLESS` from its end.
@@ -138,10 +140,10 @@ def choose_point(begin: Float64s, bleu: Float64s) -> tuple[float, float]:
         is_wide = end - begin > MIN_WIDTH * np.maximum(1.0, np.abs(point))
 
     # qualities may be negative
-    bleu = np.where(is_wide, bleu, -np.inf)
-    best = np.flatnonzero(bleu == bleu.max())
+    quality = np.where(is_wide, quality, -np.inf)
+    best = np.flatnonzero(quality == quality.max())
     chosen = best[np.argmin(np.abs(point[best]))]
-    return float(point[chosen]), float(bleu[chosen])
+    return float(point[chosen]), float(quality[chosen])
 
 
 def tune_mert(
@@ -158,17 +160,17 @@ def tune_mert(
 
     bits = np.random.PCG64(list(seed))
     directions = partial(_directions, search.scale, settings.directions, bits)
-    weights, bleu = climb(search, start, directions)
+    weights, quality = climb(search, start, directions)
 
     for _ in progress(range(settings.restarts), "MERT, restarts"):
         point = start.copy()
         point[varies] = _uniform(bits, int(varies.sum())) / search.scale[varies]
-        other, other_bleu = climb(search, point, directions)
-        if other_bleu > bleu + MIN_GAIN:
-            weights, bleu = other, other_bleu
+        other, found = climb(search, point, directions)
+        if found > quality + MIN_GAIN:
+            weights, quality = other, found
 
     total = np.abs(weights).sum()
-    return (weights / total if total > 0 else weights), bleu
+    return (weights / total if total > 0 else weights), quality
 
 
 def climb(
@@ -178,25 +180,27 @@ def climb(
 
     `directions` returns the directions of a round. Returns weights, float64 (C), and their quality.
     """
-    weights, bleu = start.copy(), search.quality(start)
+    weights, quality = start.copy(), search.quality(start)
     for _ in range(MAX_ROUNDS):
-        before = bleu
+        before = quality
         for direction in directions():
-            weights, bleu = move(search, weights, bleu, direction)
-        if bleu <= before + MIN_GAIN:
+            weights, quality = move(search, weights, quality, direction)
+        if quality <= before + MIN_GAIN:
             break
-    return weights, bleu
+    return weights, quality
 
 
-def move(search: ExactSearch, weights: Float64s, bleu: float, direction: Float64s) -> tuple[Float64s, float]:
-    """Move from weights with this BLEU to the best point on a line if it is better; return both there."""
+def move(
+    search: ExactSearch, weights: Float64s, quality: float, direction: Float64s
+) -> tuple[Float64s, float]:
+    """Move from weights with this quality to the best point on a line if it is better; return both there."""
     point, expected = choose_point(*search.intervals(weights, direction))
-    if expected <= bleu + MIN_GAIN:
-        return weights, bleu
+    if expected <= quality + MIN_GAIN:
+        return weights, quality
     moved = weights + point * direction
-    # if two translations score the same except for rounding errors, the expected BLEU may be too high
+    # if two translations score the same except for rounding errors, the expected quality may be too high
     found = search.quality(moved)
-    return (moved, found) if found > bleu + MIN_GAIN else (weights, bleu)
+    return (moved, found) if found > quality + MIN_GAIN else (weights, quality)
 
 
 def axis(scale: Float64s, column: int) -> Float64s:

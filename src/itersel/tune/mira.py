@@ -46,15 +46,15 @@ def tune_mira(
     state = start_state(start)
     bits = np.random.PCG64(list(seed))
     known = scored(table)
-    best, best_score = start, -np.inf
+    best, highest = start, -np.inf
 
     for _ in progress(range(settings.passes), "k-best MIRA, passes"):
         order = np.argsort(bits.random_raw(table.sentence_count), kind="stable")
         mira_pass(known, sparse, state, order, settings.c, settings.decay)
         weights = mean_weights(state)
         score = score_rows(table.dense, sparse, weights)
-        bleu = table.best(score)
-        if bleu > best_score:
-            best, best_score = weights, bleu
+        quality = table.best(score)
+        if quality > highest:
+            best, highest = weights, quality
 
-    return best, best_score
+    return best, highest

@@ -14,20 +14,19 @@ from itersel.errors import FilePath, InputError, check_choice
 from itersel.evaluate.metrics import ReferenceText, checked_references, make_metrics, tokenizer_for_bleu
 from itersel.evaluate.names import METRICS, OF_TEXT, sign_of, title_of
 from itersel.lists.counting import with_statistics
-from itersel.lists.numbers import checked_quality
+from itersel.lists.dense import columns_of_tuner
+from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import ReadLists, read_lists, short_name, without_duplicates
-from itersel.lists.table import ListTable, check_matches, rounded
+from itersel.lists.table import ListTable, check_matches
 from itersel.lists.weights import as_weights
 from itersel.run.progress import progress
 from itersel.storage.arrays import Float64s
 from itersel.storage.strings import offsets_of, string_table
 from itersel.tune.problem import TuningProblem
+from itersel.tune.start_weights import start_on_lists
 from itersel.tune.tuner import run_tuner
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
-
-# MERT searches along the axis of each feature.
-MAX_SEARCHED = 500
 
 
 class TunedLists(NamedTuple):
@@ -108,14 +107,14 @@ def tune_nbest(
 
     metric = metric_of(quality)
     read = _read_lists(lists, references, settings, scores, quality, words or tokenizer_for_bleu())
-    table = read.table
 
-    begin = as_weights(dict.fromkeys(table.dense_names, 1.0) if start is None else start)
+    begin = start_on_lists(settings, read.names) if start is None else as_weights(start)
     _check_sizes(begin, read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(begin.key, feature_keys(string_table(read.names)))
     others = take_weights(begin, ~listed).to_dict()
-    problem = TuningProblem(table, take_weights(begin, listed), seed=(seed,))
+    problem = TuningProblem.of_table(read.table, take_weights(begin, listed), seed=(seed,))
+    read = read._replace(table=problem.table)  # frees the table as it was read
     found = run_tuner(settings, problem, short_name(lists))
 
     # quality is the opposite of TER
@@ -123,7 +122,7 @@ def tune_nbest(
     return TunedLists(
         make_weights(found.weights.to_dict() | others),
         sign * found.score,
-        sign * 100 * table.best(table.scores(begin)),
+        sign * 100 * read.table.best(read.table.scores(begin)),
         found.sentences,
         found.translations,
         read.sizes,
@@ -194,15 +193,13 @@ def _read_lists(
     if not references and metric is not None:
         raise InputError(f"quality {metric} needs references")
     texts = checked_references(references)
+    # before the lists, which take longest
+    numbers = None if metric is not None else read_numbers(quality)
     uses_bleu = metric is not None and is_bleu(metric)
     is_lowercased = metric is not None and METRICS[metric].is_lowercased
 
     def dense(names: Sequence[str]) -> Sequence[str]:
-        """Choose all features for a tuner that searches along axes; other tuners need none."""
-        if tuner.searches and len(names) > MAX_SEARCHED:
-            why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
-            raise InputError(f"has {len(names)} features; {why}", short_name(paths))
-        return names if tuner.searches else ()
+        return columns_of_tuner(names, tuner.searches, short_name(paths))
 
     def prepared(line: str) -> str:
         """Return a line as BLEU needs it; other metrics take it as it is."""
@@ -211,11 +208,11 @@ def _read_lists(
     read = read_lists(paths, len(texts[0]) if texts else None, scores, dense=dense, words=prepared)
     count = read.row.shape[0]
     read = without_duplicates(read)
-    table = read.table._replace(dense=rounded(read.table.dense))
+    table = read.table
 
-    if metric is None:
-        table = table._replace(quality=checked_quality(quality, count)[read.row])
-    elif not uses_bleu:
+    if numbers is not None:
+        table = table._replace(quality=numbers.as_quality(count)[read.row])
+    elif metric is not None and not uses_bleu:
         table = table._replace(quality=metric_quality(table, texts, metric))
 
     counted: list[list[str]] = []

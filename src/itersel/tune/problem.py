@@ -10,10 +10,10 @@ import numpy as np
 from itersel.config.tuners import ALL_DENSE, STEP
 from itersel.errors import InputError
 from itersel.lists.headers import ListFile
-from itersel.lists.table import ListTable, SparseRows
+from itersel.lists.table import ListTable, SparseRows, rounded
 from itersel.storage.arrays import Float64s
 from itersel.tune.mert import axis
-from itersel.tune.sums import LAST_SPARSE_SUM, SPARSE_SUM, SparseSum
+from itersel.tune.sums import LAST_SPARSE_SUM, SPARSE_SUM, SparseSum, with_sums
 from itersel.vectors.features import common_features, refuse_shared
 from itersel.vectors.weights import (
     Weights,
@@ -60,6 +60,14 @@ class TuningProblem(NamedTuple):
     # between the two, with the mixed weights of the previous epoch.
     sums: tuple[SparseSum, ...] = ()
     seed: tuple[int, ...] = ()
+
+    @classmethod
+    def of_table(
+        cls, table: ListTable, before: Weights, sums: Sequence[SparseSum] = (), seed: tuple[int, ...] = ()
+    ) -> TuningProblem:
+        """Return the problem of tuning on lists, with their sums, and rounded; see `TUNER_DIGITS`."""
+        table = with_sums(table, sums)
+        return cls(table._replace(dense=rounded(table.dense)), before, tuple(sums), seed)
 
     @property
     def features(self) -> list[str]:

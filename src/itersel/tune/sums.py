@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.lists.table import ListTable, no_sparse_rows, rounded
+from itersel.lists.table import ListTable, no_sparse_rows
 from itersel.vectors.weights import Weights
 
 # Names of the columns. They contain spaces, so they cannot be names of dense features.
@@ -41,7 +41,7 @@ def with_sums(table: ListTable, sums: Sequence[SparseSum]) -> ListTable:
         return table
     columns = [table.sparse.scores(one.weights) for one in sums]
     return table._replace(
-        dense=np.column_stack((table.dense, rounded(np.column_stack(columns)))),
+        dense=np.column_stack((table.dense, *columns)),
         dense_names=(*table.dense_names, *(one.name for one in sums)),
         sparse=no_sparse_rows(table.translation_count),
     )

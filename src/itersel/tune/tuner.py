@@ -22,7 +22,7 @@ from itersel.lists.table import ListTable
 from itersel.tune.forest_files import FORMAT as FORESTS
 from itersel.tune.problem import ForestFiles, Tuned, TuningProblem, elsewhere
 from itersel.tune.start_weights import START_WEIGHTS, start_weights
-from itersel.tune.sums import SPARSE_SUM, sparse_sums, with_sums
+from itersel.tune.sums import SPARSE_SUM, sparse_sums
 from itersel.vectors.weights import Weights, check_magnitude, make_weights, write_weights
 
 
@@ -77,10 +77,12 @@ def tune(
 
     before = start_weights(files[0].dense_names) if before is None else before
     sums = sparse_sums(before, last) if settings.sum_sparse else ()
-    lists: ListTable | ForestFiles
-    lists = ForestFiles(files) if reads_forests else with_sums(join_files(files, settings.features), sums)
+    seed = settings.seed, iteration
+    if reads_forests:
+        problem = TuningProblem(ForestFiles(files), before, sums, seed)
+    else:
+        problem = TuningProblem.of_table(join_files(files, settings.features), before, sums, seed)
 
-    problem = TuningProblem(lists, before, sums, (settings.seed, iteration))
     result = run_tuner(settings.tuner, problem, short_name([file.path for file in files]))
 
     tuned_with = {"tuner": name, "seed": settings.seed, **recorded(settings.tuner)}

@@ -31,5 +31,5 @@ class KBestMira(Batch):
 
         table = problem.table
         sparse = table.sparse.take(np.arange(table.translation_count))
-        value, bleu = tune_mira(table, sparse, problem.start_with(sparse), self, problem.seed)
-        return problem.tuned(problem.weights(value, sparse, 1.0), bleu)
+        value, quality = tune_mira(table, sparse, problem.start_with(sparse), self, problem.seed)
+        return problem.tuned(problem.weights(value, sparse, 1.0), quality)

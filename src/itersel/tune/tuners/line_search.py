@@ -38,5 +38,5 @@ class LineSearch(Batch):
 
         search = ListSearch(problem.table)
         directions = problem.directions(self.directions, search.scale)
-        weights, bleu = climb(search, problem.start, lambda: directions)
-        return problem.tuned(problem.weights(weights), bleu)
+        weights, quality = climb(search, problem.start, lambda: directions)
+        return problem.tuned(problem.weights(weights), quality)

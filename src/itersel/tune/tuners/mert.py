@@ -36,5 +36,5 @@ class Mert(Batch):
         """Tune by line searches over the lists."""
         from itersel.tune.mert import ListSearch, tune_mert
 
-        weights, bleu = tune_mert(ListSearch(problem.table), problem.start, self, problem.seed)
-        return problem.tuned(problem.weights(weights), bleu)
+        weights, quality = tune_mert(ListSearch(problem.table), problem.start, self, problem.seed)
+        return problem.tuned(problem.weights(weights), quality)

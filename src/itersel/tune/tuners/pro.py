@@ -38,7 +38,7 @@ class Pro(Batch):
         """Tune; features that are in no pair get their start weight times 1 - interpolation."""
         import numpy as np
 
-        from itersel.tune.line_kernels import project
+        from itersel.lists.table import dense_scores
         from itersel.tune.ranking import draw_pairs, fit_ranking, pair_matrix
 
         table = problem.table
@@ -50,6 +50,6 @@ class Pro(Batch):
         rest = 1.0 - self.interpolation
         value = self.interpolation * found + rest * problem.start_with(sparse)
         result = problem.weights(value, sparse, rest)
-        score = project(np.ascontiguousarray(table.dense.T), value[: table.dense.shape[1]])
+        score = dense_scores(table.dense, value[: table.dense.shape[1]])
         score += table.sparse.scores(result)
         return problem.tuned(result, table.best(score))

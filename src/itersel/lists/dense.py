@@ -1,0 +1,38 @@
+"""Which features of another decoder's lists are dense: columns of a table instead of sparse rows.
+
+For shards of a text, the lists' form or the names tell (`find_dense`). A tuner of a single text needs columns
+only if it searches along them, and then of all features (`columns_of_tuner`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from itersel.errors import InputError
+from itersel.lists.lines import value_names
+from itersel.vectors.feature_names import DENSE_FEATURES, DENSE_NAME
+
+# MERT searches along the axis of each feature.
+MAX_SEARCHED = 500
+
+
+def find_dense(names: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
+    """Return the dense features: the features whose values follow ``Name=`` (the names in `sizes`).
+
+    In lists without such names, itersel's own features are dense, and words that may end in a number, such as
+    TM_1.
+    """
+    blocks = {one for name, count in sizes.items() for one in value_names(name, count)}
+    if blocks:
+        return [name for name in names if name in blocks]
+    return [name for name in names if name in DENSE_FEATURES or DENSE_NAME.fullmatch(name)]
+
+
+def columns_of_tuner(names: Sequence[str], searches: bool, source: str) -> Sequence[str]:
+    """Return the dense features for a tuner: all if it searches along axes; `source` names the lists."""
+    if not searches:
+        return ()
+    if len(names) > MAX_SEARCHED:
+        why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
+        raise InputError(f"has {len(names)} features; {why}", source)
+    return names
