@@ -72,8 +72,6 @@ def _choose(options: argparse.Namespace) -> None:
 
     experiment = settings.experiment
     values = recorded(experiment)
-    # how jobs are cut changes no result, so it may differ
-    del values["tasks"]["shards_per_job"]
 
     system = ChosenSystem(
         name=settings.name,

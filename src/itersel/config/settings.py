@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from itersel.config.options import show
-from itersel.config.plain import recorded
+from itersel.config.plain import passed
 from itersel.config.sections import read_section
 from itersel.errors import InputError, located
 from itersel.storage.files import STANDARD_STREAM
@@ -22,8 +22,8 @@ ARGUMENT = "--settings"
 
 
 def as_json(settings: DataclassInstance) -> str:
-    """Return the settings of a step as one line of JSON (see `recorded`): the inverse of `read_settings`."""
-    return json.dumps(recorded(settings), ensure_ascii=False, allow_nan=False)
+    """Return the settings of a step as one line of JSON (see `passed`): the inverse of `read_settings`."""
+    return json.dumps(passed(settings), ensure_ascii=False, allow_nan=False)
 
 
 def read_settings(kind: type[T], given: str | None) -> T:

@@ -54,6 +54,7 @@ class TrainSettings(Search):
         "For path following: first decode all sentences with the initial weights, and record their loss; if "
         "the path has ended, pass its weights on without training.",
         False,
+        changes_no_result=True,
     )
 
     def __post_init__(self) -> None:

@@ -69,6 +69,7 @@ class DecoderSettings:
         1,
         minimum=1,
         maximum=1000,
+        changes_no_result=True,
     )
 
 
