@@ -20,7 +20,7 @@ from itersel.config.plain import plain, recorded
 from itersel.config.reading import read_config
 from itersel.config.sections import read_section
 from itersel.config.settings import as_json, read_settings
-from itersel.config.steps import ListTrainSettings, MixSettings, TrainSettings
+from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings
 from itersel.config.tasks import TASKS
 from itersel.config.values import Config, Experiment
 from itersel.errors import InputError
@@ -36,7 +36,7 @@ def read_by_steps():
         search.Grammar,
         search.FeatureSettings,
         search.Search,
-        search.ListSettings,
+        search.KBestSettings,
         search.ForestSettings,
     ]
     for module in (steps, cutting, report_steps):
@@ -161,7 +161,7 @@ def test_settings_on_standard_input(monkeypatch):
         (TrainSettings, '{"kbest": 5}', "'kbest'"),
         (TrainSettings, '{"k_best": 5, "k_best": 6}', "'k_best'"),
         (TrainSettings, '{"k_best": 5', "not JSON"),
-        (ListTrainSettings, '{"pop_limit": 200}', "'pop_limit'"),
+        (GivenListTrainSettings, '{"pop_limit": 200}', "'pop_limit'"),
         (MixSettings, '{"mixing": {"select": 1, "threshold": 2}}', "'mixing.threshold'"),
         (MixSettings, '{"mixing": {"name": "mean", "select": 1}}', "'mixing.select'"),
         (MixSettings, '{"mixing": {"name": "path-following", "threshold": 1}}', "'mixing.epsilon'"),

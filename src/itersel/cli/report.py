@@ -6,7 +6,15 @@ import argparse
 from pathlib import Path
 
 from itersel.cli.arguments import add_options, add_randomization, output_file, positive
-from itersel.cli.outputs import PAGE, PAPERS, TABLES, Form, add_outputs, json_lines, write_forms
+from itersel.cli.outputs import (
+    PAGE_SUFFIX,
+    PAPER_SUFFIXES,
+    TABLE_SUFFIXES,
+    Form,
+    add_outputs,
+    json_lines,
+    write_forms,
+)
 from itersel.config.command_line import different_names
 from itersel.errors import InputError
 from itersel.evaluate.names import TABULATED, TOKENIZED_BLEU
@@ -25,7 +33,7 @@ PARTS = {
 
 def _add_paper(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--table FILE": "table.json of 'itersel step table'"}, required=True)
-    add_outputs(parser, PAPERS)
+    add_outputs(parser, PAPER_SUFFIXES)
 
 
 def _add_page(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +74,7 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     add_options(parser, metric, type=str.lower, choices=(TOKENIZED_BLEU, *TABULATED), default="bleu")
 
     add_randomization(parser)
-    add_outputs(parser, (*TABLES, *PAPERS, PAGE), required=False, has_positional=True)
+    add_outputs(parser, (*TABLE_SUFFIXES, *PAPER_SUFFIXES, PAGE_SUFFIX), required=False, has_positional=True)
 
 
 def _add_page_files(parser: argparse.ArgumentParser, default: str) -> None:
@@ -82,7 +90,7 @@ def _paper(options: argparse.Namespace) -> None:
     table = read_table(Path(options.table))
     if table is None:
         raise InputError("no such file", options.table)
-    write_forms(options.output, table, dict(zip(PAPERS, (latex, markdown), strict=True)))
+    write_forms(options.output, table, dict(zip(PAPER_SUFFIXES, (latex, markdown), strict=True)))
 
 
 def _page(options: argparse.Namespace) -> None:
@@ -103,7 +111,7 @@ def _runs(options: argparse.Namespace) -> None:
     from itersel.report.runs_table import latex, markdown, render_runs, text_table, tsv_table
 
     made: list[Form] = [text_table, tsv_table, json_lines, latex, markdown, lambda one: [render_runs(one)]]
-    forms = dict(zip((*TABLES, *PAPERS, PAGE), made, strict=True))
+    forms = dict(zip((*TABLE_SUFFIXES, *PAPER_SUFFIXES, PAGE_SUFFIX), made, strict=True))
     runs = read_runs(options.runs)
     how = {key: getattr(options, key) for key in ("trials", "seed")}
     content = compare_runs(runs, options.baselines, options.metric, **how)

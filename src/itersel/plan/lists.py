@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from itersel.config.defaults import filled_in
-from itersel.config.search import ForestSettings, ListSettings
+from itersel.config.search import ForestSettings, KBestSettings
 from itersel.config.settings import as_json
 from itersel.config.steps import TuneSettings
 from itersel.config.values import Config
@@ -74,7 +74,7 @@ class Lists:
 
         if not self._epochs.epoch(name, 1).reads_forests:
             return as_json(
-                ListSettings(
+                KBestSettings(
                     features=experiment.features,
                     templates=experiment.templates,
                     pop_limit=pop_limit,
@@ -95,7 +95,7 @@ class Lists:
         )
 
     def settings(self, wildcards: Any) -> str:
-        """Return the `ListSettings` or `ForestSettings` of that step."""
+        """Return the `KBestSettings` or `ForestSettings` of that step."""
         return self._settings(wildcards.experiment)
 
     def per_job(self, wildcards: Any) -> int:
