@@ -15,7 +15,6 @@ from itersel.cli.arguments import (
     add_settings,
     add_shard_number,
     add_text_output,
-    read_placed,
 )
 from itersel.config.command_line import section_of, whole
 from itersel.config.search import MAX_K_BEST, FeatureSettings, ForestSettings, KBestSettings, Search
@@ -139,7 +138,7 @@ def _generate(options: argparse.Namespace, kind: type[Search], generate: Callabl
     if options.model is None:
         raise InputError("needs the decoder's language model; name it with --model", options.shard)
 
-    settings = read_placed(kind, options)
+    settings = read_settings(kind, options.settings, vars(options))
     shard, [decoder] = open_sentences(options.shard, options.model, settings)
     if not shard.has_references:
         raise InputError("has no references to tune on; extract it with --reference", options.shard)
