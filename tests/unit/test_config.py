@@ -23,7 +23,7 @@ from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Selection
 from itersel.config.options import types_of
 from itersel.config.reading import read_config
 from itersel.config.rendering import commented_yaml
-from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
+from itersel.config.search import ForestSettings, Grammar, KBestSettings, Search
 from itersel.config.tasks import RandomTasks, Resharding
 from itersel.config.tuners import TUNERS
 from itersel.config.yaml_loader import StrictLoader
@@ -34,7 +34,7 @@ from itersel.learn.learners.perceptron import Perceptron
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
 
-SECTIONS = [Grammar, Search, ListSettings, ForestSettings, *LEARNERS.values(), *TUNERS.values()]
+SECTIONS = [Grammar, Search, KBestSettings, ForestSettings, *LEARNERS.values(), *TUNERS.values()]
 PATHS = {"results/": "results", "./a//b/": "a/b", "/": "/", ".": ".", "../x": "../x"}
 PATHS["~/x"] = f"{Path.home()}/x"
 HELD_OUT = HeldOut(KBestMira(c=0.001), iterations=6)
@@ -98,7 +98,7 @@ def test_options_make_a_section(kind):
         assert section_of(kind, parser.parse_args(words)) == section
 
 
-@pytest.mark.parametrize("kind", [Grammar, Search, ListSettings, ForestSettings])
+@pytest.mark.parametrize("kind", [Grammar, Search, KBestSettings, ForestSettings])
 def test_sections_refuse_what_is_out_of_bounds(kind):
     """Whoever makes them; so do their options."""
     parser = argparse.ArgumentParser()

@@ -15,13 +15,14 @@ from tests.refusals import input_error
 from tests.unit.test_config_defaults import with_plugin
 
 from itersel.config import cutting, report_steps, search, steps
-from itersel.config.options import split_optional, types_of
+from itersel.config.options import for_results, split_optional, types_of
 from itersel.config.plain import plain, recorded
 from itersel.config.reading import read_config
 from itersel.config.sections import read_section
 from itersel.config.settings import as_json, read_settings
-from itersel.config.steps import ListTrainSettings, MixSettings, TrainSettings
-from itersel.config.values import Config
+from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings
+from itersel.config.tasks import TASKS
+from itersel.config.values import Config, Experiment
 from itersel.errors import InputError
 
 NAMES = st.text(string.ascii_letters, min_size=1, max_size=5)
@@ -35,7 +36,7 @@ def read_by_steps():
         search.Grammar,
         search.FeatureSettings,
         search.Search,
-        search.ListSettings,
+        search.KBestSettings,
         search.ForestSettings,
     ]
     for module in (steps, cutting, report_steps):
@@ -160,7 +161,7 @@ def test_settings_on_standard_input(monkeypatch):
         (TrainSettings, '{"kbest": 5}', "'kbest'"),
         (TrainSettings, '{"k_best": 5, "k_best": 6}', "'k_best'"),
         (TrainSettings, '{"k_best": 5', "not JSON"),
-        (ListTrainSettings, '{"pop_limit": 200}', "'pop_limit'"),
+        (GivenListTrainSettings, '{"pop_limit": 200}', "'pop_limit'"),
         (MixSettings, '{"mixing": {"select": 1, "threshold": 2}}', "'mixing.threshold'"),
         (MixSettings, '{"mixing": {"name": "mean", "select": 1}}', "'mixing.select'"),
         (MixSettings, '{"mixing": {"name": "path-following", "threshold": 1}}', "'mixing.epsilon'"),
@@ -185,8 +186,21 @@ def test_wrong_settings(kind, text, key):
 
 
 def test_files_record_what_the_workflow_passes():
-    """With the name of each form, and without the place in the run."""
-    found = recorded(TrainSettings(k_best=7, epoch=3, shard=2))
-    assert found == json.loads(as_json(TrainSettings(k_best=7)))
+    """With the name of each form, and without the place in the run and what changes no result."""
+    found = recorded(TrainSettings(k_best=7, epoch=3, shard=2, measure_loss=True))
+    passed = json.loads(as_json(TrainSettings(k_best=7, measure_loss=True)))
+    assert passed == found | {"measure_loss": True}
     assert (found["learner"]["name"], found["k_best"]) == ("adagrad", 7)
-    assert not {"epoch", "shard"} & found.keys()
+    assert not {"epoch", "shard", "measure_loss"} & found.keys()
+
+
+@pytest.mark.parametrize("kind", TASKS.values())
+def test_what_changes_no_result_is_not_recorded(kind):
+    """Also in sections within; the default takes its place where a section stays one."""
+    one = dataclasses.replace(Experiment(), tasks=kind(shards_per_job=2))
+    other = dataclasses.replace(Experiment(), tasks=kind())
+    assert one != other
+    assert recorded(one) == recorded(other)
+    assert for_results(one) == other
+    assert "shards_per_job" not in recorded(one)["tasks"]
+    assert json.loads(as_json(one))["tasks"]["shards_per_job"] == 2

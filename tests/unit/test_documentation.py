@@ -15,7 +15,7 @@ from itersel.align import sampler
 from itersel.cli.main import COMMANDS, make_parser
 from itersel.code.digests import PACKAGE
 from itersel.config.learners import LEARNERS, Online
-from itersel.config.search import ForestSettings, ListSettings
+from itersel.config.search import ForestSettings, KBestSettings
 from itersel.config.settings import read_settings
 from itersel.config.steps import TuneSettings
 from itersel.config.tuners import TUNERS
@@ -36,7 +36,7 @@ MODULES |= {"Language models": binary, "Grammar index": index, "Score counts": c
 MODULES |= {"Alignment models": sampler}
 
 # The settings in experiments/against-cdec.sh.
-KINDS = {"step kbest": ListSettings, "step forest": ForestSettings, "step tune": TuneSettings}
+KINDS = {"step kbest": KBestSettings, "step forest": ForestSettings, "step tune": TuneSettings}
 
 
 def sections_of(page, heading="## "):

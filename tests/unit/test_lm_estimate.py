@@ -18,7 +18,7 @@ from itersel.corpus.text import split_words
 from itersel.corpus.vocabulary import WordNumbers, word_numbers
 from itersel.lm import estimate as module
 from itersel.lm.arpa import write_arpa
-from itersel.lm.estimate import LIMITS, EstimatedModel, MemoryLimits, estimate
+from itersel.lm.estimate import MEMORY_LIMITS, EstimatedModel, MemoryLimits, estimate
 from itersel.lm.estimate_kernels import arpa_lines
 from itersel.lm.numbered_text import read_numbered_text
 from itersel.storage.strings import string_table
@@ -34,7 +34,7 @@ def model_of(model: EstimatedModel) -> naive.Model:
 
 
 def estimate_lines(
-    folder: Path, lines: list[str], order: int, limits: MemoryLimits = LIMITS
+    folder: Path, lines: list[str], order: int, limits: MemoryLimits = MEMORY_LIMITS
 ) -> EstimatedModel:
     return estimate(read_numbered_text([write(folder / "text", *lines)]), order, limits)
 
@@ -123,12 +123,14 @@ def estimated_bytes(folder: Path, lines: list[str], order: int, limits: MemoryLi
 def test_equals_naive_estimation_whatever_the_limits(tmp_path: Path, text, order, limits) -> None:
     lines = [" ".join(words) for words in text]
     assert differing(model_of(estimate_lines(tmp_path, lines, order)), naive.estimate(text, order)) == []
-    assert estimated_bytes(tmp_path, lines, order, limits) == estimated_bytes(tmp_path, lines, order, LIMITS)
+    assert estimated_bytes(tmp_path, lines, order, limits) == estimated_bytes(
+        tmp_path, lines, order, MEMORY_LIMITS
+    )
 
 
 def test_estimated_discounts_do_not_depend_on_limits(tmp_path: Path) -> None:
     lines, limits = corpus(5, 600), MemoryLimits(tokens=1000, rows=100, values=500)
-    assert estimated_bytes(tmp_path, lines, 5, limits) == estimated_bytes(tmp_path, lines, 5, LIMITS)
+    assert estimated_bytes(tmp_path, lines, 5, limits) == estimated_bytes(tmp_path, lines, 5, MEMORY_LIMITS)
 
 
 log10_numbers = st.one_of(

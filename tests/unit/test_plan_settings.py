@@ -9,7 +9,7 @@ from tests.plans import EXPERIMENTS, FOLDER, FOLLOWED, SELECTED, everything, job
 
 from itersel.cli.main import make_parser
 from itersel.config.command_line import shell_options
-from itersel.config.cutting import CutSettings, ListCutSettings, ListedSettings
+from itersel.config.cutting import CutSettings, GivenListCutSettings, GivenListSettings
 from itersel.config.report_steps import (
     ChooseSettings,
     CorporaSettings,
@@ -18,9 +18,9 @@ from itersel.config.report_steps import (
     ResourceSettings,
     TableSettings,
 )
-from itersel.config.search import FeatureSettings, ForestSettings, Grammar, ListSettings, Search
+from itersel.config.search import FeatureSettings, ForestSettings, Grammar, KBestSettings, Search
 from itersel.config.settings import as_json, read_settings
-from itersel.config.steps import ListTrainSettings, MixSettings, TrainSettings, TuneSettings
+from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
 from itersel.plan import Plan
 
 PLACE = job("selected", split="train", shards="4", shard=0)
@@ -77,9 +77,9 @@ def test_steps_read_their_settings():
     check_settings(CutSettings, plan.shards.cut_settings(place))
     check_settings(CorporaSettings, plan.tables.corpora_settings)
     check_settings(ExplainSettings, plan.explain_settings(job()))
-    check_settings(ListCutSettings, lists.list_texts.cut_settings(place))
-    check_settings(ListedSettings, lists.list_texts.list_settings(place))
-    check_settings(ListTrainSettings, lists.epochs.train_settings(place))
+    check_settings(GivenListCutSettings, lists.list_texts.cut_settings(place))
+    check_settings(GivenListSettings, lists.list_texts.list_settings(place))
+    check_settings(GivenListTrainSettings, lists.epochs.train_settings(place))
     check_settings(FeatureSettings, lists.tables.decode_settings(place))
     check_settings(TableSettings, lists.tables.table_settings(job()))
     check_settings(ChooseSettings, lists.tables.choose_settings(place))
@@ -95,7 +95,7 @@ def test_steps_read_the_settings_of_every_experiment(name):
         check_settings(TrainSettings, plan.epochs.train_settings(place))
         check_settings(MixSettings, plan.epochs.mix_settings(place))
     if name not in plan.epochs.mixed:
-        kind = ForestSettings if plan.lists.step(place) == "forest" else ListSettings
+        kind = ForestSettings if plan.lists.step(place) == "forest" else KBestSettings
         check_settings(kind, plan.lists.settings(place))
         check_settings(TuneSettings, plan.lists.tune_settings(place))
 

@@ -7,6 +7,7 @@ import errno
 import itertools
 import math
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -20,12 +21,15 @@ from hypothesis import strategies as st
 from tests.damage import changed, put, replaced, set_attributes, unsealed
 from tests.mixing import FIGURE_2, command, rows_of, run, write_shards
 from tests.naive.selection import column_norm
+from tests.refusals import input_error
 
-from itersel.config.mixing import Mean, Selection
+from itersel.config.mixing import MIXINGS, EpochsMean, Mean, Selection
+from itersel.config.options import option
 from itersel.config.steps import MixSettings
+from itersel.report.selection import describe_selection
 from itersel.select.mix import mix
-from itersel.select.selection import NORMS
-from itersel.storage.hdf5 import read_arrays, write_attribute
+from itersel.select.selection import NORM_NUMBERS
+from itersel.storage.hdf5 import header_of, read_arrays, write_attribute
 from itersel.storage.strings import string_table
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import FORMAT, make_weights, nonzero, read_weights, weighted_sum, write_weights
@@ -62,7 +66,7 @@ def test_figure_2(tmp_path: Path, total: int) -> None:
 
 @given(
     st.lists(st.dictionaries(st.sampled_from(MIXED), st.integers(-3, 3).map(float)), min_size=1, max_size=5),
-    st.sampled_from(sorted(NORMS)),
+    st.sampled_from(sorted(NORM_NUMBERS)),
     st.one_of(
         st.tuples(st.just("select"), st.integers(1, 14)),
         st.tuples(st.just("threshold"), st.floats(0, 6)),
@@ -304,3 +308,41 @@ def test_previous_weights_are_opened_once(tmp_path, monkeypatch):
     monkeypatch.setattr(h5py, "File", opening)
     assert run(tmp_path, "--epoch", "2", "--previous", str(previous), name="mean-of-epochs") == 0
     assert sum(call.args[0] == str(previous) for call in opening.mock_calls) == 1
+
+
+@dataclass(frozen=True)
+class _Another(EpochsMean):
+    """A mixing with keys that no built-in mixing has."""
+
+    strength: float = option("Strength.", 1.5)
+    names: tuple[str, ...] = option("Names.", ())
+    level: int = option("Level.", 1, changes_no_result=True)
+
+
+def test_new_keys_are_recorded_and_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MIXINGS, "another", _Another)
+
+    def mixed(epoch: int, given: EpochsMean) -> Path:
+        shards = write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch)
+        output, matrix = (tmp_path / f"{name}{epoch}.h5" for name in "vW")
+        previous = tmp_path / f"v{epoch - 1}.h5" if epoch > 1 else None
+        mix(shards, output, MixSettings(given, 3, epoch), previous, matrix)
+        return matrix
+
+    first = mixed(1, _Another(names=("a", "b"), level=2))
+    for name in ("v1.h5", "W1.h5"):
+        found = header_of(tmp_path / name, FORMAT).attributes
+        assert (found["strength"], found["names"], found["norm"]) == (1.5, "a b", "l2")
+        assert "level" not in found
+    for other, key in ((_Another(2.5, ("a", "b")), "strength"), (_Another(), "names")):
+        with input_error(str(tmp_path / "v1.h5"), key):
+            mixed(2, other)
+    second = mixed(2, _Another(names=("a", "b")))
+    assert describe_selection([first, second])
+    set_attributes(strength=2.5)(second)
+    with input_error(str(second), "strength"):
+        describe_selection([first, second])
+    # as if the package with the mixing were not installed
+    monkeypatch.delitem(MIXINGS, "another")
+    with input_error(str(first), "another"):
+        describe_selection([first, second])

@@ -57,7 +57,7 @@ def outcome(function, *arguments):
 
 def is_answer(value):
     """Return whether this is not another part of the plan, or the part of the config that it is made from."""
-    return type(value).__name__ not in {*PARTS.values(), "GivenLists", "Epoch", "Config", "Experiment"}
+    return type(value).__name__ not in {*PARTS.values(), "Epoch", "Config", "Experiment"}
 
 
 @functools.cache
@@ -114,7 +114,7 @@ def jobs_of(config):
     parts += [plan.epochs.of(job) for job in jobs if hasattr(job, "epoch")]
     found = {}
     for part in parts:
-        kind = type(part).__name__.removeprefix("Given")
+        kind = type(part).__name__
         for name, answer in asked_of(part, values):
             answers = answer if isinstance(answer, list) else [answer]
             found.setdefault(f"{kind}.{name}", []).append([one for one in answers if is_answer(one)])

@@ -16,7 +16,7 @@ from itersel.config.evaluation import Evaluation
 from itersel.config.mixing import Selection
 from itersel.config.options import split_optional, types_of
 from itersel.config.reading import read_config
-from itersel.config.search import ForestSettings, Grammar, ListSettings, Search
+from itersel.config.search import ForestSettings, Grammar, KBestSettings, Search
 from itersel.config.sections import read_section
 from itersel.config.settings import read_settings
 from itersel.config.steps import MixSettings, TrainSettings, TuneSettings
@@ -35,7 +35,7 @@ WITH_OPTIONS = {
     "decode": (DECODE, Search),
     "grammar extract": (EXTRACT, Grammar),
 }
-IN_PYTHON = [Grammar, Search, ListSettings, ForestSettings, TrainSettings, MixSettings, TuneSettings]
+IN_PYTHON = [Grammar, Search, KBestSettings, ForestSettings, TrainSettings, MixSettings, TuneSettings]
 
 
 def outcome(make, *arguments):

@@ -12,7 +12,7 @@ from tests.steps import settings
 from tests.tuning import further_references, make_decodable, tune_command, write_decoded
 
 from itersel.cli.main import main
-from itersel.config.search import ListSettings
+from itersel.config.search import KBestSettings
 from itersel.decode.decoder import Decoder
 from itersel.grammar.shard import read_shard
 from itersel.lists.files import FORMAT
@@ -42,7 +42,7 @@ def test_features_do_not_depend_on_the_order_of_summation(decodable, tmp_path):
                 return found._replace(dense=found.dense + noise)  # noqa: B023
 
         path = tmp_path / f"{noise}.h5"
-        generate_lists(path, shard, Noisy(), weights, ListSettings())
+        generate_lists(path, shard, Noisy(), weights, KBestSettings())
         written.append(path.read_bytes())
         dense_values = read_arrays(path, FORMAT, ("dense", "sentence_offset"))[0]["dense"]
         assert (dense_values == np.round(dense_values, TUNER_DIGITS)).all()

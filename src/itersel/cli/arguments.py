@@ -7,9 +7,9 @@ import importlib
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from types import ModuleType
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, NoReturn
 
 from itersel.config.command_line import add_chosen_section, add_section_arguments, refuse, whole
 from itersel.config.options import MAX_NUMPY_SEED
@@ -17,8 +17,6 @@ from itersel.errors import suggest
 
 # The maximum number of processes of a step.
 MAX_PROCESSES = 256
-
-T = TypeVar("T")
 
 
 class Parser(argparse.ArgumentParser):
@@ -125,16 +123,6 @@ def add_settings(parser: argparse._ActionsContainer, kind: type, with_options: b
         for action in parser._actions[before:]:
             # `section_of` takes what is not stated from the settings
             action.default = argparse.SUPPRESS
-
-
-def read_placed(kind: type[T], options: argparse.Namespace) -> T:
-    """Return the settings of a step, with the place that its options give."""
-    from itersel.config.settings import read_settings
-
-    settings: Any = read_settings(kind, options.settings)
-    places = {item.name: item.metadata["place"] for item in fields(settings) if "place" in item.metadata}
-    given = {key: getattr(options, option, None) for key, option in places.items()}
-    return cast(T, replace(settings, **{key: value for key, value in given.items() if value is not None}))
 
 
 def add_epoch(parser: argparse._ActionsContainer) -> None:

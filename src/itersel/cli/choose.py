@@ -72,8 +72,6 @@ def _choose(options: argparse.Namespace) -> None:
 
     experiment = settings.experiment
     values = recorded(experiment)
-    # how jobs are cut changes no result, so it may differ
-    del values["tasks"]["shards_per_job"]
 
     system = ChosenSystem(
         name=settings.name,
@@ -144,9 +142,9 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
 
 
 def _resources(options: argparse.Namespace) -> None:
-    from itersel.system.resources import FILES, Resources, write_resources
+    from itersel.system.resources import RESOURCE_FILES, Resources, write_resources
 
     settings = read_settings(ResourceSettings, options.settings)
-    files = {name: getattr(options, name) for name in FILES}
+    files = {name: getattr(options, name) for name in RESOURCE_FILES}
     resources = Resources(settings.pop_limit, settings.features, settings.grammar, **files)
     write_resources(options.output, resources)

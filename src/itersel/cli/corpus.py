@@ -17,8 +17,8 @@ from itersel.corpus.corpora import (
     DEDUPLICATION,
     FORMATS,
     MAX_COLUMNS,
-    RECORDS,
-    TABLES,
+    RECORD_FORMATS,
+    TABLE_FORMATS,
     Columns,
     Corpus,
     Fields,
@@ -149,7 +149,10 @@ def _with_references(corpus: Corpus) -> Corpus:
 
 def _check(corpus: Corpus) -> None:
     formats = {format_of(path) for path in corpus.file}
-    for option, default, kinds in (("columns", Columns(), TABLES), ("fields", Fields(), RECORDS)):
+    for option, default, kinds in (
+        ("columns", Columns(), TABLE_FORMATS),
+        ("fields", Fields(), RECORD_FORMATS),
+    ):
         given = getattr(corpus, option)
         if given != default and formats.isdisjoint(kinds):
             raise InputError(f"--{option} needs a --file of {', '.join(kinds)}")

@@ -15,10 +15,9 @@ from itersel.cli.arguments import (
     add_settings,
     add_shard_number,
     add_text_output,
-    read_placed,
 )
 from itersel.config.command_line import section_of, whole
-from itersel.config.search import MAX_K_BEST, FeatureSettings, ForestSettings, ListSettings, Search
+from itersel.config.search import MAX_K_BEST, FeatureSettings, ForestSettings, KBestSettings, Search
 from itersel.config.settings import read_settings
 from itersel.errors import InputError, located
 
@@ -89,13 +88,13 @@ def _translations(options: argparse.Namespace, settings: FeatureSettings) -> Ite
 
 def _add_kbest(parser: argparse.ArgumentParser) -> None:
     parser.description = "Decode a shard and write n-gram matches, length and features of each translation."
-    _add_decoding(parser, "k-best lists, .h5", ListSettings)
+    _add_decoding(parser, "k-best lists, .h5", KBestSettings)
 
 
 def _kbest(options: argparse.Namespace) -> None:
     from itersel.tune.generate_lists import generate_lists
 
-    _generate(options, ListSettings, generate_lists)
+    _generate(options, KBestSettings, generate_lists)
 
 
 def _add_forest(parser: argparse.ArgumentParser) -> None:
@@ -139,7 +138,7 @@ def _generate(options: argparse.Namespace, kind: type[Search], generate: Callabl
     if options.model is None:
         raise InputError("needs the decoder's language model; name it with --model", options.shard)
 
-    settings = read_placed(kind, options)
+    settings = read_settings(kind, options.settings, vars(options))
     shard, [decoder] = open_sentences(options.shard, options.model, settings)
     if not shard.can_be_learned_from:
         raise InputError("has no references to tune on; extract it with --reference", options.shard)

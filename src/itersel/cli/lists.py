@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import add_options, add_output, add_settings, not_negative
-from itersel.config.cutting import ListedSettings
+from itersel.config.cutting import GivenListSettings
 from itersel.config.plain import recorded
 from itersel.config.settings import read_settings
 
@@ -18,7 +18,7 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, {"--folder DIR": "output of 'itersel step shard --nbest'"}, required=True)
     add_options(parser, {"--number Z": "number of the shard, from 0"}, type=not_negative, required=True)
-    add_settings(parser, ListedSettings)
+    add_settings(parser, GivenListSettings)
     add_output(parser, "lists, .h5")
 
 
@@ -27,7 +27,7 @@ def _lists(options: argparse.Namespace) -> None:
     from itersel.lists.files import write_list_table
     from itersel.lists.importing import import_lists
 
-    settings = read_settings(ListedSettings, options.settings)
+    settings = read_settings(GivenListSettings, options.settings)
     is_tokenized = settings.language is None
     preparation = Preparation(
         "", settings.language or "", is_tokenized, protected=settings.protected, listed=is_tokenized

@@ -12,8 +12,8 @@ from itersel.cli.arguments import (
     add_patience,
     add_settings,
     output_file,
-    read_placed,
 )
+from itersel.config.settings import read_settings
 from itersel.config.steps import MixSettings
 
 
@@ -43,7 +43,7 @@ def _mix(options: argparse.Namespace) -> None:
     from itersel.select.mix import mix
     from itersel.storage.files import read_names
 
-    settings = read_placed(MixSettings, options)
+    settings = read_settings(MixSettings, options.settings, vars(options))
     stopped = training_has_stopped(options.patience)
     previous = options.passed_on if stopped else options.previous
     mix(read_names(options.inputs), options.output, settings, previous, options.matrix, stopped)

@@ -11,7 +11,7 @@ from itersel.cli.arguments import add_files, output_file
 from itersel.errors import InputError
 
 # How the names of files end.
-TABLES, PAPERS, PAGE = (".txt", ".tsv", ".json"), (".tex", ".md"), ".html"
+TABLE_SUFFIXES, PAPER_SUFFIXES, PAGE_SUFFIX = (".txt", ".tsv", ".json"), (".tex", ".md"), ".html"
 # Returns the lines of a format.
 Form = Callable[[Any], list[str]]
 
@@ -45,7 +45,7 @@ def write_forms(paths: list[str], content: Any, forms: Mapping[str, Form]) -> No
 
 def write_table(paths: list[str], table: Any, text: Form, tsv: Form) -> None:
     """Write a table as text, tab-separated values and JSON."""
-    write_forms(paths, table, dict(zip(TABLES, (text, tsv, json_lines), strict=True)))
+    write_forms(paths, table, dict(zip(TABLE_SUFFIXES, (text, tsv, json_lines), strict=True)))
 
 
 def json_lines(table: object) -> list[str]:

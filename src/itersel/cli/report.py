@@ -7,7 +7,15 @@ from functools import partial
 from pathlib import Path
 
 from itersel.cli.arguments import add_options, add_randomization, output_file, positive
-from itersel.cli.outputs import PAGE, PAPERS, TABLES, Form, add_outputs, json_lines, write_forms
+from itersel.cli.outputs import (
+    PAGE_SUFFIX,
+    PAPER_SUFFIXES,
+    TABLE_SUFFIXES,
+    Form,
+    add_outputs,
+    json_lines,
+    write_forms,
+)
 from itersel.config.command_line import different_names
 from itersel.errors import InputError
 from itersel.evaluate.names import COMPARED, TABULATED, TOKENIZED_BLEU
@@ -35,7 +43,7 @@ def _add_paper(parser: argparse.ArgumentParser) -> None:
     add_options(parser, columns, type=different_names(COLUMNS), default=())
     metrics = f"some of {', '.join((TOKENIZED_BLEU, *TABULATED))} (default: {','.join(COMPARED)})"
     add_options(parser, {"--metrics NAMES": metrics}, type=_different_metrics, default=())
-    add_outputs(parser, PAPERS)
+    add_outputs(parser, PAPER_SUFFIXES)
 
 
 def _different_metrics(text: str) -> tuple[str, ...]:
@@ -81,7 +89,7 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     add_options(parser, metric, type=str.lower, choices=(TOKENIZED_BLEU, *TABULATED), default="bleu")
 
     add_randomization(parser)
-    add_outputs(parser, (*TABLES, *PAPERS, PAGE), required=False, has_positional=True)
+    add_outputs(parser, (*TABLE_SUFFIXES, *PAPER_SUFFIXES, PAGE_SUFFIX), required=False, has_positional=True)
 
 
 def _add_page_files(parser: argparse.ArgumentParser, default: str) -> None:
@@ -99,7 +107,7 @@ def _paper(options: argparse.Namespace) -> None:
     if table is None:
         raise InputError("no such file", options.table)
     forms = (partial(one, columns=options.columns, metrics=options.metrics) for one in (latex, markdown))
-    write_forms(options.output, table, dict(zip(PAPERS, forms, strict=True)))
+    write_forms(options.output, table, dict(zip(PAPER_SUFFIXES, forms, strict=True)))
 
 
 def _page(options: argparse.Namespace) -> None:
@@ -120,7 +128,7 @@ def _runs(options: argparse.Namespace) -> None:
     from itersel.report.runs_table import latex, markdown, render_runs, text_table, tsv_table
 
     made: list[Form] = [text_table, tsv_table, json_lines, latex, markdown, lambda one: [render_runs(one)]]
-    forms = dict(zip((*TABLES, *PAPERS, PAGE), made, strict=True))
+    forms = dict(zip((*TABLE_SUFFIXES, *PAPER_SUFFIXES, PAGE_SUFFIX), made, strict=True))
     runs = read_runs(options.runs)
     how = {key: getattr(options, key) for key in ("trials", "seed")}
     content = compare_runs(runs, options.baselines, options.metric, **how)

@@ -7,7 +7,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_files, add_optional_files, add_options, add_settings
-from itersel.config.cutting import CutSettings, Cutting, InOrder, Labelled, ListCutSettings, Pooled, Shuffled
+from itersel.config.cutting import (
+    CutSettings,
+    Cutting,
+    GivenListCutSettings,
+    InOrder,
+    Labelled,
+    Pooled,
+    Shuffled,
+)
 from itersel.config.settings import read_settings
 from itersel.errors import InputError, located
 
@@ -24,7 +32,7 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
         "the references, and DIR/dense.txt, the names of the dense features."
     )
 
-    add_settings(parser, ListCutSettings)
+    add_settings(parser, GivenListCutSettings)
     add_optional_files(parser, {"--source FILE": "source text, one sentence per line"})
     texts = {
         "--target FILE": "its translations: one file for each reference (DIR/z.target.gz, DIR/z.target.1.gz)",
@@ -43,11 +51,11 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
 
 
 def _shard(options: argparse.Namespace) -> None:
-    settings = read_settings(ListCutSettings if options.nbest else CutSettings, options.settings)
+    settings = read_settings(GivenListCutSettings if options.nbest else CutSettings, options.settings)
     _check_files(options, settings)
     first = options.nbest[0] if options.nbest else options.source
     cut = partial(_cut, settings.cut, options, first)
-    if isinstance(settings, ListCutSettings):
+    if isinstance(settings, GivenListCutSettings):
         from itersel.lists.sharding import shard_lists
 
         shard_lists(options.nbest, cut, options.output, options.target, options.quality, settings.dense)

@@ -8,7 +8,7 @@ from collections import Counter
 from functools import partial
 
 from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output, add_settings
-from itersel.cli.outputs import TABLES, add_outputs, write_table
+from itersel.cli.outputs import TABLE_SUFFIXES, add_outputs, write_table
 from itersel.config.report_steps import CorporaSettings, JoinSettings, TableSettings, TaskTableSettings
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
@@ -25,7 +25,7 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, TableSettings)
     preparation = "preparation.json of the training corpus, for the translations of other systems"
     add_optional_files(parser, {"--preparation FILE": preparation})
-    add_outputs(parser, TABLES)
+    add_outputs(parser, TABLE_SUFFIXES)
 
 
 def _table(options: argparse.Namespace) -> None:
@@ -51,7 +51,7 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
     references = "reference translations, one sentence per line"
     add_files(parser, {"--reference FILE": references}, required=True)
     add_options(parser, LABELS, required=True)
-    add_outputs(parser, TABLES)
+    add_outputs(parser, TABLE_SUFFIXES)
 
 
 def _tasks(options: argparse.Namespace) -> None:
@@ -109,7 +109,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "been selected before, how many shards share them, and their norms."
     )
     add_files(parser, {"--matrix FILE": "selection.h5 of each epoch, in order"}, required=True)
-    add_outputs(parser, TABLES)
+    add_outputs(parser, TABLE_SUFFIXES)
 
 
 def _selection(options: argparse.Namespace) -> None:
@@ -137,7 +137,7 @@ def _add_corpora(parser: argparse.ArgumentParser) -> None:
     add_files(parser, {"--preparation FILE": preparation}, required=True)
     collection = "statistics.json of 'itersel corpus libreoffice-help'"
     add_optional_files(parser, {"--collection FILE": collection})
-    add_outputs(parser, TABLES)
+    add_outputs(parser, TABLE_SUFFIXES)
 
 
 def _corpora(options: argparse.Namespace) -> None:

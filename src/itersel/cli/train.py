@@ -14,9 +14,9 @@ from itersel.cli.arguments import (
     add_settings,
     add_shard_number,
     positive,
-    read_placed,
 )
-from itersel.config.steps import ListTrainSettings, TrainSettings
+from itersel.config.settings import read_settings
+from itersel.config.steps import GivenListTrainSettings, TrainSettings
 from itersel.errors import InputError
 
 
@@ -42,7 +42,8 @@ def _train(options: argparse.Namespace) -> None:
     from itersel.learn.train import shard_file, train_parts
     from itersel.learn.training import passed_on, write_training
 
-    settings = read_placed(TrainSettings if options.model else ListTrainSettings, options)
+    kind = TrainSettings if options.model else GivenListTrainSettings
+    settings = read_settings(kind, options.settings, vars(options))
     models, count = options.model or [None], len(options.shard)
     if len(models) not in (1, count):
         named = f"--model names {len(models)} files, --shard {count}"

@@ -11,9 +11,9 @@ from itersel.cli.arguments import (
     add_output,
     add_patience,
     add_settings,
-    read_placed,
 )
 from itersel.cli.blas import use_portable_blas
+from itersel.config.settings import read_settings
 from itersel.config.steps import TuneSettings
 from itersel.errors import InputError
 
@@ -54,7 +54,7 @@ def _tune(options: argparse.Namespace) -> None:
         pass_on_weights(options.passed_on, options.output)
         return
 
-    settings = read_placed(TuneSettings, options)
+    settings = read_settings(TuneSettings, options.settings, vars(options))
     if settings.sum_sparse and options.previous is None:
         raise InputError("sum_sparse needs --previous, whose sparse weights become one feature")
     if options.last is not None and not (settings.sum_sparse and settings.tuner.searches_step):

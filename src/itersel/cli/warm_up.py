@@ -28,7 +28,7 @@ from itersel.run.atomic import remove_leftovers
 from itersel.run.progress import Clock, duration, signs_of_life
 
 # % stands for the folder. The files named in the lists are made later.
-FILES = {
+SMALL_FILES = {
     "source": "das haus ist klein .|das kleine haus|ein haus ist das|klein ist das haus .",
     "target": "the house is small .|the small house|a house is that|small is the house .",
     "alignment": "0-0 1-1 2-2 3-3 4-4|0-0 1-1 2-2|0-0 1-1 2-2 3-3|0-0 1-1 2-2 3-3 4-4",
@@ -330,7 +330,7 @@ def _send_error(task: Callable[[], None], sender: Connection) -> None:
 
 
 def _prepare(folder: Path, main: Main) -> None:
-    for name, text in FILES.items():
+    for name, text in SMALL_FILES.items():
         (folder / name).write_text(text.replace("|", "\n").replace("%", f"{folder}/") + "\n")
     _run_steps(PREPARATION, folder, main)
 

@@ -17,7 +17,7 @@ from itersel.storage.numbers import parse_number
 
 T = TypeVar("T")
 # How messages state the limits of a number.
-LIMITS = {"minimum": "of {:g} or more", "above": "above {:g}", "maximum": "of at most {:g}"}
+BOUND_PHRASES = {"minimum": "of {:g} or more", "above": "above {:g}", "maximum": "of at most {:g}"}
 
 
 def shell_options(**values: object) -> str:
@@ -134,7 +134,7 @@ def number(**limits: float) -> Callable[[str], float]:
             refuse(text, "a number")
         for bound, limit in limits.items():
             if BOUNDS[bound][1](value, limit):
-                refuse(text, f"a number {LIMITS[bound].format(limit)}")
+                refuse(text, f"a number {BOUND_PHRASES[bound].format(limit)}")
         return value
 
     return parse

@@ -1,7 +1,7 @@
 """The settings of the steps that cut texts and n-best lists into shards.
 
-- ``itersel step shard``: `CutSettings`; for n-best lists, `ListCutSettings`
-- ``itersel step lists``: `ListedSettings`
+- ``itersel step shard``: `CutSettings`; for n-best lists, `GivenListCutSettings`
+- ``itersel step lists``: `GivenListSettings`
 
 See also `itersel.config.steps`.
 """
@@ -97,14 +97,14 @@ class CutSettings:
 
 @documented
 @dataclass(frozen=True)
-class ListCutSettings(CutSettings):
+class GivenListCutSettings(CutSettings):
     """How n-best lists are cut into shards."""
 
     dense: tuple[str, ...] = option_of(Data, "dense")
 
 
 @dataclass(frozen=True)
-class ListedSettings:
+class GivenListSettings:
     """How n-best lists of another decoder become shards to learn from."""
 
     language: str | None = option(

@@ -10,7 +10,17 @@ from itersel.config.options import changed, check_unique, name_in, reject, wrong
 from itersel.config.splits import as_files, cut_sizes, texts_by_key
 from itersel.config.tuners import HELD_OUT_TUNERS, Batch, NoTuner
 from itersel.config.values import Config
-from itersel.corpus.corpora import CONTEXT, FORMATS, MO, PO, RECORDS, TABLES, TSV, format_of, other_than
+from itersel.corpus.corpora import (
+    CONTEXT,
+    FORMATS,
+    MO,
+    PO,
+    RECORD_FORMATS,
+    TABLE_FORMATS,
+    TSV,
+    format_of,
+    other_than,
+)
 from itersel.corpus.text_names import NO_TEST_SETS, is_test_set_name
 from itersel.errors import InputError, attempt_all
 from itersel.storage.files import suffixes
@@ -124,7 +134,7 @@ def _check_tables(text: TrainingText | ReferencedText, key: str) -> None:
             expected = f"a file whose name ends in {', '.join(FORMATS)}, optionally with {suffixes()}"
             reject(f"{key}.file", path, expected)
 
-    for name, kinds in (("columns", TABLES), ("fields", RECORDS)):
+    for name, kinds in (("columns", TABLE_FORMATS), ("fields", RECORD_FORMATS)):
         given = getattr(text, name)
         if changed(given) and not any(format_of(path) in kinds for path in text.file):
             raise wrong(f"{key}.{name}", f"needs a file of {', '.join(kinds)} in '{key}.file'")

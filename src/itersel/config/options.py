@@ -9,7 +9,7 @@ import textwrap
 import types
 import typing
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, field, fields, is_dataclass
+from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
 from numbers import Real
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -60,6 +60,7 @@ def option(
     names: Any = None,
     any_case: bool = False,
     place: str = "",
+    changes_no_result: bool = False,
 ) -> Any:
     """Return a dataclass field that carries its explanation and its bounds.
 
@@ -70,7 +71,8 @@ def option(
     defaults under some of `CONDITIONS`. With `any_case`, the `choices` (in lower case) may also be written
     with capitals. `names` are the `itersel.config.names.Names` of values by name. A key with the default
     `REQUIRED` must be given. `place` is the command-line option of a key for the place in a run, such as the
-    epoch, which is not part of the settings that the workflow passes.
+    epoch, which is not part of the settings that the workflow passes. Files do not record a key that
+    `changes_no_result` (`itersel.config.plain.recorded`).
     """
     bounds = {
         "choices": choices,
@@ -85,6 +87,7 @@ def option(
         "names": names,
         "any_case": any_case or None,
         "place": place or None,
+        "changes_no_result": changes_no_result or None,
     }
 
     given = {name: value for name, value in bounds.items() if value is not None}
@@ -206,6 +209,18 @@ def changed(section: Any) -> list[str]:
     """Return the keys of a section that do not have their defaults."""
     default = type(section)()
     return [one.name for one in fields(section) if getattr(section, one.name) != getattr(default, one.name)]
+
+
+def for_results(section: T) -> T:
+    """Return a section in which keys that change no result have their defaults, also in sections in it."""
+    keys: dict[str, Any] = {}
+    for item in fields(cast(Any, section)):
+        value = getattr(section, item.name)
+        if "changes_no_result" in item.metadata:
+            keys[item.name] = item.default
+        elif is_dataclass(value):
+            keys[item.name] = for_results(value)
+    return cast(T, replace(cast(Any, section), **keys))
 
 
 def wrong(key: str, problem: str) -> InputError:

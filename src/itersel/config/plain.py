@@ -5,7 +5,7 @@ YAML, JSON and the attributes of files contain settings in this form. `itersel.c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,28 +18,37 @@ if TYPE_CHECKING:
 Forms = Mapping[str, type]
 
 
-def plain(value: Any, forms: Forms | None = None) -> Any:
-    """Return a value as YAML and JSON represent it; `forms` are the forms that a section can have."""
+def plain(value: Any, forms: Forms | None = None, without: Collection[str] = ()) -> Any:
+    """Return a value as YAML and JSON represent it.
+
+    `forms` are the forms that a section can have. Keys whose declaration has a property in `without`, such as
+    ``place`` (see `itersel.config.options.option`), are left out.
+    """
     if is_dataclass(value):
         name = {} if forms is None else {"name": name_in(forms, value)}
         keys = {
-            item.name: plain(getattr(value, item.name), item.metadata.get("forms")) for item in fields(value)
+            item.name: plain(getattr(value, item.name), item.metadata.get("forms"), without)
+            for item in fields(value)
+            if item.metadata.keys().isdisjoint(without)
         }
         return name | keys
     if isinstance(value, Mapping):
         # a single corpus or test set has no name
-        named = {name: plain(one) for name, one in value.items()}
+        named = {name: plain(one, None, without) for name, one in value.items()}
         return named.get("", named)
-    return [plain(one) for one in value] if isinstance(value, tuple | list) else value
+    return [plain(one, None, without) for one in value] if isinstance(value, tuple | list) else value
 
 
-def recorded(settings: DataclassInstance) -> dict[str, Any]:
-    """Return what jobs and files record of settings: the value of every key, defaults included.
+def passed(settings: DataclassInstance) -> dict[str, Any]:
+    """Return what a step gets as its settings: the value of every key, defaults included.
 
     The place in a run, such as the number of the epoch, is not part of it: options of a step state it.
     """
-    values: dict[str, Any] = plain(settings)
-    for item in fields(settings):
-        if "place" in item.metadata:
-            del values[item.name]
+    values: dict[str, Any] = plain(settings, without=("place",))
+    return values
+
+
+def recorded(settings: DataclassInstance) -> dict[str, Any]:
+    """Return what files record of settings: what is `passed`, without the keys that change no result."""
+    values: dict[str, Any] = plain(settings, without=("place", "changes_no_result"))
     return values

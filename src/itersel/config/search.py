@@ -2,7 +2,7 @@
 
 - ``itersel grammar extract``: `Grammar`
 - ``itersel decode``: `Search`; with lists of another decoder, `FeatureSettings`
-- ``itersel step kbest``: `ListSettings`
+- ``itersel step kbest``: `KBestSettings`
 - ``itersel step forest``: `ForestSettings`
 
 Config, command line and library use the same; see also `itersel.config.steps`.
@@ -86,7 +86,7 @@ class Search(FeatureSettings):
 
 
 @dataclass(frozen=True)
-class ListSettings(Search):
+class KBestSettings(Search):
     """Everything that affects k-best lists, except shard, model and weights."""
 
     k_best: int = option("Size of the k-best lists used for training.", 100, minimum=1, maximum=MAX_K_BEST)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from itersel.config.options import show
-from itersel.config.plain import recorded
+from itersel.config.plain import passed
 from itersel.config.sections import read_section
 from itersel.errors import InputError, located
 from itersel.storage.files import STANDARD_STREAM
@@ -22,11 +23,11 @@ ARGUMENT = "--settings"
 
 
 def as_json(settings: DataclassInstance) -> str:
-    """Return the settings of a step as one line of JSON (see `recorded`): the inverse of `read_settings`."""
-    return json.dumps(recorded(settings), ensure_ascii=False, allow_nan=False)
+    """Return the settings of a step as one line of JSON (see `passed`): the inverse of `read_settings`."""
+    return json.dumps(passed(settings), ensure_ascii=False, allow_nan=False)
 
 
-def read_settings(kind: type[T], given: str | None) -> T:
+def read_settings(kind: type[T], given: str | None, options: Mapping[str, Any] | None = None) -> T:
     """Return the settings of a step: from JSON, from a file of YAML or JSON, or the defaults.
 
     Parameters
@@ -35,12 +36,23 @@ def read_settings(kind: type[T], given: str | None) -> T:
         A dataclass whose fields are declared as the keys of a config are (`itersel.config.options`).
     given
         Text of a JSON object, the name of a file, ``-`` for JSON on standard input, or None.
+    options
+        The values of the command's options. Those that keys declare as their ``place`` in the run, such as
+        ``--epoch``, are the values of these keys unless they are None.
 
     Raises
     ------
     InputError
         For an unknown key or a wrong value, as in a config.
     """
+    settings: Any = _read_given(kind, given)
+    places = {item.name: item.metadata["place"] for item in fields(settings) if "place" in item.metadata}
+    stated = {key: (options or {}).get(option) for key, option in places.items()}
+    stated = {key: value for key, value in stated.items() if value is not None}
+    return cast(T, replace(settings, **stated) if stated else settings)
+
+
+def _read_given(kind: type[T], given: str | None) -> T:
     if given is None:
         return _read(kind, {})
     if given == STANDARD_STREAM:

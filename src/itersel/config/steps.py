@@ -1,6 +1,6 @@
 """The settings of the steps that learn: what their results depend on, besides files and the place in a run.
 
-- ``itersel train``: `TrainSettings`; with lists of another decoder, `ListTrainSettings`
+- ``itersel train``: `TrainSettings`; with lists of another decoder, `GivenListTrainSettings`
 - ``itersel step mix``: `MixSettings`
 - ``itersel step tune``: `TuneSettings`
 
@@ -26,7 +26,7 @@ from itersel.config.options import (
     section,
     wrong,
 )
-from itersel.config.search import ListSettings, Search
+from itersel.config.search import KBestSettings, Search
 from itersel.config.tuners import HELD_OUT_TUNERS, TUNERS, Batch, NoTuner
 
 
@@ -35,10 +35,10 @@ from itersel.config.tuners import HELD_OUT_TUNERS, TUNERS, Batch, NoTuner
 class TrainSettings(Search):
     """Everything that affects the result of training a shard, except shard, model and start weights.
 
-    Shards with lists of another decoder have `ListTrainSettings`.
+    Shards with lists of another decoder have `GivenListTrainSettings`.
     """
 
-    k_best: int = option_of(ListSettings, "k_best")
+    k_best: int = option_of(KBestSettings, "k_best")
     seed: int = option("Random seed for pairs: pro.", 1, minimum=0, maximum=MAX_NUMPY_SEED)
     learner: Online = section(default_learner, "How the shard learns from its sentences.", forms=LEARNERS)
     epoch: int = option(
@@ -54,6 +54,7 @@ class TrainSettings(Search):
         "For path following: first decode all sentences with the initial weights, and record their loss; if "
         "the path has ended, pass its weights on without training.",
         False,
+        changes_no_result=True,
     )
 
     def __post_init__(self) -> None:
@@ -63,7 +64,7 @@ class TrainSettings(Search):
 
 
 @dataclass(frozen=True)
-class ListTrainSettings(TrainSettings):
+class GivenListTrainSettings(TrainSettings):
     """The same for a shard with another decoder's lists, without the keys of a search.
 
     As constants, they have the defaults of `Search`, which nothing uses.

@@ -33,6 +33,7 @@ class RandomTasks:
         1,
         minimum=1,
         maximum=100_000,
+        changes_no_result=True,
     )
 
 
@@ -105,7 +106,7 @@ class IndependentTask:
     first: int  # number of its first file
     shards: int  # number of its files
     language_model_folds: int | None
-    shards_per_job: int
+    shards_per_job: int = option_of(RandomTasks, "shards_per_job")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Mixing, Selection
 from itersel.config.names import Names, check_name
 from itersel.config.options import MAX_SEED, NAME_PATTERN, option, option_of, section
-from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, ListSettings, Search
+from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, KBestSettings, Search
 from itersel.config.tasks import TASKS, Resharding, Tasks
 from itersel.config.tuners import TUNERS, Batch
 from itersel.lm.order import MAX_ORDER
@@ -61,7 +61,7 @@ class DecoderSettings:
     """Search, in training and testing."""
 
     pop_limit: int = option_of(Search, "pop_limit")
-    k_best: int = option_of(ListSettings, "k_best", minimum=2)
+    k_best: int = option_of(KBestSettings, "k_best", minimum=2)
     forest_density: int = option_of(ForestSettings, "density")
     jobs: int = option(
         "Number of jobs for extracting and decoding each of devtest and test, and dev for held_out; at most "
@@ -69,6 +69,7 @@ class DecoderSettings:
         1,
         minimum=1,
         maximum=1000,
+        changes_no_result=True,
     )
 
 

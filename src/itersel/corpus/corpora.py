@@ -23,7 +23,7 @@ JSON_LINES, PARQUET, PO, MO, XLIFF = ".jsonl", ".parquet", ".po", ".mo", (".xlf"
 CONTEXT = "msgctxt"
 # A test set of WMT.
 XML = ".xml"
-TABLES, RECORDS = (TSV, CSV), (CSV, JSON_LINES, PARQUET, PO, MO)
+TABLE_FORMATS, RECORD_FORMATS = (TSV, CSV), (CSV, JSON_LINES, PARQUET, PO, MO)
 FORMATS = (TSV, CSV, TMX, *XLIFF, PO, MO, JSON_LINES, PARQUET, XML)
 
 

@@ -113,7 +113,7 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: TrainSetti
     return Training(mixed, state, sentences, pairs, updates, mean_quality, loss)
 
 
-class _Listed(NamedTuple):
+class _Decoded(NamedTuple):
     """A sentence (its number in the part, from 0) with its k-best list, and its part's weights and name."""
 
     sentence: int
@@ -132,7 +132,7 @@ class _Pass:
         self._epoch = epoch
         self._bleu, self._learner, self._settings = SentenceBleu(settings.learner.bleu), learner, settings
 
-    def examples(self, parts: Sequence[Part]) -> Iterator[_Listed]:
+    def examples(self, parts: Sequence[Part]) -> Iterator[_Decoded]:
         """Yield each sentence with its k-best list, decoded with the current weights.
 
         Errors that do not name a file get the name of the part.
@@ -143,7 +143,7 @@ class _Pass:
                 yield from self._part_examples(part, before)
             before += part.sentence_count
 
-    def _part_examples(self, part: Part, before: int) -> Iterator[_Listed]:
+    def _part_examples(self, part: Part, before: int) -> Iterator[_Decoded]:
         """Yield the sentences of a part; `before` is the number of sentences in the parts before it."""
         shard, decoders = part.open()
         if not shard.can_be_learned_from:
@@ -158,7 +158,7 @@ class _Pass:
                 quality = self._bleu.score(*kbest.matches(references), references)
             seed = (settings.seed, self._epoch, settings.shard, before + sentence)
             example = Example(kbest, quality, words, weights.rate, seed)
-            yield _Listed(sentence, example, weights, part.name)
+            yield _Decoded(sentence, example, weights, part.name)
 
         self.table.close(weights)
 

@@ -57,13 +57,10 @@ def passed_on(start: Start) -> Training:
 
 def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
     """Return how a shard's weights were made; ``settings`` is equal for all shards and epochs."""
-    values = recorded(settings)
-    # measuring changes no weights
-    del values["measure_loss"]
     return {
         "kind": "shard-weights",
         "version": itersel.__version__,
-        "settings": json.dumps(values, sort_keys=True),
+        "settings": json.dumps(recorded(settings), sort_keys=True),
         "epoch": settings.epoch,
         "shard": settings.shard,
     }

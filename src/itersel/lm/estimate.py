@@ -49,7 +49,7 @@ class MemoryLimits(NamedTuple):
     values: int = 2**25
 
 
-LIMITS = MemoryLimits()
+MEMORY_LIMITS = MemoryLimits()
 
 
 class Types(NamedTuple):
@@ -79,7 +79,7 @@ class _Runs:
         self.bounds.append(self.word.size)
 
 
-def count_ngrams(text: NumberedText, order: int, limits: MemoryLimits = LIMITS) -> list[Types]:
+def count_ngrams(text: NumberedText, order: int, limits: MemoryLimits = MEMORY_LIMITS) -> list[Types]:
     """Find the distinct n-grams of the orders 1 to `order`."""
     size, folder = len(text.words), text.tokens.folder
     types = [_new_types(folder, range(START_ID, START_ID + 1))]
@@ -278,7 +278,7 @@ def contexts(
         begin += stop
 
 
-def estimate(text: NumberedText, order: int, limits: MemoryLimits = LIMITS) -> EstimatedModel:
+def estimate(text: NumberedText, order: int, limits: MemoryLimits = MEMORY_LIMITS) -> EstimatedModel:
     """Estimate a model of the given order (at least 1).
 
     The probability of ``<unk>`` is its share of the uniform distribution, unless the text contains it.

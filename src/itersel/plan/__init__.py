@@ -13,12 +13,11 @@ from typing import Any
 
 from itersel.config.report_steps import ExplainSettings
 from itersel.config.settings import as_json
-from itersel.config.splits import has_lists
 from itersel.config.values import Config
 from itersel.plan.commands import Files, no_option
 from itersel.plan.epochs import Epochs
 from itersel.plan.list_texts import ListTexts
-from itersel.plan.lists import GivenLists, Lists
+from itersel.plan.lists import Lists
 from itersel.plan.requests import TextSizes, text_sizes
 from itersel.plan.tables import Tables
 from itersel.plan.texts import Shards, Texts
@@ -35,8 +34,7 @@ class Plan:
         self.shards = Shards(config, self.files, self.texts)
         self.list_texts = ListTexts(config, self.files, self.texts, self.shards)
         self.epochs = Epochs(config, self.files, self.shards)
-        lists = GivenLists if has_lists(config) else Lists
-        self.lists = lists(config, self.files, self.epochs)
+        self.lists = Lists(config, self.files, self.epochs)
         self.tables = Tables(config, self.files, self.texts, self.shards, self.epochs)
 
     def sizes(self) -> TextSizes:

@@ -9,7 +9,7 @@ from itersel.config.defaults import filled_in
 from itersel.config.learners import Online
 from itersel.config.settings import as_json
 from itersel.config.splits import has_lists
-from itersel.config.steps import ListTrainSettings, MixSettings, TrainSettings
+from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings
 from itersel.config.tasks import IndependentTask, PooledTasks, Resharding, files_of
 from itersel.config.tuners import Batch
 from itersel.config.values import Config
@@ -53,7 +53,7 @@ class Epochs:
 
         if has_lists(self.config):
             return as_json(
-                ListTrainSettings(
+                GivenListTrainSettings(
                     features=experiment.features,
                     k_best=k_best,
                     learner=learner,
@@ -76,7 +76,7 @@ class Epochs:
         )
 
     def train_settings(self, wildcards: Any) -> str:
-        """Return the `TrainSettings` or `ListTrainSettings` that all shards of an experiment share."""
+        """Return the `TrainSettings` or `GivenListTrainSettings` that all shards of an experiment share."""
         return self._train_settings(wildcards.experiment)
 
     def passed_translation(self, wildcards: Any) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from itersel.config.command_line import shell_options
-from itersel.config.cutting import ListCutSettings, ListedSettings
+from itersel.config.cutting import GivenListCutSettings, GivenListSettings
 from itersel.config.data import TrainingText
 from itersel.config.file_checks import Size, check_outputs, check_shards, given_splits
 from itersel.config.settings import as_json
@@ -87,14 +87,14 @@ class ListTexts:
         return [no_option(quality)] if quality else []
 
     def cut_settings(self, wildcards: Any) -> str:
-        """Return the `ListCutSettings` of a text."""
-        return as_json(ListCutSettings(cut=self._shards.cut(wildcards), dense=self._config.data.dense))
+        """Return the `GivenListCutSettings` of a text."""
+        return as_json(GivenListCutSettings(cut=self._shards.cut(wildcards), dense=self._config.data.dense))
 
     def list_settings(self, wildcards: Any) -> str:
-        """Return the `ListedSettings`."""
+        """Return the `GivenListSettings`."""
         data = self._config.data
         language = None if data.tokenized else data.target_language
-        return as_json(ListedSettings(language=language, protected=data.protected))
+        return as_json(GivenListSettings(language=language, protected=data.protected))
 
 
 def describe_lists(config: Config) -> Iterator[str]:

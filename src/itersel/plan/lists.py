@@ -3,65 +3,181 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from itersel.config.defaults import filled_in
-from itersel.config.search import ForestSettings, ListSettings
+from itersel.config.search import ForestSettings, KBestSettings
 from itersel.config.settings import as_json
+from itersel.config.splits import has_lists
 from itersel.config.steps import TuneSettings
 from itersel.config.values import Config
 from itersel.plan.commands import Files, held_out_tuner
-from itersel.plan.epochs import Epochs
+from itersel.plan.epochs import Epoch, Epochs
 
 
-class Lists:
-    """The lists of all experiments that tune, written by decoding; `GivenLists` differ.
+class _Iterations(Protocol):
+    """The iterations of a tuner: what each decodes, with which weights, and where its files are."""
 
-    For a batch tuner, each epoch is one iteration, in which all shards are decoded. A tuner of mixed weights
-    has one or more iterations per epoch, in which dev is decoded; the lists of the last iteration are in the
-    epoch's folder.
-    """
+    sum_sparse: ClassVar[bool]  # tune a factor for all sparse features
 
-    def __init__(self, config: Config, files: Files, epochs: Epochs) -> None:
-        self._config, self._files, self._epochs = config, files, epochs
-        self._dev = epochs.shards.folder("dev", str(config.decoder.jobs))
+    def folder(self, epoch: Epoch, iteration: int) -> str:
+        """Return the folder of the lists and weights of an iteration, the job's or an earlier one."""
 
-    def _is_batch(self, wildcards: Any) -> bool:
-        return self._epochs.of(wildcards).is_batch
+    def first_weights(self, epoch: Epoch) -> list[str]:
+        """Return the weights of the first iteration."""
+
+    def oldest(self, epoch: Epoch, iteration: int) -> int:
+        """Return the first iteration whose lists are tuned on in an iteration."""
+
+    def shards(self, epoch: Epoch) -> int:
+        """Return the number of shards that are decoded."""
+
+    def sentences(self, epoch: Epoch) -> list[str]:
+        """Return the files with the sentences of all shards: grammars, or lists of another decoder."""
+
+    def level_before(self, epoch: Epoch) -> list[str]:
+        """Return the lists of files that all shards wait for, so that they start together."""
 
     def shard(self, wildcards: Any) -> list[str]:
         """Return the grammars of the sentences of a list."""
-        if self._is_batch(wildcards):
-            return self._epochs.training_files(wildcards)
-        return [f"{self._dev}/{wildcards.shard}.h5"]
 
     def models(self, wildcards: Any) -> list[str]:
         """Return the language model for each file of `shard`."""
-        return self._epochs.training_models(wildcards) if self._is_batch(wildcards) else self._files.models
+
+    def per_job(self, wildcards: Any) -> int:
+        """Return the number of lists that a task of an array writes."""
+
+
+class _BatchIterations(_Iterations):
+    """The epochs of a batch tuner: each is an iteration, in which all shards are decoded."""
+
+    sum_sparse = False
+
+    def __init__(self, epochs: Epochs) -> None:
+        self._epochs = epochs
+
+    def folder(self, epoch: Epoch, iteration: int) -> str:
+        return self._epochs.epoch(epoch.name, iteration).folder
+
+    def first_weights(self, epoch: Epoch) -> list[str]:
+        return epoch.start
+
+    def oldest(self, epoch: Epoch, iteration: int) -> int:
+        return 1
+
+    def shards(self, epoch: Epoch) -> int:
+        return epoch.experiment.tasks.shards
+
+    def sentences(self, epoch: Epoch) -> list[str]:
+        files = (file for shard in range(self.shards(epoch)) for file in epoch.files(shard))
+        return [f"{epoch.grammars}/{file}.h5" for file in files]
+
+    def level_before(self, epoch: Epoch) -> list[str]:
+        return epoch.level_before
+
+    def shard(self, wildcards: Any) -> list[str]:
+        return self._epochs.training_files(wildcards)
+
+    def models(self, wildcards: Any) -> list[str]:
+        return self._epochs.training_models(wildcards)
+
+    def per_job(self, wildcards: Any) -> int:
+        return self._epochs.shards_per_job(wildcards)
+
+
+class _HeldOutIterations(_Iterations):
+    """One or more iterations in each epoch, in which dev is decoded to tune mixed weights.
+
+    The lists of the last iteration are in the epoch's folder.
+    """
+
+    sum_sparse = True
+
+    def __init__(self, config: Config, files: Files, epochs: Epochs) -> None:
+        self._files, self._jobs = files, config.decoder.jobs
+        self._dev = epochs.shards.folder("dev", str(self._jobs))
+
+    def folder(self, epoch: Epoch, iteration: int) -> str:
+        return epoch.folder if iteration == epoch.last_iteration else f"{epoch.folder}/iteration-{iteration}"
+
+    def first_weights(self, epoch: Epoch) -> list[str]:
+        return [epoch.mixed]
+
+    def oldest(self, epoch: Epoch, iteration: int) -> int:
+        # forests have the sum of sparse features under the weights of their iteration
+        return iteration if epoch.reads_forests else 1
+
+    def shards(self, epoch: Epoch) -> int:
+        return self._jobs
+
+    def sentences(self, epoch: Epoch) -> list[str]:
+        return [f"{self._dev}/{shard}.h5" for shard in range(self._jobs)]
+
+    def level_before(self, epoch: Epoch) -> list[str]:
+        return [f"{self._dev}/files.txt"]
+
+    def shard(self, wildcards: Any) -> list[str]:
+        return [f"{self._dev}/{wildcards.shard}.h5"]
+
+    def models(self, wildcards: Any) -> list[str]:
+        return self._files.models
+
+    def per_job(self, wildcards: Any) -> int:
+        return 1
+
+
+def _decoded_lists(iterations: _Iterations, epoch: Epoch, last: int) -> tuple[int, list[str]]:
+    """Return the number of shards, and the lists or forests that have been decoded for them so far."""
+    shards = range(iterations.shards(epoch))
+    numbers = range(iterations.oldest(epoch, last), last + 1)
+    folders = [iterations.folder(epoch, number) for number in numbers]
+    return len(shards), [f"{folder}/lists/{shard}.h5" for folder in folders for shard in shards]
+
+
+def _given_lists(iterations: _Iterations, epoch: Epoch, last: int) -> tuple[int, list[str]]:
+    """Return the same for lists of another decoder, which are read whole in every iteration."""
+    files = iterations.sentences(epoch)
+    return len(files), files
+
+
+class Lists:
+    """The lists of all experiments that tune, as the rules ask for them."""
+
+    def __init__(self, config: Config, files: Files, epochs: Epochs) -> None:
+        self._config, self._epochs = config, epochs
+        self._batch, self._held_out = _BatchIterations(epochs), _HeldOutIterations(config, files, epochs)
+        self._find = _given_lists if has_lists(config) else _decoded_lists
+
+    def _of(self, wildcards: Any) -> _Iterations:
+        return self._batch if self._epochs.of(wildcards).is_batch else self._held_out
+
+    def shard(self, wildcards: Any) -> list[str]:
+        """Return the grammars of the sentences of a list."""
+        return self._of(wildcards).shard(wildcards)
+
+    def models(self, wildcards: Any) -> list[str]:
+        """Return the language model for each file of `shard`."""
+        return self._of(wildcards).models(wildcards)
+
+    def per_job(self, wildcards: Any) -> int:
+        """Return the number of lists that a task of an array writes."""
+        return self._of(wildcards).per_job(wildcards)
+
+    def level_before(self, wildcards: Any) -> list[str]:
+        """Return the lists of files that all shards wait for, so that they start together."""
+        return self._of(wildcards).level_before(self._epochs.of(wildcards))
 
     def iteration(self, wildcards: Any) -> int:
         """Return the number of the iteration."""
         return int(getattr(wildcards, "iteration", self._epochs.of(wildcards).last_iteration))
 
-    def _folder(self, wildcards: Any, iteration: int) -> str:
-        """Return the folder of the lists and weights of an iteration, the job's or an earlier one."""
-        epoch = self._epochs.of(wildcards)
-        if epoch.is_batch:
-            return self._epochs.epoch(epoch.name, iteration).folder
-        return epoch.folder if iteration == epoch.last_iteration else f"{epoch.folder}/iteration-{iteration}"
-
     def weights(self, wildcards: Any) -> list[str]:
         """Return the weights to decode with: the previous iteration's; at first, initial or mixed weights."""
         epoch, iteration = self._epochs.of(wildcards), self.iteration(wildcards)
+        iterations = self._of(wildcards)
         if iteration > 1:
-            return [f"{self._folder(wildcards, iteration - 1)}/weights.h5"]
-        return epoch.start if epoch.is_batch else [epoch.mixed]
-
-    def level_before(self, wildcards: Any) -> list[str]:
-        """Return the lists of files that all shards wait for, so that they start together."""
-        if self._is_batch(wildcards):
-            return self._epochs.of(wildcards).level_before
-        return [f"{self._dev}/files.txt"]
+            return [f"{iterations.folder(epoch, iteration - 1)}/weights.h5"]
+        return iterations.first_weights(epoch)
 
     def step(self, wildcards: Any) -> str:
         """Return the step that writes the lists."""
@@ -74,7 +190,7 @@ class Lists:
 
         if not self._epochs.epoch(name, 1).reads_forests:
             return as_json(
-                ListSettings(
+                KBestSettings(
                     features=experiment.features,
                     templates=experiment.templates,
                     pop_limit=pop_limit,
@@ -95,27 +211,15 @@ class Lists:
         )
 
     def settings(self, wildcards: Any) -> str:
-        """Return the `ListSettings` or `ForestSettings` of that step."""
+        """Return the `KBestSettings` or `ForestSettings` of that step."""
         return self._settings(wildcards.experiment)
-
-    def per_job(self, wildcards: Any) -> int:
-        """Return the number of lists that a task of an array writes."""
-        return self._epochs.shards_per_job(wildcards) if self._is_batch(wildcards) else 1
-
-    def _count(self, wildcards: Any) -> int:
-        """Return the number of shards that have lists."""
-        epoch = self._epochs.of(wildcards)
-        return epoch.experiment.tasks.shards if epoch.is_batch else self._config.decoder.jobs
 
     def to_tune_on(self, wildcards: Any) -> list[str]:
         """Return the files to tune on: lists of all iterations so far, but only the newest forests of dev."""
-        last = self.iteration(wildcards)
-        is_newest = not self._is_batch(wildcards) and self.step(wildcards) == "forest"
-        return [
-            f"{self._folder(wildcards, iteration)}/lists/{shard}.h5"
-            for iteration in range(last if is_newest else 1, last + 1)
-            for shard in range(self._count(wildcards))
-        ]
+        return self._found(wildcards)[1]
+
+    def _found(self, wildcards: Any) -> tuple[int, list[str]]:
+        return self._find(self._of(wildcards), self._epochs.of(wildcards), self.iteration(wildcards))
 
     def weights_before(self, wildcards: Any) -> list[str]:
         """Return the weights that the epoch started from, if the tuner searches along the step from there."""
@@ -132,25 +236,9 @@ class Lists:
         return as_json(
             TuneSettings(
                 tuner=epoch.tuner,
-                shards=self._count(wildcards),
+                shards=self._found(wildcards)[0],
                 seed=filled_in(epoch.experiment.seed),
                 features=epoch.experiment.features,
-                sum_sparse=not self._is_batch(wildcards),
+                sum_sparse=self._of(wildcards).sum_sparse,
             )
         )
-
-
-class GivenLists(Lists):
-    """The lists of another decoder, which tuners read whole in every iteration; nothing is decoded."""
-
-    def _count(self, wildcards: Any) -> int:
-        """Return the number of files."""
-        return len(self.to_tune_on(wildcards))
-
-    def to_tune_on(self, wildcards: Any) -> list[str]:
-        """Return the lists of all shards."""
-        if not self._is_batch(wildcards):
-            return [f"{self._dev}/{shard}.h5" for shard in range(self._config.decoder.jobs)]
-        epoch = self._epochs.of(wildcards)
-        shards = range(epoch.experiment.tasks.shards)
-        return [f"{epoch.grammars}/{file}.h5" for shard in shards for file in epoch.files(shard)]

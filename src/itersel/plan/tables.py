@@ -9,6 +9,7 @@ from itersel.config import splits
 from itersel.config.command_line import shell_options
 from itersel.config.defaults import filled_in
 from itersel.config.experiments import as_config_has, repeat_name, split_repeat
+from itersel.config.options import for_results
 from itersel.config.report_steps import (
     ChooseSettings,
     CorporaSettings,
@@ -144,8 +145,7 @@ class Tables:
         """Return the `ChooseSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
         name, repeat = split_repeat(wildcards.experiment)
-        # how its jobs are cut changes no result
-        tasks = replace(as_config_has(experiment.tasks), shards_per_job=1)
+        tasks = as_config_has(experiment.tasks)
 
         return as_json(
             ChooseSettings(
@@ -155,7 +155,7 @@ class Tables:
                 label=_own_label(experiment),
                 name=name,
                 repeat=repeat,
-                experiment=replace(experiment, tasks=tasks),
+                experiment=for_results(replace(experiment, tasks=tasks)),
                 devtest=self.devtest(wildcards),
             )
         )

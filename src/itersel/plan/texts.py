@@ -15,7 +15,7 @@ from itersel.config.defaults import filled_in
 from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask, NaturalTasks, PooledCatTasks, PooledTasks, Tasks, files_of
 from itersel.config.values import Config, Experiment
-from itersel.corpus.corpora import TABLES, Corpus, Fields, format_of
+from itersel.corpus.corpora import TABLE_FORMATS, Corpus, Fields, format_of
 from itersel.corpus.text_names import text_name
 from itersel.plan.commands import Files
 
@@ -217,7 +217,7 @@ def corpora_options(corpora: Iterable[Corpus]) -> str:
     """Return the options of `itersel corpus prepare` that describe corpora."""
     words = []
     for corpus in corpora:
-        has_tables = any(format_of(path) in TABLES for path in corpus.file)
+        has_tables = any(format_of(path) in TABLE_FORMATS for path in corpus.file)
         columns = tuple(str(column) for column in astuple(corpus.columns) if column is not None)
         fields = (*corpus.fields.texts, *([corpus.fields.task] if corpus.fields.task else []))
 

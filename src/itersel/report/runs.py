@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from itersel.config.experiments import expanded, repeat_name
-from itersel.config.options import show
+from itersel.config.options import for_results, show
 from itersel.config.reading import read_config
 from itersel.config.values import Config, Experiment
 from itersel.corpus.prepare import read_preparation
@@ -197,10 +197,8 @@ def _shared_experiments(runs: Sequence[Finished], baselines: Sequence[str]) -> l
 
 
 def _of_results(experiment: Experiment | None) -> Experiment | None:
-    """Return an experiment with defaults for what may differ: its seed, and how its jobs are cut."""
-    if experiment is None:
-        return None
-    return replace(experiment, seed=None, tasks=replace(experiment.tasks, shards_per_job=1))
+    """Return an experiment with defaults for what may differ: its seed, and keys that change no result."""
+    return None if experiment is None else replace(for_results(experiment), seed=None)
 
 
 def _setting_differences(one: Any, other: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
@@ -224,7 +222,7 @@ def _of_all_experiments(config: Config) -> Config:
         align=config.align,
         language_model=replace(config.language_model, arpa=None),
         grammar=config.grammar,
-        decoder=replace(config.decoder, jobs=1),
+        decoder=for_results(config.decoder),
         evaluation=replace(config.evaluation, tokenizer=None, trials=1, outputs=None),
         experiments={},
     )

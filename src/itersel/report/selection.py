@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from itersel.config.mixing import MIXINGS
 from itersel.errors import FilePath, InputError
-from itersel.select.mix import LIMITS
+from itersel.select.mix import recorded_keys
 from itersel.select.path import PATH, read_step
 from itersel.select.selection import KIND, MATRIX
 from itersel.storage.arrays import Bools, Float64s, Int8s, Int64s, UInt64s
@@ -20,8 +21,8 @@ from itersel.storage.text_table import Content, aligned, tab_separated
 from itersel.vectors.features import feature_groups, find_groups
 
 ALL = "all"
-# These must be the same in all epochs.
-OF_ALL_EPOCHS = ("mixing", "settings", "shards", "norm", "keep", *LIMITS)
+# These must be the same in all epochs, and so must the keys of the mixing.
+OF_ALL_EPOCHS = ("mixing", "settings", "shards")
 
 
 class MatrixColumns(NamedTuple):
@@ -48,7 +49,7 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
     for epoch, path in enumerate(paths, 1):
         found, columns = _read(path, epoch)
         first = first or found
-        for name in OF_ALL_EPOCHS:
+        for name in (*OF_ALL_EPOCHS, *recorded_keys(MIXINGS[first["mixing"]])):
             if found.get(name) != first.get(name):
                 raise InputError(
                     f"differs in '{name}' from {os.fspath(paths[0])}; name the epochs of one run", path
@@ -76,6 +77,8 @@ def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
     found = header_of(path, MATRIX).attributes
     if found.get("kind") != KIND:
         raise InputError("is not the selection.h5 of an epoch; name one for each epoch", path)
+    if found.get("mixing") not in MIXINGS:
+        raise InputError(f"has the unknown mixing {found.get('mixing')!r}; mix that epoch again", path)
     if found.get("epoch") != epoch:
         raise InputError(
             f"is from epoch {found.get('epoch')}, expected epoch {epoch}; name the epochs in order", path

@@ -9,12 +9,14 @@ import contextlib
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import fields
+from typing import Any, cast
 
 import numpy as np
 
 import itersel
-from itersel.config.mixing import PathFollowing, Selection
+from itersel.config.mixing import Mixing, PathFollowing, Selection
+from itersel.config.plain import plain
 from itersel.config.steps import MixSettings
 from itersel.errors import FilePath, InputError
 from itersel.run.progress import progress
@@ -34,8 +36,6 @@ from itersel.vectors.weights import (
     write_weights,
 )
 
-# keys of mixings that are recorded with the weights
-LIMITS = ("select", "threshold", "relative_threshold", "epsilon", "minimum")
 # the kinds of weights files, as recorded in their attributes
 SHARD, MIXED = "shard-weights", "mixed-weights"
 TEXT = "is a text file, which does not record its settings"
@@ -203,7 +203,7 @@ def _read_previous(
     if found.get("settings") != attributes["settings"]:
         raise InputError("was trained with different settings than the shards; train that epoch again", path)
 
-    for name in ("norm", "keep", "threshold", "epsilon", "minimum"):
+    for name in recorded_keys(settings.mixing):
         if found.get(name) != attributes.get(name):
             raise InputError(f"was mixed with another {name}; mix that epoch again", path)
 
@@ -223,11 +223,21 @@ def _make_selection(settings: MixSettings, step: PathStep | None, stopped: bool)
 
 def _provenance(settings: MixSettings, training: str) -> dict[str, Any]:
     """Return the output's attributes: everything that affects the weights."""
-    mixing = settings.mixing
-    place = {"mixing": settings.name, "epoch": settings.epoch, "shards": settings.shards, "norm": mixing.norm}
-    limits = {name: value for name in LIMITS if (value := getattr(mixing, name, None)) is not None}
-    kept = {"keep": " ".join(mixing.keep)} if mixing.keep else {}
-    return {"version": itersel.__version__, "settings": training, **place, **limits, **kept}
+    place = {"mixing": settings.name, "epoch": settings.epoch, "shards": settings.shards}
+    return {"version": itersel.__version__, "settings": training, **place, **_attributes(settings.mixing)}
+
+
+def recorded_keys(mixing: Mixing | type[Mixing]) -> tuple[str, ...]:
+    """Return the attributes that record the keys of a mixing: the norm, which every file has, first."""
+    declared = (item.name for item in fields(cast(Any, mixing)) if "changes_no_result" not in item.metadata)
+    return tuple(dict.fromkeys(["norm", *declared]))
+
+
+def _attributes(mixing: Mixing) -> dict[str, str | int | float]:
+    """Return the keys of a mixing that have a value, as attributes of a file: text and numbers."""
+    values = {name: plain(getattr(mixing, name)) for name in recorded_keys(mixing)}
+    texts = {name: " ".join(map(str, value)) for name, value in values.items() if isinstance(value, list)}
+    return {name: value for name, value in {**values, **texts}.items() if value not in (None, "")}
 
 
 def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, WeightColumns]]:

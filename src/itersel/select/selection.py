@@ -38,7 +38,7 @@ MATRIX = FileFormat(
     {name: array for name, array in DATASETS.items() if name not in ("W/data", "W/indices", "v")},
 )
 BLOCK = 1 << 20  # columns of the matrix
-NORMS = {"l0": L0, "l1": L1, "l2": L2, "linf": LINF}
+NORM_NUMBERS = {"l0": L0, "l1": L1, "l2": L2, "linf": LINF}
 
 
 class FeatureNorms(NamedTuple):
@@ -131,7 +131,7 @@ class Selector:
 def feature_norms(entries: Entries, columns: WeightColumns, shards: int, norm: str) -> FeatureNorms:
     """Return the names, norms and means of columns."""
     names = StringTable(entries.name, entries.name_offset).take(columns.first)
-    norms, sums = (column_totals(columns.offset, columns.value, kind) for kind in (NORMS[norm], SUM))
+    norms, sums = (column_totals(columns.offset, columns.value, kind) for kind in (NORM_NUMBERS[norm], SUM))
     return FeatureNorms(columns.key, names, norms, sums / shards)
 
 

@@ -19,7 +19,7 @@ OF_ALL_RUNS = ("name", "learner", "mixing", "tune_on", "features", "tasks", "sha
 
 @dataclass(frozen=True)
 class ChosenSystem:
-    """An experiment at its best epoch; settings are named as in the config."""
+    """An experiment at its best epoch; `learner` to `shards` sum up its keys in the config, `settings`."""
 
     name: str
     repeat: int  # from 1
@@ -29,7 +29,7 @@ class ChosenSystem:
     features: str
     tasks: str
     shards: int
-    settings: dict[str, Any]  # the value of every key of the experiment
+    settings: dict[str, Any]  # the value of every key of the experiment that can change results
     epoch: int  # the best on devtest, from 1; the earliest in case of ties
     devtest_bleu: tuple[float, ...]  # after each epoch
     chosen_by: str  # the score by which the epoch was chosen

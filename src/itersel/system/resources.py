@@ -13,7 +13,7 @@ from itersel.errors import FilePath, InputError
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
 
 NAME = "resources.json"
-FILES = ("model", "index", "preparation", "recaser")
+RESOURCE_FILES = ("model", "index", "preparation", "recaser")
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Resources(TranslationSettings):
 def write_resources(path: FilePath, resources: Resources) -> None:
     """Write a description, with paths relative to its folder, so that all can be moved together."""
     files: dict[str, Any] = {
-        name: os.path.relpath(getattr(resources, name), Path(path).parent) for name in FILES
+        name: os.path.relpath(getattr(resources, name), Path(path).parent) for name in RESOURCE_FILES
     }
     write_json(path, as_content(replace(resources, **files)), indent=2)
 
@@ -66,7 +66,7 @@ def read_resources(folder: FilePath) -> Resources:
     except InputError as error:
         raise InputError(f"{error.message}; run the workflow again", path) from None
 
-    files = {name: os.path.normpath(path.parent / getattr(found, name)) for name in FILES}
+    files = {name: os.path.normpath(path.parent / getattr(found, name)) for name in RESOURCE_FILES}
     for name, file in files.items():
         if not os.path.isfile(file):
             advice = "run the workflow again, or copy a bundle (itersel bundle) instead of the folder"

@@ -12,7 +12,7 @@ import numpy as np
 
 from itersel.bleu.score_kernels import Statistics, closest_lengths
 from itersel.config.plain import recorded
-from itersel.config.search import ListSettings
+from itersel.config.search import KBestSettings
 from itersel.decode.output import text_of
 from itersel.errors import FilePath
 from itersel.lists.files import write_lists
@@ -36,7 +36,7 @@ def generate_lists(
     shard: Shard,
     decoder: Decoder,
     weights: Weights,
-    settings: ListSettings,
+    settings: KBestSettings,
     iteration: int = 1,
     number: int = 0,
 ) -> None:
