@@ -35,6 +35,7 @@ SECONDARY = (
         for title, _, is_lowercased, is_tokenized in METRICS.values()
         if is_lowercased and not is_tokenized
     ),
+    ON_DEVTEST,
     COSTS[1],
 )
 
