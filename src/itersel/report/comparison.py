@@ -87,7 +87,7 @@ def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None 
         texts[len(systems) :] = map(prepare, texts[len(systems) :])
 
     # what has to be beaten comes first
-    every = [*systems, *others]
+    every: list[ChosenSystem | Output] = [*systems, *others]
     order = sorted(range(len(every)), key=lambda place: every[place].name != FIRST_ENTRIES)
     return Translations(
         name,
