@@ -94,3 +94,11 @@ def test_no_more_columns_than_fit():
     assert len(systems) == 16
     _, view = view_of(systems, settings)
     assert sum(one.is_setting for one in view.columns) == 3
+
+
+def test_a_key_does_not_take_the_title_of_another_column():
+    systems = [make_system("one"), make_system("two")]
+    differing = [("tasks.shards", ["4", "8"]), ("held_out.features", ["all", "dense"])]
+    _, view = view_of(systems, {"systems": ["one", "two"], "differing": differing})
+    assert [one.title for one in view.columns if one.is_setting] == ["held_out.features"]
+    assert [cell.text for cell in column(view, "held_out.features")] == ["all", "dense"]

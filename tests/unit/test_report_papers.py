@@ -61,7 +61,7 @@ def test_tables_for_papers(run, tmp_path, capsys):
 
 def test_tables_for_papers_escape_names(tmp_path):
     run = MadeUpRun(tmp_path / "run", NAMES, epochs=1)
-    assert "a|b\\_c\\%d\\$" in "\n".join(latex(run.table))
+    assert "a\\textbar{}b\\_c\\%d\\$" in "\n".join(latex(run.table))
     text = "\n".join(markdown(run.table))
     assert "<script" not in text
     assert "a\\|b\\_c%d$" in text

@@ -19,7 +19,15 @@ from itersel.storage.text_table import Content
 # Mark superscripts and bold until the rest is escaped, for LaTeX by tabulate; no name has these characters.
 BEGIN, END, BOLD, BOLD_END = "\ue000", "\ue001", "\ue002", "\ue003"
 LATEX = str.maketrans(
-    {BEGIN: "\\textsuperscript{", END: "}", BOLD: "\\textbf{", BOLD_END: "}", "±": "$\\pm$", "–": "--"}
+    {
+        BEGIN: "\\textsuperscript{",
+        END: "}",
+        BOLD: "\\textbf{",
+        BOLD_END: "}",
+        "±": "$\\pm$",
+        "–": "--",
+        "|": "\\textbar{}",
+    }
 )
 # Shrinks a table that is too wide (graphicx).
 SHRINK = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%"
@@ -74,7 +82,11 @@ def latex(table: Content, columns: Sequence[str] = (), metrics: Sequence[str] = 
     lines = []
     for view in paper_views(table, columns, metrics):
         note = " ".join(_notes(view, table)).replace("%", "\\%").replace("p < ", "$p <$ ")
-        lines += [*latex_view(view), f"\\par\\smallskip{{\\footnotesize {note.translate(LATEX)}}}", ""]
+        lines += [
+            *latex_view(view),
+            f"\\par\\smallskip\\noindent{{\\footnotesize {note.translate(LATEX)}\\par}}",
+            "",
+        ]
     return lines[:-1]
 
 

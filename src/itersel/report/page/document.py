@@ -76,7 +76,7 @@ def read_document(results: Path) -> dict[str, Any]:
         "languages": {"source": settings.data.source_language, "target": settings.data.target_language},
         "date": _date(report / "table.json"),
         "answer": answered,
-        "experiments": len({run.experiment for run in runs}),
+        "experiments": len(compared),
         "compared": compared_systems(table, runs),
         "table": table,
         "runs": described,

@@ -35,6 +35,7 @@ SECONDARY = (
         for title, _, is_lowercased, is_tokenized in METRICS.values()
         if is_lowercased and not is_tokenized
     ),
+    ON_DEVTEST,
     COSTS[1],
 )
 
@@ -44,6 +45,10 @@ PHRASES = dict.fromkeys((*SETTINGS, *OF_EPOCHS), "{title} {value}") | {
     "shards": "{value} shards",
     "active features": "{value} active features",
 }
+# Titles of columns that no key may take.
+TITLES = ("system", "experiment", *SETTINGS, DIFFERENCE, *OF_EPOCHS, *COSTS)
+# Keys that are in the columns of the shards and of the chosen epoch.
+IN_COLUMNS = ("tasks.name", "tasks.shards", "epochs")
 # Keys that differ between experiments and have no column otherwise: as many as fit.
 MOST_VARIED = 3
 
@@ -124,8 +129,7 @@ def table_view(
 
 def _differing(settings: Content) -> dict[str, dict[str, str]]:
     """Return the keys that differ, and that all experiments have, with their values by experiment."""
-    # the number of epochs is in the column of the chosen epoch
-    rows = {key: values for key, values in settings["differing"] if all(values) and key != "epochs"}
+    rows = {key: values for key, values in settings["differing"] if all(values) and key not in IN_COLUMNS}
     return {
         name: {key: values[place] for key, values in rows.items()}
         for place, name in enumerate(settings["systems"])
@@ -198,7 +202,7 @@ def _varied(
             chosen.append(key)
 
     titles = [key.removesuffix(".name").rpartition(".")[2] for key in chosen]
-    if len({*titles}) < len(titles):
+    if len({*titles} - {*TITLES}) < len(titles):
         titles = chosen
     return {
         title: [
