@@ -15,7 +15,7 @@ from itersel.evaluate.significance import pooled_differences
 from itersel.report.comparison import Translations, compare_systems
 from itersel.report.table import cells, text_table, tsv_table
 from itersel.system.chosen import read_system, write_system
-from itersel.system.resources import FILES, read_resources
+from itersel.system.resources import RESOURCE_FILES, read_resources
 
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]
 GOOD = [line.replace("c", "x") if i % 8 == 0 else line for i, line in enumerate(REFERENCES)]
@@ -180,9 +180,9 @@ def resources(tmp_path):
     run = tmp_path / "run"
     path = run / "experiments/x/best/resources.json"
     path.parent.mkdir(parents=True)
-    for name in FILES:
+    for name in RESOURCE_FILES:
         (run / name).touch()
-    files = [f"--{name}={run / name}" for name in FILES]
+    files = [f"--{name}={run / name}" for name in RESOURCE_FILES]
     how = settings(pop_limit=30, features="dense", grammar=EXTRACTION)
     assert main(["step", "resources", *files, *how, f"--output={path}"]) == 0
     return path
