@@ -1,6 +1,7 @@
 """n-best lists whose features are not in the third field, and start weights of other feature functions."""
 
 import pytest
+from tests.refusals import input_error
 from tests.text_grammars import write
 
 from itersel.cli.main import main
@@ -36,26 +37,32 @@ def test_features_are_found(tmp_path, form):
 def test_scores_alone_stay_a_feature(tmp_path):
     lines = ["0 ||| a ||| ||| -1", "0 ||| b ||| ||| -2 ||| x=1"]
     assert read_lists([write(tmp_path / "list", *lines)]).names == ["score"]
-    # as in some lines of Travatar's
-    lines = ["0 ||| a ||| -1 ||| x=1", "0 ||| b ||| -2 ||| "]
-    assert read_lists([write(tmp_path / "list", *lines)]).names == ["x", "score"]
 
 
 @pytest.mark.parametrize(
-    ("lines", "line"),
+    ("line", "found"),
     [
-        (["0 ||| a ||| x=1 ||| -1", "0 ||| b ||| -2 ||| x=1"], 2),
-        # numbers would have been features
-        (["0 ||| a ||| -1 ||| ", "0 ||| b ||| -2 ||| x=1"], 2),
-        (["0 ||| a ||| 0-0 1-1 ||| -1"], 1),
+        # numbers are features, whatever follows their score
+        ("0 ||| a b ||| 0.5 0.2 ||| -1.2 ||| 0=0 1=1", {"F_0", "F_1"}),
+        ("0 ||| a b ||| 0.5 ||| -1.2 ||| 0=0 1=1", {"F"}),
+        ("0 ||| a b ||| x=1 ||| -1.2 ||| 0=0 1=1", {"x"}),
+        ("0 ||| a b ||| ||| -1.2 ||| 0=0 1=1", {"score"}),
+        # Travatar, without features
+        ("0 ||| a b ||| -2.5 ||| ", {"score"}),
     ],
 )
-def test_mixed_forms(tmp_path, lines, line):
-    path = write(tmp_path / "list", *lines)
-    with pytest.raises(InputError) as caught:
-        read_lists([path])
-    assert (str(caught.value.path), caught.value.line) == (str(path), line)
-    assert "field 3" in str(caught.value)
+def test_each_line_by_itself(tmp_path, line, found):
+    """Which features a line has depends on no other line, so lists can be cut anywhere."""
+    others = ["1 ||| a ||| -3 ||| y=1", "2 ||| a ||| z=1 ||| 0"]
+    for lines in ([line], [line, *others], [*others, line]):
+        read = read_lists([write(tmp_path / "list", *lines)])
+        assert set(read.names) == found | ({"y", "z"} if len(lines) > 1 else set())
+
+
+@pytest.mark.parametrize("field", ["0-0 1-1", "WordScores= -1 -2"])
+def test_lines_without_features(tmp_path, field):
+    with input_error("list:1:", 3):
+        read_lists([write(tmp_path / "list", f"0 ||| a ||| {field} ||| -1")])
 
 
 @pytest.mark.parametrize("names", [("tm",), ("tm_0", "tm_1", "tm_2"), ("tm_00",)])

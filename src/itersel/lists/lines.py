@@ -11,7 +11,7 @@ that a line does not have is 0. Score and further fields are optional, and so ar
 in JSON. A translation without features, as from neural decoders, gets its score as the feature ``score``.
 
 Features with names are found in whichever field has them: Travatar writes the score before them, and Marian
-alignments and scores of words. They are in the same field of all lines.
+alignments and scores of words.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.numbers import parse_number
 
 UNNAMED_FEATURE, SCORE_FEATURE = "F", "score"
-# The field in which features are expected, counted from 0; the name of a field of Marian's that has none.
+# The field in which features are expected, counted from 0; what begins a field of Marian's that has none.
 FEATURES, WORD_SCORES = 2, "WordScores="
 MAX_SENTENCES = 100_000_000
 _NAMED = re.compile(r"\S=")
@@ -61,8 +61,6 @@ class LineParser:
         self.numbers = WordNumbers()
         # number of values of each name that ended in ``=``
         self.sizes: dict[str, int] = {}
-        # the field with the features, counted from 0, once a line has had some
-        self._field: int | None = None
 
     def parse(self, line: str, path: FilePath, number: int) -> ParsedLine:
         """Parse a line of a file; errors name the file and the number of the line."""
@@ -76,7 +74,7 @@ class LineParser:
             sentence, text, values = _parse_json(line)
         else:
             fields = split_fields(line)
-            sentence, text, values = _parse_fields(fields, self._features_field(fields))
+            sentence, text, values = _parse_fields(fields)
 
         if found := find_control(text):
             raise ValueError(found)
@@ -98,28 +96,6 @@ class LineParser:
         for name in features:
             self.numbers[name]  # numbers a new name
         return ParsedLine(sentence, text, features)
-
-    def _features_field(self, fields: Sequence[str]) -> int:
-        """Return the field of a line in which its features are."""
-        places = range(FEATURES, len(fields)) if fields[FEATURES].strip() else ()
-        found = next((place for place in places if _has_names(fields[place])), None)
-        if found is None and self._field in (None, FEATURES) and places:
-            # numbers without names, which are features, too
-            found = FEATURES
-
-        if found is None:
-            return self.features_field
-        if self._field is None:
-            self._field = found
-        if found != self._field:
-            earlier = f"those of earlier lines are in field {self._field + 1}"
-            raise ValueError(f"has features in field {found + 1}; {earlier}")
-        return found
-
-    @property
-    def features_field(self) -> int:
-        """The field with the features, counted from 0."""
-        return FEATURES if self._field is None else self._field
 
     def _named(self, name: str, value: float | list[float]) -> Iterable[tuple[str, float]]:
         """Return the features of a name, which have one value each."""
@@ -166,9 +142,38 @@ def split_fields(line: str) -> list[str]:
     return fields
 
 
+def features_field(fields: Sequence[str]) -> int:
+    """Return the field of a line, counted from 0, in which its features are.
+
+    This depends on nothing but the line, so features are the same whichever lines are read together.
+    """
+    given = fields[FEATURES].strip()
+    if not given or _has_names(given):
+        return FEATURES
+    words, further = split_words(given), range(FEATURES + 1, len(fields))
+
+    if _is_number(words[0]):
+        # Features without names are followed by a score. A single number is Travatar's score, or a soft
+        # alignment, if what follows are features, or nothing.
+        is_alone = len(words) == 1 and len(fields) > FEATURES + 1
+        follows = fields[FEATURES + 1].strip() if is_alone else "0"
+        return FEATURES + 1 if not follows or _has_names(follows) else FEATURES
+
+    # an alignment or scores of words, as Marian writes them
+    return next((place for place in further if _has_names(fields[place])), FEATURES)
+
+
 def _has_names(field: str) -> bool:
     """Return whether a field has features with names."""
     return _NAMED.search(field) is not None and not field.lstrip().startswith(WORD_SCORES)
+
+
+def _is_number(word: str) -> bool:
+    try:
+        parse_number(word)
+    except ValueError:
+        return False
+    return True
 
 
 def score_field(fields: Sequence[str], features: int) -> int:
@@ -176,13 +181,16 @@ def score_field(fields: Sequence[str], features: int) -> int:
     return features + 1 if features == FEATURES or features + 1 < len(fields) else features - 1
 
 
-def _parse_fields(fields: Sequence[str], features: int) -> _Parsed:
-    """Parse a line, given the field of its features; raises a ValueError with a message for the user."""
+def _parse_fields(fields: Sequence[str]) -> _Parsed:
+    """Parse a line; raises a ValueError with a message for the user."""
     number = fields[0].strip()
     if not (number.isascii() and number.isdigit()):
         raise ValueError(f"'{number}' is not a sentence number; sentences are numbered from 0")
+    features = features_field(fields)
+    if fields[features].lstrip().startswith(WORD_SCORES):
+        raise ValueError(f"has scores of words in field {features + 1}, but no features behind them")
     try:
-        values = _parse_features(split_words(fields[features])) if features < len(fields) else []
+        values = _parse_features(split_words(fields[features]))
     except ValueError as error:
         raise ValueError(f"{error}; features are expected in field {features + 1}") from None
 

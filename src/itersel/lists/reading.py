@@ -32,7 +32,6 @@ class ReadLists(NamedTuple):
     line: list[str]  # the lines of the files (H), if they are wanted
     names: list[str]  # of all features, in order of first occurrence
     sizes: Mapping[str, int]  # number of values of each name that ended in ``=``
-    features_field: int  # of the lines, counted from 0
 
     def take(self, rows: Int64s) -> ReadLists:
         """Return some translations, which are in the order of their sentences."""
@@ -91,7 +90,7 @@ def read_lists(
     table = table._replace(offset=offsets_of(np.bincount(place)), text=found.text.take(order))
 
     lines = [found.line[i] for i in order.tolist()] if has_lines else []
-    return ReadLists(table, order, lines, names, parser.sizes, parser.features_field)
+    return ReadLists(table, order, lines, names, parser.sizes)
 
 
 class _Collected(NamedTuple):

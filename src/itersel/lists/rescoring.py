@@ -13,6 +13,7 @@ from itersel.errors import FilePath
 from itersel.lists.lines import (
     LineParser,
     check_present,
+    features_field,
     parse_object,
     score_field,
     split_fields,
@@ -67,14 +68,14 @@ def rescored_lines(lists: ReadLists, weights: Weights, k_best: int) -> Iterator[
     score = lists.table.scores(weights)
     for rows in lists.table.ranked(score, k_best):
         for row in rows.tolist():
-            yield _with_score(lists.line[row], lists.features_field, float(score[row]))
+            yield _with_score(lists.line[row], float(score[row]))
 
 
-def _with_score(line: str, features: int, score: float) -> str:
+def _with_score(line: str, score: float) -> str:
     if line.startswith("{"):
         return json.dumps(parse_object(line) | {"score": score}, ensure_ascii=False)
     fields = split_fields(line)
-    place = score_field(fields, features)
+    place = score_field(fields, features_field(fields))
     end = " " if fields[place + 1 :] else ""
     fields[place : place + 1] = [f" {score:.12g}{end}"]
     fields[place - 1] = f"{fields[place - 1].rstrip()} "
