@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import re
 import signal
 import sys
 import threading
@@ -43,6 +44,10 @@ ROUTINE = (
 # After SIGTERM: said for each job that was running. At the end: jobs that failed have been shown.
 ENDING = "Will exit after finishing currently running jobs"
 UNFINISHED = "WorkflowError:\nAt least one job did not complete successfully"
+# What Snakemake says of each job that it has stopped, and of itself.
+STOPPED = re.compile(
+    "RuleException:|WorkflowError:\nAt least one job|CalledProcessError|Cancelling snakemake"
+)
 # Events that the display of steps replaces.
 HIDDEN = frozenset(
     {
@@ -96,8 +101,8 @@ class LogHandler(LogHandlerBase, ColorizingTextHandler):
 
     def _listen(self) -> None:
         """Notice Ctrl-C before the jobs that it ends, too, are reported as failed."""
-        before = signal.getsignal(signal.SIGINT)
-        if before is not signal.default_int_handler:
+        is_main = threading.current_thread() is threading.main_thread()
+        if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
             return
 
         def notice(number: int, frame: FrameType | None) -> None:
@@ -147,13 +152,14 @@ class LogHandler(LogHandlerBase, ColorizingTextHandler):
                 self._steps.begin(values["jobid"], job, values["log"])
             elif event == LogEvent.JOB_FINISHED:
                 self._steps.end(values["job_id"])
-            elif event == LogEvent.JOB_ERROR:
+            elif event == LogEvent.JOB_ERROR and not self._is_interrupted:
                 self._steps.fail(values["jobid"])
 
     def _is_shown(self, record: logging.LogRecord) -> bool:
         if self._is_interrupted and self._steps is not None:
-            # Jobs have not failed: they were stopped.
-            return record.levelno == logging.WARNING
+            # Jobs have not failed: they were stopped. Other warnings and errors are shown.
+            is_of_job = getattr(record, "event", None) == LogEvent.JOB_ERROR
+            return record.levelno > logging.INFO and not is_of_job and not STOPPED.match(record.getMessage())
         message = record.getMessage()
         if record.levelno > logging.INFO:
             return not message.startswith(UNFINISHED)

@@ -128,8 +128,9 @@ class Steps:
 
     def stopped(self) -> str:
         """Return what is true after Ctrl-C."""
-        jobs = f"Stopped; {self._ended.total()} of {self._planned.total()} jobs done."
-        return f"{jobs}\nRun the same command to continue."
+        jobs = f"{self._ended.total()} of {self._planned.total()} jobs done"
+        failed = f", {len(self._failed)} failed before" if self._failed else ""
+        return f"Stopped; {jobs}{failed}.\nRun the same command to continue."
 
     def _has_changed(self) -> bool:
         return bool(self._done) or self._running_titles() != self._now

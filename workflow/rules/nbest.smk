@@ -1,4 +1,4 @@
-# N-best lists of another decoder (data.kind: lists): references as they are, and lists cut into shards.
+# N-best lists of another decoder (data.kind: lists): cleaned references, and lists cut into shards.
 #
 # needs: the files of data.{train,dev,devtest,test}
 # makes: corpus/{split}.{target,source,task}.gz, corpus/{split}.target.{number}.gz (further references),
@@ -13,7 +13,7 @@ IN_NAMES = str.maketrans({"-": "__", "_": "_u_", ".": "_"})
 for list_split in LIST_TEXTS.splits:
 
     rule:
-        """copy the references"""
+        """clean the references"""
         name:
             f"copy_references_{list_split.translate(IN_NAMES)}"
         input:

@@ -1,13 +1,14 @@
-"""Sentences of held-out sets that hardly differ from one of train: only in numbers, or in one name."""
+"""Sentences of held-out sets that differ from one of train only in numbers, or in one capitalised word."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 # Shorter sentences are often alike.
 LEAST_WORDS = 4
-# Of more held-out sentences with the same half, only so many are compared: boilerplate would take too long.
+# Of more sentences of a set with the same half, only so many are compared: boilerplate would take too long.
 MOST_ALIKE = 50
 # A number, and what stands for it.
 _NUMBER, PLACE = re.compile(r"(?<!\S)[\d.,:/%-]*\d[\d.,:/%-]*(?!\S)"), "\0"
@@ -15,52 +16,61 @@ _NUMBER, PLACE = re.compile(r"(?<!\S)[\d.,:/%-]*\d[\d.,:/%-]*(?!\S)"), "\0"
 Half = tuple[int, int, str]
 
 
+class Sentence(NamedTuple):
+    """A sentence, and its words without numbers."""
+
+    text: str
+    words: list[str]
+
+
 class NearDuplicates:
     """Compares train with held-out sets, all of which come first."""
 
     def __init__(self) -> None:
-        # sentences with their sets, by `_halves`
-        self._held_out: dict[Half, list[tuple[str, str]]] = {}
-        # those that have a near-duplicate in train, by set
+        # by set: sentences with their words, by `_halves`
+        self._held_out: dict[str, dict[Half, list[Sentence]]] = {}
+        # those that have a near-duplicate in train
         self._found: dict[str, set[str]] = {}
 
     def hold_out(self, name: str, sentences: Sequence[str]) -> None:
         """Add sentences of a held-out set."""
-        for sentence in dict.fromkeys(sentences):
-            for half in _halves(sentence):
-                same = self._held_out.setdefault(half, [])
+        halves = self._held_out.setdefault(name, {})
+        for sentence in map(_sentence, dict.fromkeys(sentences)):
+            for half in _halves(sentence.words):
+                same = halves.setdefault(half, [])
                 if len(same) < MOST_ALIKE:
-                    same.append((name, sentence))
+                    same.append(sentence)
 
     def compare(self, sentences: Sequence[str]) -> None:
         """Compare sentences of train with those held out."""
-        for sentence in sentences:
-            for half in _halves(sentence):
-                for name, other in self._held_out.get(half, ()):
-                    if _is_near(sentence, other):
-                        self._found.setdefault(name, set()).add(other)
+        for sentence in map(_sentence, sentences):
+            for half in _halves(sentence.words):
+                for name, halves in self._held_out.items():
+                    found = self._found.setdefault(name, set())
+                    for other in halves.get(half, ()):
+                        if other.text not in found and _is_near(sentence, other):
+                            found.add(other.text)
 
     def count(self, name: str) -> int:
         """Return how many different sentences of a held-out set have a near-duplicate in train."""
         return len(self._found.get(name, ()))
 
 
-def _words(sentence: str) -> list[str]:
-    return _NUMBER.sub(PLACE, sentence).split()
+def _sentence(text: str) -> Sentence:
+    return Sentence(text, _NUMBER.sub(PLACE, text).split())
 
 
-def _halves(sentence: str) -> Iterator[Half]:
-    """Yield the halves of a sentence without its numbers; near-duplicates have one of them in common."""
-    words = _words(sentence)
+def _halves(words: Sequence[str]) -> Iterator[Half]:
+    """Yield the halves of a sentence; near-duplicates have one of them in common."""
     if len(words) >= LEAST_WORDS:
         middle = len(words) // 2
         yield len(words), 0, " ".join(words[:middle])
         yield len(words), 1, " ".join(words[middle:])
 
 
-def _is_near(sentence: str, other: str) -> bool:
-    """Return whether two sentences of as many words differ, and only in numbers or in one name."""
-    pairs = zip(_words(sentence), _words(other), strict=True)
-    different = [pair for pair in pairs if pair[0] != pair[1]]
-    is_name = len(different) == 1 and all(word[0].isupper() for word in different[0])
-    return sentence != other and (not different or is_name)
+def _is_near(sentence: Sentence, other: Sentence) -> bool:
+    """Return whether sentences of as many words differ, and only in numbers or in one capitalised word."""
+    if sentence.text == other.text:
+        return False
+    different = [pair for pair in zip(sentence.words, other.words, strict=True) if pair[0] != pair[1]]
+    return not different or (len(different) == 1 and all(word[0].isupper() for word in different[0]))

@@ -173,7 +173,9 @@ def _read_scalar(item: Field[Any], kind: type, value: object, key: str) -> Any:
     if "any_case" in item.metadata:
         checked = checked.lower()
     if item.metadata.get("pattern") == LANGUAGE_PATTERN:
-        checked = usual_code(checked)
+        code = usual_code(checked)
+        # a message about other text names it as it is written
+        checked = code if re.fullmatch(LANGUAGE_PATTERN, code) else checked
     _check_bounds(item.metadata, checked, key)
     return _clean_path(checked) if "path" in item.metadata else checked
 

@@ -171,7 +171,7 @@ class Suspicions:
         """Yield a warning for each split with a side that is probably not in its language."""
         data = self._config.data
         codes = data.source_language, data.target_language
-        wanted = [_SCRIPT_OF.get(code.partition("-")[0], "") for code in codes]
+        wanted = [_script_of(code) for code in codes]
 
         for split, found in self._splits.items():
             by_script = all(wanted) and wanted[0] != wanted[1] and found.scripts == wanted[::-1]
@@ -226,8 +226,8 @@ class Suspicions:
             if count >= max(1, LEAST_NEAR * total):
                 yield (
                     f"{count:,} of the {total:,} different sources of {split} ({100 * count / total:.0f} %) "
-                    "differ from one of train only in numbers or in a name; scores may tell more about "
-                    "memory than about translation"
+                    "differ from one of train only in numbers or in one capitalised word; scores may tell "
+                    "more about memory than about translation"
                 )
 
     def _short_references(self) -> Iterator[str]:
@@ -262,6 +262,12 @@ class Suspicions:
         if small < 0.3:
             case = "; was it made from text with capitals?" if cased > 2 * small else ""
             yield f"{arpa} has only {100 * small:.0f} % of the words of train, lowercased{case}"
+
+
+def _script_of(code: str) -> str:
+    """Return the alphabet of a language, or '' if it is not known for certain, as with ``kk-latn``."""
+    language, *rest = code.split("-")
+    return "" if any(len(part) == 4 for part in rest) else _SCRIPT_OF.get(language, "")
 
 
 def _name(script: str) -> str:

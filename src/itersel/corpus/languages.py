@@ -42,9 +42,7 @@ def _short() -> dict[str, str]:
 def usual_code(code: str) -> str:
     """Return the code that is used for a language here: ``zh`` for ``zho``, ``pt-br`` for ``por_BR``.
 
-    Rules and tokenisers are chosen by it, so each language must have one code only. Text that is no code
-    stays as it is.
+    Rules and tokenisers are chosen by it, so each language must have one code only.
     """
     language, *region = re.split("[-_]", code.lower())
-    usual = "-".join((_short().get(language, language), *region))
-    return usual if re.fullmatch(LANGUAGE_PATTERN, usual) else code
+    return "-".join((_short().get(language, language), *region))

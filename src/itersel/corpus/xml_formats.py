@@ -220,8 +220,8 @@ def xliff_pairs(path: str, reading: Reading) -> Iterator[Pair]:
 def _segment_pairs(unit: Any, source: Any, target: Any, path: str) -> list[tuple[Any, Any]]:
     """Return the sides of each segment of a unit, or the whole unit if its target is not cut.
 
-    A segment of the target translates the one with the same number. Without such numbers, the unit is a pair
-    only if no segment is empty.
+    A segment of the target translates the one with the same number. Without such numbers, nobody knows what
+    it translates; only a unit that has as many on both sides, none of them empty, is a pair as a whole.
     """
     translated = _cut(target)
     numbers = [segment.get("mid", "") for segment in translated]
@@ -230,7 +230,9 @@ def _segment_pairs(unit: Any, source: Any, target: Any, path: str) -> list[tuple
 
     if numbers and len(set(numbers)) == len(numbers) and originals.keys() >= set(numbers):
         return [(originals[number], segment) for number, segment in zip(numbers, translated, strict=True)]
-    return [(source, target)] if all(_text_of(segment, path) for segment in translated) else []
+
+    is_whole = len(_cut(segmented)) == len(numbers) or not numbers
+    return [(source, target)] if is_whole and all(_text_of(one, path) for one in translated) else []
 
 
 def _cut(side: Any) -> list[Any]:

@@ -23,7 +23,7 @@ NOTES = {
     "All other scores are of detokenised translations against the original references.",
     "tokenized": "All scores are of tokenised text, as the corpus was given tokenised: compare them only "
     "with scores that were computed on the same tokens. Case has been restored.",
-    "listed": "All scores are of translations and references as they were given.",
+    "listed": "All scores are of translations and references as they were given, but cleaned.",
 }
 MARKS = "In brackets: 95 % intervals (bootstrap). In parentheses: systems that are significantly worse."
 
