@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tests.unit.test_config_defaults import VALUES, values_of
 
 from itersel.cli.main import make_parser
-from itersel.cli.tune import TEXT_TUNERS
 from itersel.config.command_line import section_of
 from itersel.config.evaluation import Evaluation
 from itersel.config.mixing import Selection
@@ -20,7 +19,7 @@ from itersel.config.search import ForestSettings, Grammar, KBestSettings, Search
 from itersel.config.sections import read_section
 from itersel.config.settings import read_settings
 from itersel.config.steps import MixSettings, TrainSettings, TuneSettings
-from itersel.config.tuners import TUNERS
+from itersel.config.tuners import LIST_TUNERS, TUNERS
 from itersel.errors import InputError
 from itersel.evaluate import significance
 from itersel.report import comparison, runs, tasks
@@ -31,7 +30,7 @@ DECODE = ["decode", "--shard", "shard.h5", "--weights", "w"]
 EXTRACT = ["grammar", "extract", "--index", "index", "--input", "text", "--output", "shard.h5"]
 # Commands whose options are the keys of a section.
 WITH_OPTIONS = {
-    **{f"tune {name}": ([*TUNE, name], TEXT_TUNERS[name]) for name in TEXT_TUNERS},
+    **{f"tune {name}": ([*TUNE, name], LIST_TUNERS[name]) for name in LIST_TUNERS},
     "decode": (DECODE, Search),
     "grammar extract": (EXTRACT, Grammar),
 }
