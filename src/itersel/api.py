@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itersel.errors import InputError, check_choice
+from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZATIONS
 
 if TYPE_CHECKING:
     from itersel.config.search import Search
@@ -298,7 +299,9 @@ def _refuse_string(name: str, value: Sequence[object]) -> None:
         raise InputError(f"{name} is {value!r}, expected a list")
 
 
-def score_bleu(translations: Sequence[str], *references: Sequence[str], tokenize: str = "13a") -> CorpusScore:
+def score_bleu(
+    translations: Sequence[str], *references: Sequence[str], tokenize: str = DEFAULT_TOKENIZER
+) -> CorpusScore:
     """Compute tokenized BLEU, which is lowercased, as mteval-v11b does, as ``itersel bleu`` prints it.
 
     Parameters
@@ -321,7 +324,6 @@ def score_bleu(translations: Sequence[str], *references: Sequence[str], tokenize
         If there is no translation or no reference, if a reference has another number of lines than the
         translations, or if `tokenize` is unknown.
     """
-    from itersel.config.evaluation import TOKENIZATIONS
     from itersel.evaluate.metrics import make_bleu, score_corpus
 
     check_choice("tokenize", tokenize, TOKENIZATIONS)

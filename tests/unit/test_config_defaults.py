@@ -14,7 +14,7 @@ from tests.refusals import input_error
 
 import itersel
 from itersel.cli.main import main
-from itersel.config.defaults import with_forms
+from itersel.config.forms import with_forms
 from itersel.config.held_out import HeldOut
 from itersel.config.learners import LEARNERS, Online
 from itersel.config.mixing import MIXINGS, EpochsMean, Mean, PathFollowing, Selection

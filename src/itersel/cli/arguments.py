@@ -210,16 +210,24 @@ def add_reference(parser: argparse.ArgumentParser) -> None:
 
 def add_tokenize(parser: argparse.ArgumentParser) -> None:
     """Add the option for the tokenisation of tokenised translations."""
-    tokenize = "sacrebleu's tokenisation: 13a as in mteval-v11b, none for tokenised text (default: 13a)"
-    add_options(parser, {"--tokenize": tokenize}, choices=("13a", "none"), default="13a")
+    from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZATIONS
+
+    kinds = "13a as in mteval-v11b, none for tokenised text (default: %(default)s)"
+    tokenize = {"--tokenize": f"sacrebleu's tokenisation: {kinds}"}
+    add_options(parser, tokenize, choices=TOKENIZATIONS, default=DEFAULT_TOKENIZER)
 
 
-def add_tokenizer(parser: argparse.ArgumentParser, default: str | None = "13a") -> None:
-    """Add the option of commands that compute BLEU of text as it was given."""
-    from itersel.evaluate.names import TOKENIZERS
+def add_tokenizer(parser: argparse.ArgumentParser, has_default: bool = True) -> None:
+    """Add the option of commands that compute BLEU of text as it was given.
 
-    tokenizer = "sacrebleu's tokenizer for BLEU; none for words separated by spaces (default: 13a)"
-    add_options(parser, {"--tokenizer": tokenizer}, choices=TOKENIZERS, default=default)
+    If it has no default, the command knows whether it is stated, and uses `DEFAULT_TOKENIZER` if not.
+    """
+    from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZERS
+
+    kinds = f"none for words separated by spaces (default: {DEFAULT_TOKENIZER})"
+    tokenizer = {"--tokenizer": f"sacrebleu's tokenizer for BLEU; {kinds}"}
+    default = DEFAULT_TOKENIZER if has_default else None
+    add_options(parser, tokenizer, choices=TOKENIZERS, default=default)
 
 
 def add_randomization(parser: argparse.ArgumentParser) -> None:

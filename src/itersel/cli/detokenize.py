@@ -6,6 +6,7 @@ import argparse
 
 from itersel.cli.arguments import add_files, add_options, add_text_files, add_tokenizer, output_file
 from itersel.errors import InputError
+from itersel.evaluate.names import DEFAULT_TOKENIZER
 
 
 def _add_detokenize(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +27,7 @@ def _add_detokenize(parser: argparse.ArgumentParser) -> None:
     add_options(parser, counts, type=output_file)
 
     # no default, so that --tokenizer without --counts can be rejected
-    add_tokenizer(parser, default=None)
+    add_tokenizer(parser, has_default=False)
 
 
 def _detokenize(options: argparse.Namespace) -> None:
@@ -58,6 +59,6 @@ def _detokenize(options: argparse.Namespace) -> None:
         text = translations = preparation.clean(translations)
     else:
         text = restore(translations, preparation, read_recaser(options.recaser))
-    counts = count(translations, text, references, options.tokenizer or "13a")
+    counts = count(translations, text, references, options.tokenizer or DEFAULT_TOKENIZER)
     write_lines(options.output, text)
     write_counts(options.counts, counts)

@@ -20,7 +20,7 @@ from itersel.cli.blas import use_portable_blas
 from itersel.config.command_line import section_of
 from itersel.config.tuners import LIST_TUNERS
 from itersel.errors import InputError
-from itersel.evaluate.names import OF_TEXT, title_of
+from itersel.evaluate.names import DEFAULT_TOKENIZER, OF_TEXT, title_of
 
 use_portable_blas()
 
@@ -53,7 +53,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, {"--quality": quality}, default="bleu")
     # without a default here, so that it can be refused for other metrics
-    add_tokenizer(parser, default=None)
+    add_tokenizer(parser, has_default=False)
 
 
 def _add_nbest(parser: argparse._ActionsContainer) -> None:
@@ -84,7 +84,7 @@ def _tune(options: argparse.Namespace) -> None:
     quality = options.quality.lower() if options.quality.lower() in OF_TEXT else options.quality
     if options.tokenizer and not is_bleu(quality):
         raise InputError(f"--tokenizer has no effect with --quality {quality}; remove it")
-    tokenizer = options.tokenizer or "13a"
+    tokenizer = options.tokenizer or DEFAULT_TOKENIZER
 
     references = read_references(options.reference) if options.reference else []
     found = tune_nbest(

@@ -7,9 +7,14 @@ from functools import partial
 
 from itersel.config.names import Names, check_name
 from itersel.config.options import option
-from itersel.evaluate.names import METRICS, TOKENIZED_BLEU, TOKENIZERS, TRIALS
-
-TOKENIZATIONS = ("13a", "none")
+from itersel.evaluate.names import (
+    DEFAULT_TOKENIZER,
+    METRICS,
+    TOKENIZATIONS,
+    TOKENIZED_BLEU,
+    TOKENIZERS,
+    TRIALS,
+)
 
 
 @dataclass(frozen=True)
@@ -19,7 +24,7 @@ class Evaluation:
     tokenize: str = option(
         "sacrebleu's tokenisation for tokenized BLEU (of tokenised lowercased text): 13a, as in mteval-v11b, "
         "or none to score the tokens as they are.",
-        "13a",
+        DEFAULT_TOKENIZER,
         choices=TOKENIZATIONS,
     )
     tokenizer: str | None = option(

@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from itersel.config.defaults import possible_forms
+from itersel.config.forms import possible_forms
 from itersel.config.options import check_unique, join, show, split_optional, types_of, wrong
 from itersel.config.values import Experiment
 from itersel.errors import CombinedInputError, InputError, errors_of

@@ -10,7 +10,8 @@ from typing import Any
 
 from itersel.config.checks import check_experiments, check_models
 from itersel.config.data_checks import check_data
-from itersel.config.defaults import resolved, tokenizer_for_text, with_forms
+from itersel.config.defaults import resolved, tokenizer_for_text
+from itersel.config.forms import with_forms
 from itersel.config.grids import as_written, without_grids
 from itersel.config.sections import read_section
 from itersel.config.values import Config

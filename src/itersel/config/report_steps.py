@@ -32,6 +32,7 @@ from itersel.config.options import (
 from itersel.config.search import Grammar, Search
 from itersel.config.values import Experiment
 from itersel.corpus.text_names import NO_TEST_SETS, is_test_set_name
+from itersel.evaluate.names import DEFAULT_TOKENIZER
 
 
 def _check_split(name: object, key: str) -> None:
@@ -56,7 +57,7 @@ class Scoring:
 
     tokenize: str = option_of(Evaluation, "tokenize")
     choose_by: str = option_of(Evaluation, "choose_by")
-    tokenizer: str = option_of(Evaluation, "tokenizer", default="13a")
+    tokenizer: str = option_of(Evaluation, "tokenizer", default=DEFAULT_TOKENIZER)
     label: str | None = option("Score only the sentences with this label.")
 
     def __post_init__(self) -> None:

@@ -21,7 +21,7 @@ from sacrebleu.metrics.ter import TER
 from sacrebleu.tokenizers.tokenizer_none import NoneTokenizer
 
 from itersel.errors import FilePath, InputError
-from itersel.evaluate.names import METRICS, TABULATED, TOKENIZED_BLEU
+from itersel.evaluate.names import DEFAULT_TOKENIZER, METRICS, TABULATED, TOKENIZED_BLEU
 from itersel.evaluate.tokenizers import check_tokenizer
 from itersel.storage.arrays import Float64s
 from itersel.storage.files import read_lines
@@ -64,7 +64,7 @@ class CorpusScore(NamedTuple):
     reference_length: int
 
 
-def make_bleu(references: Sequence[ReferenceText], tokenize: str = "13a") -> TextMetric:
+def make_bleu(references: Sequence[ReferenceText], tokenize: str = DEFAULT_TOKENIZER) -> TextMetric:
     """Return BLEU of tokenised text with the settings of mteval-v11b, lowercased.
 
     `references` are one or more reference translations of the text, each with one line per sentence; `None`
@@ -80,7 +80,7 @@ def make_bleu(references: Sequence[ReferenceText], tokenize: str = "13a") -> Tex
     return TextMetric(TOKENIZED_BLEU, signature(bleu), 1, bleu)
 
 
-def tokenizer_for_bleu(tokenize: str = "13a") -> Callable[[str], str]:
+def tokenizer_for_bleu(tokenize: str = DEFAULT_TOKENIZER) -> Callable[[str], str]:
     """Return one of sacrebleu's tokenizers."""
     check_tokenizer(tokenize)
     tokenizer: Callable[[str], str] = BLEU(tokenize=tokenize).tokenizer
@@ -194,7 +194,7 @@ class TextMetric(Metric):
 
 
 def make_metrics(
-    references: Sequence[ReferenceText], tokenizer: str = "13a", names: Sequence[str] = TABULATED
+    references: Sequence[ReferenceText], tokenizer: str = DEFAULT_TOKENIZER, names: Sequence[str] = TABULATED
 ) -> list[TextMetric]:
     """Return metrics of detokenised text by name, in this order; by default the metrics of the main table.
 

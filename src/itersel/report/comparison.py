@@ -14,7 +14,7 @@ from itersel.corpus.text_names import FIRST_ENTRIES, POOLED
 from itersel.errors import FilePath, InputError
 from itersel.evaluate.counts import Counts, pool_counts, read_counts_of
 from itersel.evaluate.metrics import Metric, ReferenceText, read_references, read_translations
-from itersel.evaluate.names import TRIALS, sign_of
+from itersel.evaluate.names import DEFAULT_TOKENIZER, TRIALS, sign_of
 from itersel.report.scores import (
     Scores,
     better_than,
@@ -109,7 +109,11 @@ def _others(names: Collection[str], experiments: Collection[str]) -> list[Output
 
 
 def compare_systems(
-    test_sets: Sequence[Translations], *, tokenize: str = "13a", trials: int = TRIALS, seed: int = 1
+    test_sets: Sequence[Translations],
+    *,
+    tokenize: str = DEFAULT_TOKENIZER,
+    trials: int = TRIALS,
+    seed: int = 1,
 ) -> dict[str, Any]:
     """Compare systems on one or more test sets, and on all sentences together, which weigh the same.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from itersel.corpus.labels import count_labels, lines_of, most_frequent, pick
 from itersel.evaluate.metrics import ReferenceText
-from itersel.evaluate.names import TOKENIZED_BLEU, TRIALS, title_of
+from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZED_BLEU, TRIALS, title_of
 from itersel.report.scores import (
     REPEATED,
     MeanScore,
@@ -32,7 +32,7 @@ def compare_tasks(
     labels: Sequence[str],
     tasks: Sequence[str],
     *,
-    tokenize: str = "13a",
+    tokenize: str = DEFAULT_TOKENIZER,
     trials: int = TRIALS,
     seed: int = 1,
 ) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import itersel
-from itersel.config.defaults import FormNames, default_forms
 from itersel.config.experiments import split_repeat
+from itersel.config.forms import FormNames, default_forms
 from itersel.config.grids import without_grids
 from itersel.config.options import default_of, name_in
 from itersel.config.plain import recorded
