@@ -47,8 +47,11 @@ PHRASES = dict.fromkeys((*SETTINGS, *OF_EPOCHS), "{title} {value}") | {
 }
 # Titles of columns that no key may take.
 TITLES = ("system", "experiment", *SETTINGS, DIFFERENCE, *OF_EPOCHS, *COSTS)
-# Keys that are in the columns of the shards and of the chosen epoch.
-IN_COLUMNS = ("tasks.name", "tasks.shards", "epochs")
+# Keys that the other columns show.
+IN_COLUMNS = (
+    *("learner.name", "mixing.name", "tasks.name", "tasks.shards"),
+    *("tune_on", "features", "templates", "epochs"),
+)
 # Keys that differ between experiments and have no column otherwise: as many as fit.
 MOST_VARIED = 3
 
