@@ -277,8 +277,9 @@ def test_features_are_written_like_rules(browser, page):
         ("R:X:NX_und_NX:N2_and_N1", "X1 und X2 → X2 and X1"),
     ):
         assert browser.run(written, name) == rule
-    # words may contain what separates the parts
-    for name in ("R:X:__:x", "R:X:a:b:c", "RBS:das_haus", "R:1", "LanguageModel"):
+    # words may contain what separates the parts, or look like gaps
+    words = ("R:X:__:x", "R:X:a:b:c", "R:X:NX:x", "R:X:NX_a_NX:N1_b_N1", "R:X:x:N1", "R:X:NX:N2")
+    for name in (*words, "RBS:das_haus", "R:1", "LanguageModel"):
         assert browser.run("return page.sides(arguments[0])", name) is None
 
 

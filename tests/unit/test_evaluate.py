@@ -90,3 +90,12 @@ def test_command_compare(text_file, capsys, refused, misused):
         assert f"{second['difference']:+.2f}  {second['p']:.4f}" in table
     refused([*arguments, better], "better:")
     misused(["compare", "--reference", references[0], "--trials", "0", better, worse], "--trials")
+
+
+def test_compare_shows_no_p_value_of_0(text_file, capsys):
+    lines = [f"a{i} b{i} c{i} d{i} e{i}" for i in range(40)]
+    references, worse = text_file("r", lines), text_file("w", [line[:-3] for line in lines])
+    assert main(["compare", "--reference", references, "--trials", "20000", worse, references]) == 0
+    shown = capsys.readouterr().out
+    assert "0.0001" in shown
+    assert "0.0000" not in shown

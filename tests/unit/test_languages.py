@@ -1,11 +1,15 @@
 """Codes of languages."""
 
+import contextlib
 import re
 
 import pytest
+from tests.configs import schema
+from tests.refusals import input_error
 
 from itersel.cli.main import main
 from itersel.config.data import Data
+from itersel.config.reading import read_config
 from itersel.config.sections import read_section
 from itersel.corpus.languages import LANGUAGE_PATTERN, usual_code
 from itersel.evaluate.tokenizers import tokenizer_of
@@ -33,6 +37,15 @@ def test_usual_code(code, usual):
 def test_text_that_is_no_code_stays_wrong():
     for text in ("", "d", "german", "de de", "de-", "-de", "\N{LATIN SMALL LETTER SHARP S}s"):
         assert not re.fullmatch(LANGUAGE_PATTERN, usual_code(text)), text
+
+
+@pytest.mark.parametrize("code", ["DE", "pt_BR", "zho_Hant", "deu", "en-us", "german", "d", "pt BR", "de_"])
+def test_the_schema_accepts_what_configs_accept(code):
+    content = {"data": {"source_language": code}, "experiments": {"one": {}}}
+    accepted = re.fullmatch(LANGUAGE_PATTERN, usual_code(code)) is not None
+    assert schema().is_valid(content) == accepted
+    with contextlib.nullcontext() if accepted else input_error("data.source_language", code):
+        read_config(content)
 
 
 def test_other_codes_mean_the_same_in_a_config():

@@ -13,7 +13,7 @@ from itersel.cli.main import main
 from itersel.evaluate.metrics import make_bleu, score_corpus
 from itersel.evaluate.significance import pooled_differences
 from itersel.report.comparison import Translations, compare_systems
-from itersel.report.table import cells, text_table, tsv_table
+from itersel.report.table import cells, format_p, precise_p, text_table, told_p, tsv_table
 from itersel.system.chosen import read_system, write_system
 from itersel.system.resources import RESOURCE_FILES, read_resources
 
@@ -55,7 +55,27 @@ def test_table():
     assert {len(row) for row in rows} == {17}
     # on devtest, the second is the best; the first of the others is the baseline
     place = rows[0].index("test_tokenized_bleu_p_against_system_1")
-    assert [row[place] for row in rows[1:]] == ["", *(f"{one['p']['one']:.4f}" for one in (second, third))]
+    assert [row[place] for row in rows[1:]] == ["", *(f"{one['p']['one']:.4g}" for one in (second, third))]
+
+    # many trials can find smaller values than four decimals show
+    third["p"]["one"] = 1 / 100_001
+    assert tsv_table(table)[-1].split("\t")[place] == "1e-05"
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.00005])
+@pytest.mark.parametrize(
+    "p", [1.0, 0.5, 0.0999999, 0.05, 0.0499999, 0.04999, 0.00013, 0.0001, 0.00007, 0.000049999, 1e-5, 1e-30]
+)
+def test_p_values_are_never_0_and_stay_beside_the_level(p, alpha):
+    assert float(precise_p(p, alpha)) == pytest.approx(p, rel=1e-3)
+    assert told_p(p, alpha).startswith("p ")
+    for text in (precise_p(p, alpha), format_p(p, alpha), told_p(p, alpha)):
+        relation, _, value = text.removeprefix("p ").rpartition(" ")
+        if relation == "<":
+            assert p < float(value) <= alpha
+        else:
+            assert float(value) > 0
+            assert (float(value) < alpha) == (p < alpha)
 
 
 def test_several_test_sets_and_all_together():

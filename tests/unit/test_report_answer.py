@@ -40,7 +40,7 @@ def test_a_significant_difference(folder):
     worse, better = table["test_sets"][0]["systems"]
     found = answer(table)
     assert (found.best, found.baseline, found.where) == ("two", "one", "test")
-    assert found.difference == round(better["test"]["mean"] - worse["test"]["mean"], 2) > 0
+    assert found.difference == better["test"]["mean"] - worse["test"]["mean"] > 0
     assert found.p == better["p"]["one"] < 0.05
     difference = f"{found.difference:.2f} tokenized BLEU"
     assert told(folder, table) == f"two is ahead of one by {difference}, significant (p = {found.p:.4f})."
@@ -56,6 +56,27 @@ def test_equal_scores(folder):
     table = compare_systems([compare(GOOD, GOOD)], trials=20)
     assert answer(table).difference == 0
     assert told(folder, table) == "two has the same tokenized BLEU as one, not significant (p = 1.00)."
+
+
+def test_a_small_difference_is_not_none(folder):
+    """Scores may differ significantly by less than what is shown."""
+    table = compare_systems([compare(GOOD, GOOD)], trials=20)
+    first, second = table["test_sets"][0]["systems"]
+    first["test"]["mean"] = second["test"]["mean"] - 0.004
+    for one, other in ((first, "two"), (second, "one")):
+        one["p"][other] = 1e-5
+    found = answer(table)
+    assert found.is_significant
+    assert found.difference > 0
+    line = told(folder, table)
+    assert "0.01" in line
+    assert "0.0001" in line
+    assert "0.00 " not in line
+
+    first["test"]["mean"] += 0.008
+    assert answer(table).difference < 0
+    assert answer(table).told_difference == found.told_difference
+    assert told(folder, table) != line
 
 
 def test_several_test_sets_are_pooled():

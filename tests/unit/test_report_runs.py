@@ -21,7 +21,7 @@ from itersel.evaluate.metrics import make_metrics
 from itersel.evaluate.significance import sign_test
 from itersel.report.comparison import Translations, compare_systems
 from itersel.report.runs import compare_runs, read_runs
-from itersel.report.runs_table import MEAN, render_runs, text_table
+from itersel.report.runs_table import MEAN, render_runs, text_table, tsv_table
 
 NAMES = ["first", "second", "third"]
 TOKENIZED, THIRD = ["--metric", "tokenized-bleu"], ["--baselines", "third"]
@@ -315,3 +315,19 @@ def test_runs_that_share_nothing(runs, tmp_path, refused):
     refused([*given, "fourth"], "'fourth'")
     refused([*given, "first"], "'first'")
     refused(["report", "runs", *[runs[0].folder] * 2, "--baselines", "first"], f"{runs[0].folder}:")
+
+
+def test_small_p_values(runs):
+    """They are not 0, and none is rounded to the level of significance."""
+    content = compared(runs, ["first"], trials=10)
+    for one, p in (("second", 1e-5), ("third", 0.0499999)):
+        system(content, one)["difference"]["p"] = p
+    titles, *rows = (line.split("\t") for line in tsv_table(content))
+    found = [dict(zip(titles, row, strict=True)) for row in rows]
+    assert [float(row["p"]) for row in found if row["run"] == MEAN] == [1e-5, 0.0499999]
+
+    text = "\n".join(text_table(content))
+    assert "0.0000" not in text
+    for shown in (text, render_runs(content)):
+        assert "0.0001" in shown
+        assert "0.0499999" in shown

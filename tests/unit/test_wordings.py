@@ -432,7 +432,7 @@ CONFIGS = [
     ),
     (
         "data: {target_language: pt BR}",
-        ": config key 'data.target_language' is 'pt BR', must be text of the form [a-z]{2,3}(-[a-z]+)*",
+        ": config key 'data.target_language' is 'pt BR', must be a language code, such as de or pt-br",
     ),
 ]
 

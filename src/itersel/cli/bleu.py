@@ -95,11 +95,17 @@ def _table(found: MetricScores) -> Iterator[str]:
     """Yield the table of a metric, and sacrebleu's signature."""
     from tabulate import tabulate
 
+    from itersel.report.scores import ALPHA
+    from itersel.report.table import format_p
+
     rows = [
-        (one.system, one.score, f"{one.interval.low:.2f} to {one.interval.high:.2f}", one.difference, one.p)
+        (
+            *(one.system, one.score, f"{one.interval.low:.2f} to {one.interval.high:.2f}", one.difference),
+            None if one.p is None else format_p(one.p, ALPHA),
+        )
         for one in found.systems
     ]
     headers = ("system", title_of(found.name), "95 % interval", "difference", "p")
-    forms = {"floatfmt": ("", ".2f", "", "+.2f", ".4f"), "colalign": ("left", *["right"] * 4)}
-    yield tabulate(rows, headers, tablefmt="simple", **forms, disable_numparse=[0])
+    forms = {"floatfmt": ("", ".2f", "", "+.2f", ""), "colalign": ("left", *["right"] * 4)}
+    yield tabulate(rows, headers, tablefmt="simple", **forms, disable_numparse=[0, 4])
     yield f"{title_of(found.name)}: sacrebleu {found.signature}"

@@ -21,6 +21,7 @@ from itersel.config.plain import plain
 from itersel.config.sections import TYPE_NAMES
 from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import Columns, Fields
+from itersel.corpus.languages import ANY_LANGUAGE_PATTERN, LANGUAGE_PATTERN
 from itersel.corpus.text_names import TEST_SET_PATTERN
 from itersel.evaluate.names import METRICS, title_of
 from itersel.storage.numbers import MAX_INTEGER
@@ -123,7 +124,11 @@ def _names_schema(pattern: str, entry: Mapping[str, Any], **more: Any) -> dict[s
 
 
 def _bounds(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    pattern = {"pattern": f"^{metadata['pattern']}$"} if "pattern" in metadata else {}
+    pattern = {}
+    if "pattern" in metadata:
+        # other codes of a language are read as the usual one
+        is_language = metadata["pattern"] == LANGUAGE_PATTERN
+        pattern["pattern"] = f"^{ANY_LANGUAGE_PATTERN if is_language else metadata['pattern']}$"
     return pattern | {name: metadata[bound] for bound, name in JSON_BOUNDS.items() if bound in metadata}
 
 
@@ -215,6 +220,8 @@ def _allowed(bounds: Mapping[str, Any], kind: Any) -> str:
             name = f"names, each with a {name}"
     elif "alone" in bounds:
         name = "text or list of text"
+    elif bounds.get("pattern") == LANGUAGE_PATTERN:
+        name = "language code"
     elif "pattern" in bounds:
         name += f" of the form `{bounds['pattern']}`"
 

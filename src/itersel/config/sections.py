@@ -218,7 +218,11 @@ def _check_bounds(bounds: Mapping[str, Any], value: Any, key: str) -> None:
         what = "a path" if not value else "a path without control characters, { and }, Snakemake's wildcards"
         reject(key, value, what)
     if "pattern" in bounds and not re.fullmatch(bounds["pattern"], value):
-        reject(key, value, f"text of the form {bounds['pattern']}")
+        is_language = bounds["pattern"] == LANGUAGE_PATTERN
+        wanted = (
+            "a language code, such as de or pt-br" if is_language else f"text of the form {bounds['pattern']}"
+        )
+        reject(key, value, wanted)
 
     for bound, (word, is_out) in BOUNDS.items():
         if bound in bounds and is_out(value, bounds[bound]):

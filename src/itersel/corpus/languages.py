@@ -7,6 +7,8 @@ import re
 
 # de, pt-br
 LANGUAGE_PATTERN = r"[a-z]{2,3}(-[a-z]+)*"
+# Before `usual_code`: also DE, pt_BR
+ANY_LANGUAGE_PATTERN = r"[A-Za-z]{2,3}([-_][A-Za-z]+)*"
 
 # ISO 639: the code of two letters, then those of three letters for the same language.
 _CODES = """

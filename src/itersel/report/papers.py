@@ -47,18 +47,20 @@ def paper_views(table: Content, columns: Sequence[str] = (), metrics: Sequence[s
     `columns` are some of `COLUMNS`, in their order, and `metrics` the scores between the settings and the
     other columns; by default, those of `COMPARED` or, if text was not scored, BLEU of tokenised text.
     """
-    baseline, _ = baseline_and_best(table)
-    return [_view(one, columns, metrics, baseline) for one in all_test_sets(table)]
+    baseline, alpha = baseline_and_best(table)[0], table["significance"]["alpha"]
+    return [_view(one, columns, metrics, baseline, alpha) for one in all_test_sets(table)]
 
 
-def _view(one: Content, columns: Sequence[str], metrics: Sequence[str], baseline: str | None) -> View:
+def _view(
+    one: Content, columns: Sequence[str], metrics: Sequence[str], baseline: str | None, alpha: float
+) -> View:
     is_scored = {TOKENIZED_BLEU, *one["signatures"]}
     for metric in metrics:
         if metric not in is_scored:
             known = ", ".join(name for name in METRICS if name in is_scored)
             raise InputError(f"the systems have no scores by '{metric}'; choose some of {known}")
 
-    rows, scored = [cells(system) for system in one["systems"]], dict(score_columns(one, baseline))
+    rows, scored = [cells(system) for system in one["systems"]], dict(score_columns(one, baseline, alpha))
     own = {title: [row[title] for row in rows] for title in rows[0]} | {
         title: column for title, (column, _) in scored.items()
     }

@@ -14,7 +14,7 @@ from itersel.report.page.render import SHARED, fill
 from itersel.report.page.table import Column, View, join_numbers
 from itersel.report.papers import MARKDOWN, latex_view, markdown_view
 from itersel.report.scores import REPEATED
-from itersel.report.table import Cell, score_cell
+from itersel.report.table import Cell, format_p, precise_p, score_cell, told_p
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
 MEAN, ERROR = "mean of runs", "standard error"
@@ -34,6 +34,7 @@ def views(content: Content, has_intervals: bool = False) -> list[View]:
     With `has_intervals`, the differences in single runs have their intervals, too.
     """
     runs, systems, name = content["runs"], content["systems"], title_of(content["metric"])
+    alpha = content["significance"]["alpha"]
     size = sum(run["sentences"] for run in runs), max(run["references"] for run in runs)
 
     first = [Column("system", True), Column("experiment", False)]
@@ -43,7 +44,7 @@ def views(content: Content, has_intervals: bool = False) -> list[View]:
     titles = [[Cell(str(one["system"]), one["system"]), Cell(one["name"], one["name"])] for one in systems]
     scores = [[*title, *_scores(one, runs)] for title, one in zip(titles, systems, strict=True)]
     compared = [
-        [*title, *_differences(one, has_intervals)] for title, one in zip(titles, systems, strict=True)
+        [*title, *_differences(one, alpha, has_intervals)] for title, one in zip(titles, systems, strict=True)
     ]
 
     return [
@@ -63,7 +64,7 @@ def _scores(system: Content, runs: list[Content]) -> list[Cell]:
     return [*cells, Cell(f"{mean:.2f}", mean)]
 
 
-def _differences(system: Content, has_intervals: bool) -> list[Cell]:
+def _differences(system: Content, alpha: float, has_intervals: bool) -> list[Cell]:
     """Return the differences from the baseline in all runs, and over all runs."""
     overall = system["difference"]
     cells = [_difference(one["difference"], one["interval"]) for one in system["runs"]]
@@ -75,9 +76,9 @@ def _differences(system: Content, has_intervals: bool) -> list[Cell]:
         *cells,
         _difference(overall["mean"], overall["interval"]),
         NOTHING if overall["error"] is None else Cell(f"{overall['error']:.2f}", overall["error"]),
-        Cell(f"{overall['p']:.4f}", overall["p"]),
+        Cell(format_p(overall["p"], alpha), overall["p"]),
         Cell(f"{overall['ahead']} of {overall['ahead'] + overall['behind']}", overall["ahead"]),
-        Cell(f"{overall['sign_p']:.4f}", overall["sign_p"]),
+        Cell(format_p(overall["sign_p"], alpha), overall["sign_p"]),
     ]
 
 
@@ -137,25 +138,27 @@ def _text(cell: Cell) -> str:
 def tsv_table(content: Content) -> list[str]:
     """Return a row for each run and experiment, and rows for all runs together."""
     rows: list[dict[str, object]] = []
+    alpha = content["significance"]["alpha"]
     for system in content["systems"]:
         place = {"system": system["system"], "experiment": system["name"]}
         for run, one in zip(content["runs"], system["runs"], strict=True):
             row = {"run": run["name"], **place, "repeats": len(one["repeats"]), "baseline": run["baseline"]}
             row |= {"score": one["mean"], "deviation": one["deviation"], "better than": one["better_than"]}
-            rows.append(row | _of_difference(one))
+            rows.append(row | _of_difference(one, alpha))
 
         if overall := system["difference"]:
-            row = {"run": MEAN, **place, **_of_difference({**overall, "difference": overall["mean"]})}
+            row = {"run": MEAN, **place, **_of_difference({**overall, "difference": overall["mean"]}, alpha)}
             row |= {key: overall[key] for key in ("error", "ahead", "behind")}
-            rows.append({**row, "sign p": f"{overall['sign_p']:.4f}"})
+            rows.append({**row, "sign p": precise_p(overall["sign_p"], alpha)})
     return tab_separated(rows, COLUMNS)
 
 
-def _of_difference(one: Content) -> dict[str, object]:
+def _of_difference(one: Content, alpha: float) -> dict[str, object]:
     if one["difference"] is None:
         return {}
     low, high = one["interval"]
-    return {"difference": one["difference"], "low": low, "high": high, "p": f"{one['p']:.4f}"}
+    p = precise_p(one["p"], alpha)
+    return {"difference": one["difference"], "low": low, "high": high, "p": p}
 
 
 def latex(content: Content) -> list[str]:
@@ -176,7 +179,7 @@ def render_runs(content: Content) -> str:
         f"difference-{system['system']}": {
             "experiment": system["name"],
             "rows": _points(content, system),
-            "told": _told(system["difference"]),
+            "told": _told(system["difference"], content["significance"]["alpha"]),
         }
         for system in content["systems"]
         if system["difference"]
@@ -215,10 +218,10 @@ def _points(content: Content, system: Content) -> list[dict[str, Any]]:
     ]
 
 
-def _told(overall: Content) -> str:
+def _told(overall: Content, alpha: float) -> str:
     low, high = overall["interval"]
     decided = overall["ahead"] + overall["behind"]
     return (
-        f"Mean: {overall['mean']:+z.2f} [{low:z.1f}, {high:z.1f}], p = {overall['p']:.4f}; "
+        f"Mean: {overall['mean']:+z.2f} [{low:z.1f}, {high:z.1f}], {told_p(overall['p'], alpha)}; "
         f"ahead in {overall['ahead']} of {decided} runs."
     )

@@ -39,6 +39,11 @@ class Cell(NamedTuple):
     p: str = ""  # of the difference from the baseline
 
 
+# The smallest p-value that is shown as a number.
+SMALLEST_P = 0.0001
+# A number with so many digits is itself again.
+EXACT_DIGITS = 17
+
 # What is not known of other systems.
 NOTHING = Cell("-", "")
 
@@ -80,9 +85,31 @@ def score_cell(score: Content) -> Cell:
     return Cell(str(MeanScore(score["mean"], score.get("deviation"))), score["mean"], note=note)
 
 
-def format_p(p: float) -> str:
-    """Format a p-value: more decimals where it is small."""
-    return f"{p:.2f}" if p >= 0.1 else f"{p:.4f}"
+def format_p(p: float, alpha: float) -> str:
+    """Format a p-value to read, with four decimals; with more where these would place it beside `alpha`."""
+    if p < SMALLEST_P <= alpha:
+        return f"< {SMALLEST_P}"
+    return _rounded(p, alpha, 4, "f")
+
+
+def told_p(p: float, alpha: float) -> str:
+    """Return an equation or inequality of a p-value; large ones have two decimals."""
+    text = _rounded(p, alpha, 2, "f") if p >= 0.1 else format_p(p, alpha)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+def precise_p(p: float, alpha: float) -> str:
+    """Format a p-value for programs, with four significant digits or as many as `format_p` needs."""
+    return _rounded(p, alpha, 4, "g")
+
+
+def _rounded(p: float, alpha: float, digits: int, form: str) -> str:
+    """Round a p-value to at least so many digits, so that it is below `alpha` if it was."""
+    for precision in range(digits, EXACT_DIGITS):
+        text = f"{p:.{precision}{form}}"
+        if (float(text) < alpha) == (p < alpha) and (float(text) > 0 or p == 0):
+            return text
+    return repr(p)
 
 
 def all_test_sets(table: Content) -> list[Content]:
@@ -128,9 +155,14 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
 def tsv_table(table: Content) -> list[str]:
     """Return the tables of the test sets as TSV, one below the other."""
     baseline, _ = baseline_and_best(table)
+    alpha = table["significance"]["alpha"]
     # pooled test sets lack columns
     return tab_separated(
-        [_spreadsheet_row(one, system, baseline) for one in all_test_sets(table) for system in one["systems"]]
+        [
+            _spreadsheet_row(one, system, baseline, alpha)
+            for one in all_test_sets(table)
+            for system in one["systems"]
+        ]
     )
 
 
@@ -164,7 +196,7 @@ def _scores(systems: list[Content], metrics: Sequence[str]) -> list[str]:
     return aligned(rows, left=rows[0].keys() - {"system"})
 
 
-def _spreadsheet_row(one: Content, system: Content, baseline: str | None) -> dict[str, object]:
+def _spreadsheet_row(one: Content, system: Content, baseline: str | None, alpha: float) -> dict[str, object]:
     """Return the cells of a row of TSV by the titles of their columns; deviations have their own cells.
 
     With a `baseline`, each score has the p-value of its difference from the score of that system.
@@ -185,7 +217,7 @@ def _spreadsheet_row(one: Content, system: Content, baseline: str | None) -> dic
         for other in one["systems"]
         if other["name"] == baseline
     }
-    row |= _p_values(ON_TEST, system["p"], against)
+    row |= _p_values(ON_TEST, system["p"], against, alpha)
 
     for metric, score in system["scores"].items():
         title = title_of(metric)
@@ -193,13 +225,17 @@ def _spreadsheet_row(one: Content, system: Content, baseline: str | None) -> dic
         values = {"": score["mean"], " deviation": score["deviation"], " low": low, " high": high}
         row |= {f"{title}{what}": value for what, value in values.items()}
         row[f"{title} better than"] = score["better_than"]
-        row |= _p_values(title, score["p"], against)
+        row |= _p_values(title, score["p"], against, alpha)
     return row
 
 
-def _p_values(title: str, p: Mapping[str, float], against: Mapping[str, str]) -> dict[str, str | None]:
+def _p_values(
+    title: str, p: Mapping[str, float], against: Mapping[str, str], alpha: float
+) -> dict[str, str | None]:
     """Return the cell of a p-value; `None` for the baseline itself."""
-    return {f"{title} {what}": f"{p[name]:.4f}" if name in p else None for what, name in against.items()}
+    return {
+        f"{title} {what}": precise_p(p[name], alpha) if name in p else None for what, name in against.items()
+    }
 
 
 def signatures(table: Content) -> list[str]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import TOKENIZED_BLEU, title_of
 from itersel.report.baseline import baseline_and_best
-from itersel.report.table import ALL_TEST_SETS
+from itersel.report.table import ALL_TEST_SETS, told_p
 from itersel.storage.json_files import check_numbers
 from itersel.storage.text_table import Content
 
@@ -22,12 +22,19 @@ class Answer(NamedTuple):
     baseline: str | None = None  # `None` if there is no other system
     baseline_score: float = 0.0
     p: float = 1.0
+    told_p: str = ""
     is_significant: bool = False
 
     @property
     def difference(self) -> float:
-        """The difference from the baseline as it is shown: 0 if it is rounded to 0."""
-        return round(self.score - self.baseline_score, 2) + 0.0
+        """The difference from the baseline."""
+        return self.score - self.baseline_score
+
+    @property
+    def told_difference(self) -> str:
+        """The size of the difference as it is shown, which is not 0 unless the scores are equal."""
+        text = f"{abs(self.difference):.2f}"
+        return "less than 0.01" if self.difference and float(text) == 0 else text
 
 
 def answer(table: Content) -> Answer:
@@ -47,9 +54,13 @@ def answer(table: Content) -> Answer:
 
     p = scores[best]["p"][baseline]
     check_numbers((found.score, scores[baseline]["mean"], p))
-    is_significant = p < table["significance"]["alpha"]
+    alpha = table["significance"]["alpha"]
     return found._replace(
-        baseline=baseline, baseline_score=scores[baseline]["mean"], p=p, is_significant=is_significant
+        baseline=baseline,
+        baseline_score=scores[baseline]["mean"],
+        p=p,
+        told_p=told_p(p, alpha),
+        is_significant=p < alpha,
     )
 
 

@@ -32,7 +32,7 @@ from itersel.report.page.document import read_document
 from itersel.report.page.folder import LOCK
 from itersel.report.page.sentences import MOST
 from itersel.report.page.table import format_hours, table_view
-from itersel.report.table import format_p, signatures
+from itersel.report.table import signatures
 from itersel.storage.files import write_lines
 from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, TEMPLATES
 from itersel.vectors.features import EXPLANATIONS
@@ -93,12 +93,7 @@ def fill(template: str, scripts: Sequence[str], *, data: object, charts: object,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "number": format_number,
-        "hours": format_hours,
-        "breakable": breakable,
-        "p": format_p,
-    }
+    environment.filters |= {"number": format_number, "hours": format_hours, "breakable": breakable}
 
     code = [vega(), *(asset(name) for name in scripts)]
     return environment.get_template(template).render(

@@ -12,16 +12,7 @@ from itersel.report.baseline import baseline_and_best, best_on_devtest, is_exper
 from itersel.report.columns import DIFFERENCE, OF_EPOCHS, ON_DEVTEST, ON_TEST, SETTINGS
 from itersel.report.page.answer import answer, main_metric
 from itersel.report.page.folder import read_optional
-from itersel.report.table import (
-    ALL_TEST_SETS,
-    NOTHING,
-    WORDS,
-    Cell,
-    all_test_sets,
-    cells,
-    format_p,
-    score_cell,
-)
+from itersel.report.table import ALL_TEST_SETS, NOTHING, WORDS, Cell, all_test_sets, cells, score_cell, told_p
 from itersel.storage.json_files import check_numbers
 from itersel.storage.text_table import Content
 
@@ -47,8 +38,11 @@ PHRASES = dict.fromkeys((*SETTINGS, *OF_EPOCHS), "{title} {value}") | {
 }
 # Titles of columns that no key may take.
 TITLES = ("system", "experiment", *SETTINGS, DIFFERENCE, *OF_EPOCHS, *COSTS)
-# Keys that are in the columns of the shards and of the chosen epoch.
-IN_COLUMNS = ("tasks.name", "tasks.shards", "epochs")
+# Keys that the other columns show.
+IN_COLUMNS = (
+    *("learner.name", "mixing.name", "tasks.name", "tasks.shards"),
+    *("tune_on", "features", "templates", "epochs"),
+)
 # Keys that differ between experiments and have no column otherwise: as many as fit.
 MOST_VARIED = 3
 
@@ -80,6 +74,7 @@ class Shown(NamedTuple):
     costs: Mapping[str, Sequence[Content]]  # of the runs of an experiment, by its name
     settings: Mapping[str, Mapping[str, str]]  # of each experiment, by its name: keys that differ
     baseline: str | None
+    alpha: float  # of the significance tests
 
 
 def read_table(path: Path) -> dict[str, Any] | None:
@@ -123,7 +118,8 @@ def table_view(
         if costs and run["run"] in costs:
             of_experiments.setdefault(run["experiment"], []).append(costs[run["run"]])
 
-    shown = Shown(of_experiments, _differing(settings) if settings else {}, baseline_and_best(table)[0])
+    baseline, alpha = baseline_and_best(table)[0], table["significance"]["alpha"]
+    shown = Shown(of_experiments, _differing(settings) if settings else {}, baseline, alpha)
     return [_view(one, shown) for one in all_test_sets(table)]
 
 
@@ -156,7 +152,7 @@ def _view(one: Content, shown: Shown) -> View:
     own = [title for title in SETTINGS if title not in agreed]
     varied = _varied(systems, [[row[title].text for row in experiments] for title in own], shown.settings)
 
-    scores = dict(score_columns(one, shown.baseline))
+    scores = dict(score_columns(one, shown.baseline, shown.alpha))
     columns = {title: [row[title] for row in rows] for title in ("system", "experiment", *own)}
     columns |= {**varied, **{title: column for title, (column, _) in scores.items()}}
     if not is_pooled:
@@ -225,7 +221,9 @@ def _setting(text: str) -> Cell:
         return Cell(text, text)
 
 
-def score_columns(one: Content, baseline: str | None) -> Iterator[tuple[str, tuple[list[Cell], str]]]:
+def score_columns(
+    one: Content, baseline: str | None, alpha: float
+) -> Iterator[tuple[str, tuple[list[Cell], str]]]:
     """Yield title, cells and signature of each score; after the main one, differences from the baseline."""
     names, main = [system["name"] for system in one["systems"]], title_of(main_metric(one))
     for title, signature, scores, sign in _scores(one):
@@ -234,7 +232,7 @@ def score_columns(one: Content, baseline: str | None) -> Iterator[tuple[str, tup
             score_cell(score)._replace(
                 marks=join_numbers(score.get("better_than", ())),
                 is_best=sign * score["mean"] == best,
-                p=format_p(score["p"][baseline]) if baseline in score["p"] else "",
+                p=told_p(score["p"][baseline], alpha) if baseline in score["p"] else "",
             )
             for score in scores
         ]

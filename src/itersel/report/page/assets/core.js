@@ -73,15 +73,19 @@ page.rule = function (source, target) {
   return [side(source), " → ", side(target)];
 };
 
-// Returns the two sides of a rule that is a feature (template R); null if words contain what separates them.
+// Returns the two sides of a rule that is a feature (template R); null if the name cannot be taken apart: if there are
+// more colons, an empty word, or other gaps on one side than on the other. An underscore within a word cannot be told
+// from one between words, and becomes a space.
 page.sides = function (name) {
   const [, source, target, ...more] = name.match(/^R:[^:_]+:([^:]+):([^:]+)$/) ?? [];
   if (!source || more.length || [source, target].some((side) => side.split("_").includes(""))) return null;
   let gaps = 0;
-  return [
+  const sides = [
     source.split("_").map((symbol) => (symbol === "NX" ? -++gaps : symbol)),
     target.split("_").map((symbol) => (/^N[12]$/.test(symbol) ? -Number(symbol[1]) : symbol)),
   ];
+  const [left, right] = sides.map((side) => side.filter((symbol) => typeof symbol === "number").sort().join());
+  return left === right ? sides : null;
 };
 
 page.fill = function (select, names, chosen) {
