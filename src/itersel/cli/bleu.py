@@ -5,9 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from itersel.cli.arguments import add_options, add_randomization, add_reference, add_tokenize, add_tokenizer
+from itersel.cli.arguments import (
+    add_options,
+    add_randomization,
+    add_reference,
+    add_tokenize,
+    add_tokenizer,
+    named_file,
+)
 from itersel.config.command_line import different_names, refuse
 from itersel.errors import InputError
 from itersel.evaluate.names import COMPARED, OF_TEXT, TOKENIZED_BLEU, title_of
@@ -52,6 +59,11 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     metrics = {"--metrics NAMES": f"some of {listed}; lowercased metrics ignore case"}
     add_options(parser, metrics, type=different_metrics, default=COMPARED)
     add_tokenizer(parser)
+    scores = (
+        "a score of your own, such as COMET, whose mean is compared: a number for each line of a system, "
+        "higher is better; once for each system, in their order"
+    )
+    add_options(parser, {"--scores NAME=FILE": scores}, type=named_file, action="append", default=[])
     add_options(parser, {"--json": "print JSON"}, action="store_true")
     add_randomization(parser)
 
@@ -79,7 +91,8 @@ def _compare(options: argparse.Namespace) -> None:
 
     trials = {"trials": options.trials, "seed": options.seed}
     settings = {name: getattr(options, name) for name in ("metrics", "tokenizer")}
-    found = compare(outputs, *references, **settings, **trials)
+    scores = _own_scores(options.scores, [*outputs], len(references[0]))
+    found = compare(outputs, *references, scores=scores, **settings, **trials)
 
     if options.json:
         metrics = [one._asdict() | {"systems": [system._asdict() for system in one.systems]} for one in found]
@@ -91,6 +104,25 @@ def _compare(options: argparse.Namespace) -> None:
     print(f"\np: approximate randomization, {options.trials} trials, seed {options.seed}")
 
 
+def _own_scores(
+    given: list[tuple[str, str]], systems: list[str], sentences: int
+) -> dict[str, dict[str, Any]]:
+    """Read the scores that a user has for each line, by name and system."""
+    from itersel.lists.numbers import read_numbers
+
+    paths: dict[str, list[str]] = {}
+    for name, path in given:
+        paths.setdefault(name, []).append(path)
+
+    found = {}
+    for name, files in paths.items():
+        if len(files) != len(systems):
+            raise InputError(f"--scores names {len(files)} files of {name} for {len(systems)} systems")
+        numbers = [read_numbers(file).of_translations(sentences) for file in files]
+        found[name] = dict(zip(systems, numbers, strict=True))
+    return found
+
+
 def _table(found: MetricScores) -> Iterator[str]:
     """Yield the table of a metric, and sacrebleu's signature."""
     from tabulate import tabulate
@@ -98,14 +130,22 @@ def _table(found: MetricScores) -> Iterator[str]:
     from itersel.report.scores import ALPHA
     from itersel.report.table import format_p
 
+    # users' scores may be from 0 to 1
+    digits = 2 if found.signature else 4
     rows = [
         (
-            *(one.system, one.score, f"{one.interval.low:.2f} to {one.interval.high:.2f}", one.difference),
+            *(
+                one.system,
+                one.score,
+                " to ".join(f"{bound:.{digits}f}" for bound in one.interval),
+                one.difference,
+            ),
             None if one.p is None else format_p(one.p, ALPHA),
         )
         for one in found.systems
     ]
     headers = ("system", title_of(found.name), "95 % interval", "difference", "p")
-    forms = {"floatfmt": ("", ".2f", "", "+.2f", ""), "colalign": ("left", *["right"] * 4)}
+    forms = {"floatfmt": ("", f".{digits}f", "", f"+.{digits}f", ""), "colalign": ("left", *["right"] * 4)}
     yield tabulate(rows, headers, tablefmt="simple", **forms, disable_numparse=[0, 4])
-    yield f"{title_of(found.name)}: sacrebleu {found.signature}"
+    how = f"sacrebleu {found.signature}" if found.signature else "mean of the given numbers"
+    yield f"{title_of(found.name)}: {how}"

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sacrebleu.metrics.base import Metric as SacreMetric
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
@@ -34,6 +35,8 @@ DECIMALS = 10
 # sacrebleu's tokenizers for languages without spaces, where TER also has to split text into characters.
 UNSPACED = ("zh", "ja-mecab")
 ORDERS = 4
+# Users' numbers are rounded to six decimals, so that sums of whole numbers are exact in any order.
+OWN_SCALE, MOST_OWN = 10**6, 10**6
 # Parameters of chrF++: orders of character and word n-grams, and the weight of recall. chrF has no words.
 CHARACTER_ORDERS, WORD_ORDERS, BETA = 6, 2, 2
 
@@ -165,8 +168,8 @@ def read_translations(path: FilePath, references: Sequence[ReferenceText], refer
 class Metric:
     """A corpus score, computed from sums of counts."""
 
-    name: str  # one of `METRICS`
-    signature: str  # sacrebleu's
+    name: str  # one of `METRICS`, or of a user's own score
+    signature: str  # sacrebleu's; empty for a user's own score
     scale: int  # factor that makes the counts whole numbers, whose sums are exact in any order
 
     def scores(self, sums: Sums) -> Sums:
@@ -232,6 +235,30 @@ def _make_counter(
     return CHRF(lowercase=is_lower, word_order=WORD_ORDERS if kind == "chrf++" else 0, **given)
 
 
+def own_metric(name: str) -> Metric:
+    """Return the mean of a score that a user has for each sentence, such as COMET."""
+    return Metric(name, "", OWN_SCALE)
+
+
+def own_counts(values: ArrayLike, sentences: int, what: str) -> Sums:
+    """Return the counts of `own_metric`: sentences x 2; an `InputError` names `what` the values are."""
+    try:
+        found = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} are not numbers") from None
+    if found.shape != (sentences,):
+        size = "x".join(map(str, found.shape))
+        raise InputError(f"{what} have the shape {size} for {sentences} sentences; give a number for each")
+    if not (np.abs(found) <= MOST_OWN).all():
+        raise InputError(f"{what} contain a number that is not finite, or beyond {MOST_OWN:,}")
+    return np.column_stack((np.rint(found * OWN_SCALE), np.ones(sentences)))
+
+
+def own_formula(sums: Sums) -> Sums:
+    """Return the mean of numbers from sums of (number, 1 for each)."""
+    return sums[..., 0] / (sums[..., 1] * OWN_SCALE)
+
+
 def bleu_formula(sums: Sums, smoothing: str = "exp") -> Sums:
     """Return BLEU from sums of (length, reference length, 4 x matches, 4 x n-grams).
 
@@ -286,6 +313,8 @@ NUMBERS = {
 
 
 def _formula(name: str) -> Callable[[Sums], Sums]:
+    if name not in METRICS:
+        return own_formula
     if name == TOKENIZED_BLEU:
         return partial(bleu_formula, smoothing="none")
     return FORMULAS[METRICS[name].kind]

@@ -55,10 +55,10 @@ def metric_name(text: object, choices: Collection[str]) -> str:
 
 
 def title_of(name: str) -> str:
-    """Return how the name of a metric is shown."""
-    return METRICS[name].title
+    """Return how the name of a metric is shown; a user's own score is shown as it is named."""
+    return METRICS[name].title if name in METRICS else name
 
 
 def sign_of(name: str) -> int:
-    """Return -1 if lower values of a metric are better, else 1."""
-    return -1 if METRICS[name].kind == "ter" else 1
+    """Return -1 if lower values of a metric are better, else 1, as for a user's own score."""
+    return -1 if name in METRICS and METRICS[name].kind == "ter" else 1

@@ -6,16 +6,35 @@ The former is by Noreen (1989) and Riezler & Maxwell (2005); the latter by Koehn
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from itersel.errors import InputError, check_choice
-from itersel.evaluate.metrics import DECIMALS, Metric, ReferenceText, Sums, checked_references, make_metrics
-from itersel.evaluate.names import COMPARED, DEFAULT_TOKENIZER, OF_TEXT, TOKENIZERS, TRIALS, metric_name
+from itersel.evaluate.metrics import (
+    DECIMALS,
+    Metric,
+    ReferenceText,
+    Sums,
+    TextMetric,
+    checked_references,
+    make_metrics,
+    own_counts,
+    own_metric,
+)
+from itersel.evaluate.names import (
+    COMPARED,
+    DEFAULT_TOKENIZER,
+    METRICS,
+    OF_TEXT,
+    TOKENIZERS,
+    TRIALS,
+    metric_name,
+)
 from itersel.storage.arrays import Float64s
 
 # Numbers in the largest array of a pass over a block of trials or drawn texts: 8 MB.
@@ -341,6 +360,7 @@ def compare(
     *references: ReferenceText,
     metrics: Sequence[str] = COMPARED,
     tokenizer: str = DEFAULT_TOKENIZER,
+    scores: Mapping[str, Mapping[str, ArrayLike]] | None = None,
     trials: int = TRIALS,
     seed: int = 1,
 ) -> list[MetricScores]:
@@ -358,13 +378,17 @@ def compare(
         case.
     tokenizer
         sacrebleu's tokenizer for BLEU; ``none`` for tokenised text.
+    scores
+        Scores of your own, such as COMET: by name and by system, a number for each sentence, higher is
+        better. Their mean is compared.
     trials, seed
         Number and seed of the random exchanges.
 
     Returns
     -------
     list of MetricScores
-        For each metric, the scores of all systems with 95 % intervals, differences and p-values.
+        For each metric, then each of your scores: those of all systems with 95 % intervals, differences
+        and p-values.
 
     Raises
     ------
@@ -386,12 +410,14 @@ def compare(
         if len(lines) != sentences:
             raise InputError(f"{name} has {len(lines)} lines, but the reference has {sentences}")
 
+    counted = _count(outputs, make_metrics(checked_references(references), tokenizer, names))
+    counted |= _own_counts(scores or {}, outputs, sentences)
+
     exchanges, bootstrap = Randomization(sentences, trials, seed), Bootstrap(sentences)
     found = []
-    for metric in make_metrics(checked_references(references), tokenizer, names):
+    for metric, by_system in counted.items():
         systems: list[SystemScore] = []
-        for name, lines in outputs.items():
-            counts = metric.counts(lines)
+        for name, counts in by_system.items():
             score, interval = metric.score(counts), bootstrap.interval(metric, [counts])
             exchanged = exchanges.exchange(counts)
 
@@ -405,3 +431,31 @@ def compare(
 
         found.append(MetricScores(metric.name, metric.signature, tuple(systems)))
     return found
+
+
+def _count(
+    outputs: Mapping[str, Sequence[str]], metrics: Sequence[TextMetric]
+) -> dict[Metric, dict[str, Sums]]:
+    """Return the counts of all systems, by metric."""
+    return {metric: {name: metric.counts(lines) for name, lines in outputs.items()} for metric in metrics}
+
+
+def _own_counts(
+    scores: Mapping[str, Mapping[str, ArrayLike]], systems: Collection[str], sentences: int
+) -> dict[Metric, dict[str, Sums]]:
+    """Return the counts of a user's own scores; see `compare`."""
+    for name, by_system in scores.items():
+        if name.lower() in METRICS or not name.isprintable() or not name.strip():
+            raise InputError(f"'{name}' cannot be the name of a score of your own; choose another")
+        if set(by_system) != set(systems):
+            missing = ", ".join(sorted(set(systems) ^ set(by_system)))
+            raise InputError(
+                f"the score '{name}' needs numbers for each of the systems, unlike for {missing}"
+            )
+    return {
+        own_metric(name): {
+            system: own_counts(by_system[system], sentences, f"the scores '{name}' of {system}")
+            for system in systems
+        }
+        for name, by_system in scores.items()
+    }
