@@ -134,12 +134,10 @@ def _table(found: MetricScores) -> Iterator[str]:
     digits = 2 if found.signature else 4
     rows = [
         (
-            *(
-                one.system,
-                one.score,
-                " to ".join(f"{bound:.{digits}f}" for bound in one.interval),
-                one.difference,
-            ),
+            one.system,
+            one.score,
+            " to ".join(f"{bound:.{digits}f}" for bound in one.interval),
+            one.difference,
             None if one.p is None else format_p(one.p, ALPHA),
         )
         for one in found.systems

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 import numpy as np
@@ -325,7 +325,7 @@ class SystemScore(NamedTuple):
     Attributes
     ----------
     score
-        0 to 100; TER may be higher.
+        0 to 100; TER may be higher, and scores of your own have the scale of their numbers.
     interval
         95 % confidence interval, by bootstrap.
     difference, p
@@ -345,9 +345,9 @@ class MetricScores(NamedTuple):
     Attributes
     ----------
     name
-        As in `compare`, in lower case.
+        As in `compare`, in lower case, or of a score of your own.
     signature
-        sacrebleu's signature.
+        sacrebleu's signature; empty for a score of your own.
     """
 
     name: str
@@ -410,14 +410,15 @@ def compare(
         if len(lines) != sentences:
             raise InputError(f"{name} has {len(lines)} lines, but the reference has {sentences}")
 
-    counted = _count(outputs, make_metrics(checked_references(references), tokenizer, names))
-    counted |= _own_counts(scores or {}, outputs, sentences)
+    own = _own_counts(scores or {}, outputs, sentences)
+    text_metrics = make_metrics(checked_references(references), tokenizer, names)
+    counted = chain(_counted(outputs, text_metrics), ((one, counts.items()) for one, counts in own.items()))
 
     exchanges, bootstrap = Randomization(sentences, trials, seed), Bootstrap(sentences)
     found = []
-    for metric, by_system in counted.items():
+    for metric, by_system in counted:
         systems: list[SystemScore] = []
-        for name, counts in by_system.items():
+        for name, counts in by_system:
             score, interval = metric.score(counts), bootstrap.interval(metric, [counts])
             exchanged = exchanges.exchange(counts)
 
@@ -433,11 +434,12 @@ def compare(
     return found
 
 
-def _count(
+def _counted(
     outputs: Mapping[str, Sequence[str]], metrics: Sequence[TextMetric]
-) -> dict[Metric, dict[str, Sums]]:
-    """Return the counts of all systems, by metric."""
-    return {metric: {name: metric.counts(lines) for name, lines in outputs.items()} for metric in metrics}
+) -> Iterator[tuple[Metric, Iterator[tuple[str, Sums]]]]:
+    """Yield the metrics, each with the counts of one system after the other: all may fill the memory."""
+    for metric in metrics:
+        yield metric, ((name, metric.counts(lines)) for name, lines in outputs.items())
 
 
 def _own_counts(
