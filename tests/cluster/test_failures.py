@@ -150,6 +150,9 @@ def test_scheduler_down(prepared, local):
 def test_rescheduled(prepared, local, cluster):
     """A task that hangs is restarted with qmod, as after the loss of its node."""
     run = prepared.start_and_wait(EPOCH, {SHARD: WAITS}, TARGET)
+    # a task that the master still counts as being transferred could be lost
+    running = re.compile(rf"^ *\d+ .* r +\d\d/\d\d/.* {SHARD + 1} *$", re.M)
+    wait_until(lambda: running.search(cluster.ask("qstat")) is not None)
     cluster.ask("qmod", "-rj", f"{prepared.number_of(FAILED)}.{SHARD + 1}")
     output = ended(run)
     assert len(re.findall(rf"array \d+ {FAILED}-", output)) == 1
