@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from itersel.config.search import Search as Search
     from itersel.config.steps import TrainSettings as TrainSettings
     from itersel.errors import InputError as InputError
+    from itersel.evaluate.compare import MetricScores as MetricScores
+    from itersel.evaluate.compare import compare as compare
     from itersel.evaluate.metrics import CorpusScore as CorpusScore
-    from itersel.evaluate.significance import MetricScores as MetricScores
-    from itersel.evaluate.significance import compare as compare
     from itersel.grammar.shard import Shard as Shard
     from itersel.grammar.shard import read_shard as read_shard
     from itersel.learn.learners.adagrad import AdaGrad as AdaGrad
@@ -60,8 +60,8 @@ _MODULES = {
     "itersel.config.search": ("Search",),
     "itersel.config.steps": ("TrainSettings",),
     "itersel.errors": ("InputError",),
+    "itersel.evaluate.compare": ("MetricScores", "compare"),
     "itersel.evaluate.metrics": ("CorpusScore",),
-    "itersel.evaluate.significance": ("MetricScores", "compare"),
     "itersel.grammar.shard": ("Shard", "read_shard"),
     "itersel.learn.learners.adagrad": ("AdaGrad",),
     "itersel.learn.learners.margin_perceptron": ("MarginPerceptron",),

@@ -10,9 +10,9 @@ from itersel.config.reading import read_config
 from itersel.config.report_steps import ChooseSettings, PatienceSettings
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
+from itersel.evaluate.compare import compare
 from itersel.evaluate.metrics import make_metrics
 from itersel.evaluate.names import METRICS, OF_TEXT, TABULATED, TOKENIZED_BLEU, sign_of, title_of
-from itersel.evaluate.significance import compare
 from itersel.report.page.sentences import signature_of_sentences
 from itersel.tune.nbest import tune_nbest
 

@@ -11,7 +11,7 @@ from tests.refusals import input_error
 
 import itersel
 from itersel.cli.main import main
-from itersel.evaluate.metrics import own_counts, own_metric
+from itersel.evaluate.compare import own_counts, own_metric
 from itersel.storage.files import write_lines
 
 LINES = [f"sentence number {number} has some words" for number in range(60)]

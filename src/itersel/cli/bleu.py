@@ -20,7 +20,7 @@ from itersel.errors import InputError
 from itersel.evaluate.names import COMPARED, OF_TEXT, TOKENIZED_BLEU, title_of
 
 if TYPE_CHECKING:
-    from itersel.evaluate.significance import MetricScores
+    from itersel.evaluate.compare import MetricScores
 
 
 def _add_bleu(parser: argparse.ArgumentParser) -> None:
@@ -80,8 +80,8 @@ def different_metrics(text: str) -> tuple[str, ...]:
 
 
 def _compare(options: argparse.Namespace) -> None:
+    from itersel.evaluate.compare import compare
     from itersel.evaluate.metrics import read_references, read_translations
-    from itersel.evaluate.significance import compare
 
     references, outputs = read_references(options.reference), {}
     for path in (options.baseline, *options.systems):

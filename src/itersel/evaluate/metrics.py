@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sacrebleu.metrics.base import Metric as SacreMetric
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
@@ -35,8 +34,8 @@ DECIMALS = 10
 # sacrebleu's tokenizers for languages without spaces, where TER also has to split text into characters.
 UNSPACED = ("zh", "ja-mecab")
 ORDERS = 4
-# Users' numbers are rounded to six decimals, so that sums of whole numbers are exact in any order.
-OWN_SCALE, MOST_OWN = 10**6, 10**6
+# Numbers that users give are rounded to six decimals, so that sums of whole numbers are exact in any order.
+OWN_SCALE = 10**6
 # Parameters of chrF++: orders of character and word n-grams, and the weight of recall. chrF has no words.
 CHARACTER_ORDERS, WORD_ORDERS, BETA = 6, 2, 2
 
@@ -233,25 +232,6 @@ def _make_counter(
         is_split = tokenizer in UNSPACED
         return TER(case_sensitive=not is_lower, normalized=is_split, asian_support=is_split, **given)
     return CHRF(lowercase=is_lower, word_order=WORD_ORDERS if kind == "chrf++" else 0, **given)
-
-
-def own_metric(name: str) -> Metric:
-    """Return the mean of a score that a user has for each sentence, such as COMET."""
-    return Metric(name, "", OWN_SCALE)
-
-
-def own_counts(values: ArrayLike, sentences: int, what: str) -> Sums:
-    """Return the counts of `own_metric`: sentences x 2; an `InputError` names `what` the values are."""
-    try:
-        found = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} are not numbers") from None
-    if found.shape != (sentences,):
-        size = "x".join(map(str, found.shape))
-        raise InputError(f"{what} have the shape {size} for {sentences} sentences; give a number for each")
-    if not (np.abs(found) <= MOST_OWN).all():
-        raise InputError(f"{what} contain a number that is not finite, or beyond {MOST_OWN:,}")
-    return np.column_stack((np.rint(found * OWN_SCALE), np.ones(sentences)))
 
 
 def own_formula(sums: Sums) -> Sums:

@@ -6,35 +6,15 @@ The former is by Noreen (1989) and Riezler & Maxwell (2005); the latter by Koehn
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import accumulate, chain
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from itersel.errors import InputError, check_choice
-from itersel.evaluate.metrics import (
-    DECIMALS,
-    Metric,
-    ReferenceText,
-    Sums,
-    TextMetric,
-    checked_references,
-    make_metrics,
-    own_counts,
-    own_metric,
-)
-from itersel.evaluate.names import (
-    COMPARED,
-    DEFAULT_TOKENIZER,
-    METRICS,
-    OF_TEXT,
-    TOKENIZERS,
-    TRIALS,
-    metric_name,
-)
+from itersel.evaluate.metrics import DECIMALS, Metric, Sums
+from itersel.evaluate.names import TRIALS
 from itersel.storage.arrays import Float64s
 
 # Numbers in the largest array of a pass over a block of trials or drawn texts: 8 MB.
@@ -317,147 +297,3 @@ class Bootstrap:
             for own, counts in zip(sums, runs, strict=True):
                 np.matmul(times, counts, out=own[rows])
         return np.asarray(np.mean([metric.scores(own) for own in sums], axis=0))
-
-
-class SystemScore(NamedTuple):
-    """A score of one system, and how it differs from the baseline.
-
-    Attributes
-    ----------
-    score
-        0 to 100; TER may be higher, and scores of your own have the scale of their numbers.
-    interval
-        95 % confidence interval, by bootstrap.
-    difference, p
-        Difference from the baseline and its p-value by approximate randomization; None for the baseline.
-    """
-
-    system: str
-    score: float
-    interval: Interval
-    difference: float | None
-    p: float | None
-
-
-class MetricScores(NamedTuple):
-    """The scores of all systems by one metric, the baseline first.
-
-    Attributes
-    ----------
-    name
-        As in `compare`, in lower case, or of a score of your own.
-    signature
-        sacrebleu's signature; empty for a score of your own.
-    """
-
-    name: str
-    signature: str
-    systems: tuple[SystemScore, ...]
-
-
-def compare(
-    outputs: Mapping[str, Sequence[str]],
-    *references: ReferenceText,
-    metrics: Sequence[str] = COMPARED,
-    tokenizer: str = DEFAULT_TOKENIZER,
-    scores: Mapping[str, Mapping[str, ArrayLike]] | None = None,
-    trials: int = TRIALS,
-    seed: int = 1,
-) -> list[MetricScores]:
-    """Score systems, and test their differences from the first, as ``itersel compare`` does.
-
-    Parameters
-    ----------
-    outputs
-        Translations by name of the system, one per sentence; the first system is the baseline.
-    *references
-        One or more reference translations, each with one line per sentence; None or an empty line where a
-        sentence has fewer references than others.
-    metrics
-        Some of ``bleu``, ``chrf``, ``chrf++`` and ``ter``, and ``lowercased-bleu`` and so on, which ignore
-        case.
-    tokenizer
-        sacrebleu's tokenizer for BLEU; ``none`` for tokenised text.
-    scores
-        Scores of your own, such as COMET: by name and by system, a number for each sentence, higher is
-        better. Their mean is compared.
-    trials, seed
-        Number and seed of the random exchanges.
-
-    Returns
-    -------
-    list of MetricScores
-        For each metric, then each of your scores: those of all systems with 95 % intervals, differences
-        and p-values.
-
-    Raises
-    ------
-    InputError
-        If there is no reference or no sentence, or the numbers of lines differ.
-    """
-    names = [*dict.fromkeys(metric_name(name, OF_TEXT) for name in metrics)]
-    check_choice("tokenizer", tokenizer, TOKENIZERS)
-
-    if trials < 1:
-        raise InputError(f"trials is {trials}; at least 1 is needed")
-    if not outputs or not references or not references[0]:
-        raise InputError("there is nothing to compare; give outputs and references of at least one sentence")
-
-    sentences = len(references[0])
-    for name, lines in outputs.items():
-        if isinstance(lines, str):
-            raise InputError(f"the output of {name} is a string, expected a list of lines")
-        if len(lines) != sentences:
-            raise InputError(f"{name} has {len(lines)} lines, but the reference has {sentences}")
-
-    own = _own_counts(scores or {}, outputs, sentences)
-    text_metrics = make_metrics(checked_references(references), tokenizer, names)
-    counted = chain(_counted(outputs, text_metrics), ((one, counts.items()) for one, counts in own.items()))
-
-    exchanges, bootstrap = Randomization(sentences, trials, seed), Bootstrap(sentences)
-    found = []
-    for metric, by_system in counted:
-        systems: list[SystemScore] = []
-        for name, counts in by_system:
-            score, interval = metric.score(counts), bootstrap.interval(metric, [counts])
-            exchanged = exchanges.exchange(counts)
-
-            if not systems:
-                base, first = score, exchanged
-                systems.append(SystemScore(name, score, interval, None, None))
-                continue
-
-            p = differences(metric, first, exchanged).p
-            systems.append(SystemScore(name, score, interval, score - base, p))
-
-        found.append(MetricScores(metric.name, metric.signature, tuple(systems)))
-    return found
-
-
-def _counted(
-    outputs: Mapping[str, Sequence[str]], metrics: Sequence[TextMetric]
-) -> Iterator[tuple[Metric, Iterator[tuple[str, Sums]]]]:
-    """Yield the metrics, each with the counts of one system after the other: all may fill the memory."""
-    for metric in metrics:
-        yield metric, ((name, metric.counts(lines)) for name, lines in outputs.items())
-
-
-def _own_counts(
-    scores: Mapping[str, Mapping[str, ArrayLike]], systems: Collection[str], sentences: int
-) -> dict[Metric, dict[str, Sums]]:
-    """Return the counts of a user's own scores; see `compare`."""
-    for name, by_system in scores.items():
-        if name.lower() in METRICS or not name.isprintable() or not name.strip():
-            raise InputError(f"'{name}' cannot be the name of a score of your own; choose another")
-        if set(by_system) != set(systems):
-            missing = ", ".join(sorted(set(systems) ^ set(by_system)))
-            raise InputError(
-                f"the score '{name}' needs numbers for each of the systems, unlike for {missing}"
-            )
-    return {
-        own_metric(name): {
-            system: own_counts(by_system[system], sentences, f"the scores '{name}' of {system}")
-            for system in systems
-        }
-        for name, by_system in scores.items()
-    }

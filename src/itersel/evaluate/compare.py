@@ -1,0 +1,197 @@
+"""Compare the outputs of systems, as ``itersel compare`` does: by metrics, and by scores that users have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from itersel.errors import InputError, check_choice
+from itersel.evaluate.metrics import (
+    OWN_SCALE,
+    Metric,
+    ReferenceText,
+    Sums,
+    TextMetric,
+    checked_references,
+    make_metrics,
+)
+from itersel.evaluate.names import (
+    COMPARED,
+    DEFAULT_TOKENIZER,
+    METRICS,
+    OF_TEXT,
+    TOKENIZERS,
+    TRIALS,
+    metric_name,
+)
+from itersel.evaluate.significance import Bootstrap, Interval, Randomization, differences
+
+# The largest number that a user may give for a sentence.
+MOST_OWN = 10**6
+
+
+class SystemScore(NamedTuple):
+    """A score of one system, and how it differs from the baseline.
+
+    Attributes
+    ----------
+    score
+        0 to 100; TER may be higher, and scores of your own have the scale of their numbers.
+    interval
+        95 % confidence interval, by bootstrap.
+    difference, p
+        Difference from the baseline and its p-value by approximate randomization; None for the baseline.
+    """
+
+    system: str
+    score: float
+    interval: Interval
+    difference: float | None
+    p: float | None
+
+
+class MetricScores(NamedTuple):
+    """The scores of all systems by one metric, the baseline first.
+
+    Attributes
+    ----------
+    name
+        As in `compare`, in lower case, or of a score of your own.
+    signature
+        sacrebleu's signature; empty for a score of your own.
+    """
+
+    name: str
+    signature: str
+    systems: tuple[SystemScore, ...]
+
+
+def compare(
+    outputs: Mapping[str, Sequence[str]],
+    *references: ReferenceText,
+    metrics: Sequence[str] = COMPARED,
+    tokenizer: str = DEFAULT_TOKENIZER,
+    scores: Mapping[str, Mapping[str, ArrayLike]] | None = None,
+    trials: int = TRIALS,
+    seed: int = 1,
+) -> list[MetricScores]:
+    """Score systems, and test their differences from the first, as ``itersel compare`` does.
+
+    Parameters
+    ----------
+    outputs
+        Translations by name of the system, one per sentence; the first system is the baseline.
+    *references
+        One or more reference translations, each with one line per sentence; None or an empty line where a
+        sentence has fewer references than others.
+    metrics
+        Some of ``bleu``, ``chrf``, ``chrf++`` and ``ter``, and ``lowercased-bleu`` and so on, which ignore
+        case.
+    tokenizer
+        sacrebleu's tokenizer for BLEU; ``none`` for tokenised text.
+    scores
+        Scores of your own, such as COMET: by name and by system, a number for each sentence, higher is
+        better. Their mean is compared.
+    trials, seed
+        Number and seed of the random exchanges.
+
+    Returns
+    -------
+    list of MetricScores
+        For each metric, then each of your scores: those of all systems with 95 % intervals, differences
+        and p-values.
+
+    Raises
+    ------
+    InputError
+        If there is no reference or no sentence, or the numbers of lines differ.
+    """
+    names = [*dict.fromkeys(metric_name(name, OF_TEXT) for name in metrics)]
+    check_choice("tokenizer", tokenizer, TOKENIZERS)
+
+    if trials < 1:
+        raise InputError(f"trials is {trials}; at least 1 is needed")
+    if not outputs or not references or not references[0]:
+        raise InputError("there is nothing to compare; give outputs and references of at least one sentence")
+
+    sentences = len(references[0])
+    for name, lines in outputs.items():
+        if isinstance(lines, str):
+            raise InputError(f"the output of {name} is a string, expected a list of lines")
+        if len(lines) != sentences:
+            raise InputError(f"{name} has {len(lines)} lines, but the reference has {sentences}")
+
+    own = _own_counts(scores or {}, outputs, sentences)
+    text_metrics = make_metrics(checked_references(references), tokenizer, names)
+    counted = chain(_counted(outputs, text_metrics), ((one, counts.items()) for one, counts in own.items()))
+
+    exchanges, bootstrap = Randomization(sentences, trials, seed), Bootstrap(sentences)
+    found = []
+    for metric, by_system in counted:
+        systems: list[SystemScore] = []
+        for name, counts in by_system:
+            score, interval = metric.score(counts), bootstrap.interval(metric, [counts])
+            exchanged = exchanges.exchange(counts)
+
+            if not systems:
+                base, first = score, exchanged
+                systems.append(SystemScore(name, score, interval, None, None))
+                continue
+
+            p = differences(metric, first, exchanged).p
+            systems.append(SystemScore(name, score, interval, score - base, p))
+
+        found.append(MetricScores(metric.name, metric.signature, tuple(systems)))
+    return found
+
+
+def _counted(
+    outputs: Mapping[str, Sequence[str]], metrics: Sequence[TextMetric]
+) -> Iterator[tuple[Metric, Iterator[tuple[str, Sums]]]]:
+    """Yield the metrics, each with the counts of one system after the other: all may fill the memory."""
+    for metric in metrics:
+        yield metric, ((name, metric.counts(lines)) for name, lines in outputs.items())
+
+
+def _own_counts(
+    scores: Mapping[str, Mapping[str, ArrayLike]], systems: Collection[str], sentences: int
+) -> dict[Metric, dict[str, Sums]]:
+    """Return the counts of a user's own scores; see `compare`."""
+    for name, by_system in scores.items():
+        if name.lower() in METRICS or not name.isprintable() or not name.strip():
+            raise InputError(f"'{name}' cannot be the name of a score of your own; choose another")
+        if set(by_system) != set(systems):
+            missing = ", ".join(sorted(set(systems) ^ set(by_system)))
+            raise InputError(
+                f"the score '{name}' needs numbers for each of the systems, unlike for {missing}"
+            )
+    return {
+        own_metric(name): {
+            system: own_counts(by_system[system], sentences, f"the scores '{name}' of {system}")
+            for system in systems
+        }
+        for name, by_system in scores.items()
+    }
+
+
+def own_metric(name: str) -> Metric:
+    """Return the mean of a score that a user has for each sentence, such as COMET."""
+    return Metric(name, "", OWN_SCALE)
+
+
+def own_counts(values: ArrayLike, sentences: int, what: str) -> Sums:
+    """Return the counts of `own_metric`: sentences x 2; an `InputError` names `what` the values are."""
+    try:
+        found = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} are not numbers") from None
+    if found.shape != (sentences,):
+        size = "x".join(map(str, found.shape))
+        raise InputError(f"{what} have the shape {size} for {sentences} sentences; give a number for each")
+    if not (np.abs(found) <= MOST_OWN).all():
+        raise InputError(f"{what} contain a number that is not finite, or beyond {MOST_OWN:,}")
+    return np.column_stack((np.rint(found * OWN_SCALE), np.ones(sentences)))
