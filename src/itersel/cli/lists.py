@@ -28,7 +28,7 @@ def _lists(options: argparse.Namespace) -> None:
     from itersel.lists.importing import import_lists
 
     settings = read_settings(GivenListSettings, options.settings)
-    # words of tokenised text count as they stand; other text is prepared for BLEU, like any text of the language
+    # words of tokenised text count as they stand; for BLEU, other text is prepared as its language needs
     is_tokenized = settings.language is None
     preparation = Preparation(
         "", settings.language or "", is_tokenized, protected=settings.protected, listed=is_tokenized
