@@ -2,7 +2,7 @@
 
     python -m benchmarks.made_up_lists --features 1000000 FOLDER
     itersel step tune --settings '{"tuner": {"name": "pro"}}' --lists FOLDER/list --iteration 10 \\
-        --previous FOLDER/before --output FOLDER/weights.h5
+        --decoded-with FOLDER/start --output FOLDER/weights.h5
 
 No two translations are equal. Their n-gram matches depend on a hidden quality, and so do the dense features
 and, weakly, the choice of the sparse ones, so that there is something to learn. The translations of a
@@ -44,7 +44,7 @@ def make_lists(
     Parameters
     ----------
     folder
-        Output folder; ``before`` there are the weights of the first iteration.
+        Output folder; ``start`` there are the weights of the first iteration.
     sentences, k_best, iterations
         Sizes of the lists.
     features
@@ -63,7 +63,7 @@ def make_lists(
         path = folder / f"{iteration}.h5"
         with write_lists(path, len(table.dense_names), attributes, keys, names, False) as writer:
             writer.append(table)
-    (folder / "before").write_text("".join(f"{name} {value}\n" for name, value in START_WEIGHTS.items()))
+    (folder / "start").write_text("".join(f"{name} {value}\n" for name, value in START_WEIGHTS.items()))
     paths = folder / "list"
     paths.write_text("".join(f"{folder / str(i)}.h5\n" for i in range(1, iterations + 1)))
     return paths

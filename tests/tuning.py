@@ -143,11 +143,9 @@ def tune_command(
         *settings(tuner={"name": tuner, **keys}, shards=shards, **more or {}),
         f"--iteration={iteration}",
     ]
-    if iteration > 1 and "--previous" not in options:
-        (folder / "previous").write_text(
-            "".join(f"{name} {value}\n" for name, value in START_WEIGHTS.items())
-        )
-        words.append(f"--previous={folder / 'previous'}")
+    if iteration > 1 and "--decoded-with" not in options:
+        (folder / "start").write_text("".join(f"{name} {value}\n" for name, value in START_WEIGHTS.items()))
+        words.append(f"--decoded-with={folder / 'start'}")
     words += [f"--lists={folder / 'lists'}", f"--output={folder / 'out.h5'}"]
     return ["step", "tune", *words, *options]
 

@@ -31,13 +31,13 @@ def test_step_on_dev_after_every_mixing(mixing, has_previous, weights):
     assert plan.epochs.of(place).mixed_before == ([f"{first}/mixed.h5"] if has_previous else [])
     assert plan.epochs.start_weights(place) == [f"{first}/{weights}"]
     assert plan.lists.shard(place) == ["out/x/shards/dev/3/0.h5"]
-    assert (plan.lists.weights(place), plan.lists.iteration(place)) == ([f"{second}/mixed.h5"], 1)
-    assert plan.lists.weights_before(place) == [f"{first}/mixed.h5"]
+    assert (plan.lists.decoded_with(place), plan.lists.iteration(place)) == ([f"{second}/mixed.h5"], 1)
+    assert plan.lists.epoch_start(place) == [f"{first}/mixed.h5"]
     tuner = {"name": "line-search", "directions": ["WordPenalty", "step"]}
     assert json.loads(plan.lists.tune_settings(place)) == {
         **{"tuner": tuner, "shards": 3, "seed": 1, "features": "all", "sum_sparse": True}
     }
-    assert plan.lists.weights_before(job(epoch=1)) == []
+    assert plan.lists.epoch_start(job(epoch=1)) == []
 
 
 def test_shard_of_an_epoch():
@@ -106,8 +106,8 @@ def test_mixed_weights_that_are_tuned(start, weights):
     assert plan.epochs.held_out == ["a"]
     assert plan.epochs.start_weights(job(epoch=2, shard=0)) == [f"{folder}/{weights}"]
     first, last = job(epoch=1, iteration=1), job(epoch=1)
-    assert plan.lists.weights(first) == [f"{folder}/mixed.h5"]
-    assert plan.lists.weights(last) == [f"{folder}/iteration-1/weights.h5"]
+    assert plan.lists.decoded_with(first) == [f"{folder}/mixed.h5"]
+    assert plan.lists.decoded_with(last) == [f"{folder}/iteration-1/weights.h5"]
     assert plan.lists.to_tune_on(first) == [f"{folder}/iteration-1/lists/0.h5"]
     assert plan.lists.to_tune_on(last) == [*plan.lists.to_tune_on(first), f"{folder}/lists/0.h5"]
     # forests only of the last iteration
@@ -120,9 +120,9 @@ def test_a_batch_tuner_reads_the_lists_of_all_epochs():
     third = job(epoch=3)
     assert plan.epochs.batch == ["a"]
     assert plan.lists.to_tune_on(third) == [f"{FOLDER}/a/epoch-{epoch}/lists/0.h5" for epoch in (1, 2, 3)]
-    assert plan.lists.weights(third) == [f"{FOLDER}/a/epoch-2/weights.h5"]
-    assert plan.lists.weights(job(epoch=1)) == []
-    assert plan.lists.weights_before(third) == []
+    assert plan.lists.decoded_with(third) == [f"{FOLDER}/a/epoch-2/weights.h5"]
+    assert plan.lists.decoded_with(job(epoch=1)) == []
+    assert plan.lists.epoch_start(third) == []
 
 
 def test_an_epoch_passes_on_what_the_one_before_made():
@@ -153,7 +153,7 @@ def test_experiments_that_start_from_others():
     best = f"{FOLDER}/{{}}/best/weights.h5"
     assert plan.epochs.start_weights(job("x", epoch=1, shard=0)) == [best.format("y")]
     assert plan.epochs.start_weights(job("x", epoch=2, shard=0)) == [f"{FOLDER}/x/epoch-1/weights.h5"]
-    assert plan.lists.weights(job("y", epoch=1)) == [best.format("z")]
+    assert plan.lists.decoded_with(job("y", epoch=1)) == [best.format("z")]
     assert plan.epochs.start_weights(job("z", epoch=1, shard=0)) == []
 
 

@@ -225,13 +225,13 @@ def decodable(tmp_path_factory):
 
 def test_command(decodable, tmp_path, capsys):
     paths = []
-    (tmp_path / "before").write_text("".join(f"{name} {value}\n" for name, value in START_WEIGHTS.items()))
+    (tmp_path / "start").write_text("".join(f"{name} {value}\n" for name, value in START_WEIGHTS.items()))
     for shard in (0, 1):
         for iteration in (1, 2):
             paths.append(tmp_path / f"{shard}.{iteration}.h5")
             place = [f"--shard-number={shard}", f"--iteration={iteration}"]
-            before = f"--weights={tmp_path / 'before'}"
-            assert write_decoded("step forest", decodable, paths[-1], *place, before) == 0
+            start = f"--weights={tmp_path / 'start'}"
+            assert write_decoded("step forest", decodable, paths[-1], *place, start) == 0
     assert write_decoded("step forest", decodable, tmp_path / "x.h5", "--iteration", "2") == 1
     check_facts(capsys.readouterr().err, 2, "--weights")
     contents = set()

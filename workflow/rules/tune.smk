@@ -14,7 +14,7 @@ rule write_lists:
     input:
         shard=LISTS.shard,
         model=LISTS.models,
-        weights=LISTS.weights,
+        weights=LISTS.decoded_with,
         patience=lambda wildcards: EPOCHS.of(wildcards).patience,
         level=lambda wildcards: ancient(LISTS.level_before(wildcards)),
     output:
@@ -47,8 +47,8 @@ rule tune:
     input:
         unpack(EPOCHS.passed_weights),
         lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/files.txt",
-        weights=LISTS.weights,
-        last=LISTS.weights_before,
+        decoded_with=LISTS.decoded_with,
+        epoch_start=LISTS.epoch_start,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
     log:
@@ -68,7 +68,8 @@ rule tune:
         iteration=LISTS.iteration,
         code=step_digest("step tune"),
     shell:
-        "itersel step tune --lists {input.lists:q} --previous {input.weights:q} --last {input.last:q}"
+        "itersel step tune --lists {input.lists:q} --decoded-with {input.decoded_with:q}"
+        " --epoch-start {input.epoch_start:q}"
         " --patience {input.patience:q} --passed-on {input.passed_on:q}"
         " --settings {params.settings:q} --iteration {params.iteration} --output {output:q} &> {log:q}"
 
@@ -88,8 +89,8 @@ use rule tune as tune_again with:
     input:
         unpack(EPOCHS.passed_weights),
         lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/lists/files.txt",
-        weights=LISTS.weights,
-        last=LISTS.weights_before,
+        decoded_with=LISTS.decoded_with,
+        epoch_start=LISTS.epoch_start,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/weights.h5",
     log:

@@ -30,9 +30,10 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--lists LIST": lists}, required=True)
 
     weights = {
-        "--previous FILE": "weights that decoded the newest lists (default: the start weights of 'itersel "
-        "step kbest')",
-        "--last FILE": "line-search with sum_sparse: weights of the previous epoch, for direction 'step'",
+        "--decoded-with FILE": "weights that decoded the newest lists (default: the start weights of "
+        "'itersel step kbest')",
+        "--epoch-start FILE": "line-search with sum_sparse: weights that the epoch started from, for "
+        "direction 'step'",
     }
     add_optional_files(parser, weights)
     add_patience(parser, "write the weights of --passed-on", "weights of the previous epoch")
@@ -55,10 +56,12 @@ def _tune(options: argparse.Namespace) -> None:
         return
 
     settings = read_settings(TuneSettings, options.settings, vars(options))
-    if settings.sum_sparse and options.previous is None:
-        raise InputError("sum_sparse needs --previous, whose sparse weights become one feature")
-    if options.last is not None and not (settings.sum_sparse and settings.tuner.searches_step):
-        raise InputError("--last has no effect without sum_sparse and the direction 'step'; remove it")
+    if settings.sum_sparse and options.decoded_with is None:
+        raise InputError("sum_sparse needs --decoded-with, whose sparse weights become one feature")
+    if options.epoch_start is not None and not (settings.sum_sparse and settings.tuner.searches_step):
+        raise InputError("--epoch-start has no effect without sum_sparse and the direction 'step'; remove it")
 
-    before, last = (None if path is None else read_weights(path) for path in (options.previous, options.last))
-    tune(settings, read_names(options.lists), options.output, before=before, last=last)
+    paths = options.decoded_with, options.epoch_start
+    decoded_with, epoch_start = (None if path is None else read_weights(path) for path in paths)
+    lists = read_names(options.lists)
+    tune(settings, lists, options.output, decoded_with=decoded_with, epoch_start=epoch_start)

@@ -171,8 +171,8 @@ class Lists:
         """Return the number of the iteration."""
         return int(getattr(wildcards, "iteration", self._epochs.of(wildcards).last_iteration))
 
-    def weights(self, wildcards: Any) -> list[str]:
-        """Return the weights to decode with: the previous iteration's; at first, initial or mixed weights."""
+    def decoded_with(self, wildcards: Any) -> list[str]:
+        """Return the weights that decode the lists: the previous iteration's, or initial or mixed weights."""
         epoch, iteration = self._epochs.of(wildcards), self.iteration(wildcards)
         iterations = self._of(wildcards)
         if iteration > 1:
@@ -221,7 +221,7 @@ class Lists:
     def _found(self, wildcards: Any) -> tuple[int, list[str]]:
         return self._find(self._of(wildcards), self._epochs.of(wildcards), self.iteration(wildcards))
 
-    def weights_before(self, wildcards: Any) -> list[str]:
+    def epoch_start(self, wildcards: Any) -> list[str]:
         """Return the weights that the epoch started from, if the tuner searches along the step from there."""
         epoch = self._epochs.of(wildcards)
         searches_step = epoch.tuner is not None and epoch.tuner.searches_step

@@ -13,7 +13,7 @@ from itersel.lists.headers import ListFile
 from itersel.lists.table import ListTable, SparseRows, rounded
 from itersel.storage.arrays import Float64s
 from itersel.tune.mert import axis
-from itersel.tune.sums import LAST_SPARSE_SUM, SPARSE_SUM, SparseSum, with_sums
+from itersel.tune.sums import EPOCH_START_SUM, SPARSE_SUM, SparseSum, with_sums
 from itersel.vectors.features import common_features, refuse_shared
 from itersel.vectors.weights import (
     Weights,
@@ -55,29 +55,33 @@ class TuningProblem(NamedTuple):
     """
 
     lists: ListTable | ForestFiles
-    before: Weights  # weights that the newest lists were decoded with, or to start from
-    # On held-out text, the sums of sparse features: with the weights `before` and, for the line search
-    # between the two, with the mixed weights of the previous epoch.
+    decoded_with: Weights  # the weights that decoded the newest lists, and the start weights of the tuner
+    # On held-out text, the sums of sparse features: with the weights `decoded_with` and, for the line search
+    # between the two, with those that the epoch started from.
     sums: tuple[SparseSum, ...] = ()
     seed: tuple[int, ...] = ()
 
     @classmethod
     def of_table(
-        cls, table: ListTable, before: Weights, sums: Sequence[SparseSum] = (), seed: tuple[int, ...] = ()
+        cls,
+        table: ListTable,
+        decoded_with: Weights,
+        sums: Sequence[SparseSum] = (),
+        seed: tuple[int, ...] = (),
     ) -> TuningProblem:
         """Return the problem of tuning on lists, with their sums, and rounded; see `TUNER_DIGITS`."""
         table = with_sums(table, sums)
-        return cls(table._replace(dense=rounded(table.dense)), before, tuple(sums), seed)
+        return cls(table._replace(dense=rounded(table.dense)), decoded_with, tuple(sums), seed)
 
     @property
     def features(self) -> list[str]:
         """Names of the dense features, the first columns."""
-        return [name for name in self.lists.dense_names if name not in (SPARSE_SUM, LAST_SPARSE_SUM)]
+        return [name for name in self.lists.dense_names if name not in (SPARSE_SUM, EPOCH_START_SUM)]
 
     @property
     def start(self) -> Float64s:
         """Start weights of the columns, float64 (C)."""
-        return np.append(find_named(self.before, self.features), [one.start for one in self.sums])
+        return np.append(find_named(self.decoded_with, self.features), [one.start for one in self.sums])
 
     @property
     def table(self) -> ListTable:
@@ -93,14 +97,14 @@ class TuningProblem(NamedTuple):
 
     def start_with(self, sparse: SparseRows) -> Float64s:
         """Return the start weights of columns and sparse features, float64 (C + F)."""
-        return np.append(self.start, find_weights(self.before, sparse.key))
+        return np.append(self.start, find_weights(self.decoded_with, sparse.key))
 
     def directions(self, wanted: Sequence[str], scale: Float64s) -> list[Float64s]:
         """Return the directions of a line search, float64 (C), without those in which nothing varies.
 
-        `wanted` are dense features, ``dense`` for all of them, or ``step`` for the step from the weights of
-        the previous epoch to `before`, which is ignored if these weights are not given. `scale`, float64 (C),
-        is how much each column varies.
+        `wanted` are dense features, ``dense`` for all of them, or ``step`` for the step from the weights that
+        the epoch started from to `decoded_with`, which is ignored if the former are not given. `scale`,
+        float64 (C), is how much each column varies.
         """
         features = self.features
         directions: list[Float64s] = []
@@ -120,11 +124,11 @@ class TuningProblem(NamedTuple):
         return [direction for direction in directions if direction.any()]
 
     def _epoch_step(self) -> Float64s | None:
-        """Return the step from the weights of the previous epoch to `before`, float64 (C), if it is known."""
-        last = next((one.weights for one in self.sums if one.name == LAST_SPARSE_SUM), None)
-        if last is None:
+        """Return the step from the epoch's start weights to `decoded_with`, float64 (C), if it is known."""
+        epoch_start = next((one.weights for one in self.sums if one.name == EPOCH_START_SUM), None)
+        if epoch_start is None:
             return None
-        dense = find_named(self.before, self.features) - find_named(last, self.features)
+        dense = find_named(self.decoded_with, self.features) - find_named(epoch_start, self.features)
         return np.append(dense, [one.step for one in self.sums])
 
     def weights(self, value: Float64s, sparse: SparseRows | None = None, rest: float = 0.0) -> Weights:
@@ -134,7 +138,7 @@ class TuningProblem(NamedTuple):
         in `sparse`; `rest` is the factor of the weights of all other features. If sparse features are summed,
         the weights of the sums are the factors instead.
         """
-        columns, factors, others = len(self.features), [rest], [self.before]
+        columns, factors, others = len(self.features), [rest], [self.decoded_with]
         if self.sums:
             factors = value[columns : columns + len(self.sums)].tolist()
             others = [one.weights for one in self.sums]

@@ -15,7 +15,7 @@ from itersel.lists.table import ListTable, no_sparse_rows
 from itersel.vectors.weights import Weights
 
 # Names of the columns. They contain spaces, so they cannot be names of dense features.
-SPARSE_SUM, LAST_SPARSE_SUM = "sparse features", "sparse features before"
+SPARSE_SUM, EPOCH_START_SUM = "sparse features", "sparse features at the start of the epoch"
 
 
 class SparseSum(NamedTuple):
@@ -24,15 +24,15 @@ class SparseSum(NamedTuple):
     name: str
     weights: Weights  # of the sparse features
     start: float  # weight of the column to start from
-    step: float  # its change in the step from the weights of the previous epoch to the current ones
+    step: float  # its change in the step from the weights that the epoch started from
 
 
-def sparse_sums(current: Weights, last: Weights | None = None) -> tuple[SparseSum, ...]:
-    """Return the sum with the current weights, and with those of the previous epoch if they are given."""
-    sums = (SparseSum(SPARSE_SUM, current, start=1.0, step=1.0),)
-    if last is None:
+def sparse_sums(decoded_with: Weights, epoch_start: Weights | None = None) -> tuple[SparseSum, ...]:
+    """Return the sum with the weights that decoded the lists, and with the epoch's start weights if given."""
+    sums = (SparseSum(SPARSE_SUM, decoded_with, start=1.0, step=1.0),)
+    if epoch_start is None:
         return sums
-    return (*sums, SparseSum(LAST_SPARSE_SUM, last, start=0.0, step=-1.0))
+    return (*sums, SparseSum(EPOCH_START_SUM, epoch_start, start=0.0, step=-1.0))
 
 
 def with_sums(table: ListTable, sums: Sequence[SparseSum]) -> ListTable:

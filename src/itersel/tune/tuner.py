@@ -41,7 +41,8 @@ def _check_problem(tuner: Batch, problem: TuningProblem) -> None:
 
     if not tuner.searches or problem.sums:
         return
-    others = elsewhere(problem.before, make_weights(dict.fromkeys((*lists.dense_names, *START_WEIGHTS), 0.0)))
+    dense = make_weights(dict.fromkeys((*lists.dense_names, *START_WEIGHTS), 0.0))
+    others = elsewhere(problem.decoded_with, dense)
     if others.key.shape[0]:
         raise InputError(
             f"the start weights have a sparse feature, '{others.name.get(0)}', but {only_dense}; set "
@@ -54,8 +55,8 @@ def tune(
     paths: Sequence[FilePath],
     output: FilePath,
     *,
-    before: Weights | None = None,
-    last: Weights | None = None,
+    decoded_with: Weights | None = None,
+    epoch_start: Weights | None = None,
 ) -> Tuned:
     """Tune on the lists or forests of all shards and iterations so far, and write the weights.
 
@@ -63,25 +64,26 @@ def tune(
     another decoder's lists, one for each shard. With forests and `sum_sparse`, there is only `iteration`,
     because they contain the sums for the weights that they were decoded with.
 
-    `before` are the weights that the newest lists were decoded with (default: the start weights
-    of the first iteration), `last` the weights of the previous epoch; see `TuningProblem`.
+    `decoded_with` are the weights that decoded the newest lists (default: the start weights of the
+    first iteration), `epoch_start` those that the epoch started from; see `TuningProblem`.
     """
     name, iteration = name_in(HELD_OUT_TUNERS, settings.tuner), settings.iteration
-    if before is None and iteration > 1:
-        raise InputError(f"iteration {iteration} needs --previous, the weights used to decode its lists")
+    if decoded_with is None and iteration > 1:
+        raise InputError(f"iteration {iteration} needs --decoded-with, the weights that decoded its lists")
 
     reads_forests = settings.tuner.reads_forests
     first = iteration if settings.sum_sparse and reads_forests else 1
     kind = FORESTS if reads_forests else LISTS
     files = find_files(paths, settings.shards, range(first, iteration + 1), kind)
 
-    before = start_weights(files[0].dense_names) if before is None else before
-    sums = sparse_sums(before, last) if settings.sum_sparse else ()
+    decoded_with = start_weights(files[0].dense_names) if decoded_with is None else decoded_with
+    sums = sparse_sums(decoded_with, epoch_start) if settings.sum_sparse else ()
     seed = settings.seed, iteration
     if reads_forests:
-        problem = TuningProblem(ForestFiles(files), before, sums, seed)
+        problem = TuningProblem(ForestFiles(files), decoded_with, sums, seed)
     else:
-        problem = TuningProblem.of_table(join_files(files, settings.features), before, sums, seed)
+        table = join_files(files, settings.features)
+        problem = TuningProblem.of_table(table, decoded_with, sums, seed)
 
     result = run_tuner(settings.tuner, problem, short_name([file.path for file in files]))
 
@@ -105,7 +107,7 @@ def tune(
 
 def run_tuner(settings: Batch, problem: TuningProblem, source: str) -> Tuned:
     """Tune; errors name the source of the lists."""
-    check_magnitude(problem.before, " at the start", "start from smaller weights")
+    check_magnitude(problem.decoded_with, " at the start", "start from smaller weights")
     has_quality = isinstance(problem.lists, ListTable) and problem.lists.quality.shape[0] > 0
 
     with located(source):

@@ -22,8 +22,8 @@ class LineSearch(Batch):
 
     directions: tuple[str, ...] = option(
         "Lines to search along, repeatedly, until none improves BLEU: names of dense features; dense: each "
-        "of them; step: from the weights of the previous epoch (with start: tuned, the tuned ones) to the "
-        "mixed weights of this one.",
+        "of them; step: from the weights that the epoch started from to its mixed weights, from the second "
+        "epoch on.",
         ("WordPenalty",),
     )
 

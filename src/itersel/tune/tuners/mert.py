@@ -26,7 +26,7 @@ class Mert(Batch):
         maximum=1000,
     )
     restarts: int = option(
-        "Number of random points from which to start the search, in addition to the previous weights.",
+        "Number of random points from which to start the search, in addition to the start weights.",
         5,
         minimum=0,
         maximum=1000,

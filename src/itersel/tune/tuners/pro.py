@@ -21,7 +21,7 @@ class Pro(Batch):
     bleu: str = option("Sentence-level BLEU used for ranking; lin: BLEU+1.", "lin", choices=LIST_BLEUS)
     strength: float = option("Strength of l2 regularisation.", 1.0, minimum=0)
     interpolation: float = option(
-        "Share of the new weights in the result; the rest comes from the previous weights.",
+        "Share of the new weights in the result; the rest comes from the start weights.",
         0.1,
         above=0,
         maximum=1,
