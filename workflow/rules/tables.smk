@@ -116,7 +116,7 @@ rule compare_tasks:
 rule count_rules:
     """count rules"""
     input:
-        lambda wildcards: SHARDS.grammars(
+        lambda wildcards: SHARDS.sentences(
             wildcards.split, TABLES.counted[wildcards.split]
         ),
     output:

@@ -12,7 +12,7 @@
 rule write_lists:
     """{experiment}: decode epoch {epoch} for tuning"""
     input:
-        shard=LISTS.shard,
+        shard=LISTS.sentences,
         model=LISTS.models,
         weights=LISTS.decoded_with,
         patience=lambda wildcards: EPOCHS.of(wildcards).patience,

@@ -39,7 +39,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
 
 def _train(options: argparse.Namespace) -> None:
     from itersel.learn.start import read_start
-    from itersel.learn.train import shard_file, train_parts
+    from itersel.learn.train import file_part, train_parts
     from itersel.learn.training import passed_on, write_training
 
     kind = TrainSettings if options.model else GivenListTrainSettings
@@ -55,5 +55,5 @@ def _train(options: argparse.Namespace) -> None:
         return
 
     files = zip(options.shard, models * (count // len(models)), strict=True)
-    parts = [shard_file(*pair, options.weights, settings, options.threads) for pair in files]
+    parts = [file_part(*pair, options.weights, settings, options.threads) for pair in files]
     write_training(options.output, train_parts(parts, start, settings), settings)

@@ -41,9 +41,7 @@ class Part(NamedTuple):
     name: str | None = None  # in messages
 
 
-def shard_file(
-    path: str, model: str | None, start: str | None, settings: TrainSettings, threads: int
-) -> Part:
+def file_part(path: str, model: str | None, start: str | None, settings: TrainSettings, threads: int) -> Part:
     """Return a file of a shard as a part; `model` is None if it contains another decoder's lists.
 
     `start` is the file of the weights that training starts from, named in messages. Of the decoder `threads`,

@@ -98,9 +98,9 @@ class Epochs:
         return epoch.passed_on(epoch.before.weights)
 
     def training_files(self, wildcards: Any) -> list[str]:
-        """Return the grammars of the sentences of a shard."""
+        """Return the files with the sentences of a shard: grammars, or lists of another decoder."""
         epoch = self.of(wildcards)
-        return [f"{epoch.grammars}/{file}.h5" for file in epoch.files(int(wildcards.shard))]
+        return [f"{epoch.sentence_folder}/{file}.h5" for file in epoch.files(int(wildcards.shard))]
 
     def training_models(self, wildcards: Any) -> list[str]:
         """Return the language model for each file: the full model, or one that has not seen its text."""
@@ -114,12 +114,12 @@ class Epochs:
     def start_weights(self, wildcards: Any) -> list[str]:
         """Return the weights that a shard starts with: its own from the previous epoch, or `Epoch.start`."""
         epoch = self.of(wildcards)
-        return [epoch.before.shard(wildcards.shard)] if epoch.goes_on_alone else epoch.start
+        return [epoch.before.shard_weights(wildcards.shard)] if epoch.goes_on_alone else epoch.start
 
     def trained_shards(self, wildcards: Any) -> list[str]:
         """Return the weights of all shards."""
         epoch = self.of(wildcards)
-        return [epoch.shard(number) for number in range(epoch.experiment.tasks.shards)]
+        return [epoch.shard_weights(number) for number in range(epoch.experiment.tasks.shards)]
 
     def mix_settings(self, wildcards: Any) -> str:
         """Return the `MixSettings` of an experiment."""
@@ -219,13 +219,13 @@ class Epoch:
             return [f"{self.before.folder}/files.txt"]
         if self.number > 1:
             return []
-        shards, lists = self.epochs.shards, [f"{self.grammars}/files.txt"]
+        shards, lists = self.epochs.shards, [f"{self.sentence_folder}/files.txt"]
         name, folds = shards.name(self.experiment), shards.folds(self.experiment)
         return [*lists, f"{shards.fold_folder(name, folds)}/files.txt"] if folds > 1 else lists
 
     @property
-    def grammars(self) -> str:
-        """The folder of the grammars of the tuning corpus."""
+    def sentence_folder(self) -> str:
+        """The folder of the sentences of the tuning corpus: grammars, or lists of another decoder."""
         shards, experiment = self.epochs.shards, self.experiment
         return shards.folder(experiment.tune_on, shards.name(experiment))
 
@@ -244,6 +244,6 @@ class Epoch:
             return list(range(tasks.parts))
         return [tasks.first + shard] if isinstance(tasks, IndependentTask) else [shard]
 
-    def shard(self, number: int | str) -> str:
+    def shard_weights(self, number: int | str) -> str:
         """Return the weights of a shard."""
         return f"{self.folder}/shard-{number}.h5"

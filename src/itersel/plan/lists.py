@@ -29,20 +29,20 @@ class _Iterations(Protocol):
     def oldest(self, epoch: Epoch, iteration: int) -> int:
         """Return the first iteration whose lists are tuned on in an iteration."""
 
-    def shards(self, epoch: Epoch) -> int:
+    def shard_count(self, epoch: Epoch) -> int:
         """Return the number of shards that are decoded."""
 
-    def sentences(self, epoch: Epoch) -> list[str]:
+    def all_sentences(self, epoch: Epoch) -> list[str]:
         """Return the files with the sentences of all shards: grammars, or lists of another decoder."""
 
     def level_before(self, epoch: Epoch) -> list[str]:
         """Return the lists of files that all shards wait for, so that they start together."""
 
-    def shard(self, wildcards: Any) -> list[str]:
-        """Return the grammars of the sentences of a list."""
+    def sentences(self, wildcards: Any) -> list[str]:
+        """Return the files with the sentences to decode for a list: their grammars."""
 
     def models(self, wildcards: Any) -> list[str]:
-        """Return the language model for each file of `shard`."""
+        """Return the language model for each file of `sentences`."""
 
     def per_job(self, wildcards: Any) -> int:
         """Return the number of lists that a task of an array writes."""
@@ -65,17 +65,17 @@ class _BatchIterations(_Iterations):
     def oldest(self, epoch: Epoch, iteration: int) -> int:
         return 1
 
-    def shards(self, epoch: Epoch) -> int:
+    def shard_count(self, epoch: Epoch) -> int:
         return epoch.experiment.tasks.shards
 
-    def sentences(self, epoch: Epoch) -> list[str]:
-        files = (file for shard in range(self.shards(epoch)) for file in epoch.files(shard))
-        return [f"{epoch.grammars}/{file}.h5" for file in files]
+    def all_sentences(self, epoch: Epoch) -> list[str]:
+        files = (file for shard in range(self.shard_count(epoch)) for file in epoch.files(shard))
+        return [f"{epoch.sentence_folder}/{file}.h5" for file in files]
 
     def level_before(self, epoch: Epoch) -> list[str]:
         return epoch.level_before
 
-    def shard(self, wildcards: Any) -> list[str]:
+    def sentences(self, wildcards: Any) -> list[str]:
         return self._epochs.training_files(wildcards)
 
     def models(self, wildcards: Any) -> list[str]:
@@ -107,16 +107,16 @@ class _HeldOutIterations(_Iterations):
         # forests have the sum of sparse features under the weights of their iteration
         return iteration if epoch.reads_forests else 1
 
-    def shards(self, epoch: Epoch) -> int:
+    def shard_count(self, epoch: Epoch) -> int:
         return self._jobs
 
-    def sentences(self, epoch: Epoch) -> list[str]:
+    def all_sentences(self, epoch: Epoch) -> list[str]:
         return [f"{self._dev}/{shard}.h5" for shard in range(self._jobs)]
 
     def level_before(self, epoch: Epoch) -> list[str]:
         return [f"{self._dev}/files.txt"]
 
-    def shard(self, wildcards: Any) -> list[str]:
+    def sentences(self, wildcards: Any) -> list[str]:
         return [f"{self._dev}/{wildcards.shard}.h5"]
 
     def models(self, wildcards: Any) -> list[str]:
@@ -128,7 +128,7 @@ class _HeldOutIterations(_Iterations):
 
 def _decoded_lists(iterations: _Iterations, epoch: Epoch, last: int) -> tuple[int, list[str]]:
     """Return the number of shards, and the lists or forests that have been decoded for them so far."""
-    shards = range(iterations.shards(epoch))
+    shards = range(iterations.shard_count(epoch))
     numbers = range(iterations.oldest(epoch, last), last + 1)
     folders = [iterations.folder(epoch, number) for number in numbers]
     return len(shards), [f"{folder}/lists/{shard}.h5" for folder in folders for shard in shards]
@@ -136,7 +136,7 @@ def _decoded_lists(iterations: _Iterations, epoch: Epoch, last: int) -> tuple[in
 
 def _given_lists(iterations: _Iterations, epoch: Epoch, last: int) -> tuple[int, list[str]]:
     """Return the same for lists of another decoder, which are read whole in every iteration."""
-    files = iterations.sentences(epoch)
+    files = iterations.all_sentences(epoch)
     return len(files), files
 
 
@@ -151,12 +151,12 @@ class Lists:
     def _of(self, wildcards: Any) -> _Iterations:
         return self._batch if self._epochs.of(wildcards).is_batch else self._held_out
 
-    def shard(self, wildcards: Any) -> list[str]:
-        """Return the grammars of the sentences of a list."""
-        return self._of(wildcards).shard(wildcards)
+    def sentences(self, wildcards: Any) -> list[str]:
+        """Return the files with the sentences to decode for a list: their grammars."""
+        return self._of(wildcards).sentences(wildcards)
 
     def models(self, wildcards: Any) -> list[str]:
-        """Return the language model for each file of `shard`."""
+        """Return the language model for each file of `sentences`."""
         return self._of(wildcards).models(wildcards)
 
     def per_job(self, wildcards: Any) -> int:

@@ -271,8 +271,8 @@ class Shards:
         """Return the folder of the shards of a split."""
         return f"{self._files.results}/shards/{split}/{shards}"
 
-    def grammars(self, split: str, shards: str) -> list[str]:
-        """Return the grammars of all shards of a split."""
+    def sentences(self, split: str, shards: str) -> list[str]:
+        """Return the files with the sentences of a split: grammars, or lists of another decoder."""
         count = int(shards.partition("-")[0])
         return [f"{self.folder(split, shards)}/{shard}.h5" for shard in range(count)]
 
