@@ -76,6 +76,11 @@ class KBest(NamedTuple):
     # clipped n-gram matches, int64 (k, N), and lengths, int64 (k), of translations whose words are not known
     counts: tuple[Int64s, Int64s] | None = None
 
+    @property
+    def has_quality(self) -> bool:
+        """Whether there is a quality to learn from instead of sentence BLEU."""
+        return bool(self.quality.shape[0])
+
     def matches(self, references: References) -> tuple[Int64s, Int64s]:
         """Return clipped n-gram matches, int64 (k, N), and lengths in words, int64 (k)."""
         if self.counts is not None:

@@ -49,6 +49,6 @@ class ListDecoder:
             sparse.feature,
             sparse.value,
             sparse.offset,
-            table.quality[rows] if table.quality.shape[0] else table.quality,
+            table.quality[rows] if table.has_quality else table.quality,
             (matches, length),
         )

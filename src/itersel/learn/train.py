@@ -27,6 +27,8 @@ from itersel.learn.training import Training
 from itersel.run.progress import progress
 from itersel.vectors.weights import check_magnitude, make_weights
 
+# What the status line calls the mean of `Example.quality`.
+SENTENCE_BLEU, QUALITY = "sentence BLEU", "quality"
 # The epoch in the seed of pairs whose losses are measured.
 LOSS_EPOCH = 0
 
@@ -88,9 +90,10 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: TrainSetti
         loss = sum(losses, 0.0)
     seen = pairs = updates = 0
     mean_quality = total_quality = 0.0
+    measured = SENTENCE_BLEU
 
     def status() -> str:
-        return f"mean sentence BLEU {mean_quality:.1f}, {updates:,} of {pairs:,} pairs with a loss"
+        return f"mean {measured} {mean_quality:.1f}, {updates:,} of {pairs:,} pairs with a loss"
 
     training = _Pass(start, before, learner, settings, settings.epoch)
     for one in progress(training.examples(parts), "train", sentences, status):
@@ -103,6 +106,7 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: TrainSetti
                 one.name,
             )
         seen, pairs, updates = seen + 1, pairs + move.pairs, updates + move.updates
+        measured = QUALITY if one.example.kbest.has_quality else SENTENCE_BLEU
         total_quality += float(one.example.quality[0])
         mean_quality = 100 * total_quality / seen
     mixed, state = training.table.collect(settings.learner.average)
@@ -150,7 +154,7 @@ class _Pass:
         weights, settings = self.table.open(shard, decoders[0].dense_names), self._settings
         for sentence, kbest in self._decode_all(shard, decoders, weights):
             quality, words = kbest.quality, 1.0
-            if not quality.shape[0]:
+            if not kbest.has_quality:
                 references = shard.references(sentence)
                 words = self._bleu.target(references).words
                 quality = self._bleu.score(*kbest.matches(references), references)

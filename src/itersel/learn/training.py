@@ -32,8 +32,9 @@ class Training(NamedTuple):
         The state from which the shard itself would continue; None if that is just `weights`.
     sentences, pairs, updates
         Number of sentences, preference pairs, and pairs with a loss.
-    mean_bleu
-        Mean sentence BLEU of the model's best translations, 0 to 100; 0 without sentences.
+    mean_quality
+        Mean sentence BLEU, or the lists' own quality, of the model's best translations, 0 to 100; 0 without
+        sentences.
     loss
         Sum over all sentences of the learner's loss with the start weights; None if it is not measured.
     stopped
@@ -45,7 +46,7 @@ class Training(NamedTuple):
     sentences: int
     pairs: int
     updates: int
-    mean_bleu: float
+    mean_quality: float
     loss: float | None
     stopped: bool = False
 
@@ -68,8 +69,14 @@ def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
 
 def write_training(path: FilePath, training: Training, settings: TrainSettings) -> None:
     """Write the weights of a shard, with its state if it has one and the file is HDF5."""
-    names = ("sentences", "pairs", "updates", "mean_bleu", "loss")
-    measured = {name: value for name in names if (value := getattr(training, name)) is not None}
+    measured: dict[str, int | float] = {
+        "sentences": training.sentences,
+        "pairs": training.pairs,
+        "updates": training.updates,
+        "mean_bleu": training.mean_quality,
+    }
+    if training.loss is not None:
+        measured["loss"] = training.loss
     found = {"stopped": 1} if training.stopped else measured
     attributes, state = {**provenance(settings), **found}, training.state
     if state is None or not os.fspath(path).endswith(".h5"):

@@ -153,7 +153,7 @@ def join_files(files: Sequence[ListFile], features: str = "all") -> ListTable:
     table = _concatenate(parts)
     if table.sentence_count == 0:
         raise InputError(NO_SENTENCES, files[0].path)
-    if not table.quality.shape[0]:
+    if not table.has_quality:
         check_matches(table, files[0].path)
 
     if features == "dense":

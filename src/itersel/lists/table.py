@@ -154,9 +154,14 @@ class ListTable(NamedTuple):
         return self.sparse_rows.name
 
     @property
+    def has_quality(self) -> bool:
+        """Whether there is a quality to learn from instead of BLEU."""
+        return bool(self.quality.shape[0])
+
+    @property
     def can_be_learned_from(self) -> bool:
         """Whether there are references, or a quality."""
-        return bool(self.reference_length.any() or self.quality.shape[0])
+        return self.has_quality or bool(self.reference_length.any())
 
     @property
     def longest_reference(self) -> Int64s:
@@ -195,7 +200,7 @@ class ListTable(NamedTuple):
 
     def best(self, score: Float64s) -> float:
         """Return corpus BLEU, 0 to 1, or the mean quality of the translations with the highest scores (H)."""
-        if not self.quality.shape[0]:
+        if not self.has_quality:
             return float(best_bleu(score, self.offset, self.statistics))
         begin = self.offset[:-1]
         highest = np.repeat(np.maximum.reduceat(score, begin), np.diff(self.offset))

@@ -48,6 +48,11 @@ class Candidates(NamedTuple):
     statistics: Statistics
     quality: Float64s = np.zeros(0)
 
+    @property
+    def has_quality(self) -> bool:
+        """Whether there is a quality to search for instead of BLEU."""
+        return bool(self.quality.shape[0])
+
 
 class ExactSearch(ABC):
     """The quality (BLEU of the corpus, or a mean) of the best translations at every point of a line."""
@@ -69,7 +74,7 @@ class ExactSearch(ABC):
         order = np.argsort(place, kind="stable")
         place, lines = place[order], lines[order]
 
-        if not found.quality.shape[0]:
+        if not found.has_quality:
             return bleu_along_line(start, place, lines, found.statistics)
 
         quality = found.quality[lines]

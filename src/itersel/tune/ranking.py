@@ -31,7 +31,7 @@ def draw_pairs(table: ListTable, settings: Pro, seed: tuple[int, ...]) -> Int64s
     for sentence in range(table.sentence_count):
         begin, end = table.offset[sentence : sentence + 2]
         quality = table.quality[begin:end]
-        if not table.quality.shape[0]:
+        if not table.has_quality:
             quality = score_hypotheses(
                 VARIANTS[settings.bleu],
                 statistics.matches[begin:end].astype(np.int64),
@@ -44,7 +44,7 @@ def draw_pairs(table: ListTable, settings: Pro, seed: tuple[int, ...]) -> Int64s
 
     found = np.concatenate(pairs)
     if found.shape[0] == 0:
-        what = "quality" if table.quality.shape[0] else "sentence BLEU"
+        what = "quality" if table.has_quality else "sentence BLEU"
         raise InputError(
             f"no two translations of a sentence are at least {100 * PRO_THRESHOLD:g} apart in {what} "
             "(0 to 100); use larger lists"

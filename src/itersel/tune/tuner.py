@@ -108,7 +108,7 @@ def tune(
 def run_tuner(settings: Batch, problem: TuningProblem, source: str) -> Tuned:
     """Tune; errors name the source of the lists."""
     check_magnitude(problem.decoded_with, " at the start", "start from smaller weights")
-    has_quality = isinstance(problem.lists, ListTable) and problem.lists.quality.shape[0] > 0
+    has_quality = isinstance(problem.lists, ListTable) and problem.lists.has_quality
 
     with located(source):
         _check_problem(settings, problem)

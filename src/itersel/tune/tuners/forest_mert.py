@@ -29,5 +29,5 @@ class ForestMert(Mert):
         from itersel.tune.problem import Tuned
 
         search = read_search(problem.forests)
-        weights, bleu = tune_mert(search, problem.start, self, problem.seed)
-        return Tuned(problem.weights(weights), 100 * bleu, search.sentence_count, 0)
+        weights, quality = tune_mert(search, problem.start, self, problem.seed)
+        return Tuned(problem.weights(weights), 100 * quality, search.sentence_count, 0)
