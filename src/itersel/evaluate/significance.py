@@ -123,7 +123,7 @@ def paired_differences(
 ) -> list[list[Differences]]:
     """Return, for each pair of systems, their differences by each metric.
 
-    `counts` are, for each metric, the counts of all runs of each system: sentences x numbers.
+    `counts` are, for each metric, the counts of all repeats of each system: sentences x numbers.
     """
     found: list[list[Differences]] = [[] for _ in pairs]
     for pair, by_metric in _differences_in_blocks(metrics, counts, pairs, trials, seed):
@@ -155,7 +155,7 @@ def _differences_in_blocks(
     seed: Seed,
 ) -> Iterator[tuple[int, list[Differences]]]:
     """Yield the number of a pair, and its differences by metric in a block of trials, until all are there."""
-    single = {name for name, runs in counts[0].items() if len(runs) == 1}
+    single = {name for name, repeats in counts[0].items() if len(repeats) == 1}
     paired = {number: pair for number, pair in enumerate(pairs) if single.issuperset(pair)}
 
     if paired:
@@ -199,26 +199,26 @@ def pooled_differences(
     trials: int = TRIALS,
     seed: Seed = 1,
 ) -> list[Differences]:
-    """Return the differences between the mean scores of two systems with several runs (Clark et al. 2011).
+    """Return the differences between the mean scores of two systems with several repeats (Clark et al. 2011).
 
-    In a trial, the translations of a sentence by all runs of both systems are exchanged at random: the test
-    is stratified by sentences. It treats differences between the runs of a system as differences between
-    single sentences: if a whole run is good or bad, small p-values are too frequent.
+    In a trial, the translations of a sentence by all repeats of both systems are exchanged at random: the
+    test is stratified by sentences. It treats differences between the repeats of a system as differences
+    between single sentences: if a whole repeat is good or bad, small p-values are too frequent.
 
-    `one` and `other` are, for each metric, the counts of each run: sentences x numbers. The exchanges are the
-    same for all metrics.
+    `one` and `other` are, for each metric, the counts of each repeat: sentences x numbers. The exchanges are
+    the same for all metrics.
     """
     # The counts of all metrics side by side, so an exchange is looked up once for all of them.
     counts = np.concatenate(
         [np.stack([*left, *right]) for left, right in zip(one, other, strict=True)], axis=2
     )
 
-    runs, sentences, numbers = counts.shape
-    rows = counts.reshape(runs * sentences, numbers)
-    exchanged = [block @ rows for block in _exchanges(runs, sentences, trials, seed)]
+    repeats, sentences, numbers = counts.shape
+    rows = counts.reshape(repeats * sentences, numbers)
+    exchanged = [block @ rows for block in _exchanges(repeats, sentences, trials, seed)]
 
     # the observed sums, then those in the trials
-    sums = np.concatenate([counts.sum(axis=1), *exchanged]).reshape(1 + trials, runs, numbers)
+    sums = np.concatenate([counts.sum(axis=1), *exchanged]).reshape(1 + trials, repeats, numbers)
     ends = _ends([left[0] for left in one])
 
     found = []
@@ -228,24 +228,24 @@ def pooled_differences(
     return found
 
 
-def _exchanges(runs: int, sentences: int, trials: int, seed: Seed) -> Iterator[csr_array]:
-    """Yield blocks of trials as matrices: for each run in a trial (rows), the translations that it gets.
+def _exchanges(repeats: int, sentences: int, trials: int, seed: Seed) -> Iterator[csr_array]:
+    """Yield blocks of trials as matrices: for each repeat in a trial (rows), the translations that it gets.
 
-    A column is the translation of a sentence by a run: run x sentences + sentence.
+    A column is the translation of a sentence by a repeat: repeat x sentences + sentence.
     """
     random = np.random.default_rng(seed)
-    order, sentence = np.tile(np.arange(runs), (sentences, 1)), np.arange(sentences)
-    for block in blocks(trials, runs * sentences, BLOCK):
+    order, sentence = np.tile(np.arange(repeats), (sentences, 1)), np.arange(sentences)
+    for block in blocks(trials, repeats * sentences, BLOCK):
         drawn = [random.permuted(order, axis=1).T for _ in range(trials)[block]]
         columns = (np.stack(drawn) * sentences + sentence).astype(np.int32).reshape(-1)
         starts = np.arange(0, len(columns) + 1, sentences, dtype=np.int32)
         values = np.ones(len(columns))
-        yield csr_array((values, columns, starts), shape=(len(starts) - 1, runs * sentences))
+        yield csr_array((values, columns, starts), shape=(len(starts) - 1, repeats * sentences))
 
 
 def _between_means(scores: Sums, first: int) -> Float64s:
-    """Return, by trial, the difference between the means of the `first` runs and the others."""
-    # `fsum`, so the result does not depend on the order of the runs
+    """Return, by trial, the difference between the means of the `first` repeats and the others."""
+    # `fsum`, so the result does not depend on the order of the repeats
     return np.array(
         [math.fsum(row[:first]) / first - math.fsum(row[first:]) / (len(row) - first) for row in scores]
     )
@@ -285,15 +285,15 @@ class Bootstrap:
             drawn = np.bincount(random.choice(sentences, size=sentences, replace=True), minlength=sentences)
             times += drawn.astype(times.dtype)
 
-    def interval(self, metric: Metric, runs: Sequence[Sums]) -> Interval:
-        """Return the interval of the mean score of runs, given their counts (sentences x numbers)."""
-        return Interval.of(self.means(metric, runs))
+    def interval(self, metric: Metric, repeats: Sequence[Sums]) -> Interval:
+        """Return the interval of the mean score of repeats, given their counts (sentences x numbers)."""
+        return Interval.of(self.means(metric, repeats))
 
-    def means(self, metric: Metric, runs: Sequence[Sums]) -> Float64s:
-        """Return the mean score of runs on each drawn text."""
-        sums = [np.empty((RESAMPLES, counts.shape[1])) for counts in runs]
+    def means(self, metric: Metric, repeats: Sequence[Sums]) -> Float64s:
+        """Return the mean score of repeats on each drawn text."""
+        sums = [np.empty((RESAMPLES, counts.shape[1])) for counts in repeats]
         for rows in blocks(*self._times.shape, BLOCK):
             times = self._times[rows].astype(np.float64)
-            for own, counts in zip(sums, runs, strict=True):
+            for own, counts in zip(sums, repeats, strict=True):
                 np.matmul(times, counts, out=own[rows])
         return np.asarray(np.mean([metric.scores(own) for own in sums], axis=0))

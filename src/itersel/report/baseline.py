@@ -33,7 +33,7 @@ def best_on_devtest(systems: Iterable[Content]) -> Content:
 
 
 def _score_on_devtest(system: Content) -> float:
-    """Return the score by which a system's epochs were chosen, averaged over its runs; higher is better."""
+    """Return the score by which a system's epochs were chosen, the mean of its repeats; higher is better."""
     scores = [
         sign_of(run["chosen_by"]) * float(run["devtest_scores"][run["epoch"] - 1]) for run in system["runs"]
     ]

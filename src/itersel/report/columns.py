@@ -2,7 +2,7 @@
 
 from itersel.evaluate.names import TOKENIZED_BLEU, title_of
 
-# Titles of the scores of tokenised text: the mean over the runs, at the chosen epochs.
+# Titles of the scores of tokenised text: the mean over the repeats, at the chosen epochs.
 ON_TEST, ON_DEVTEST = (f"{split} {title_of(TOKENIZED_BLEU)}" for split in ("test", "devtest"))
 # The columns before the scores, and those after them that do not apply to pooled test sets.
 SETTINGS = ("learner", "mixing", "shards", "tuned on", "features")

@@ -25,7 +25,7 @@ from itersel.report.scores import (
     score_experiments,
     summarize,
 )
-from itersel.system.chosen import OF_ALL_RUNS, ChosenSystem, differing_attribute, read_system
+from itersel.system.chosen import OF_ALL_REPEATS, ChosenSystem, differing_attribute, read_system
 
 Item = TypeVar("Item")
 
@@ -74,7 +74,7 @@ def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None 
     for system in systems:
         one = first.setdefault(system.name, system)
         if key := differing_attribute(one, system):
-            raise InputError(f"repeats of '{one.name}' differ in {key}; compare runs of one experiment")
+            raise InputError(f"repeats of '{one.name}' differ in {key}; compare repeats of one experiment")
 
     others = _others(files.outputs, first)
     references = read_references(files.references)
@@ -117,16 +117,16 @@ def compare_systems(
 ) -> dict[str, Any]:
     """Compare systems on one or more test sets, and on all sentences together, which weigh the same.
 
-    All test sets have the same systems in the same order; those with the same name are runs of one
+    All test sets have the same systems in the same order; those with the same name are repeats of one
     experiment. Returns the content of table.json, see docs/formats.md. Raises an `InputError` if two test
     sets have the same name, or different systems.
     """
-    first, runs = test_sets[0], [(system.name, system.repeat) for system in test_sets[0].systems]
+    first, repeats = test_sets[0], [(system.name, system.repeat) for system in test_sets[0].systems]
 
     for number, one in enumerate(test_sets):
         if one.name in {other.name for other in test_sets[:number]}:
             raise InputError(f"two test sets are named '{one.name}'; rename one of them")
-        if [(system.name, system.repeat) for system in one.systems] != runs:
+        if [(system.name, system.repeat) for system in one.systems] != repeats:
             raise InputError(
                 f"test sets '{first.name}' and '{one.name}' have different systems; give the same systems in "
                 "the same order"
@@ -153,40 +153,40 @@ def _score(test_set: Translations, tokenize: str, trials: int, seed: int) -> dic
         "signature": signature,
         "signatures": {metric.name: metric.signature for metric in columns},
         "systems": [
-            _describe_system(number, runs, tests, columns, name == POOLED)
-            for number, runs in enumerate(_by_name(systems, systems).values(), first)
+            _describe_system(number, repeats, tests, columns, name == POOLED)
+            for number, repeats in enumerate(_by_name(systems, systems).values(), first)
         ],
     }
 
 
 def _describe_system(
     number: int,
-    runs: Sequence[ChosenSystem | Output],
+    repeats: Sequence[ChosenSystem | Output],
     tests: Mapping[str, Scores],
     columns: Mapping[Metric, Mapping[str, Scores]],
     is_pooled: bool,
 ) -> dict[str, Any]:
     """Return a row of the table; `tests` is tokenised BLEU, and `columns` are the scores of text."""
-    name, test = runs[0].name, tests[runs[0].name]
+    name, test = repeats[0].name, tests[repeats[0].name]
     devtest: dict[str, Any] = {}
-    described: list[dict[str, Any]] = [{"repeat": run.repeat} for run in runs]
+    described: list[dict[str, Any]] = [{"repeat": one.repeat} for one in repeats]
 
     # epochs may differ between pooled test sets
     if not is_pooled:
-        bleu = [run.devtest_bleu[run.epoch - 1] for run in runs if isinstance(run, ChosenSystem)]
+        bleu = [one.devtest_bleu[one.epoch - 1] for one in repeats if isinstance(one, ChosenSystem)]
         devtest["devtest"] = summarize(bleu)._asdict() if bleu else None
         described = [
-            {key: value for key, value in asdict(run).items() if key not in (*OF_ALL_RUNS, "settings")}
-            for run in runs
+            {key: value for key, value in asdict(one).items() if key not in (*OF_ALL_REPEATS, "settings")}
+            for one in repeats
         ]
 
     return {
         "system": number,
-        **{key: getattr(runs[0], key, None) for key in OF_ALL_RUNS},
+        **{key: getattr(repeats[0], key, None) for key in OF_ALL_REPEATS},
         **devtest,
         "test": test.summary._asdict(),
         "runs": [
-            {**run, "test": score._asdict()} for run, score in zip(described, test.details, strict=True)
+            {**one, "test": score._asdict()} for one, score in zip(described, test.details, strict=True)
         ],
         "p": test.p,
         "differs_from": differs_from(tests, name),
@@ -199,7 +199,7 @@ def _describe_scores(metric: Metric, scores: Mapping[str, Scores], name: str) ->
     return {
         **own.summary._asdict(),
         "interval": own.interval,
-        "runs": own.runs,
+        "runs": own.repeats,
         "p": own.p,
         "differs_from": differs_from(scores, name),
         "better_than": better_than(scores, name, sign_of(metric.name)),

@@ -273,7 +273,7 @@ def _counts(
 ) -> tuple[Metric, list[Sums]]:
     """Return the metric, and the counts of each repeat of an experiment, which must give its scores."""
     counted = [count(repeat) for repeat in repeats]
-    for repeat, (metric, counts), score in zip(repeats, counted, scores.runs, strict=True):
+    for repeat, (metric, counts), score in zip(repeats, counted, scores.repeats, strict=True):
         if abs(metric.score(counts) - score) > ROUNDING:
             raise InputError(
                 f"{repeat} has another score than in the table; run snakemake again", run.folder / TABLE
@@ -352,7 +352,7 @@ def _describe(number: int, name: str, compared: Sequence[Compared], by: str) -> 
         "runs": [
             {
                 **run.scores[name].summary._asdict(),
-                "repeats": run.scores[name].runs,
+                "repeats": run.scores[name].repeats,
                 "better_than": better_than(run.scores, name, sign),
                 "difference": None if is_own else one,
                 "interval": None if is_own else Interval.of(run.resampled[name]),

@@ -23,7 +23,7 @@ REPEATED = (
 
 
 class MeanScore(NamedTuple):
-    """The mean of a score over runs, and its standard deviation; `None` for a single run."""
+    """The mean of a score over repeats, and its standard deviation; `None` without repeats."""
 
     mean: float
     deviation: float | None
@@ -40,15 +40,15 @@ def summarize(scores: Sequence[float]) -> MeanScore:
 class Scores(NamedTuple):
     """Scores of an experiment by one metric."""
 
-    runs: tuple[float, ...]
+    repeats: tuple[float, ...]  # of each repeat
     p: dict[str, float]  # of the differences from the other experiments, by name
-    interval: Interval | None = None  # 95 %, of the mean over the runs; `None` for tokenised BLEU
+    interval: Interval | None = None  # 95 %, of the mean over the repeats; `None` for tokenised BLEU
     details: tuple[CorpusScore, ...] = ()  # for tokenised BLEU: precisions, brevity penalty, lengths
 
     @property
     def summary(self) -> MeanScore:
-        """The score over the runs."""
-        return summarize(self.runs)
+        """The score over the repeats."""
+        return summarize(self.repeats)
 
 
 def first_number(names: Iterable[str]) -> int:
@@ -81,11 +81,11 @@ def score_experiments(
     Returns the scores by name of the experiment, and their sacrebleu signature.
     """
     metric = make_bleu(references, tokenize)
-    counts = {name: [metric.counts(lines) for lines in runs] for name, runs in texts.items()}
+    counts = {name: [metric.counts(lines) for lines in repeats] for name, repeats in texts.items()}
     [p] = _compare([metric], [counts], trials, seed)
     scores = {}
-    for name, runs in counts.items():
-        details = tuple(corpus_score(metric, one) for one in runs)
+    for name, repeats in counts.items():
+        details = tuple(corpus_score(metric, one) for one in repeats)
         scores[name] = Scores(tuple(score.bleu for score in details), p[name], details=details)
     return scores, metric.signature
 
@@ -96,12 +96,14 @@ def evaluate_experiments(
     """Score detokenised text with all metrics, and test each pair of experiments for a difference in each."""
     first = next(iter(counted.values()))[0]
     bootstrap = Bootstrap(len(next(iter(first.values()))))
-    counts = [{name: [run[metric] for run in runs] for name, runs in counted.items()} for metric in first]
+    counts = [
+        {name: [one[metric] for one in repeats] for name, repeats in counted.items()} for metric in first
+    ]
     tested = _compare([*first], counts, trials, seed)
     return {
         metric: {
-            name: Scores(tuple(map(metric.score, runs)), p[name], bootstrap.interval(metric, runs))
-            for name, runs in of_metric.items()
+            name: Scores(tuple(map(metric.score, repeats)), p[name], bootstrap.interval(metric, repeats))
+            for name, repeats in of_metric.items()
         }
         for metric, of_metric, p in zip(first, counts, tested, strict=True)
     }

@@ -79,7 +79,7 @@ def cells(system: Content) -> dict[str, Cell]:
 
 
 def score_cell(score: Content) -> Cell:
-    """Return the cell of a score: its mean, with the deviation over several runs, and its interval."""
+    """Return the cell of a score: its mean, with the deviation over repeats, and its interval."""
     interval = score.get("interval")
     note = f"[{interval[0]:.1f}, {interval[1]:.1f}]" if interval else ""
     return Cell(str(MeanScore(score["mean"], score.get("deviation"))), score["mean"], note=note)

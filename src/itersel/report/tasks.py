@@ -38,8 +38,8 @@ def compare_tasks(
 ) -> dict[str, Any]:
     """Compare experiments on the sentences of each task, and of all tasks together.
 
-    `texts` are the translations of the test set by each run, by name of the experiment. Sentences whose label
-    is not in `tasks` are left out; tasks that no sentence has get no row.
+    `texts` are the translations of the test set by each repeat, by name of the experiment. Sentences whose
+    label is not in `tasks` are left out; tasks that no sentence has get no row.
 
     Returns ``tasks``: a row per task, with its ``name``, number of ``sentences``, sacrebleu's ``signature``,
     and for each of ``systems`` BLEU on ``test``, that of its ``runs``, ``p`` and the numbers of the systems
@@ -52,7 +52,7 @@ def compare_tasks(
         scores: dict[str, Scores] = {}
         signature = ""
         if lines:
-            chosen = {one: [pick(run, lines) for run in runs] for one, runs in texts.items()}
+            chosen = {one: [pick(repeat, lines) for repeat in repeats] for one, repeats in texts.items()}
             own = [pick(one, lines) for one in references]
             scores, signature = score_experiments(chosen, own, tokenize, trials, seed)
 
@@ -86,7 +86,7 @@ def compare_tasks(
 
 
 def _mean(rows: Sequence[Content], place: int) -> MeanScore:
-    """Return the mean of a system's BLEU over the tasks, summarised over its runs."""
+    """Return the mean of a system's BLEU over the tasks, summarised over its repeats."""
     bleu = [[run["bleu"] for run in row["systems"][place]["runs"]] for row in rows]
     return summarize([statistics.mean(of_run) for of_run in zip(*bleu, strict=True)])
 

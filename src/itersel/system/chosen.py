@@ -13,8 +13,8 @@ from itersel.run.atomic import atomic_path
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
 from itersel.vectors.weights import read_weights
 
-# Attributes that all runs of an experiment have in common.
-OF_ALL_RUNS = ("name", "learner", "mixing", "tune_on", "features", "tasks", "shards")
+# Attributes that all repeats of an experiment have in common.
+OF_ALL_REPEATS = ("name", "learner", "mixing", "tune_on", "features", "tasks", "shards")
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class ChosenSystem:
 
 
 def differing_attribute(one: ChosenSystem, other: ChosenSystem) -> str | None:
-    """Return the name of an attribute in which two runs of an experiment wrongly differ, if any."""
-    for key in (*OF_ALL_RUNS, "signature", "chosen_by"):
+    """Return the name of an attribute in which two repeats of an experiment wrongly differ, if any."""
+    for key in (*OF_ALL_REPEATS, "signature", "chosen_by"):
         if getattr(one, key) != getattr(other, key):
             return key
     return None if len(one.devtest_bleu) == len(other.devtest_bleu) else "epochs"

@@ -14,8 +14,8 @@ from itersel.storage.files import read_lines
 OF_EXPERIMENTS = ("train", "mix", "write_lists", "tune")
 
 
-def read_costs(results: Path, runs: Collection[str]) -> dict[str, Any]:
-    """Return the costs of each run by name, and of each step that serves all experiments (``shared``).
+def read_costs(results: Path, repeats: Collection[str]) -> dict[str, Any]:
+    """Return the costs of each repeat by name, and of each step that serves all experiments (``shared``).
 
     They are ``hours`` of processor time, ``memory`` (MB) of the largest job, and number of ``jobs``.
     """
@@ -23,7 +23,7 @@ def read_costs(results: Path, runs: Collection[str]) -> dict[str, Any]:
     found: dict[str, dict[str, list[Path]]] = {"runs": {}, "shared": {}}
     for path in sorted(folder.rglob("*.tsv")):
         parts = path.relative_to(folder).with_suffix("").parts
-        is_own = parts[0] in OF_EXPERIMENTS and len(parts) > 1 and parts[1] in runs
+        is_own = parts[0] in OF_EXPERIMENTS and len(parts) > 1 and parts[1] in repeats
         kind, name = ("runs", parts[1]) if is_own else ("shared", parts[0])
         found[kind].setdefault(name, []).append(path)
     return {kind: {name: _total(paths) for name, paths in by_name.items()} for kind, by_name in found.items()}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from itersel.evaluate.epoch_scores import read_epochs, score_epochs
-from itersel.report.page.folder import Run
+from itersel.report.page.folder import Repeat
 from itersel.storage.hdf5 import header_of
 from itersel.system.chosen import ChosenSystem
 from itersel.vectors.weights import FORMAT, read_weights
@@ -23,16 +23,16 @@ Record = dict[str, Any]
 
 
 def read_curves(
-    run: Run, system: ChosenSystem | None, references: Sequence[Path], tokenize: str
+    repeat: Repeat, system: ChosenSystem | None, references: Sequence[Path], tokenize: str
 ) -> list[Record]:
-    """Return a record for each epoch of a run, finished or not; values not known yet are None.
+    """Return a record for each epoch of a repeat, finished or not; values not known yet are None.
 
-    Without the `references` of devtest, only epochs of a finished run have scores on devtest.
+    Without the `references` of devtest, only epochs of a finished repeat have scores on devtest.
     """
-    found = (_EPOCH.fullmatch(path.name) for path in run.folder.glob("epoch-*"))
+    found = (_EPOCH.fullmatch(path.name) for path in repeat.folder.glob("epoch-*"))
     records = []
     for epoch in sorted(int(match[1]) for match in found if match):
-        folder = run.folder / f"epoch-{epoch}"
+        folder = repeat.folder / f"epoch-{epoch}"
         record = {"epoch": epoch, "chosen": system is not None and system.epoch == epoch}
         record |= _of_shards(folder) | _of_weights(folder / "weights.h5")
         # A batch tuner that trains all weights has no shards. After shards, it tuned on held-out text.

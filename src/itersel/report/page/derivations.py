@@ -14,7 +14,7 @@ from itersel.errors import InputError
 from itersel.grammar.shard import Shard, read_shard
 from itersel.lm.binary import LanguageModel, load_model
 from itersel.report.page.document import compared_systems
-from itersel.report.page.folder import find_runs
+from itersel.report.page.folder import find_repeats
 from itersel.report.page.sentences import Translated, read_translated, sentence_scores, translation_of
 from itersel.report.page.table import read_table
 from itersel.run.progress import progress
@@ -33,15 +33,15 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
     if table is None:
         raise InputError("has no report/table.json; run snakemake first", results)
 
-    runs = {run.name: run for run in find_runs(results)}
-    names, test = compared_systems(table, [*runs.values()]), table["test_sets"][0]["name"]
-    test_set = read_translated(results, test, [run for name, run in runs.items() if name in names])
+    repeats = {repeat.name: repeat for repeat in find_repeats(results)}
+    names, test = compared_systems(table, [*repeats.values()]), table["test_sets"][0]["name"]
+    test_set = read_translated(results, test, [repeat for name, repeat in repeats.items() if name in names])
     if test_set is None:
         raise InputError("has no translations of the test set; run snakemake first", results)
 
     systems = []
     for name in names:
-        if name not in runs or (path := translation_of(runs[name].folder, test)) is None:
+        if name not in repeats or (path := translation_of(repeats[name].folder, test)) is None:
             raise InputError(f"has no translations of the test set by '{name}'; run snakemake first", results)
         # names of templates stand for all features: features of other templates have weight 0
         features = "dense" if read_system(path.parent / "system.json").features == "dense" else "all"

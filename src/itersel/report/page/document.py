@@ -1,6 +1,6 @@
 """Everything that the page shows of a folder of results, as one plain value.
 
-This includes, for each run, measures of each epoch and the features of the best one.
+This includes, for each repeat of an experiment, measures of each epoch and the features of the best one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from itersel.report.page.charts import BLEU, QUALITY
 from itersel.report.page.costs import read_costs
 from itersel.report.page.curves import read_curves
 from itersel.report.page.features import read_features
-from itersel.report.page.folder import Run, describe_config, find_runs, read_optional, read_run
+from itersel.report.page.folder import Repeat, describe_config, find_repeats, read_optional, read_run
 from itersel.report.page.groups import read_frequencies
 from itersel.report.page.logs import read_errors
 from itersel.report.page.sentences import pack, read_translated, references_of
@@ -53,17 +53,17 @@ def read_document(results: Path) -> dict[str, Any]:
     given = read_unresolved(config) if config else Config(experiments={})
     settings = resolved(given)
     planned = with_independent_tasks(settings).experiments
-    runs = find_runs(results, list(planned) or compared)
+    repeats = find_repeats(results, list(planned) or compared)
 
     names = [one["name"] for one in table["test_sets"]] if table else ["test"]
-    found = [one for name in names if (one := read_translated(results, name, runs, others)) is not None]
+    found = [one for name in names if (one := read_translated(results, name, repeats, others)) is not None]
     frequencies = read_frequencies(results / "grammar" / "index") if found else None
-    # for the epochs of unfinished runs
+    # for the epochs of unfinished repeats
     references = references_of(results / "corpus", "devtest")
 
     described = [
-        _describe_run(results, run, planned.get(run.experiment), references, settings.evaluation.tokenize)
-        for run in runs
+        _describe_repeat(results, one, planned.get(one.experiment), references, settings.evaluation.tokenize)
+        for one in repeats
     ]
     # a table from before more experiments were added says nothing about these
     answered = answer(table) if table and all(one["finished"] for one in described) else None
@@ -77,10 +77,10 @@ def read_document(results: Path) -> dict[str, Any]:
         "date": _date(report / "table.json"),
         "answer": answered,
         "experiments": len(compared),
-        "compared": compared_systems(table, runs),
+        "compared": compared_systems(table, repeats),
         "table": table,
         "runs": described,
-        "costs": read_costs(results, {run.name for run in runs}),
+        "costs": read_costs(results, {one.name for one in repeats}),
         "corpus": read_optional(report / "corpus.json", _check_corpus, NO_CORPUS),
         "test_sets": [pack(one, frequencies) for one in found],
         "derivations": read_optional(report / "derivations.json", _check_derivations, NO_DERIVATIONS),
@@ -91,10 +91,10 @@ def read_document(results: Path) -> dict[str, Any]:
     }
 
 
-def compared_systems(table: dict[str, Any] | None, runs: Sequence[Run]) -> list[str]:
+def compared_systems(table: dict[str, Any] | None, repeats: Sequence[Repeat]) -> list[str]:
     """Return the baseline (the best system itself if it is alone), and the best system on devtest."""
     if not table:
-        return [runs[0].name, runs[-1].name]
+        return [repeats[0].name, repeats[-1].name]
     baseline, best = baseline_and_best(table)
     return [baseline or best, best]
 
@@ -140,21 +140,21 @@ def _check_derivations(found: Any) -> None:
             raise TypeError
 
 
-def _describe_run(
-    results: Path, run: Run, planned: Experiment | None, references: Sequence[Path], tokenize: str
+def _describe_repeat(
+    results: Path, repeat: Repeat, planned: Experiment | None, references: Sequence[Path], tokenize: str
 ) -> dict[str, Any]:
-    best = run.folder / "best" / "system.json"
+    best = repeat.folder / "best" / "system.json"
     system = read_system(best) if best.is_file() else None
     # independent tasks are scored only on the sentences with their label
     scored = [] if planned and isinstance(planned.tasks, IndependentTask) else references
 
     return {
-        "run": run.name,
-        "experiment": run.experiment,
-        "repeat": run.repeat,
+        "run": repeat.name,
+        "experiment": repeat.experiment,
+        "repeat": repeat.number,
         "planned": planned.epochs if planned else None,
         "finished": system is not None,
-        "errors": [] if system else read_errors(results, run),
-        "epochs": read_curves(run, system, scored, tokenize),
-        "features": read_features(run, system),
+        "errors": [] if system else read_errors(results, repeat),
+        "epochs": read_curves(repeat, system, scored, tokenize),
+        "features": read_features(repeat, system),
     }

@@ -1,4 +1,4 @@
-"""A folder of results, finished or not: its runs, their config and the versions of packages."""
+"""A folder of results, finished or not: its experiments, their config and the versions of packages."""
 
 from __future__ import annotations
 
@@ -34,19 +34,20 @@ OF_RESULTS = ("numpy", "scipy", "numba", "sacrebleu", "sacremoses", "regex", "lx
 PACKAGES = (*OF_RESULTS, "h5py", "deflate", "snakemake")
 
 
-class Run(NamedTuple):
-    """One run of an experiment: repeat `repeat`, from 1, in a folder called `name`."""
+class Repeat(NamedTuple):
+    """A repeat of an experiment, in a folder called `name`."""
 
     name: str
     experiment: str
-    repeat: int
+    number: int  # from 1
     folder: Path
 
 
-def find_runs(results: Path, order: Sequence[str] = ()) -> list[Run]:
-    """Return the runs in a folder of results, ``<output>/<name>``; an InputError if there are none.
+def find_repeats(results: Path, order: Sequence[str] = ()) -> list[Repeat]:
+    """Return the repeats of all experiments in a folder of results, ``<output>/<name>``.
 
-    Experiments in `order` come first, even those that have not started yet; then all others by name.
+    Experiments in `order` come first, even those that have not started yet; then all others by name. If there
+    are none, it is an InputError.
     """
     folder = results / "experiments"
     names = {path.name for path in folder.iterdir() if path.is_dir()} if folder.is_dir() else set()
@@ -54,8 +55,10 @@ def find_runs(results: Path, order: Sequence[str] = ()) -> list[Run]:
     if not names:
         raise InputError("has no experiments; name the folder of a run, <output>/<name>", results)
     place = {name: number for number, name in enumerate(order)}
-    runs = (Run(name, *split_repeat(name), folder / name) for name in names)
-    return sorted(runs, key=lambda run: (place.get(run.experiment, len(place)), run.experiment, run.repeat))
+    repeats = (Repeat(name, *split_repeat(name), folder / name) for name in names)
+    return sorted(
+        repeats, key=lambda one: (place.get(one.experiment, len(place)), one.experiment, one.number)
+    )
 
 
 def read_optional(path: Path, check: Callable[[Any], None], otherwise: str) -> Any:

@@ -1,11 +1,11 @@
-"""Errors of a run, from the logs of its steps."""
+"""Errors of experiments, from the logs of its steps."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from itersel.report.page.folder import Run
+from itersel.report.page.folder import Repeat
 from itersel.storage.files import read_bytes
 
 # Errors are at the end of long logs.
@@ -14,11 +14,11 @@ LOG_BYTES = 1 << 16
 _ERROR = re.compile(r"itersel(?: [a-z_-]+)?: .+")
 
 
-def read_errors(results: Path, run: Run) -> list[dict[str, str]]:
-    """Return the last error in each log of a run."""
+def read_errors(results: Path, repeat: Repeat) -> list[dict[str, str]]:
+    """Return the last error in each log of a repeat."""
     logs = results / "logs"
     found = []
-    for path in sorted([*logs.glob(f"*/{run.name}/**/*.log"), *logs.glob(f"*/{run.name}.log")]):
+    for path in sorted([*logs.glob(f"*/{repeat.name}/**/*.log"), *logs.glob(f"*/{repeat.name}.log")]):
         lines = read_bytes(path)[-LOG_BYTES:].decode("utf-8", "replace").splitlines()
         errors = [line for line in lines if _ERROR.fullmatch(line)]
         if errors:

@@ -20,7 +20,7 @@ from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text import split_words
 from itersel.corpus.text_names import text_name
 from itersel.evaluate.metrics import read_translations, signature
-from itersel.report.page.folder import Run
+from itersel.report.page.folder import Repeat
 from itersel.report.page.groups import Frequency, group_sentences
 from itersel.storage.files import read_lines
 
@@ -46,9 +46,9 @@ class Translated(NamedTuple):
 
 
 def read_translated(
-    results: Path, name: str, runs: Sequence[Run], others: Sequence[str] = ()
+    results: Path, name: str, repeats: Sequence[Repeat], others: Sequence[str] = ()
 ) -> Translated | None:
-    """Return a test set with the translations of all runs that have some; None if there are none yet.
+    """Return a test set with the translations by all repeats that have some; None if there are none yet.
 
     Detokenised text (``evaluation/<name>``) is shown if there is some. It may have text of `others`, too,
     which are not experiments.
@@ -56,7 +56,7 @@ def read_translated(
     split = split_of_test_set(name)
     corpus, folder = results / "corpus", results / "evaluation" / name
     source, raw_source = (corpus / f"{split}.{column}.gz" for column in ("source", "raw.source"))
-    plain = {run.name: path for run in runs if (path := translation_of(run.folder, name)) is not None}
+    plain = {one.name: path for one in repeats if (path := translation_of(one.folder, name)) is not None}
     files = references_of(corpus, split)
     if not plain or not files:
         return None
@@ -135,11 +135,11 @@ def split_of_test_set(name: str) -> str:
     return name if name == "test" else text_name("test", name)
 
 
-def translation_of(run: Path, name: str) -> Path | None:
+def translation_of(repeat: Path, name: str) -> Path | None:
     """Return the file of translations of a test set at the epoch chosen for it; None if not written yet."""
     split = split_of_test_set(name)
     for stage in (f"best-{name}", "best"):
-        if (path := run / stage / f"{split}.txt").is_file():
+        if (path := repeat / stage / f"{split}.txt").is_file():
             return path
     return None
 
