@@ -19,6 +19,8 @@ from tests.systems import raw_text, sentences, translate
 import itersel
 from itersel import Search, TrainSettings, compare, score_bleu, tune_nbest
 from itersel.code.digests import PACKAGE
+from itersel.config.cutting import Pooled
+from itersel.config.mixing import PathFollowing, Selection
 from itersel.storage import hdf5
 from itersel.storage.files import write_lines
 
@@ -251,6 +253,13 @@ def mix(inputs=("missing.h5",), **options):
         (lambda: Search(pop_limit=0), ("pop_limit", 0)),
         (lambda: Search(pop_limit=2.5), ("pop_limit", "2.5")),
         (lambda: Search(templates="R"), ("templates", "'R'")),
+        (lambda: Selection(select=-5), ("select", -5, 1)),
+        (lambda: Selection(select=2.5), ("select", "2.5")),
+        (lambda: Selection(threshold="x"), ("threshold", "'x'", 0)),
+        (lambda: Selection(relative_threshold=1.5), ("relative_threshold", "1.5", 1)),
+        (lambda: PathFollowing(epsilon=0.0), ("epsilon", "0.0")),
+        (lambda: Pooled(labels=("a b",)), ("labels", "'a b'")),
+        (lambda: Pooled(labels=(1,)), "labels"),
     ],
 )
 def test_wrong_arguments(call, facts, tmp_path, monkeypatch):

@@ -35,12 +35,12 @@ class References(NamedTuple):
         return float(self.offset[-1] / (self.offset.shape[0] - 1))
 
 
-class ShardReferences(NamedTuple):
-    """The references of all sentences, in the arrays of `itersel.grammar.shard.Shard`."""
+class TextReferences(NamedTuple):
+    """The references of all sentences of a text; without `sentence_offset`, each sentence has one."""
 
-    word: Int32s
-    offset: Int64s
-    sentence_offset: Int64s
+    word: Int32s  # of all references, as numbers
+    offset: Int64s  # (M + 1): where each of the M references begins, and the end of the last
+    sentence_offset: Int64s  # (N + 1): the references of each sentence, or empty
 
     def of_sentence(self, sentence: int) -> References:
         """Return the references of a sentence."""
@@ -51,7 +51,7 @@ class ShardReferences(NamedTuple):
         return References(self.word[offset[0] : offset[-1]], offset - offset[0])
 
 
-def join_references(texts: Sequence[tuple[Int32s, Int64s]]) -> ShardReferences:
+def join_references(texts: Sequence[tuple[Int32s, Int64s]]) -> TextReferences:
     """Join the references of several texts with the same number of lines.
 
     Empty lines are not references, unless all lines of a sentence are empty: then it has one empty reference.
@@ -59,9 +59,9 @@ def join_references(texts: Sequence[tuple[Int32s, Int64s]]) -> ShardReferences:
     """
     none = np.zeros(0, np.int64)
     if not texts:
-        return ShardReferences(np.zeros(0, np.int32), none, none)
+        return TextReferences(np.zeros(0, np.int32), none, none)
     if len(texts) == 1:
-        return ShardReferences(*texts[0], none)
+        return TextReferences(*texts[0], none)
 
     lengths = np.stack([np.diff(offset) for _, offset in texts], axis=1)
     is_kept = lengths > 0
@@ -73,7 +73,7 @@ def join_references(texts: Sequence[tuple[Int32s, Int64s]]) -> ShardReferences:
     word, offset = take_rows(words, lines, text * lengths.shape[0] + sentence)
 
     has_one = bool((is_kept.sum(axis=1) == 1).all())
-    return ShardReferences(word, offset, none if has_one else offsets_of(is_kept.sum(axis=1)))
+    return TextReferences(word, offset, none if has_one else offsets_of(is_kept.sum(axis=1)))
 
 
 def grouped_references(references: int, offset: Int64s, sentences: int, path: FilePath) -> Int64s:

@@ -17,6 +17,8 @@ from itersel.errors import suggest
 
 # The maximum number of processes of a step.
 MAX_PROCESSES = 256
+# What help calls the numbers of epochs, iterations and shards.
+PLACE_LETTERS = {"epoch": "T", "iteration": "T", "shard_number": "Z"}
 
 
 class Parser(argparse.ArgumentParser):
@@ -125,21 +127,14 @@ def add_settings(parser: argparse._ActionsContainer, kind: type, with_options: b
             action.default = argparse.SUPPRESS
 
 
-def add_epoch(parser: argparse._ActionsContainer) -> None:
-    """Add the option for the number of the epoch."""
-    epoch = "number of the epoch: recorded, part of the seed of pairs, position in schedules (default: 1)"
-    add_options(parser, {"--epoch T": epoch}, type=positive)
-
-
-def add_iteration(parser: argparse._ActionsContainer) -> None:
-    """Add the option for the number of the iteration."""
-    add_options(parser, {"--iteration T": "number of the iteration, from 1 (default: 1)"}, type=positive)
-
-
-def add_shard_number(parser: argparse._ActionsContainer) -> None:
-    """Add the option for the number of the shard."""
-    number = "number of the shard, from 0: recorded, and part of the seed of pairs (default: 0)"
-    add_options(parser, {"--shard-number Z": number}, type=not_negative)
+def add_place(parser: argparse._ActionsContainer, kind: type) -> None:
+    """Add options for the place in a run, such as the epoch: the keys with a `place` in this dataclass."""
+    for item in fields(kind):
+        if "place" in item.metadata:
+            place, explanation = item.metadata["place"], item.metadata["explanation"].removesuffix(".")
+            option = f"--{place.replace('_', '-')} {PLACE_LETTERS[place]}"
+            shown = f"{explanation[0].lower()}{explanation[1:]} (default: {item.default})"
+            add_options(parser, {option: shown}, type=whole(item.metadata["minimum"]))
 
 
 positive = whole(1)

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from itersel.cli.arguments import (
-    add_iteration,
     add_optional_files,
     add_options,
     add_output,
     add_patience,
     add_settings,
-    add_shard_number,
     add_text_output,
+    not_negative,
+    positive,
 )
 from itersel.config.command_line import section_of, whole
 from itersel.config.search import MAX_K_BEST, FeatureSettings, ForestSettings, KBestSettings, Search
@@ -119,8 +119,10 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
     add_optional_files(parser, {"--weights FILE": weights})
     add_patience(parser, "write a file without lists")
     add_settings(parser, kind)
-    add_iteration(parser)
-    add_shard_number(parser)
+    iteration = "number of the iteration, from 1 (default: 1)"
+    add_options(parser, {"--iteration T": iteration}, type=positive)
+    shard = "number of the shard, from 0: recorded (default: 0)"
+    add_options(parser, {"--shard-number Z": shard}, type=not_negative)
     add_output(parser, output)
 
 

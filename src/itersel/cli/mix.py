@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import (
-    add_epoch,
     add_optional_files,
     add_options,
     add_output,
     add_patience,
+    add_place,
     add_settings,
     output_file,
 )
@@ -31,7 +31,7 @@ def _add_mix(parser: argparse.ArgumentParser) -> None:
     add_patience(parser, "write the weights of --passed-on", "mixed weights of the previous epoch, .h5")
 
     add_settings(parser, MixSettings)
-    add_epoch(parser)
+    add_place(parser, MixSettings)
     add_output(parser, "mixed weights, .h5 or text (text cannot be the --previous of the next epoch)")
 
     matrix = {"--matrix FILE": "also write the weights of all shards, the norms and the selection, .h5"}

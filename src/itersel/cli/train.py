@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import (
-    add_epoch,
     add_files,
     add_optional_files,
     add_options,
     add_output,
     add_patience,
+    add_place,
     add_settings,
-    add_shard_number,
     positive,
 )
 from itersel.config.settings import read_settings
@@ -29,8 +28,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     add_patience(parser, "the weights are passed on without training")
 
     add_settings(parser, TrainSettings)
-    add_epoch(parser)
-    add_shard_number(parser)
+    add_place(parser, TrainSettings)
 
     threads = "sentences decoded at once, at most the learner's delay; changes no result (default: 1)"
     add_options(parser, {"--threads N": threads}, type=positive, default=1)

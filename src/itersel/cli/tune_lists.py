@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import (
-    add_iteration,
     add_optional_files,
     add_options,
     add_output,
     add_patience,
+    add_place,
     add_settings,
 )
 from itersel.cli.blas import use_portable_blas
@@ -39,7 +39,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     add_patience(parser, "write the weights of --passed-on", "weights of the previous epoch")
 
     add_settings(parser, TuneSettings)
-    add_iteration(parser)
+    add_place(parser, TuneSettings)
     add_output(parser, "output file for the weights, .h5 or text")
 
 

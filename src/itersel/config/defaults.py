@@ -28,8 +28,8 @@ def first_seed(config: Config, experiment: Experiment) -> int:
     return config.seed if experiment.seed is None else experiment.seed
 
 
-def filled_in(value: T | None) -> T:
-    """Return a value that is never null in a config that is `resolved`."""
+def never_null(value: T | None) -> T:
+    """Return the value of a key that is never null in a config that is `resolved`."""
     assert value is not None
     return value
 
@@ -37,7 +37,7 @@ def filled_in(value: T | None) -> T:
 def resolved(config: Config) -> Config:
     """Return a config in which null always means "none": values taken from elsewhere are filled in.
 
-    Readers of such a config use its values as they are; `filled_in` tells type checkers what cannot be null.
+    Readers of such a config use its values as they are; `never_null` tells type checkers what cannot be null.
     """
     return replace(
         config,

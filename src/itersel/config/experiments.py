@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from itersel.config.defaults import filled_in
+from itersel.config.defaults import never_null
 from itersel.config.tasks import IndependentTask, IndependentTasks, NaturalTasks, Tasks
 from itersel.config.values import Config
 
@@ -61,7 +61,7 @@ def with_repeats(config: Config) -> Config:
     for name, experiment in config.experiments.items():
         experiments[name] = replace(experiment, repeats=1)
         for repeat in range(2, experiment.repeats + 1):
-            seed = filled_in(experiment.seed) + repeat - 1
+            seed = never_null(experiment.seed) + repeat - 1
             start = experiment.start_from
             if start and repeat <= config.experiments[start].repeats:
                 start = repeat_name(start, repeat)

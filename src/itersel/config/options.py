@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+import re
 import textwrap
 import types
 import typing
@@ -163,7 +164,10 @@ def check_section(values: Any) -> None:
     """Raise an InputError for a wrong value in a section, also if Python code made it."""
     section: Any = type(values)
     for item in fields(section):
-        kind, value, bounds = types_of(section)[item.name], getattr(values, item.name), item.metadata
+        value, bounds = getattr(values, item.name), item.metadata
+        kind, is_optional = split_optional(types_of(section)[item.name])
+        if value is None and is_optional:
+            continue
         if "forms" in bounds and not is_dataclass(value):
             raise InputError(f"{item.name} is {value!r}; it must be an object such as itersel.AdaGrad()")
 
@@ -184,6 +188,15 @@ def check_section(values: Any) -> None:
             raise InputError(f"{item.name} is {value!r}; it must be True or False")
         elif kind == tuple[str, ...] and not _is_text(value):
             raise InputError(f"{item.name} is {value!r}; it must be a tuple of text")
+
+        if "pattern" in bounds and kind in (str, tuple[str, ...]):
+            _check_text(item.name, (value,) if kind is str else value, bounds["pattern"])
+
+
+def _check_text(name: str, texts: Iterable[Any], pattern: str) -> None:
+    for text in texts:
+        if not isinstance(text, str) or not re.fullmatch(pattern, text):
+            raise InputError(f"{name}: {text!r} is not text of the form {pattern}")
 
 
 def _check_number(name: str, value: Any, bounds: Mapping[str, Any]) -> None:

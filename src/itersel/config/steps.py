@@ -42,13 +42,16 @@ class TrainSettings(Search):
     seed: int = option("Random seed for pairs: pro.", 1, minimum=0, maximum=MAX_NUMPY_SEED)
     learner: Online = section(default_learner, "How the shard learns from its sentences.", forms=LEARNERS)
     epoch: int = option(
-        "Number of the epoch: recorded, part of the seed of pairs, position in schedules.",
+        "Number of the epoch, from 1: recorded, part of the seed of pairs, position in schedules.",
         1,
         minimum=1,
         place="epoch",
     )
     shard: int = option(
-        "Number of the shard: recorded, and part of the seed of pairs.", 0, minimum=0, place="shard_number"
+        "Number of the shard, from 0: recorded, and part of the seed of pairs.",
+        0,
+        minimum=0,
+        place="shard_number",
     )
     measure_loss: bool = option(
         "For path following: first decode all sentences with the initial weights, and record their loss; if "
@@ -84,7 +87,7 @@ class MixSettings:
 
     mixing: Mixing = section(Selection, "How the weight vectors of the shards are combined.", forms=MIXINGS)
     shards: int = option("Number of shards Z; fewer are never mixed.", 1, minimum=1)
-    epoch: int = option("Number of the epoch.", 1, minimum=1, place="epoch")
+    epoch: int = option("Number of the epoch, from 1.", 1, minimum=1, place="epoch")
 
     def __post_init__(self) -> None:
         check_section(self)
@@ -106,7 +109,7 @@ class TuneSettings:
 
     tuner: Batch = section(lambda: TUNERS["kbest-mira"](), "What tunes the weights.", forms=HELD_OUT_TUNERS)
     shards: int = option("Number of shards with lists.", 1, minimum=1)
-    iteration: int = option("Number of the iteration.", 1, minimum=1, place="iteration")
+    iteration: int = option("Number of the iteration, from 1.", 1, minimum=1, place="iteration")
     seed: int = option("Random seed.", 1, minimum=0, maximum=MAX_NUMPY_SEED)
     features: str = option_of(
         Search, "features", explanation="dense: ignore the sparse features of lists; all: use them."

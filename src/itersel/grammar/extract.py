@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel import __version__
-from itersel.bleu.references import ShardReferences, join_references
+from itersel.bleu.references import TextReferences, join_references
 from itersel.config.plain import recorded
 from itersel.config.search import Grammar
 from itersel.corpus.text import check_line_counts, split_words
@@ -278,12 +278,7 @@ def _indexed(number: str, index: GrammarIndex, path: FilePath, line: int) -> int
 
 
 def _make_shard(
-    index: IndexArrays,
-    words: list[str],
-    source: Side,
-    reference: ShardReferences,
-    own: Own,
-    settings: Grammar,
+    index: IndexArrays, words: list[str], source: Side, reference: TextReferences, own: Own, settings: Grammar
 ) -> Shard:
     """Extract the rules of sentences, and return a shard of them without sparse features."""
     limits = RuleLimits(**{name: getattr(settings, name) for name in RuleLimits._fields})

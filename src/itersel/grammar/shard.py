@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import xxhash
 
-from itersel.bleu.references import References, ShardReferences, grouped_references
+from itersel.bleu.references import References, TextReferences, grouped_references
 from itersel.errors import FilePath, InputError, checked, located
 from itersel.grammar.shard_format import FORMAT
 from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X, FIXED_CATEGORIES, RULE_FAULTS, find_bad_rule
@@ -126,7 +126,7 @@ class Shard:
 
     def references(self, sentence: int) -> References:
         """Return the references of a sentence, if the shard has references."""
-        texts = ShardReferences(self.reference, self.reference_offset, self.sentence_reference_offset)
+        texts = TextReferences(self.reference, self.reference_offset, self.sentence_reference_offset)
         return texts.of_sentence(sentence)
 
     def dense(self, begin: int = 0, end: int | None = None) -> Float32s:

@@ -10,7 +10,7 @@ from itersel.bleu.references import join_references
 from itersel.bleu.score_kernels import ORDER, Statistics, ngram_matches
 from itersel.corpus.text import split_words
 from itersel.corpus.vocabulary import Side, WordNumbers, number_words
-from itersel.lists.table import ListTable, count_closest
+from itersel.lists.table import ListTable, closest_reference_lengths
 
 
 def with_statistics(
@@ -39,7 +39,7 @@ def with_statistics(
     reference_length, reference_offset = np.diff(joined.offset), joined.sentence_offset
     if not reference_offset.shape[0]:
         reference_offset = np.arange(table.sentence_count + 1)
-    closest = count_closest(reference_length, reference_offset, length, table.offset)
+    closest = closest_reference_lengths(reference_length, reference_offset, length, table.offset)
     return table._replace(
         statistics=Statistics(matches, length, closest),
         reference_length=reference_length,

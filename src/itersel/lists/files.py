@@ -21,7 +21,7 @@ from itersel.lists.headers import GIVEN, header_attributes, list_file
 from itersel.lists.table import (
     ListTable,
     SparseRows,
-    count_closest,
+    closest_reference_lengths,
     no_sparse_rows,
     rises_within_rows,
     rounded,
@@ -248,7 +248,7 @@ def _table(path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mappi
     sentences, closest = offset.shape[0] - 1, np.zeros(length.shape[0], np.int32)
     if reference_length.shape[0]:
         reference_offset = grouped_references(reference_length.shape[0], reference_offset, sentences, path)
-        closest = count_closest(reference_length, reference_offset, length, offset)
+        closest = closest_reference_lengths(reference_length, reference_offset, length, offset)
 
     return ListTable(
         offset,

@@ -245,7 +245,7 @@ def rounded(dense: Float64s) -> Float64s:
     return result
 
 
-def count_closest(
+def closest_reference_lengths(
     reference_length: Int64s, reference_offset: Int64s, length: Int32s, offset: Int64s
 ) -> Int32s:
     """Return the length of the reference that is closest in length to each translation, int32 (H)."""

@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from itersel.config.defaults import filled_in
+from itersel.config.defaults import never_null
 from itersel.config.splits import has_lists
 from itersel.config.tuners import Batch, NoTuner
 from itersel.config.values import Config, Experiment
@@ -41,7 +41,7 @@ def held_out_tuner(experiment: Experiment) -> Batch | None:
 
 def held_out_iterations(experiment: Experiment) -> int:
     """Return how often dev is decoded and the weights are tuned in an epoch."""
-    return filled_in(experiment.held_out.iterations) if held_out_tuner(experiment) else 0
+    return never_null(experiment.held_out.iterations) if held_out_tuner(experiment) else 0
 
 
 class Files:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from itersel.config.defaults import filled_in
+from itersel.config.defaults import never_null
 from itersel.config.learners import Online
 from itersel.config.settings import as_json
 from itersel.config.splits import has_lists
@@ -48,8 +48,8 @@ class Epochs:
         learner = experiment.learner
         # the shards of a batch tuner are not trained
         assert isinstance(learner, Online)
-        k_best = filled_in(experiment.k_best)
-        seed, measure_loss = filled_in(experiment.seed), experiment.mixing.needs_loss
+        k_best = never_null(experiment.k_best)
+        seed, measure_loss = never_null(experiment.seed), experiment.mixing.needs_loss
 
         if has_lists(self.config):
             return as_json(
@@ -232,7 +232,7 @@ class Epoch:
     @functools.cached_property
     def _dealt(self) -> list[list[int]]:
         """With resharding: the numbers of the files in each shard."""
-        tasks, seed = self.experiment.tasks, filled_in(self.experiment.seed)
+        tasks, seed = self.experiment.tasks, never_null(self.experiment.seed)
         return deal_files(files_of(tasks), tasks.shards, seed, self.number)
 
     def files(self, shard: int) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar, Protocol
 
-from itersel.config.defaults import filled_in
+from itersel.config.defaults import never_null
 from itersel.config.search import ForestSettings, KBestSettings
 from itersel.config.settings import as_json
 from itersel.config.splits import has_lists
@@ -195,7 +195,7 @@ class Lists:
                     templates=experiment.templates,
                     pop_limit=pop_limit,
                     max_span=max_span,
-                    k_best=filled_in(experiment.k_best),
+                    k_best=never_null(experiment.k_best),
                 )
             )
 
@@ -237,7 +237,7 @@ class Lists:
             TuneSettings(
                 tuner=epoch.tuner,
                 shards=self._found(wildcards)[0],
-                seed=filled_in(epoch.experiment.seed),
+                seed=never_null(epoch.experiment.seed),
                 features=epoch.experiment.features,
                 sum_sparse=self._of(wildcards).sum_sparse,
             )

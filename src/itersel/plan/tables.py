@@ -7,7 +7,7 @@ from typing import Any
 
 from itersel.config import splits
 from itersel.config.command_line import shell_options
-from itersel.config.defaults import filled_in
+from itersel.config.defaults import never_null
 from itersel.config.experiments import as_config_has, repeat_name, split_repeat
 from itersel.config.options import for_results
 from itersel.config.report_steps import (
@@ -86,7 +86,7 @@ class Tables:
         jobs = str(self._config.decoder.jobs)
         whole = sorted(
             filter(_uses_whole_split, self._config.experiments.values()),
-            key=lambda one: (one.tune_on, -files_of(one.tasks), -filled_in(one.seed)),
+            key=lambda one: (one.tune_on, -files_of(one.tasks), -never_null(one.seed)),
         )
 
         found = {experiment.tune_on: self._shards.name(experiment) for experiment in whole}
@@ -241,7 +241,7 @@ class Tables:
     @property
     def tokenizer(self) -> str:
         """The tokenizer of sacrebleu for detokenised text."""
-        return filled_in(self._config.evaluation.tokenizer)
+        return never_null(self._config.evaluation.tokenizer)
 
     def table_settings(self, wildcards: Any) -> str:
         """Return the `TableSettings`, with the files of each test set."""

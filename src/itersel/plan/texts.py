@@ -11,7 +11,7 @@ from typing import Any
 from itersel.config import splits
 from itersel.config.command_line import shell_options
 from itersel.config.cutting import CutSettings, Cutting, InOrder, Labelled, Pooled, Shuffled
-from itersel.config.defaults import filled_in
+from itersel.config.defaults import never_null
 from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask, NaturalTasks, PooledCatTasks, PooledTasks, Tasks, files_of
 from itersel.config.values import Config, Experiment
@@ -260,12 +260,12 @@ class Shards:
 
     def name(self, experiment: Experiment) -> str:
         """Return the name of the folder of an experiment's shards: 4, or 4-seed-2 with its own seed."""
-        name, seed = _tasks_folder(experiment.tasks), filled_in(experiment.seed)
+        name, seed = _tasks_folder(experiment.tasks), never_null(experiment.seed)
         return name if seed == self._config.seed else f"{name}{SEED_MARK}{seed}"
 
     def folds(self, experiment: Experiment) -> int:
         """Return the number of held-out language models; with 1, only the model of all text is used."""
-        return filled_in(experiment.tasks.language_model_folds)
+        return never_null(experiment.tasks.language_model_folds)
 
     def folder(self, split: str, shards: str) -> str:
         """Return the folder of the shards of a split."""

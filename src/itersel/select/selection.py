@@ -145,7 +145,10 @@ def _join(parts: Sequence[FeatureNorms]) -> FeatureNorms:
 
 
 class MatrixWriter:
-    """Writes W.h5, an empty file, a range of columns at a time; `check` raises an error if it cannot."""
+    """Writes the weights of all shards to an empty file, a range of columns at a time.
+
+    `check` is called after each range, and raises an error if writing has failed.
+    """
 
     def __init__(self, stream: h5py.File, check: Callable[[], None]) -> None:
         self._stream, self._check = stream, check
