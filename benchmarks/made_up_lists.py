@@ -21,7 +21,8 @@ from itersel.bleu.score_kernels import ORDER, Statistics
 from itersel.lists.files import write_lists
 from itersel.lists.headers import header_attributes
 from itersel.lists.table import ListTable, SparseRows
-from itersel.storage.strings import StringTable, offsets_of, string_table
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import StringTable, string_table
 from itersel.tune.start_weights import START_WEIGHTS
 from itersel.vectors.feature_names import DENSE_FEATURES
 from itersel.vectors.features import feature_keys

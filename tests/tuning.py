@@ -17,7 +17,8 @@ from itersel.grammar.shard import write_shard
 from itersel.lists.files import write_lists
 from itersel.lists.headers import header_attributes
 from itersel.lists.table import ListTable, sparse_rows
-from itersel.storage.strings import offsets_of, string_table
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import string_table
 from itersel.tune.start_weights import START_WEIGHTS
 from itersel.vectors.features import feature_keys
 

@@ -14,7 +14,8 @@ from itersel.decode.decoder import Decoder, KBest
 from itersel.grammar import build
 from itersel.grammar.shard import Shard
 from itersel.learn.learners.perceptron import Perceptron
-from itersel.storage.strings import offsets_of, string_table
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import string_table
 from itersel.vectors.features import feature_keys
 
 DENSE_NAMES = ("LanguageModel", "WordPenalty")

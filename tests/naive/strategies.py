@@ -17,7 +17,7 @@ from itersel.decode.output import feature_values
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import Shard
 from itersel.lm.binary import LanguageModel, compile_model, load_model
-from itersel.storage.strings import offsets_of
+from itersel.storage.ragged import offsets_of
 from itersel.vectors.feature_names import DECODER_FEATURES, GRAMMAR_FEATURES
 
 SOURCE_WORDS = ("a", "b", "c=d")

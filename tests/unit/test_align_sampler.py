@@ -22,7 +22,7 @@ from itersel.align.sampler import (
     write_model,
 )
 from itersel.align.sampler_kernels import DECIDE, FERTILE, HMM, IBM1, RANDOM, SentencePairs
-from itersel.storage.strings import offsets_of
+from itersel.storage.ragged import offsets_of
 
 STAGES = [RANDOM, *[IBM1] * 2, *[HMM] * 2, *[FERTILE] * 3, DECIDE]
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel.storage.diskarray import DiskArray, gather, tally
-from itersel.storage.strings import StringTable, concatenate, offsets_of, string_table
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import StringTable, concatenate, string_table
 
 texts = st.lists(st.text(max_size=4), max_size=6)
 

@@ -11,7 +11,8 @@ from tests.naive.checks import is_good_index, is_good_rule
 from itersel.grammar.index_kernels import FINE, IndexArrays, find_bad_position
 from itersel.grammar.shard_kernels import find_bad_rule
 from itersel.grammar.template_kernels import Rules
-from itersel.storage.strings import offsets_of, string_table
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import string_table
 
 
 def find(rules, category, ranks):

@@ -25,13 +25,13 @@ CIRCULAR = {
 }
 
 
-def imported(tree, for_types):
+def imported(tree, for_types, in_functions=True):
     """Yield the names below `itersel` that code imports, with or without those imported only for types."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
         is_guard = isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
-        if is_guard and not for_types:
+        if (is_guard and not for_types) or (isinstance(node, ast.FunctionDef) and not in_functions):
             continue
         names = []
         if isinstance(node, ast.ImportFrom):
@@ -42,13 +42,13 @@ def imported(tree, for_types):
         waiting += ast.iter_child_nodes(node)
 
 
-def needs_of(root, for_types):
+def needs_of(root, for_types, in_functions=True):
     """Return what each module of the package imports from it."""
     top = root / "src/itersel"
     paths = {".".join(path.relative_to(top).with_suffix("").parts): path for path in top.rglob("*.py")}
     paths = {name.removesuffix(".__init__"): path for name, path in paths.items()}
     return {
-        name: {other for other in imported(ast.parse(path.read_text()), for_types) if other in paths} - {name}
+        name: paths.keys() & {*imported(ast.parse(path.read_text()), for_types, in_functions)} - {name}
         for name, path in paths.items()
     }
 
@@ -95,6 +95,21 @@ def test_types_close_no_circles(root):
     # each exception is still one
     for name, other in CIRCULAR:
         assert {name, other} <= in_circles({**without, name: {*without[name], other}})
+
+
+def test_planning_loads_no_kernels(root):
+    """Each job on a cluster makes the plan: importing numba would take it half a second."""
+    needs = needs_of(root, for_types=False, in_functions=False)
+    lines = "".join(path.read_text() for path in (root / "workflow").rglob("*.smk"))
+    waiting = re.findall(r"^from itersel\.([\w.]+) import", lines, re.MULTILINE)
+    assert "plan" in waiting
+    why = dict.fromkeys(waiting, "workflow")
+    while waiting:
+        name = waiting.pop()
+        assert "kernels" not in name, f"{name} is imported by {why[name]}, and that by {why.get(why[name])}"
+        new = needs[name] - why.keys()
+        why |= dict.fromkeys(new, name)
+        waiting += new
 
 
 def test_logarithms_are_the_same_on_all_processors(root):

@@ -15,12 +15,12 @@ from tests.refusals import input_error
 from tests.text_grammars import write
 
 from itersel.corpus.text import split_words
-from itersel.corpus.vocabulary import WordNumbers, word_numbers
+from itersel.corpus.vocabulary import WordNumbers
 from itersel.lm import estimate as module
 from itersel.lm.arpa import write_arpa
 from itersel.lm.estimate import MEMORY_LIMITS, EstimatedModel, MemoryLimits, estimate
 from itersel.lm.estimate_kernels import arpa_lines
-from itersel.lm.numbered_text import read_numbered_text
+from itersel.lm.numbered_text import read_numbered_text, word_numbers
 from itersel.storage.strings import string_table
 
 

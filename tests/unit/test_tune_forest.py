@@ -22,7 +22,7 @@ from itersel.config.steps import TuneSettings
 from itersel.decode.decoder import Decoder
 from itersel.grammar.build import Rule, make_shard
 from itersel.lm.binary import load_model
-from itersel.storage.strings import offsets_of
+from itersel.storage.ragged import offsets_of
 from itersel.tune.forest_files import FORMAT, read_forests
 from itersel.tune.forest_kernels import Forests, find_bad_sentence, goal_lines
 from itersel.tune.forest_search import ForestSearch

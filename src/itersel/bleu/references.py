@@ -10,7 +10,7 @@ import numpy as np
 from itersel.errors import FilePath
 from itersel.storage.arrays import Int32s, Int64s
 from itersel.storage.formats import damaged, damaged_file
-from itersel.storage.strings import offsets_of, take_rows
+from itersel.storage.ragged import offsets_of, take_rows
 
 
 class References(NamedTuple):

@@ -11,8 +11,7 @@ import numpy as np
 from itersel.corpus.text import split_words, text_blocks
 from itersel.errors import FilePath
 from itersel.storage.arrays import Int32s, Int64s
-from itersel.storage.string_kernels import distinct_words
-from itersel.storage.strings import offsets_of
+from itersel.storage.ragged import offsets_of
 
 
 class WordNumbers(dict[str, int]):
@@ -48,13 +47,3 @@ def number_words(sentences: Sequence[Sequence[str]], numbers: WordNumbers) -> Si
     words = chain.from_iterable(sentences)
     offset = offsets_of(list(map(len, sentences)))
     return Side(np.fromiter(map(numbers.__getitem__, words), np.int32, int(offset[-1])), offset)
-
-
-def word_numbers(text: str, numbers: WordNumbers) -> Int32s:
-    """Return the words of a text, as `split_words` splits it, as numbers; new words get the next numbers."""
-    content = text.encode()
-    # A bytearray, because kernels would be compiled again for read-only arrays.
-    rows, bounds = distinct_words(np.frombuffer(bytearray(content), np.uint8))
-    begins, ends = bounds.T.tolist()
-    distinct = [numbers[content[begin:end].decode()] for begin, end in zip(begins, ends, strict=True)]
-    return np.array(distinct, np.int32)[rows]

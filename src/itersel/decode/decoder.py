@@ -36,7 +36,7 @@ from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
 from itersel.lm.binary import LanguageModel
 from itersel.lm.state_kernels import States, make_states, reset_states
 from itersel.storage.arrays import Float64s, Int32s, Int64s
-from itersel.storage.strings import offsets_of
+from itersel.storage.ragged import offsets_of
 from itersel.vectors.feature_names import DECODER_FEATURES
 from itersel.vectors.weights import Weights, find_named, find_weights
 

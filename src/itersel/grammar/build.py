@@ -14,7 +14,8 @@ from itersel.errors import InputError
 from itersel.grammar.shard import MAX_CATEGORIES, Shard, add_features
 from itersel.grammar.shard_kernels import FIXED_CATEGORIES, GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH, S, X
 from itersel.storage.arrays import Float32s, Int32s, Int64s
-from itersel.storage.strings import offsets_of, string_table
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import string_table
 from itersel.vectors.feature_names import (
     DEFAULT_TEMPLATES,
     DENSE_NAME,

@@ -41,7 +41,8 @@ from itersel.grammar.sparse import check_templates, count_bins
 from itersel.storage.arrays import Int32s, Int64s, UInt8s
 from itersel.storage.declared import check_declared
 from itersel.storage.files import read_lines
-from itersel.storage.strings import Ragged, offsets_of, string_table, take_rows
+from itersel.storage.ragged import Ragged, offsets_of, take_rows
+from itersel.storage.strings import string_table
 from itersel.vectors.feature_names import GRAMMAR_FEATURES
 
 # 64 MB. A pattern with more occurrences gets its own batch. The occurrences of a first block are scanned once

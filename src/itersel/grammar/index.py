@@ -34,7 +34,8 @@ from itersel.storage.arrayfile import map_arrays, write_arrays
 from itersel.storage.arrays import Bools, Float32s, Int32s, Int64s, UInt64s
 from itersel.storage.files import read_bytes
 from itersel.storage.formats import Array, Arrays, FileFormat, damaged, numbers, offsets
-from itersel.storage.strings import StringTable, offsets_of, string_table
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import StringTable, string_table
 
 MAX_COST = 1e9
 

@@ -11,7 +11,7 @@ import numpy as np
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.index_kernels import LINK_BEGIN, LOW
 from itersel.storage.arrays import Float32s, Int32s, Int64s, UInt64s
-from itersel.storage.strings import Ragged
+from itersel.storage.ragged import Ragged
 
 # -log10 of a probability of zero, as in cdec
 INFINITE_COST = 99.0

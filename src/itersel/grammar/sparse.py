@@ -21,7 +21,8 @@ from itersel.grammar.sparse_kernels import Occurrences, count_features, renumber
 from itersel.grammar.template_kernels import Rules
 from itersel.grammar.templates.count_kernels import MAX_BIN
 from itersel.storage.arrays import Float32s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
-from itersel.storage.strings import StringTable, concatenate, offsets_of, string_table
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES, TEMPLATES
 from itersel.vectors.features import (
     feature_groups,

@@ -11,7 +11,7 @@ from itersel.decode.decoder import KBest
 from itersel.learn.learner_kernels import ShiftedFeatures, shift_columns
 from itersel.learn.pairs import make_pairs
 from itersel.storage.arrays import Float64s, Int64s
-from itersel.storage.strings import sum_rows, take_rows
+from itersel.storage.ragged import sum_rows, take_rows
 
 
 @dataclass

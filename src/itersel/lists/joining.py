@@ -18,7 +18,8 @@ from itersel.lists.headers import GIVEN, ListFile, read_list_header
 from itersel.lists.table import ListTable, SparseRows, check_matches, no_sparse_rows
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.formats import FileFormat
-from itersel.storage.strings import concatenate, offsets_of, places_of, string_table
+from itersel.storage.ragged import offsets_of, places_of
+from itersel.storage.strings import concatenate, string_table
 from itersel.vectors.features import unique_features
 from itersel.vectors.weights import Weights
 

@@ -17,7 +17,8 @@ from itersel.lists.lines import LineParser, check_present, translation_lines
 from itersel.lists.numbers import Numbers, read_numbers
 from itersel.lists.table import ListTable, sparse_rows
 from itersel.storage.arrays import Float64s, Int32s, Int64s
-from itersel.storage.strings import StringTable, offsets_of, string_table
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.features import feature_keys
 
 # Chooses the dense features, given the names of all.

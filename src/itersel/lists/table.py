@@ -18,7 +18,8 @@ from itersel.bleu.references import References
 from itersel.bleu.score_kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.errors import FilePath, InputError
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
-from itersel.storage.strings import StringTable, offsets_of, string_table, sum_rows, take_rows
+from itersel.storage.ragged import offsets_of, sum_rows, take_rows
+from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.features import unique_features
 from itersel.vectors.weights import Weights, find_named, find_weights
 

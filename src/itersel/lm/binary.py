@@ -30,7 +30,8 @@ from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.storage.files import byte_blocks
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, damaged, numbers
-from itersel.storage.strings import StringTable, offsets_of, string_table
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import StringTable, string_table
 
 if TYPE_CHECKING:
     from itersel.lm.estimate import EstimatedModel

@@ -14,13 +14,14 @@ import xxhash
 
 from itersel.corpus.sharding import REST
 from itersel.corpus.text import split_words, text_blocks
-from itersel.corpus.vocabulary import WordNumbers, word_numbers
+from itersel.corpus.vocabulary import WordNumbers
 from itersel.errors import FilePath, InputError
 from itersel.lm.ngrams import END, START, UNKNOWN
-from itersel.storage.arrays import UInt64s
+from itersel.storage.arrays import Int32s, UInt64s
 from itersel.storage.declared import DeclaredFolder
 from itersel.storage.diskarray import DiskArray
 from itersel.storage.files import line_blocks, read_lines
+from itersel.storage.string_kernels import distinct_words
 
 # Blocks of text whose words are looked up together: most of them occur more than once.
 BATCH = 16
@@ -74,6 +75,16 @@ def read_numbered_text(
                 tokens.append(word_numbers(marked, ids))
 
     return NumberedText(list(ids), tokens)
+
+
+def word_numbers(text: str, numbers: WordNumbers) -> Int32s:
+    """Return the words of a text, as `split_words` splits it, as numbers; new words get the next numbers."""
+    content = text.encode()
+    # A bytearray, because kernels would be compiled again for read-only arrays.
+    rows, bounds = distinct_words(np.frombuffer(bytearray(content), np.uint8))
+    begins, ends = bounds.T.tolist()
+    distinct = [numbers[content[begin:end].decode()] for begin, end in zip(begins, ends, strict=True)]
+    return np.array(distinct, np.int32)[rows]
 
 
 def _without(blocks: Iterator[list[str]], left_out: Collection[int], path: FilePath) -> Iterator[list[str]]:

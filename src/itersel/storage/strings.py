@@ -1,52 +1,18 @@
-"""Ragged arrays, which are rows of unequal length with offsets, and tables of strings stored in this way.
-
-Such a table contains millions of names without a Python object for each.
-"""
+"""Tables of strings as ragged arrays of bytes: millions of names without a Python object for each."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from itersel.storage.arrays import Float64s, Int64s, UInt8s
+from itersel.storage.arrays import Int64s, UInt8s
+from itersel.storage.ragged import offsets_of
 from itersel.storage.string_kernels import take_strings
-
-# The values of all rows, and where each row begins and the last one ends, int64 (rows + 1).
-Ragged: TypeAlias = tuple[NDArray[Any], Int64s]
-
-
-def offsets_of(lengths: ArrayLike) -> Int64s:
-    """Return the offsets of concatenated rows of these lengths (n), int64 (n + 1)."""
-    lengths = np.asarray(lengths, np.int64)
-    offset = np.zeros(lengths.shape[0] + 1, np.int64)
-    np.cumsum(lengths, out=offset[1:])
-    return offset
-
-
-def places_of(offset: Int64s, rows: NDArray[np.integer]) -> tuple[Int64s, Int64s]:
-    """Return where the values of `rows` (n) are, row after row, and their offsets, int64 (n + 1)."""
-    lengths = np.diff(offset)[rows]
-    begins = offsets_of(lengths)
-    return np.arange(begins[-1]) + np.repeat(offset[rows] - begins[:-1], lengths), begins
-
-
-def take_rows(values: NDArray[Any], offset: Int64s, rows: NDArray[np.integer]) -> Ragged:
-    """Return the rows listed in `rows`, in that order, and their offsets; a row may be listed repeatedly."""
-    place, begins = places_of(offset, rows)
-    return values[place], begins
-
-
-def sum_rows(values: Float64s, offset: Int64s) -> Float64s:
-    """Return the sum of each row, added from left to right, float64 (n)."""
-    lengths = np.diff(offset)
-    rows = np.repeat(np.arange(lengths.shape[0]), lengths)
-    # integers if there are no values
-    return np.bincount(rows, values, lengths.shape[0]).astype(np.float64)
 
 
 class Strings(Protocol):

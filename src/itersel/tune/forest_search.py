@@ -11,7 +11,7 @@ from itersel.errors import InputError
 from itersel.lists.headers import ListFile
 from itersel.lists.joining import NO_SENTENCES
 from itersel.storage.arrays import Float64s
-from itersel.storage.strings import offsets_of
+from itersel.storage.ragged import offsets_of
 from itersel.tune.forest_files import read_forests
 from itersel.tune.forest_kernels import Forests, goal_lines
 from itersel.tune.line_kernels import project

@@ -19,7 +19,7 @@ from itersel.lists.headers import header_attributes
 from itersel.run.progress import progress
 from itersel.storage.arrays import Float64s, Int32s
 from itersel.storage.hdf5_rows import write_rows
-from itersel.storage.strings import offsets_of, places_of, sum_rows
+from itersel.storage.ragged import offsets_of, places_of, sum_rows
 from itersel.tune.forest_files import FORMAT
 from itersel.tune.sums import SPARSE_SUM
 from itersel.vectors.weights import Weights

@@ -21,7 +21,8 @@ from itersel.lists.table import ListTable, check_matches
 from itersel.lists.weights import as_weights
 from itersel.run.progress import progress
 from itersel.storage.arrays import Float64s
-from itersel.storage.strings import offsets_of, string_table
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import string_table
 from itersel.tune.problem import TuningProblem
 from itersel.tune.start_weights import start_on_lists
 from itersel.tune.tuner import run_tuner
