@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+import pytest
 from tests.workflow.conftest import TOGETHER, Project
 
 HERE = Path(__file__).resolve().parent
@@ -33,6 +34,17 @@ case $task in
 {actions}
 esac
 """
+
+
+def mostly(key: str) -> pytest.MarkDecorator:
+    """Test on one scheduler, and on the other only if slow tests run, too.
+
+    For behaviour that depends little on the scheduler.
+    """
+    [other] = {"slurm", "sge"} - {key}
+    return pytest.mark.parametrize(
+        "cluster", [key, pytest.param(other, marks=pytest.mark.slow)], indirect=True
+    )
 
 
 @dataclass

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.cluster.clusters import EPOCHS, FAST, SHARDS, Cluster, submitted
+from tests.cluster.clusters import EPOCHS, FAST, SHARDS, Cluster, mostly, submitted
 from tests.workflow.conftest import ended
 
 pytestmark = pytest.mark.cluster
@@ -149,6 +149,7 @@ def test_array_that_will_never_run_is_one_failure(nothing, cluster):
     assert cluster.tasks() == 0
 
 
+@mostly("sge")
 def test_shards_per_job(prepared, local):
     """Three shards per task, one Snakemake each: the first of the second task is killed, the rest succeed."""
     content = prepared.project.config()
@@ -172,6 +173,7 @@ def test_shards_per_job(prepared, local):
     assert prepared.weights() == local.contents(WEIGHTS)
 
 
+@mostly("slurm")
 def test_two_runs_side_by_side(prepared, local, tmp_path):
     """Two runs in two folders, at the same time, on one scheduler; one has smaller arrays."""
     other = type(prepared)(prepared.cluster, prepared.project.copy(tmp_path / "another project"))

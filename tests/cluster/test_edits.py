@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from tests.cluster.clusters import SHARDS, WAITS, wait_until
+from tests.cluster.clusters import SHARDS, WAITS, mostly, wait_until
 from tests.workflow.conftest import ended
 
 pytestmark = pytest.mark.cluster
@@ -12,6 +12,7 @@ TARGET = "results/tiny/experiments/selected/epoch-2/weights.h5"
 SHARD = 3
 
 
+@mostly("slurm")
 def test_config_edited_during_a_run(prepared, local):
     """The run goes on as it started, even if the file is broken, and the next one finds what has changed."""
     path = prepared.folder / "config.yaml"
@@ -29,6 +30,7 @@ def test_config_edited_during_a_run(prepared, local):
     assert prepared.project.planned(TARGET)["train_shard"] == 2 * SHARDS
 
 
+@mostly("sge")
 def test_code_edited_during_a_run(prepared, local, root, tmp_path):
     """Jobs that start later fail, each in one line, and are run again once the code is as it was."""
     ignored = shutil.ignore_patterns("__pycache__")

@@ -6,7 +6,7 @@ import time
 
 import psutil
 import pytest
-from tests.cluster.clusters import SHARDS, WAITS, python, submitted, wait_until
+from tests.cluster.clusters import SHARDS, WAITS, mostly, python, submitted, wait_until
 from tests.workflow.conftest import ended
 
 pytestmark = pytest.mark.cluster
@@ -59,6 +59,7 @@ def check_next_run(prepared, local, before, shards=1):
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
 
 
+@mostly("sge")
 def test_shard_killed(prepared, local):
     """SIGKILL to the command of a job."""
     run = prepared.kill_job("train", VICTIM, target=TARGET)
@@ -81,6 +82,7 @@ def test_shards_fail(prepared, local):
     check_next_run(prepared, local, check_failures(prepared, output, list(ways)), len(ways))
 
 
+@mostly("slurm")
 def test_retries(prepared, local):
     """A shard that needs more memory than it requests at first gets it in the retry."""
     hogging, memory = over_memory(prepared.cluster)
@@ -91,6 +93,7 @@ def test_retries(prepared, local):
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
 
 
+@mostly("slurm")
 @pytest.mark.parametrize("wait", [False, True], ids=["running", "ended"])
 def test_head_killed(prepared, local, wait):
     """Snakemake is killed while an array runs: the next run cancels its tasks or uses their results."""
@@ -118,6 +121,7 @@ def trained(files):
     return sum(name.startswith(f"experiments/selected/epoch-{EPOCH}/shard-") for name in files)
 
 
+@mostly("sge")
 def test_interrupted(prepared, local):
     """Nothing keeps running after Ctrl-C."""
     run = prepared.start_and_wait(EPOCH, {SHARD: "sleep 4000"}, TARGET)

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from tests.cluster.clusters import HERE, SHARDS, submitted
+from tests.cluster.clusters import HERE, SHARDS, mostly, submitted
 from tests.needs import missing
 from tests.workflow.conftest import TOGETHER
 
@@ -39,6 +39,7 @@ def late(prepared, tmp_path):
     return prepared
 
 
+@mostly("slurm")
 def test_head_sees_files_late(late, local):
     """With the profile's waiting times, no output counts as missing, and results are identical."""
     profile = ["--profile", str(late.project.snakefile.parent / "profiles" / late.cluster.key)]

@@ -1,7 +1,7 @@
 """Shards of n-best lists on a scheduler: only a failed shard is rerun, with identical results."""
 
 import pytest
-from tests.cluster.clusters import ClusterProject, submitted
+from tests.cluster.clusters import ClusterProject, mostly, submitted
 from tests.workflow.test_lists import EPOCH, with_lists
 
 pytestmark = pytest.mark.cluster
@@ -9,6 +9,7 @@ pytestmark = pytest.mark.cluster
 TARGET = f"{EPOCH}/weights.h5"
 
 
+@mostly("sge")
 def test_shard_of_lists_fails(make_project, cluster, tmp_path):
     here = with_lists(make_project())
     there = ClusterProject(cluster, here.copy(tmp_path / "a project"))

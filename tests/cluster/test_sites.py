@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from tests.cluster.clusters import SHARDS, WAITS, submitted, wait_until
+from tests.cluster.clusters import SHARDS, WAITS, mostly, submitted, wait_until
 from tests.cluster.test_failures import EPOCH, FAILED, SHARD, TARGET, VICTIM, change_configuration
 from tests.workflow.conftest import ended
 
@@ -28,6 +28,7 @@ def check_weights(prepared, local):
     assert prepared.weights() == local.contents("experiments/*/epoch-*/*.h5")
 
 
+@mostly("slurm")
 def test_run_of_another_user(prepared, local):
     """It is refused until its tasks have ended."""
     run = prepared.start_and_wait(EPOCH, {SHARD: WAITS}, TARGET)
