@@ -28,8 +28,8 @@ def command_reference() -> str:
         "do), or 2 for wrong usage. Steps that only the workflow runs are parts of `itersel step`; "
         "`snakemake --dry-run --printshellcmds` prints their commands.",
         "",
-        "`itersel --print-completion bash` prints a script that completes commands, options and file names; "
-        "also for `zsh` and `fish`.",
+        "`itersel --print-completion bash` prints a script that completes commands, options and file names, "
+        "and Snakemake's options of `itersel run`; also for `zsh` and `fish`.",
         "",
     ]
     parsers = _parts_of(make_parser(is_full=True))

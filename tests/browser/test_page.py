@@ -8,6 +8,7 @@ from tests.made_up_run import MadeUpRun
 from tests.unit.test_report_page import HOSTILE, HOSTILE_NAMES
 
 from itersel.cli.main import main
+from itersel.config.reading import read_config
 from itersel.config.values import Config
 from itersel.report.page.folder import write_run
 from itersel.report.page.render import write_page
@@ -388,3 +389,34 @@ def test_several_runs(browser, tmp_path, width, theme):
     browser.choose("#theme", "light" if theme == "dark" else "dark")
     browser.wait(f"(() => {{ {color} }})() !== '{before}'")
     browser.choose("#theme", "")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_runs_that_differ_in_a_number(browser, tmp_path, width, theme):
+    names = [f"a-long-name-of-a-grid-learning_rate-{rate}" for rate in ("0.001", "0.01", "0.1")]
+    rates = dict(zip(names, (0.001, 0.01, 0.1), strict=True))
+    experiments = {name: {"learner": {"name": "mira", "c": rate}} for name, rate in rates.items()}
+    for seed, order in enumerate((3, 4)):
+        run = MadeUpRun(tmp_path / str(order), names, epochs=1, seed=seed)
+        config = {"name": str(order), "language_model": {"order": order}, "experiments": experiments}
+        write_run(run.folder, config, read_config(config))
+    command = ["report", "runs", str(tmp_path / "3"), str(tmp_path / "4"), "--baselines", names[0]]
+    page = tmp_path / "runs.html"
+    assert main([*command, "--metric", "tokenized-bleu", "--trials", "50", "--output", str(page)]) == 0
+
+    browser.open(page, width, theme)
+    assert fits(browser)
+    assert browser.texts("#settings > .wide tr > *") == ["key", "3", "4", "language_model.order", "3", "4"]
+    browser.run("document.querySelector('#settings details:not(.how)').open = true")
+    assert fits(browser)
+    # a line for each of three experiments, then one for each of two runs
+    assert browser.texts("#varied h3") == ["language_model.order", "learner.c"]
+    for number, lines, points in ((0, 3, 6), (1, 2, 6)):
+        chart = f"[data-chart=varied-{number}] svg"
+        assert browser.count(f"{chart} .mark-line path") == lines
+        assert browser.count(f"{chart} .mark-symbol path") == points
+        assert browser.count(f"[data-keys=varied-{number}] .key") == lines
+        assert browser.count(f"[data-points=varied-{number}] li") == lines
+    labels = browser.texts("[data-chart=varied-1] svg .role-axis-label text")
+    assert [label for label in labels if label.startswith("0.")] == ["0.001", "0.01", "0.1"]

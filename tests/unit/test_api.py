@@ -96,10 +96,12 @@ def test_steps_do_not_use_the_exports():
 def test_documented_example(results, system, root, monkeypatch):
     monkeypatch.chdir(results.parents[1])
     command("bundle", system, "selected.bundle")
-    Path("dev.en").write_text("the small house at the river\n" * 3)
+    for name in ("dev", "devtest"):
+        Path(f"{name}.en").write_text("the small house at the river\n" * 3)
     texts = ("the house at small the river", 2), ("the small house at the river", 1), ("river", 9)
     lines = [f"{i} ||| {text} ||| LM={value} TM={i} ||| 0\n" for i in range(3) for text, value in texts]
-    Path("dev.nbest").write_text("".join(lines))
+    for name in ("dev", "devtest"):
+        Path(f"{name}.nbest").write_text("".join(lines))
     blocks = re.findall(r"^```python\n(.*?)^```$", (root / "docs/api.md").read_text(), flags=re.M | re.S)
     code = "\n".join(blocks)
     used = set(re.findall(r"itersel\.(\w+)", code))

@@ -38,10 +38,22 @@ COMPLETED = [
     ("tune --tuner kb", ["kbest-mira"]),
     # an option of one tuner only
     ("tune --interp", ["--interpolation"]),
+    # options of Snakemake, and of the executor
+    ("run --rerun-tr", ["--rerun-triggers"]),
+    ("run --executor arr", ["arrays"]),
+    ("run --cores 2 --arrays-part", ["--arrays-partition"]),
 ]
 
 
-@pytest.mark.parametrize(("words", "expected"), [*COMPLETED, ("decode --shard a_s", ["a shard.h5"])])
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        *COMPLETED,
+        ("decode --shard a_s", ["a shard.h5"]),
+        ("run --configfile a_s", ["a shard.h5"]),
+        ("run a_s", ["a shard.h5"]),
+    ],
+)
 def test_bash_completes(scripts, tmp_path, words, expected):
     (tmp_path / "a shard.h5").touch()
     script = """

@@ -129,8 +129,8 @@ def test_how_to_reproduce_the_run(document):
     page = render(document)
     text = page.partition("<h3>Reproduce this run</h3>")[2].partition("<h3>")[0]
     assert f"itersel {document['versions']['itersel']}." in text
-    assert '<pre tabindex="0">itersel config check config.yaml\nitersel run</pre>' in text
-    assert "itersel run" in render({**document, "versions": {}})
+    assert '<pre tabindex="0">itersel config check config.yaml\nsnakemake</pre>' in text
+    assert "config.yaml\nsnakemake<" in render({**document, "versions": {}})
 
 
 def test_every_measure_of_a_curve_is_recorded(document):

@@ -7,6 +7,7 @@ import shutil
 import statistics
 from collections import Counter
 from functools import cache
+from importlib.metadata import version
 from itertools import chain
 
 import pytest
@@ -16,12 +17,14 @@ from tests.made_up_run import MadeUpRun
 from tests.scored import sacrebleu
 
 from itersel.cli.main import main
+from itersel.config.plain import recorded
+from itersel.config.reading import read_config
 from itersel.evaluate.counts import count, write_counts
 from itersel.evaluate.metrics import make_metrics
 from itersel.evaluate.significance import sign_test
 from itersel.report.comparison import Translations, compare_systems
 from itersel.report.runs import compare_runs, read_runs
-from itersel.report.runs_table import MEAN, render_runs, text_table, tsv_table
+from itersel.report.runs_table import MEAN, latex, markdown, render_runs, text_table, tsv_table
 
 NAMES = ["first", "second", "third"]
 TOKENIZED, THIRD = ["--metric", "tokenized-bleu"], ["--baselines", "third"]
@@ -37,7 +40,25 @@ def runs(tmp_path_factory):
     ]
     for run in made:
         count_text(run)
+        edited("run.json", record_settings)(run.folder)
     return made
+
+
+def edited(name, change):
+    """Return a function that changes a document in a folder of results."""
+
+    def edit(folder):
+        path = folder / "report" / name
+        content = json.loads(path.read_text())
+        change(content)
+        path.write_text(json.dumps(content))
+
+    return edit
+
+
+def record_settings(run):
+    """Write the settings of a run that its config states."""
+    run["settings"] = recorded(read_config(run["config"]))
 
 
 def count_text(run):
@@ -222,25 +243,19 @@ def test_command(runs, tmp_path, capsys):
     assert render_runs(content) == page.removesuffix("\n")
 
 
-def edited(name, change):
-    """Return a function that changes a document in a folder of results."""
-
-    def edit(folder):
-        path = folder / "report" / name
-        content = json.loads(path.read_text())
-        change(content)
-        path.write_text(json.dumps(content))
-
-    return edit
-
-
 def test_what_may_differ(runs, tmp_path):
     """Seeds, repeats, shards of a job, settings of all experiments, experiments of single runs, names."""
 
     def change(run):
         config, first = run["config"], run["config"]["experiments"]["first"]
         config |= {"seed": 3, "decoder": {"pop_limit": 30, "jobs": 4}, "language_model": {"order": 5}}
-        first |= {"seed": 5, "repeats": 2, "tasks": first["tasks"] | {"shards_per_job": 2}}
+        run["config"]["experiments"]["first"] = first | {
+            "seed": 5,
+            "repeats": 2,
+            "tasks": first["tasks"] | {"shards_per_job": 2},
+        }
+        record_settings(run)
+        run["versions"]["numpy"] = "1.0"
 
     folder = shutil.copytree(runs[0].folder, tmp_path / "de-en")
     edited("run.json", change)(folder)
@@ -250,12 +265,27 @@ def test_what_may_differ(runs, tmp_path):
     content = compare_runs(read_runs(folders), ["first"], "bleu", trials=10)
     assert [run["name"] for run in content["runs"]] == [str(folder) for folder in folders]
     assert content["left_out"] == {"other": [str(folder)], "second": [str(folders[0]), str(folders[2])]}
-    assert content["differing"] == ["language_model.order", "decoder.pop_limit"]
+    differing = dict(content["settings"]["differing"])
+    assert differing["language_model.order"] == ["3", "5", "3"]
+    assert differing["versions.numpy"] == [version("numpy"), "1.0", version("numpy")]
+    assert [*differing] == [
+        "seed",
+        "language_model.order",
+        "decoder.pop_limit",
+        "versions.numpy",
+        "experiments.first.repeats",
+        "experiments.first.seed",
+    ]
+    assert {key for key, _ in content["settings"]["common"]}.isdisjoint(differing)
     # the same translations
     assert len({one["mean"] for one in system(content, "third")["runs"]}) == 2
-    text = " ".join(text_table(content))
-    assert "Left out, as not all runs have them: other (" in text
-    assert "The runs differ in language_model.order, decoder.pop_limit." in text
+    assert "Left out, as not all runs have them: other (" in " ".join(text_table(content))
+    for lines in (text_table(content), markdown(content)):
+        assert any(
+            line.replace("|", " ").replace("\\", "").split() == ["language_model.order", "3", "5", "3"]
+            for line in lines
+        )
+    assert any("language_model.order" in line and line.startswith("%") for line in latex(content))
 
 
 def lost(path):
@@ -285,6 +315,7 @@ def other_learner(run):
 
 BAD_COUNT, FEWER = of_table(lambda one: one.update(sentences="4")), of_table(lambda one: one["systems"].pop())
 UNKNOWN_KEY = edited("run.json", lambda run: run.update(config={"x": 1}))
+BAD_SETTINGS = edited("run.json", lambda run: run["settings"].update(experiments={"first": 1}))
 TEXT, COUNTS = "experiments/third/best/test.txt", "evaluation/test/counts/third.h5"
 
 
@@ -293,6 +324,7 @@ TEXT, COUNTS = "experiments/third/best/test.txt", "evaluation/test/counts/third.
     [
         (lost("report/table.json"), [], ("run:", "report/table.json")),
         (lost("report/run.json"), [], ("run:", "report/run.json")),
+        (BAD_SETTINGS, [], "report/run.json"),
         (UNKNOWN_KEY, [], ("report/run.json", "'x'")),
         (edited("run.json", other_learner), [], ("de-en:", "AdaGrad")),
         (no_text, [], ("report/table.json", "'bleu'", "--metric")),

@@ -146,6 +146,10 @@ COMMANDS = [
         "--tokenizer has no effect with --quality ter; remove it",
     ),
     (
+        "tune --tuner mert --nbest list --reference one --output new --seeds 1-5",
+        "--seeds needs --devtest-nbest, lists for choosing between the seeds",
+    ),
+    (
         "weights export weights --output new.h5",
         "new.h5: is not a name for a text file; choose one that does not end in .h5",
     ),
@@ -286,6 +290,11 @@ USAGE = [
     (
         "tune --tuner pro --nbest a --output b --strength x",
         "itersel tune: error: argument --strength: 'x' is not a number",
+    ),
+    (
+        "tune --tuner mert --nbest a --output b --seeds 3",
+        "itersel tune: error: argument --seeds: '3' is not a list of 2 to 1000 different seeds, such as 1-5 "
+        "or 1,7,9",
     ),
     (
         "tune --tuner pro --nbest a --output b --passes 3",

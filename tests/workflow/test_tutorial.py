@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.limited import limited
 
-RUN = "itersel run --configfile toy.yaml\n"
+RUN = "snakemake --configfile toy.yaml\n"
 
 
 @pytest.fixture(scope="module")

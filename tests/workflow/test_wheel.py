@@ -52,7 +52,7 @@ def test_wheel_has_the_whole_workflow(root, wheel):
 def test_project_of_the_wheel(site, tmp_path, has_own_snakefile):
     made = itersel(site, tmp_path, "init", "new project")
     assert (made.returncode, made.stderr) == (0, "")
-    assert made.stdout.splitlines()[1:] == ["  cd 'new project'", "  itersel run"]
+    assert made.stdout.splitlines()[1:] == ["  cd 'new project'", "  snakemake"]
     project = tmp_path / "new project"
     assert (project / "slurm/config.yaml").samefile(project / "profiles/slurm/config.yaml")
     schema = (project / "config.yaml").read_text().splitlines()[0]
@@ -68,6 +68,65 @@ def test_project_of_the_wheel(site, tmp_path, has_own_snakefile):
     assert ("results" in rules) == has_own_snakefile
     printed = itersel(site, project, "run", "-n", "--forcerun", "fetch_help", "-p").stdout
     assert "itersel corpus libreoffice-help" in printed
+
+
+def snakemake(site, folder, *arguments):
+    """Run Snakemake itself, as in a clone; returns its output."""
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    done = limited(*arguments, program=("-m", "snakemake"), cwd=folder, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def jobs(output):
+    """Return the rules in the table of a dry run."""
+    lines = output.partition("Job stats:")[2].partition("\n\n")[0].splitlines()[3:]
+    return {line.split()[0] for line in lines} - {"total"}
+
+
+@pytest.fixture
+def project(site, tmp_path):
+    """Return a project in which lists, which need no decoder, are learned from."""
+    assert itersel(site, tmp_path, "init", "a project").returncode == 0
+    project = tmp_path / "a project"
+    texts = [("a b c d e", "a b c x y"), ("f g h i j", "f g x y z")] * 4
+    lists = "".join(
+        f"{number} ||| {text} ||| good= {-text.count('x')} ||| 0\n"
+        for number, pair in enumerate(texts)
+        for text in pair
+    )
+    config = {"name": "tiny", "data": {"kind": "lists", "tokenized": True}}
+    for name in ("train", "dev", "devtest", "test"):
+        (project / f"{name}.list").write_text(lists)
+        (project / f"{name}.en").write_text("".join(f"{text}\n" for text, _ in texts))
+        config["data"][name] = {"lists": f"{name}.list", "target": f"{name}.en"}
+    config["experiments"] = {"dev": {"algorithm": "sgd", "epochs": 1}}
+    (project / "tiny.json").write_text(json.dumps(config))
+    return project
+
+
+def test_snakemake_without_a_clone(site, wheel, project):
+    """It finds workflow and profiles, and runs again what has changed; its Snakefile has no version."""
+    text = (project / "Snakefile").read_text()
+    assert text.startswith("# ")
+    assert str(wheel.parent) not in text
+    options = ["--configfile", "tiny.json"]
+    assert "in a good condition" in snakemake(site, project, "--lint", *options)
+    for profile in ("slurm", "sge"):
+        assert "train_shard" in jobs(snakemake(site, project, "--profile", profile, "-n", *options))
+
+    snakemake(site, project, "--cores", "2", *options)
+    assert (project / "results/tiny/report/table.txt").is_file()
+    assert jobs(snakemake(site, project, "-n", *options)) == set()
+
+    # edited settings, then an edited file
+    config = json.loads((project / "tiny.json").read_text())
+    config["experiments"]["dev"]["learner"] = {"name": "mira"}
+    (project / "other.json").write_text(json.dumps(config))
+    assert "train_shard" in (changed := jobs(snakemake(site, project, "-n", "--configfile", "other.json")))
+    assert not changed & {"shard_lists", "prepare_lists"}
+    (project / "test.en").write_text((project / "test.en").read_text().upper())
+    assert "compare_systems" in jobs(snakemake(site, project, "-n", *options))
 
 
 def test_run_takes_the_arguments_of_snakemake(site, tmp_path):

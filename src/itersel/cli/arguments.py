@@ -17,6 +17,8 @@ from itersel.errors import suggest
 
 # The maximum number of processes of a step.
 MAX_PROCESSES = 256
+# The maximum number of seeds of a command.
+MAX_SEEDS = 1000
 # What help calls the numbers of epochs, iterations and shards.
 PLACE_LETTERS = {"epoch": "T", "iteration": "T", "shard_number": "Z"}
 
@@ -140,6 +142,20 @@ def add_place(parser: argparse._ActionsContainer, kind: type) -> None:
 positive = whole(1)
 not_negative = whole(0)
 seed = whole(0, MAX_NUMPY_SEED)
+
+
+def seeds(text: str) -> tuple[int, ...]:
+    """Parse two or more different seeds, such as ``1-5`` or ``1,7,9``."""
+    found: list[int] = []
+    if re.fullmatch(r"[0-9]{1,18}(-[0-9]{1,18})?(,[0-9]{1,18}(-[0-9]{1,18})?)*", text):
+        for part in text.split(","):
+            first, _, last = part.partition("-")
+            begin = seed(first)
+            # a few too many rather than billions
+            found += range(begin, min(seed(last or first), begin + MAX_SEEDS) + 1)
+    if not 2 <= len(found) <= MAX_SEEDS or len({*found}) < len(found):
+        refuse(text, f"a list of 2 to {MAX_SEEDS} different seeds, such as 1-5 or 1,7,9")
+    return tuple(found)
 
 
 def split(text: str) -> str:

@@ -21,8 +21,22 @@ class PrintCompletion(argparse.Action):
         """Print it."""
         import shtab
 
-        print(shtab.complete(_with_files(self.const()), shell=values))
+        print(shtab.complete(_with_files(_with_snakemake(self.const())), shell=values))
         parser.exit()
+
+
+def _with_snakemake(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Let ``itersel run`` have Snakemake's options; returns the parser."""
+    from snakemake.cli import get_argument_parser
+
+    [commands] = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
+    run, snakemake = commands.choices["run"], get_argument_parser()
+    snakemake.prog = run.prog
+    for action in snakemake._actions:
+        # shells show a line per option, where Snakemake has paragraphs
+        action.help = action.help and action.help.split(". ")[0]
+    commands.choices["run"] = snakemake
+    return parser
 
 
 def _with_files(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:

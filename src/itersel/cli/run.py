@@ -32,7 +32,7 @@ def _init(options: argparse.Namespace) -> None:
     names = " ".join(map(str, configs))
     print(f"To run the experiments in {names}:")
     print(f"  cd {shlex.quote(str(options.folder))}")
-    print("  itersel run" if configs == [CONFIG] else f"  itersel run --configfile {names}")
+    print("  snakemake" if configs == [CONFIG] else f"  snakemake --configfile {names}")
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from itersel.cli.arguments import (
     add_files,
@@ -15,12 +16,16 @@ from itersel.cli.arguments import (
     named_file,
     positive,
     seed,
+    seeds,
 )
 from itersel.cli.blas import use_portable_blas
 from itersel.config.command_line import section_of
 from itersel.config.tuners import LIST_TUNERS
 from itersel.errors import InputError
 from itersel.evaluate.names import DEFAULT_TOKENIZER, OF_TEXT, title_of
+
+if TYPE_CHECKING:
+    from itersel.tune.nbest import PreparedLists, TunedLists
 
 use_portable_blas()
 
@@ -37,7 +42,10 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
 
     tuner = "%(choices)s; 'itersel tune --tuner NAME --help' shows the options of a tuner"
     add_options(parser, {"--tuner NAME": tuner}, required=True, choices=LIST_TUNERS)
-    add_options(parser, {"--seed N": "random seed (default: 1)"}, type=seed, default=1)
+    one_or_several = parser.add_mutually_exclusive_group()
+    add_options(one_or_several, {"--seed N": "random seed (default: 1)"}, type=seed, default=1)
+    several = "several random seeds, such as 1-5 or 1,7,9: keep the weights that are best on devtest"
+    add_options(one_or_several, {"--seeds LIST": several}, type=seeds)
     add_output(parser, "output file for the weights: .h5, .json, .ini (Moses) or text")
 
     _add_nbest(parser)
@@ -54,6 +62,18 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--quality": quality}, default="bleu")
     # without a default here, so that it can be refused for other metrics
     add_tokenizer(parser, has_default=False)
+    _add_devtest(parser.add_argument_group("with --seeds"))
+
+
+def _add_devtest(parser: argparse._ActionsContainer) -> None:
+    lists = "n-best lists of another text, for choosing between the seeds"
+    add_files(parser, {"--devtest-nbest FILE": lists}, default=[])
+    references = "references of that text, as with --reference"
+    add_files(parser, {"--devtest-reference FILE": references}, default=[])
+    scores = "a further feature of these lists, as with --scores"
+    add_options(parser, {"--devtest-scores NAME=FILE": scores}, type=named_file, action="append", default=[])
+    quality = "with a file of --quality: a number for each line of these lists"
+    add_options(parser, {"--devtest-quality FILE": quality})
 
 
 def _add_nbest(parser: argparse._ActionsContainer) -> None:
@@ -63,10 +83,10 @@ def _add_nbest(parser: argparse._ActionsContainer) -> None:
     add_options(parser, {"--scores NAME=FILE": scores}, type=named_file, action="append", default=[])
 
 
-def _scores_of(options: argparse.Namespace) -> dict[str, str]:
-    found = dict(options.scores)
-    if len(found) < len(options.scores):
-        raise InputError("--scores gives a name twice; each needs a name of its own")
+def _scores_of(given: Sequence[tuple[str, str]], option: str = "--scores") -> dict[str, str]:
+    found = dict(given)
+    if len(found) < len(given):
+        raise InputError(f"{option} gives a name twice; each needs a name of its own")
     return found
 
 
@@ -79,26 +99,33 @@ def _tune(options: argparse.Namespace) -> None:
     from itersel.evaluate.metrics import read_references, signature_of, tokenizer_for_bleu
     from itersel.lists.weights import read_any_weights, write_any_weights
     from itersel.storage.files import STANDARD_STREAM
-    from itersel.tune.nbest import is_bleu, tune_nbest
+    from itersel.tune.nbest import is_bleu, prepare_nbest
 
     quality = options.quality.lower() if options.quality.lower() in OF_TEXT else options.quality
     if options.tokenizer and not is_bleu(quality):
         raise InputError(f"--tokenizer has no effect with --quality {quality}; remove it")
     tokenizer = options.tokenizer or DEFAULT_TOKENIZER
+    _check_devtest(options, quality)
 
     references = read_references(options.reference) if options.reference else []
-    found = tune_nbest(
+    lists = prepare_nbest(
         options.nbest,
-        *references,
-        tuner=section_of(LIST_TUNERS[options.tuner], options),
-        start=None if options.start is None else read_any_weights(options.start),
-        scores=_scores_of(options),
-        quality=quality,
-        words=tokenizer_for_bleu(tokenizer),
-        seed=options.seed,
+        references,
+        section_of(LIST_TUNERS[options.tuner], options),
+        None if options.start is None else read_any_weights(options.start),
+        _scores_of(options.scores),
+        quality,
+        tokenizer_for_bleu(tokenizer),
     )
+    attributes: dict[str, Any] = {"tuner": options.tuner}
+    table: list[str] = []
+    if options.seeds:
+        found, table, chosen = _tune_with_seeds(options, lists, quality)
+        attributes |= {"seed": chosen}
+    else:
+        found = lists.tune(options.seed)
 
-    write_any_weights(options.output, found.weights, {"tuner": options.tuner}, found.sizes)
+    write_any_weights(options.output, found.weights, attributes, found.sizes)
     if found.absent:
         _warn("tune", "not in the lists, weights stay as they are", found.absent)
     if options.output == STANDARD_STREAM:
@@ -109,9 +136,59 @@ def _tune(options: argparse.Namespace) -> None:
         what = title_of(quality)
     mean = "" if is_bleu(quality) else "mean "
     sizes = f"{found.sentences} sentences, {found.translations} different translations"
+    for line in table:
+        print(line)
     print(f"{mean}{what}: {found.start_score:.2f} -> {found.score:.2f}; {sizes}")
     if quality in OF_TEXT:
         print(f"{what}: sacrebleu {signature_of(quality, references, tokenizer)}")
+
+
+def _check_devtest(options: argparse.Namespace, quality: str) -> None:
+    """Raise an InputError unless devtest has the same things as dev, if there are several seeds."""
+    given = [
+        name for name in ("nbest", "reference", "scores", "quality") if getattr(options, f"devtest_{name}")
+    ]
+    if not options.seeds:
+        if given:
+            raise InputError(f"--devtest-{given[0]} has no effect without --seeds; remove it")
+        return
+
+    if not options.devtest_nbest:
+        raise InputError("--seeds needs --devtest-nbest, lists for choosing between the seeds")
+    if bool(options.devtest_quality) == (quality in OF_TEXT):
+        change = "remove it" if options.devtest_quality else "state the numbers of devtest, too"
+        raise InputError(f"--devtest-quality goes with a file of --quality; {change}")
+
+    scores = [_scores_of(options.scores), _scores_of(options.devtest_scores, "--devtest-scores")]
+    if different := sorted(scores[0].keys() ^ scores[1].keys()):
+        raise InputError(f"only one of --scores and --devtest-scores has '{different[0]}'; give it to both")
+
+
+def _tune_with_seeds(
+    options: argparse.Namespace, lists: PreparedLists, quality: str
+) -> tuple[TunedLists, list[str], int]:
+    """Return what is best on devtest, a table of the scores with each seed, and the best one."""
+    from statistics import mean, stdev
+
+    from itersel.evaluate.metrics import read_references
+    from itersel.storage.text_table import aligned
+    from itersel.tune.seeds import tune_with_seeds
+
+    references = read_references(options.devtest_reference) if options.devtest_reference else []
+    numbers = options.devtest_quality or quality
+    devtest = lists.scorer(options.devtest_nbest, references, dict(options.devtest_scores), numbers)
+    best = tune_with_seeds(lists, options.seeds, devtest)
+
+    rows: dict[str, Sequence[float]] = {"start": (best.tuned.start_score, best.start)}
+    rows |= {f"{one.seed}{' *' * (one.seed == best.seed)}": (one.dev, one.devtest) for one in best.scores}
+    columns = [[getattr(one, name) for one in best.scores] for name in ("dev", "devtest")]
+    rows |= {"mean": list(map(mean, columns)), "standard deviation": list(map(stdev, columns))}
+
+    table = [
+        {"seed": name, "dev": f"{dev:.2f}", "devtest": f"{other:.2f}"} for name, (dev, other) in rows.items()
+    ]
+    note = f"*: best on devtest, written to {options.output}"
+    return best.tuned, [*aligned(table, ["seed"]), note], best.seed
 
 
 def _add_rescore(parser: argparse.ArgumentParser) -> None:
@@ -144,7 +221,7 @@ def _rescore(options: argparse.Namespace) -> None:
         return
 
     weights = read_any_weights(options.weights)
-    lists = read_lists(options.nbest, scores=_scores_of(options), has_lines=is_ranked)
+    lists = read_lists(options.nbest, scores=_scores_of(options.scores), has_lines=is_ranked)
     absent = sorted(set(weights.to_dict()) - set(lists.names))
     if len(absent) == weights.key.shape[0]:
         raise InputError("has no weight of any feature in the lists", options.weights)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ import numpy as np
 
 from itersel.config.experiments import expanded, repeat_name
 from itersel.config.options import for_results, show
+from itersel.config.plain import recorded
 from itersel.config.reading import read_config
 from itersel.config.values import Config, Experiment
 from itersel.corpus.prepare import read_preparation
@@ -39,9 +40,11 @@ from itersel.evaluate.significance import (
     sign_test,
 )
 from itersel.report.baseline import best_on_devtest, is_experiment
+from itersel.report.page.corpus import read_corpus
 from itersel.report.page.folder import RUN, read_run
 from itersel.report.page.sentences import references_of, split_of_test_set, translation_of
 from itersel.report.page.table import read_table
+from itersel.report.runs_settings import RunSettings, compare_settings, varied_numbers
 from itersel.report.scores import Scores, better_than, describe_test
 from itersel.storage.arrays import Float64s
 from itersel.storage.text_table import Content
@@ -58,6 +61,9 @@ class Finished(NamedTuple):
     folder: Path
     config: Config
     table: Content
+    settings: Content  # the value of every key when it last ran
+    versions: Mapping[str, str]  # of packages, then
+    training_pairs: int | None  # `None` if unknown
 
     @property
     def scored(self) -> Content:
@@ -78,13 +84,15 @@ class Finished(NamedTuple):
         with checked(self.folder / TABLE, otherwise):
             for name, row in rows.items():
                 score = {"runs": [run["test"]["bleu"] for run in row["runs"]], "p": row["p"]}
+                interval = None
                 if by != TOKENIZED_BLEU:
                     score = row["scores"][by]
+                    interval = Interval(*map(float, score["interval"]))
 
                 p = {other: float(score["p"][other]) for other in rows if other != name}
                 repeats = [repeat_name(name, int(run["repeat"])) for run in row["runs"]]
                 scores = [float(one) for _, one in zip(repeats, score["runs"], strict=True)]
-                found[name] = Scores(tuple(scores), p), repeats
+                found[name] = Scores(tuple(scores), p, interval), repeats
         return found
 
 
@@ -126,7 +134,11 @@ def _read_run(folder: Path) -> Finished:
         raise InputError(f"has no {RUN}; run snakemake again to record the config", folder)
     with located(folder / RUN):
         config = expanded(read_config(description["config"]))
-    return Finished(config.name, folder, config, table)
+    # an earlier version did not record the settings
+    settings = description.get("settings") or recorded(config)
+    corpus = read_corpus(folder) or {"splits": {}}
+    pairs = corpus["splits"].get("train", {}).get("sentences")
+    return Finished(config.name, folder, config, table, settings, description.get("versions", {}), pairs)
 
 
 def compare_runs(
@@ -143,8 +155,10 @@ def compare_runs(
     ]
 
     everywhere = {name for run in runs for name in run.systems}
-    first, *others = (_of_all_experiments(run.config) for run in runs)
-    differing = (key for other in others for key, _, _ in _setting_differences(first, other))
+    settings = {
+        run.name: RunSettings(run.settings, run.versions, run.training_pairs, one.scores)
+        for run, one in zip(runs, compared, strict=True)
+    }
 
     return {
         "metric": by,
@@ -167,7 +181,8 @@ def compare_runs(
         "left_out": {
             name: [run.name for run in runs if name in run.systems] for name in sorted(everywhere - {*shared})
         },
-        "differing": [*dict.fromkeys(differing)],
+        "settings": compare_settings([*settings.values()], shared),
+        "varied": varied_numbers(settings, shared),
     }
 
 
@@ -214,18 +229,6 @@ def _setting_differences(one: Any, other: Any, key: str = "") -> Iterator[tuple[
 
 def _shown(value: object) -> str:
     return type(value).__name__ if is_dataclass(value) else show(value)
-
-
-def _of_all_experiments(config: Config) -> Config:
-    """Return a config with defaults for what depends on the text, or changes no score."""
-    return Config(
-        align=config.align,
-        language_model=replace(config.language_model, arpa=None),
-        grammar=config.grammar,
-        decoder=for_results(config.decoder),
-        evaluation=replace(config.evaluation, tokenizer=None, trials=1, outputs=None),
-        experiments={},
-    )
 
 
 def _compare(

@@ -5,11 +5,13 @@ The page also has charts of the differences from a baseline.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import itersel
 from itersel.evaluate.names import title_of
-from itersel.report.page.charts import differences
+from itersel.report.page.charts import against, differences
 from itersel.report.page.render import SHARED, fill
 from itersel.report.page.table import Column, View, join_numbers
 from itersel.report.papers import MARKDOWN, latex_view, markdown_view
@@ -17,8 +19,13 @@ from itersel.report.scores import REPEATED
 from itersel.report.table import Cell, format_p, precise_p, score_cell, told_p
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
+SETTINGS = "settings that differ"
 MEAN, ERROR = "mean of runs", "standard error"
 RANDOMIZATION, AHEAD, SIGN_TEST = "p (randomization)", "runs ahead", "p (sign test)"
+# Letters of a setting in text and Markdown; the page and JSON have all.
+MOST_LETTERS = 40
+# Lines in a chart that can be told apart.
+MOST_SERIES = 8
 # The cell of a baseline's difference from itself.
 NOTHING = Cell("–", "")
 # Titles of the columns of TSV; a row about all runs has the name of `MEAN`.
@@ -109,9 +116,6 @@ def notes(content: Content) -> list[str]:
     if content["left_out"]:
         others = "; ".join(f"{name} ({', '.join(having)})" for name, having in content["left_out"].items())
         found.append(f"Left out, as not all runs have them: {others}.")
-    if content["differing"]:
-        found.append(f"The runs differ in {', '.join(content['differing'])}.")
-
     signatures = dict.fromkeys(run["signature"] for run in runs)
     for signature in signatures:
         which = [run["name"] for run in runs if run["signature"] == signature]
@@ -123,12 +127,31 @@ def notes(content: Content) -> list[str]:
 def text_table(content: Content) -> list[str]:
     """Return the tables as aligned text, with notes."""
     lines = []
-    for view in views(content):
+    for view in [*views(content), *_settings(content)]:
         titles = [column.title for column in view.columns]
         rows = [dict(zip(titles, map(_text, row), strict=True)) for row in view.rows]
         left = [column.title for column in view.columns if not column.is_number]
         lines += [f"{view.name}:", *aligned(rows, left), ""]
     return [*lines, *wrapped(notes(content))]
+
+
+def _settings(content: Content) -> list[View]:
+    """Return the table of the settings in which the runs differ, if they do."""
+    if not content["settings"]["differing"]:
+        return []
+    columns = [Column(title, False) for title in ("key", *(run["name"] for run in content["runs"]))]
+    rows = [
+        [Cell(key, key), *(Cell(_short(value) or NOTHING.text, value) for value in values)]
+        for key, values in content["settings"]["differing"]
+    ]
+    return [View(SETTINGS, 0, 0, columns, rows)]
+
+
+def _short(value: str) -> str:
+    """Return a value, such as a list of files, without its middle if it is long."""
+    return (
+        value if len(value) <= MOST_LETTERS else f"{value[: MOST_LETTERS // 2]}…{value[-MOST_LETTERS // 2 :]}"
+    )
 
 
 def _text(cell: Cell) -> str:
@@ -164,12 +187,18 @@ def _of_difference(one: Content, alpha: float) -> dict[str, object]:
 def latex(content: Content) -> list[str]:
     """Return a tabular (with booktabs) of the scores, and one of the differences."""
     lines = [line for view in views(content) for line in (*latex_view(view), "")]
-    return [*lines, *(f"% {note}" for note in notes(content))]
+    keys = [key for key, _ in content["settings"]["differing"]]
+    differing = [f"The runs differ in {', '.join(keys)}."] if keys else []
+    return [*lines, *(f"% {note}" for note in (*notes(content), *differing))]
 
 
 def markdown(content: Content) -> list[str]:
     """Return a Markdown table of the scores, and one of the differences."""
-    lines = [line for view in views(content) for line in (f"{view.name}:", "", *markdown_view(view))]
+    lines = [
+        line
+        for view in [*views(content), *_settings(content)]
+        for line in (f"{view.name}:", "", *markdown_view(view))
+    ]
     return [*lines, *(f"- {note.translate(MARKDOWN)}" for note in notes(content))]
 
 
@@ -190,17 +219,41 @@ def render_runs(content: Content) -> str:
     low, high = min(-0.1, *values), max(0.1, *values)
     title = f"difference in {title_of(content['metric'])}"
 
+    specifications = {name: differences(title, low, high, len(one["rows"])) for name, one in figures.items()}
+
+    varied = {f"varied-{number}": one for number, one in enumerate(_parts(content["varied"]))}
+    specifications |= {
+        name: against(one["key"], title_of(content["metric"]), _values(one)) for name, one in varied.items()
+    }
+
     return fill(
         "runs.html",
         (*SHARED, "runs.js"),
-        data={"figures": figures},
-        charts={name: differences(title, low, high, len(one["rows"])) for name, one in figures.items()},
+        data={"figures": figures, "varied": varied},
+        charts=specifications,
         title=", ".join(run["name"] for run in content["runs"]),
         version=itersel.__version__,
         views=views(content, has_intervals=True),
         notes=notes(content),
         figures=figures,
+        names=[run["name"] for run in content["runs"]],
+        settings=content["settings"],
+        varied=varied,
     )
+
+
+def _parts(varied: Sequence[Content]) -> list[Content]:
+    """Return the numbers that vary, those with many series as several, each of which has colours enough."""
+    found: list[Content] = []
+    for one in varied:
+        series = one["series"]
+        size = math.ceil(len(series) / math.ceil(len(series) / MOST_SERIES))
+        found += [{**one, "series": series[begin : begin + size]} for begin in range(0, len(series), size)]
+    return found
+
+
+def _values(one: Content) -> list[float]:
+    return [point["value"] for series in one["series"] for point in series["points"]]
 
 
 def _points(content: Content, system: Content) -> list[dict[str, Any]]:

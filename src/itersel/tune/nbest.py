@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -100,34 +101,89 @@ def tune_nbest(
     InputError
         If the lists cannot be read, or nothing can be learned from them.
     """
+    return prepare_nbest(lists, references, tuner, start, scores, quality, words).tune(seed)
+
+
+class PreparedLists(NamedTuple):
+    """Lists as a tuner needs them, which can be tuned on with several seeds."""
+
+    settings: Batch
+    problem: TuningProblem
+    begin: Weights  # start weights
+    names: Sequence[str]  # of all features in the lists
+    others: dict[str, float]  # start weights of features that are in no list
+    sizes: Mapping[str, int]  # see `TunedLists`
+    metric: str | None  # `None` if the quality is given by numbers
+    words: Callable[[str], str]
+    name: str  # of the lists, for messages
+
+    def tune(self, seed: int) -> TunedLists:
+        """Tune with a seed."""
+        problem = self.problem._replace(seed=(seed,))
+        found = run_tuner(self.settings, problem, self.name)
+        return TunedLists(
+            make_weights(found.weights.to_dict() | self.others),
+            self._sign * found.score,
+            self._score(problem.table, self.begin),
+            found.sentences,
+            found.translations,
+            self.sizes,
+            sorted(self.others),
+        )
+
+    def scorer(
+        self,
+        lists: Sequence[FilePath],
+        references: Sequence[ReferenceText],
+        scores: Mapping[str, FilePath | ArrayLike] | None,
+        quality: FilePath | ArrayLike,
+    ) -> Callable[[Weights], float]:
+        """Return a function that scores weights on other lists, with the same features, as on these."""
+        read = _read_lists(lists, references, self.settings, scores, quality, self.words)
+        if {*read.names}.isdisjoint(self.names):
+            raise InputError(
+                f"has no feature of {self.name}; make both with the same models", short_name(lists)
+            )
+        # rounded as those that were tuned on
+        table = TuningProblem.of_table(read.table, self.begin).table
+        return partial(self._score, table)
+
+    def _score(self, table: ListTable, weights: Weights) -> float:
+        return self._sign * 100 * table.best(table.scores(weights))
+
+    @property
+    def _sign(self) -> int:
+        # quality is the opposite of TER
+        return sign_of(self.metric) if self.metric else 1
+
+
+def prepare_nbest(
+    lists: Sequence[FilePath],
+    references: Sequence[ReferenceText],
+    tuner: Batch | str,
+    start: Weights | Mapping[str, float] | None,
+    scores: Mapping[str, FilePath | ArrayLike] | None,
+    quality: FilePath | ArrayLike,
+    words: Callable[[str], str] | None,
+) -> PreparedLists:
+    """Read lists for a tuner; see `tune_nbest`."""
     if isinstance(tuner, str):
         check_choice("tuner", tuner, LIST_TUNERS)
     settings = LIST_TUNERS[tuner]() if isinstance(tuner, str) else tuner
     if settings.reads_forests or settings.is_held_out_only:
         raise InputError(f"n-best lists are tuned with one of {LIST_TUNERS}")
 
-    metric = metric_of(quality)
-    read = _read_lists(lists, references, settings, scores, quality, words or tokenizer_for_bleu())
+    metric, words = metric_of(quality), words or tokenizer_for_bleu()
+    read = _read_lists(lists, references, settings, scores, quality, words)
 
     begin = start_on_lists(settings, read.names) if start is None else as_weights(start)
     _check_sizes(begin, read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(begin.key, feature_keys(string_table(read.names)))
     others = take_weights(begin, ~listed).to_dict()
-    problem = TuningProblem.of_table(read.table, take_weights(begin, listed), seed=(seed,))
-    read = read._replace(table=problem.table)  # frees the table as it was read
-    found = run_tuner(settings, problem, short_name(lists))
-
-    # quality is the opposite of TER
-    sign = sign_of(metric) if metric else 1
-    return TunedLists(
-        make_weights(found.weights.to_dict() | others),
-        sign * found.score,
-        sign * 100 * read.table.best(read.table.scores(begin)),
-        found.sentences,
-        found.translations,
-        read.sizes,
-        sorted(others),
+    problem = TuningProblem.of_table(read.table, take_weights(begin, listed))
+    return PreparedLists(
+        settings, problem, begin, read.names, others, read.sizes, metric, words, short_name(lists)
     )
 
 

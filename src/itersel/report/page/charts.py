@@ -13,6 +13,10 @@ from itersel.report.columns import ON_DEVTEST, ON_TEST
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 HEIGHT = 240
+# Numbers that differ by a larger factor have a logarithmic scale.
+WIDE = 20
+# 0.001 or 20,000 (format of d3)
+AMOUNT = ",~r"
 UPRIGHT = {"labelAngle": 0, "labelOverlap": True}
 
 
@@ -178,6 +182,44 @@ def differences(title: str, low: float, high: float, rows: int) -> dict[str, Any
     )
 
     return _chart(height=26 * rows, layer=[zero, intervals, points])
+
+
+def against(key: str, title: str, values: Collection[float]) -> dict[str, Any]:
+    """Return a chart of scores against a number, with a line for each series, and known intervals.
+
+    The scale is logarithmic if the largest of the `values` is more than `WIDE` times the smallest.
+    """
+    is_wide = min(values) > 0 and max(values) > WIDE * min(values)
+    scale = {"type": "log"} if is_wide else {"zero": False}
+    axis = {**UPRIGHT, "values": sorted({*values}), "format": AMOUNT, "grid": True}
+    x = _channel("value", "quantitative", title=key, scale={**scale, "padding": 14}, axis=axis)
+    y = {"type": "quantitative", "title": title, "scale": {"zero": False, "padding": 10}}
+
+    interval = [{"field": field, "format": ".2f"} for field in ("low", "high")]
+    tooltip = [
+        _channel("run", "nominal"),
+        _channel("experiment", "nominal"),
+        {"field": "value", "title": key, "format": AMOUNT},
+        {"field": "score", "title": title, "format": ".2f"},
+        *interval,
+    ]
+
+    ends = {"y": {"field": "low", **y}, "y2": {"field": "high"}}
+    intervals = {
+        "transform": [{"filter": "isValid(datum.low)"}],
+        **_layer("rule", {"strokeWidth": 1.5, "opacity": 0.5}, x=x, **ends, color=EXPERIMENT_COLOR),
+    }
+    lines = _layer(
+        "line",
+        {"point": {"size": 40}},
+        x=x,
+        y={"field": "score", **y},
+        detail={"field": "series"},
+        color=EXPERIMENT_COLOR,
+        strokeDash=_channel("dash", "nominal", scale=None, legend=None),
+        tooltip=tooltip,
+    )
+    return _chart(height=HEIGHT, layer=[intervals, lines])
 
 
 def _bars(

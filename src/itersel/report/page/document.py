@@ -19,6 +19,7 @@ from itersel.config.values import Config, Experiment
 from itersel.report.baseline import baseline_and_best, is_experiment
 from itersel.report.page.answer import answer
 from itersel.report.page.charts import BLEU, QUALITY
+from itersel.report.page.corpus import read_corpus
 from itersel.report.page.costs import read_costs
 from itersel.report.page.curves import read_curves
 from itersel.report.page.features import read_features
@@ -32,7 +33,6 @@ from itersel.report.table import NOTES
 from itersel.storage.json_files import check_numbers, check_texts
 from itersel.system.chosen import read_system
 
-NO_CORPUS = "is not a table of corpora; make it with 'itersel step corpora'"
 NO_DERIVATIONS = "contains no derivations; make them with 'itersel step explain'"
 
 
@@ -81,7 +81,7 @@ def read_document(results: Path) -> dict[str, Any]:
         "table": table,
         "runs": described,
         "costs": read_costs(results, {one.name for one in repeats}),
-        "corpus": read_optional(report / "corpus.json", _check_corpus, NO_CORPUS),
+        "corpus": read_corpus(results),
         "test_sets": [pack(one, frequencies) for one in found],
         "derivations": read_optional(report / "derivations.json", _check_derivations, NO_DERIVATIONS),
         "config": describe_config(config, given) if config else None,
@@ -115,18 +115,6 @@ def _date(table: Path) -> str | None:
     if not table.is_file():
         return None
     return datetime.datetime.fromtimestamp(table.stat().st_mtime, datetime.UTC).date().isoformat()
-
-
-def _check_corpus(corpus: Any) -> None:
-    """Raise an error of Python unless this is what the page shows of the corpora."""
-    for split in corpus["splits"].values():
-        tokens = [split[side]["tokens"] for side in ("source", "target")]
-        counts = [split["sentences"], split["rules"], *split["dropped"].values(), *tokens]
-        check_numbers(count for count in counts if count is not None)
-
-    for one in corpus["left_out"]:
-        check_texts((one["of"], one["why"]))
-        check_numbers((one["count"],))
 
 
 def _check_derivations(found: Any) -> None:

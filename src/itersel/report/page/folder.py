@@ -142,8 +142,13 @@ def read_run(results: Path) -> dict[str, Any]:
 
 
 def _check_run(content: Any) -> None:
-    """Raise an error of Python unless this has a config, and versions of now and of earlier runs."""
-    sections = [content["config"], content.get("versions", {}), *content.get("earlier", [])]
+    """Raise an error of Python unless this has a config, its settings, and versions of now and earlier."""
+    settings, versions = (
+        content.get("settings", {}),
+        [content.get("versions", {}), *content.get("earlier", [])],
+    )
+    experiments = settings.get("experiments", {})
+    sections = [content["config"], settings, experiments, *experiments.values(), *versions]
     if not all(isinstance(section, dict) for section in sections):
         raise TypeError
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from itersel.config.plain import plain
 from itersel.config.values import Config
 
-# Instead of a value, for a key that the learner, tasks or mixing of an experiment lack.
+# Instead of a value, for a key that an experiment (its learner, tasks or mixing) or a run lacks.
 ABSENT = ""
 
 
@@ -20,21 +20,35 @@ def settings_table(config: Config) -> dict[str, Any]:
     values, ``common`` their other keys, and ``run`` the keys that are not of experiments.
     """
     content = plain(config)
-    systems = {name: dict(_leaves(one)) for name, one in content.pop("experiments").items()}
-    columns = list(systems.values())
+    systems = {name: as_texts(one) for name, one in content.pop("experiments").items()}
+    differing, common = compare_keys(list(systems.values()))
+    return {
+        "systems": list(systems),
+        "differing": differing,
+        "common": common,
+        "run": list(as_texts(content).items()),
+    }
+
+
+def compare_keys(
+    columns: Sequence[Mapping[str, str]],
+) -> tuple[list[tuple[str, list[str]]], list[tuple[str, str]]]:
+    """Return the keys in which columns differ, each with the value of every column, and all other keys."""
     keys = list(dict.fromkeys(key for column in columns for key in column))
-    # those of a section together, also if only later experiments have them
+    # those of a section together, also if only later columns have them
     place = {section: number for number, section in enumerate(dict.fromkeys(map(_section, keys)))}
     keys.sort(key=lambda key: place[_section(key)])
     rows = {key: [column.get(key, ABSENT) for column in columns] for key in keys}
     differing = {key: values for key, values in rows.items() if len({*values}) > 1}
     common = {key: values[0] for key, values in rows.items() if key not in differing}
+    return list(differing.items()), list(common.items())
 
+
+def as_texts(content: Mapping[str, Any]) -> dict[str, str]:
+    """Return the value of each key that has no keys below it, as text, by its full name."""
     return {
-        "systems": list(systems),
-        "differing": list(differing.items()),
-        "common": list(common.items()),
-        "run": list(_leaves(content)),
+        key: value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
+        for key, value in leaves(content)
     }
 
 
@@ -43,11 +57,11 @@ def _section(key: str) -> str:
     return key.rpartition(".")[0] or key
 
 
-def _leaves(content: Mapping[str, Any], key: str = "") -> Iterator[tuple[str, str]]:
+def leaves(content: Mapping[str, Any], key: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the full name and the value of each key that has no keys below it."""
     for name, value in content.items():
         full = f"{key}.{name}" if key else str(name)
         if isinstance(value, Mapping) and value:
-            yield from _leaves(value, full)
+            yield from leaves(value, full)
         else:
-            yield full, value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
+            yield full, value

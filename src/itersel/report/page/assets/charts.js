@@ -115,11 +115,8 @@
         }
         paint();
       });
-      const key = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-      key.setAttribute("class", "key");
+      const key = page.key();
       key.dataset.name = name;
-      key.setAttribute("aria-hidden", "true");
-      key.append(document.createElementNS("http://www.w3.org/2000/svg", "line"));
       return page.make("label", { title: name }, input, key, page.make("bdi", {}, labels.get(name)));
     }));
   }
@@ -127,8 +124,7 @@
   function keys() {
     for (const key of document.querySelectorAll(".key")) {
       const { color, dash } = page.look(key.dataset.name);
-      const line = { x1: 0, x2: 26, y1: 6, y2: 6, stroke: color, "stroke-width": 3, "stroke-dasharray": dash.join(" ") };
-      for (const [name, value] of Object.entries(line)) key.firstChild.setAttribute(name, value);
+      page.draw(key, color, dash);
     }
     const isFull = chosen.size >= MOST;
     for (const input of document.querySelectorAll("#chooser input")) input.disabled = isFull && !input.checked;

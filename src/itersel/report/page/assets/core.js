@@ -94,6 +94,21 @@ page.fill = function (select, names, chosen) {
   if (chosen !== undefined) select.value = chosen;
 };
 
+// Makes the key of a line, as a legend has it.
+page.key = function (color, dash) {
+  const [key, line] = ["svg", "line"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
+  key.setAttribute("class", "key");
+  key.setAttribute("aria-hidden", "true");
+  key.append(line);
+  if (color) page.draw(key, color, dash);
+  return key;
+};
+
+page.draw = function (key, color, dash) {
+  const line = { x1: 0, x2: 26, y1: 6, y2: 6, stroke: color, "stroke-width": 3, "stroke-dasharray": dash.join(" ") };
+  for (const [name, value] of Object.entries(line)) key.firstChild.setAttribute(name, value);
+};
+
 (function chooseTheme() {
   const select = document.getElementById("theme");
   const system = matchMedia("(prefers-color-scheme: dark)");

@@ -1,13 +1,53 @@
 "use strict";
-// The charts of several runs: differences from the baseline, with intervals.
+// The charts of several runs: scores against numbers that vary, and differences from the baseline, with intervals.
 (function () {
-  function paint() {
-    const color = page.palettes[page.isDark() ? "dark" : "light"][0];
+  const palette = () => page.palettes[page.isDark() ? "dark" : "light"];
+  const dashOf = (number) => (page.dashes[number].length ? page.dashes[number] : [1, 0]);
+
+  function differences() {
+    const color = palette()[0];
     for (const [name, { rows, told }] of Object.entries(page.data.figures)) {
       const labels = page.labels(rows.map((row) => row.run));
       page.show(name, rows.map((row) => ({ ...row, label: labels.get(row.run), color })), told);
     }
   }
+
+  function varied() {
+    for (const [name, { series }] of Object.entries(page.data.varied)) {
+      const rows = series.flatMap((one, number) => one.points.map((point) => ({
+        ...point, series: number, color: palette()[number], dash: dashOf(number),
+        low: point.interval?.[0], high: point.interval?.[1],
+      })));
+      // Vega warns about layers without data
+      const hasIntervals = rows.some((row) => row.interval);
+      page.show(name, rows, "", hasIntervals ? {} : { layer: page.charts[name].layer.slice(1) });
+      legend(name, series);
+    }
+  }
+
+  function legend(name, series) {
+    const labels = page.labels(series.map((one) => one.name), 36);
+    document.querySelector(`[data-keys="${name}"]`).replaceChildren(...series.map((one, number) => {
+      const key = page.key(palette()[number], dashOf(number));
+      return page.make("span", { title: one.name }, key, page.make("bdi", {}, labels.get(one.name)));
+    }));
+  }
+
+  // Writes the points of each chart as text.
+  function points() {
+    const shown = ({ value, score, interval }) =>
+      `${value}: ${score.toFixed(2)}` + (interval ? ` [${interval.map((end) => end.toFixed(1)).join(", ")}]` : "");
+    for (const [name, { series }] of Object.entries(page.data.varied)) {
+      const lines = series.map((one) => page.make("li", {}, page.make("bdi", {}, one.name), ` – ${one.points.map(shown).join("; ")}`));
+      document.querySelector(`[data-points="${name}"]`).replaceChildren(...lines);
+    }
+  }
+
+  function paint() {
+    varied();
+    differences();
+  }
+  points();
   paint();
   page.painters.push(paint);
 })();

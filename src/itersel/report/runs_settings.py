@@ -1,0 +1,170 @@
+"""The settings in which several runs differ, and scores against those that are numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from itersel.report.page.settings import as_texts, compare_keys, leaves
+from itersel.report.scores import Scores
+from itersel.storage.text_table import Content
+
+# The number of training pairs, which is not a key, but follows from keys and files.
+PAIRS = "training pairs"
+# Keys of the place of a run.
+PLACE = ("name", "output", "cache")
+# The settings of experiments, and packages with other versions.
+EXPERIMENTS, VERSIONS = "experiments", "versions"
+# Keys that change no score, or only how many draws it is the mean of, and so are no reason for a difference.
+NO_REASON = re.compile(r"report\..*|evaluation\.trials|data\.max_line_bytes|repeats")
+# Numbers that are not amounts.
+NO_AMOUNT = re.compile(r"(.*\.)?seed|data\.(?!max_length$|max_ratio$).*")
+# Keys that determine the number of training pairs, besides others.
+OF_PAIRS = re.compile(r"data\.max_train|data\.train\..*")
+
+
+class RunSettings(NamedTuple):
+    """The settings of a finished run, and what is known of the scores of its experiments."""
+
+    settings: Content  # the value of every key
+    versions: Mapping[str, str]  # of packages
+    pairs: int | None  # on which it was trained; `None` if unknown
+    scores: Mapping[str, Scores]  # of its experiments
+
+
+def compare_settings(runs: Sequence[RunSettings], shared: Sequence[str]) -> dict[str, Any]:
+    """Return the keys in which runs differ, with the values in each run, and the others with their value.
+
+    The settings of the `shared` experiments are included; ``experiments`` are those of the first run.
+    """
+    columns = []
+    for run in runs:
+        of_experiments = {name: _with_own_seed(run, _experiment(run, name)) for name in shared}
+        versions = {f"{VERSIONS}.{name}": one for name, one in run.versions.items()}
+        columns.append(as_texts(_of_run(run)) | versions | as_texts({EXPERIMENTS: of_experiments}))
+
+    differing, common = compare_keys(columns)
+    own = [as_texts(_experiment(runs[0], name)) for name in shared]
+    keys, same = compare_keys(own)
+
+    return {
+        "differing": differing,
+        "common": [row for row in common if not row[0].startswith(f"{EXPERIMENTS}.")],
+        "experiments": {"systems": list(shared), "differing": keys, "common": same},
+    }
+
+
+def _of_run(run: RunSettings) -> dict[str, Any]:
+    return {key: one for key, one in run.settings.items() if key not in (*PLACE, EXPERIMENTS)}
+
+
+def _experiment(run: RunSettings, name: str) -> Content:
+    found: Content = run.settings.get(EXPERIMENTS, {}).get(name, {})
+    return found
+
+
+def varied_numbers(runs: Mapping[str, RunSettings], shared: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the numbers in which runs or experiments differ, each with series of scores.
+
+    All other settings of a series are the same. Its points are in the order of the number, which is the
+    ``value``, with ``run``, ``experiment``, ``score`` and the ``interval`` of the score (`None` if unknown).
+    """
+    of_runs = {name: _reasons(_of_run(run)) | {PAIRS: run.pairs} for name, run in runs.items()}
+    found = [
+        {"key": key, "series": [series for name in shared for series in _over_runs(runs, name, groups)]}
+        for key, groups in _groups(of_runs)
+    ]
+
+    first = next(iter(runs.values()))
+    of_experiments = {name: _reasons(_experiment(first, name)) for name in shared}
+    for key, groups in _groups(of_experiments):
+        series = [
+            one for name, run in runs.items() for one in _over_experiments(name, run, groups, len(runs))
+        ]
+        found.append({"key": key, "series": series})
+
+    return found
+
+
+def _with_own_seed(run: RunSettings, experiment: Content) -> dict[str, Any]:
+    """Return the settings of an experiment, with a seed only if it is not that of the run."""
+    has_own = experiment.get("seed") != run.settings.get("seed")
+    return {key: one for key, one in experiment.items() if key != "seed" or has_own}
+
+
+def _reasons(settings: Content) -> dict[str, Any]:
+    return {key: value for key, value in leaves(settings) if not NO_REASON.fullmatch(key)}
+
+
+Groups = list[dict[str, float]]
+
+
+def _groups(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Groups]]:
+    """Yield each number in which columns differ, and its values by column for groups that agree otherwise."""
+    keys = dict.fromkeys(key for column in columns.values() for key in column)
+    for key in keys:
+        known: dict[str, float] = {
+            name: column[key] for name, column in columns.items() if _is_number(column.get(key))
+        }
+        if NO_AMOUNT.fullmatch(key) or len({*known.values()}) < 2:
+            continue
+
+        groups: dict[str, dict[str, float]] = {}
+        for name, value in known.items():
+            others = {other: one for other, one in columns[name].items() if not _follows(other, key)}
+            groups.setdefault(repr(sorted(others.items())), {})[name] = value
+
+        varied = [group for group in groups.values() if len({*group.values()}) > 1]
+        if varied:
+            yield key, [dict(sorted(one.items(), key=lambda item: item[1])) for one in varied]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _follows(other: str, key: str) -> bool:
+    """Tell whether another key follows from the one whose numbers are compared, or the other way round."""
+    return other in (key, PAIRS) or (key == PAIRS and bool(OF_PAIRS.fullmatch(other)))
+
+
+def _over_runs(runs: Mapping[str, RunSettings], experiment: str, groups: Groups) -> Iterator[dict[str, Any]]:
+    for group in groups:
+        label = f"{experiment}: {', '.join(group)}" if len(groups) > 1 else experiment
+        yield _series(label, [(value, run, experiment) for run, value in group.items()], runs)
+
+
+def _over_experiments(
+    run: str, settings: RunSettings, groups: Groups, number_of_runs: int
+) -> Iterator[dict[str, Any]]:
+    for group in groups:
+        label = common_name(list(group))
+        label = f"{run}: {label}" if number_of_runs > 1 else label
+        yield _series(label, [(value, run, name) for name, value in group.items()], {run: settings})
+
+
+def _series(
+    label: str, points: Sequence[tuple[float, str, str]], runs: Mapping[str, RunSettings]
+) -> dict[str, Any]:
+    described = []
+    for value, run, experiment in points:
+        scores = runs[run].scores[experiment]
+        place = {"value": value, "run": run, "experiment": experiment}
+        described.append({**place, "score": scores.summary.mean, "interval": scores.interval})
+    return {"name": label, "points": described}
+
+
+def common_name(names: Sequence[str]) -> str:
+    """Return what names have in common, with "…" for other parts; all names if that is nothing.
+
+    >>> common_name(["train-rate-0.1-k-50", "train-rate-0.3-k-50"])
+    'train-rate-…-k-50'
+    """
+    parts = [name.split("-") for name in names]
+    if len({*map(len, parts)}) == 1:
+        shared = [one[0] if len({*one}) == 1 else "…" for one in zip(*parts, strict=True)]
+        if any(one != "…" for one in shared):
+            return "-".join(shared)
+    return ", ".join(names)

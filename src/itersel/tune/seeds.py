@@ -1,0 +1,47 @@
+"""Tuning with several seeds, of which the weights that are best on other lists are kept.
+
+MERT finds other weights with every seed, and those that are best on the lists that it is tuned on need not be
+best on other text (Clark et al. 2011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from itersel.evaluate.names import sign_of
+from itersel.tune.nbest import PreparedLists, TunedLists
+from itersel.vectors.weights import Weights
+
+
+class SeedScores(NamedTuple):
+    """What is reached with a seed, 0 to 100 as in `TunedLists`."""
+
+    seed: int
+    dev: float  # on the lists that are tuned on
+    devtest: float
+
+
+class BestSeed(NamedTuple):
+    """The result with the seed that is best on devtest."""
+
+    seed: int  # the first of those that are equally good
+    tuned: TunedLists
+    start: float  # score of the start weights on devtest
+    scores: list[SeedScores]  # of all seeds
+
+
+def tune_with_seeds(
+    lists: PreparedLists, seeds: Sequence[int], devtest: Callable[[Weights], float]
+) -> BestSeed:
+    """Tune with each seed; `devtest` scores weights (`PreparedLists.scorer`)."""
+    sign, best, scores = sign_of(lists.metric) if lists.metric else 1, None, []
+    for seed in seeds:
+        tuned = lists.tune(seed)
+        found = SeedScores(seed, tuned.score, devtest(tuned.weights))
+        scores.append(found)
+        if best is None or sign * (found.devtest - best[0].devtest) > 0:
+            best = found, tuned
+
+    assert best is not None, "there is no seed"
+    return BestSeed(best[0].seed, best[1], devtest(lists.begin), scores)
