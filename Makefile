@@ -42,7 +42,7 @@ test: $(VENV)/installed-for-tests
 # With a cache of its own; itersel.compile.jit explains the ways of compiling kernels. These tests use most kernels but
 # run no commands, which would first compile all of them.
 test-plain: $(VENV)/installed-for-tests
-	ITERSEL_PLAIN_NUMBA=1 ITERSEL_CACHE="$(CURDIR)/build/plain" "$(BIN)"/python -m pytest --durations=5 \
+	ITERSEL_PLAIN_NUMBA=1 ITERSEL_CACHE="$(CURDIR)/build/plain" "$(BIN)"/python -m pytest -n 2 --dist loadgroup --durations=5 \
 	  tests/parity/test_decode.py tests/parity/test_extract.py
 
 # CASES is the number of cases for each kind of file in each of two processes.

@@ -83,6 +83,7 @@ def test_a_run_does_what_its_dry_run_has_shown(copy, finished):
     assert copy.planned(MIXED) == {}
 
 
+@pytest.mark.slow
 def test_a_dry_run_beside_a_run(copy, finished):
     """Which has made its list of shards, but not yet the last of them again."""
     lose_shards(copy)

@@ -63,6 +63,7 @@ def test_a_node_finds_other_code(make_project, variable):
     assert make_project().run(*words, environment={variable: ""})
 
 
+@pytest.mark.slow
 def test_code_edited_during_a_run(copy, finished, source):
     """Jobs that start later fail in one line: their outputs would be recorded as those of the old code."""
     copy.without("selected/epoch-2")

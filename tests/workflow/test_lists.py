@@ -66,6 +66,7 @@ def project(make_project):
     return with_lists(make_project())
 
 
+@pytest.mark.slow
 def test_run_with_a_killed_shard(project):
     """The killed shard is trained again alone, and the run ends as if it had not been killed."""
     victim = f"{EPOCH}/shard-1.h5"

@@ -112,6 +112,7 @@ def test_nothing_to_be_done(copy):
     assert copy.files() == before
 
 
+@pytest.mark.slow
 def test_one_core_and_more_decoding_jobs_give_the_same_bytes(finished, copy):
     """Shards of train and the first epoch are recreated; alignment and language model are one job each."""
     project = copy.without("*")

@@ -59,6 +59,7 @@ def tuned(finished, tmp_path_factory):
     return project
 
 
+@pytest.mark.slow
 def test_results(tuned, finished):
     system = json.loads((tuned.folder / CHOSEN).read_text())
     assert system["devtest_bleu"][system["epoch"] - 1] == max(system["devtest_bleu"]) > 30
@@ -71,6 +72,7 @@ def test_results(tuned, finished):
     assert tuned.contents(pattern.format("tuned-again")) != expected
 
 
+@pytest.mark.slow
 def test_line_search_moves_only_along_its_lines(tuned):
     folder = tuned.results / "experiments/searched/epoch-1"
     mixed, weights = (read_weights(folder / name).to_dict() for name in ("mixed.h5", "weights.h5"))
@@ -79,6 +81,7 @@ def test_line_search_moves_only_along_its_lines(tuned):
     assert weights == mixed
 
 
+@pytest.mark.slow
 def test_nothing_to_be_done(tuned):
     before = tuned.files()
     assert "Nothing to be done" in tuned.run("--cores", "2", *RESULTS, CHOSEN)

@@ -105,6 +105,7 @@ def project(site, tmp_path):
     return project
 
 
+@pytest.mark.slow
 def test_snakemake_without_a_clone(site, wheel, project):
     """It finds workflow and profiles, and runs again what has changed; its Snakefile has no version."""
     text = (project / "Snakefile").read_text()
