@@ -13,8 +13,8 @@ from tests.tuning import DENSE_NAMES, make_table, random_sentences
 
 from itersel.cli.main import main
 from itersel.evaluate.metrics import make_bleu, read_references
-from itersel.lists.counting import with_statistics
-from itersel.lists.reading import read_lists, without_duplicates
+from itersel.lists.learnable import make_learnable
+from itersel.lists.reading import read_lists
 from itersel.tune.mert import ListSearch, tune_mert
 from itersel.tune.mira import mean_weights, scored, start_state
 from itersel.tune.mira_kernels import mira_pass
@@ -59,8 +59,8 @@ def references_of(files):
 
 def test_statistics_are_those_of_sacrebleu(files):
     references = references_of(files)
-    kept = without_duplicates(read_lists([files / "list"], 20)).table
-    table = with_statistics(kept, list, [[line or "" for line in lines] for lines in references])
+    texts = [[line or "" for line in lines] for lines in references]
+    table = make_learnable(read_lists([files / "list"], 20), list, texts).table
     assert table.translation_count == 200
     for row, sentence in enumerate(table.sentence.tolist()):
         one = [[lines[sentence]] for lines in references]
@@ -106,7 +106,7 @@ def test_the_same_text_is_counted_once(files, monkeypatch, name):
     monkeypatch.setattr(Metric, "_extract_corpus_statistics", count)
     found = []
     for file in ("list", "again"):
-        table = without_duplicates(read_lists([files / file], 20)).table
+        table = read_lists([files / file], 20).table
         quality = metric_quality(table, references_of(files), name).tolist()
         rows = set(zip(table.sentence.tolist(), table.text.to_list(), quality, strict=True))
         found.append((table.translation_count, len(counted), rows))
@@ -282,3 +282,12 @@ def test_command_for_moses(files, capsys):
     written = (files / "w.ini").read_text().splitlines()
     assert [line.partition("=")[0] for line in written[:2]] == ["[weight]", "good"]
     assert "UnknownWordPenalty0= 1.0" in written
+
+
+def test_a_quality_stays_with_its_translation(tmp_path):
+    """Lines may be in any order of the sentences, and of equal translations only the first is kept."""
+    lines = ["1 ||| x ||| f=1", "0 ||| y ||| f=1", "1 ||| x ||| f=1", "1 ||| z ||| f=1"]
+    (tmp_path / "list").write_text("\n".join(lines))
+    read = read_lists([tmp_path / "list"])
+    table = make_learnable(read, list, [], np.array([1.0, 2.0, 3.0, 4.0])[read.row]).table
+    assert (table.text.to_list(), table.quality.tolist()) == (["y", "x", "z"], [2.0, 1.0, 4.0])
