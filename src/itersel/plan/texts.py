@@ -122,7 +122,7 @@ class Texts:
     def help_options(self) -> str:
         """The options of `itersel corpus libreoffice-help`."""
         data = self._config.data
-        place = {"from": data.folder} if data.folder else {"mirror": data.mirror, "release": data.release}
+        place = {"folder": data.folder} if data.folder else {"mirror": data.mirror, "release": data.release}
         return shell_options(
             source_language=data.source_language, target_language=data.target_language, **place
         )
@@ -169,21 +169,21 @@ class Texts:
                 preparation=self._files.preparation,
                 max_held_out=data.max_held_out,
                 max_line_bytes=data.max_line_bytes,
-                drop_invalid=data.drop_invalid_pairs,
+                drop_invalid_pairs=data.drop_invalid_pairs,
             )
             return f"{prepare} {corpora} {output}"
 
         cut = [f"{name}={size}" for name, size in splits.cut_sizes(self._config).items()]
         prepare = shell_options(
             split=split,
-            drop_invalid=data.drop_invalid_pairs,
+            drop_invalid_pairs=data.drop_invalid_pairs,
             source_language=data.source_language,
             target_language=data.target_language,
             max_length=data.max_length,
             max_ratio=data.max_ratio,
             deduplicate=None if self._is_help else data.deduplicate,
             cut=cut,
-            keep_overlap=not data.drop_overlap,
+            no_drop_overlap=not data.drop_overlap,
             max_train=data.max_train,
             # stated only if this job makes held-out sets: otherwise, a change must not prepare train again
             max_held_out=data.max_held_out if self._is_help or cut else None,
@@ -191,8 +191,8 @@ class Texts:
             modules=",".join(data.modules) or None,
             held_out_modules=",".join(data.held_out_modules) or None,
             tokenized=data.tokenized,
-            protect=list(data.protected),
-            split_compounds=data.compound_splitting,
+            protected=list(data.protected),
+            compound_splitting=data.compound_splitting,
         )
 
         monolingual = shell_options(monolingual=list(data.monolingual))
