@@ -1,5 +1,7 @@
 """Tuning on n-best lists of other decoders: their statistics, and qualities other than BLEU."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,6 +17,7 @@ from itersel.cli.main import main
 from itersel.evaluate.metrics import make_bleu, read_references
 from itersel.lists.learnable import make_learnable
 from itersel.lists.reading import read_lists
+from itersel.storage.hdf5 import header_of
 from itersel.tune.mert import ListSearch, tune_mert
 from itersel.tune.mira import mean_weights, scored, start_state
 from itersel.tune.mira_kernels import mira_pass
@@ -25,7 +28,7 @@ from itersel.tune.tuners.forest_mert import ForestMert
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
 from itersel.tune.tuners.pro import Pro
-from itersel.vectors.weights import make_weights
+from itersel.vectors.weights import FORMAT, make_weights
 
 TUNERS = (Mert(), KBestMira(), Pro(interpolation=1.0))
 WORDS = ["the", "a", "cat", "dog", "sat", "on", "mat", "red"]
@@ -260,6 +263,11 @@ def test_command(files, monkeypatch, capsys, refused):
     assert {line.split("\t")[0] for line in found.out.splitlines()} <= {"good_0", "good_1", "bad", "rare"}
     assert found.err == ""
     refused([*command, "--quality=ter", "--tokenizer=13a"], ("--tokenizer", "--quality"))
+    assert main([*command, "--quality=TER", "--output=w.h5", "--c=0.5", "--seed=7"]) == 0
+    made = header_of("w.h5", FORMAT).attributes
+    recorded = json.loads(made["settings"])
+    assert (made["kind"], made["tuner"], made["translations"]) == ("tuned-weights", "kbest-mira", 200)
+    assert (recorded["c"], recorded["seed"], recorded["quality"]) == (0.5, 7, "ter")
 
 
 def test_mert_refuses_many_features(tmp_path):

@@ -80,17 +80,19 @@ def _tune(options: argparse.Namespace) -> None:
     from itersel.lists.weights import read_any_weights, write_any_weights
     from itersel.storage.files import STANDARD_STREAM
     from itersel.tune.nbest import is_bleu, tune_nbest
+    from itersel.tune.tuner import tuned_with
 
     quality = options.quality.lower() if options.quality.lower() in OF_TEXT else options.quality
     if options.tokenizer and not is_bleu(quality):
         raise InputError(f"--tokenizer has no effect with --quality {quality}; remove it")
     tokenizer = options.tokenizer or DEFAULT_TOKENIZER
 
+    tuner = section_of(LIST_TUNERS[options.tuner], options)
     references = read_references(options.reference) if options.reference else []
     found = tune_nbest(
         options.nbest,
         *references,
-        tuner=section_of(LIST_TUNERS[options.tuner], options),
+        tuner=tuner,
         start=None if options.start is None else read_any_weights(options.start),
         scores=_scores_of(options),
         quality=quality,
@@ -98,7 +100,10 @@ def _tune(options: argparse.Namespace) -> None:
         seed=options.seed,
     )
 
-    write_any_weights(options.output, found.weights, {"tuner": options.tuner}, found.sizes)
+    measured = {"quality": quality} if quality in OF_TEXT else {}
+    sizes = {"sentences": found.sentences, "translations": found.translations}
+    attributes = tuned_with(tuner, options.seed, measured, **sizes)
+    write_any_weights(options.output, found.weights, attributes, found.sizes)
     if found.absent:
         _warn("tune", "not in the lists, weights stay as they are", found.absent)
     if options.output == STANDARD_STREAM:
@@ -108,8 +113,8 @@ def _tune(options: argparse.Namespace) -> None:
     if quality in OF_TEXT:
         what = title_of(quality)
     mean = "" if is_bleu(quality) else "mean "
-    sizes = f"{found.sentences} sentences, {found.translations} different translations"
-    print(f"{mean}{what}: {found.start_score:.2f} -> {found.score:.2f}; {sizes}")
+    counts = f"{found.sentences} sentences, {found.translations} different translations"
+    print(f"{mean}{what}: {found.start_score:.2f} -> {found.score:.2f}; {counts}")
     if quality in OF_TEXT:
         print(f"{what}: sacrebleu {signature_of(quality, references, tokenizer)}")
 

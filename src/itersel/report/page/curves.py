@@ -15,6 +15,7 @@ import numpy as np
 from itersel.evaluate.epoch_scores import read_epochs, score_epochs
 from itersel.report.page.folder import Repeat
 from itersel.storage.hdf5 import header_of
+from itersel.storage.provenance import read_provenance
 from itersel.system.chosen import ChosenSystem
 from itersel.vectors.weights import FORMAT, read_weights
 
@@ -71,7 +72,11 @@ def _of_weights(path: Path) -> Record:
         return {"active_features": None, "norm": None, "passed_on": False}
     active, norm = _size(path, _changed(path))
     attributes = _attributes(path, _changed(path))
-    record: Record = {"active_features": active, "norm": norm, "passed_on": bool(attributes.get("stopped"))}
+    record: Record = {
+        "active_features": active,
+        "norm": norm,
+        "passed_on": read_provenance(attributes, path).stopped,
+    }
     return record | {"tuner_score": float(attributes["bleu"])} if "bleu" in attributes else record
 
 
