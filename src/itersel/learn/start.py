@@ -19,7 +19,7 @@ from itersel.storage.strings import StringTable
 from itersel.vectors.weights import FORMAT, Weights, make_weights, read_weights, weights_of
 
 if TYPE_CHECKING:
-    from itersel.config.steps import TrainSettings
+    from itersel.config.steps import LearningSettings
 
 _LARGEST = sys.float_info.max
 # S features, which can differ from the features of the weights to mix.
@@ -51,7 +51,7 @@ class Start(NamedTuple):
     stopped: bool = False  # training has stopped: the weights are passed on
 
 
-def read_start(path: FilePath | None, settings: TrainSettings, patience: FilePath | None = None) -> Start:
+def read_start(path: FilePath | None, settings: LearningSettings, patience: FilePath | None = None) -> Start:
     """Read the start of an epoch, whose files this opens once.
 
     Parameters

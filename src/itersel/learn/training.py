@@ -16,7 +16,7 @@ from itersel.storage.provenance import SHARD_WEIGHTS, STOPPED, made_with
 from itersel.vectors.weights import FORMAT, Weights, weight_arrays, write_weights
 
 if TYPE_CHECKING:
-    from itersel.config.steps import TrainSettings
+    from itersel.config.steps import LearningSettings
 
 
 class Training(NamedTuple):
@@ -55,12 +55,12 @@ def passed_on(start: Start) -> Training:
     return Training(start.weights, None, 0, 0, 0, 0.0, None, stopped=True)
 
 
-def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
+def provenance(settings: LearningSettings) -> dict[str, str | int | float]:
     """Return how a shard's weights were made; ``settings`` is equal for all shards and epochs."""
     return made_with(SHARD_WEIGHTS, recorded(settings), epoch=settings.epoch, shard=settings.shard)
 
 
-def write_training(path: FilePath, training: Training, settings: TrainSettings) -> None:
+def write_training(path: FilePath, training: Training, settings: LearningSettings) -> None:
     """Write the weights of a shard, with its state if it has one and the file is HDF5."""
     measured: dict[str, int | float] = {
         "sentences": training.sentences,
