@@ -111,5 +111,5 @@ def _size(path: Path, changed: int) -> tuple[int, float]:
 
 @cache
 def _score(path: Path, changed: int, references: tuple[Path, ...], tokenize: str) -> tuple[float, float]:
-    (score,), _ = score_epochs(read_epochs([path], references), tokenize)
+    (score,) = score_epochs(read_epochs([path], references), tokenize).bleu
     return score.bleu, score.brevity_penalty
