@@ -19,10 +19,11 @@ from itersel.evaluate.names import COMPARED, TABULATED, title_of
 from itersel.report.page import render as render_module
 from itersel.report.page.charts import charts, curves
 from itersel.report.page.document import read_document
-from itersel.report.page.folder import RUN, other_versions, write_run
+from itersel.report.page.folder import other_versions, write_run
 from itersel.report.page.render import _json, breakable, render, vega, watch
 from itersel.report.page.table import format_hours, join_numbers, table_view
 from itersel.report.papers import markdown
+from itersel.results import RUN
 from itersel.storage.files import write_lines
 
 HOSTILE = [

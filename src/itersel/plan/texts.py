@@ -18,6 +18,7 @@ from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import TABLE_FORMATS, Corpus, Fields, format_of
 from itersel.corpus.text_names import text_name
 from itersel.plan.commands import Files
+from itersel.results import CORPUS
 
 HASH = "hash"
 # The column of the original source.
@@ -43,7 +44,7 @@ class Texts:
         # the text from which train and the splits that are not given are prepared: train, or the Help by hash
         self.first = HASH if self._is_help else "train"
         # prepared text only for the language model, if the config names any
-        self._monolingual = [f"{files.results}/corpus/monolingual.gz"] if config.data.monolingual else []
+        self._monolingual = [f"{files.results}/{CORPUS}/monolingual.gz"] if config.data.monolingual else []
 
         # downloaded corpora, by the names of their folders
         self.downloads = {
@@ -58,7 +59,7 @@ class Texts:
         """Return the corpora of a split; `hash` is the text that is split by hash."""
         if split == HASH:
             source, target, task = (
-                (f"{self._files.results}/corpus/help/{side}.gz",) for side in ("source", "target", "task")
+                (f"{self._files.results}/{CORPUS}/help/{side}.gz",) for side in ("source", "target", "task")
             )
             return [Corpus(source=source, target=target, task=task)]
         return splits.corpora(self._config, split, self._files.fetched)
@@ -132,15 +133,15 @@ class Texts:
         """The statistics of preparing all splits, train first; with lists, of splits with references."""
         if splits.has_lists(self._config):
             listed = [one for one in ("train", *self.held_out) if self.has_references(one)]
-            return [f"{self._files.results}/corpus/{split}.statistics.json" for split in listed]
+            return [f"{self._files.results}/{CORPUS}/{split}.statistics.json" for split in listed]
         first = "" if self._is_help else "train."
         given = [f"{split}." for split in self.given]
-        return [f"{self._files.results}/corpus/{split}statistics.json" for split in (first, *given)]
+        return [f"{self._files.results}/{CORPUS}/{split}statistics.json" for split in (first, *given)]
 
     @property
     def collection(self) -> list[str]:
         """The statistics of collecting the text; none if the config names the files."""
-        return [f"{self._files.results}/corpus/help/statistics.json"] if self._is_help else []
+        return [f"{self._files.results}/{CORPUS}/help/statistics.json"] if self._is_help else []
 
     @property
     def prepared(self) -> list[str]:
@@ -161,7 +162,7 @@ class Texts:
         """Return the options of `itersel corpus prepare`: for a held-out split, or without one for train."""
         data, split = self._config.data, getattr(wildcards, "held_out", self.first)
         corpora = corpora_options(self.corpora(split))
-        output = shell_options(output=f"{self._files.results}/corpus")
+        output = shell_options(output=f"{self._files.results}/{CORPUS}")
 
         if split != self.first:
             prepare = shell_options(
