@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.browser.conftest import DRAWN
 from tests.made_up_run import MadeUpRun
-from tests.unit.test_report_page import HOSTILE, HOSTILE_NAMES
+from tests.unit.test_report_page_safety import HOSTILE, HOSTILE_NAMES
 
 from itersel.cli.main import main
 from itersel.config.reading import read_config

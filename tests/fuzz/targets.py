@@ -213,7 +213,7 @@ TARGETS = {
     "source-text": _target(
         "source.txt raw.source",
         f"{_PREPARE} --source FILE --target target.txt",
-        f"{_PREPARE} --source FILE --target raw.target --task tasks.txt --split-compounds",
+        f"{_PREPARE} --source FILE --target raw.target --task tasks.txt --compound-splitting",
         f"{_PREPARE} --source FILE --target target.txt --tokenized",
         "grammar index --source FILE --target target.txt --alignment alignment.txt --output out",
         "grammar extract --index index --input FILE --output out.h5",

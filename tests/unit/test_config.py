@@ -16,7 +16,7 @@ from tests.refusals import check_facts, input_error
 from itersel.cli.main import main
 from itersel.config import data, splits, values
 from itersel.config.checks import warnings
-from itersel.config.command_line import add_section_arguments, section_of, shell_options
+from itersel.config.command_line import add_key, add_section_arguments, section_of, shell_options
 from itersel.config.held_out import HeldOut
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Selection
@@ -114,6 +114,17 @@ def test_sections_refuse_what_is_out_of_bounds(kind):
             assert parse(str(bound)) == bound
             with pytest.raises(argparse.ArgumentTypeError):
                 parse(str(bound + step))
+
+
+def test_options_for_text_and_for_what_is_true_by_default():
+    parser = argparse.ArgumentParser()
+    for name in ("release", "drop_overlap"):
+        add_key(parser, data.Data, name)
+    assert vars(parser.parse_args([])) == {"release": data.Data.release, "drop_overlap": True}
+    stated = parser.parse_args(["--release=trixie", "--no-drop-overlap"])
+    assert vars(stated) == {"release": "trixie", "drop_overlap": False}
+    with pytest.raises(argparse.ArgumentTypeError):
+        parser._option_string_actions["--release"].type("12")
 
 
 def test_test_sets():

@@ -326,7 +326,7 @@ def test_invalid_pairs(tmp_path, capsys, name):
     assert main(command(tmp_path, *files)) == 1
     assert 1 <= len(capsys.readouterr().err.splitlines()) <= 2
     for options, kept, dropped in (([], ["ja", "nein", "f"], 2), (["--tokenized"], ["ja", "nein"], 3)):
-        out = prepare(tmp_path, *files, "--drop-invalid", *options)
+        out = prepare(tmp_path, *files, "--drop-invalid-pairs", *options)
         assert read_lines(out / "test.source.gz") == kept
         statistics = json.loads((out / "test.statistics.json").read_text())
         assert statistics["splits"]["test"]["dropped"] == {"invalid": dropped}

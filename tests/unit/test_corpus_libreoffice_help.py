@@ -78,7 +78,7 @@ def pages(tmp_path):
 def command(folder, *options, target="en-us"):
     """Return the command that writes to `out`; without options, it takes the pages from the folder."""
     languages = ["--source-language=de", f"--target-language={target}", f"--output={folder / 'out'}"]
-    return ["corpus", "libreoffice-help", *languages, *(options or [f"--from={folder}"])]
+    return ["corpus", "libreoffice-help", *languages, *(options or [f"--folder={folder}"])]
 
 
 def check_pairs(output):
@@ -106,7 +106,7 @@ def test_page_by_id_and_occurrence(pages):
 
 def test_folder_without_the_language(pages, refused):
     refused(command(pages, target="fr"), f"{pages}:")
-    refused(command(pages, f"--from={pages / 'nowhere'}"), f"{pages / 'nowhere'}:")
+    refused(command(pages, f"--folder={pages / 'nowhere'}"), f"{pages / 'nowhere'}:")
 
 
 def test_pages_that_change_while_they_are_read(pages, monkeypatch, refused):
@@ -150,7 +150,7 @@ def build_packages(pages, folder, packing="xz"):
 @pytest.mark.parametrize("packing", ["xz", "gz"])
 def test_folder_of_packages(pages, packing):
     build_packages(pages, pages / "packages", packing)
-    assert main(command(pages, f"--from={pages / 'packages'}")) == 0
+    assert main(command(pages, f"--folder={pages / 'packages'}")) == 0
     versions = check_pairs(pages / "out")["packages"]
     assert versions == {"libreoffice-help-de": "4:1.0", "libreoffice-help-en-us": "4:1.0"}
 
@@ -187,7 +187,7 @@ def test_bad_packages(content, facts, pages, refused):
     package = packages / "libreoffice-help-en-us_1.0_all.deb"
     package.unlink() if content is None else package.write_bytes(content)
     blamed = packages if content is None else package
-    refused(command(pages, f"--from={packages}"), (f": {blamed}:", facts))
+    refused(command(pages, f"--folder={packages}"), (f": {blamed}:", facts))
 
 
 def build_mirror(pages, release="bookworm"):
@@ -226,7 +226,7 @@ def test_mirror(pages, monkeypatch):
 def test_mirror_without_packages(damage, facts, pages, refused):
     mirror = build_mirror(pages)
     damage(pages / "mirror")
-    refused(command(pages, f"--mirror={mirror}"), facts, ("data.folder", "--mirror", "--from"))
+    refused(command(pages, f"--mirror={mirror}"), facts, ("data.folder", "--mirror", "--folder"))
 
 
 def test_mirror_without_the_language(pages, refused):

@@ -2,13 +2,15 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.limited import limited
 
-from itersel.cli.main import main
+from itersel.cli.main import main, make_parser
+from itersel.config.command_line import section_of
 from itersel.corpus.pipeline import CorpusSettings, prepare_corpus
 from itersel.corpus.prepare import CompoundSplitter, Preparation, read_preparation
 from itersel.corpus.split import sample_pairs, split_of, trainable
@@ -75,7 +77,7 @@ def statistics(folder, name="statistics.json"):
 
 
 def test_preparation_file(tmp_path, refused):
-    options = ["--split=train", "--split-compounds", "--deduplicate=none"]
+    options = ["--split=train", "--compound-splitting", "--deduplicate=none"]
     source = ["haus tür"] * 2 + ["haustür"]
     out = prepare(tmp_path, *options, source=source, target=["house door"] * 3)
     assert read_lines(out / "train.source.gz") == ["haus tür"] * 3
@@ -95,14 +97,14 @@ def test_duplicates_in_train(tmp_path, by, kept):
     """The first of each stays, with its label; case and compounds do not make a difference."""
     source = ["Das Haus", "Das Haus", "das haus", "ein Haus Tür", "Ein Haustür"]
     target = ["the house", "this house", "The house", "a door", "a door"]
-    options = ["--split=train", "--split-compounds", *([f"--deduplicate={by}"] if by else [])]
+    options = ["--split=train", "--compound-splitting", *([f"--deduplicate={by}"] if by else [])]
     out = prepare(tmp_path, *options, source=source, target=target, task=list("abcde"))
     assert read_lines(out / "train.task.gz") == list(kept)
     dropped = statistics(out, "train.statistics.json")["train"]["dropped"]
     assert dropped.get("duplicates", 0) == 5 - len(kept)
 
 
-@pytest.mark.parametrize("options", [(), ("--split-compounds",)])
+@pytest.mark.parametrize("options", [(), ("--compound-splitting",)])
 def test_duplicates_are_found_among_what_can_be_trained_on(tmp_path, options):
     lines = [("ein haus", ""), ("ein haus", "a " * 40), ("ein haus", "a house")]
     found = prepare_train(tmp_path, lines, "--deduplicate=source", *options)
@@ -114,7 +116,7 @@ def test_several_processes_prepare_the_same_text(tmp_path):
     lines = [(f"Der Satz Nr. {n}, am 1. Mai " * 3, f"Sentence no. {n}, May 1") for n in range(6000)]
     lines[7] = ("", "")
     for jobs in ("1", "2"):
-        prepare_train(tmp_path / jobs, lines, "--split-compounds", "--cut=dev=3", "--jobs", jobs)
+        prepare_train(tmp_path / jobs, lines, "--compound-splitting", "--cut=dev=3", "--jobs", jobs)
     files = sorted(path.name for path in (tmp_path / "1/out").iterdir())
     assert "train.source.gz" in files
     for name in files:
@@ -174,7 +176,7 @@ def test_pairs_of_held_out_sets_are_not_in_train(tmp_path):
     document = json.loads((tmp_path / "dropped/out/train.statistics.json").read_text())
     assert document["splits"]["train"]["dropped"]["also in dev"] == 2
     assert document["overlaps"] == [{"split": "test", "other": "dev", "pairs": 1}]
-    kept = prepare_train(tmp_path / "kept", lines, "--keep-overlap", *sets)
+    kept = prepare_train(tmp_path / "kept", lines, "--no-drop-overlap", *sets)
     assert len(kept["train"]) == 4
     document = json.loads((tmp_path / "kept/out/train.statistics.json").read_text())
     assert document["overlaps"] == [
@@ -298,6 +300,11 @@ def test_modules_and_bounds(tmp_path):
     assert len(pairs["train"]) == 50
     assert all(1 <= len(pairs[split]) <= 2 for split in SPLITS[1:])
     assert {task for _, _, task in pairs["train"]} == {"swriter", "smath"}
+    recorded = json.loads((out / "statistics.json").read_text())["settings"]
+    found = [
+        recorded[name] for name in ("max_train", "max_held_out", "modules", "split_compounds", "max_ratio")
+    ]
+    assert found == [50, 2, ["swriter", "smath"], False, 9.0]
 
 
 @given(st.lists(st.text("abxy", max_size=3), max_size=20), st.integers(0, 25))
@@ -333,8 +340,10 @@ def test_split_compounds_do_not_put_a_source_into_two_splits():
     others = [f"satz {number}" for number in range(500)]
     sources = [*known, *whole, *map(splitter.split_sentence, whole), *others]
     bitext = Bitext(sources, [f"{number}" for number in range(len(sources))])
-    how = Preparation("de", "en", tokenized=True), CorpusSettings(split_compounds=True)
-    splits = prepare_corpus([bitext], *how, {}, processes=1).splits
+    options = make_parser(["corpus"]).parse_args(["corpus", "prepare", "--compound-splitting", "--output=x"])
+    settings = replace(section_of(CorpusSettings, options), cut={})
+    preparation = Preparation("de", "en", tokenized=True)
+    splits = prepare_corpus([bitext], preparation, settings, {}, processes=1).splits
     found = [set(split.bitext.source) for split in splits.values()]
     assert sum(map(len, found)) == len(set().union(*found))
     assert sum(split.statistics["dropped"]["source in another split"] for split in splits.values()) > 0

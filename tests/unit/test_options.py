@@ -5,6 +5,7 @@ import argparse
 import pytest
 
 from itersel.cli.main import make_parser
+from itersel.config.data import Data
 
 
 def commands(parser, name="itersel"):
@@ -65,3 +66,15 @@ def test_a_thing_has_one_option(command, action):
     for words, option in (("reference translation", "--reference"), ("task label of each line", "--task")):
         if str(action.help).startswith(words):
             assert name == option
+
+
+@pytest.mark.parametrize(
+    ("command", "action"), [one for one in OPTIONS if one.values[0].startswith("itersel corpus ")]
+)
+def test_options_for_text_have_the_names_and_defaults_of_keys(command, action):
+    key = Data.__dataclass_fields__.get(action.dest)
+    # a command has no languages of its own, and --split names a split
+    if key is not None and action.dest not in ("source_language", "target_language", "split"):
+        assert action.option_strings == [f"--{'no-' * (key.default is True)}{action.dest.replace('_', '-')}"]
+        default = tuple(action.default) if isinstance(action.default, list) else action.default
+        assert default == key.default

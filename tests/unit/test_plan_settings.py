@@ -151,7 +151,7 @@ def test_settings_of_tuning():
     assert json.loads(everything().lists.tune_settings(second)) == {
         **{"tuner": tuner, "shards": 1, "seed": 9, "features": features, "sum_sparse": False}
     }
-    assert (everything().lists.iteration(second), everything().lists.weights(second)) == (
+    assert (everything().lists.iteration(second), everything().lists.decoded_with(second)) == (
         2,
         [f"{FOLDER}/mert/epoch-1/weights.h5"],
     )

@@ -111,7 +111,7 @@ def test_preparation_options():
     assert made == (
         "--split hash --source-language de --target-language en-us --max-length 80 --max-ratio 9.0 "
         "--max-train 5 --max-held-out 2 --max-line-bytes 1048576 --modules a,b --held-out-modules c "
-        "--split-compounds"
+        "--compound-splitting"
     )
     cut = plan_of_texts(split={"dev": 12, "devtest": 11}, dev={}, devtest={}).texts
     assert " --cut dev=12 --cut devtest=11 " in cut.prepare_options(job())

@@ -1,50 +1,25 @@
-"""The page of a run: its data, and that text from a run never becomes HTML."""
+"""The page of a run: its data, and what it shows of them."""
 
-import base64
-import gzip
 import html
 import json
 import os
 import re
 
-import lxml.html
 import pytest
 from sacrebleu.metrics.chrf import CHRF
 from tests.made_up_run import SHARDS, MadeUpRun
 
 from itersel.cli.main import main
 from itersel.config.values import Config
-from itersel.errors import InputError
 from itersel.evaluate.names import COMPARED, TABULATED, title_of
-from itersel.report.page import render as render_module
 from itersel.report.page.charts import charts, curves
 from itersel.report.page.document import read_document
-from itersel.report.page.folder import RUN, other_versions, write_run
-from itersel.report.page.render import _json, breakable, render, vega, watch
+from itersel.report.page.folder import other_versions, write_run
+from itersel.report.page.render import render, vega
 from itersel.report.page.table import format_hours, join_numbers, table_view
 from itersel.report.papers import markdown
+from itersel.results import RUN
 from itersel.storage.files import write_lines
-
-HOSTILE = [
-    "</script><script>window.hacked = 1</script>",
-    "\"quotes\" 'and' `more` & <b>bold</b> <!-- <script> -->",
-    "שלום עולם \u202eoverride\u202c مرحبا",
-    "{{ 7 * 7 }} {% raw %} \\u003c \u2028 \u0001 \ufffd",
-    "long " * 2000,
-    "",
-]
-HOSTILE_NAMES = ["<script>window.hacked = 1", "\"'><img src=x onerror=window.hacked=1>"]
-HOSTILE_NAMES += ["עברית & <b>", "a|b_c%d$"]
-
-
-class Page:
-    """The tags of a page, and the content of its data scripts by ID."""
-
-    def __init__(self, text):
-        elements = list(lxml.html.document_fromstring(text).iter("*"))
-        self.tags = [one.tag for one in elements]
-        scripts = [one for one in elements if one.tag == "script"]
-        self.scripts = {one.get("id") or one.get("data-name"): one.text for one in scripts}
 
 
 @pytest.fixture(scope="module")
@@ -262,10 +237,6 @@ def test_versions_of_earlier_runs_are_kept(tmp_path, monkeypatch):
     assert other_versions(run.folder) == ""
 
 
-def test_keys_break_between_words():
-    assert breakable("experiments.<b>.learning_rate") == "experiments.<wbr>&lt;b&gt;.<wbr>learning_<wbr>rate"
-
-
 def test_page_is_the_same_twice_and_needs_no_network(run, document):
     page = render(document)
     assert page == render(read_document(run.folder))
@@ -274,131 +245,3 @@ def test_page_is_the_same_twice_and_needs_no_network(run, document):
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", ours)
     assert "</script" not in vega()
     assert "<!--" not in vega()
-
-
-def test_hostile_names_and_texts(tmp_path):
-    folder = tmp_path / "<i>run"
-    run = MadeUpRun(folder, HOSTILE_NAMES, epochs=1, sentences=HOSTILE)
-    # no file could contain such a config
-    (run.folder / "report" / "run.json").unlink()
-    document = read_document(run.folder)
-    page = Page(render(document))
-    plain = Page(render({**document, "test_sets": [], "runs": [], "table": None, "compared": []}))
-    # one script for each test set, and no other tags from the texts
-    assert page.tags.count("script") == plain.tags.count("script") + 1
-    assert not {"b", "i", "img"} & set(page.tags)
-    packed = json.loads(gzip.decompress(base64.b64decode(page.scripts["test"])))
-    assert [row[0] for row in packed["rows"]] == HOSTILE
-    assert [one["run"] for one in json.loads(page.scripts["data"])["runs"]] == HOSTILE_NAMES
-
-
-def test_json_cannot_close_its_element():
-    assert not set("<>&\u2028") & set(_json(HOSTILE + HOSTILE_NAMES))
-    assert json.loads(_json(HOSTILE)) == HOSTILE
-
-
-def test_failed_experiment(tmp_path):
-    run = MadeUpRun(tmp_path / "run", ["good", "bad"], unfinished=["bad"])
-    document = read_document(run.folder)
-    bad = next(one for one in document["runs"] if one["run"] == "bad")
-    assert not bad["finished"]
-    assert document["table"] is None
-    assert bad["errors"][0]["error"].startswith("itersel train: lm.bin: ")
-    assert bad["epochs"][-1]["active_features"] is None
-    page = render(document)
-    assert "This run is not finished" in page
-    assert 'class="answer"' not in page
-    assert "does not match its checksum" in page
-
-
-def test_nothing_has_begun(tmp_path, refused):
-    refused(["report", "page", "--results", tmp_path], f"{tmp_path}:")
-    folder = MadeUpRun(tmp_path / "run", ["one"]).folder
-    for part in ("experiments", "benchmarks", "corpus", "report/table.json", "report/corpus.json"):
-        (folder / part).rename(tmp_path / part.replace("/", "."))
-    page = render(read_document(folder))
-    assert "0 of 1 runs have finished" in page
-
-
-def test_scores_of_an_unfinished_run(tmp_path):
-    run = MadeUpRun(tmp_path / "run", ["one"], epochs=2, unfinished=["one"])
-    for name in ("corpus/devtest.target.gz", "experiments/one/epoch-1/devtest.txt"):
-        write_lines(run.folder / name, ["a b c d e"])
-    (one,) = read_document(run.folder)["runs"]
-    assert one["epochs"][0]["devtest_bleu"] == pytest.approx(100)
-    assert one["epochs"][0]["brevity_penalty"] == 1
-    assert one["epochs"][1]["devtest_bleu"] is None
-
-
-def watched(run):
-    return run.folder, run.folder / "report/progress.html", run.folder / "report/index.html"
-
-
-def test_watch_writes_changes(tmp_path, capsys):
-    run = MadeUpRun(tmp_path / "run", ["one"], unfinished=["one"])
-    _, page, final = watched(run)
-    assert main(["report", "watch", "--results", str(run.folder), "--once"]) == 0
-    assert "This run is not finished" in page.read_text()
-    assert 'http-equiv="refresh"' not in page.read_text()
-    final.write_text("")
-    watch(run.folder, page, final, seconds=1, once=False)
-    error = capsys.readouterr().err
-    assert error.count(str(page)) == 1
-    assert str(final) in error.splitlines()[-1]
-
-
-def test_watch_ends_with_the_final_page_of_the_last_run(tmp_path, capsys, monkeypatch):
-    """Whatever else is newer: the page of an earlier run is older than the lock of the one that runs."""
-    run = MadeUpRun(tmp_path / "run", ["one"])
-    folder, page, final = watched(run)
-    log = folder / "logs/late.log"
-    for path, time in ((final, 1), (folder / ".lock", 2), (log, 2**62)):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("x")
-        os.utime(path, ns=(time, time))
-    # as long as it waits, nothing has been said
-    monkeypatch.setattr("time.sleep", lambda _: os.utime(final, ns=(3, 3)))
-    watch(folder, page, final, seconds=1, once=False)
-    _, ended = capsys.readouterr().err.splitlines()
-    assert str(final) in ended
-
-
-@pytest.mark.parametrize("once", [False, True])
-def test_watch_survives_files_that_vanish(tmp_path, monkeypatch, once):
-    """While it looks for changes, and while it reads them; both are repeated."""
-    run = MadeUpRun(tmp_path / "run", ["one"])
-    folder, page, final = watched(run)
-    victims = [folder / f"report/x{number}.txt" for number in range(2)]
-    for path in victims:
-        path.write_text("x")
-    stat, read, ends = os.stat, render_module.read_document, []
-
-    def vanishing(path, *arguments, **options):
-        if os.fspath(path) == str(victims[0]):
-            victims[0].unlink(missing_ok=True)
-        return stat(path, *arguments, **options)
-
-    def reading(results):
-        if victims[1].exists():
-            victims[1].unlink()
-            raise InputError("no such file", victims[1])
-        return read(results)
-
-    def end(_):
-        ends.append(page.exists())
-        if page.exists():
-            final.write_text("")
-
-    monkeypatch.setattr("os.stat", vanishing)
-    monkeypatch.setattr(render_module, "read_document", reading)
-    monkeypatch.setattr("time.sleep", end)
-    watch(folder, page, final, seconds=1, once=once)
-    assert page.exists()
-    assert ends == ([] if once else [False, True])
-
-
-def test_watch_reports_what_is_wrong(tmp_path):
-    run = MadeUpRun(tmp_path / "run", ["one"])
-    (run.folder / "report/table.json").write_text("{")
-    with pytest.raises(InputError):
-        watch(*watched(run), seconds=1, once=False)

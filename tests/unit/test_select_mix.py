@@ -278,6 +278,8 @@ PREVIOUS = [
     (set_attributes(settings="others"), ()),
     (set_attributes(shards=4), (4, 3)),
     (set_attributes(kind="shard-weights"), "'mixed-weights'"),
+    (set_attributes(kind="tuned-weights"), "'mixed-weights'"),
+    (set_attributes(epoch=1.0), "epoch"),
     (drop_attributes, "'mixed-weights'"),
     (replaced("v", lambda values: values[1:]), ("'v'", 1, 2)),
     (put("features/name", 0, ord("y")), ()),

@@ -51,7 +51,7 @@ def test_provenance(tmp_path):
     found = read_arrays(tmp_path / "out.h5", WEIGHTS)[1]
     settings = {"tuner": "kbest-mira", "seed": 1, "passes": 3, "c": 0.01, "decay": 0.999}
     assert json.loads(found["settings"]) == {**settings, "lists": {"features": "all", "k_best": 10}}
-    assert (found["kind"], found["tuner"], found["iteration"]) == ("mixed-weights", "kbest-mira", 2)
+    assert (found["kind"], found["tuner"], found["iteration"]) == ("tuned-weights", "kbest-mira", 2)
     assert (found["shards"], found["sentences"]) == (2, 8)
     assert 0 < found["bleu"] <= 100
 

@@ -18,9 +18,9 @@ from tests.tuning import DENSE_NAMES, make_table, random_sentences
 
 from itersel.cli.main import main
 from itersel.evaluate.metrics import make_bleu, read_references
-from itersel.lists.counting import with_statistics
-from itersel.lists.reading import read_lists, without_duplicates
-from itersel.storage.hdf5 import read_arrays
+from itersel.lists.learnable import make_learnable
+from itersel.lists.reading import read_lists
+from itersel.storage.hdf5 import header_of
 from itersel.tune.mert import ListSearch, tune_mert
 from itersel.tune.mira import mean_weights, scored, start_state
 from itersel.tune.mira_kernels import mira_pass
@@ -31,8 +31,7 @@ from itersel.tune.tuners.forest_mert import ForestMert
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
 from itersel.tune.tuners.pro import Pro
-from itersel.vectors.weights import FORMAT as WEIGHTS
-from itersel.vectors.weights import make_weights
+from itersel.vectors.weights import FORMAT, make_weights
 
 TUNERS = (Mert(), KBestMira(), Pro(interpolation=1.0))
 WORDS = ["the", "a", "cat", "dog", "sat", "on", "mat", "red"]
@@ -66,8 +65,8 @@ def references_of(files):
 
 def test_statistics_are_those_of_sacrebleu(files):
     references = references_of(files)
-    kept = without_duplicates(read_lists([files / "list"], 20)).table
-    table = with_statistics(kept, list, [[line or "" for line in lines] for lines in references])
+    texts = [[line or "" for line in lines] for lines in references]
+    table = make_learnable(read_lists([files / "list"], 20), list, texts).table
     assert table.translation_count == 200
     for row, sentence in enumerate(table.sentence.tolist()):
         one = [[lines[sentence]] for lines in references]
@@ -113,7 +112,7 @@ def test_the_same_text_is_counted_once(files, monkeypatch, name):
     monkeypatch.setattr(Metric, "_extract_corpus_statistics", count)
     found = []
     for file in ("list", "again"):
-        table = without_duplicates(read_lists([files / file], 20)).table
+        table = read_lists([files / file], 20).table
         quality = metric_quality(table, references_of(files), name).tolist()
         rows = set(zip(table.sentence.tolist(), table.text.to_list(), quality, strict=True))
         found.append((table.translation_count, len(counted), rows))
@@ -267,6 +266,11 @@ def test_command(files, monkeypatch, capsys, refused):
     assert {line.split("\t")[0] for line in found.out.splitlines()} <= {"good_0", "good_1", "bad", "rare"}
     assert found.err == ""
     refused([*command, "--quality=ter", "--tokenizer=13a"], ("--tokenizer", "--quality"))
+    assert main([*command, "--quality=TER", "--output=w.h5", "--c=0.5", "--seed=7"]) == 0
+    made = header_of("w.h5", FORMAT).attributes
+    recorded = json.loads(made["settings"])
+    assert (made["kind"], made["tuner"], made["translations"]) == ("tuned-weights", "kbest-mira", 200)
+    assert (recorded["c"], recorded["seed"], recorded["quality"]) == (0.5, 7, "ter")
 
 
 def test_mert_refuses_many_features(tmp_path):
@@ -342,7 +346,7 @@ def test_seeds(hard, capsys, quality):
     assert rows["standard deviation"] == [f"{statistics.stdev(column):.2f}" for column in columns]
 
     assert main([*command, "best.h5", *SEVERAL]) == 0
-    assert read_arrays("best.h5", WEIGHTS)[1]["seed"] == best
+    assert json.loads(header_of("best.h5", FORMAT).attributes["settings"])["seed"] == best
 
 
 def test_the_first_of_equal_seeds(hard, capsys):
@@ -377,3 +381,12 @@ def test_wrong_devtest(hard, refused, options, facts):
 @pytest.mark.parametrize("given", ["1", "1-1", "2-1", "1,1", "1-2000", "a", "1-", "", "1-2-3", "3,1-5"])
 def test_wrong_seeds(misused, given):
     misused(["tune", "--tuner=mert", "--nbest=x", "--output=w", f"--seeds={given}"], ("--seeds", "1-5"))
+
+
+def test_a_quality_stays_with_its_translation(tmp_path):
+    """Lines may be in any order of the sentences, and of equal translations only the first is kept."""
+    lines = ["1 ||| x ||| f=1", "0 ||| y ||| f=1", "1 ||| x ||| f=1", "1 ||| z ||| f=1"]
+    (tmp_path / "list").write_text("\n".join(lines))
+    read = read_lists([tmp_path / "list"])
+    table = make_learnable(read, list, [], np.array([1.0, 2.0, 3.0, 4.0])[read.row]).table
+    assert (table.text.to_list(), table.quality.tolist()) == (["y", "x", "z"], [2.0, 1.0, 4.0])

@@ -128,6 +128,7 @@ def find_slots(model: Model, text: SentencePairs, sentence: int, room: Room) -> 
             prefetch(model.pairs, home)
             room.slot[cell + i] = home
         cell += width
+
     cell = 0
     for j in range(begin, end):
         for i in range(width):
@@ -196,6 +197,7 @@ def add_scores(
         # instead of dividing the two jumps of other links by this sum
         total *= model.jumps[sampler, distance(before, after)] * model.all_jumps[sampler]
     room.total[0] = total
+
     for i in range(size):
         word = text.given[first + i]
         score = model.scale[word, sampler] * (LEXICAL + model.pair_links[room.slot[row + i + 1], sampler])
@@ -225,29 +227,36 @@ def sample_sentence(
     """
     first, size = text.given_start[sentence], text.given_start[sentence + 1] - text.given_start[sentence]
     begin, end = text.generated_start[sentence], text.generated_start[sentence + 1]
+
     for i in range(size):
         room.fertility[i] = 0
+
     after = size
     for j in range(end - 1, begin - 1, -1):
         room.next[j - begin] = after
         if links[j, sampler]:
             after = links[j, sampler] - 1
             room.fertility[after] += 1
+
     place = sentence if task.is_counted else 0
     number = (place * SWEEPS + sweep) * links.shape[1] + sampler
     state = mixed(np.uint64(task.seed) * _GAMMA + np.uint64(number))
     before, row, added = -1, 0, 0
+
     for j in range(begin, end):
         after, old = room.next[j - begin], links[j, sampler]
         if old:
             room.fertility[old - 1] -= 1
+
         if task.is_counted:
             count_jumps(model, sampler, before, old, after, -1)
         if task.is_counted and task.stage != RANDOM:
             word = text.given[first + old - 1] if old else 0
             count_link(model, sampler, room.slot[row + old], word, -1)
+
         state += _GAMMA
         drawn = np.float64(mixed(state) >> _11) / 9007199254740992.0
+
         new = 0
         if task.stage == RANDOM:
             if drawn >= NULL:
@@ -258,6 +267,7 @@ def sample_sentence(
                 room.probability[row] += room.total[0] / total
                 for i in range(1, size + 1):
                     room.probability[row + i] += (room.total[i] - room.total[i - 1]) / total
+
             if task.stage == DECIDE and sweep == SWEEPS - 1:
                 for i in range(1, size + 1):
                     if room.probability[row + i] > room.probability[row + new]:
@@ -266,6 +276,7 @@ def sample_sentence(
                 drawn *= total
                 while new < size and room.total[new] <= drawn:
                     new += 1
+
         links[j, sampler] = new
         if task.is_counted:
             word = text.given[first + new - 1] if new else 0
@@ -275,6 +286,7 @@ def sample_sentence(
                 added += 1
             count_link(model, sampler, slot, word, 1)
             count_jumps(model, sampler, before, new, after, 1)
+
         if new:
             room.fertility[new - 1] += 1
             before = new - 1
@@ -301,9 +313,12 @@ def sample(
             continue
         if added + SWEEPS * length * links.shape[1] > free:
             return sentence, added
+
         find_slots(model, text, sentence, room)
+
         for cell in range(length * width if task.stage == DECIDE else 0):
             room.probability[cell] = 0.0
+
         for sweep in range(SWEEPS if task.stage == DECIDE else 1):
             for sampler in range(links.shape[1]):
                 added += sample_sentence(model, text, sentence, links, room, sampler, task, sweep)

@@ -56,9 +56,11 @@ def ngram_matches(word: Int32s, word_offset: Int64s, references: References) -> 
     capacity = 64
     while capacity < 2 * ORDER * references.word.shape[0]:
         capacity *= 2
+
     root = capacity
     key = np.full(capacity, -1, np.int64)
     available, left = np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
+
     for one in range(references.offset.shape[0] - 1):
         stop = references.offset[one + 1]
         for begin in range(references.offset[one], stop):
@@ -66,13 +68,16 @@ def ngram_matches(word: Int32s, word_offset: Int64s, references: References) -> 
             for position in range(begin, min(begin + ORDER, stop)):
                 node = add_node(key, node, int(references.word[position]))
                 left[node] += 1
+
         for slot in range(capacity):
             available[slot] = max(available[slot], left[slot])
             left[slot] = 0
+
     matches = np.zeros((count, ORDER), np.int64)
     for hypothesis in range(count):
         for slot in range(capacity):
             left[slot] = available[slot]
+
         end = word_offset[hypothesis + 1]
         for begin in range(word_offset[hypothesis], end):
             node = root

@@ -10,10 +10,9 @@ from itersel.config.report_steps import ChooseSettings, PatienceSettings, Resour
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
 from itersel.evaluate.names import TOKENIZED_BLEU
-from itersel.system.chosen import ChosenSystem
 
 if TYPE_CHECKING:
-    from itersel.evaluate.metrics import CorpusScore
+    from itersel.evaluate.epoch_scores import EpochScores
 
 
 def _add_choose(parser: argparse.ArgumentParser) -> None:
@@ -56,68 +55,34 @@ def _add_devtest(parser: argparse.ArgumentParser) -> None:
 
 
 def _choose(options: argparse.Namespace) -> None:
-    from itersel.config.plain import recorded
-    from itersel.evaluate.epochs import choose_epoch
-    from itersel.system.chosen import keep_weights, write_system
-    from itersel.vectors.weights import has_stopped
+    from itersel.system.chosen import choose_system, write_system
 
     settings = read_settings(ChooseSettings, options.settings)
     count, given = len(options.translation), len(options.weights)
     if count != given:
         raise InputError(f"{count} translations, but {given} weights; give one of each per epoch")
 
-    scores, signature, chosen_by = _score_devtest(settings, options, options.translation)
-    epoch = choose_epoch(chosen_by, settings.choose_by)
-    active = keep_weights(options.weights[epoch - 1], options.output_weights)
-
-    experiment = settings.experiment
-    values = recorded(experiment)
-
-    system = ChosenSystem(
-        name=settings.name,
-        repeat=settings.repeat,
-        learner=values["learner"]["name"],
-        mixing=values["mixing"]["name"],
-        tune_on=experiment.tune_on,
-        features=", ".join(experiment.templates) or experiment.features,
-        tasks=values["tasks"]["name"],
-        shards=experiment.tasks.shards,
-        settings=values,
-        devtest=settings.devtest,
-        epoch=epoch,
-        devtest_bleu=tuple(score.bleu for score in scores),
-        chosen_by=settings.choose_by,
-        devtest_scores=chosen_by,
-        signature=signature,
-        active_features=active,
-        devtest_brevity_penalty=tuple(score.brevity_penalty for score in scores),
-        passed_on=sum(map(has_stopped, options.weights)),
-    )
-
-    write_system(options.output, system)
+    scores = _score_devtest(settings, options, options.translation)
+    write_system(options.output, choose_system(settings, scores, options.weights, options.output_weights))
 
 
-def _score_devtest(
-    settings: Scoring, options: argparse.Namespace, translations: list[str]
-) -> tuple[tuple[CorpusScore, ...], str, tuple[float, ...]]:
-    """Return the scores of each epoch, their signature, and the scores by which the epoch is chosen."""
-    from itersel.evaluate.epoch_scores import read_epochs, score_epochs, score_epochs_as_text
+def _score_devtest(settings: Scoring, options: argparse.Namespace, translations: list[str]) -> EpochScores:
+    """Return the scores of each epoch."""
+    from itersel.evaluate.epoch_scores import AsText, read_epochs, score_epochs
 
     if (options.task is None) != (settings.label is None):
         raise InputError("--task and the key 'label' need each other; give both or neither")
 
     by, raw_reference = settings.choose_by, options.raw_reference or []
     if by == TOKENIZED_BLEU:
-        raw_reference = []
-    elif not raw_reference or options.preparation is None or options.recaser is None:
+        texts = read_epochs(translations, options.reference, (), options.task, settings.label)
+        return score_epochs(texts, settings.tokenize)
+    if not raw_reference or options.preparation is None or options.recaser is None:
         raise InputError(f"choose_by: {by} needs --raw-reference, --preparation and --recaser")
 
     texts = read_epochs(translations, options.reference, raw_reference, options.task, settings.label)
-    scores, signature = score_epochs(texts, settings.tokenize)
-    if by == TOKENIZED_BLEU:
-        return scores, signature, tuple(score.bleu for score in scores)
-    detokenizer = options.preparation, options.recaser
-    return scores, signature, score_epochs_as_text(texts, by, settings.tokenizer, detokenizer)
+    as_text = AsText(by, settings.tokenizer, options.preparation, options.recaser)
+    return score_epochs(texts, settings.tokenize, as_text)
 
 
 def _patience(options: argparse.Namespace) -> None:
@@ -125,7 +90,7 @@ def _patience(options: argparse.Namespace) -> None:
 
     settings = read_settings(PatienceSettings, options.settings)
     before = None if options.previous is None else read_progress(options.previous)
-    _, _, (score,) = _score_devtest(settings, options, [options.translation])
+    (score,) = _score_devtest(settings, options, [options.translation]).chosen_by
     write_progress(options.output, next_progress(before, score, settings.patience, settings.choose_by))
 
 

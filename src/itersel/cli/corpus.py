@@ -5,29 +5,15 @@ from __future__ import annotations
 import argparse
 import re
 from collections import Counter
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_files, add_jobs, add_options, language, positive, split
-from itersel.config.command_line import add_section_arguments, names, refuse, section_of
-from itersel.corpus.corpora import (
-    DEDUPLICATION,
-    FORMATS,
-    MAX_COLUMNS,
-    RECORD_FORMATS,
-    TABLE_FORMATS,
-    Columns,
-    Corpus,
-    Fields,
-    check_parts,
-    format_of,
-    other_than,
-)
-from itersel.corpus.debian import DEBIAN_MIRROR, DEBIAN_RELEASE
-from itersel.corpus.text_names import HELD_OUT, TEST_SET_PATTERN, is_test_set_name
+from itersel.cli.arguments import add_files, add_jobs, add_options, language, split
+from itersel.cli.corpus_files import add_corpora, corpora_of, held_out_of
+from itersel.config.command_line import add_key, refuse, section_of
+from itersel.corpus.text_names import HELD_OUT, is_test_set_name
 from itersel.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,162 +30,19 @@ PARTS = {
 }
 
 
-class _OfCorpus(argparse.Action):
-    """Add a value to the corpus of the last ``--corpus`` or ``--held-out``.
-
-    The corpora so far are pairs: the name of the held-out set, empty for train, and its files.
-    """
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        described: list[tuple[str, Corpus]] = namespace.described
-        *others, (split, corpus) = described or [("", Corpus())]
-
-        if self.dest == "held_out":
-            if any(name == values for name, _ in described):
-                raise argparse.ArgumentError(self, f"two sets are named '{values}'")
-            namespace.described = [*described, (values, Corpus())]
-        elif self.dest == "name":
-            if split:
-                raise argparse.ArgumentError(self, "a corpus of train cannot follow --held-out")
-            named = described if corpus != Corpus() else others
-            if any(one.name == values for _, one in named):
-                raise argparse.ArgumentError(self, f"two corpora are named '{values}'")
-            namespace.described = [*named, ("", Corpus(values))]
-        else:
-            value: Any = (
-                values if self.dest in ("columns", "fields") else (*getattr(corpus, self.dest), values)
-            )
-            namespace.described = [*others, (split, replace(corpus, **{self.dest: value}))]
-
-
-def add_corpora(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `corpora_of`."""
-    group = parser.add_argument_group("corpora", "Options with FILE may be repeated; files are joined.")
-    parser.set_defaults(described=[])
-    common: dict[str, Any] = {"action": _OfCorpus, "default": argparse.SUPPRESS}
-
-    corpus = "name, and by default task label, of a corpus of train that the following options describe"
-    add_options(group, {"--corpus NAME": corpus}, dest="name", type=_name, **common)
-
-    held_out = "with train: the next options describe this held-out set, whose pairs are dropped from train"
-    add_options(group, {"--held-out SPLIT": held_out}, type=split, **common)
-
-    files = {
-        "--source FILE": "source text, one sentence per line, UTF-8, plain or compressed (.gz, .xz, .zst)",
-        "--target FILE": "its translation, one sentence per line; in a tuning or test set, repeated ones are "
-        "additional references",
-        "--file FILE": f"file with both sides ({', '.join(FORMATS)}), instead of --source and --target",
-        "--task FILE": "task label of each line",
-        "--alignment FILE": "word alignment of each line (0-0 1-2 ...); needs --tokenized",
-    }
-    add_options(group, files, **common)
-
-    columns = "columns of source, target and label in TSV files, and CSV files without header (default: 1,2)"
-    add_options(group, {"--columns S,T[,L]": columns}, type=_columns, **common)
-    fields = "fields of these in CSV files with a header, JSON lines and Parquet (default: source,target)"
-    add_options(group, {"--fields S,T[,L]": fields}, type=_fields, **common)
-
-
-def corpora_of(options: argparse.Namespace, has_references: bool) -> list[Corpus]:
-    """Return the corpora that the options describe; an InputError if they do not go together.
-
-    With `has_references`, there is only one, whose targets are references of one source instead of parts.
-    """
-    corpora = [corpus for split, corpus in options.described if not split]
-    if not corpora:
-        raise InputError("give --source and --target, or --file")
-
-    if has_references:
-        if len(corpora) > 1:
-            raise InputError("only train may have several corpora; give one")
-        corpora = [_with_references(corpora[0])]
-
-    for corpus in corpora:
-        _check(corpus)
-    for what in ("labels", "alignment"):
-        have = [corpus.has_labels if what == "labels" else bool(corpus.alignment) for corpus in corpora]
-        if any(have) and not all(have):
-            raise InputError(f"some corpora have {what}, others have none; give them for all")
-
-    return corpora
-
-
-def held_out_of(options: argparse.Namespace) -> dict[str, Corpus]:
-    """Return the held-out sets that the options describe; an InputError as in `corpora_of`."""
-    sets = {split: corpus for split, corpus in options.described if split}
-    for name in {"train", "hash"} & sets.keys():
-        raise InputError(f"--held-out {name} is not a held-out set; give dev, devtest, test or test.NAME")
-    return {name: _with_references(corpus) for name, corpus in sets.items()}
-
-
-def _with_references(corpus: Corpus) -> Corpus:
-    """Return a held-out set whose further targets are references instead of parts."""
-    if len(corpus.source) > 1:
-        raise InputError("only train may have several source files; give one")
-    corpus = replace(corpus, target=corpus.target[:1], further=corpus.target[1:])
-    _check(corpus)
-    return corpus
-
-
-def _check(corpus: Corpus) -> None:
-    formats = {format_of(path) for path in corpus.file}
-    for option, default, kinds in (
-        ("columns", Columns(), TABLE_FORMATS),
-        ("fields", Fields(), RECORD_FORMATS),
-    ):
-        given = getattr(corpus, option)
-        if given != default and formats.isdisjoint(kinds):
-            raise InputError(f"--{option} needs a --file of {', '.join(kinds)}")
-        if given.task and (path := other_than(corpus.file, kinds)):
-            raise InputError(f"the file has no labels, but --{option} names one; leave it out", path)
-
-    for option in ("source", "target", "task", "alignment"):
-        if corpus.file and getattr(corpus, option):
-            raise InputError(f"--file replaces --{option}; give only one of them")
-        if not corpus.file and option in ("source", "target") and not getattr(corpus, option):
-            raise InputError(f"--{option} is missing; give --source and --target, or --file")
-    check_parts(corpus)
-
-
-def _name(text: str) -> str:
-    if not re.fullmatch(TEST_SET_PATTERN, text):
-        refuse(text, "a name of letters, digits, '_' and '-'")
-    return text
-
-
-def _fields(text: str) -> Fields:
-    names = text.split(",")
-    if not 2 <= len(names) <= 3 or not all(names) or names[0] == names[1]:
-        refuse(text, "different names of fields, such as de,en")
-    return Fields(*names)
-
-
-def _columns(text: str) -> Columns:
-    fields = text.split(",")
-    columns = [int(field) if re.fullmatch("[1-9][0-9]{0,3}", field) else 0 for field in fields]
-    is_known = all(1 <= column <= MAX_COLUMNS for column in columns)
-    if not is_known or not 2 <= len(columns) <= 3 or columns[0] == columns[1]:
-        refuse(text, f"different columns from 1 to {MAX_COLUMNS}, such as 1,2")
-    return Columns(*columns)
-
-
 def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
+    from itersel.config.data import Data
+
     parser.description = (
         "Write the aligned paragraphs of the LibreOffice Help in two languages: DIR/source.gz, "
         "DIR/target.gz, DIR/task.gz (the module of each) and DIR/statistics.json. The packages "
-        "libreoffice-help-LANGUAGE are fetched from a Debian mirror, unless --from names their folder."
+        "libreoffice-help-LANGUAGE are fetched from a Debian mirror, unless --folder names their folder."
     )
     _add_languages(parser, "as in Debian's package names, such as de or en-us")
     folder = "folder with the unpacked help or the two .deb files"
-    add_options(parser, {"--from FOLDER": folder}, dest="folder", type=Path)
-    add_options(parser, {"--mirror ADDRESS": "Debian mirror (default: %(default)s)"}, default=DEBIAN_MIRROR)
-    add_options(parser, {"--release NAME": "Debian release (default: %(default)s)"}, default=DEBIAN_RELEASE)
+    add_options(parser, {"--folder FOLDER": folder}, type=Path)
+    add_key(parser, Data, "mirror", "Debian mirror.", metavar="ADDRESS")
+    add_key(parser, Data, "release", "Debian release.", metavar="NAME")
     _add_folder(parser)
 
 
@@ -243,42 +86,34 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
 
     rules = "selects the tokenisation rules, such as de or en"
     _add_languages(parser, rules, is_required=False)
-    flags = {
-        "--tokenized": "the text is already tokenised, separated by spaces",
-        "--split-compounds": "split source compounds, as learned from train",
-    }
-    add_options(parser, flags, action="store_true")
-    protect = "text that is one token, besides addresses, paths, placeholders, tags ...; may be repeated"
-    add_options(parser, {"--protect REGEX": protect}, type=_pattern, action="append", default=[])
+    add_key(parser, Data, "tokenized", "The text is already tokenised, separated by spaces.")
+    add_key(parser, Data, "compound_splitting", "Split source compounds, as learned from train.")
+    protected = "text that is one token, besides addresses, paths, placeholders, tags ...; may be repeated"
+    # not separated by commas, which patterns may contain
+    add_options(parser, {"--protected REGEX": protected}, type=_pattern, action="append", default=[])
     preparation = "preparation.json of the training corpus; replaces the five options above"
     add_options(parser, {"--preparation FILE": preparation}, type=Path)
 
     splits = "train, dev, devtest, test, test.NAME, devtest.NAME, or hash: by a hash of the source (default)"
     add_options(parser, {"--split SPLIT": splits}, type=split, default="hash")
-    add_section_arguments(parser, Data, ("max_length", "max_ratio", "max_line_bytes"))
+    for name in ("max_length", "max_ratio", "max_line_bytes"):
+        add_key(parser, Data, name)
 
-    drop_invalid = "drop pairs with control characters, ||| or words reserved in grammars (default: stop)"
-    add_options(parser, {"--drop-invalid": drop_invalid}, action="store_true")
-    labels = {
-        "--modules NAMES": "keep only pairs with these task labels",
-        "--held-out-modules NAMES": "with --split hash: make a test set, test.LABEL, of each of these tasks",
-    }
-    add_options(parser, labels, type=names, default=())
+    drop_invalid = "Drop pairs with control characters, ||| or words reserved in grammars (default: stop)."
+    add_key(parser, Data, "drop_invalid_pairs", drop_invalid)
+    add_key(parser, Data, "modules", "Keep only pairs with these task labels.")
+    held_out = "With --split hash: make a test set, test.LABEL, of each of these tasks."
+    add_key(parser, Data, "held_out_modules", held_out)
 
-    deduplicate = (
-        "with train: drop pairs with the same source and target, or the same source (default: pairs)"
-    )
-    add_options(parser, {"--deduplicate": deduplicate}, choices=DEDUPLICATION, default="pairs")
+    deduplicate = "With train: drop pairs with the same source and target (pairs), or the same source."
+    add_key(parser, Data, "deduplicate", deduplicate)
     cut = "with train: cut the N sentences with the smallest hashes for dev, devtest or test; may be repeated"
     add_options(parser, {"--cut SPLIT=N": cut}, type=_cut, action="append", default=[])
-    keep_overlap = "keep pairs in train that are also in a --held-out set (default: drop them)"
-    add_options(parser, {"--keep-overlap": keep_overlap}, dest="drop_overlap", action="store_false")
+    keep_overlap = "Keep pairs in train that are also in a --held-out set (default: drop them)."
+    add_key(parser, Data, "drop_overlap", keep_overlap)
 
-    sizes = {
-        "--max-train N": "maximum number of pairs in train, chosen by hash",
-        "--max-held-out N": "the same for each of the other splits",
-    }
-    add_options(parser, sizes, type=positive, default=0)
+    add_key(parser, Data, "max_train", "Maximum number of pairs in train, chosen by hash.")
+    add_key(parser, Data, "max_held_out", "The same for each of the other splits.")
     add_jobs(parser)
     _add_folder(parser)
 
@@ -341,7 +176,7 @@ def _prepare(options: argparse.Namespace) -> None:
     preparation = _preparation(options)
 
     aligned = next((corpus.alignment[0] for corpus in corpora if corpus.alignment), None)
-    has_compounds = options.split_compounds or preparation.compounds
+    has_compounds = options.compound_splitting or preparation.compounds
     if aligned is not None and (not preparation.tokenized or has_compounds):
         message = "it refers to the tokens of the files: give --tokenized and no compound splitting"
         raise InputError(message, aligned)
@@ -361,7 +196,7 @@ def _prepare(options: argparse.Namespace) -> None:
 
     settings = section_of(CorpusSettings, options)
     languages = preparation.source_language, preparation.target_language
-    dropped: Counter[str] | None = Counter() if options.drop_invalid else None
+    dropped: Counter[str] | None = Counter() if options.drop_invalid_pairs else None
     reading = Reading(*languages, preparation.tokenized, options.max_line_bytes, LONG_LINE, dropped)
     blocks = corpus_blocks(corpora, reading)
     # their own preparation counts what they drop
@@ -404,14 +239,16 @@ def _preparation(options: argparse.Namespace) -> Preparation:
 
     languages = options.source_language, options.target_language
     if options.preparation is not None:
-        if any((*languages, options.tokenized, options.split_compounds, options.protect)):
-            raise InputError("--preparation replaces languages, --tokenized, --split-compounds and --protect")
+        if any((*languages, options.tokenized, options.compound_splitting, options.protected)):
+            raise InputError(
+                "--preparation replaces languages, --tokenized, --compound-splitting and --protected"
+            )
         return read_preparation(options.preparation)
     if not all(languages):
         raise InputError("give --source-language and --target-language, or --preparation")
-    if options.split_compounds and options.split not in ("train", "hash"):
+    if options.compound_splitting and options.split not in ("train", "hash"):
         raise InputError("compounds are learned from train: give --preparation of the training corpus")
-    return Preparation(*languages, options.tokenized, protected=tuple(options.protect))
+    return Preparation(*languages, options.tokenized, protected=tuple(options.protected))
 
 
 def _statistics(options: argparse.Namespace) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import add_files, add_options, add_output, add_settings
-from itersel.config.command_line import add_section_arguments, section_of
+from itersel.config.command_line import add_key, section_of
 from itersel.config.search import Grammar
 from itersel.config.settings import read_settings
 
@@ -71,7 +71,7 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
     add_options(parser.add_mutually_exclusive_group(), grammars)
 
     _add_shard(parser)
-    add_section_arguments(parser, Grammar, ["templates"])
+    add_key(parser, Grammar, "templates")
 
 
 def _index(options: argparse.Namespace) -> None:

@@ -20,10 +20,7 @@ from itersel.config.command_line import different_names
 from itersel.errors import InputError
 from itersel.evaluate.names import COMPARED, TABULATED, TOKENIZED_BLEU
 from itersel.report.columns import COLUMNS
-
-# Pages in the folder of results. That of an unfinished run has a different name because the other one is an
-# output of the workflow.
-INDEX, PROGRESS = "report/index.html", "report/progress.html"
+from itersel.results import PAGE, PROGRESS_PAGE
 
 PARTS = {
     "report paper": "write the table of systems for a paper: LaTeX, Markdown",
@@ -56,7 +53,7 @@ def _add_page(parser: argparse.ArgumentParser) -> None:
         "Show a run as one HTML file that needs no network: tables, learning curves, features, translations. "
         "Parts whose files do not exist yet are left out."
     )
-    _add_page_files(parser, INDEX)
+    _add_page_files(parser, PAGE)
 
 
 def _add_watch(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +61,7 @@ def _add_watch(parser: argparse.ArgumentParser) -> None:
         "Write the page of an unfinished run, and rewrite it whenever files of the run change. An open "
         "browser reloads it. Ends when the run has its final page, or with Ctrl-C."
     )
-    _add_page_files(parser, PROGRESS)
+    _add_page_files(parser, PROGRESS_PAGE)
     add_options(parser, {"--seconds N": "time between two checks (default: 30)"}, type=positive, default=30)
     parser.add_argument("--once", action="store_true", help="write the page once and stop")
 
@@ -113,14 +110,14 @@ def _paper(options: argparse.Namespace) -> None:
 def _page(options: argparse.Namespace) -> None:
     from itersel.report.page.render import write_page
 
-    write_page(options.results, options.output or options.results / INDEX)
+    write_page(options.results, options.output or options.results / PAGE)
 
 
 def _watch(options: argparse.Namespace) -> None:
     from itersel.report.page.render import watch
 
-    output = options.output or options.results / PROGRESS
-    watch(options.results, output, options.results / INDEX, seconds=options.seconds, once=options.once)
+    output = options.output or options.results / PROGRESS_PAGE
+    watch(options.results, output, options.results / PAGE, seconds=options.seconds, once=options.once)
 
 
 def _runs(options: argparse.Namespace) -> None:

@@ -4,23 +4,11 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_files, add_optional_files, add_options, add_settings
-from itersel.config.cutting import (
-    CutSettings,
-    Cutting,
-    GivenListCutSettings,
-    InOrder,
-    Labelled,
-    Pooled,
-    Shuffled,
-)
+from itersel.config.cutting import CutSettings, GivenListCutSettings, Labelled, Pooled
 from itersel.config.settings import read_settings
-from itersel.errors import InputError, located
-
-if TYPE_CHECKING:
-    from itersel.storage.arrays import Int64s
+from itersel.errors import InputError
 
 
 def _add_shard(parser: argparse.ArgumentParser) -> None:
@@ -51,10 +39,12 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
 
 
 def _shard(options: argparse.Namespace) -> None:
+    from itersel.grammar.cutting import cut_lines
+
     settings = read_settings(GivenListCutSettings if options.nbest else CutSettings, options.settings)
     _check_files(options, settings)
     first = options.nbest[0] if options.nbest else options.source
-    cut = partial(_cut, settings.cut, options, first)
+    cut = partial(cut_lines, settings.cut, text=first, labels=options.task, scored=options.scored)
     if isinstance(settings, GivenListCutSettings):
         from itersel.lists.sharding import shard_lists
 
@@ -82,27 +72,3 @@ def _check_files(options: argparse.Namespace, settings: CutSettings) -> None:
         raise InputError("--task is needed to cut by label, and only then")
     if options.scored is not None and not isinstance(settings.cut, Labelled):
         raise InputError("--scored is only for shards of labels")
-
-
-def _cut(how: Cutting, options: argparse.Namespace, text: str, sentences: int) -> list[Int64s]:
-    """Return the sentences of each shard of a text."""
-    from itersel.corpus.labels import read_labels, refuse_repeats, require_label
-    from itersel.corpus.sharding import natural_lines, pooled_lines, shard_lines
-
-    if isinstance(how, InOrder | Shuffled):
-        if sentences < how.shards:
-            limit = f"use at most {sentences} (in a config: decoder.jobs, or shards of an experiment)"
-            raise InputError(f"has {sentences} sentences, too few for {how.shards} shards; {limit}", text)
-        return shard_lines(sentences, how.shards, how.seed if isinstance(how, Shuffled) else None)
-
-    labels = read_labels(options.task, sentences, text)
-    with located(options.task):
-        if isinstance(how, Pooled):
-            refuse_repeats(how.labels)
-            return pooled_lines(labels, how.labels, how.shards, how.seed, how.size == "one")
-        assert isinstance(how, Labelled)
-        if options.scored is not None:
-            scored = read_labels(options.scored)
-            for name in how.labels:
-                require_label(scored, name, options.scored)
-        return natural_lines(labels, how.labels, how.others == "join", how.minimum, how.seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import (
     add_files,
@@ -100,6 +100,7 @@ def _tune(options: argparse.Namespace) -> None:
     from itersel.lists.weights import read_any_weights, write_any_weights
     from itersel.storage.files import STANDARD_STREAM
     from itersel.tune.nbest import is_bleu, prepare_nbest
+    from itersel.tune.tuner import tuned_with
 
     quality = options.quality.lower() if options.quality.lower() in OF_TEXT else options.quality
     if options.tokenizer and not is_bleu(quality):
@@ -107,24 +108,27 @@ def _tune(options: argparse.Namespace) -> None:
     tokenizer = options.tokenizer or DEFAULT_TOKENIZER
     _check_devtest(options, quality)
 
+    tuner = section_of(LIST_TUNERS[options.tuner], options)
     references = read_references(options.reference) if options.reference else []
     lists = prepare_nbest(
         options.nbest,
         references,
-        section_of(LIST_TUNERS[options.tuner], options),
+        tuner,
         None if options.start is None else read_any_weights(options.start),
         _scores_of(options.scores),
         quality,
         tokenizer_for_bleu(tokenizer),
     )
-    attributes: dict[str, Any] = {"tuner": options.tuner}
+    seed = options.seed
     table: list[str] = []
     if options.seeds:
-        found, table, chosen = _tune_with_seeds(options, lists, quality)
-        attributes |= {"seed": chosen}
+        found, table, seed = _tune_with_seeds(options, lists, quality)
     else:
-        found = lists.tune(options.seed)
+        found = lists.tune(seed)
 
+    measured = {"quality": quality} if quality in OF_TEXT else {}
+    sizes = {"sentences": found.sentences, "translations": found.translations}
+    attributes = tuned_with(tuner, seed, measured, **sizes)
     write_any_weights(options.output, found.weights, attributes, found.sizes)
     if found.absent:
         _warn("tune", "not in the lists, weights stay as they are", found.absent)
@@ -135,10 +139,10 @@ def _tune(options: argparse.Namespace) -> None:
     if quality in OF_TEXT:
         what = title_of(quality)
     mean = "" if is_bleu(quality) else "mean "
-    sizes = f"{found.sentences} sentences, {found.translations} different translations"
+    counts = f"{found.sentences} sentences, {found.translations} different translations"
     for line in table:
         print(line)
-    print(f"{mean}{what}: {found.start_score:.2f} -> {found.score:.2f}; {sizes}")
+    print(f"{mean}{what}: {found.start_score:.2f} -> {found.score:.2f}; {counts}")
     if quality in OF_TEXT:
         print(f"{what}: sacrebleu {signature_of(quality, references, tokenizer)}")
 

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_options, add_text_output, not_negative
+from itersel.results import WEIGHTS
 
 if TYPE_CHECKING:
     from itersel.storage.arrays import Int64s
@@ -66,7 +67,7 @@ def _export(options: argparse.Namespace) -> None:
 
 def _file_of(path: str) -> str:
     """Return the weights file of a folder with a system, such as ``best``; other paths as they are."""
-    inside = os.path.join(path, "weights.h5")
+    inside = os.path.join(path, WEIGHTS)
     return inside if os.path.isfile(inside) else path
 
 

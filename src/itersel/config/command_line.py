@@ -54,37 +54,54 @@ def section_of(kind: type[T], options: argparse.Namespace, base: T | None = None
     return kind(**stated) if base is None else replace(base, **stated)  # type: ignore[type-var]
 
 
-def add_section_arguments(
-    parser: argparse._ActionsContainer, section: Any, names: Collection[str] = ()
-) -> None:
-    """Add an option for each key of a section, or for those in `names`; true or false become flags."""
+def add_section_arguments(parser: argparse._ActionsContainer, section: Any) -> None:
+    """Add an option for each key of a section; see `add_key`."""
     for item in fields(section):
-        if names and item.name not in names:
-            continue
+        add_key(parser, section, item.name)
 
-        (kind, is_optional), bounds = split_optional(types_of(section)[item.name]), item.metadata
-        chosen: Any = item.default
-        choices, shown = bounds.get("choices"), bounds["explanation"].replace("%", "%%")
-        settings: dict[str, Any] = {"default": chosen}
 
-        if kind is bool:
-            settings = {"action": "store_true"}
-        elif typing.get_origin(kind) is tuple:
-            known, none = ("", "none") if choices is None else (" Known: %(known)s.", "all")
-            shown += f"{known} Separate them with commas (default: {','.join(chosen) or none})."
-            settings |= {"type": different_names(choices), "metavar": "NAMES"}
+def add_key(
+    parser: argparse._ActionsContainer, section: Any, name: str, explanation: str = "", **settings: Any
+) -> None:
+    """Add an option for a key of a section: its name, default and bounds; true or false become flags.
+
+    A key that is true by default becomes the flag ``--no-KEY``. The key has its own `explanation`, unless
+    that says what only a config has, such as null. `settings` are those of argparse.
+    """
+    item = section.__dataclass_fields__[name]
+    (kind, is_optional), bounds = split_optional(types_of(section)[name]), item.metadata
+    chosen: Any = item.default
+    choices, shown = bounds.get("choices"), (explanation or bounds["explanation"]).replace("%", "%%")
+    flag = "--" + name.replace("_", "-")
+    declared: dict[str, Any] = {"default": chosen}
+
+    if kind is bool:
+        flag = flag.replace("--", "--no-", 1) if chosen else flag
+        declared = {"action": "store_false" if chosen else "store_true", "dest": name}
+    elif typing.get_origin(kind) is tuple:
+        shown += (
+            " Separate them with commas"
+            if choices is None
+            else " Known: %(known)s. Separate them with commas"
+        )
+        if chosen or choices is not None:
+            shown += f" (default: {','.join(chosen) or 'all'})"
+        shown += "."
+        declared |= {"type": different_names(choices), "metavar": "NAMES"}
+    else:
+        shown += "" if is_optional else f" (default: {chosen})"
+        taken = BOUNDS if kind is float else ("minimum", "maximum")
+        limits = {name: bounds[name] for name in taken if name in bounds}
+        if choices is not None:
+            declared["choices"] = choices
+        elif kind is str:
+            declared["type"] = text_of(bounds["pattern"])
         else:
-            shown += "" if is_optional else f" (default: {chosen})"
-            taken = BOUNDS if kind is float else ("minimum", "maximum")
-            limits = {name: bounds[name] for name in taken if name in bounds}
-            if choices is not None:
-                settings["choices"] = choices
-            else:
-                settings |= {"type": number(**limits) if kind is float else whole(**limits), "metavar": "N"}
+            declared |= {"type": number(**limits) if kind is float else whole(**limits), "metavar": "N"}
 
-        action = parser.add_argument("--" + item.name.replace("_", "-"), **settings)
-        # what packages add to the choices is looked up only when help is shown
-        action.known, action.help = choices, shown  # type: ignore[attr-defined]
+    action = parser.add_argument(flag, **{**declared, **settings})
+    # what packages add to the choices is looked up only when help is shown
+    action.known, action.help = choices, shown  # type: ignore[attr-defined]
 
 
 def add_chosen_section(
@@ -118,6 +135,17 @@ def whole(minimum: int, maximum: int | None = None) -> Callable[[str], int]:
         if number is None or number < minimum or (maximum is not None and number > maximum):
             refuse(text, f"a whole number {limit}")
         return number
+
+    return parse
+
+
+def text_of(pattern: str) -> Callable[[str], str]:
+    """Return a parser of text that matches a regular expression as a whole."""
+
+    def parse(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            refuse(text, f"text of the form {pattern}")
+        return text
 
     return parse
 

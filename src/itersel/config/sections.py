@@ -75,9 +75,8 @@ def _reject_key(
 ) -> typing.NoReturn:
     """Raise an InputError for an unknown key, which may belong to a section below, or to another form."""
     full = join(key, name)
-    if name in vars(kind)["__dataclass_fields__"]:
-        # a key of the class that this one is derived from
-        raise wrong(full, f"does not apply: {vars(kind)['no_key_because']}; remove it")
+    if reason := getattr(kind, "no_key_because", {}).get(name):
+        raise wrong(full, f"does not apply: {reason}; remove it")
 
     for section, item in known.items():
         if having := _having(name, item.metadata.get("forms")):

@@ -11,7 +11,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from itersel.config.learners import LEARNERS, Online, default_learner
@@ -26,17 +27,13 @@ from itersel.config.options import (
     section,
     wrong,
 )
-from itersel.config.search import KBestSettings, Search
+from itersel.config.search import FeatureSettings, KBestSettings, Search
 from itersel.config.tuners import HELD_OUT_TUNERS, TUNERS, Batch, NoTuner
 
 
-@documented
 @dataclass(frozen=True)
-class TrainSettings(Search):
-    """Everything that affects the result of training a shard, except shard, model and start weights.
-
-    Shards with lists of another decoder have `GivenListTrainSettings`.
-    """
+class LearningSettings(FeatureSettings):
+    """How a shard is trained, whether our decoder or another one translates its sentences."""
 
     k_best: int = option_of(KBestSettings, "k_best")
     seed: int = option("Random seed for pairs: pro.", 1, minimum=0, maximum=MAX_NUMPY_SEED)
@@ -66,18 +63,24 @@ class TrainSettings(Search):
             raise wrong(f"learner.{conflict[0]}", conflict[1])
 
 
+@documented
 @dataclass(frozen=True)
-class GivenListTrainSettings(TrainSettings):
-    """The same for a shard with another decoder's lists, without the keys of a search.
+class TrainSettings(LearningSettings, Search):
+    """Everything that affects the result of training a shard, except shard, model and start weights.
 
-    As constants, they have the defaults of `Search`, which nothing uses.
+    Shards with lists of another decoder have `GivenListTrainSettings`.
     """
 
-    no_key_because: ClassVar[str] = "lists of another decoder are not searched for (there is no model)"
 
-    templates: ClassVar[tuple[str, ...]] = Search.templates  # type: ignore[misc]
-    pop_limit: ClassVar[int] = Search.pop_limit  # type: ignore[misc]
-    max_span: ClassVar[int] = Search.max_span  # type: ignore[misc]
+@dataclass(frozen=True)
+class GivenListTrainSettings(LearningSettings):
+    """The same for a shard with another decoder's lists, for which nothing is searched."""
+
+    # why it has no keys of `Search`
+    no_key_because: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        (item.name for item in fields(Search)),
+        "lists of another decoder are not searched for (there is no model)",
+    )
 
 
 @documented

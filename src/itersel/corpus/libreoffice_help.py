@@ -37,7 +37,7 @@ _PARAGRAPHS_WITH_ID = f"//*[@id='DisplayArea']//*[@id and ({_PARAGRAPHS})]"
 
 _ADVICE = (
     "check the network and the mirror, or fetch the two .deb files elsewhere and name their folder "
-    "(in a config: data.mirror, data.folder; for the command: --mirror, --from)"
+    "(in a config: data.mirror, data.folder; for the command: --mirror, --folder)"
 )
 _TIMEOUT = 60  # seconds without data
 _MAX_INDEX = 1 << 29  # bytes, unpacked; the index of a release has about 20 MB

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from itertools import chain
@@ -30,30 +30,36 @@ from itersel.storage.json_files import as_content, write_json
 BY_HASH = "hash"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CorpusSettings:
-    """How pairs are assigned to splits and filtered."""
+    """How pairs are assigned to splits and filtered; defaults are those of the config."""
 
     # One of `SPLITS`, or a named test set (``test.NAME``, ``devtest.NAME``), to put all pairs there. ``hash``
     # assigns pairs by a hash of their source and removes duplicates.
-    split: str = BY_HASH
+    split: str
     # Learn compound splitting from the training source, and apply it to all splits.
-    split_compounds: bool = False
+    compound_splitting: bool
     # Limits for training pairs; see `trainable`.
-    max_length: int = 80
-    max_ratio: float = 9.0
-    modules: tuple[str, ...] = ()  # keep only pairs of these tasks and of the held-out ones; empty keeps all
+    max_length: int
+    max_ratio: float
+    modules: tuple[str, ...]  # keep only pairs of these tasks and of the held-out ones; empty keeps all
     # With ``hash``: the pairs of each of these tasks become a test set of that name, except those whose
     # source also occurs in another module or split.
-    held_out_modules: tuple[str, ...] = ()
-    # Maximum number of pairs of train, and of each other split; 0 for no limit.
-    max_train: int = 0
-    max_held_out: int = 0
+    held_out_modules: tuple[str, ...]
+    # Maximum number of pairs of train, and of each other split; None for no limit.
+    max_train: int | None
+    max_held_out: int | None
     # Which duplicates are removed from train, one of `DEDUPLICATION`, unless the hash decides.
-    deduplicate: str = "pairs"
+    deduplicate: str
     # Number of sentences to cut from train for each of these splits; see `itersel.corpus.split.Cut`.
-    cut: Mapping[str, int] = field(default_factory=dict)
-    drop_overlap: bool = True  # drop pairs from train that are also in a held-out set
+    cut: Mapping[str, int]
+    drop_overlap: bool  # drop pairs from train that are also in a held-out set
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the settings for a file of statistics, in which names and values stay the same."""
+        names = {"compound_splitting": "split_compounds"}
+        content = {names.get(name, name): value for name, value in as_content(self).items()}
+        return content | {name: content[name] or 0 for name in ("max_train", "max_held_out")}
 
 
 class PreparedSplit(NamedTuple):
@@ -181,7 +187,7 @@ class _Collected:
                 self.parts[name].append(_of_split(held, name))
             self.dropped["train"]["source in another split"] += cut.further()
 
-        if settings.split_compounds:
+        if settings.compound_splitting:
             self._preparation.compounds = CompoundSplitter(self._frequency)
 
     def _with_words(self, blocks: Iterable[Bitext]) -> Iterator[Bitext]:
@@ -228,7 +234,7 @@ class _Collected:
     def _add(self, block: Bitext) -> None:
         """Add pairs to the split that all of them belong to."""
         split = self._settings.split
-        if self._settings.split_compounds:
+        if self._settings.compound_splitting:
             self._frequency.update(chain.from_iterable(map(split_words, block.source)))
         if split == "train":
             self.case.add(map(split_words, block.cased or ()))
@@ -239,7 +245,7 @@ class _Collected:
 
     def _trainable(self, block: Bitext) -> tuple[list[int], dict[str, int]]:
         # Splitting compounds only lengthens a source: if it is too long, it stays so; its ratio may change.
-        has_compounds = self._settings.split_compounds or self._preparation.compounds is not None
+        has_compounds = self._settings.compound_splitting or self._preparation.compounds is not None
         ratio = math.inf if has_compounds else self._settings.max_ratio
         return trainable(block, self._settings.max_length, ratio)
 
@@ -341,7 +347,7 @@ def write_corpus(
 
     document: dict[str, Any] = {
         "versions": {"itersel": __version__, "sacremoses": version("sacremoses")},
-        "settings": as_content(settings),
+        "settings": settings.recorded(),
         "languages": [preparation.source_language, preparation.target_language],
         "splits": {name: split.statistics for name, split in splits.items()},
         "overlaps": [overlap._asdict() for overlap in overlaps],

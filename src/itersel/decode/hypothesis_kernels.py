@@ -74,9 +74,11 @@ def best_through_edges(found: Hypotheses) -> Float64s:
     outside = np.full(items, -np.inf)
     through = np.full(edges, -np.inf)
     outside[items - 1] = 0.0
+
     for item in range(items - 1, -1, -1):
         if outside[item] == -np.inf:
             continue
+
         edge = found.item_edge[item]
         while edge != NONE:
             through[edge] = outside[item] + found.edge_score[edge]
@@ -98,9 +100,11 @@ def keep_edges(found: Hypotheses, through: Float64s, threshold: float) -> Kept:
     needed = np.zeros(items, np.bool_)
     is_kept = np.zeros(through.shape[0], np.bool_)
     needed[items - 1] = True
+
     for item in range(items - 1, -1, -1):
         if not needed[item]:
             continue
+
         edge = found.item_edge[item]
         best = edge
         while edge != NONE:
@@ -109,6 +113,7 @@ def keep_edges(found: Hypotheses, through: Float64s, threshold: float) -> Kept:
                 best = edge
             edge = found.edge_next[edge]
         is_kept[best] = True
+
         edge = found.item_edge[item]
         while edge != NONE:
             if is_kept[edge]:
@@ -116,13 +121,16 @@ def keep_edges(found: Hypotheses, through: Float64s, threshold: float) -> Kept:
                     if antecedent != NONE:
                         needed[antecedent] = True
             edge = found.edge_next[edge]
+
     edges, count = np.empty(is_kept.sum(), np.int32), 0
     offset = np.zeros(needed.sum() + 1, np.int64)
     number = np.full(items, NONE, np.int32)
     used = 0
+
     for item in range(items):
         if not needed[item]:
             continue
+
         number[item] = used
         edge = found.item_edge[item]
         while edge != NONE:

@@ -77,6 +77,7 @@ def meld(found: Derivations, a: int, b: int) -> int:
         return a
     if before(found, b, a):
         a, b = b, a
+
     root = a
     while True:
         # what was on the left goes to the right; what is melded goes to the left
@@ -85,6 +86,7 @@ def meld(found: Derivations, a: int, b: int) -> int:
         if rest == NONE:
             found.left[a] = b
             return root
+
         if before(found, b, rest):
             rest, b = b, rest
         found.left[a] = rest
@@ -100,6 +102,7 @@ def add_candidate(
     found.counts[0] = candidate + 1
     if candidate >= found.score.shape[0]:
         return
+
     score = hypotheses.edge_score[edge]
     if first > 0:
         antecedent = hypotheses.edge_first[edge]
@@ -109,6 +112,7 @@ def add_candidate(
         antecedent = hypotheses.edge_second[edge]
         score -= hypotheses.item_score[antecedent]
         score += found.score[found.ranked[found.block[antecedent], second]]
+
     found.score[candidate], found.edge[candidate] = score, edge
     found.first[candidate], found.second[candidate] = first, second
     found.left[candidate], found.right[candidate] = NONE, NONE
@@ -122,14 +126,17 @@ def hash_yield(hypotheses: Hypotheses, rules: SentenceRules, found: Derivations,
     first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
     rule = hypotheses.edge_rule[edge]
     a, b = NONE, NONE
+
     if first != NONE:
         a = found.ranked[found.block[first], found.first[candidate]]
     if second != NONE:
         b = found.ranked[found.block[second], found.second[candidate]]
     found.first_part[candidate], found.second_part[candidate] = a, b
+
     if rule == GOAL_RULE:
         found.hash[candidate], found.power[candidate] = found.hash[a], found.power[a]
         return
+
     if rules.swapped[rule]:
         a, b = b, a
     value, power = rules.hash[rule, 0], rules.power[rule, 0]
@@ -139,6 +146,7 @@ def hash_yield(hypotheses: Hypotheses, rules: SentenceRules, found: Derivations,
     if b != NONE:
         value = (value * found.power[b] + found.hash[b]) * rules.power[rule, 2] + rules.hash[rule, 2]
         power *= found.power[b] * rules.power[rule, 2]
+
     found.hash[candidate], found.power[candidate] = value, power
 
 
@@ -166,8 +174,10 @@ def find_derivations(hypotheses: Hypotheses, rules: SentenceRules, found: Deriva
         if is_settled(found, item, rank):
             depth -= 1
             continue
+
         if found.block[item] == NONE and not visit_item(hypotheses, found, item):
             return
+
         wanted, wanted_rank = awaited(hypotheses, found, item)
         if found.counts[0] > found.score.shape[0]:
             return
@@ -175,6 +185,7 @@ def find_derivations(hypotheses: Hypotheses, rules: SentenceRules, found: Deriva
             found.stack_item[depth], found.stack_rank[depth] = wanted, wanted_rank
             depth += 1
             continue
+
         next_derivation(hypotheses, rules, found, item)
 
 
@@ -186,6 +197,7 @@ def visit_item(hypotheses: Hypotheses, found: Derivations, item: int) -> bool:
         return False
     found.block[item] = found.counts[1]
     found.counts[1] += 1
+
     edge = hypotheses.item_edge[item]
     while edge != NONE:
         add_candidate(hypotheses, found, item, edge, 0, 0)
@@ -207,11 +219,13 @@ def awaited(hypotheses: Hypotheses, found: Derivations, item: int) -> tuple[int,
             return np.int64(first), np.int64(i + 1)
         if second != NONE and not is_settled(found, second, j + 1):
             return np.int64(second), np.int64(j + 1)
+
         found.last[item] = NONE
         if first != NONE and j == 0 and found.size[first] > i + 1:
             add_candidate(hypotheses, found, item, edge, i + 1, 0)
         if second != NONE and found.size[second] > j + 1:
             add_candidate(hypotheses, found, item, edge, i, j + 1)
+
     candidate = found.heap[item]
     if candidate != NONE:
         # higher ranks were settled when the candidate was made
@@ -231,13 +245,16 @@ def next_derivation(hypotheses: Hypotheses, rules: SentenceRules, found: Derivat
     if candidate == NONE:
         found.exhausted[item] = True
         return
+
     found.heap[item] = meld(found, found.left[candidate], found.right[candidate])
     found.last[item] = candidate
     hash_yield(hypotheses, rules, found, candidate)
+
     block = found.block[item]
     for i in range(found.size[item]):
         if found.hash[found.ranked[block, i]] == found.hash[candidate]:
             return
+
     found.ranked[block, found.size[item]] = candidate
     found.size[item] += 1
 
@@ -260,12 +277,15 @@ def kbest(
         np.empty((rows, k), np.int32), np.empty(items + 1, np.int32), np.empty(items + 1, np.int32),
         np.zeros(2, np.int64),
     )  # fmt: skip
+
     goal = items - 1
     find_derivations(hypotheses, rules, found, goal)
     count = found.size[goal] if found.counts[0] <= pool else 0
+
     wanted = np.empty(count, np.int32)
     for i in range(count):
         wanted[i] = found.ranked[found.block[goal], i]
+
     trees = Trees(found.score, found.edge, found.first_part, found.second_part)
     return unfold(hypotheses, rules, table, trees, wanted)
 
@@ -282,10 +302,12 @@ def unfold(
     # symbols still to be written, the next one on top: words, or derivations as -1 - number
     stack = np.empty(1024, np.int32)
     used_rules, used_words = 0, 0
+
     for i in range(count):
         score[i] = trees.score[wanted[i]]
         stack[0] = -1 - wanted[i]
         depth = 1
+
         while depth > 0:
             depth -= 1
             symbol = stack[depth]
@@ -295,6 +317,7 @@ def unfold(
                 word[used_words] = symbol
                 used_words += 1
                 continue
+
             derivation = -1 - symbol
             edge = trees.edge[derivation]
             model[i] += hypotheses.edge_model[edge]
@@ -303,10 +326,12 @@ def unfold(
                 stack[depth] = first
                 depth += 1
                 continue
+
             if used_rules == rule.shape[0]:
                 rule = doubled(rule)
             rule[used_rules] = hypotheses.edge_rule[edge]
             used_rules += 1
+
             shard_rule = rules.rule[hypotheses.edge_rule[edge]]
             for j in range(table.target_offset[shard_rule + 1] - 1, table.target_offset[shard_rule] - 1, -1):
                 target = table.target[j]
@@ -314,6 +339,7 @@ def unfold(
                     stack = doubled(stack)
                 stack[depth] = first if target == -1 else (second if target == -2 else target)
                 depth += 1
+
         rule_offset[i + 1], word_offset[i + 1] = used_rules, used_words
     return Best(score, model, rule[:used_rules], rule_offset, word[:used_words], word_offset)
 
@@ -339,11 +365,14 @@ def sparse_vectors(best: Best, rules: SentenceRules, table: ShardRules) -> tuple
     for j in range(best.rule.shape[0]):
         rule = rules.rule[best.rule[j]]
         total += table.feature_offset[rule + 1] - table.feature_offset[rule]
+
     feature, value = np.empty(total, np.int32), np.empty(total, np.float64)
     offset = np.zeros(count + 1, np.int64)
     key, buffer_value = np.empty(total, np.float64), np.empty(total, np.float64)
     order, other = np.empty(total, np.int64), np.empty(total, np.int64)
+
     used = 0
+
     for i in range(count):
         size = 0
         for j in range(best.rule_offset[i], best.rule_offset[i + 1]):
@@ -352,6 +381,7 @@ def sparse_vectors(best: Best, rules: SentenceRules, table: ShardRules) -> tuple
                 key[size], buffer_value[size] = table.feature[place], table.feature_value[place]
                 order[size] = size
                 size += 1
+
         sort_stably(order, key, other, size)
         for j in range(size):
             place = order[j]
@@ -360,5 +390,6 @@ def sparse_vectors(best: Best, rules: SentenceRules, table: ShardRules) -> tuple
             else:
                 feature[used], value[used] = key[place], buffer_value[place]
                 used += 1
+
         offset[i + 1] = used
     return feature[:used], value[:used], offset

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TypeAlias
 
-from itersel.config.search import Search
+from itersel.config.search import FeatureSettings, Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.list_decoder import ListDecoder
 from itersel.errors import FilePath
@@ -24,14 +24,19 @@ _load_model = lru_cache(maxsize=1)(load_model)
 
 
 def open_sentences(
-    path: FilePath, model: str | None, search: Search, threads: int = 1
+    path: FilePath, model: str | None, settings: FeatureSettings, threads: int = 1
 ) -> tuple[Sentences, list[SentenceDecoder]]:
-    """Read a shard, and make a decoder for each thread; without a language model, the file contains lists."""
+    """Read a shard, and make a decoder for each thread; without a language model, the file contains lists.
+
+    With a model, the settings are those of a `Search`.
+    """
     if model is None:
-        table = lists.read_list_table(path, search.features)
+        table = lists.read_list_table(path, settings.features)
         return table, [ListDecoder(table)]
-    shard, loaded = shards.read_shard(path, search.templates, search.features), _load_model(model)
-    return shard, [Decoder(shard, loaded, search) for _ in range(threads)]
+
+    assert isinstance(settings, Search)
+    shard, loaded = shards.read_shard(path, settings.templates, settings.features), _load_model(model)
+    return shard, [Decoder(shard, loaded, settings) for _ in range(threads)]
 
 
 def count_sentences(path: FilePath, model: str | None) -> int:

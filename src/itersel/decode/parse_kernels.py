@@ -135,6 +135,7 @@ def advance(
         node, first, second = items.node[item], items.first[item], items.second[item]
         # a node at the start is known only when all its bundles are: see `parse`
         last = limit if at > begin and trie.takes_nonterminal[node] else at
+
         for end in range(at + 1, last + 1):
             for antecedent in range(chart.begin[at, end - at], chart.end[at, end - at]):
                 place = trie_slot(trie.key, node, NONTERMINAL - category[antecedent])
@@ -146,6 +147,7 @@ def advance(
                     else:
                         add_item(items, used, end, trie.child[place], first, antecedent)
                     used += 1
+
         if at < limit:
             place = trie_slot(trie.key, node, words[at])
             if trie.key[place] != -1:
@@ -153,6 +155,7 @@ def advance(
                     items = more_items(items)
                 add_item(items, used, at + 1, trie.child[place], first, second)
                 used += 1
+
         item = items.next[item]
     return items, used
 
@@ -176,6 +179,7 @@ def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Fore
     if rank is not None:
         waiting = make_items(16, rank.shape[0])
     used, nodes, left_nodes = 0, 0, 0
+
     for begin in range(length - 1, -1, -1):
         limit = min(length, begin + longest)
         left_nodes = nodes
@@ -183,6 +187,7 @@ def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Fore
         # the root of the trie is the only item that ends where it starts
         add_item(items, 0, begin, 0, NONE, NONE)
         items, used_items = advance(items, 1, begin, begin, limit, words, chart, bundles.category, trie)
+
         for end in range(begin + 1, limit + 1):
             before = nodes
             if rank is None:
@@ -195,6 +200,7 @@ def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Fore
                     items, begin, end, max_span, trie, chart, rank, bundles, waiting, used, nodes
                 )
             chart.begin[begin, end - begin], chart.end[begin, end - begin] = before, nodes
+
             # a node as the first antecedent of a rule that starts with a nonterminal
             for node in range(before, nodes):
                 place = trie_slot(trie.key, 0, NONTERMINAL - bundles.category[node])
@@ -206,6 +212,7 @@ def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Fore
             items, used_items = advance(
                 items, used_items, begin, end, limit, words, chart, bundles.category, trie
             )
+
     if rank is None:
         left_nodes = nodes
         bundles, nodes = add_glue(bundles, used, nodes, chart, trie)
@@ -215,6 +222,7 @@ def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Fore
         or chart.end[0, length] == chart.begin[0, length]
     ):
         nodes = 0
+
     offset = np.zeros(nodes + 1, np.int64)
     is_glue = np.zeros(nodes, np.bool_)
     for node in range(nodes):
@@ -254,24 +262,29 @@ def add_categories(
     glue_start = trie.rule_offset.shape[0] - 3
     count = 0
     waiting.head[:] = NONE
+
     item = items.head[end]
     while item != NONE:
         node, first, second = items.node[item], items.first[item], items.second[item]
         waiting, count = add_waiting(waiting, count, trie, rank, node, first, second)
         item = items.next[item]
+
     if begin == 0:
         for middle in range(1, end):
             left = find_node(chart, bundles.category, 0, middle, CATEGORY_S)
             right = find_node(chart, bundles.category, middle, end, CATEGORY_X)
             if left != NONE and right != NONE:
                 waiting, count = add_waiting(waiting, count, trie, rank, glue_start + 1, left, right)
+
     for place in range(rank.shape[0]):
         item = waiting.head[place]
         if item == NONE:
             continue
+
         category = trie.category[waiting.node[item]]
         if category == CATEGORY_X and end - begin > max_span:
             continue
+
         while item != NONE:
             if used == bundles.first.shape[0]:
                 bundles = more_bundles(bundles)
@@ -279,10 +292,12 @@ def add_categories(
             bundles.first[used], bundles.second[used] = waiting.first[item], waiting.second[item]
             used += 1
             item = waiting.next[item]
+
         bundles.end[nodes], bundles.category[nodes] = used, category
         nodes += 1
         if category == CATEGORY_S and end - begin == chart.begin.shape[0]:
             break  # the goal is the last node: nothing needs what could be made of it
+
         edge = trie_slot(trie.key, 0, NONTERMINAL - category)
         if trie.key[edge] != -1:
             waiting, count = add_waiting(waiting, count, trie, rank, trie.child[edge], nodes - 1, NONE)
@@ -324,12 +339,14 @@ def add_glue(bundles: Bundles, used: int, nodes: int, chart: Chart, trie: Trie) 
     length, longest = chart.begin.shape[0], chart.begin.shape[1] - 1
     glue_start = trie.rule_offset.shape[0] - 3
     glue_node = np.full(length + 1, NONE, np.int32)
+
     for end in range(1, length + 1):
         before = used
         for middle in range(max(0, end - longest), end):
             antecedent = chart.begin[middle, end - middle]
             if antecedent == chart.end[middle, end - middle] or (middle > 0 and glue_node[middle] == NONE):
                 continue
+
             if used == bundles.first.shape[0]:
                 bundles = more_bundles(bundles)
             if middle == 0:
@@ -339,10 +356,12 @@ def add_glue(bundles: Bundles, used: int, nodes: int, chart: Chart, trie: Trie) 
                 bundles.trie_node[used], bundles.first[used] = glue_start + 1, glue_node[middle]
                 bundles.second[used] = antecedent
             used += 1
+
         if used > before:
             glue_node[end] = nodes
             bundles.end[nodes], bundles.category[nodes] = used, CATEGORY_S
             nodes += 1
+
     if glue_node[length] == NONE:
         nodes = 0
     return bundles, nodes

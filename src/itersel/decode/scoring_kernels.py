@@ -81,6 +81,7 @@ def score_rules(
         total = 0.0
         for column in range(columns):
             total += rules.dense[i, column] * dense_weight[column]
+
         rule = rules.rule[i]
         for j in range(table.feature_offset[rule], table.feature_offset[rule + 1]):
             total += sparse_weight[table.feature[j]] * table.feature_value[j]
@@ -111,12 +112,14 @@ def state_rules(
     """
     # of single words, when they are known
     word_states = np.full(table.model_word.shape[0], EMPTY_STATE, np.int64)
+
     for i in range(rules.rule.shape[0]):
         rule = rules.rule[i]
         segment, state, inside = 0, np.int64(EMPTY_STATE), 0.0
         value, power = np.uint64(0), np.uint64(1)
         if i == GLUE_START_RULE and begin_of_sentence >= 0:
             state = begin_state(model, states, begin_of_sentence)
+
         for j in range(table.target_offset[rule], table.target_offset[rule + 1]):
             symbol = table.target[j]
             if symbol < 0:
@@ -127,6 +130,7 @@ def state_rules(
                 segment, state = segment + 1, np.int64(EMPTY_STATE)
                 value, power = np.uint64(0), np.uint64(1)
                 continue
+
             word = table.model_word[symbol]
             if word_states[symbol] == EMPTY_STATE:
                 word_states[symbol] = word_state(model, states, word)
@@ -134,6 +138,7 @@ def state_rules(
             inside += model.unigram[word, 0] + change
             value = value * YIELD_BASE + word_hash(symbol)
             power *= YIELD_BASE
+
         rules.state[i, segment] = state
         rules.hash[i, segment], rules.power[i, segment] = value, power
         rules.inside[i] = inside

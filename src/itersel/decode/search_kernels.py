@@ -62,10 +62,12 @@ def make_queue(bundles: int, pop_limit: int) -> Queue:
     """Allocate a queue for nodes of at most `bundles` bundles; a corner has at most three neighbours."""
     pops = GLUE_FACTOR * pop_limit
     corners = FIRST_RULES * bundles + 3 * pops
+
     # rows begin where cache lines do
     number = np.empty((corners + 1) * NUMBERS)
     skipped = -number.ctypes.data // number.itemsize % NUMBERS
     number = number[skipped : skipped + corners * NUMBERS]
+
     return Queue(
         corner=number.view(np.int32),
         number=number,
@@ -103,10 +105,12 @@ def sift_down(queue: Queue, size: int, place: int, candidate: int, score: float)
         child = 2 * place + 1
         if child >= size:
             break
+
         if child + 1 < size and goes_before(
             heap_score[child + 1], heap[child + 1], heap_score[child], heap[child]
         ):
             child += 1
+
         if goes_before(score, candidate, heap_score[child], heap[child]):
             break
         heap[place], heap_score[place] = heap[child], heap_score[child]
@@ -120,8 +124,10 @@ def sort_rules(trie: Trie, rules: SentenceRules) -> None:
     largest = 0
     for node in range(trie.rule_offset.shape[0] - 1):
         largest = max(largest, trie.rule_offset[node + 1] - trie.rule_offset[node])
+
     order, other = np.empty(largest, np.int64), np.empty(largest, np.int64)
     rule, key = np.empty(largest, np.int64), np.empty(largest)
+
     for node in range(trie.rule_offset.shape[0] - 1):
         begin, size = trie.rule_offset[node], trie.rule_offset[node + 1] - trie.rule_offset[node]
         if size > 1:
@@ -129,9 +135,11 @@ def sort_rules(trie: Trie, rules: SentenceRules) -> None:
                 order[i], rule[i] = i, trie.rule[begin + i]
                 key[i] = rule[i]
             sort_stably(order, key, other, size)
+
             for i in range(size):
                 key[i] = -rules.estimate[rule[i]]
             sort_stably(order, key, other, size)
+
             for i in range(size):
                 trie.rule[begin + i] = rule[order[i]]
 
@@ -147,6 +155,7 @@ def combine(
     """
     if rules.swapped[rule]:
         first, second = second, first
+
     state, total = np.int64(rules.state[rule, 0]), 0.0
     for piece in range(4):
         if piece == 0:
@@ -178,6 +187,7 @@ def score_corner(
     rule = np.int64(queue.corner[row + RULE])
     first, second = np.int64(queue.corner[row + FIRST]), np.int64(queue.corner[row + SECOND])
     score = rules.score[rule]
+
     first_state, second_state = np.int64(EMPTY_STATE), np.int64(EMPTY_STATE)
     if first != NONE:
         score += found.item_score[first]
@@ -185,9 +195,11 @@ def score_corner(
     if second != NONE:
         score += found.item_score[second]
         second_state = found.item_state[second]
+
     state, change = combine(problem.model, states, rules, rule, first_state, second_state)
     change += rules.inside[rule]
     score += problem.model_weight * change
+
     row = NUMBERS * candidate
     queue.number[row + MODEL] = change
     queue.number[row + SCORE] = score
@@ -200,12 +212,14 @@ def first_corners(problem: SearchProblem, states: States, queue: Queue, found: H
     """Score the first rules of each bundle with the best antecedents; returns the size of the heap."""
     forest, trie = problem.forest, problem.trie
     size = 0
+
     for bundle in range(forest.bundle_offset[node], forest.bundle_offset[node + 1]):
         source_side = forest.trie_node[bundle]
         begin = trie.rule_offset[source_side]
         count = trie.rule_offset[source_side + 1] - begin
         first = item_at(found, np.int64(forest.first[bundle]), 0)
         second = item_at(found, np.int64(forest.second[bundle]), 0)
+
         for rank in range(min(count, FIRST_RULES)):
             row = INTEGERS * size
             queue.corner[row + BUNDLE], queue.corner[row + RANK] = bundle, rank
@@ -214,6 +228,7 @@ def first_corners(problem: SearchProblem, states: States, queue: Queue, found: H
             queue.corner[row + FIRST], queue.corner[row + SECOND] = first, second
             queue.heap[size], queue.heap_score[size] = size, score_corner(problem, states, queue, found, size)
             size += 1
+
     for place in range((size >> 1) - 1, -1, -1):
         sift_down(queue, size, place, np.int64(queue.heap[place]), queue.heap_score[place])
     return size
@@ -227,6 +242,7 @@ def add_edge(queue: Queue, found: Hypotheses, candidate: int, node_begin: int) -
     found.edge_rule[edge] = queue.corner[row + RULE]
     found.edge_first[edge] = queue.corner[row + FIRST]
     found.edge_second[edge] = queue.corner[row + SECOND]
+
     row = NUMBERS * candidate
     score, state = queue.number[row + SCORE], queue.state[row + STATE]
     found.edge_score[edge] = score
@@ -238,6 +254,7 @@ def add_edge(queue: Queue, found: Hypotheses, candidate: int, node_begin: int) -
     place = np.int64(((np.uint64(state) * STATE_MULTIPLIER) >> STATE_SHIFT) & np.uint64(mask))
     while queue.slot[place] >= node_begin and found.item_state[queue.slot[place]] != state:
         place = (place + 1) & mask
+
     item = np.int64(queue.slot[place])
     if item >= node_begin:
         found.edge_next[found.item_last[item]] = edge
@@ -266,6 +283,7 @@ def pop_corners(
         candidate = np.int64(queue.heap[0])
         pops += 1
         add_edge(queue, found, candidate, node_begin)
+
         # The first neighbour takes the place of the corner, at the top: it will be nearly as good, and not
         # sink far. The last corner would sift to the bottom.
         top_is_free = True
@@ -280,6 +298,7 @@ def pop_corners(
                 sift_up(queue, size, pool, score)
                 size += 1
             pool += 1
+
         if top_is_free:
             size -= 1
             sift_down(queue, size, 0, np.int64(queue.heap[size]), queue.heap_score[size])
@@ -299,6 +318,7 @@ def make_neighbour(
     rank, rule = np.int64(corner[row + RANK]), np.int64(corner[row + RULE])
     first_rank, second_rank = np.int64(corner[row + FIRST_RANK]), np.int64(corner[row + SECOND_RANK])
     first, second = np.int64(corner[row + FIRST]), np.int64(corner[row + SECOND])
+
     if axis == 0:
         rank += 1
         if rank < FIRST_RULES or first_rank + second_rank > 0:
@@ -319,6 +339,7 @@ def make_neighbour(
         if second == NONE or second_rank >= item_count(found, antecedent):
             return False
         second = item_at(found, antecedent, second_rank)
+
     corner[new + BUNDLE], corner[new + RANK], corner[new + RULE] = bundle, rank, rule
     corner[new + FIRST_RANK], corner[new + SECOND_RANK] = first_rank, second_rank
     corner[new + FIRST], corner[new + SECOND] = first, second
@@ -358,6 +379,7 @@ def add_goal(
     goal, edge = found.counts[0], found.counts[1]
     found.item_edge[goal] = edge
     found.item_score[goal] = -np.inf
+
     for place in range(found.node_offset[node], found.node_offset[node + 1]):
         item = found.ranked[place]
         state, start_change = compose(problem.model, states, start_state, found.item_state[item])
@@ -368,6 +390,7 @@ def add_goal(
         found.edge_next[edge] = edge + 1
         found.item_score[goal] = max(found.item_score[goal], found.edge_score[edge])
         edge += 1
+
     found.edge_next[edge - 1] = NONE
     found.item_last[goal] = edge - 1
     found.counts[0], found.counts[1] = goal + 1, edge
@@ -383,12 +406,14 @@ def search(problem: SearchProblem, states: States, queue: Queue, found: Hypothes
     for place in range(queue.slot.shape[0]):
         queue.slot[place] = NONE
     found.counts[0], found.counts[1], found.node_offset[0] = 0, 0, 0
+
     for node in range(problem.forest.is_glue.shape[0]):
         begin = found.counts[0]
         size = first_corners(problem, states, queue, found, node)
         limit = problem.pop_limit * (GLUE_FACTOR if problem.forest.is_glue[node] else 1)
         pop_corners(problem, states, queue, found, node, size, limit)
         rank_items(found, node, begin)
+
     start_state = np.int64(EMPTY_STATE)
     if problem.begin_of_sentence >= 0:
         start_state = begin_state(problem.model, states, problem.begin_of_sentence)

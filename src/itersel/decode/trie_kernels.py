@@ -62,18 +62,22 @@ def build_trie(table: ShardRules, rule: Int32s) -> Trie:
     symbols = 0
     for i in range(rule.shape[0]):
         symbols += table.source_offset[rule[i] + 1] - table.source_offset[rule[i]]
+
     capacity = 16
     while capacity < 2 * symbols:
         capacity *= 2
     key = np.full(capacity, -1, np.int64)
     child = np.zeros(capacity, np.int32)
+
     # one node for each symbol and each left-hand side at most, and the root
     room = symbols + rule.shape[0] + 1
     takes_nonterminal = np.zeros(room, np.bool_)
     room = 0 if x_only else room
     category, other = np.full(room, NONE, np.int32), np.full(room, NONE, np.int32)
+
     end_node = np.empty(rule.shape[0], np.int32)
     nodes = 1
+
     for i in range(2, rule.shape[0]):
         node = 0
         for j in range(table.source_offset[rule[i]], table.source_offset[rule[i] + 1]):
@@ -87,6 +91,7 @@ def build_trie(table: ShardRules, rule: Int32s) -> Trie:
                 takes_nonterminal[node] |= symbol < 0
                 nodes += 1
             node = child[place]
+
         if not x_only:
             left = np.int32(table.category[rule[i], 0])
             while category[node] != left and other[node] != NONE:
@@ -96,17 +101,21 @@ def build_trie(table: ShardRules, rule: Int32s) -> Trie:
                 node = nodes
                 nodes += 1
             category[node] = left
+
         end_node[i] = node
+
     end_node[GLUE_START_RULE] = nodes
     end_node[GLUE_RULE] = nodes + 1
     nodes += 2
     if not x_only:
         category[nodes - 2 : nodes] = CATEGORY_S
+
     offset = np.zeros(nodes + 1, np.int64)
     for node in end_node:
         offset[node + 1] += 1
     for node in range(nodes):
         offset[node + 1] += offset[node]
+
     filled = offset[:-1].copy()
     grouped = np.empty(rule.shape[0], np.int32)
     for i in range(rule.shape[0]):

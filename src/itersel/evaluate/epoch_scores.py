@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from itersel.corpus.labels import lines_of, pick, read_labels, require_label
@@ -24,9 +24,21 @@ from itersel.evaluate.metrics import (
 class EpochTexts(NamedTuple):
     """The translations of a text after each epoch, and its references: all lines, or those of a task."""
 
-    translations: list[list[str]]
-    references: list[ReferenceText]
-    raw_references: list[ReferenceText]  # before preparation; empty if none are given
+    paths: Sequence[FilePath]  # of the translations
+    lines: Sequence[int]
+    every_reference: list[list[str | None]]  # with all lines
+    reference_path: FilePath  # in messages
+    raw_references: list[ReferenceText]  # before preparation, of the lines; empty if none are given
+
+    @property
+    def references(self) -> list[ReferenceText]:
+        """The references of the lines."""
+        return _pick_all(self.every_reference, self.lines)
+
+    def translations(self) -> Iterator[list[str]]:
+        """Yield the lines of each epoch; only those of one are in memory."""
+        for path in self.paths:
+            yield pick(read_translations(path, self.every_reference, self.reference_path), self.lines)
 
 
 def read_epochs(
@@ -36,7 +48,7 @@ def read_epochs(
     labels: FilePath | None = None,
     task: str | None = None,
 ) -> EpochTexts:
-    """Read the translations and the references, and keep the lines with the label of a task, if given."""
+    """Read the references of translations, and keep the lines with the label of a task, if given."""
     references, raw = read_references(reference), read_references(raw_reference)
     lines: Sequence[int] = range(len(references[0]))
     if raw:
@@ -45,30 +57,46 @@ def read_epochs(
         found = read_labels(labels, len(lines), reference[0])
         require_label(found, task, labels)
         lines = lines_of(found, [task])
-
-    texts = [pick(read_translations(path, references, reference[0]), lines) for path in translations]
-    return EpochTexts(texts, _pick_all(references, lines), _pick_all(raw, lines))
+    return EpochTexts(translations, lines, references, reference[0], _pick_all(raw, lines))
 
 
 def _pick_all(references: Sequence[ReferenceText], lines: Sequence[int]) -> list[ReferenceText]:
     return [pick(one, lines) for one in references]
 
 
-def score_epochs(texts: EpochTexts, tokenize: str) -> tuple[tuple[CorpusScore, ...], str]:
-    """Return the scores of each epoch, and their sacrebleu signature."""
+class AsText(NamedTuple):
+    """How translations are scored as text: detokenised, by a metric of such text."""
+
+    metric: str
+    tokenizer: str  # sacrebleu's
+    preparation: FilePath
+    recaser: FilePath
+
+
+class EpochScores(NamedTuple):
+    """The scores of a text after each epoch."""
+
+    bleu: tuple[CorpusScore, ...]
+    signature: str  # of sacrebleu, for `bleu`
+    chosen_by: tuple[float, ...]  # the scores by which an epoch is chosen
+
+
+def score_epochs(texts: EpochTexts, tokenize: str, as_text: AsText | None = None) -> EpochScores:
+    """Score the translations of one epoch after the other; without `as_text`, epochs are chosen by BLEU."""
     metric = make_bleu(texts.references, tokenize)
-    return tuple(score_corpus(metric, text) for text in texts.translations), metric.signature
+    score = None if as_text is None else _scorer_of_text(texts, as_text)
+    bleu: list[CorpusScore] = []
+    chosen_by: list[float] = []
+
+    for lines in texts.translations():
+        bleu.append(score_corpus(metric, lines))
+        chosen_by.append(bleu[-1].bleu if score is None else score(lines))
+
+    return EpochScores(tuple(bleu), metric.signature, tuple(chosen_by))
 
 
-def score_epochs_as_text(
-    texts: EpochTexts, by: str, tokenizer: str, detokenizer: tuple[FilePath, FilePath]
-) -> tuple[float, ...]:
-    """Return the scores of the detokenised translations of each epoch, by a metric of detokenised text.
-
-    `detokenizer` are the files of the preparation and of the recaser.
-    """
-    [metric] = make_metrics(texts.raw_references, tokenizer, [by])
-    preparation, recaser = read_preparation(detokenizer[0]), read_recaser(detokenizer[1])
-    return tuple(
-        metric.score(metric.counts(restore(text, preparation, recaser))) for text in texts.translations
-    )
+def _scorer_of_text(texts: EpochTexts, how: AsText) -> Callable[[Sequence[str]], float]:
+    """Return the function that scores the translations of an epoch as text."""
+    [metric] = make_metrics(texts.raw_references, how.tokenizer, [how.metric])
+    preparation, recaser = read_preparation(how.preparation), read_recaser(how.recaser)
+    return lambda lines: metric.score(metric.counts(restore(lines, preparation, recaser)))

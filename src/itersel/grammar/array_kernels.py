@@ -68,6 +68,7 @@ def sort_stably(order: Int64s, key: Float64s, other: Int64s, size: int) -> None:
                 order[k] = order[k - 1]
                 k -= 1
             order[k] = row
+
     width = RUN
     while width < size:
         for begin in range(0, size, 2 * width):
@@ -80,6 +81,7 @@ def sort_stably(order: Int64s, key: Float64s, other: Int64s, size: int) -> None:
                 else:
                     other[i] = order[right]
                     right += 1
+
         for i in range(size):
             order[i] = other[i]
         width *= 2

@@ -99,14 +99,17 @@ def extract_pairs(
     gaps = (1 if lengths[1] > 0 else 0) + (1 if lengths[2] > 0 else 0)
     symbols = lengths[0] + lengths[1] + lengths[2] + gaps
     edges = min(2, limits.max_nonterminals - gaps, limits.max_symbols - symbols)
+
     rows = find_rows(corpus, pairs, samples, lengths, limits, edges)
     write_targets(corpus, pairs, rows)
     count, ordered = group_rows(pairs, rows), 0
+
     for variant in range(VARIANTS):
         occurrences = 0
         for number in range(samples):
             occurrences += (pairs.seen[number, VARIANT_BITS] >> variant) & 1
         pairs.variant_count[ALL_OCCURRENCES, variant] = occurrences
+
         if occurrences > 0:
             for pair in range(count):
                 if pairs.row[pairs.pair[pair, FIRST_ROW], VARIANT] == variant:
@@ -138,6 +141,7 @@ def count_own(samples: int, sentence: int, own: Own, pairs: PatternRules) -> int
     left_out, count = 0, pairs.variant_count
     for variant in range(VARIANTS):
         count[OWN_OCCURRENCES, variant] = 0
+
     for number in range(samples):
         if is_in_own(own, sentence, pairs.sample[number, 0], pairs.sample[number, 0]):
             left_out += 1
@@ -146,6 +150,7 @@ def count_own(samples: int, sentence: int, own: Own, pairs: PatternRules) -> int
                 if pairs.pair[pair, OWN_FOR] != sentence:
                     pairs.pair[pair, OWN_FOR], pairs.pair[pair, OWN] = sentence, 0
                 pairs.pair[pair, OWN] += 1
+
             for variant in range(VARIANTS):
                 count[OWN_OCCURRENCES, variant] += (pairs.seen[number, VARIANT_BITS] >> variant) & 1
     return left_out
@@ -168,26 +173,32 @@ def append_rows(
     """
     pair, order, row, variant_count = pairs.pair, pairs.order, rules.row, pairs.variant_count
     end, new, passing = rules.size[ROWS], 0, -1
+
     for k in range(patterns.begin[pattern], patterns.begin[pattern + 1]):
         sentence, own, i = patterns.sentence[k], 0, 0
         if patterns.own.group[sentence, 0] < patterns.own.group[sentence, 1]:
             own = count_own(samples, sentence, patterns.own, pairs)
+
         for variant in range(VARIANTS):
             others = variant_count[ALL_OCCURRENCES, variant]
             if own > 0:
                 others -= variant_count[OWN_OCCURRENCES, variant]
+
             while i < count and pairs.row[pair[order[i], FIRST_ROW], VARIANT] == variant:
                 this, i = order[i], i + 1
                 times = pair[this, COUNT] - (pair[this, OWN] if pair[this, OWN_FOR] == sentence else 0)
                 if times == 0:
                     continue
+
                 if pair[this, RULE] < 0:
                     pair[this, RULE] = rules.size[RULES] + new
                     pairs.new[new], new = this, new + 1
+
                 row[end, ROW_RULE], row[end, ROW_SENTENCE] = pair[this, RULE], sentence
                 row[end, ROW_SAMPLES], row[end, ROW_COUNT] = samples - own, times
                 row[end, ROW_SINGLETON] = others == 1
                 end += 1
+
             if variant == 0 and is_word:
                 if passing < 0:
                     passing = rules.size[RULES] + new
@@ -195,6 +206,7 @@ def append_rows(
                 row[end, ROW_RULE], row[end, ROW_SENTENCE], row[end, ROW_SAMPLES] = passing, sentence, 0
                 row[end, ROW_COUNT], row[end, ROW_SINGLETON] = 0, 0
                 end += 1
+
     rules.size[ROWS] = end
     return new
 
@@ -239,10 +251,12 @@ def append_rules(
     size, length = rules.size, blocks.length
     lengths = (int(length[block[0]]), int(length[block[1]]), int(length[block[2]]))
     point, vote = np.empty((0, 2), np.int32), np.empty((0, 3), np.int32)
+
     for number in range(new):
         pair = pairs.new[number]
         row = -1 if pair == PASS else int(pairs.pair[pair, FIRST_ROW])
         write_source(corpus, blocks, block, 0 if row < 0 else int(pairs.row[row, VARIANT]), rules)
+
         if row < 0:
             rules.target[size[TARGETS], 0] = rules.source[size[SOURCES] - 1, 0]
             rules.point[size[POINTS], 0] = rules.point[size[POINTS], 1] = 0
@@ -252,10 +266,12 @@ def append_rules(
             for i in range(pairs.row[row, SYMBOL_BEGIN], pairs.row[row + 1, SYMBOL_BEGIN]):
                 rules.target[size[TARGETS], 0] = pairs.symbol[i]
                 size[TARGETS] += 1
+
             point, vote, line = vote_alignment(corpus, pairs, row, lengths, point, vote)
             for i in range(vote[line, VOTED_BEGIN], vote[line, VOTED_END]):
                 rules.point[size[POINTS], 0], rules.point[size[POINTS], 1] = point[i, 0], point[i, 1]
                 size[POINTS] += 1
+
         for i in range(3):
             rules.end[size[RULES], i] = size[SOURCES + i]
         size[RULES] += 1
@@ -280,9 +296,11 @@ def extract_rules(
     group_end, pair_end, pair, pair_begin, listed, listed_end = 0, 0, 0, 0, 0, 0
     positions, begin = none, np.zeros(1, np.int64)
     seconds = thirds = Matches(begin, none, none, none, none)
+
     for pattern in range(block.shape[0]):
         u, v, w = block[pattern, 0], block[pattern, 1], block[pattern, 2]
         distance = blocks.length[u] + limits.min_gap
+
         if pattern == group_end:
             group_end, pair_end = run_end(block[:, 0], pattern, block.shape[0]), pattern + 1
             if pair_end < group_end:
@@ -292,6 +310,7 @@ def extract_rules(
         elif pattern == pair_end:
             pair_begin, pair_end = pattern, run_end(block[:, 1], pattern, group_end)
             pair += 1
+
             if pair == listed_end:
                 listed, listed_end, end = pair, pair + 1, pattern
                 while listed_end < begin.shape[0] - 1 and begin[listed_end + 1] - begin[pair] <= batch:
@@ -301,6 +320,7 @@ def extract_rules(
                 seconds = match_seconds(
                     blocks, limits, positions, distance, block[pattern:end, 1], begin[listed : listed_end + 1]
                 )
+
         if v == 0:
             first = second = third = corpus.suffix[blocks.low[u] : blocks.high[u]]
             last = 0
@@ -315,16 +335,20 @@ def extract_rules(
             low, high = thirds.begin[pattern - pair_begin - 1], thirds.begin[pattern - pair_begin]
             first, second, third = thirds.first[low:high], thirds.second[low:high], thirds.third[low:high]
             last = int(thirds.last[pattern - pair_begin - 1])
+
         begins, ends = patterns.begin[pattern], patterns.begin[pattern + 1]
         if first.shape[0] == 0:
             continue
+
         # a pattern of one sentence, in which all its occurrences are left out
         alone = v > 0 and ends - begins == 1
         if alone and is_in_own(patterns.own, patterns.sentence[begins], first[0], last):
             continue
+
         samples = take_sample(first, second, third, pairs.sample)
         lengths = (int(blocks.length[u]), int(blocks.length[v]), int(blocks.length[w]))
         count = extract_pairs(corpus, lengths, limits, samples, pairs)
+
         is_word = v == 0 and lengths[0] == 1
         if count > 0 or is_word:
             rules = make_room(rules, count, ends - begins, limits)

@@ -105,20 +105,24 @@ def sort_links(
     count, lines = 0, line_begin.shape[0] - 1
     position = np.zeros((source_offset[lines], COLUMNS), np.int32)
     link, span = np.empty(links.shape[0], np.int32), np.full((target_offset[lines], 2), -1, np.int32)
+
     for line in range(lines):
         first, length = source_offset[line], source_offset[line + 1] - source_offset[line]
         # LINK_HIGH counts the links of a position, then is where the next one goes, until all are in order
         for k in range(line_begin[line], line_begin[line + 1]):
             position[first + links[k, 0], LINK_HIGH] += 1
+
         end = count
         for i in range(length):
             begin, end = end, end + position[first + i, LINK_HIGH]
             position[first + i, LINK_BEGIN] = position[first + i, LINK_HIGH] = begin
+
         for k in range(line_begin[line], line_begin[line + 1]):
             i, value = links[k, 0], target_offset[line] + links[k, 1]
             if span[value, LOW] < 0 or first + i < span[value, LOW]:
                 span[value, LOW] = first + i
             span[value, HIGH] = max(span[value, HIGH], first + i + 1)
+
             # insertion into the links of the position, which ascend
             place = position[first + i, LINK_HIGH]
             position[first + i, LINK_HIGH] += 1
@@ -126,6 +130,7 @@ def sort_links(
                 link[place] = link[place - 1]
                 place -= 1
             link[place] = value
+
         for i in range(length):
             low, high = position[first + i, LINK_BEGIN], position[first + i, LINK_HIGH]
             position[first + i, LINK_BEGIN] = count
@@ -133,6 +138,7 @@ def sort_links(
                 if k == low or link[k] != link[k - 1]:
                     link[count], count = link[k], count + 1
             position[first + i, LINK_LOW] = position[first + i, LINK_HIGH] = -1
+
             if high > low:
                 position[first + i, LINK_LOW] = link[position[first + i, LINK_BEGIN]]
                 position[first + i, LINK_HIGH] = link[count - 1] + 1
@@ -151,22 +157,27 @@ def mark_phrases(source_offset: Int64s, position: Int32s, room: UInt8s, span: In
         stop = source_offset[s + 1] - 1
         for begin in range(source_offset[s], stop):
             room[begin] = min(stop - begin, LONGEST_ROOM)
+
             if position[begin, LINK_LOW] < 0:
                 continue
             low = high = position[begin, LINK_LOW]
             source_low, source_high = begin, begin + 1
+
             for end in range(begin + 1, min(begin + SPAN_LIMIT, stop) + 1):
                 if position[end - 1, LINK_LOW] < 0:
                     continue
                 new_low = min(low, position[end - 1, LINK_LOW])
                 new_high = max(high, position[end - 1, LINK_HIGH])
+
                 for t in range(new_low, new_high):
                     if not low <= t < high and span[t, LOW] >= 0:
                         source_low = min(source_low, span[t, LOW])
                         source_high = max(source_high, span[t, HIGH])
+
                 low, high = new_low, new_high
                 if source_low < begin or high - low > SPAN_LIMIT:
                     break
+
                 if source_high <= end:
                     position[begin, BEGINS] |= 1 << (end - begin)
                     position[end, ENDS] |= 1 << (end - begin)
@@ -184,16 +195,19 @@ def find_bad_position(index: IndexArrays) -> tuple[int, int]:
         first, stop = index.source_offset[s], index.source_offset[s + 1]
         if first == stop:
             return first, BAD_SENTENCE
+
         for p in range(first, stop):
             if (source[p] == 0) != (p == stop - 1):
                 return p, BAD_SENTENCE
             if room[p] != min(stop - 1 - p, LONGEST_ROOM):
                 return p, BAD_ROOM
+
             begin, end = position[p, LINK_BEGIN], link.shape[0]
             if p + 1 < source.shape[0]:
                 end = position[p + 1, LINK_BEGIN]
             if begin < 0 or begin > end or end > link.shape[0] or (p == 0 and begin > 0):
                 return p, BAD_LINKS
+
             low, high = -1, -1
             if begin < end:
                 low, high = link[begin], link[end - 1] + 1
@@ -202,6 +216,7 @@ def find_bad_position(index: IndexArrays) -> tuple[int, int]:
                     return p, BAD_LINKS
             if position[p, LINK_LOW] != low or position[p, LINK_HIGH] != high:
                 return p, BAD_LINKS
+
             longest = min(stop - 1 - p, SPAN_LIMIT)
             if position[p, BEGINS] & 1 or position[p, BEGINS] >> (longest + 1):
                 return p, BAD_PHRASE
@@ -230,6 +245,7 @@ def induce(text: Int32s, smaller: Bools, leftmost: Int32s, begin: Int64s, end: I
         symbol = text[leftmost[k]]
         end[symbol] -= 1
         order[end[symbol]] = leftmost[k]
+
     # an L is larger than the suffix after it; the first is the last symbol, which the end follows
     order[begin[text[size - 1]]] = size - 1
     begin[text[size - 1]] += 1
@@ -239,12 +255,15 @@ def induce(text: Int32s, smaller: Bools, leftmost: Int32s, begin: Int64s, end: I
             symbol = text[before]
             order[begin[symbol]] = before
             begin[symbol] += 1
+
     # an S is smaller than the suffix after it: filled from the end of a symbol; `begin` is where its S begin
     for symbol in range(end.shape[0]):
         end[symbol] = begin[symbol]
+
     for i in range(size):
         if smaller[i]:
             end[text[i]] += 1
+
     for i in range(size - 1, -1, -1):
         before = order[i] - 1
         if before >= 0 and smaller[before]:
@@ -265,6 +284,7 @@ def name_substrings(text: Int32s, smaller: Bools, order: Int32s, name: Int32s) -
         here = order[i]
         if here < 1 or not smaller[here] or smaller[here - 1]:
             continue
+
         same, k = last >= 0, 0
         while same:
             # one that reaches the end is unlike any other
@@ -274,6 +294,7 @@ def name_substrings(text: Int32s, smaller: Bools, order: Int32s, name: Int32s) -
             elif k > 0 and smaller[b] and not smaller[b - 1]:
                 break
             k += 1
+
         if not same:
             count += 1
         name[here // 2] = count - 1

@@ -69,12 +69,14 @@ def count_pairs(
         begin, end = position[p, LINK_BEGIN], link.shape[0]
         if p + 1 < source.shape[0]:
             end = position[p + 1, LINK_BEGIN]
+
         while 2 * (filled + end - begin + 1) > key.shape[0]:
             key, count = doubled_table(key, count)
         for k in range(begin, end):
             filled += count_word_pair(key, count, source[p], target[link[k]], 1)
         if begin == end and source[p] > 0:
             filled += count_word_pair(key, count, source[p], 0, 1)
+
     for p in range(target.shape[0]):
         if 2 * (filled + 1) > key.shape[0]:
             key, count = doubled_table(key, count)
@@ -103,17 +105,20 @@ def rule_costs(
     (source, source_offset), (target, target_offset) = sources, targets
     cost = np.empty((source_offset.shape[0] - 1, 2), np.float32)
     best = np.empty(longest, np.float32)
+
     for rule in range(cost.shape[0]):
         source_begin, target_begin = source_offset[rule], target_offset[rule]
         target_length = target_offset[rule + 1] - target_begin
         for j in range(target_length):
             best[j] = INFINITE_COST
+
         source_given_target, target_given_source = 0.0, 0.0
         # i = -1 is NULL on the source side; the last j is NULL on the target side
         for i in range(-1, source_offset[rule + 1] - source_begin):
             word = 0 if i < 0 else source[source_begin + i]
             if word < 0:
                 continue
+
             best_source = INFINITE_COST
             for j in range(target_length + 1):
                 other = target[target_begin + j] if j < target_length else 0
@@ -124,10 +129,13 @@ def rule_costs(
                     best_source = min(best_source, pair_cost[slot, 0])
                     if other > 0:
                         best[j] = min(best[j], pair_cost[slot, 1])
+
             if word > 0:
                 source_given_target += best_source
+
         for j in range(target_length):
             if target[target_begin + j] > 0:
                 target_given_source += best[j]
+
         cost[rule, 0], cost[rule, 1] = source_given_target, target_given_source
     return cost

@@ -94,6 +94,7 @@ def sort_positions(position: Int32s) -> Int32s:
     """Return positions in ascending order (compiles twenty times faster than np.sort)."""
     size = position.shape[0]
     result = position.copy()
+
     if size < FEW:
         for i in range(1, size):
             value, k = result[i], i
@@ -102,14 +103,17 @@ def sort_positions(position: Int32s) -> Int32s:
                 k -= 1
             result[k] = value
         return result
+
     other, count = np.empty_like(result), np.empty(DIGITS + 1, np.int64)
     for digit in range(3):  # 33 bits
         shift = digit * DIGIT_BITS
+
         for i in range(DIGITS + 1):
             count[i] = 0
         for i in range(size):
             count[((result[i] >> shift) & (DIGITS - 1)) + 1] += 1
         accumulate(count)
+
         for i in range(size):
             place = (result[i] >> shift) & (DIGITS - 1)
             other[count[place]] = result[i]
@@ -205,11 +209,13 @@ def match_seconds(
     relative = begin - begin[0]
     first, second = np.empty(relative[count], np.int32), np.empty(relative[count], np.int32)
     last, place, slot = np.full(count, -1, np.int32), relative.copy(), blocks.slot
+
     for k in range(positions.shape[0]):
         p = positions[k]
         stop = p + min(limits.max_span, blocks.room[p])
         for q in range(p + distance, stop):
             block, end = int(blocks.by_word[blocks.source[q]]), q + 1
+
             while block > 0:
                 number = slot[block]
                 if number >= 0:
@@ -218,6 +224,7 @@ def match_seconds(
                     last[number] = p
                 block = next_block(blocks, block, end, stop)
                 end += 1
+
     clear_slots(blocks, seconds)
     return Matches(relative, first, second, second, last)
 
@@ -239,12 +246,14 @@ def match_thirds(
     wanted, slot = fill_slots(blocks, thirds), blocks.slot
     count, last = np.zeros(wanted, np.int64), np.full(wanted, -1, np.int32)
     count_blocks(blocks, limits, first, second, distance, count)
+
     # for each w: occurrences seen, samples taken, the index of the next sample, and its position in `found`
     begin, state = np.zeros(wanted + 1, np.int64), np.zeros((wanted, 4), np.int64)
     for number in range(wanted):
         begin[number + 1] = begin[number] + min(count[number], limits.max_samples)
         state[number, 3] = begin[number]
     found = np.empty((3, begin[wanted]), np.int32)
+
     for k in range(first.shape[0] if begin[wanted] > 0 else 0):
         p = first[k]
         stop = p + min(limits.max_span, blocks.room[p])
@@ -252,6 +261,7 @@ def match_thirds(
             block, end = int(blocks.by_word[blocks.source[r]]), r + 1
             while block > 0:
                 number = slot[block]
+
                 if number >= 0:
                     if state[number, 0] == state[number, 2]:
                         row = state[number, 3]
@@ -264,6 +274,7 @@ def match_thirds(
                     last[number] = p
                 block = next_block(blocks, block, end, stop)
                 end += 1
+
     clear_slots(blocks, thirds)
     return Matches(begin, found[0], found[1], found[2], last)
 

@@ -57,11 +57,13 @@ def find_blocks(index: IndexArrays, words: Int32s, offset: Int64s, ranges: Int32
                 word = words[i + k]
                 if word >= word_begin.shape[0] - 1:
                     break
+
                 if k == 0:
                     begin, end = word_begin[word], word_begin[word + 1]
                 else:
                     begin = first_from(index, begin, end, k, word)
                     end = first_from(index, begin, end, k, word + 1)
+
                 if begin == end:
                     break
                 ranges[0, i, k], ranges[1, i, k] = begin, end
@@ -85,6 +87,7 @@ def list_patterns(block: Int64s, offset: Int64s, limits: RuleLimits, key: Int64s
                 if write:
                     key[count], sentence[count] = first, s
                 count += 1
+
                 if limits.max_nonterminals < 1:
                     continue
                 for j in range(i + a + limits.min_gap, stop):
@@ -95,6 +98,7 @@ def list_patterns(block: Int64s, offset: Int64s, limits: RuleLimits, key: Int64s
                         if write:
                             key[count], sentence[count] = second, s
                         count += 1
+
                         if limits.max_nonterminals < 2:
                             continue
                         for k in range(j + b + limits.min_gap, stop):

@@ -122,10 +122,12 @@ def add_row(
     """
     low, high, low_1, high_1, low_2, high_2 = spans
     variant = 0
+
     if before[0] >= 0:
         variant |= BEFORE
         low, high = min(low, before[0]), max(high, before[1])
         low_1, high_1, low_2, high_2 = before[0], before[1], low_1, high_1
+
     if after[0] >= 0:
         variant |= AFTER
         low, high = min(low, after[0]), max(high, after[1])
@@ -133,8 +135,10 @@ def add_row(
             low_1, high_1 = after
         else:
             low_2, high_2 = after
+
     if high - low > max_span:
         return count
+
     row[count, NUMBER], row[count, VARIANT], row[count, LOW], row[count, HIGH] = number, variant, low, high
     row[count, LOW_1], row[count, HIGH_1] = low_1, high_1
     row[count, LOW_2], row[count, HIGH_2] = low_2, high_2
@@ -149,22 +153,27 @@ def find_core(
     end = begins[number, 0] + lengths[0]
     low, high = target_span(position, begins[number, 0], end)
     low_1, high_1, low_2, high_2 = -1, -1, -1, -1
+
     for block in range(1, 3):
         if lengths[block] > 0:
             begin = begins[number, block]
             if not is_phrase(position, end, begin):
                 return 0, Spans(-1, -1, -1, -1, -1, -1)
+
             gap_low, gap_high = target_span(position, end, begin)
             if block == 1:
                 low_1, high_1 = gap_low, gap_high
             else:
                 low_2, high_2 = gap_low, gap_high
+
             end = begin + lengths[block]
             block_low, block_high = target_span(position, begin, end)
             if block_low >= 0:
                 low, high = block_low if low < 0 else min(low, block_low), max(high, block_high)
+
     if low < 0:
         return 0, Spans(-1, -1, -1, -1, -1, -1)
+
     # checked last: the gaps are aligned, but the pattern itself also needs an aligned word
     if low_1 >= 0:
         low, high = min(low, low_1), max(high, high_1)
@@ -190,26 +199,32 @@ def find_rows(
     """
     position, begins, row, seen = corpus.position, pairs.sample, pairs.row, pairs.seen
     count, least, none = 0, limits.min_gap, (-1, -1)
+
     for number in range(samples):
         seen[number, ROW_BEGIN], seen[number, VARIANT_BITS] = count, 0
         start = begins[number, 0]
         end, spans = find_core(position, begins, number, lengths)
         if end == 0:
             continue
+
         span = end - start
         room = limits.max_span - span
+
         if is_phrase(position, start, end):
             count = add_row(row, count, number, spans, none, none, limits.max_span)
+
         if edges > 0:
             # bit n: the n words before are a phrase, both alone and together with the pattern
             before = least_length(position[start, ENDS] & (position[end, ENDS] >> span), least, room)
             if before > 0:
                 gap = target_span(position, start - before, start)
                 count = add_row(row, count, number, spans, gap, none, limits.max_span)
+
             after = least_length(position[end, BEGINS] & (position[start, BEGINS] >> span), least, room)
             if after > 0:
                 gap = target_span(position, end, end + after)
                 count = add_row(row, count, number, spans, none, gap, limits.max_span)
+
         for before in range(least, room - least + 1 if edges > 1 else 0):
             if (position[start, ENDS] >> before) & 1:
                 whole = position[start - before, BEGINS] >> (before + span)
@@ -219,6 +234,7 @@ def find_rows(
                     other = target_span(position, end, end + after)
                     count = add_row(row, count, number, spans, gap, other, limits.max_span)
                     break
+
         for i in range(seen[number, ROW_BEGIN], count):
             seen[number, VARIANT_BITS] |= 1 << row[i, VARIANT]
     seen[samples, ROW_BEGIN] = count
@@ -232,6 +248,7 @@ def write_targets(corpus: IndexedCorpus, pairs: PatternRules, count: int) -> Non
     for i in range(count):
         row[i, SYMBOL_BEGIN] = end
         place, stop, digest = int(row[i, LOW]), row[i, HIGH], int(row[i, VARIANT])
+
         while place < stop:
             if place == row[i, LOW_1]:
                 value, place = -1, int(row[i, HIGH_1])
@@ -239,6 +256,7 @@ def write_targets(corpus: IndexedCorpus, pairs: PatternRules, count: int) -> Non
                 value, place = -2, int(row[i, HIGH_2])
             else:
                 value, place = int(target[place]), place + 1
+
             symbol[end] = value
             digest = (digest * 1000003 ^ value) & DIGEST_MASK
             end += 1
@@ -262,11 +280,13 @@ def group_rows(pairs: PatternRules, count: int) -> int:
     mask, used = 15, 0
     while mask < 2 * count:
         mask = 2 * mask + 1
+
     for i in range(count):
         begin, length = row[i, SYMBOL_BEGIN], row[i + 1, SYMBOL_BEGIN] - row[i, SYMBOL_BEGIN]
         digest = row[i, DIGEST]
         place = (digest ^ (digest >> 15)) & mask
         found = -1
+
         while slot[place] != 0 and found < 0:
             other = pair[slot[place] - 1, FIRST_ROW]
             if (
@@ -278,6 +298,7 @@ def group_rows(pairs: PatternRules, count: int) -> int:
                 found = slot[place] - 1
             else:
                 place = (place + 1) & mask
+
         row[i, NEXT] = -1
         if found < 0:
             found, used = used, used + 1
@@ -287,6 +308,7 @@ def group_rows(pairs: PatternRules, count: int) -> int:
         else:
             row[pair[found, LAST_ROW], NEXT] = i
             pair[found, COUNT] += 1
+
         row[i, PAIR], pair[found, LAST_ROW] = found, i
     for i in range(used):
         slot[pair[i, SLOT]] = 0
@@ -300,6 +322,7 @@ def write_points(
     """Write the alignment of row i to point[end:] (any, 2), symbols of both sides; returns its end."""
     position, link, row = corpus.position, corpus.link, pairs.row
     symbol = row[i, VARIANT] & BEFORE
+
     for block in range(3):
         begin = pairs.sample[row[i, NUMBER], block]
         for p in range(begin, begin + lengths[block]):
@@ -309,6 +332,7 @@ def write_points(
                     place -= row[i, HIGH_1] - row[i, LOW_1] - 1
                 if row[i, LOW_2] >= 0 and link[k] >= row[i, HIGH_2]:
                     place -= row[i, HIGH_2] - row[i, LOW_2] - 1
+
                 point[end, 0], point[end, 1] = symbol, place
                 end += 1
             symbol += 1
@@ -350,18 +374,23 @@ def vote_alignment(
         for block in range(3):
             first = pairs.sample[row[i, NUMBER], block]
             links += position[first + lengths[block], LINK_BEGIN] - position[first, LINK_BEGIN]
+
         point, vote = grown(point, end + links), grown(vote, count + 1)
         end = write_points(corpus, pairs, i, lengths, point, begin)
         vote[count, VOTED_BEGIN], vote[count, VOTED_END], vote[count, VOTES] = begin, end, 0
+
         line = 0
         while line < count and compare_points(point, vote, line, count):
             line += 1
+
         if line == count:
             count += 1
         else:
             end = begin
+
         vote[line, VOTES] += 1
         i = row[i, NEXT]
+
     best = 0
     for line in range(1, count):
         more = vote[line, VOTES] - vote[best, VOTES]

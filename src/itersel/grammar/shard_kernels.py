@@ -58,14 +58,17 @@ def find_bad_rule(kind: UInt8s, rules: Rules, rank: Int32s) -> tuple[int, int]:
     source, target, category = rules.source, rules.target, rules.category
     if kind.shape[0] < 2:
         return 0, BAD_GLUE
+
     for rule in range(kind.shape[0]):
         begin, end = rules.source_offset[rule], rules.source_offset[rule + 1]
         nonterminals = 0
+
         for i in range(begin, end):
             if source[i] < 0:
                 nonterminals += 1
                 if source[i] != -nonterminals:
                     return rule, BAD_SOURCE
+
         target_begin, target_end = rules.target_offset[rule], rules.target_offset[rule + 1]
         seen = 0  # a bit for each nonterminal
         for j in range(target_begin, target_end):
@@ -74,8 +77,10 @@ def find_bad_rule(kind: UInt8s, rules: Rules, rank: Int32s) -> tuple[int, int]:
                 if seen & bit:
                     return rule, BAD_TARGET
                 seen |= bit
+
         if seen != (1 << nonterminals) - 1:
             return rule, BAD_TARGET
+
         if rule < 2:
             symbols = rule + 1
             if kind[rule] != GLUE_START + rule or nonterminals != symbols:
@@ -90,8 +95,10 @@ def find_bad_rule(kind: UInt8s, rules: Rules, rank: Int32s) -> tuple[int, int]:
                 lone = rank[category[rule, 0]] <= rank[category[rule, 1]]
             if end == begin or lone:
                 return rule, BAD_SOURCE
+
         if category.shape[0] > 0 and not fits(category, rule, kind[rule], nonterminals):
             return rule, BAD_CATEGORY
+
         for k in range(rules.point_offset[rule], rules.point_offset[rule + 1]):
             if rules.point[k, 0] >= end - begin or rules.point[k, 1] >= target_end - target_begin:
                 return rule, BAD_ALIGNMENT

@@ -48,16 +48,20 @@ def grow(names: NameTable, count: int, more: int, more_bytes: int) -> NameTable:
         capacity = names.slot.shape[0]
         while count + more > capacity // 2:
             capacity *= 2
+
         slot = np.full(capacity, -1, np.int32)
         key = np.empty(capacity // 2, np.uint64)
         offset = np.zeros(capacity // 2 + 1, np.int64)
+
         for number in range(count):
             key[number], offset[number + 1] = names.key[number], names.offset[number + 1]
             place = np.int64(key[number] & np.uint64(capacity - 1))
             while slot[place] >= 0:
                 place = (place + 1) & (capacity - 1)
             slot[place] = number
+
         names = NameTable(slot, key, names.data, offset)
+
     if names.offset[count] + more_bytes > names.data.shape[0]:
         data = np.empty(2 * (names.offset[count] + more_bytes), np.uint8)
         for i in range(names.offset[count]):
@@ -85,6 +89,7 @@ def find_name(names: NameTable, count: int, key: np.uint64, name: UInt8s, length
                     return COLLISION
             return number
         place = (place + 1) & mask
+
     names.slot[place], names.key[count] = count, key
     begin = names.offset[count]
     names.offset[count + 1] = begin + length
@@ -117,14 +122,17 @@ def count_features(
     for rule in range(rule_count):
         for template in templates:
             slots += count_slots(rules, rule, template)
+
     feature, value = np.empty(slots, np.int32), np.empty(slots, np.float32)
     offset = np.zeros(rule_count + 1, np.int64)
     names = NameTable(
         np.full(2, -1, np.int32), np.empty(1, np.uint64), np.empty(1, np.uint8), np.zeros(2, np.int64)
     )
+
     identity = np.empty(rule_count if (templates == IDENTITY).any() else 0, np.uint64)
     places = (1 << MEMO_BITS) + 1  # the last one is always free
     memo_code, memo_number = np.full(places, NO_CODE, np.int64), np.empty(places, np.int32)
+
     name, filled, count = np.empty(longest, np.uint8), 0, 0
     for rule in range(rule_count):
         for template in templates:
@@ -134,14 +142,17 @@ def count_features(
                 feature[filled], value[filled] = -1 - rule, 1.0
                 filled += 1
                 continue
+
             more = count_slots(rules, rule, template)
             more_bytes = more * longest
             if count + more > names.key.shape[0] or names.offset[count] + more_bytes > names.data.shape[0]:
                 names = grow(names, count, more, more_bytes)
+
             first = filled  # names of different templates differ
             for slot in range(more):
                 code = name_code(rules, rule, slot, template)
                 remembered = memo_place(code)
+
                 if code != NO_CODE and memo_code[remembered] == code:
                     number = int(memo_number[remembered])
                 else:
@@ -152,6 +163,7 @@ def count_features(
                         return Occurrences(feature, value, offset), identity, names, count, name[:length]
                     count = max(count, number + 1)
                     memo_code[remembered], memo_number[remembered] = code, number
+
                 place = first
                 while place < filled and feature[place] != number:
                     place += 1
@@ -159,6 +171,7 @@ def count_features(
                     feature[place], value[place] = number, 0.0
                     filled += 1
                 value[place] += 1.0
+
         offset[rule + 1] = filled
     return Occurrences(feature[:filled], value[:filled], offset), identity, names, count, name[:0]
 
@@ -170,16 +183,19 @@ def take_names(
     """Return a table of names (n): of the rows of a table, or -1 - r for the identity of rule r."""
     name, taken = np.empty(longest, np.uint8), np.zeros(places.shape[0] + 1, np.int64)
     data = np.empty(longest, np.uint8)
+
     for i in range(places.shape[0]):
         place = places[i]
         if place < 0:
             length = put_identity(name, rules, -1 - place)
         else:
             length = put(name, 0, names, offset[place], offset[place + 1])
+
         if taken[i] + length > data.shape[0]:
             more = np.empty(2 * (taken[i] + length), np.uint8)
             more[: taken[i]] = data[: taken[i]]
             data = more
+
         taken[i + 1] = put(data, taken[i], name, 0, length)
     return data[: taken[places.shape[0]]], taken
 

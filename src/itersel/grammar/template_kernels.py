@@ -73,6 +73,7 @@ def put_identity(name: UInt8s, rules: Rules, rule: int) -> int:
     length = put_category(name, length, rules, rule, 0)
     name[length] = COLON
     length += 1
+
     for place in range(rules.source_offset[rule], rules.source_offset[rule + 1]):
         if rules.source[place] < 0:
             name[length] = LETTER_N
@@ -80,12 +81,15 @@ def put_identity(name: UInt8s, rules: Rules, rule: int) -> int:
         length = put_symbol(name, length, rules, rule, rules.source[place], False)
         name[length] = UNDERSCORE
         length += 1
+
     name[length - 1] = COLON  # no rule has an empty source side
+
     begin = rules.target_offset[rule]
     for place in range(begin, rules.target_offset[rule + 1]):
         if place > begin:
             name[length] = UNDERSCORE
             length += 1
+
         symbol = rules.target[place]
         if symbol < 0:
             name[length], name[length + 1] = LETTER_N, DIGIT_0 - symbol

@@ -104,16 +104,20 @@ def index_references(references: References, words: int) -> ReferenceNgrams:
     length = references.word.shape[0]
     number = np.zeros(words, np.int32)
     distinct = 0
+
     for word in references.word:
         if number[word] == 0:
             distinct += 1
             number[word] = distinct
+
     child = np.zeros((ORDER * length + 1, distinct + 1), np.int32)
     available, count = np.zeros(ORDER * length + 1, np.uint8), np.zeros(ORDER * length + 1, np.uint8)
     offset = np.zeros(ORDER + 1, np.int64)
+
     # for each position, the node of the n-gram that ends there
     node = np.full(length, ROOT, np.int64)
     nodes = 1
+
     for n in range(ORDER):
         offset[n] = nodes
         for one in range(references.offset.shape[0] - 1):
@@ -125,9 +129,11 @@ def index_references(references: References, words: int) -> ReferenceNgrams:
                     nodes += 1
                 node[end] = child[node[end], before]
                 count[node[end]] = min(MOST_COUNTED, np.int64(count[node[end]]) + 1)
+
             for end in range(begin, stop):
                 available[node[end]] = max(available[node[end]], count[node[end]])
                 count[node[end]] = 0
+
     offset[ORDER] = nodes
     return ReferenceNgrams(number, child[:nodes], available[:nodes], offset)
 
@@ -151,13 +157,16 @@ def append_word(ngrams: ReferenceNgrams, partials: Partials, row: int, word: int
     for n in range(1, ORDER + 1):
         if node == ROOT:
             break
+
         if n >= least and partials.matched[row, node] < ngrams.available[node]:
             partials.matched[row, node] += np.uint8(1)
         if n > length or n == ORDER:
             break
         node = np.int64(ngrams.child[node, partials.right[row, n - 1]])
+
     if length < MARGIN:
         partials.left[row, length] = word
+
     for i in range(MARGIN - 1, 0, -1):
         partials.right[row, i] = partials.right[row, i - 1]
     partials.right[row, 0] = word
@@ -223,6 +232,7 @@ def keep_row(partials: Partials, item: int, beam: int, row: int) -> None:
     place = 0
     while place < size and not is_equivalent(partials, partials.rank[begin + place], row):
         place += 1
+
     if place == size and size < beam:
         partials.rank[begin + size] = begin + size
         partials.size[item] = size + 1
@@ -231,6 +241,7 @@ def keep_row(partials: Partials, item: int, beam: int, row: int) -> None:
         place = min(place, size - 1)
         if not is_better(partials, row, partials.rank[begin + place]):
             return
+
     copy_row(partials, row, partials.rank[begin + place])
     while place > 0 and is_better(partials, partials.rank[begin + place], partials.rank[begin + place - 1]):
         other = partials.rank[begin + place - 1]
@@ -258,17 +269,20 @@ def approximate_bleu(
     offset = ngrams.offset
     context = objective.context
     length = partials.length[row]
+
     for n in range(ORDER):
         total = np.int64(0)
         for node in range(offset[n], offset[n + 1]):
             total += np.int64(partials.matched[row, node])
         scratch.matches[n] = context[n] + total
         scratch.ngrams[n] = context[ORDER + n] + max(0, length - n)
+
     before = context[REFERENCE]
     closest = closest_length(objective.lengths, length, covered)
     bleu: float = score_counts(
         objective.variant, scratch.matches, scratch.ngrams, before + covered * closest, objective.order
     )
+
     whole = before + objective.mean_length
     contribution: float = bleu * ((before + covered * objective.mean_length) / whole)
     return contribution
@@ -281,12 +295,15 @@ def translate(problem: AugmentedProblem, partials: Partials, row: int) -> None:
     partials.length[row] = 0
     for i in range(MARGIN):
         partials.left[row, i], partials.right[row, i] = 0, 0
+
     for node in range(ngrams.available.shape[0]):
         partials.matched[row, node] = 0
+
     rule = problem.edge_rule[partials.edge[row]]
     begin, end = np.int64(0), np.int64(1)
     if rule != GOAL_RULE:
         begin, end = problem.target_offset[problem.rule[rule]], problem.target_offset[problem.rule[rule] + 1]
+
     for i in range(begin, end):
         # the goal passes on the words of its only antecedent
         symbol = -1 if rule == GOAL_RULE else np.int64(problem.target[i])
@@ -308,25 +325,30 @@ def fill_item(
     """
     kept, objective, beam = problem.kept, problem.objective, problem.beam
     row = partials.model.shape[0] - 1
+
     # no partial translation contributes more to BLEU
     before = objective.context[REFERENCE]
     words = objective.mean_length
     most = max(0.0, objective.gain) * (before + covered * words) / (before + words)
+
     for place in range(kept.edge_offset[item], kept.edge_offset[item + 1]):
         edge = kept.edge[place]
         rule = problem.edge_rule[edge]
         own = objective.model_weight * problem.edge_model[edge]
         if rule != GOAL_RULE:
             own += problem.rule_score[rule]
+
         first, second = problem.edge_first[edge], problem.edge_second[edge]
         first_begin, first_size, second_begin, second_size = 0, 1, 0, 1
         if first != NONE:
             first_begin, first_size = kept.item[first] * beam, partials.size[kept.item[first]]
         if second != NONE:
             second_begin, second_size = kept.item[second] * beam, partials.size[kept.item[second]]
+
         for i in range(min(first_size, beam)):
             for j in range(min(second_size, beam // (i + 1))):
                 partials.edge[row], partials.first[row], partials.second[row] = edge, NONE, NONE
+
                 model = own
                 if first != NONE:
                     partials.first[row] = partials.rank[first_begin + i]
@@ -334,10 +356,12 @@ def fill_item(
                 if second != NONE:
                     partials.second[row] = partials.rank[second_begin + j]
                     model += partials.model[partials.second[row]]
+
                 if partials.size[item] == beam:
                     worst = partials.rank[item * beam + beam - 1]
                     if objective.share * model + most < partials.objective[worst]:
                         continue
+
                 translate(problem, partials, row)
                 bleu = approximate_bleu(problem.ngrams, objective, scratch, partials, row, covered)
                 partials.model[row] = model

@@ -43,9 +43,11 @@ def shift_columns(
     kept_row, kept_value = np.empty(2 * row.shape[0], np.int32), np.empty(2 * row.shape[0])
     kept_offset = np.zeros(offset.shape[0], np.int64)
     kept = 0
+
     for column in range(offset.shape[0] - 1):
         begin, end = offset[column], offset[column + 1]
         shift = value[begin] if 2 * (end - begin) > count else 0.0
+
         entry = begin
         for translation in range(count):
             difference = -shift
@@ -54,9 +56,11 @@ def shift_columns(
                 entry += 1
             elif shift == 0.0:
                 continue
+
             if difference != 0.0:
                 kept_row[kept], kept_value[kept] = translation, difference
                 kept += 1
+
         kept_offset[column + 1] = kept
     return kept_offset, kept_row[:kept].copy(), kept_value[:kept].copy()
 
@@ -71,17 +75,20 @@ def gram_matrix(columns: ShiftedFeatures) -> Float64s:
     row, value = columns.row, columns.value
     count = dense.shape[0]
     gram = np.zeros((count, count))
+
     for i in range(count):
         for j in range(i + 1):
             total = 0.0
             for c in range(dense.shape[1]):
                 total += dense[i, c] * dense[j, c]
             gram[i, j] = total
+
     for column in range(offset.shape[0] - 1):
         begin = offset[column]
         for a in range(begin, offset[column + 1]):
             for b in range(begin, a + 1):
                 gram[row[a], row[b]] += value[a] * value[b]
+
     for i in range(count):
         for j in range(i):
             gram[j, i] = gram[i, j]
@@ -101,11 +108,13 @@ def violated_pairs(
     count = score.shape[0]
     coefficient, shift = np.zeros(count), np.zeros(count)
     updates = 0
+
     for pair in range(pairs.shape[0]):
         better, worse = pairs[pair, 0], pairs[pair, 1]
         lead = score[better] - score[worse] + rate * (shift[better] - shift[worse])
         if lead > 0.0 and lead >= margin:
             continue
+
         updates += 1
         coefficient[better] += 1.0
         coefficient[worse] -= 1.0
@@ -124,14 +133,17 @@ def logistic_coefficients(score: Float64s, pairs: Int64s) -> tuple[Float64s, int
     for pair in range(pairs.shape[0]):
         better, worse = pairs[pair, 0], pairs[pair, 1]
         lead = score[better] - score[worse]
+
         if lead <= 0.0:
             wrong += 1
+
         # 1 / (1 + exp(lead)), without overflow
         if lead > 0.0:
             small = np.exp(-lead)
             slope = small / (1.0 + small)
         else:
             slope = 1.0 / (1.0 + np.exp(lead))
+
         coefficient[better] += slope
         coefficient[worse] -= slope
     return coefficient, wrong
@@ -155,6 +167,7 @@ def solve_constraints(
     weight[hope] = c
     # Violation of each constraint, and change of each score by the update so far.
     change = np.zeros(count)
+
     for _ in range(ROUNDS):
         worst, best = -1, -1
         most, least = -np.inf, np.inf
@@ -164,18 +177,23 @@ def solve_constraints(
                 worst, most = j, missed
             if weight[j] > 0.0 and missed < least:
                 best, least = j, missed
+
         # not a number if a change has overflowed
         if not most - least > TOLERANCE:
             break
+
         distance = gram[worst, worst] + gram[best, best] - 2.0 * gram[worst, best]
         step = weight[best]
         if distance > 0.0:
             step = min(step, (most - least) / distance)
+
         weight[worst] += step
         weight[best] -= step
+
         # adds step * (h(best) - h(worst)) to the update
         for t in range(count):
             change[t] += step * (gram[best, t] - gram[worst, t])
+
     coefficient, active, total = np.zeros(count), 0, 0.0
     for j in range(count):
         if j != hope and weight[j] > 0.0:

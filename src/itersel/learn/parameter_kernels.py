@@ -90,9 +90,11 @@ def summed(rule: UpdateRule, anchor: float, paid: float, since: int, now: int) -
     if rule.regularizer == L2:
         # geometric series; 1 - (1 + l)^-n would lose the digits of a small l
         return float(-anchor * np.expm1(-steps * np.log1p(rule.strength)) / rule.strength)
+
     magnitude = _magnitude(rule, anchor, paid, since)
     if magnitude <= 0.0:
         return 0.0
+
     # arithmetic series, down to 0
     count = min(float(steps), np.floor(magnitude / rule.strength))
     total = count * magnitude - rule.strength * count * (count + 1.0) / 2.0
@@ -121,8 +123,10 @@ def update(
     for j in range(index.shape[0]):
         if gradient[j] == 0.0:
             continue
+
         i = index[j]
         settle(rule, weights, i, step - 1)
+
         if rule.adaptive:
             weights.squares[i] += gradient[j] * gradient[j]
             # 0 if the square of a first gradient underflows: no step
@@ -133,6 +137,7 @@ def update(
             weights.anchor[i] = weights.start[i] + rule.rate * weights.total[i]
         else:
             weights.anchor[i] += rule.rate * scale * gradient[j]
+
         weights.value[i] = regularized(rule, weights.anchor[i], weights.paid[i], step - 1, step)
         if not abs(weights.value[i]) <= MAX_MAGNITUDE:  # NaN too
             return int(i)

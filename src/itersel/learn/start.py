@@ -14,11 +14,12 @@ from itersel.storage.arrays import Float64s
 from itersel.storage.formats import Array, Arrays, damaged_file, numbers, strings
 from itersel.storage.hdf5 import checked_arrays, open_hdf5, read_header
 from itersel.storage.numbers import MAX_INTEGER
+from itersel.storage.provenance import read_provenance
 from itersel.storage.strings import StringTable
 from itersel.vectors.weights import FORMAT, Weights, make_weights, read_weights, weights_of
 
 if TYPE_CHECKING:
-    from itersel.config.steps import TrainSettings
+    from itersel.config.steps import LearningSettings
 
 _LARGEST = sys.float_info.max
 # S features, which can differ from the features of the weights to mix.
@@ -50,7 +51,7 @@ class Start(NamedTuple):
     stopped: bool = False  # training has stopped: the weights are passed on
 
 
-def read_start(path: FilePath | None, settings: TrainSettings, patience: FilePath | None = None) -> Start:
+def read_start(path: FilePath | None, settings: LearningSettings, patience: FilePath | None = None) -> Start:
     """Read the start of an epoch, whose files this opens once.
 
     Parameters
@@ -81,7 +82,7 @@ def read_start(path: FilePath | None, settings: TrainSettings, patience: FilePat
         header = read_header(stream, FORMAT, path)
         # the first epoch may start from the weights of another experiment
         if settings.measure_loss and settings.epoch > 1:
-            stopped = stopped or bool(header.attributes.get("stopped", 0))
+            stopped = stopped or read_provenance(header.attributes, path).stopped
         has_state = not stopped and "state/key" in header.digests
         arrays = checked_arrays(stream, header, STATE if has_state else FORMAT, path)
 
@@ -95,10 +96,10 @@ def _state(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath, epoch:
     name = StringTable(arrays["state/name"], arrays["state/name_offset"])
     weights = Weights(arrays["state/key"], arrays["state/v"], name)
 
-    steps, before = attributes.get("steps"), attributes.get("epoch")
+    steps, before = attributes.get("steps"), read_provenance(attributes, path).epoch
     if not isinstance(steps, int) or not 0 <= steps <= MAX_INTEGER:
         raise damaged_file(path, "the number of steps is missing or invalid")
-    if not isinstance(before, int):
+    if before < 0:
         raise damaged_file(path, "the number of the epoch is missing or invalid")
     if before != epoch - 1:
         raise InputError(

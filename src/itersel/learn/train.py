@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.bleu.sentence import SentenceBleu
-from itersel.config.steps import TrainSettings
+from itersel.config.steps import LearningSettings
 from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
 from itersel.decode.opening import SentenceDecoder, Sentences, count_sentences, open_sentences
 from itersel.errors import InputError, located
@@ -43,7 +43,9 @@ class Part(NamedTuple):
     name: str | None = None  # in messages
 
 
-def file_part(path: str, model: str | None, start: str | None, settings: TrainSettings, threads: int) -> Part:
+def file_part(
+    path: str, model: str | None, start: str | None, settings: LearningSettings, threads: int
+) -> Part:
     """Return a file of a shard as a part; `model` is None if it contains another decoder's lists.
 
     `start` is the file of the weights that training starts from, named in messages. Of the decoder `threads`,
@@ -56,7 +58,7 @@ def file_part(path: str, model: str | None, start: str | None, settings: TrainSe
 
 
 def train_shard(
-    shard: Sentences, decoders: Sequence[SentenceDecoder], start: Start | None, settings: TrainSettings
+    shard: Sentences, decoders: Sequence[SentenceDecoder], start: Start | None, settings: LearningSettings
 ) -> Training:
     """Train on a shard in memory with references; see `train_parts`.
 
@@ -65,7 +67,7 @@ def train_shard(
     return train_parts([Part(shard.sentence_count, lambda: (shard, decoders))], start, settings)
 
 
-def train_parts(parts: Sequence[Part], start: Start | None, settings: TrainSettings) -> Training:
+def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSettings) -> Training:
     """Decode and learn, sentence by sentence, or `delay` sentences at a time (Langford et al. 2009).
 
     Parts are loaded one at a time, and weights carry over from one to the next: the result is the same as for
@@ -128,7 +130,7 @@ class _Pass:
     """One pass over all sentences of an epoch; `before` is the number of steps in earlier epochs."""
 
     def __init__(
-        self, start: Start, before: int, learner: OnlineLearner, settings: TrainSettings, epoch: int
+        self, start: Start, before: int, learner: OnlineLearner, settings: LearningSettings, epoch: int
     ) -> None:
         self.table = WeightTable(start, settings.learner, before)
         self._epoch = epoch

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-import itersel
 from itersel.config.plain import recorded
 from itersel.errors import FilePath
 from itersel.learn.start import STATE, Memory, Start
 from itersel.storage.hdf5 import write_arrays
+from itersel.storage.provenance import SHARD_WEIGHTS, STOPPED, made_with
 from itersel.vectors.weights import FORMAT, Weights, weight_arrays, write_weights
 
 if TYPE_CHECKING:
-    from itersel.config.steps import TrainSettings
+    from itersel.config.steps import LearningSettings
 
 
 class Training(NamedTuple):
@@ -56,18 +55,12 @@ def passed_on(start: Start) -> Training:
     return Training(start.weights, None, 0, 0, 0, 0.0, None, stopped=True)
 
 
-def provenance(settings: TrainSettings) -> dict[str, str | int | float]:
+def provenance(settings: LearningSettings) -> dict[str, str | int | float]:
     """Return how a shard's weights were made; ``settings`` is equal for all shards and epochs."""
-    return {
-        "kind": "shard-weights",
-        "version": itersel.__version__,
-        "settings": json.dumps(recorded(settings), sort_keys=True),
-        "epoch": settings.epoch,
-        "shard": settings.shard,
-    }
+    return made_with(SHARD_WEIGHTS, recorded(settings), epoch=settings.epoch, shard=settings.shard)
 
 
-def write_training(path: FilePath, training: Training, settings: TrainSettings) -> None:
+def write_training(path: FilePath, training: Training, settings: LearningSettings) -> None:
     """Write the weights of a shard, with its state if it has one and the file is HDF5."""
     measured: dict[str, int | float] = {
         "sentences": training.sentences,
@@ -77,7 +70,7 @@ def write_training(path: FilePath, training: Training, settings: TrainSettings) 
     }
     if training.loss is not None:
         measured["loss"] = training.loss
-    found = {"stopped": 1} if training.stopped else measured
+    found = STOPPED if training.stopped else measured
     attributes, state = {**provenance(settings), **found}, training.state
     if state is None or not os.fspath(path).endswith(".h5"):
         write_weights(path, training.weights, attributes)

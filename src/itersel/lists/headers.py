@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import itersel
 from itersel.errors import FilePath, checked
 from itersel.storage.formats import FileFormat
 from itersel.storage.hdf5 import header_of
+from itersel.storage.provenance import made_with
 
 # The iteration of lists that were not decoded with our weights.
 GIVEN = 0
@@ -48,12 +48,6 @@ def header_attributes(
     dense_names: tuple[str, ...],
 ) -> dict[str, Any]:
     """Return the attributes that `read_list_header` reads; `sentences` is a checksum of the sentences."""
-    return {
-        "kind": kind,
-        "version": itersel.__version__,
-        "settings": json.dumps(settings, sort_keys=True),
-        "iteration": iteration,
-        "shard": shard,
-        "sentences": sentences,
-        "dense_names": json.dumps(dense_names),
-    }
+    names = json.dumps(dense_names)
+    place = {"iteration": iteration, "shard": shard}
+    return made_with(kind, settings, **place, sentences=sentences, dense_names=names)

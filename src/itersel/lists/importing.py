@@ -9,11 +9,11 @@ import numpy as np
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath, InputError
-from itersel.lists.counting import with_statistics
+from itersel.lists.learnable import make_learnable
 from itersel.lists.numbers import read_numbers
-from itersel.lists.reading import read_lists, without_duplicates
+from itersel.lists.reading import read_lists
 from itersel.lists.sharding import DENSE_NAMES
-from itersel.lists.table import ListTable
+from itersel.lists.table import NO_NUMBERS, ListTable
 from itersel.storage.declared import DeclaredFolder
 from itersel.storage.files import read_lines
 
@@ -31,8 +31,8 @@ def import_lists(folder: FilePath, number: int, preparation: Preparation) -> Lis
     texts: dict[FilePath, list[str]] = {}
     while cut.has(reference := f"{number}.{reference_columns(len(texts) + 1)[-1]}.gz"):
         texts[cut.path / reference] = read_lines(cut.checked(reference))
-    quality = f"{number}.quality.gz"
-    numbers = read_numbers(cut.checked(quality)) if cut.has(quality) else None
+    name = f"{number}.quality.gz"
+    numbers = read_numbers(cut.checked(name)) if cut.has(name) else None
 
     read = read_lists(
         [cut.checked(f"{number}.lists.gz")],
@@ -45,12 +45,8 @@ def import_lists(folder: FilePath, number: int, preparation: Preparation) -> Lis
         if len(lines) != read.table.sentence_count:
             raise InputError(f"has {len(lines)} lines for {read.table.sentence_count} sentences", path)
 
-    lists = without_duplicates(read)
-    table = with_statistics(lists.table, preparation.cleaned_target, list(texts.values()))
-
-    if numbers is not None:
-        table = table._replace(quality=numbers.of_translations(read.row.shape[0])[lists.row])
-    return table
+    quality = NO_NUMBERS if numbers is None else numbers.of_translations(read.row.shape[0])[read.row]
+    return make_learnable(read, preparation.cleaned_target, list(texts.values()), quality).table
 
 
 def _read_ids(path: FilePath) -> list[int]:

@@ -42,6 +42,7 @@ class ReadLists(NamedTuple):
             dense=table.dense[rows],
             sparse=table.sparse_rows.take(rows),
             text=table.text.take(rows),
+            quality=table.quality[rows] if table.has_quality else table.quality,
         )
         return self._replace(
             table=kept, row=self.row[rows], line=[self.line[row] for row in rows.tolist() if self.line]

@@ -24,8 +24,10 @@ def counting_sort(keys: Int32s, places: Int32s, bound: int) -> Int32s:
     for i in range(places.shape[0]):
         if keys[places[i]] >= 0:
             begin[keys[places[i]] + 1] += 1
+
     for key in range(bound):
         begin[key + 1] += begin[key]
+
     result = np.empty(begin[bound], np.int32)
     for i in range(places.shape[0]):
         key = keys[places[i]]
@@ -67,25 +69,31 @@ def put_number(number: float, text: UInt8s, end: int) -> int:
     if abs(number) < SMALLEST:
         text[end] = _ZERO
         return end + 1
+
     if number < 0:
         text[end] = _MINUS
         end += 1
         number = -number
+
     exponent, scale = DIGITS - 1, 1.0
     # Powers of ten up to 10^22 are exact.
     while number * scale < _LEAST:
         scale *= 10
         exponent -= 1
+
     digits = rounded_product(number, scale)
     if digits == int(_MOST):
         digits //= 10
         exponent += 1
+
     # digits before the point, of which there is none before those of 0.00123
     whole = exponent + 1 if exponent >= 0 else 1 if exponent < -4 else 0
+
     length = DIGITS
     while length > max(whole, 1) and digits % 10 == 0:
         digits //= 10
         length -= 1
+
     if whole == 0:
         text[end], text[end + 1] = _ZERO, _POINT
         for i in range(-exponent - 1):
@@ -93,12 +101,15 @@ def put_number(number: float, text: UInt8s, end: int) -> int:
         end += 1 - exponent
     elif length > whole:
         end += 1
+
     for i in range(length - 1, -1, -1):
         text[end + i - (i < whole < length)] = _ZERO + digits % 10
         digits //= 10
+
     if 0 < whole < length:
         text[end + whole - 1] = _POINT
     end += length
+
     if exponent < -4:
         text[end], text[end + 1] = _EXPONENT, _MINUS
         text[end + 2], text[end + 3] = _ZERO + -exponent // 10, _ZERO + -exponent % 10
@@ -129,17 +140,21 @@ def arpa_lines(ngrams: Int32s, numbers: Float64s, data: UInt8s, offset: Int64s, 
     float64 (n-grams, 1 or 2), what is before the words, and what is behind them; see `put_number`.
     """
     end = 0
+
     for i in range(ngrams.shape[0]):
         end = put_number(numbers[i, 0], text, end)
         for j in range(ngrams.shape[1]):
             text[end] = _SPACE if j else _TAB
             end += 1
+
             for k in range(offset[ngrams[i, j]], offset[ngrams[i, j] + 1]):
                 text[end] = data[k]
                 end += 1
+
         if numbers.shape[1] == 2:
             text[end] = _TAB
             end = put_number(numbers[i, 1], text, end + 1)
+
         text[end] = _LINE
         end += 1
     return end

@@ -111,11 +111,13 @@ def score_word(model: ModelArrays, context: Int32s, length: int, word: int) -> t
     extends = model.unigram_flags[word] & EXTENDS_LEFT != 0
     key = extend_key(FIRST_KEY, word)
     used = 1
+
     while extends and used <= most:
         key = extend_key(key, context[length - used])
         row = find(model, key)
         if row < 0:
             break
+
         score = np.float64(model.values[row, 2])
         extends = model.slots[row, 0] & _LEFT_BIT != _NOTHING
         used += 1
@@ -129,14 +131,17 @@ def backoff_sum(model: ModelArrays, context: Int32s, length: int, least: int) ->
     if least > most:
         return total
     last = context[length - 1]
+
     if least == 1:
         total += np.float64(model.unigram[last, 1])
     extends = model.unigram_flags[last] & EXTENDS_LEFT != 0
     key = extend_key(FIRST_KEY, last)
+
     for n in range(2, most + 1):
         if not extends:
             break
         key = extend_key(key, context[length - n])
+
         if n >= least:
             row = find(model, key)
             if row < 0:

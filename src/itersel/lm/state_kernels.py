@@ -172,10 +172,12 @@ def intern_edge(model: ModelArrays, states: States) -> int:
     begin = states.scratch.shape[0] // 2
     width = states.row.shape[1]
     mask = states.slot.shape[0] - 1
+
     key = np.uint64(0)
     for i in range(width):
         key = (key ^ np.uint64(states.scratch[begin + i])) * HASH_MULTIPLIER
         key ^= key >> HASH_SHIFT
+
     place = np.int64(key & np.uint64(mask))
     while states.slot[place] >= 0:
         edge = states.slot[place]
@@ -184,18 +186,22 @@ def intern_edge(model: ModelArrays, states: States) -> int:
             if states.row[edge, i] != states.scratch[begin + i]:
                 same = False
                 break
+
         if same:
             return np.int64(edge)
         place = (place + 1) & mask
+
     edge = states.counts[0]
     if edge >= states.row.shape[0]:
         states.counts[1] = 1
         return np.int64(0)
+
     score = 0.0
     if states.scratch[begin + KIND] != RIGHT:
         for i in range(states.scratch[begin + LENGTH]):
             states.scratch[i] = states.scratch[begin + WORDS + i]
             score += score_word(model, states.scratch, i, states.scratch[i])[0]
+
     for i in range(width):
         states.row[edge, i] = states.scratch[begin + i]
     states.left_score[edge] = score
@@ -272,14 +278,17 @@ def compose(model: ModelArrays, states: States, a: int, b: int) -> tuple[int, fl
         return b, 0.0
     if b == EMPTY_STATE:
         return a, 0.0
+
     left_b = left_edge(b)
     place = pair_place(states.pairs, RIGHT_PAIR, a & EDGE_MASK, left_b)
     if states.pairs.key[place] == 0:
         place = compose_right(model, states, a, b, place)
     change = np.float64(states.pairs.change[place + CHANGE])
     right = b & EDGE_MASK if b & FULL_BIT else np.int64(states.pairs.edge[place + NEW_RIGHT])
+
     if a & FULL_BIT:
         return (a & LEFT_HALF) | right, change
+
     left_a = left_edge(a)
     place = pair_place(states.pairs, LEFT_PAIR, left_a, left_b)
     if states.pairs.key[place] == 0:
@@ -335,12 +344,14 @@ def composed_change(model: ModelArrays, states: States, right_a: int, left_b: in
     length = np.int64(states.row[right_a, LENGTH])
     for i in range(length):
         words[i] = states.row[right_a, WORDS + i]
+
     change = -states.left_score[left_b]
     for i in range(states.row[left_b, LENGTH]):
         word = states.row[left_b, WORDS + i]
         change += score_word(model, words, length, word)[0]
         words[length] = word
         length += 1
+
     if states.row[left_b, KIND] == FULL and states.row[left_b, LENGTH] < model.order - 1:
         change += backoff_sum(model, words, length, states.row[left_b, LENGTH] + 1)
     return change
@@ -354,11 +365,13 @@ def composed_left(model: ModelArrays, states: States, left_a: int, left_b: int) 
     length = np.int64(row[left_a, LENGTH])
     for i in range(length):
         words[made + WORDS + i] = row[left_a, WORDS + i]
+
     kind = row[left_b, KIND]
     for i in range(row[left_b, LENGTH]):
         if length == model.order - 1:
             kind = FULL
             break
+
         words[made + WORDS + length] = row[left_b, WORDS + i]
         flags = ngram_flags(model, words, made + WORDS, made + WORDS + length + 1)
         if flags < 0 or not flags & EXTENDS_LEFT:
@@ -366,6 +379,7 @@ def composed_left(model: ModelArrays, states: States, left_a: int, left_b: int) 
             kind = FULL
             break
         length += 1
+
     words[made + LENGTH], words[made + KIND] = length, kind
     return intern_edge(model, states)
 
@@ -376,10 +390,12 @@ def composed_right(model: ModelArrays, states: States, right_a: int, right_b: in
     row, words = states.row, states.scratch
     made = clear_row(states)
     from_a, length = np.int64(row[right_a, LENGTH]), np.int64(row[right_b, LENGTH])
+
     for i in range(from_a):
         words[i] = row[right_a, WORDS + i]
     for i in range(length):
         words[from_a + i] = row[right_b, WORDS + i]
+
     end = from_a + length
     for longer in range(length + 1, min(end, model.order - 1) + 1):
         flags = ngram_flags(model, words, end - longer, end)
@@ -387,6 +403,7 @@ def composed_right(model: ModelArrays, states: States, right_a: int, right_b: in
             break
         if flags & EXTENDS_RIGHT:
             length = longer
+
     for i in range(length):
         words[made + WORDS + i] = words[end - length + i]
     words[made + LENGTH] = length

@@ -11,6 +11,7 @@ from itersel.config.defaults import never_null
 from itersel.config.splits import has_lists
 from itersel.config.tuners import Batch, NoTuner
 from itersel.config.values import Config, Experiment
+from itersel.results import CORPUS, EXPERIMENTS, INDEX, PREPARATION, RECASER
 
 
 def no_option(path: str) -> str:
@@ -50,21 +51,21 @@ class Files:
     def __init__(self, config: Config) -> None:
         results = no_option(os.path.join(config.output, config.name))
         # the folders of all results, and of downloads
-        self.results, self.fetched = results, f"{results}/corpus/fetched"
+        self.results, self.fetched = results, f"{results}/{CORPUS}/fetched"
         # the compiled language model of all text, none with lists; the index of the training corpus
-        self.model, self.index = f"{results}/lm/lm.bin", f"{results}/grammar/index"
+        self.model, self.index = f"{results}/lm/lm.bin", f"{results}/{INDEX}"
         self.models = [] if has_lists(config) else [self.model]
         # how train was prepared, and the recaser learned from it
-        self.preparation = f"{results}/corpus/preparation.json"
-        self.recaser = f"{results}/corpus/recaser.json"
+        self.preparation = f"{results}/{PREPARATION}"
+        self.recaser = f"{results}/{RECASER}"
 
     def text(self, split: str, column: str) -> str:
         """Return a column of a split: source, target, target.1, task, raw, ..."""
-        return f"{self.results}/corpus/{split}.{column}.gz"
+        return f"{self.results}/{CORPUS}/{split}.{column}.gz"
 
     def experiment(self, name: str, path: str) -> str:
         """Return a file of an experiment."""
-        return f"{self.results}/experiments/{name}/{path}"
+        return f"{self.results}/{EXPERIMENTS}/{name}/{path}"
 
     def experiments(self, names: list[str], path: str) -> list[str]:
         """Return the file with this name for each of several experiments."""

@@ -16,6 +16,7 @@ from itersel.config.values import Config
 from itersel.corpus.sharding import deal_files
 from itersel.plan.commands import Files, held_out_iterations, held_out_tuner
 from itersel.plan.texts import Shards
+from itersel.results import BEST, DECISION, EPOCH_PREFIX, MIXED, WEIGHTS, epoch_folder, shard_weights
 
 # Most threads that a job requests; --set-threads train_shard=N changes the number.
 MOST_THREADS = 8
@@ -81,7 +82,7 @@ class Epochs:
 
     def passed_translation(self, wildcards: Any) -> dict[str, list[str]]:
         """Return the files of `Epoch.passed_on` for a translation; none at the best epoch."""
-        name, _, number = wildcards.stage.partition("epoch-")
+        name, _, number = wildcards.stage.partition(EPOCH_PREFIX)
         if name:
             return {"patience": [], "passed_on": []}
         epoch = self.epoch(wildcards.experiment, int(number))
@@ -157,10 +158,10 @@ class Epoch:
     def __init__(self, epochs: Epochs, name: str, number: int) -> None:
         self.epochs, self.name, self.number = epochs, name, number
         self.experiment = epochs.config.experiments[name]
-        self.folder = epochs.files.experiment(name, f"epoch-{number}")
-        self.weights = f"{self.folder}/weights.h5"
+        self.folder = epochs.files.experiment(name, epoch_folder(number))
+        self.weights = f"{self.folder}/{WEIGHTS}"
         # whether training stops after this epoch
-        self.decision = f"{self.folder}/patience.json"
+        self.decision = f"{self.folder}/{DECISION}"
 
         learner = self.experiment.learner
         self.is_batch = isinstance(learner, Batch)
@@ -170,7 +171,7 @@ class Epoch:
         self.last_iteration = number if self.is_batch else held_out_iterations(self.experiment)
 
         # the output of `itersel step mix`, which may be tuned afterwards
-        self.mixed = f"{self.folder}/mixed.h5" if name in epochs.held_out else self.weights
+        self.mixed = f"{self.folder}/{MIXED}" if name in epochs.held_out else self.weights
 
     @property
     def before(self) -> Epoch:
@@ -182,7 +183,7 @@ class Epoch:
         """The weights that all shards start with: none, another experiment's, tuned or mixed ones."""
         if self.number == 1:
             start = self.experiment.start_from
-            return [self.epochs.files.experiment(start, "best/weights.h5")] if start else []
+            return [self.epochs.files.experiment(start, f"{BEST}/{WEIGHTS}")] if start else []
         is_tuned = self.experiment.held_out.start == "tuned"
         return [self.before.weights if is_tuned else self.before.mixed]
 
@@ -246,4 +247,4 @@ class Epoch:
 
     def shard_weights(self, number: int | str) -> str:
         """Return the weights of a shard."""
-        return f"{self.folder}/shard-{number}.h5"
+        return f"{self.folder}/{shard_weights(number)}"

@@ -19,6 +19,7 @@ from itersel.lists.numbers import checked_quality
 from itersel.lists.summary import find_lists, summarise
 from itersel.plan.commands import Files, no_option
 from itersel.plan.texts import Shards, Texts
+from itersel.results import CORPUS
 
 
 class ListTexts:
@@ -47,7 +48,7 @@ class ListTexts:
         """Return the corpus files written from the user's files."""
         found = [self._files.text(split, column) for column in self._columns(split)]
         if self._texts.has_references(split):
-            found.append(f"{self._files.results}/corpus/{split}.statistics.json")
+            found.append(f"{self._files.results}/{CORPUS}/{split}.statistics.json")
         return [*found, self._files.preparation, self._files.recaser] if split == "train" else found
 
     def text_options(self, split: str) -> str:
@@ -62,7 +63,7 @@ class ListTexts:
             tokenized=data.tokenized,
             source_language=data.source_language,
             target_language=data.target_language,
-            output=f"{self._files.results}/corpus",
+            output=f"{self._files.results}/{CORPUS}",
         )
 
     def _references(self, split: str) -> list[str]:

@@ -13,6 +13,7 @@ from itersel.config.steps import TuneSettings
 from itersel.config.values import Config
 from itersel.plan.commands import Files, held_out_tuner
 from itersel.plan.epochs import Epoch, Epochs
+from itersel.results import WEIGHTS
 
 
 class _Iterations(Protocol):
@@ -176,7 +177,7 @@ class Lists:
         epoch, iteration = self._epochs.of(wildcards), self.iteration(wildcards)
         iterations = self._of(wildcards)
         if iteration > 1:
-            return [f"{iterations.folder(epoch, iteration - 1)}/weights.h5"]
+            return [f"{iterations.folder(epoch, iteration - 1)}/{WEIGHTS}"]
         return iterations.first_weights(epoch)
 
     def step(self, wildcards: Any) -> str:

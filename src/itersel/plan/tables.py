@@ -31,6 +31,7 @@ from itersel.evaluate.names import TOKENIZED_BLEU
 from itersel.plan.commands import Files, held_out_tuner, no_option
 from itersel.plan.epochs import Epochs
 from itersel.plan.texts import HASH, Shards, Texts
+from itersel.results import BEST, DERIVATIONS, EVALUATION, REPORT, SYSTEM, best_folder
 
 
 class Tables:
@@ -98,7 +99,7 @@ class Tables:
     @property
     def counts_of_rules(self) -> list[str]:
         """The numbers of rules, by split."""
-        return [f"{self._files.results}/report/rules.{split}.json" for split in self.counted]
+        return [f"{self._files.results}/{REPORT}/rules.{split}.json" for split in self.counted]
 
     @property
     def corpora_settings(self) -> str:
@@ -189,11 +190,11 @@ class Tables:
 
     def _stage(self, test_set: str) -> str:
         """Return the stage whose weights translate a test set: `best`, or its own with its own devtest."""
-        return f"best-{test_set}" if test_set in self._texts.own_devtests else "best"
+        return best_folder(test_set if test_set in self._texts.own_devtests else None)
 
     def system_files(self, test_set: str) -> list[str]:
         """Return the descriptions of the compared systems at the epochs chosen for a test set."""
-        return self._files.experiments(self.compared, f"{self._stage(test_set)}/system.json")
+        return self._files.experiments(self.compared, f"{self._stage(test_set)}/{SYSTEM}")
 
     def translations(self, test_set: str) -> list[str]:
         """Return the tokenised translations of a test set by the compared systems."""
@@ -216,17 +217,17 @@ class Tables:
 
     def output_texts(self, test_set: str) -> list[str]:
         """Return the plain text of a test set by other systems."""
-        return [f"{self._files.results}/evaluation/{test_set}/{name}.txt" for name in self.outputs]
+        return [f"{self._files.results}/{EVALUATION}/{test_set}/{name}.txt" for name in self.outputs]
 
     def plain_references(self, test_set: str) -> list[str]:
         """Return the plain-text references of a test set."""
         count = len(self._texts.references(self._texts.test_sets[test_set]))
-        folder = f"{self._files.results}/evaluation/{test_set}"
+        folder = f"{self._files.results}/{EVALUATION}/{test_set}"
         return [f"{folder}/reference.{number}.txt" for number in range(count)]
 
     def counts(self, test_set: str) -> list[str]:
         """Return the counts from which the translations of a test set are scored."""
-        folder = f"{self._files.results}/evaluation/{test_set}/counts"
+        folder = f"{self._files.results}/{EVALUATION}/{test_set}/counts"
         return [f"{folder}/{name}.h5" for name in (*self.compared, *self.outputs)]
 
     @property
@@ -300,7 +301,7 @@ class Tables:
     def _own_translations(self, wildcards: Any) -> dict[str, str]:
         names = self.independent[wildcards.independent]
         return {
-            label: self._files.experiment(name, f"best/{wildcards.split}.txt")
+            label: self._files.experiment(name, f"{BEST}/{wildcards.split}.txt")
             for label, name in names.items()
         }
 
@@ -314,7 +315,7 @@ class Tables:
     def explained_derivations(self) -> list[str]:
         """The derivations that the page shows."""
         has_some = self._config.report.derivations and not splits.has_lists(self._config)
-        return [f"{self._files.results}/report/derivations.json"] if has_some else []
+        return [f"{self._files.results}/{DERIVATIONS}"] if has_some else []
 
 
 def _own_label(experiment: Experiment) -> str | None:

@@ -18,6 +18,7 @@ from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import TABLE_FORMATS, Corpus, Fields, format_of
 from itersel.corpus.text_names import text_name
 from itersel.plan.commands import Files
+from itersel.results import CORPUS
 
 HASH = "hash"
 # The column of the original source.
@@ -43,7 +44,7 @@ class Texts:
         # the text from which train and the splits that are not given are prepared: train, or the Help by hash
         self.first = HASH if self._is_help else "train"
         # prepared text only for the language model, if the config names any
-        self._monolingual = [f"{files.results}/corpus/monolingual.gz"] if config.data.monolingual else []
+        self._monolingual = [f"{files.results}/{CORPUS}/monolingual.gz"] if config.data.monolingual else []
 
         # downloaded corpora, by the names of their folders
         self.downloads = {
@@ -58,7 +59,7 @@ class Texts:
         """Return the corpora of a split; `hash` is the text that is split by hash."""
         if split == HASH:
             source, target, task = (
-                (f"{self._files.results}/corpus/help/{side}.gz",) for side in ("source", "target", "task")
+                (f"{self._files.results}/{CORPUS}/help/{side}.gz",) for side in ("source", "target", "task")
             )
             return [Corpus(source=source, target=target, task=task)]
         return splits.corpora(self._config, split, self._files.fetched)
@@ -122,7 +123,7 @@ class Texts:
     def help_options(self) -> str:
         """The options of `itersel corpus libreoffice-help`."""
         data = self._config.data
-        place = {"from": data.folder} if data.folder else {"mirror": data.mirror, "release": data.release}
+        place = {"folder": data.folder} if data.folder else {"mirror": data.mirror, "release": data.release}
         return shell_options(
             source_language=data.source_language, target_language=data.target_language, **place
         )
@@ -132,15 +133,15 @@ class Texts:
         """The statistics of preparing all splits, train first; with lists, of splits with references."""
         if splits.has_lists(self._config):
             listed = [one for one in ("train", *self.held_out) if self.has_references(one)]
-            return [f"{self._files.results}/corpus/{split}.statistics.json" for split in listed]
+            return [f"{self._files.results}/{CORPUS}/{split}.statistics.json" for split in listed]
         first = "" if self._is_help else "train."
         given = [f"{split}." for split in self.given]
-        return [f"{self._files.results}/corpus/{split}statistics.json" for split in (first, *given)]
+        return [f"{self._files.results}/{CORPUS}/{split}statistics.json" for split in (first, *given)]
 
     @property
     def collection(self) -> list[str]:
         """The statistics of collecting the text; none if the config names the files."""
-        return [f"{self._files.results}/corpus/help/statistics.json"] if self._is_help else []
+        return [f"{self._files.results}/{CORPUS}/help/statistics.json"] if self._is_help else []
 
     @property
     def prepared(self) -> list[str]:
@@ -161,7 +162,7 @@ class Texts:
         """Return the options of `itersel corpus prepare`: for a held-out split, or without one for train."""
         data, split = self._config.data, getattr(wildcards, "held_out", self.first)
         corpora = corpora_options(self.corpora(split))
-        output = shell_options(output=f"{self._files.results}/corpus")
+        output = shell_options(output=f"{self._files.results}/{CORPUS}")
 
         if split != self.first:
             prepare = shell_options(
@@ -169,21 +170,21 @@ class Texts:
                 preparation=self._files.preparation,
                 max_held_out=data.max_held_out,
                 max_line_bytes=data.max_line_bytes,
-                drop_invalid=data.drop_invalid_pairs,
+                drop_invalid_pairs=data.drop_invalid_pairs,
             )
             return f"{prepare} {corpora} {output}"
 
         cut = [f"{name}={size}" for name, size in splits.cut_sizes(self._config).items()]
         prepare = shell_options(
             split=split,
-            drop_invalid=data.drop_invalid_pairs,
+            drop_invalid_pairs=data.drop_invalid_pairs,
             source_language=data.source_language,
             target_language=data.target_language,
             max_length=data.max_length,
             max_ratio=data.max_ratio,
             deduplicate=None if self._is_help else data.deduplicate,
             cut=cut,
-            keep_overlap=not data.drop_overlap,
+            no_drop_overlap=not data.drop_overlap,
             max_train=data.max_train,
             # stated only if this job makes held-out sets: otherwise, a change must not prepare train again
             max_held_out=data.max_held_out if self._is_help or cut else None,
@@ -191,8 +192,8 @@ class Texts:
             modules=",".join(data.modules) or None,
             held_out_modules=",".join(data.held_out_modules) or None,
             tokenized=data.tokenized,
-            protect=list(data.protected),
-            split_compounds=data.compound_splitting,
+            protected=list(data.protected),
+            compound_splitting=data.compound_splitting,
         )
 
         monolingual = shell_options(monolingual=list(data.monolingual))

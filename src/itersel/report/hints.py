@@ -14,6 +14,7 @@ from itersel.corpus.prepare import Preparation
 from itersel.corpus.text import split_words, text_blocks
 from itersel.errors import InputError
 from itersel.evaluate.names import sign_of
+from itersel.results import SYSTEM
 from itersel.system.chosen import read_system
 
 # Number of words in a sentence that is short, but not a heading.
@@ -33,7 +34,7 @@ def hints(
     """
 
     def score(name: str) -> float:
-        system = read_system(systems[name] / "system.json")
+        system = read_system(systems[name] / SYSTEM)
         return sign_of(system.chosen_by) * system.devtest_scores[system.epoch - 1]
 
     name = max(systems, key=score)

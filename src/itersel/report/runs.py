@@ -41,15 +41,15 @@ from itersel.evaluate.significance import (
 )
 from itersel.report.baseline import best_on_devtest, is_experiment
 from itersel.report.page.corpus import read_corpus
-from itersel.report.page.folder import RUN, read_run
+from itersel.report.page.folder import read_run
 from itersel.report.page.sentences import references_of, split_of_test_set, translation_of
 from itersel.report.page.table import read_table
 from itersel.report.runs_settings import RunSettings, compare_settings, varied_numbers
 from itersel.report.scores import Scores, better_than, describe_test
+from itersel.results import CORPUS, EVALUATION, EXPERIMENTS, PREPARATION, RUN, TABLE
 from itersel.storage.arrays import Float64s
 from itersel.storage.text_table import Content
 
-TABLE = "report/table.json"
 # Scores that are recomputed from the counts differ from those in the table by rounding at most.
 ROUNDING = 1e-6
 
@@ -286,7 +286,7 @@ def _counts(
 
 def _read_counts(run: Finished, repeat: str, name: str) -> tuple[Metric, Sums]:
     """Return a metric of detokenised text, and the counts of all test sets."""
-    folders = [run.folder / "evaluation" / one["name"] / "counts" for one in run.table["test_sets"]]
+    folders = [run.folder / EVALUATION / one["name"] / "counts" for one in run.table["test_sets"]]
     counts = pool_counts([read_counts(folder / f"{repeat}.h5").counts for folder in folders])
     return next(item for item in counts.items() if item[0].name == name)
 
@@ -304,7 +304,7 @@ def _tokenized_test_sets(run: Finished) -> list[_TestSet]:
     """Return the test sets of a run for tokenised BLEU."""
     found = []
     for name in (one["name"] for one in run.table["test_sets"]):
-        paths = references_of(run.folder / "corpus", split_of_test_set(name))
+        paths = references_of(run.folder / CORPUS, split_of_test_set(name))
         if not paths:
             raise InputError(f"has no references of '{name}'; run snakemake again", run.folder)
         lines = read_references(paths)
@@ -314,11 +314,11 @@ def _tokenized_test_sets(run: Finished) -> list[_TestSet]:
 
 def _count_tokenized(run: Finished, repeat: str, test_sets: Sequence[_TestSet]) -> tuple[Metric, Sums]:
     """Return BLEU of tokenised text, and the counts of all test sets."""
-    folder, counts = run.folder / "experiments" / repeat, []
+    folder, counts = run.folder / EXPERIMENTS / repeat, []
     is_output = repeat in run.systems and not is_experiment(run.systems[repeat])
 
     for name, metric, references, file in test_sets:
-        plain = run.folder / "evaluation" / name / f"{repeat}.txt"
+        plain = run.folder / EVALUATION / name / f"{repeat}.txt"
         path = plain if is_output else translation_of(folder, name)
         if not path:
             raise InputError(f"has no translations of '{name}'; run snakemake again", folder)
@@ -326,7 +326,7 @@ def _count_tokenized(run: Finished, repeat: str, test_sets: Sequence[_TestSet]) 
         text = read_translations(path, references, file)
         if is_output:
             # it is plain text
-            text = read_preparation(run.folder / "corpus" / "preparation.json").cleaned_target(text)
+            text = read_preparation(run.folder / PREPARATION).cleaned_target(text)
         counts.append(metric.counts(text))
 
     return test_sets[0].metric, np.vstack(counts)

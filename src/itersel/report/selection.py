@@ -12,10 +12,11 @@ from itersel.config.mixing import MIXINGS
 from itersel.errors import FilePath, InputError
 from itersel.select.mix import recorded_keys
 from itersel.select.path import PATH, read_step
-from itersel.select.selection import KIND, MATRIX
+from itersel.select.selection import MATRIX
 from itersel.storage.arrays import Bools, Float64s, Int8s, Int64s, UInt64s
 from itersel.storage.formats import damaged_file
 from itersel.storage.hdf5 import header_of, read_arrays
+from itersel.storage.provenance import SHARD_MATRIX, read_provenance
 from itersel.storage.strings import StringTable
 from itersel.storage.text_table import Content, aligned, tab_separated
 from itersel.vectors.features import feature_groups, find_groups
@@ -59,7 +60,7 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
         if found.get("mixing") == PATH:
             step = read_step(found, path)
             state = {"threshold": step.threshold, "loss_before": step.loss, "ended": step.stopped}
-        elif found.get("stopped"):
+        elif read_provenance(found, path).stopped:
             state = {"passed_on": True}
 
         groups = {ALL: np.ones_like(columns.selected)}
@@ -75,13 +76,14 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
 
 def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
     found = header_of(path, MATRIX).attributes
-    if found.get("kind") != KIND:
+    made = read_provenance(found, path)
+    if made.kind != SHARD_MATRIX:
         raise InputError("is not the selection.h5 of an epoch; name one for each epoch", path)
     if found.get("mixing") not in MIXINGS:
         raise InputError(f"has the unknown mixing {found.get('mixing')!r}; mix that epoch again", path)
-    if found.get("epoch") != epoch:
+    if made.epoch != epoch:
         raise InputError(
-            f"is from epoch {found.get('epoch')}, expected epoch {epoch}; name the epochs in order", path
+            f"is from epoch {made.epoch}, expected epoch {epoch}; name the epochs in order", path
         )
 
     arrays, _ = read_arrays(path, MATRIX)

@@ -103,18 +103,22 @@ def find_columns(
     shift = np.uint64(0)
     while (high - low) >> shift >= homes:
         shift += np.uint64(1)
+
     for empty in range(work.slot_column.shape[0]):
         work.slot_column[empty] = -1
+
     count, turn = 0, 0
     for z in range(begin.shape[0]):
         for entry in range(begin[z], end[z]):
             if not abs(value[entry]) <= MAX_MAGNITUDE:
                 return count, entry, entry
+
             work.column[turn] = -1
             if value[entry] != 0.0:
                 slot = np.int64((key[entry] - low) >> shift)
                 while work.slot_column[slot] != -1 and work.slot_key[slot] != key[entry]:
                     slot += 1
+
                 found = work.slot_column[slot]
                 if found == -1:
                     found = np.int32(count)
@@ -126,6 +130,7 @@ def find_columns(
                     return count, entry, work.first[found]
                 work.column[turn] = found
                 work.size[found] += 1
+
             turn += 1
     return count, -1, -1
 
@@ -180,20 +185,24 @@ def merge_entries(
     work = make_workspace(min(total, BLOCK + BLOCK // 16))  # a little more than the mean
     merged, last = 0, low
     columns.offset[0] = 0
+
     for block in range(blocks):
         block_low = low if block == 0 else last + np.uint64(1)
         last = high if block == blocks - 1 else block_low + width
+
         count = 0
         for z in range(shards):
             end[z] = begin[z]
             while end[z] < entries.begin[z + 1] and entries.key[end[z]] <= last:
                 end[z] += 1
             count += end[z] - begin[z]
+
         if count > work.column.shape[0]:
             work = make_workspace(count)
         found, bad, other = find_columns(entries, begin, end, block_low, last, work)
         if bad >= 0:
             return 0, bad, other
+
         sort_columns(entries.key, work)
         for rank in range(found):
             column = work.order[rank]
@@ -202,6 +211,7 @@ def merge_entries(
             work.place[column] = columns.offset[merged]
             columns.offset[merged + 1] = columns.offset[merged] + work.size[column]
             merged += 1
+
         place_entries(entries, begin, end, work, columns)
         for z in range(shards):
             begin[z] = end[z]
@@ -225,6 +235,7 @@ def column_totals(offset: Int64s, value: Float64s, kind: int) -> Float64s:
                 result[c] += magnitude * magnitude
             else:
                 result[c] = max(result[c], magnitude)
+
         if kind == L2:
             result[c] = np.sqrt(result[c])
     return result

@@ -14,7 +14,6 @@ from typing import Any, cast
 
 import numpy as np
 
-import itersel
 from itersel.config.mixing import Mixing, PathFollowing, Selection
 from itersel.config.plain import plain
 from itersel.config.steps import MixSettings
@@ -22,10 +21,18 @@ from itersel.errors import FilePath, InputError
 from itersel.run.progress import progress
 from itersel.select.merge_kernels import Entries, WeightColumns, make_columns, merge_entries
 from itersel.select.path import PathStep, next_step, read_step, require_stopped
-from itersel.select.selection import CHOICES, KIND, MatrixWriter, Selector, above, feature_norms
+from itersel.select.selection import CHOICES, MatrixWriter, Selector, above, feature_norms
 from itersel.select.shard_files import ShardFile, ShardReader, open_shard
 from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.hdf5_rows import stream_hdf5
+from itersel.storage.provenance import (
+    MIXED_WEIGHTS,
+    SHARD_MATRIX,
+    SHARD_WEIGHTS,
+    STOPPED,
+    made_with,
+    read_provenance,
+)
 from itersel.storage.strings import StringTable
 from itersel.vectors.weights import (
     Weights,
@@ -36,8 +43,6 @@ from itersel.vectors.weights import (
     write_weights,
 )
 
-# the kinds of weights files, as recorded in their attributes
-SHARD, MIXED = "shard-weights", "mixed-weights"
 TEXT = "is a text file, which does not record its settings"
 
 
@@ -60,10 +65,11 @@ def mix(
     """
     _check_names(output, settings, previous, matrix, stopped)
     shards = _open_shards(inputs, settings)
-    attributes = _provenance(settings, shards[0].settings)
+    attributes = _attributes(settings)
+    trained_with = shards[0].made.settings
     found, before = None, None
     if previous is not None:
-        before, found = _read_previous(previous, settings, attributes)
+        before, found = _read_previous(previous, settings, trained_with, attributes)
 
     step = None
     if isinstance(settings.mixing, PathFollowing):
@@ -73,7 +79,7 @@ def mix(
         attributes |= step.attributes()
     else:
         require_stopped(shards, stopped)
-        attributes |= {"stopped": 1} if stopped else {}
+        attributes |= STOPPED if stopped else {}
 
     if previous is not None and stopped:
         # every shard passes on the weights of the previous epoch, which are merged as those of shards are
@@ -107,7 +113,7 @@ def mix(
             )
 
         if writer is not None:
-            writer.finish(selected, {"kind": KIND, **attributes})
+            writer.finish(selected, made_with(SHARD_MATRIX, trained_with, **attributes))
 
         if not stopped and before is not None and step is None:
             try:
@@ -117,7 +123,7 @@ def mix(
             except InputError as error:  # two features with the same key
                 raise InputError(error.message, previous) from None
 
-    write_weights(output, weights, {"kind": MIXED, **attributes})
+    write_weights(output, weights, made_with(MIXED_WEIGHTS, trained_with, **attributes))
 
 
 def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardFile]:
@@ -130,26 +136,26 @@ def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardFile
         if not path.endswith(".h5"):
             raise InputError(f"{TEXT}; train with an --output that ends in .h5", path)
         shard = open_shard(path)
-        first = next(iter(shards.values()), shard)
+        made, first = shard.made, next(iter(shards.values()), shard)
 
-        if shard.kind != SHARD:
-            kind = f"is of kind '{shard.kind}'" if shard.kind else "is of unknown kind"
-            raise InputError(f"{kind}, expected '{SHARD}'; give the output of 'itersel train'", path)
-        if shard.epoch != settings.epoch:
+        if made.kind != SHARD_WEIGHTS:
+            kind = f"is of kind '{made.kind}'" if made.kind else "is of unknown kind"
+            raise InputError(f"{kind}, expected '{SHARD_WEIGHTS}'; give the output of 'itersel train'", path)
+        if made.epoch != settings.epoch:
             expected = f"expected epoch {settings.epoch}; train the shard in this epoch"
-            raise InputError(f"is from epoch {shard.epoch}, {expected}", path)
-        if not 0 <= shard.shard < settings.shards:
+            raise InputError(f"is from epoch {made.epoch}, {expected}", path)
+        if not 0 <= made.shard < settings.shards:
             numbers = f"{settings.shards} shards are numbered 0 to {settings.shards - 1}"
-            why = f"is from shard {shard.shard}, but {numbers}; train with another --shard-number"
+            why = f"is from shard {made.shard}, but {numbers}; train with another --shard-number"
             raise InputError(why, path)
 
-        if shard.settings != first.settings:
+        if made.settings != first.made.settings:
             raise InputError(f"was trained with different settings than {first.path}; train it again", path)
-        if shard.shard in shards:
-            other = shards[shard.shard].path
-            raise InputError(f"contains shard {shard.shard}, as does {other}; give each shard once", path)
+        if made.shard in shards:
+            other = shards[made.shard].path
+            raise InputError(f"contains shard {made.shard}, as does {other}; give each shard once", path)
 
-        shards[shard.shard] = shard
+        shards[made.shard] = shard
     return [shards[number] for number in range(settings.shards)]
 
 
@@ -178,21 +184,23 @@ def _check_names(
 
 
 def _read_previous(
-    path: FilePath, settings: MixSettings, attributes: Mapping[str, Any]
+    path: FilePath, settings: MixSettings, trained_with: str, attributes: Mapping[str, Any]
 ) -> tuple[Weights, dict[str, Any]]:
     """Read the previous epoch's mixed weights, and check by their attributes that they belong here."""
     if not os.fspath(path).endswith(".h5"):
         raise InputError(f"{TEXT}; mix the previous epoch with an --output that ends in .h5", path)
 
     weights, found = read_with_attributes(path)
-    if found.get("kind") != MIXED:
+    made = read_provenance(found, path)
+    if made.kind != MIXED_WEIGHTS:
         raise InputError(
-            f"is not of kind '{MIXED}'; give the output of 'itersel step mix' for the previous epoch", path
+            f"is not of kind '{MIXED_WEIGHTS}'; give the output of 'itersel step mix' for the previous epoch",
+            path,
         )
 
-    if (found.get("mixing"), found.get("epoch")) != (settings.name, settings.epoch - 1):
+    if (found.get("mixing"), made.epoch) != (settings.name, settings.epoch - 1):
         raise InputError(
-            f"is from mixing {found.get('mixing')}, epoch {found.get('epoch')}; "
+            f"is from mixing {found.get('mixing')}, epoch {made.epoch}; "
             f"expected {settings.name}, epoch {settings.epoch - 1}",
             path,
         )
@@ -200,7 +208,7 @@ def _read_previous(
         raise InputError(
             f"was mixed from {found.get('shards')} shards, not {settings.shards}; mix that epoch again", path
         )
-    if found.get("settings") != attributes["settings"]:
+    if made.settings != trained_with:
         raise InputError("was trained with different settings than the shards; train that epoch again", path)
 
     for name in recorded_keys(settings.mixing):
@@ -221,10 +229,14 @@ def _make_selection(settings: MixSettings, step: PathStep | None, stopped: bool)
     return Selector(above, -math.inf)
 
 
-def _provenance(settings: MixSettings, training: str) -> dict[str, Any]:
-    """Return the output's attributes: everything that affects the weights."""
-    place = {"mixing": settings.name, "epoch": settings.epoch, "shards": settings.shards}
-    return {"version": itersel.__version__, "settings": training, **place, **_attributes(settings.mixing)}
+def _attributes(settings: MixSettings) -> dict[str, str | int | float]:
+    """Return how the output was mixed, as its attributes record it besides how the shards were trained."""
+    place: dict[str, str | int] = {
+        "mixing": settings.name,
+        "epoch": settings.epoch,
+        "shards": settings.shards,
+    }
+    return {**place, **_recorded(settings.mixing)}
 
 
 def recorded_keys(mixing: Mixing | type[Mixing]) -> tuple[str, ...]:
@@ -233,7 +245,7 @@ def recorded_keys(mixing: Mixing | type[Mixing]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(["norm", *declared]))
 
 
-def _attributes(mixing: Mixing) -> dict[str, str | int | float]:
+def _recorded(mixing: Mixing) -> dict[str, str | int | float]:
     """Return the keys of a mixing that have a value, as attributes of a file: text and numbers."""
     values = {name: plain(getattr(mixing, name)) for name in recorded_keys(mixing)}
     texts = {name: " ".join(map(str, value)) for name, value in values.items() if isinstance(value, list)}

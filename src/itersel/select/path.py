@@ -45,7 +45,7 @@ def read_step(attributes: Mapping[str, Any], path: FilePath) -> PathStep:
 def require_stopped(shards: Sequence[ShardFile], stopped: bool) -> None:
     """Raise an InputError for a shard that was trained although training has `stopped`, or the reverse."""
     for shard in shards:
-        if shard.stopped != stopped:
+        if shard.made.stopped != stopped:
             how, has = ("was trained", "has") if stopped else ("was passed on untrained", "has not")
             raise InputError(f"{how} although training {has} stopped; train it again", shard.path)
 

@@ -29,7 +29,6 @@ DATASETS = {
     "selected": Array("|u1", ("D",), most=1),
     "v": FORMAT.arrays["v"],
 }
-KIND = "shard-matrix"
 # Excludes the entries of W, which only users read, with h5py.
 MATRIX = FileFormat(
     FORMAT.kind,

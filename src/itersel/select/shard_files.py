@@ -24,6 +24,7 @@ from itersel.select.merge_kernels import Entries
 from itersel.storage.arrays import Int64s, UInt8s
 from itersel.storage.formats import Digest, check_digests, check_strings, damaged
 from itersel.storage.hdf5 import ERRORS, find_dataset, one_line, open_hdf5, read_header
+from itersel.storage.provenance import Provenance, read_provenance
 from itersel.vectors.feature_kernels import hash_names
 from itersel.vectors.weights import FORMAT
 
@@ -40,12 +41,8 @@ class ShardFile(NamedTuple):
     """The positions and lengths of the arrays of a weights file, and its attributes."""
 
     path: str
-    kind: str  # empty if missing, as the next
-    settings: str
-    epoch: int  # -1 if missing, as the next
-    shard: int
+    made: Provenance
     loss: float | None  # of the weights that the shard started from; None if not measured
-    stopped: bool  # training has stopped: the weights are those that the shard started from
     weights: int  # number of weights
     name_length: int  # bytes of their names
     position: dict[str, int]  # in bytes, of each of `ARRAYS`
@@ -56,7 +53,7 @@ def open_shard(path: str) -> ShardFile:
     """Find the arrays of a weights file of `itersel train`."""
     with open_hdf5(path) as stream:
         header = read_header(stream, FORMAT, path)
-        found = header.attributes.get
+        made = read_provenance(header.attributes, path)
 
         try:
             # arrays are only opened once they are known to be in this file
@@ -66,12 +63,8 @@ def open_shard(path: str) -> ShardFile:
 
             return ShardFile(
                 path,
-                str(found("kind", "")),
-                str(found("settings", "")),
-                _whole(found("epoch", -1)),
-                _whole(found("shard", -1)),
-                _loss(found("loss")),
-                bool(found("stopped", 0)),
+                made,
+                _loss(header.attributes.get("loss")),
                 count,
                 length,
                 {name: _position(arrays[name], name, sizes[name]) for name in ARRAYS},
@@ -79,12 +72,6 @@ def open_shard(path: str) -> ShardFile:
             )
         except ERRORS as error:
             raise InputError(f"{DAMAGED} ({one_line(error)})", path) from None
-
-
-def _whole(value: object) -> int:
-    if type(value) is not int:
-        raise ValueError("the number of the epoch or shard is not a whole number")
-    return value
 
 
 def _loss(value: object) -> float | None:

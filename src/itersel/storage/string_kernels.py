@@ -42,15 +42,18 @@ def distinct_words(text: UInt8s) -> tuple[Int32s, Int64s]:
     mask = 1
     while mask < most:
         mask = 2 * mask + 1
+
     slot = np.full(mask + 1, -1, np.int32)
     numbers, bounds = np.empty(most, np.int32), np.empty((most, 2), np.int64)
     words, distinct, end = 0, 0, 0
+
     while end < text.shape[0]:
         begin, digest = end, np.int64(2166136261)
         # FNV-1a (Fowler, Noll & Vo)
         while end < text.shape[0] and text[end] != 32 and text[end] != 9:
             digest = ((digest ^ np.int64(text[end])) * 16777619) & 0xFFFFFFFF
             end += 1
+
         if end > begin:
             place = digest & mask
             while slot[place] >= 0 and not _is_same(text, bounds, slot[place], begin, end):
@@ -61,6 +64,7 @@ def distinct_words(text: UInt8s) -> tuple[Int32s, Int64s]:
                 distinct += 1
             numbers[words] = slot[place]
             words += 1
+
         end += 1
     return numbers[:words], bounds[:distinct]
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from itersel.config.plain import recorded
 from itersel.errors import FilePath, checked
+from itersel.evaluate.epochs import choose_epoch
 from itersel.run.atomic import atomic_path
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
-from itersel.vectors.weights import read_weights
+from itersel.vectors.weights import has_stopped, read_weights
+
+if TYPE_CHECKING:
+    from itersel.config.report_steps import ChooseSettings
+    from itersel.evaluate.epoch_scores import EpochScores
 
 # Attributes that all repeats of an experiment have in common.
 OF_ALL_REPEATS = ("name", "learner", "mixing", "tune_on", "features", "tasks", "shards")
@@ -49,7 +56,41 @@ def differing_attribute(one: ChosenSystem, other: ChosenSystem) -> str | None:
     return None if len(one.devtest_bleu) == len(other.devtest_bleu) else "epochs"
 
 
-def keep_weights(weights: str, output: str) -> int:
+def choose_system(
+    settings: ChooseSettings, scores: EpochScores, weights: Sequence[str], output: str
+) -> ChosenSystem:
+    """Copy the weights of the best epoch to `output`, and describe the system.
+
+    `weights` are the files of all epochs, `scores` those of their translations of devtest.
+    """
+    epoch = choose_epoch(scores.chosen_by, settings.choose_by)
+    active = _keep_weights(weights[epoch - 1], output)
+    experiment = settings.experiment
+    values = recorded(experiment)
+
+    return ChosenSystem(
+        name=settings.name,
+        repeat=settings.repeat,
+        learner=values["learner"]["name"],
+        mixing=values["mixing"]["name"],
+        tune_on=experiment.tune_on,
+        features=", ".join(experiment.templates) or experiment.features,
+        tasks=values["tasks"]["name"],
+        shards=experiment.tasks.shards,
+        settings=values,
+        devtest=settings.devtest,
+        epoch=epoch,
+        devtest_bleu=tuple(score.bleu for score in scores.bleu),
+        chosen_by=settings.choose_by,
+        devtest_scores=scores.chosen_by,
+        signature=scores.signature,
+        active_features=active,
+        devtest_brevity_penalty=tuple(score.brevity_penalty for score in scores.bleu),
+        passed_on=sum(map(has_stopped, weights)),
+    )
+
+
+def _keep_weights(weights: str, output: str) -> int:
     """Copy the weights of an epoch as the system's weights, and return the number of nonzero weights."""
     active = int(np.count_nonzero(read_weights(weights).value))
     with atomic_path(output) as temporary:

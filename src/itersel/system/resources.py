@@ -10,9 +10,9 @@ from typing import Any
 from itersel.config.options import check_section
 from itersel.config.search import Grammar, Search
 from itersel.errors import FilePath, InputError
+from itersel.results import RESOURCES
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
 
-NAME = "resources.json"
 RESOURCE_FILES = ("model", "index", "preparation", "recaser")
 
 
@@ -53,10 +53,10 @@ def write_resources(path: FilePath, resources: Resources) -> None:
 
 def read_resources(folder: FilePath) -> Resources:
     """Read the description in the folder of a system, resolve its paths, and check that the files exist."""
-    path = Path(folder) / NAME
+    path = Path(folder) / RESOURCES
     if not path.is_file():
         raise InputError(
-            f"has no {NAME}; name a folder experiments/NAME/best of a finished run, or a bundle", folder
+            f"has no {RESOURCES}; name a folder experiments/NAME/best of a finished run, or a bundle", folder
         )
 
     try:

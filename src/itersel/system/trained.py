@@ -25,13 +25,13 @@ from itersel.corpus.recase import Recaser, read_recaser
 from itersel.errors import FilePath, InputError, checked
 from itersel.grammar import index as grammar_index
 from itersel.lm import binary
+from itersel.results import WEIGHTS
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.formats import Array, FileFormat
 from itersel.storage.json_files import as_content, from_content
 from itersel.system.resources import TranslationSettings, read_resources
 from itersel.vectors import weights as weight_file
 
-WEIGHTS = "weights.h5"
 # of bundles
 _LAYOUT = 1
 _PARTS = {"index": grammar_index.FORMAT, "model": binary.FORMAT, "weights": weight_file.FORMAT}

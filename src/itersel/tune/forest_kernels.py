@@ -66,6 +66,7 @@ def find_bad_sentence(forests: Forests) -> int:
         first_rule, rules = forests.rule_offset[sentence], forests.rule_offset[sentence + 1]
         if begin == end:
             return sentence
+
         for item in range(begin, end):
             if forests.edge_offset[item] == forests.edge_offset[item + 1]:
                 return sentence
@@ -73,10 +74,12 @@ def find_bad_sentence(forests: Forests) -> int:
                 rule = first_rule + forests.edge_rule[edge]
                 if rule < first_rule or rule >= rules:
                     return sentence
+
                 wanted_first, wanted_second = 0, 0
                 for i in range(forests.target_offset[rule], forests.target_offset[rule + 1]):
                     wanted_first += forests.target[i] == -1
                     wanted_second += forests.target[i] == -2
+
                 first, second = forests.edge_first[edge], forests.edge_second[edge]
                 if max(first, second) >= item - begin or min(first, second) < NONE:
                     return sentence
@@ -123,6 +126,7 @@ def add_sum(
         sums.number[used, INTERCEPT], sums.number[used, SLOPE] = intercept, slope
         sums.origin[used, EDGE] = edge
         sums.origin[used, FIRST], sums.origin[used, SECOND] = NONE, NONE
+
         if first != NONE:
             sums.number[used, INTERCEPT] += lines.number[i, INTERCEPT]
             sums.number[used, SLOPE] += lines.number[i, SLOPE]
@@ -131,9 +135,11 @@ def add_sum(
             sums.number[used, INTERCEPT] += lines.number[j, INTERCEPT]
             sums.number[used, SLOPE] += lines.number[j, SLOPE]
             sums.origin[used, SECOND] = j
+
         used += 1
         i_next = lines.number[i + 1, BEGIN] if i + 1 < i_end else np.inf
         j_next = lines.number[j + 1, BEGIN] if j + 1 < j_end else np.inf
+
         if i_next == np.inf and j_next == np.inf:
             return used
         if i_next <= j_next:
@@ -153,14 +159,18 @@ def add_envelope(sums: Lines, count: int, lines: Lines, used: int) -> int:
     for i in range(count):
         order[i], key[i] = i, sums.number[i, SLOPE]
     sort_stably(order, key, other, count)
+
     begin = used
+
     for row in order:
         intercept, slope = sums.number[row, INTERCEPT], sums.number[row, SLOPE]
         x, is_hidden = -np.inf, False
+
         while used > begin:
             last = used - 1
             rise = slope - lines.number[last, SLOPE]
             lead = lines.number[last, INTERCEPT] - intercept
+
             if rise <= SAME_SLOPE * (1.0 + abs(slope)):
                 is_hidden = lead >= 0.0
                 if is_hidden:
@@ -168,13 +178,16 @@ def add_envelope(sums: Lines, count: int, lines: Lines, used: int) -> int:
                 used -= 1
                 x = -np.inf
                 continue
+
             x = lead / rise
             if x > lines.number[last, BEGIN]:
                 break
             used -= 1
             x = -np.inf
+
         if is_hidden or x == np.inf:
             continue
+
         lines.number[used, INTERCEPT], lines.number[used, SLOPE] = intercept, slope
         lines.number[used, BEGIN] = x
         for i in range(3):
@@ -196,19 +209,23 @@ def sentence_envelope(
     begin, end = forests.item_offset[sentence], forests.item_offset[sentence + 1]
     offset = np.zeros(end - begin + 1, np.int64)
     used = 0
+
     for item in range(end - begin):
         count = 0
         for edge in range(forests.edge_offset[begin + item], forests.edge_offset[begin + item + 1]):
             rule = forests.rule_offset[sentence] + forests.edge_rule[edge]
             model = forests.edge_model[edge]
             first, second = forests.edge_first[edge], forests.edge_second[edge]
+
             room = count + 1
             if first != NONE:
                 room += offset[first + 1] - offset[first]
             if second != NONE:
                 room += offset[second + 1] - offset[second]
+
             if room > sums.number.shape[0]:
                 sums = Lines(grown(sums.number, room), grown(sums.origin, room))
+
             count = add_sum(
                 lines,
                 offset,
@@ -220,6 +237,7 @@ def sentence_envelope(
                 rule_line[rule, INTERCEPT] + model * model_line[INTERCEPT],
                 rule_line[rule, SLOPE] + model * model_line[SLOPE],
             )
+
         lines = Lines(grown(lines.number, used + count), grown(lines.origin, used + count))
         used = add_envelope(sums, count, lines, used)
         offset[item + 1] = used
@@ -234,6 +252,7 @@ def read_words(
     # stack of the symbols still to be written: words, or lines as -1 - number
     stack = np.empty(256, np.int32)
     stack[0], depth = -1 - line, 1
+
     while depth > 0:
         depth -= 1
         symbol = stack[depth]
@@ -243,8 +262,10 @@ def read_words(
             words[used] = symbol
             used += 1
             continue
+
         here = -1 - symbol
         rule = forests.rule_offset[sentence] + forests.edge_rule[lines.origin[here, EDGE]]
+
         for i in range(forests.target_offset[rule + 1] - 1, forests.target_offset[rule] - 1, -1):
             target = forests.target[i]
             if depth == stack.shape[0]:
@@ -276,23 +297,29 @@ def goal_lines(
     sums = Lines(np.empty((1024, 3)), np.empty((1024, 3), np.int32))
     words = np.empty(1024, np.int32)
     used = 0
+
     for sentence in range(sentences):
         lines, sums, line_offset = sentence_envelope(forests, sentence, rule_line, model_line, lines, sums)
         goal = line_offset.shape[0] - 2
         first, last = line_offset[goal], line_offset[goal + 1]
         word_offset = np.zeros(last - first + 1, np.int64)
+
         for line in range(first, last):
             words, word_offset[line - first + 1] = read_words(
                 forests, sentence, lines, line, words, word_offset[line - first]
             )
+
         begin = forests.sentence_reference_offset[sentence]
         end = forests.sentence_reference_offset[sentence + 1]
         ends = forests.reference_offset[begin : end + 1]
         references = References(forests.reference[ends[0] : ends[end - begin]], ends - ends[0])
+
         matches = ngram_matches(words, word_offset, references)
         closest = closest_lengths(ends[1:] - ends[:-1], word_offset[1:] - word_offset[:-1])
+
         size = used + last - first
         number, counts = grown(number, size), grown(counts, size)
+
         for i in range(last - first):
             for n in range(2):
                 number[used, n] = lines.number[first + i, n]
@@ -301,5 +328,6 @@ def goal_lines(
             counts[used, ORDER] = word_offset[i + 1] - word_offset[i]
             counts[used, ORDER + 1] = closest[i]
             used += 1
+
         offset[sentence + 1] = used
     return offset, number[:used].copy(), counts[:used].copy()

@@ -45,17 +45,21 @@ def envelope_bends(intercept: Float64s, slope: Float64s, offset: Int64s) -> tupl
     place, lines = np.empty((16 * sentences + 16, 1)), np.empty((16 * sentences + 16, 2), np.int64)
     left = np.empty(slope.shape[0], np.int64)  # of which the longest list is used
     bends = 0
+
     for sentence in range(sentences):
         begin, end = offset[sentence], offset[sentence + 1]
+
         # the highest line far to the left: smallest slope, then largest intercept, then first
         line = begin
         for row in range(begin + 1, end):
             if slope[row] < slope[line] or (slope[row] == slope[line] and intercept[row] > intercept[line]):
                 line = row
         start[sentence] = line
+
         count = end - begin
         for i in range(count):
             left[i] = begin + i
+
         last = -np.inf
         while True:
             steeper, best, nearest = 0, np.int64(-1), np.inf
@@ -68,11 +72,14 @@ def envelope_bends(intercept: Float64s, slope: Float64s, offset: Int64s) -> tupl
                 x = (intercept[line] - intercept[row]) / (slope[row] - slope[line])
                 if x < nearest or (x == nearest and best >= 0 and slope[row] > slope[best]):
                     best, nearest = row, x
+
             if best < 0:
                 break
+
             count = steeper
             if bends == place.shape[0]:
                 place, lines = grown(place, bends + 1), grown(lines, bends + 1)
+
             # rounding could put a bend to the left of the previous one
             last = max(last, nearest)
             place[bends, 0], lines[bends, 0], lines[bends, 1] = last, line, best
@@ -96,21 +103,25 @@ def bleu_along_line(
     counts = np.zeros(COUNTS, np.int64)
     for row in start:
         add_counts(counts, statistics, row, 1)
+
     bends = place.shape[0]
     begin, bleu = np.empty(bends + 1), np.empty(bends + 1)
     begin[0], bleu[0] = -np.inf, bleu_of_counts(counts)
     before = counts.copy()
     intervals, i = 1, 0
+
     while i < bends:
         x = place[i]
         while i < bends and place[i] == x:
             add_counts(counts, statistics, lines[i, 0], -1)
             add_counts(counts, statistics, lines[i, 1], 1)
             i += 1
+
         changed = False
         for n in range(COUNTS):
             changed = changed or counts[n] != before[n]
             before[n] = counts[n]
+
         if changed:
             begin[intervals], bleu[intervals] = x, bleu_of_counts(counts)
             intervals += 1

@@ -78,8 +78,10 @@ def background_bleu(statistics: Statistics, row: int, mean_reference: float, bac
     for n in range(ORDER):
         ngrams = background[ORDER + n] + max(0, statistics.length[row] - n)
         product *= (background[n] + statistics.matches[row, n]) / ngrams
+
     length = background[ORDER] + statistics.length[row]
     reference = background[2 * ORDER] + statistics.closest_length[row]
+
     bleu = math.sqrt(math.sqrt(product))
     if length < reference:
         bleu *= math.exp(1.0 - reference / length)
@@ -96,11 +98,13 @@ def fill_difference(dense: Float64s, sparse: SparseRows, hope: int, fear: int, s
     for c in range(used):
         scratch.feature[c], scratch.value[c] = c, dense[hope, c] - dense[fear, c]
     columns = used
+
     i, end = sparse.offset[hope], sparse.offset[hope + 1]
     j, fear_end = sparse.offset[fear], sparse.offset[fear + 1]
     while i < end or j < fear_end:
         takes_hope = j == fear_end or (i < end and sparse.feature[i] <= sparse.feature[j])
         takes_fear = i == end or (j < fear_end and sparse.feature[j] <= sparse.feature[i])
+
         scratch.value[used] = 0.0
         if takes_hope:
             scratch.feature[used] = columns + sparse.feature[i]
@@ -126,6 +130,7 @@ def mira_step(state: MiraState, difference: Difference, used: int, cost: float, 
         norm += difference.value[i] * difference.value[i]
     if not loss > 0.0 or norm == 0.0:
         return
+
     rate, before = min(limit, loss / norm), state.steps[0]
     for i in range(used):
         feature, step = difference.feature[i], rate * difference.value[i]
@@ -145,22 +150,27 @@ def mira_pass(
     """
     size = lists.dense.shape[1] + sparse.feature.shape[0]
     difference = Difference(np.empty(size, np.int32), np.empty(size))
+
     for sentence in order:
         mean_reference = lists.mean_reference[sentence]
         hope, fear = np.int64(-1), np.int64(-1)
         hope_value, fear_value, hope_bleu, fear_bleu = 0.0, 0.0, 0.0, 0.0
+
         for row in range(lists.offset[sentence], lists.offset[sentence + 1]):
             score = score_row(lists.dense, sparse, state.weight, row)
             if lists.quality.shape[0]:
                 bleu = lists.quality[row] * mean_reference
             else:
                 bleu = background_bleu(lists.statistics, row, mean_reference, state.background)
+
             if hope < 0 or score + bleu > hope_value:
                 hope, hope_value, hope_bleu = row, score + bleu, bleu
             if fear < 0 or score - bleu > fear_value:
                 fear, fear_value, fear_bleu = row, score - bleu, bleu
+
         used = fill_difference(lists.dense, sparse, hope, fear, difference)
         mira_step(state, difference, used, hope_bleu - fear_bleu, limit)
+
         state.steps[0] += 1
         for i in range(COUNTS):
             state.background[i] *= decay

@@ -14,11 +14,11 @@ from itersel.config.tuners import LIST_TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice
 from itersel.evaluate.metrics import ReferenceText, checked_references, make_metrics, tokenizer_for_bleu
 from itersel.evaluate.names import METRICS, OF_TEXT, sign_of, title_of
-from itersel.lists.counting import with_statistics
 from itersel.lists.dense import columns_of_tuner
+from itersel.lists.learnable import make_learnable
 from itersel.lists.numbers import read_numbers
-from itersel.lists.reading import ReadLists, read_lists, short_name, without_duplicates
-from itersel.lists.table import ListTable, check_matches
+from itersel.lists.reading import ReadLists, read_lists, short_name
+from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
 from itersel.lists.weights import as_weights
 from itersel.run.progress import progress
 from itersel.storage.arrays import Float64s
@@ -218,9 +218,10 @@ def metric_quality(table: ListTable, references: Sequence[ReferenceText], name: 
     """
     [metric] = make_metrics(references, names=[name])
 
-    # translations that differ only in their features are counted once
+    # translations that differ at most in their features are counted once
     numbers: dict[tuple[int, str], int] = {}
-    pairs = zip(table.sentence.tolist(), table.text.to_list(), strict=True)
+    # not a list of all texts, of which the lists of several iterations have many twice
+    pairs = zip(table.sentence.tolist(), map(table.text.get, range(table.translation_count)), strict=True)
     number = [numbers.setdefault(pair, len(numbers)) for pair in pairs]
 
     texts = [text for _, text in numbers]
@@ -263,19 +264,17 @@ def _read_lists(
         return words(line.lower() if is_lowercased else line) if uses_bleu else line
 
     read = read_lists(paths, len(texts[0]) if texts else None, scores, dense=dense, words=prepared)
-    count = read.row.shape[0]
-    read = without_duplicates(read)
-    table = read.table
-
+    values = NO_NUMBERS
     if numbers is not None:
-        table = table._replace(quality=numbers.as_quality(count)[read.row])
+        values = numbers.as_quality(read.row.shape[0])[read.row]
     elif metric is not None and not uses_bleu:
-        table = table._replace(quality=metric_quality(table, texts, metric))
+        values = metric_quality(read.table, texts, metric)
 
     counted: list[list[str]] = []
     if uses_bleu:
         counted = [["" if line is None else prepared(line) for line in text] for text in texts]
-    table = with_statistics(table, list, counted)
+
+    lists = make_learnable(read, list, counted, values)
     if uses_bleu:
-        check_matches(table, short_name(paths))
-    return read._replace(table=table)
+        check_matches(lists.table, short_name(paths))
+    return lists

@@ -7,9 +7,9 @@ ones, unless the lists are another decoder's.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import itersel
 from itersel.config.options import name_in
 from itersel.config.plain import recorded
 from itersel.config.steps import TuneSettings
@@ -19,6 +19,7 @@ from itersel.lists.files import FORMAT as LISTS
 from itersel.lists.joining import find_files, join_files
 from itersel.lists.reading import short_name
 from itersel.lists.table import ListTable
+from itersel.storage.provenance import TUNED_WEIGHTS, made_with
 from itersel.tune.forest_files import FORMAT as FORESTS
 from itersel.tune.problem import ForestFiles, Tuned, TuningProblem, elsewhere
 from itersel.tune.start_weights import START_WEIGHTS, start_weights
@@ -67,7 +68,7 @@ def tune(
     `decoded_with` are the weights that decoded the newest lists (default: the start weights of the
     first iteration), `epoch_start` those that the epoch started from; see `TuningProblem`.
     """
-    name, iteration = name_in(HELD_OUT_TUNERS, settings.tuner), settings.iteration
+    iteration = settings.iteration
     if decoded_with is None and iteration > 1:
         raise InputError(f"iteration {iteration} needs --decoded-with, the weights that decoded its lists")
 
@@ -87,22 +88,27 @@ def tune(
 
     result = run_tuner(settings.tuner, problem, short_name([file.path for file in files]))
 
-    tuned_with = {"tuner": name, "seed": settings.seed, **recorded(settings.tuner)}
-    tuned_with["lists"] = json.loads(files[0].settings)
-    attributes = {
-        "kind": "mixed-weights",
-        "version": itersel.__version__,
-        "settings": json.dumps(tuned_with, sort_keys=True),
-        "tuner": name,
-        "iteration": iteration,
-        "shards": settings.shards,
-        "sentences": result.sentences,
-        "translations": result.translations,
-        "bleu": result.score,
-    }
-
+    attributes = tuned_with(
+        settings.tuner,
+        settings.seed,
+        {"lists": json.loads(files[0].settings)},
+        iteration=iteration,
+        shards=settings.shards,
+        sentences=result.sentences,
+        translations=result.translations,
+        bleu=result.score,
+    )
     write_weights(output, result.weights, attributes)
     return result
+
+
+def tuned_with(
+    tuner: Batch, seed: int, settings: Mapping[str, Any], **more: str | int | float
+) -> dict[str, Any]:
+    """Return the attributes of weights that a tuner has found, given its seed and other `settings`."""
+    name = name_in(HELD_OUT_TUNERS, tuner)
+    every = {"tuner": name, "seed": seed, **recorded(tuner), **settings}
+    return made_with(TUNED_WEIGHTS, every, tuner=name, **more)
 
 
 def run_tuner(settings: Batch, problem: TuningProblem, source: str) -> Tuned:

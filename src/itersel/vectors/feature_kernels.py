@@ -80,15 +80,18 @@ def hash_names(data: UInt8s, offset: Int64s, check: UInt64s) -> bool:
     for i in range(check.shape[0]):
         if not 0 <= offset[i] < offset[i + 1] <= data.shape[0]:
             return False
+
         begin, end = np.uint64(offset[i]), np.uint64(offset[i + 1])
         # without the multiplication, a change of the length could cancel one of the first letter
         state = (end - begin) * MULTIPLIER
+
         if end - begin < np.uint64(8):
             word = np.uint64(0)
             for position in range(begin, end):
                 word = word << np.uint64(8) | np.uint64(data[position])
             check[i] = add_word(state, word)
             continue
+
         last = end - np.uint64(8)
         while begin < last:
             state = add_word(state, read_word(data, begin))

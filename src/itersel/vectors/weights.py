@@ -18,6 +18,7 @@ from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, strings
 from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
 from itersel.storage.numbers import parse_number
+from itersel.storage.provenance import STOPPED, read_provenance
 from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.vectors.features import feature_keys, unique_features
 
@@ -175,7 +176,7 @@ def has_stopped(path: FilePath) -> bool:
     """Return whether an epoch without training passed on these weights."""
     if not os.fspath(path).endswith(".h5"):
         return False
-    return bool(header_of(path, FORMAT).attributes.get("stopped", 0))
+    return read_provenance(header_of(path, FORMAT).attributes, path).stopped
 
 
 def pass_on_weights(path: FilePath, output: FilePath) -> None:
@@ -184,7 +185,7 @@ def pass_on_weights(path: FilePath, output: FilePath) -> None:
         write_weights(output, read_weights(path))
         return
     weights, attributes = read_with_attributes(path)
-    write_weights(output, weights, {**attributes, "stopped": 1})
+    write_weights(output, weights, {**attributes, **STOPPED})
 
 
 def weight_arrays(weights: Weights) -> dict[str, NDArray[Any]]:

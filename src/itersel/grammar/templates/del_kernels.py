@@ -20,12 +20,15 @@ def find_deletion(rules: Rules, rule: int, slot: int) -> int:
     begin, deletions = rules.source_offset[rule], 0
     if rules.point_offset[rule] == rules.point_offset[rule + 1]:
         return -1
+
     for place in range(begin, rules.source_offset[rule + 1]):
         if rules.source[place] < 0:
             continue
+
         is_linked = False
         for point in range(rules.point_offset[rule], rules.point_offset[rule + 1]):
             is_linked |= rules.point[point, 0] == place - begin
+
         if not is_linked:
             if deletions == slot:
                 return int(place)

@@ -23,14 +23,18 @@ def put_bigram(name: UInt8s, rules: Rules, rule: int, slot: int, on_target: bool
     offset = rules.target_offset if on_target else rules.source_offset
     prefix = TARGET_PREFIX if on_target else SOURCE_PREFIX
     begin, end = offset[rule], offset[rule + 1]
+
     place = begin + slot
     length = put(name, 0, prefix, 0, prefix.shape[0])
+
     if place == begin:
         length = put(name, length, BEGIN_OF_RULE, 0, BEGIN_OF_RULE.shape[0])
     else:
         length = put_symbol(name, length, rules, rule, symbols[place - 1], on_target)
+
     name[length] = UNDERSCORE
     length += 1
+
     if place == end:
         return put(name, length, END_OF_RULE, 0, END_OF_RULE.shape[0])
     return put_symbol(name, length, rules, rule, symbols[place], on_target)

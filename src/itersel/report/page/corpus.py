@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from itersel.report.page.folder import read_optional
+from itersel.results import CORPUS_TABLE
 from itersel.storage.json_files import check_numbers, check_texts
 
-CORPUS = "report/corpus.json"
 NO_CORPUS = "is not a table of corpora; make it with 'itersel step corpora'"
 
 
 def read_corpus(results: Path) -> Any:
     """Return the table of the corpora of a run; None if it does not exist yet."""
-    return read_optional(results / CORPUS, _check_corpus, NO_CORPUS)
+    return read_optional(results / CORPUS_TABLE, _check_corpus, NO_CORPUS)
 
 
 def _check_corpus(corpus: Any) -> None:

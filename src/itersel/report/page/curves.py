@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -14,11 +13,12 @@ import numpy as np
 
 from itersel.evaluate.epoch_scores import read_epochs, score_epochs
 from itersel.report.page.folder import Repeat
+from itersel.results import DEVTEST, EPOCH_PREFIX, WEIGHTS, epoch_folder, epoch_of, shard_weights
 from itersel.storage.hdf5 import header_of
+from itersel.storage.provenance import read_provenance
 from itersel.system.chosen import ChosenSystem
 from itersel.vectors.weights import FORMAT, read_weights
 
-_EPOCH = re.compile(r"epoch-([1-9][0-9]{0,5})")
 Record = dict[str, Any]
 
 
@@ -29,12 +29,12 @@ def read_curves(
 
     Without the `references` of devtest, only epochs of a finished repeat have scores on devtest.
     """
-    found = (_EPOCH.fullmatch(path.name) for path in repeat.folder.glob("epoch-*"))
+    found = (epoch_of(path.name) for path in repeat.folder.glob(f"{EPOCH_PREFIX}*"))
     records = []
-    for epoch in sorted(int(match[1]) for match in found if match):
-        folder = repeat.folder / f"epoch-{epoch}"
+    for epoch in sorted(number for number in found if number is not None):
+        folder = repeat.folder / epoch_folder(epoch)
         record = {"epoch": epoch, "chosen": system is not None and system.epoch == epoch}
-        record |= _of_shards(folder) | _of_weights(folder / "weights.h5")
+        record |= _of_shards(folder) | _of_weights(folder / WEIGHTS)
         # A batch tuner that trains all weights has no shards. After shards, it tuned on held-out text.
         tuner_score = record.pop("tuner_score", None)
         if record["sentences"] is None:
@@ -46,7 +46,7 @@ def read_curves(
 
 def _of_shards(folder: Path) -> Record:
     """Return sums over the shards that have been trained."""
-    found = [_attributes(path, _changed(path)) for path in sorted(folder.glob("shard-*.h5"))]
+    found = [_attributes(path, _changed(path)) for path in sorted(folder.glob(shard_weights("*")))]
     trained = [one for one in found if "pairs" in one]
 
     sentences, pairs, updates = (
@@ -71,7 +71,11 @@ def _of_weights(path: Path) -> Record:
         return {"active_features": None, "norm": None, "passed_on": False}
     active, norm = _size(path, _changed(path))
     attributes = _attributes(path, _changed(path))
-    record: Record = {"active_features": active, "norm": norm, "passed_on": bool(attributes.get("stopped"))}
+    record: Record = {
+        "active_features": active,
+        "norm": norm,
+        "passed_on": read_provenance(attributes, path).stopped,
+    }
     return record | {"tuner_score": float(attributes["bleu"])} if "bleu" in attributes else record
 
 
@@ -79,7 +83,7 @@ def _of_devtest(
     folder: Path, epoch: int, system: ChosenSystem | None, references: Sequence[Path], tokenize: str
 ) -> Record:
     bleu, penalty = None, None
-    path = folder / "devtest.txt"
+    path = folder / DEVTEST
     if system is not None and epoch <= len(system.devtest_bleu):
         bleu, penalty = system.devtest_bleu[epoch - 1], system.devtest_brevity_penalty[epoch - 1]
     elif path.is_file() and references:
@@ -106,5 +110,5 @@ def _size(path: Path, changed: int) -> tuple[int, float]:
 
 @cache
 def _score(path: Path, changed: int, references: tuple[Path, ...], tokenize: str) -> tuple[float, float]:
-    (score,), _ = score_epochs(read_epochs([path], references), tokenize)
+    (score,) = score_epochs(read_epochs([path], references), tokenize).bleu
     return score.bleu, score.brevity_penalty

@@ -17,6 +17,7 @@ from itersel.report.page.document import compared_systems
 from itersel.report.page.folder import find_repeats
 from itersel.report.page.sentences import Translated, read_translated, sentence_scores, translation_of
 from itersel.report.page.table import read_table
+from itersel.results import SYSTEM, TABLE, WEIGHTS
 from itersel.run.progress import progress
 from itersel.system.chosen import read_system
 from itersel.vectors.weights import Weights, read_weights
@@ -29,9 +30,9 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
     `model` is the compiled language model; `search` has the settings with which the test set was decoded. The
     `most` sentences with the largest difference in sentence chrF are chosen.
     """
-    table = read_table(results / "report" / "table.json")
+    table = read_table(results / TABLE)
     if table is None:
-        raise InputError("has no report/table.json; run snakemake first", results)
+        raise InputError(f"has no {TABLE}; run snakemake first", results)
 
     repeats = {repeat.name: repeat for repeat in find_repeats(results)}
     names, test = compared_systems(table, [*repeats.values()]), table["test_sets"][0]["name"]
@@ -44,8 +45,8 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
         if name not in repeats or (path := translation_of(repeats[name].folder, test)) is None:
             raise InputError(f"has no translations of the test set by '{name}'; run snakemake first", results)
         # names of templates stand for all features: features of other templates have weight 0
-        features = "dense" if read_system(path.parent / "system.json").features == "dense" else "all"
-        systems.append((read_weights(path.parent / "weights.h5"), features))
+        features = "dense" if read_system(path.parent / SYSTEM).features == "dense" else "all"
+        systems.append((read_weights(path.parent / WEIGHTS), features))
 
     chosen = _most_different(test_set, names, most)
     sentences = _explain(chosen, len(test_set.tokens.source), shards, load_model(model), search, systems)

@@ -30,6 +30,7 @@ from itersel.report.page.sentences import pack, read_translated, references_of
 from itersel.report.page.settings import settings_table
 from itersel.report.page.table import read_table
 from itersel.report.table import NOTES
+from itersel.results import BEST, CORPUS, DERIVATIONS, INDEX, SYSTEM, TABLE
 from itersel.storage.json_files import check_numbers, check_texts
 from itersel.system.chosen import read_system
 
@@ -41,10 +42,10 @@ def read_document(results: Path) -> dict[str, Any]:
 
     If `results` is not such a folder, or a file in it is damaged, it is an InputError.
     """
-    description, report = read_run(results), results / "report"
+    description = read_run(results)
     config = description.get("config") or {}
 
-    table = read_table(report / "table.json")
+    table = read_table(results / TABLE)
     systems = table["test_sets"][0]["systems"] if table else []
     compared, others = (
         [one["name"] for one in systems if is_experiment(one) == is_own] for is_own in (True, False)
@@ -57,9 +58,9 @@ def read_document(results: Path) -> dict[str, Any]:
 
     names = [one["name"] for one in table["test_sets"]] if table else ["test"]
     found = [one for name in names if (one := read_translated(results, name, repeats, others)) is not None]
-    frequencies = read_frequencies(results / "grammar" / "index") if found else None
+    frequencies = read_frequencies(results / INDEX) if found else None
     # for the epochs of unfinished repeats
-    references = references_of(results / "corpus", "devtest")
+    references = references_of(results / CORPUS, "devtest")
 
     described = [
         _describe_repeat(results, one, planned.get(one.experiment), references, settings.evaluation.tokenize)
@@ -74,7 +75,7 @@ def read_document(results: Path) -> dict[str, Any]:
         "name": str(config.get("name", results.resolve().name)),
         # by which browsers choose fonts and voices
         "languages": {"source": settings.data.source_language, "target": settings.data.target_language},
-        "date": _date(report / "table.json"),
+        "date": _date(results / TABLE),
         "answer": answered,
         "experiments": len(compared),
         "compared": compared_systems(table, repeats),
@@ -83,7 +84,7 @@ def read_document(results: Path) -> dict[str, Any]:
         "costs": read_costs(results, {one.name for one in repeats}),
         "corpus": read_corpus(results),
         "test_sets": [pack(one, frequencies) for one in found],
-        "derivations": read_optional(report / "derivations.json", _check_derivations, NO_DERIVATIONS),
+        "derivations": read_optional(results / DERIVATIONS, _check_derivations, NO_DERIVATIONS),
         "config": describe_config(config, given) if config else None,
         "settings": settings_table(settings) if config else None,
         "versions": description.get("versions", {}),
@@ -131,7 +132,7 @@ def _check_derivations(found: Any) -> None:
 def _describe_repeat(
     results: Path, repeat: Repeat, planned: Experiment | None, references: Sequence[Path], tokenize: str
 ) -> dict[str, Any]:
-    best = repeat.folder / "best" / "system.json"
+    best = repeat.folder / BEST / SYSTEM
     system = read_system(best) if best.is_file() else None
     # independent tasks are scored only on the sentences with their label
     scored = [] if planned and isinstance(planned.tasks, IndependentTask) else references

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from itersel.report.page.folder import Repeat, read_optional
+from itersel.results import BEST, SELECTION_MATRIX, SELECTION_TABLE, WEIGHTS, epoch_folder
 from itersel.select.selection import MATRIX
 from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.hdf5 import read_arrays
@@ -22,13 +23,13 @@ LARGEST = 12  # weights shown of each group
 
 def read_features(repeat: Repeat, system: ChosenSystem | None) -> dict[str, Any] | None:
     """Return a repeat's features at the best epoch, by group; None before it is chosen."""
-    path = repeat.folder / "best" / "weights.h5"
+    path = repeat.folder / BEST / WEIGHTS
     if system is None or not path.is_file():
         return None
 
     weights = read_weights(path)
     group = find_groups(weights.key, weights.name)
-    shards = _shards(repeat.folder / f"epoch-{system.epoch}" / "selection.h5", weights)
+    shards = _shards(repeat.folder / epoch_folder(system.epoch) / SELECTION_MATRIX, weights)
 
     groups = [
         {"group": name, **_describe(weights, rows, shards)}
@@ -37,7 +38,7 @@ def read_features(repeat: Repeat, system: ChosenSystem | None) -> dict[str, Any]
     ]
 
     otherwise = "is not a table of selected features; make it with 'itersel step selection'"
-    selection = read_optional(repeat.folder / "selection.json", _check_selection, otherwise)
+    selection = read_optional(repeat.folder / SELECTION_TABLE, _check_selection, otherwise)
     return {"groups": groups, "selection": selection or []}
 
 

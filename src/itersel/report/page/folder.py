@@ -19,12 +19,11 @@ from itersel.config.plain import recorded
 from itersel.config.rendering import plain_yaml
 from itersel.config.values import Config, Experiment
 from itersel.errors import InputError, checked
+from itersel.results import EXPERIMENTS, RUN
 from itersel.storage.files import write_lines
 from itersel.storage.json_files import read_json
 
-# Written when the workflow starts: the config as given, and versions.
-RUN = "report/run.json"
-# The config with the value of every key that jobs use, also written then.
+# Written when the workflow starts, like `RUN`: the config with the value of every key that jobs use.
 RESOLVED = "config.yaml"
 # Locked by the workflow while it runs; its modification time is when the workflow last started.
 LOCK = ".lock"
@@ -49,7 +48,7 @@ def find_repeats(results: Path, order: Sequence[str] = ()) -> list[Repeat]:
     Experiments in `order` come first, even those that have not started yet; then all others by name. If there
     are none, it is an InputError.
     """
-    folder = results / "experiments"
+    folder = results / EXPERIMENTS
     names = {path.name for path in folder.iterdir() if path.is_dir()} if folder.is_dir() else set()
     names |= {name for name in order if not any(split_repeat(one)[0] == name for one in names)}
     if not names:

@@ -33,6 +33,7 @@ from itersel.report.page.folder import LOCK
 from itersel.report.page.sentences import MOST
 from itersel.report.page.table import format_hours, table_view
 from itersel.report.table import signatures
+from itersel.results import EXPERIMENTS, REPORT
 from itersel.storage.files import write_lines
 from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, TEMPLATES
 from itersel.vectors.features import EXPLANATIONS
@@ -199,7 +200,7 @@ def _try_to_write(results: Path, output: FilePath, refresh: int | None, state: S
 
 def _state(results: Path) -> State:
     found = []
-    for part in ("experiments", "benchmarks", "logs", "report"):
+    for part in (EXPERIMENTS, "benchmarks", "logs", REPORT):
         for folder, _, names in os.walk(results / part):
             for path in (os.path.join(folder, name) for name in names if not name.startswith(".")):
                 # it may have vanished

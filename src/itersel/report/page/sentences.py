@@ -22,6 +22,7 @@ from itersel.corpus.text_names import text_name
 from itersel.evaluate.metrics import read_translations, signature
 from itersel.report.page.folder import Repeat
 from itersel.report.page.groups import Frequency, group_sentences
+from itersel.results import CORPUS, EVALUATION, PREPARATION, best_folder
 from itersel.storage.files import read_lines
 
 # Longest n-grams, and the number of those that the page keeps.
@@ -54,7 +55,7 @@ def read_translated(
     which are not experiments.
     """
     split = split_of_test_set(name)
-    corpus, folder = results / "corpus", results / "evaluation" / name
+    corpus, folder = results / CORPUS, results / EVALUATION / name
     source, raw_source = (corpus / f"{split}.{column}.gz" for column in ("source", "raw.source"))
     plain = {one.name: path for one in repeats if (path := translation_of(one.folder, name)) is not None}
     files = references_of(corpus, split)
@@ -76,7 +77,7 @@ def read_translated(
     [shown_source] = parallel(sources[:1]) or [lines]
     shown = TestSetTexts(shown_source, parallel(raw), parallel(texts.values()))
     if further := shown.translations[len(plain) :]:
-        prepare = read_preparation(corpus / "preparation.json").cleaned_target
+        prepare = read_preparation(results / PREPARATION).cleaned_target
         tokens.translations.extend(map(prepare, further))
     return Translated(name, list(texts), shown, tokens)
 
@@ -138,7 +139,7 @@ def split_of_test_set(name: str) -> str:
 def translation_of(repeat: Path, name: str) -> Path | None:
     """Return the file of translations of a test set at the epoch chosen for it; None if not written yet."""
     split = split_of_test_set(name)
-    for stage in (f"best-{name}", "best"):
+    for stage in (best_folder(name), best_folder()):
         if (path := repeat / stage / f"{split}.txt").is_file():
             return path
     return None

@@ -1,0 +1,39 @@
+"""Which sentences of a text, or of n-best lists, each shard has."""
+
+from __future__ import annotations
+
+from itersel.config.cutting import Cutting, InOrder, Labelled, Pooled, Shuffled
+from itersel.corpus.labels import read_labels, refuse_repeats, require_label
+from itersel.corpus.sharding import natural_lines, pooled_lines, shard_lines
+from itersel.errors import FilePath, InputError, located
+from itersel.storage.arrays import Int64s
+
+
+def cut_lines(
+    how: Cutting, sentences: int, *, text: FilePath, labels: FilePath | None, scored: FilePath | None
+) -> list[Int64s]:
+    """Return the numbers of the sentences of each shard.
+
+    `labels` is the file of labels, only for a cutting that depends on them. `scored` is that of the text on
+    which epochs are chosen by task, which must have all labels. `text` is named in messages.
+    """
+    if isinstance(how, InOrder | Shuffled):
+        if sentences < how.shards:
+            limit = f"use at most {sentences} (in a config: decoder.jobs, or shards of an experiment)"
+            raise InputError(f"has {sentences} sentences, too few for {how.shards} shards; {limit}", text)
+        return shard_lines(sentences, how.shards, how.seed if isinstance(how, Shuffled) else None)
+
+    assert isinstance(how, Labelled | Pooled)
+    assert labels is not None
+    found = read_labels(labels, sentences, text)
+
+    with located(labels):
+        if isinstance(how, Pooled):
+            refuse_repeats(how.labels)
+            return pooled_lines(found, how.labels, how.shards, how.seed, how.size == "one")
+
+        if scored is not None:
+            of_scored = read_labels(scored)
+            for name in how.labels:
+                require_label(of_scored, name, scored)
+        return natural_lines(found, how.labels, how.others == "join", how.minimum, how.seed)

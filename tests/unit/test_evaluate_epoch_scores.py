@@ -1,0 +1,26 @@
+"""Scores of the translations of a text after each epoch."""
+
+from itersel.evaluate import epoch_scores
+from itersel.evaluate.epoch_scores import read_epochs, score_epochs
+
+
+def test_only_the_translations_of_one_epoch_are_in_memory(text_file, monkeypatch):
+    """However many epochs there are: a file is read when the previous one has been scored."""
+    lines = ["a b c d e", "f g h i j"]
+    done = []
+
+    def recorded(name):
+        function = getattr(epoch_scores, name)
+
+        def call(*arguments):
+            done.append(name)
+            return function(*arguments)
+
+        monkeypatch.setattr(epoch_scores, name, call)
+
+    recorded("read_translations")
+    recorded("score_corpus")
+    paths = [text_file(f"t{epoch}", [lines[0], f"f g h i {epoch}"]) for epoch in range(3)]
+    scores = score_epochs(read_epochs(paths, [text_file("ref", lines)]), "none")
+    assert done == ["read_translations", "score_corpus"] * 3
+    assert scores.chosen_by == tuple(score.bleu for score in scores.bleu)
