@@ -74,6 +74,10 @@ def directions(names, tuner="line-search", **settings):
     return experiment(held_out={"tuner": {"name": tuner, "directions": names}}, **settings)
 
 
+BY_QUALITY = {"evaluation": {"choose_by": "quality"}}
+WITH_QUALITY = {**LISTED, "quality": "q"}
+
+
 def outputs(value):
     return experiment() | {"evaluation": {"outputs": value}}
 
@@ -81,6 +85,8 @@ def outputs(value):
 GOOD = [
     experiment() | {"evaluation": {"choose_by": "chrF++"}},
     experiment() | {"evaluation": {"choose_by": "lowercased-TER"}},
+    lists(devtest=WITH_QUALITY) | BY_QUALITY,
+    lists(devtest=WITH_QUALITY, test={"new": {**LISTED, "devtest": WITH_QUALITY}}) | BY_QUALITY,
     experiment(),
     experiment(algorithm="sgd", tune_on="dev", features="dense", epochs=1),
     learner("perceptron", learning_rate=1),
@@ -328,7 +334,12 @@ INCONSISTENT = [
     (lists(test={}), "'data.test.lists'"),
     (lists(train={"lists": "l"}), ("'data.train.target'", "'quality'")),
     (lists(test={"new": {"lists": "l"}}), "'data.test.new.target'"),
-    (lists(devtest={**LISTED, "quality": "q"}), "'data.devtest.quality'"),
+    (lists(devtest={**LISTED, "quality": "q"}), ("'data.devtest.quality'", "tokenized-bleu")),
+    (lists(test={**LISTED, "quality": "q"}) | BY_QUALITY, "'data.devtest.quality'"),
+    (lists(devtest=WITH_QUALITY, test={**WITH_QUALITY}) | BY_QUALITY, "'data.test.quality'"),
+    (lists(devtest=WITH_QUALITY, test={"new": {**LISTED, "devtest": LISTED}}) | BY_QUALITY,
+     "'data.test.new.devtest.quality'"),
+    (files() | experiment() | BY_QUALITY, ("'evaluation.choose_by'", "data.kind")),
     (lists(train={"a": LISTED, "b": LISTED}), "'data.train.a'"),
     (lists(train={**LISTED, "task": ["a", "b"]}), ("'data.train.task'", 2)),
     (lists(max_train=5), ("'data.max_train'", 'data.kind')),

@@ -137,6 +137,8 @@ UNNAMED = {
     "detokenize": {"preparation", "recaser"},
     # folders of thousands of files are named in `params`
     "shard_lists": {"lists"},
+    "check_patience": {"lists"},
+    "choose_epoch": {"lists"},
 }
 
 

@@ -9,7 +9,7 @@ from itersel.cli.arguments import add_files, add_optional_files, add_options, ad
 from itersel.config.report_steps import ChooseSettings, PatienceSettings, ResourceSettings, Scoring
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
-from itersel.evaluate.names import TOKENIZED_BLEU
+from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
 from itersel.system.chosen import ChosenSystem
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _add_devtest(parser: argparse.ArgumentParser) -> None:
     """Add the options for the files with which translations of devtest are scored."""
     references = "reference translations of devtest, one sentence per line"
     add_files(parser, {"--reference FILE": references}, required=True)
-    originals = "original references, before preparation; for all scores but tokenized-bleu, as the next two"
+    originals = "original references, before preparation; for scores of detokenised text, as the next two"
     add_files(parser, {"--raw-reference FILE": originals}, nargs="*")
     files = {
         "--preparation FILE": "preparation.json of the training corpus",
@@ -53,6 +53,9 @@ def _add_devtest(parser: argparse.ArgumentParser) -> None:
         "--task FILE": "task label of each line of devtest",
     }
     add_optional_files(parser, files)
+    add_files(parser, {"--nbest FILE": "n-best lists of devtest, for quality"}, nargs="*")
+    quality = "a number for each translation in the lists, higher is better; for quality, with --preparation"
+    add_optional_files(parser, {"--quality FILE": quality})
 
 
 def _choose(options: argparse.Namespace) -> None:
@@ -107,7 +110,7 @@ def _score_devtest(
         raise InputError("--task and the key 'label' need each other; give both or neither")
 
     by, raw_reference = settings.choose_by, options.raw_reference or []
-    if by == TOKENIZED_BLEU:
+    if by in (TOKENIZED_BLEU, QUALITY):
         raw_reference = []
     elif not raw_reference or options.preparation is None or options.recaser is None:
         raise InputError(f"choose_by: {by} needs --raw-reference, --preparation and --recaser")
@@ -116,8 +119,21 @@ def _score_devtest(
     scores, signature = score_epochs(texts, settings.tokenize)
     if by == TOKENIZED_BLEU:
         return scores, signature, tuple(score.bleu for score in scores)
+    if by == QUALITY:
+        return scores, signature, _mean_quality(options, translations, settings.label)
     detokenizer = options.preparation, options.recaser
     return scores, signature, score_epochs_as_text(texts, by, settings.tokenizer, detokenizer)
+
+
+def _mean_quality(
+    options: argparse.Namespace, translations: list[str], label: str | None
+) -> tuple[float, ...]:
+    from itersel.report.quality import mean_quality
+
+    if not options.nbest or options.quality is None or options.preparation is None:
+        raise InputError(f"choose_by: {QUALITY} needs --nbest, --quality and --preparation")
+    files = options.nbest, options.quality, options.preparation
+    return mean_quality(translations, *files, options.task, label)
 
 
 def _patience(options: argparse.Namespace) -> None:

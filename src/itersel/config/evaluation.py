@@ -10,6 +10,7 @@ from itersel.config.options import option
 from itersel.evaluate.names import (
     DEFAULT_TOKENIZER,
     METRICS,
+    QUALITY,
     TOKENIZATIONS,
     TOKENIZED_BLEU,
     TOKENIZERS,
@@ -34,9 +35,10 @@ class Evaluation:
     )
     choose_by: str = option(
         "Score on devtest by which the epoch is chosen: tokenized-bleu is BLEU of tokenised lowercased text, "
-        "as in the papers; the others are scores of detokenised text.",
+        "as in the papers; quality is the mean of the numbers in data.devtest.quality; the others are scores "
+        "of detokenised text.",
         TOKENIZED_BLEU,
-        choices=tuple(METRICS),
+        choices=(*METRICS, QUALITY),
         any_case=True,
     )
     trials: int = option("Number of trials in approximate randomization.", TRIALS, minimum=1)

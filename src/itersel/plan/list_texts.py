@@ -15,10 +15,13 @@ from itersel.config.values import Config
 from itersel.corpus.text import check_line_counts, read_text
 from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath
-from itersel.lists.numbers import checked_quality
+from itersel.lists.numbers import read_numbers
 from itersel.lists.summary import find_lists, summarise
 from itersel.plan.commands import Files, no_option
 from itersel.plan.texts import Shards, Texts
+
+# The splits whose quality learners and tuners use; that of others only tells which epoch is the best.
+LEARNED_FROM = ("train", "dev")
 
 
 class ListTexts:
@@ -82,8 +85,8 @@ class ListTexts:
         return self._references(wildcards.split)
 
     def quality(self, wildcards: Any) -> list[str]:
-        """Return the file with the quality of its translations, if there is one."""
-        quality = self._given(wildcards.split).quality
+        """Return the file with the quality of its translations, if there is one to learn from."""
+        quality = self._given(wildcards.split).quality if wildcards.split in LEARNED_FROM else None
         return [no_option(quality)] if quality else []
 
     def cut_settings(self, wildcards: Any) -> str:
@@ -114,7 +117,9 @@ def describe_lists(config: Config) -> Iterator[str]:
         found = summarise(text.lists, sentences, config.data.dense)
         translations = found.sentence.shape[0]
         if text.quality:
-            checked_quality(text.quality, translations)
+            numbers = read_numbers(text.quality)
+            check = numbers.as_quality if split in LEARNED_FROM else numbers.of_translations
+            check(translations)
 
         sizes[split] = Size({1: found.sentences})
         dense = f"{len(found.dense)} dense features ({', '.join(found.dense)})"

@@ -27,7 +27,8 @@ from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask, NaturalTasks, RandomTasks, Resharding, files_of, labels_of
 from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import FIRST_ENTRIES
-from itersel.evaluate.names import TOKENIZED_BLEU
+from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
+from itersel.lists.summary import find_lists
 from itersel.plan.commands import Files, held_out_tuner, no_option
 from itersel.plan.epochs import Epochs
 from itersel.plan.texts import HASH, Shards, Texts
@@ -130,7 +131,33 @@ class Tables:
     @property
     def scores_text(self) -> bool:
         """Whether epochs are chosen by a score of detokenised text."""
-        return self._config.evaluation.choose_by != TOKENIZED_BLEU
+        return self._config.evaluation.choose_by not in (TOKENIZED_BLEU, QUALITY)
+
+    @property
+    def scores_quality(self) -> bool:
+        """Whether epochs are chosen by the mean quality of translations in lists."""
+        return self._config.evaluation.choose_by == QUALITY
+
+    def devtest_lists(self, wildcards: Any) -> list[str]:
+        """Return the files of the lists of devtest, if its quality is needed."""
+        return (
+            list(map(no_option, find_lists(self._devtest_text(wildcards).lists)))
+            if self.scores_quality
+            else []
+        )
+
+    def given_devtest_lists(self, wildcards: Any) -> list[str]:
+        """Return these files as the user gave them: folders of thousands do not fit on a command line."""
+        return list(map(no_option, self._devtest_text(wildcards).lists)) if self.scores_quality else []
+
+    def devtest_quality(self, wildcards: Any) -> list[str]:
+        """Return the file with the quality of the translations in these lists, if it is needed."""
+        # the config is checked: devtest has one
+        quality = never_null(self._devtest_text(wildcards).quality) if self.scores_quality else None
+        return [no_option(quality)] if quality else []
+
+    def _devtest_text(self, wildcards: Any) -> Any:
+        return splits.texts_of(self._config, self.devtest(wildcards))[""]
 
     def devtest_originals(self, wildcards: Any) -> list[str]:
         """Return the original references of that split, if scores of detokenised text need them."""
