@@ -121,6 +121,37 @@ def test_results(project):
     assert project.planned() == {}
 
 
+def test_scores_of_the_users(project):
+    """Every system that chooses from the lists has numbers; others have those that are given for them."""
+    numbers, file = given_numbers(project, "test")
+    shutil.copy(project.folder / "test.target", project.folder / "online")
+    (project.folder / "online.comet").write_text("2.5\n" * SIZES["test"])
+    project.configure(
+        evaluation={
+            "trials": 100,
+            "outputs": {"online": "online", "other": "online"},
+            "scores": {"COMET": {"lists": file, "systems": {"online": "online.comet"}}},
+        },
+        experiments={"tuned": EXPERIMENTS["tuned"]},
+    )
+    project.run("--cores", "2")
+    table = json.loads((project.results / "report/table.json").read_text())["test_sets"][0]
+    decoder, tuned, online, other = table["systems"]
+    texts = {"first entries": "evaluation/test/first entries.txt", "tuned": "experiments/tuned/best/test.txt"}
+    for system in (decoder, tuned):
+        lines = (project.results / texts[system["name"]]).read_text().splitlines()
+        found = [numbers[pair] for pair in enumerate(lines)]
+        assert system["scores"]["COMET"]["mean"] == pytest.approx(sum(found) / len(found))
+    assert online["scores"]["COMET"]["mean"] == 2.5
+    assert "COMET" not in other["scores"]
+    assert "COMET" in (project.results / "report/table.txt").read_text()
+    assert "<bdi>COMET</bdi>" in (project.results / "report/index.html").read_text()
+
+    # only the comparison depends on the numbers
+    (project.folder / file).write_text((project.folder / file).read_text().replace("1.5", "1.25"))
+    assert project.planned().keys() == {"compare_systems", "write_paper_tables", "write_page", "all"}
+
+
 def test_similar_names_of_test_sets(project):
     data = json.loads((project.folder / "config.yaml").read_text())["data"]
     project.configure(data={**data, "test": {"a-b": data["test"], "a__b": data["test"]}})

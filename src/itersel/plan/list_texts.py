@@ -18,6 +18,7 @@ from itersel.errors import FilePath
 from itersel.lists.numbers import read_numbers
 from itersel.lists.summary import find_lists, summarise
 from itersel.plan.commands import Files, no_option
+from itersel.plan.own_scores import check_own_scores
 from itersel.plan.texts import Shards, Texts
 
 # The splits whose quality learners and tuners use; that of others only tells which epoch is the best.
@@ -104,9 +105,10 @@ def describe_lists(config: Config) -> Iterator[str]:
     """Check all lists and references of a config, and yield a line about each split.
 
     Raises the first error in them, or an error for an experiment with more shards than sentences, or for an
-    output of another system that does not fit its test set.
+    output of another system or numbers of a score that do not fit their test set.
     """
     sizes: dict[str, Size] = {}
+    counts: dict[str, int] = {}
     for split in given_splits(config):
         text = texts_of(config, split)[""]
         references: dict[FilePath, list[str]] = {path: read_text(path) for path in text.target}
@@ -121,10 +123,11 @@ def describe_lists(config: Config) -> Iterator[str]:
             check = numbers.as_quality if split in LEARNED_FROM else numbers.of_translations
             check(translations)
 
-        sizes[split] = Size({1: found.sentences})
+        sizes[split], counts[split] = Size({1: found.sentences}), translations
         dense = f"{len(found.dense)} dense features ({', '.join(found.dense)})"
         yield f"{split}: {found.sentences:,} sentences, {translations:,} translations, {dense}"
 
     for name in config.experiments:
         check_shards(config, name, sizes)
     check_outputs(config, sizes)
+    check_own_scores(config, {split: size.total() for split, size in sizes.items()}, counts)

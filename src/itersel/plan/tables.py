@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from itersel.config import splits
@@ -14,6 +15,7 @@ from itersel.config.report_steps import (
     ChooseSettings,
     CorporaSettings,
     JoinSettings,
+    OwnNumbers,
     PatienceSettings,
     ResourceSettings,
     ScoredSystem,
@@ -289,7 +291,33 @@ class Tables:
             translations=tuple(self.translations(test_set)),
             counts=tuple(self.counts(test_set)),
             outputs=dict(zip(self.outputs, self.output_texts(test_set), strict=True)),
+            lists=tuple(self._scored_lists(split)),
+            scores=self._own_numbers(test_set),
         )
+
+    def _own_numbers(self, test_set: str) -> dict[str, OwnNumbers]:
+        """Return the files with the numbers of the user's own scores for a test set."""
+        place = list(self._texts.test_sets).index(test_set)
+        return {
+            name: OwnNumbers(
+                lists=no_option(score.lists[place]) if score.lists else None,
+                systems={system: no_option(files[place]) for system, files in (score.systems or {}).items()},
+            )
+            for name, score in self._config.evaluation.scores.items()
+        }
+
+    def _scored_lists(self, split: str) -> list[str]:
+        """Return the lists of a test set as the user gave them, if there are numbers for them."""
+        is_scored = splits.has_lists(self._config) and self._config.evaluation.scores
+        return list(map(no_option, splits.texts_of(self._config, split)[""].lists)) if is_scored else []
+
+    @property
+    def score_files(self) -> list[str]:
+        """The files of the user's own scores for all test sets, and of the lists that they are for."""
+        lists = [find_lists(self._scored_lists(split)) for split in self._texts.test_sets.values()]
+        numbers = (one for test_set in self._texts.test_sets for one in self._own_numbers(test_set).values())
+        files = ([*([one.lists] if one.lists else []), *one.systems.values()] for one in numbers)
+        return list(dict.fromkeys(chain(*lists, *files)))
 
     def of_test_sets(self, files: Any) -> list[str]:
         """Return the files of all test sets, given a method that returns the files of one."""
