@@ -159,7 +159,10 @@ def _check_score(config: Config, name: str) -> None:
             raise wrong(f"{key}.systems.{system}", f"has no effect: {why}; remove it")
         if system not in outputs and system not in runs:
             known = [*(() if has_lists(config) else runs), *outputs]
-            raise wrong(f"{key}.systems.{system}", f": no system has this name{suggest(system, known)}")
+            listed = f"; known: {', '.join(known) or 'none'}"
+            raise wrong(
+                f"{key}.systems.{system}", f": no system has this name{suggest(system, known)}{listed}"
+            )
 
     for system, experiment in runs.items():
         given = [run for run in of_systems if runs.get(run) == experiment]
