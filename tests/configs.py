@@ -74,6 +74,16 @@ def directions(names, tuner="line-search", **settings):
     return experiment(held_out={"tuner": {"name": tuner, "directions": names}}, **settings)
 
 
+BY_QUALITY = {"evaluation": {"choose_by": "quality"}}
+WITH_QUALITY = {**LISTED, "quality": "q"}
+
+
+def scores(value, outputs=None):
+    """Return the evaluation of a config with scores of the user's own, such as COMET."""
+    others = {"outputs": outputs} if outputs else {}
+    return {"evaluation": {"scores": value, **others}}
+
+
 def outputs(value):
     return experiment() | {"evaluation": {"outputs": value}}
 
@@ -81,6 +91,14 @@ def outputs(value):
 GOOD = [
     experiment() | {"evaluation": {"choose_by": "chrF++"}},
     experiment() | {"evaluation": {"choose_by": "lowercased-TER"}},
+    lists(devtest=WITH_QUALITY) | BY_QUALITY,
+    lists() | scores({"COMET": {"lists": "m"}}),
+    lists() | scores({"COMET": {"lists": "m", "systems": {"b": "n"}}, "chrF2": {"lists": "m"}}, {"b": "x"}),
+    lists(test={"old": LISTED, "new": LISTED}) | scores({"COMET": {"lists": ["m", "n"]}}),
+    experiment(repeats=2) | scores({"COMET-22.da": {"systems": {"a": "m", "a.repeat-2": ["n"]}}}),
+    experiment() | scores({"COMET": {"systems": {"b": "n"}}}, {"b": "x"}),
+    experiment() | scores({}),
+    lists(devtest=WITH_QUALITY, test={"new": {**LISTED, "devtest": WITH_QUALITY}}) | BY_QUALITY,
     experiment(),
     experiment(algorithm="sgd", tune_on="dev", features="dense", epochs=1),
     learner("perceptron", learning_rate=1),
@@ -143,6 +161,11 @@ BAD = [
     (outputs({"b": 5}), ("'evaluation.outputs.b'", 5)),
     (outputs({"b": ["{x"]}), ("'evaluation.outputs.b'", "'{x'")),
     (outputs({}), ("'evaluation.outputs'", "'name: file'")),
+    (experiment() | scores({"a_b": {"systems": {"a": "m"}}}), "'evaluation.scores.a_b'"),
+    (experiment() | scores({"COMET": "m"}), "'evaluation.scores.COMET'"),
+    (experiment() | scores({"COMET": {"files": "m"}}), "'evaluation.scores.COMET.files'"),
+    (experiment() | scores({"COMET": {"systems": {}}}), "'evaluation.scores.COMET.systems'"),
+    (experiment() | scores({"COMET": {"systems": {"a/b": "m"}}}), "'evaluation.scores.COMET.systems.a/b'"),
     (experiment() | {"cache": ""}, ("'cache'", "''")),
     (experiment() | {"name": "../x"}, ("'name'", "'../x'")),
     (experiment() | {"decoder": {"k_best": 1}}, ("'decoder.k_best'", 1, 2)),
@@ -209,6 +232,15 @@ INCONSISTENT = [
     (experiment(tune_on="dev", features="dense", k_best=9, learner={"name": "forest-mert"}),
      "k_best'"),
     (experiment(seed=2**31 - 2, repeats=3), ("repeats'", 3)),
+    (experiment() | scores({"COMET": {}}), ("'evaluation.scores.COMET'", "'systems'")),
+    (experiment() | scores({"COMET": {"lists": "m"}}), ("'evaluation.scores.COMET.lists'", "data.kind")),
+    (experiment() | scores({"COMET": {"systems": {"b": "m"}}}), "'evaluation.scores.COMET.systems.b'"),
+    (experiment() | scores({"COMET": {"systems": {"a": ["m", "n"]}}}),
+     ("'evaluation.scores.COMET.systems.a'", 2)),
+    (experiment(repeats=2) | scores({"COMET": {"systems": {"a": "m"}}}),
+     ("'evaluation.scores.COMET.systems.a.repeat-2'", "'a'")),
+    (experiment() | scores({"BLEU": {"systems": {"a": "m"}}}), "'evaluation.scores.BLEU'"),
+    (experiment() | scores({"quality": {"systems": {"a": "m"}}}), "'evaluation.scores.quality'"),
     (experiment(algorithm="sgd", tasks={"shards": 2}), ("tasks.shards'", 2, 1)),
     (experiment(mixing={"name": "none"}, tasks={"shards": 2}), ("tasks.shards'", 1, "none")),
     (experiment(algorithm="mixsgd", mixing=KEEP_R), ("selection", "mixsgd")),
@@ -328,7 +360,18 @@ INCONSISTENT = [
     (lists(test={}), "'data.test.lists'"),
     (lists(train={"lists": "l"}), ("'data.train.target'", "'quality'")),
     (lists(test={"new": {"lists": "l"}}), "'data.test.new.target'"),
-    (lists(devtest={**LISTED, "quality": "q"}), "'data.devtest.quality'"),
+    (lists(devtest={**LISTED, "quality": "q"}), ("'data.devtest.quality'", "tokenized-bleu")),
+    (lists(test={**LISTED, "quality": "q"}) | BY_QUALITY, "'data.devtest.quality'"),
+    (lists(devtest=WITH_QUALITY, test={**WITH_QUALITY}) | BY_QUALITY, "'data.test.quality'"),
+    (lists(devtest=WITH_QUALITY, test={"new": {**LISTED, "devtest": LISTED}}) | BY_QUALITY,
+     "'data.test.new.devtest.quality'"),
+    (files() | experiment() | BY_QUALITY, ("'evaluation.choose_by'", "data.kind")),
+    (lists() | scores({"COMET": {}}), ("'evaluation.scores.COMET.lists'", "data.kind")),
+    (lists() | scores({"COMET": {"lists": ["m", "n"]}}), ("'evaluation.scores.COMET.lists'", 2)),
+    (lists() | scores({"COMET": {"lists": "m", "systems": {"a": "n"}}}),
+     ("'evaluation.scores.COMET.systems.a'", "evaluation.scores.COMET.lists")),
+    (lists() | scores({"COMET": {"lists": "m"}, "comet": {"lists": "m"}}),
+     ("'evaluation.scores.COMET'", "comet")),
     (lists(train={"a": LISTED, "b": LISTED}), "'data.train.a'"),
     (lists(train={**LISTED, "task": ["a", "b"]}), ("'data.train.task'", 2)),
     (lists(max_train=5), ("'data.max_train'", 'data.kind')),

@@ -69,11 +69,13 @@ def test_all_files_that_cannot_be_read(capsys):
     config["data"] |= {"monolingual": "more.gz"}
     config["data"]["devtest"]["source"] = "."
     config["data"]["test"]["target"] = ["test.target.gz", "other.gz"]
-    config["evaluation"] = {"outputs": {"online": "online.txt"}}
+    scores = {"COMET": {"systems": {"x": "comet"}}}
+    config["evaluation"] = {"outputs": {"online": "online.txt"}, "scores": scores}
     assert check(config, "--no-text") == 1
     expected = (
         ("data.monolingual", "more.gz", errno.ENOENT),
         ("evaluation.outputs.online", "online.txt", errno.ENOENT),
+        ("evaluation.scores.COMET.systems.x", "comet", errno.ENOENT),
         ("data.dev", "dev.source.gz", errno.ENOENT),
         ("data.devtest", ".", errno.EISDIR),
         ("data.test", "other.gz", errno.ENOENT),
@@ -107,6 +109,12 @@ def test_what_does_not_fit_the_text(refused):
     assert check(good) == 0
     facts = ("'evaluation.outputs.online'", "dev.target.gz", 6, 4)
     refused(command(good | {"evaluation": {"outputs": {"online": "dev.target.gz"}}}), facts)
+    config = content() | {"evaluation": {"scores": {"COMET": {"systems": {"x": "comet"}}}}}
+    for lines, facts in ((["0.5"] * 6, ("comet:", 6, 4)), (["1", "x", "1", "1"], ("comet:2:", "'x'"))):
+        Path("comet").write_text("".join(f"{line}\n" for line in lines))
+        refused(command(config), facts)
+    Path("comet").write_text("0.5\n" * 4)
+    assert check(config) == 0
     facts = ("'experiments.x.tasks.shards'", 41, 40)
     refused(command(content(tasks={"name": "random", "shards": 41})), ("config.yaml", facts))
 
@@ -122,6 +130,14 @@ def test_lists_of_another_decoder(refused, capsys):
     assert "  dev: 6 sentences, 12 translations, 1 dense features (LM)\n" in capsys.readouterr().out
     more = {"evaluation": {"outputs": {"online": "dev.target.gz"}}}
     refused(command(config | more), ("dev.target.gz", 6, 4))
+    Path("comet").write_text("1\n" * 7)
+    refused(command(config | {"evaluation": {"scores": {"COMET": {"lists": "comet"}}}}), ("comet:", 7, 8))
+    by_quality = {"data": config["data"] | {"devtest": config["data"]["devtest"] | {"quality": "comet"}}}
+    by_quality["evaluation"] = {"choose_by": "quality"}
+    refused(command(config | by_quality), ("comet:", 7, 10))
+    Path("comet").write_text("1\n" * 10)
+    assert check(config | by_quality) == 0
+    capsys.readouterr()
     for tasks, made in (({"name": "random", "shards": 41}, "41 shards"), ({"shards": 6}, "48 files")):
         config["experiments"]["x"]["tasks"] = tasks
         refused(command(config), ("tasks.shards", made, 40))

@@ -7,7 +7,7 @@ from tests.text_grammars import write
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.lists.reading import read_lists
-from itersel.lists.rescoring import rescored_lines
+from itersel.lists.rescoring import rescore, rescored_lines
 from itersel.tune.nbest import tune_nbest
 from itersel.vectors.weights import make_weights
 
@@ -79,11 +79,33 @@ def test_start_weights_of_another_number(tmp_path, names):
     ).weights.to_dict().keys()
 
 
-def test_nothing_is_written(tmp_path, refused):
-    path = write(tmp_path / "list", *(FORMS["usual"].format(*row) for row in ROWS))
-    files = {"start": "w.ini", "reference": "r", "output": "new.ini"}
-    write(tmp_path / "w.ini", "[weight]", "lm= 1", "tm= 1 2 3")
-    write(tmp_path / "r", "a b")
-    options = [f"--{option}={tmp_path / name}" for option, name in files.items()]
-    assert main(["tune", "--tuner", "mert", "--nbest", str(path), *options]) == 1
+# the number of weights of a feature function in moses.ini, whose lists have five values
+@pytest.mark.parametrize("count", [1, 3, 4, 6])
+@pytest.mark.parametrize("step", ["tune", "rescore"])
+def test_another_number_of_weights_than_of_values(tmp_path, refused, step, count):
+    """Weights are of other lists, whether there are more or fewer of them; nothing is written."""
+    lines = (f"0 ||| {text} ||| lm= {value} tm= 1 2 3 4 {value} ||| 0" for value, text in enumerate("ab"))
+    files = {"nbest": write(tmp_path / "list", *lines), "output": tmp_path / "new.ini"}
+    weights = {"tune": "start", "rescore": "weights"}[step]
+    weight = " ".join(["0.5"] * count)
+    # features that lists lack, and features without a weight, are usual
+    files[weights] = write(tmp_path / "moses.ini", "[weight]", "UnknownWordPenalty0= 1", f"tm= {weight}")
+    if step == "tune":
+        files["reference"] = write(tmp_path / "r", "a")
+    command = [step, *(["--tuner", "mert", "--quality", "chrf"] if step == "tune" else [])]
+    command += [word for name, path in files.items() for word in (f"--{name}", str(path))]
+
+    refused(command, ("moses.ini:", "'tm'", count, 5))
     assert not (tmp_path / "new.ini").exists()
+    write(tmp_path / "moses.ini", "[weight]", "UnknownWordPenalty0= 1", "tm= 1 1 1 1 1")
+    assert main(command) == 0
+
+
+def test_weights_of_other_files_may_leave_out_zeros(tmp_path):
+    """Only Moses's block states how many weights a feature function has."""
+    path = write(tmp_path / "list", *(FORMS["usual"].format(*row) for row in ROWS))
+    weights = write(tmp_path / "weights.txt", "tm_0 1.0")
+    assert rescore([path], weights) == ["a b"]
+    assert tune_nbest([path], ["c"], start=weights, quality="chrf").score == pytest.approx(100)
+    with input_error("weights.txt:", "'tm_2'", "'tm'", 2):
+        rescore([path], write(weights, "tm_2 1.0"))

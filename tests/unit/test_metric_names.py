@@ -12,7 +12,7 @@ from itersel.config.settings import read_settings
 from itersel.errors import InputError
 from itersel.evaluate.compare import compare
 from itersel.evaluate.metrics import make_metrics
-from itersel.evaluate.names import METRICS, OF_TEXT, TABULATED, TOKENIZED_BLEU, sign_of, title_of
+from itersel.evaluate.names import METRICS, OF_TEXT, QUALITY, TABULATED, TOKENIZED_BLEU, sign_of, title_of
 from itersel.report.page.sentences import signature_of_sentences
 from itersel.tune.nbest import tune_nbest
 
@@ -20,7 +20,14 @@ TEXT = ["the cat sat on the mat", "a dog barked at the cat"]
 
 
 def of_config(name):
-    return read_config({"evaluation": {"choose_by": name}, "experiments": {"a": {}}}).evaluation.choose_by
+    if name.lower() == QUALITY:
+        lists = {"lists": "l", "target": "t", "quality": "q"}
+        text = {"kind": "lists", **dict.fromkeys(("train", "dev", "devtest"), lists)}
+        data = {**text, "test": {"lists": "m", "target": "t"}}
+    else:
+        data = {}
+    content = {"evaluation": {"choose_by": name}, "experiments": {"a": {}}, "data": data}
+    return read_config(content).evaluation.choose_by
 
 
 def of_step(kind):
@@ -44,9 +51,9 @@ def of_compare(name):
 COMPARE = ["compare", "--reference", "a", "b"]
 RUNS = ["report", "runs", "a", "b", "--baselines", "c"]
 BORDERS = {
-    "config": (of_config, METRICS),
-    "choose": (of_step(ChooseSettings), METRICS),
-    "patience": (of_step(PatienceSettings), METRICS),
+    "config": (of_config, (*METRICS, QUALITY)),
+    "choose": (of_step(ChooseSettings), (*METRICS, QUALITY)),
+    "patience": (of_step(PatienceSettings), (*METRICS, QUALITY)),
     "--metrics": (of_option(COMPARE, "metrics"), OF_TEXT),
     "--metric": (of_option(RUNS, "metric"), (TOKENIZED_BLEU, *TABULATED)),
     "compare": (of_compare, OF_TEXT),

@@ -179,3 +179,37 @@ def test_settings_of_mixing():
         assert measured == (name == "path")
     weights = f"{FOLDER}/path/epoch-1/weights.h5"
     assert plan.epochs.start_weights(job("path", epoch=2, shard=0)) == [weights]
+
+
+def test_quality_of_each_devtest():
+    """Epochs are chosen by the numbers of devtest or, for a test set with its own, of that one."""
+    text = {"lists": ["l", "m"], "target": "t"}
+    of_devtest, of_own = {**text, "quality": "q"}, {"lists": "n", "target": "t", "quality": "r"}
+    tests = {"one": {**text, "devtest": of_own}, "two": text}
+    data = {"kind": "lists", **dict.fromkeys(("train", "dev"), text), "devtest": of_devtest, "test": tests}
+    tables = plan_of({"a": {}}, data, evaluation={"choose_by": "quality"}).tables
+    asked = tables.devtest_lists, tables.given_devtest_lists, tables.devtest_quality
+    assert [ask(job("a")) for ask in asked] == [["l", "m"], ["l", "m"], ["q"]]
+    assert [ask(job("a", test_set="one")) for ask in asked] == [["n"], ["n"], ["r"]]
+    otherwise = plan_of(
+        {"a": {}}, {**data, "devtest": text, "test": {"one": {**text, "devtest": text}}}
+    ).tables
+    for ask in (otherwise.devtest_lists, otherwise.given_devtest_lists, otherwise.devtest_quality):
+        assert ask(job("a")) == []
+
+
+def test_numbers_of_several_test_sets():
+    """Files are given in the order of the test sets; the lists are those of each."""
+    texts = {name: {"lists": f"{name}.lists", "target": "t"} for name in ("one", "two")}
+    text = {"lists": "l", "target": "t"}
+    data = {"kind": "lists", **dict.fromkeys(("train", "dev", "devtest"), text), "test": texts}
+    scores = {"COMET": {"lists": ["x", "y"], "systems": {"online": ["v", "w"]}}}
+    evaluation = {"outputs": {"online": ["o", "p"]}, "scores": scores}
+    tables = plan_of({"a": {}}, data, evaluation=evaluation).tables
+    found = json.loads(tables.table_settings(job()))["test_sets"]
+    assert [found[name]["lists"] for name in texts] == [["one.lists"], ["two.lists"]]
+    assert [found[name]["scores"]["COMET"] for name in texts] == [
+        {"lists": "x", "systems": {"online": "v"}},
+        {"lists": "y", "systems": {"online": "w"}},
+    ]
+    assert set(tables.score_files) == {"one.lists", "two.lists", *"xyvw"}

@@ -158,6 +158,46 @@ def test_choose_by_another_score(tmp_path, text_file, choose, choosing, refused)
     refused(choosing(*given[:2], choose_by="ter"), facts)
 
 
+@pytest.fixture
+def by_quality(tmp_path, text_file):
+    """Return the options of lists with the translations of all epochs, and of numbers by which 3 is best.
+
+    Translations are cleaned as the lists are, and only their first number counts.
+    """
+    lists, numbers = [], []
+    for quality, epoch in ((1, EPOCHS[0]), (-4, EPOCHS[1]), (2.5, EPOCHS[2]), (9, EPOCHS[1])):
+        lists += [f"{number} ||| \u200b{line} ||| f={number} ||| 0" for number, line in enumerate(epoch)]
+        numbers += [str(quality)] * len(epoch)
+    files = ["--nbest", text_file("lists", lists), "--quality", text_file("quality", numbers)]
+    return [*files, *write_detokenizer(tmp_path, REFERENCES, listed=True)]
+
+
+def quality_of(epoch, lines):
+    """Return the mean of the first number of each translation."""
+    numbers = [(EPOCHS[0], 1), (EPOCHS[1], -4), (EPOCHS[2], 2.5)]
+    found = [next(number for text, number in numbers if text[line] == epoch[line]) for line in lines]
+    return sum(found) / len(found)
+
+
+@pytest.mark.parametrize(("task", "lines"), [(None, range(6)), ("calc", (1, 3))])
+def test_choose_by_quality(text_file, choose, by_quality, task, lines):
+    labels = ["--task", text_file("labels", LABELS)] if task else []
+    system = choose(*by_quality, *labels, label=task, choose_by="quality")
+    expected = [quality_of(epoch, lines) for epoch in EPOCHS]
+    assert (system.chosen_by, system.devtest_scores) == ("quality", pytest.approx(expected))
+    assert system.epoch == expected.index(max(expected)) + 1
+    assert system.devtest_bleu != system.devtest_scores
+
+
+def test_choose_by_quality_errors(text_file, refused, choosing, by_quality):
+    facts = ("choose_by:", "--nbest", "--quality", "--preparation")
+    refused(choosing(*by_quality[:2], choose_by="quality"), facts)
+    few = text_file("few", ["1"] * 23)
+    refused(choosing(*by_quality, "--quality", few, choose_by="quality"), ("few:", 23, 24))
+    others = ["--translation", text_file("t4", ["none"] * 6), "--weights", text_file("w4.txt", ["a 1"])]
+    refused(choosing(*by_quality, *others, choose_by="quality"), "t4:1: ")
+
+
 @pytest.mark.parametrize(
     ("option", "task", "labels", "facts"),
     [

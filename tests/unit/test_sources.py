@@ -128,7 +128,7 @@ UNNAMED = {
     "write_lists": {"level"},
     "extract_shard": {"text"},
     "estimate_fold_model": {"shards"},
-    "compare_systems": {"references", "systems", "translations", "counts", "outputs"},
+    "compare_systems": {"references", "systems", "translations", "counts", "outputs", "scores"},
     "join_tasks": {"translations"},
     "compare_tasks": {"translations"},
     "write_page": {"table", "corpus", "selections", "derivations"},
@@ -137,6 +137,8 @@ UNNAMED = {
     "detokenize": {"preparation", "recaser"},
     # folders of thousands of files are named in `params`
     "shard_lists": {"lists"},
+    "check_patience": {"lists"},
+    "choose_epoch": {"lists"},
 }
 
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.configs import FILES, LISTS, experiment
+from tests.configs import BY_QUALITY, FILES, LISTS, WITH_QUALITY, experiment, lists, scores
 from tests.unit.test_config_defaults import configs, read_or_skip, with_plugin
 
 from itersel.config.experiments import expanded
@@ -152,7 +152,15 @@ def test_stating_a_shown_value_changes_no_job(content, data):
     check_stated(content, jobs_of(config), shown, data.draw(paths))
 
 
-@pytest.mark.parametrize("content", [experiment(), experiment(tune_on="dev") | {"data": LISTS}])
+# With the user's own numbers for lists, and for the translations of a run.
+OF_LISTS = lists({"tune_on": "dev"}, devtest=WITH_QUALITY)
+OF_LISTS |= {"evaluation": {**BY_QUALITY["evaluation"], **scores({"COMET": {"lists": "m"}})["evaluation"]}}
+OF_TEXT = experiment() | scores({"COMET": {"systems": {"a": "m"}}})
+
+
+@pytest.mark.parametrize(
+    "content", [experiment(), experiment(tune_on="dev") | {"data": LISTS}, OF_LISTS, OF_TEXT]
+)
 def test_stating_any_shown_value_of_a_short_config_changes_no_job(content):
     config = read_config(content)
     shown = dict(leaves(plain(config)))
@@ -189,6 +197,7 @@ def test_all_that_rules_ask_the_plan_is_compared(root):
         {"experiments": {"a": {"tasks": {"name": "independent", "labels": {"x": 1}}}, "b": {}}}
         | {"data": FILES | {name: {"source": "s", "target": "t", "task": "k"} for name in SPLITS}},
         experiment() | {"data": FILES | {"dev": {"sacrebleu": "wmt11"}}},
+        OF_LISTS,
     ]
     answered = set()
     for content in runs:

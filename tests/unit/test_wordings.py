@@ -47,6 +47,8 @@ FILES = {
     "gap-list": "0 ||| a ||| LM=1\n2 ||| a ||| LM=1\n",
     "nan-list": "0 ||| a ||| LM=nan\n",
     "counts": "1\n",
+    "functions": "0 ||| a ||| TM= 1 2 3 4 5\n",
+    "moses.ini": "[weight]\nTM= 1 1 1\n",
 }
 
 WEIGHTS = make_weights({"LM": 1.0, "WP": -1.0})
@@ -166,6 +168,10 @@ COMMANDS = [
     (
         "rescore --nbest list --weights weights --scores f=counts",
         "counts: has 1 lines for 2 translations; give a number for each",
+    ),
+    (
+        "rescore --nbest functions --weights moses.ini",
+        "moses.ini: 'TM' has 3 weights, but 5 values in the lists; use the weights that made the lists",
     ),
     (
         "tune --tuner pro --nbest list --reference two --output new",
@@ -424,6 +430,17 @@ CONFIGS = [
     (
         "experiments: {a: {}}\nevaluation: {outputs: {a: x}}",
         ": config key 'evaluation.outputs.a': an experiment has this name; choose another",
+    ),
+    (
+        "experiments: {a: {}}\nevaluation: {scores: {COMET: {systems: {b: x}}}}",
+        ": config key 'evaluation.scores.COMET.systems.b': no system has this name; known: a",
+    ),
+    (
+        (
+            "experiments: {a: {}}\ndata: {kind: lists, train: &text {lists: l, target: t}, dev: *text, "
+            "devtest: *text, test: *text}\nevaluation: {choose_by: quality}"
+        ),
+        ": config key 'data.devtest.quality' is missing; evaluation.choose_by: quality needs it",
     ),
     ("seed: 1\nseed: 2", ":2: not YAML: key 'seed' is already set in line 1; rename or remove one"),
     ("name: [", ":2: not YAML: expected the node content, but found '<stream end>'"),

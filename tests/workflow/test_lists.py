@@ -122,7 +122,78 @@ def test_results(project):
     assert project.planned() == {}
 
 
+def test_scores_of_the_users(project):
+    """Every system that chooses from the lists has numbers; others have those that are given for them."""
+    numbers, file = given_numbers(project, "test")
+    shutil.copy(project.folder / "test.target", project.folder / "online")
+    (project.folder / "online.comet").write_text("2.5\n" * SIZES["test"])
+    project.configure(
+        evaluation={
+            "trials": 100,
+            "outputs": {"online": "online", "other": "online"},
+            "scores": {"COMET": {"lists": file, "systems": {"online": "online.comet"}}},
+        },
+        experiments={"tuned": EXPERIMENTS["tuned"]},
+    )
+    project.run("--cores", "2")
+    table = json.loads((project.results / "report/table.json").read_text())["test_sets"][0]
+    decoder, tuned, online, other = table["systems"]
+    texts = {"first entries": "evaluation/test/first entries.txt", "tuned": "experiments/tuned/best/test.txt"}
+    for system in (decoder, tuned):
+        lines = (project.results / texts[system["name"]]).read_text().splitlines()
+        found = [numbers[pair] for pair in enumerate(lines)]
+        assert system["scores"]["COMET"]["mean"] == pytest.approx(sum(found) / len(found))
+    assert online["scores"]["COMET"]["mean"] == 2.5
+    assert "COMET" not in other["scores"]
+    assert "COMET" in (project.results / "report/table.txt").read_text()
+    assert "<bdi>COMET</bdi>" in (project.results / "report/index.html").read_text()
+
+    # only the comparison depends on the numbers
+    (project.folder / file).write_text((project.folder / file).read_text().replace("1.5", "1.25"))
+    assert project.planned().keys() == {"compare_systems", "write_paper_tables", "write_page", "all"}
+
+
 def test_similar_names_of_test_sets(project):
     data = json.loads((project.folder / "config.yaml").read_text())["data"]
     project.configure(data={**data, "test": {"a-b": data["test"], "a__b": data["test"]}})
     assert {"copy_references_test_a__b", "copy_references_test_a_u__u_b"} <= project.planned().keys()
+
+
+def given_numbers(project, split):
+    """Write numbers for the lists of a split; returns them by sentence and text, and the name of the file."""
+    found, lines = {}, []
+    for path in sorted((project.folder / split).iterdir()):
+        for line in path.read_text().splitlines():
+            number, text, *_ = line.split(" ||| ")
+            value = len(lines) * 7 % 11 / 4 - 1
+            found.setdefault((int(number), text), value)
+            lines.append(f"{value}\n")
+    (project.folder / f"{split}.comet").write_text("".join(lines))
+    return found, f"{split}.comet"
+
+
+def test_epochs_are_chosen_by_quality(project):
+    numbers, file = given_numbers(project, "devtest")
+    data = project.config()["data"]
+    experiments = {"selected": {**EXPERIMENTS["selected"], "epochs": 3, "patience": 1}}
+    project.configure(
+        data=data | {"devtest": data["devtest"] | {"quality": file}},
+        evaluation={"choose_by": "quality"},
+        experiments=experiments,
+    )
+    chosen = "results/tiny/experiments/selected/best/system.json"
+    project.run("--cores", "2", chosen)
+    system = json.loads((project.folder / chosen).read_text())
+    assert system["chosen_by"] == "quality"
+    for epoch, score in enumerate(system["devtest_scores"], 1):
+        texts = project.results / f"experiments/selected/epoch-{epoch}/devtest.txt"
+        found = [numbers[pair] for pair in enumerate(texts.read_text().splitlines())]
+        assert score == pytest.approx(sum(found) / len(found))
+    decided = json.loads((project.results / "experiments/selected/epoch-2/patience.json").read_text())
+    assert decided["scores"] == system["devtest_scores"][:2]
+
+    # nothing is learned from these numbers
+    (project.folder / file).write_text((project.folder / file).read_text().replace("1.5", "1.25"))
+    planned = project.planned(chosen).keys()
+    assert "choose_epoch" in planned
+    assert not {"shard_lists", "import_lists"} & planned

@@ -202,6 +202,21 @@ def test_output_of_another_system(copy):
     assert [row[0] for row in packed["rows"]] == (copy.folder / "test.source").read_text().splitlines()
 
 
+def test_scores_of_translations_of_a_run(copy):
+    """Users score the translations of a run, and add the numbers: only the comparison is repeated."""
+    lines = (copy.results / "evaluation/test/dev-dense.txt").read_text().splitlines()
+    (copy.folder / "dense.comet").write_text("".join(f"{len(line) / 100}\n" for line in lines))
+    scores = {"COMET": {"systems": {"dev-dense": "dense.comet"}}}
+    copy.configure(evaluation={**copy.config()["evaluation"], "scores": scores})
+    assert not {"decode_shard", "detokenize", "choose_epoch"} & copy.planned().keys()
+    copy.run("--cores", "2", "results/tiny/report/table.json")
+    [table] = json.loads((copy.results / "report/table.json").read_text())["test_sets"]
+    found = {
+        one["name"]: one["scores"]["COMET"]["mean"] for one in table["systems"] if "COMET" in one["scores"]
+    }
+    assert found == pytest.approx({"dev-dense": sum(map(len, lines)) / len(lines) / 100})
+
+
 def test_edited_code_reruns_what_uses_it(copy, root, tmp_path):
     """Which steps use which modules is tested in tests/unit/test_sources.py."""
     copy.source = tmp_path / "src"

@@ -1,14 +1,15 @@
 # Stopping, and choosing the epoch, on devtest.
 #
-# needs: experiments/{experiment}/epoch-{epoch}/{weights.h5,devtest.txt}, corpus/*.target.gz
+# needs: experiments/{experiment}/epoch-{epoch}/{weights.h5,devtest.txt}, corpus/*.target.gz;
+#        for choose_by: quality, the files of data.devtest
 # makes: experiments/{experiment}/epoch-{epoch}/patience.json,
 #        experiments/{experiment}/best/{system.json,weights.h5,resources.json}, and best-{test_set}/ for a test set
 #        with its own devtest
 
-# Computing tokenised BLEU takes no time; other scores, which need detokenised text, may take long.
-SCORES_LOCALLY = not TABLES.scores_text
+# Computing tokenised BLEU takes no time; other scores, which need detokenised text or read lists, may take long.
+SCORES_LOCALLY = not (TABLES.scores_text or TABLES.scores_quality)
 PREPARATION_OF_TEXT = [] if SCORES_LOCALLY else [FILES.preparation]
-RECASER_OF_TEXT = [] if SCORES_LOCALLY else [FILES.recaser]
+RECASER_OF_TEXT = [FILES.recaser] if TABLES.scores_text else []
 
 
 rule check_patience:
@@ -21,6 +22,8 @@ rule check_patience:
         originals=TABLES.devtest_originals,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
+        lists=TABLES.devtest_lists,
+        quality=TABLES.devtest_quality,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/patience.json",
     log:
@@ -32,11 +35,13 @@ rule check_patience:
         **TEXT.request(2000, 120),
     params:
         settings=TABLES.patience_settings,
+        lists=TABLES.given_devtest_lists,
         code=step_digest("step patience"),
     shell:
         "itersel step patience --settings {params.settings:q} --reference {input.references:q}"
         " --task {input.labels:q} --raw-reference {input.originals:q}"
         " --preparation {input.preparation:q} --recaser {input.recaser:q}"
+        " --nbest {params.lists:q} --quality {input.quality:q}"
         " --translation {input.translations:q} --previous {input.previous:q} --output {output:q} &> {log:q}"
 
 
@@ -52,6 +57,8 @@ rule choose_epoch:
         originals=TABLES.devtest_originals,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
+        lists=TABLES.devtest_lists,
+        quality=TABLES.devtest_quality,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/best/weights.h5",
         system=f"{RESULTS}/experiments/{{experiment}}/best/system.json",
@@ -64,11 +71,13 @@ rule choose_epoch:
         **TEXT.request(2000, 120),
     params:
         settings=TABLES.choose_settings,
+        lists=TABLES.given_devtest_lists,
         code=step_digest("step choose"),
     shell:
         "itersel step choose --settings {params.settings:q} --reference {input.references:q}"
         " --task {input.labels:q} --raw-reference {input.originals:q}"
         " --preparation {input.preparation:q} --recaser {input.recaser:q}"
+        " --nbest {params.lists:q} --quality {input.quality:q}"
         " --translation {input.translations:q} --weights {input.weights:q}"
         " --output-weights {output.weights:q} --output {output.system:q} &> {log:q}"
 
@@ -83,6 +92,8 @@ use rule choose_epoch as choose_epoch_for_test_set with:
         originals=TABLES.devtest_originals,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
+        lists=TABLES.devtest_lists,
+        quality=TABLES.devtest_quality,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/weights.h5",
         system=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/system.json",

@@ -1,7 +1,7 @@
 # Scoring test, and the tables of a run.
 #
 # needs: experiments/{experiment}/best/{system.json,test.txt}, experiments/{experiment}/epoch-{epoch}/selection.h5,
-#        corpus/*.target.gz, evaluation/{test}/counts/*.h5
+#        corpus/*.target.gz, evaluation/{test}/counts/*.h5, and the files of evaluation.scores
 # makes: experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json}, report/table.{tex,md},
 #        report/rules.{split}.json; with corpus/*.task.gz: report/tasks.{split}.{txt,tsv,json} and, for independent tasks,
 #        experiments/{independent}/tasks/{split}.txt
@@ -41,6 +41,7 @@ rule compare_systems:
         counts=TABLES.of_test_sets(TABLES.counts),
         outputs=TABLES.of_test_sets(TABLES.output_texts),
         preparation=[FILES.preparation] if TABLES.outputs else [],
+        scores=TABLES.score_files,
     output:
         text=report(
             f"{RESULTS}/report/table.txt",

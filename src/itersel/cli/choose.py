@@ -9,7 +9,7 @@ from itersel.cli.arguments import add_files, add_optional_files, add_options, ad
 from itersel.config.report_steps import ChooseSettings, PatienceSettings, ResourceSettings, Scoring
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
-from itersel.evaluate.names import TOKENIZED_BLEU
+from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
 
 if TYPE_CHECKING:
     from itersel.evaluate.epoch_scores import EpochScores
@@ -44,7 +44,7 @@ def _add_devtest(parser: argparse.ArgumentParser) -> None:
     """Add the options for the files with which translations of devtest are scored."""
     references = "reference translations of devtest, one sentence per line"
     add_files(parser, {"--reference FILE": references}, required=True)
-    originals = "original references, before preparation; for all scores but tokenized-bleu, as the next two"
+    originals = "original references, before preparation; for scores of detokenised text, as the next two"
     add_files(parser, {"--raw-reference FILE": originals}, nargs="*")
     files = {
         "--preparation FILE": "preparation.json of the training corpus",
@@ -52,6 +52,9 @@ def _add_devtest(parser: argparse.ArgumentParser) -> None:
         "--task FILE": "task label of each line of devtest",
     }
     add_optional_files(parser, files)
+    add_files(parser, {"--nbest FILE": "n-best lists of devtest, for quality"}, nargs="*")
+    quality = "a number for each translation in the lists, higher is better; for quality, with --preparation"
+    add_optional_files(parser, {"--quality FILE": quality})
 
 
 def _choose(options: argparse.Namespace) -> None:
@@ -74,15 +77,29 @@ def _score_devtest(settings: Scoring, options: argparse.Namespace, translations:
         raise InputError("--task and the key 'label' need each other; give both or neither")
 
     by, raw_reference = settings.choose_by, options.raw_reference or []
-    if by == TOKENIZED_BLEU:
+    if by in (TOKENIZED_BLEU, QUALITY):
         texts = read_epochs(translations, options.reference, (), options.task, settings.label)
-        return score_epochs(texts, settings.tokenize)
+        scores = score_epochs(texts, settings.tokenize)
+        if by == TOKENIZED_BLEU:
+            return scores
+        return scores._replace(chosen_by=_mean_quality(options, translations, settings.label))
+
     if not raw_reference or options.preparation is None or options.recaser is None:
         raise InputError(f"choose_by: {by} needs --raw-reference, --preparation and --recaser")
-
     texts = read_epochs(translations, options.reference, raw_reference, options.task, settings.label)
     as_text = AsText(by, settings.tokenizer, options.preparation, options.recaser)
     return score_epochs(texts, settings.tokenize, as_text)
+
+
+def _mean_quality(
+    options: argparse.Namespace, translations: list[str], label: str | None
+) -> tuple[float, ...]:
+    from itersel.report.quality import mean_quality
+
+    if not options.nbest or options.quality is None or options.preparation is None:
+        raise InputError(f"choose_by: {QUALITY} needs --nbest, --quality and --preparation")
+    files = options.nbest, options.quality, options.preparation
+    return mean_quality(translations, *files, options.task, label)
 
 
 def _patience(options: argparse.Namespace) -> None:

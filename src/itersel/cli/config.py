@@ -46,6 +46,7 @@ def _check(options: argparse.Namespace) -> None:
     from itersel.config.reading import load_config
     from itersel.config.splits import has_lists
     from itersel.plan.list_texts import describe_lists
+    from itersel.plan.own_scores import check_own_scores
     from itersel.run.progress import duration
 
     name = ", ".join(options.config)
@@ -63,6 +64,8 @@ def _check(options: argparse.Namespace) -> None:
         sizes, suspicious = read_texts(config) if is_read else ({}, [])
         warn(suspicious)
         check_sizes(sizes)
+        if is_read:
+            check_own_scores(config, {split: size.total() for split, size in sizes.items()})
         lists = list(describe_lists(config)) if has_lists(config) and not options.no_text else []
 
     print(f"{name}: valid; experiments: {', '.join(config.experiments)}")

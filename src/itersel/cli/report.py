@@ -16,9 +16,9 @@ from itersel.cli.outputs import (
     json_lines,
     write_forms,
 )
-from itersel.config.command_line import different_names
+from itersel.config.command_line import different_names, refuse
 from itersel.errors import InputError
-from itersel.evaluate.names import COMPARED, TABULATED, TOKENIZED_BLEU
+from itersel.evaluate.names import COMPARED, METRICS, TABULATED, TOKENIZED_BLEU
 from itersel.report.columns import COLUMNS
 from itersel.results import PAGE, PROGRESS_PAGE
 
@@ -38,14 +38,19 @@ def _add_paper(parser: argparse.ArgumentParser) -> None:
     )
     columns = {"--columns NAMES": f"columns besides the scores, some of {', '.join(COLUMNS)} (default: none)"}
     add_options(parser, columns, type=different_names(COLUMNS), default=())
-    metrics = f"some of {', '.join((TOKENIZED_BLEU, *TABULATED))} (default: {','.join(COMPARED)})"
+    listed = ", ".join((TOKENIZED_BLEU, *TABULATED))
+    metrics = f"some of {listed}, and scores of your own (default: {','.join(COMPARED)}, and all of your own)"
     add_options(parser, {"--metrics NAMES": metrics}, type=_different_metrics, default=())
     add_outputs(parser, PAPER_SUFFIXES)
 
 
 def _different_metrics(text: str) -> tuple[str, ...]:
-    """Parse different metrics, separated by commas."""
-    return different_names((TOKENIZED_BLEU, *TABULATED))(text.lower())
+    """Parse different metrics, separated by commas; which there are, only the table tells."""
+    given = different_names(None)(text)
+    found = tuple(name.lower() if name.lower() in METRICS else name for name in given)
+    if len({*found}) < len(found):
+        refuse(text, "a comma-separated list of different names")
+    return found
 
 
 def _add_page(parser: argparse.ArgumentParser) -> None:

@@ -33,9 +33,9 @@ def _table(options: argparse.Namespace) -> None:
     from itersel.report.table import text_table, tsv_table
 
     settings = read_settings(TableSettings, options.settings)
-    has_outputs = any(files.outputs for files in settings.test_sets.values())
-    if (options.preparation is None) == has_outputs:
-        raise InputError("outputs and --preparation need each other; give both or neither")
+    needs_preparation = any(files.outputs or files.lists for files in settings.test_sets.values())
+    if (options.preparation is None) == needs_preparation:
+        raise InputError("outputs or lists and --preparation need each other; give both or neither")
     test_sets = [read_test_set(*named, options.preparation) for named in settings.test_sets.items()]
     table = compare_systems(test_sets, tokenize=settings.tokenize, trials=settings.trials, seed=settings.seed)
     write_table(options.output, table, partial(text_table, text=settings.text), tsv_table)

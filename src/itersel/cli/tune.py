@@ -97,7 +97,7 @@ def _warn(step: str, problem: str, names: Sequence[str]) -> None:
 
 def _tune(options: argparse.Namespace) -> None:
     from itersel.evaluate.metrics import read_references, signature_of, tokenizer_for_bleu
-    from itersel.lists.weights import read_any_weights, write_any_weights
+    from itersel.lists.weights import write_any_weights
     from itersel.storage.files import STANDARD_STREAM
     from itersel.tune.nbest import is_bleu, prepare_nbest
     from itersel.tune.tuner import tuned_with
@@ -114,7 +114,7 @@ def _tune(options: argparse.Namespace) -> None:
         options.nbest,
         references,
         tuner,
-        None if options.start is None else read_any_weights(options.start),
+        options.start,
         _scores_of(options.scores),
         quality,
         tokenizer_for_bleu(tokenizer),
@@ -214,7 +214,7 @@ def _add_rescore(parser: argparse.ArgumentParser) -> None:
 def _rescore(options: argparse.Namespace) -> None:
     from itersel.lists.reading import read_lists
     from itersel.lists.rescoring import first_texts, rescored_lines
-    from itersel.lists.weights import read_any_weights
+    from itersel.lists.weights import given_weights
     from itersel.storage.files import write_lines
 
     is_ranked = options.k_best is not None
@@ -224,8 +224,9 @@ def _rescore(options: argparse.Namespace) -> None:
         write_lines(options.output, first_texts(options.nbest))
         return
 
-    weights = read_any_weights(options.weights)
+    given = given_weights(options.weights)
     lists = read_lists(options.nbest, scores=_scores_of(options.scores), has_lines=is_ranked)
+    weights = given.fitting(lists)
     absent = sorted(set(weights.to_dict()) - set(lists.names))
     if len(absent) == weights.key.shape[0]:
         raise InputError("has no weight of any feature in the lists", options.weights)

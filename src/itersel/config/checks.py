@@ -8,7 +8,7 @@ from functools import partial
 
 from itersel.config.data import ReferencedText
 from itersel.config.defaults import first_seed
-from itersel.config.experiments import MARK, split_repeat
+from itersel.config.experiments import MARK, repeat_name, split_repeat
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
 from itersel.config.options import MAX_SEED, changed, check_unique, name_in, reject, wrong
@@ -25,7 +25,7 @@ from itersel.config.tasks import (
 )
 from itersel.config.tuners import ALL_DENSE, STEP, TUNERS, Batch, NoTuner
 from itersel.config.values import Align, Config, Experiment
-from itersel.errors import attempt_all
+from itersel.errors import attempt_all, suggest
 from itersel.vectors.feature_names import DENSE_FEATURES, TEMPLATES
 
 # Labels that are part of the names of experiments.
@@ -49,6 +49,7 @@ def check_experiments(config: Config) -> None:
     attempt_all(partial(_check_experiment, config, name) for name in config.experiments)
     _check_compared(config)
     _check_outputs(config)
+    attempt_all(partial(_check_score, config, name) for name in config.evaluation.scores)
 
 
 def _check_experiment(config: Config, name: str) -> None:
@@ -134,6 +135,57 @@ def _check_outputs(config: Config) -> None:
             raise wrong(key, ": an experiment has this name; choose another")
         if len(files) != len(sets):
             raise wrong(key, f"names {len(files)} files; give one for each test set ({', '.join(sets)})")
+
+
+def _check_score(config: Config, name: str) -> None:
+    """Reject a score without numbers, for unknown systems, or without a file for each test set."""
+    score, key = config.evaluation.scores[name], f"evaluation.scores.{name}"
+    same = [one for one in config.evaluation.scores if one.lower() == name.lower()]
+    if len(same) > 1:
+        raise wrong(key, f": names of scores must differ in more than case, unlike {' and '.join(same)}")
+
+    if has_lists(config) and not score.lists:
+        raise wrong(f"{key}.lists", "is missing; data.kind: lists needs it")
+    if score.lists and not has_lists(config):
+        raise wrong(f"{key}.lists", "needs data.kind: lists; give the numbers of each system in 'systems'")
+    if not score.lists and not score.systems:
+        raise wrong(key, ": names no file; give the numbers of each system in 'systems'")
+
+    outputs, runs = config.evaluation.outputs or {}, _compared_runs(config)
+    of_systems = score.systems or {}
+    for system in of_systems:
+        if has_lists(config) and system in runs:
+            why = f"the numbers of experiments are those in '{key}.lists'"
+            raise wrong(f"{key}.systems.{system}", f"has no effect: {why}; remove it")
+        if system not in outputs and system not in runs:
+            known = [*(() if has_lists(config) else runs), *outputs]
+            listed = f"; known: {', '.join(known) or 'none'}"
+            raise wrong(
+                f"{key}.systems.{system}", f": no system has this name{suggest(system, known)}{listed}"
+            )
+
+    for system, experiment in runs.items():
+        given = [run for run in of_systems if runs.get(run) == experiment]
+        if given and system not in of_systems:
+            why = f"'{given[0]}' is another run of the same experiment; give the numbers of all its runs"
+            raise wrong(f"{key}.systems.{system}", f"is missing, but {why}")
+
+    sets = test_sets(config)
+    named = {f"systems.{system}": files for system, files in of_systems.items()}
+    for place, files in (({"lists": score.lists} if score.lists else {}) | named).items():
+        if len(files) != len(sets):
+            each = f"give one for each test set ({', '.join(sets)})"
+            raise wrong(f"{key}.{place}", f"names {len(files)} files; {each}")
+
+
+def _compared_runs(config: Config) -> dict[str, str]:
+    """Return the runs in the table of the systems, with the experiments that they belong to."""
+    return {
+        repeat_name(name, repeat): name
+        for name, one in config.experiments.items()
+        if not isinstance(one.tasks, IndependentTasks)
+        for repeat in range(1, 1 + one.repeats)
+    }
 
 
 def _check_alone(experiment: Experiment, key: str) -> None:

@@ -60,7 +60,8 @@ class TrainingText:
     )
     quality: str | None = option(
         "data.kind: lists: file with a number for each translation in the lists, in their order; higher is "
-        "better. Learners and tuners use it instead of BLEU.",
+        "better. Learners and tuners use it instead of BLEU. On devtest, evaluation.choose_by: quality uses "
+        "it.",
         path=True,
     )
 

@@ -23,6 +23,7 @@ from itersel.corpus.corpora import (
 )
 from itersel.corpus.text_names import NO_TEST_SETS, is_test_set_name
 from itersel.errors import InputError, attempt_all
+from itersel.evaluate.names import QUALITY
 from itersel.storage.files import suffixes
 
 # The forms of a text: parallel files, or exactly one of the others.
@@ -39,6 +40,8 @@ USED = {
     "decoder": ("k_best", "jobs"),
 }
 OF_TEXTS = ("lists", "target", "quality", "task")
+# How the keys of texts end on which epochs are chosen.
+DEVTEST = ".devtest"
 NO_EFFECT = "has no effect with data.kind: lists; remove it"
 
 
@@ -48,7 +51,7 @@ def check_data(config: Config) -> None:
     if data.kind == "lists":
         check_lists(config)
     else:
-        refuse_lists(data)
+        refuse_lists(config)
         if "" in data.test and data.test[""].devtest != ReferencedText():
             raise wrong("data.test.devtest", "needs a named test set; use data.devtest instead")
         attempt_all(partial(_check_text, config, *one) for one in texts_by_key(data).items())
@@ -224,22 +227,26 @@ def _check_held_out_modules(data: Data) -> None:
 
 def check_lists(config: Config) -> None:
     """Reject missing keys, and keys that need a decoder."""
-    checks = [partial(_check_text_of_lists, text, key) for key, text in texts_by_key(config.data).items()]
+    by = config.evaluation.choose_by
+    checks = [partial(_check_text_of_lists, text, key, by) for key, text in texts_by_key(config.data).items()]
     checks += [partial(_check_experiment_of_lists, config, name) for name in config.experiments]
     attempt_all([partial(_check_unused, config), *checks])
 
 
-def refuse_lists(data: Data) -> None:
+def refuse_lists(config: Config) -> None:
     """Reject keys of lists with another kind of data."""
+    data = config.data
     for key, text in texts_by_key(data).items():
         for name in ("lists", "quality"):
             if getattr(text, name):
                 raise wrong(f"{key}.{name}", "needs data.kind: lists")
     if data.dense:
         raise wrong("data.dense", "needs data.kind: lists")
+    if config.evaluation.choose_by == QUALITY:
+        raise wrong("evaluation.choose_by", f"is {QUALITY}, which needs data.kind: lists")
 
 
-def _check_text_of_lists(text: TrainingText | ReferencedText, key: str) -> None:
+def _check_text_of_lists(text: TrainingText | ReferencedText, key: str, choose_by: str) -> None:
     allowed = (*OF_TEXTS, *(("source", "devtest") if isinstance(text, TestSet) else ()))
     for name in changed(text):
         if name not in allowed:
@@ -252,13 +259,25 @@ def _check_text_of_lists(text: TrainingText | ReferencedText, key: str) -> None:
     if not text.target and not (is_learned_from and text.quality):
         why = ", or 'quality'; give one of them" if is_learned_from else "; its translations are scored by it"
         raise wrong(f"{key}.target", f"is missing{why}")
-    if text.quality and not is_learned_from:
+    if key.endswith(DEVTEST):
+        _check_quality_of_devtest(text, f"{key}.quality", choose_by)
+    elif text.quality and not is_learned_from:
         raise wrong(f"{key}.quality", "has no effect: nothing is learned from this text; remove it")
 
     if isinstance(text, TrainingText) and key != "data.train":
         raise wrong(key, ": lists are not of named corpora; name all files in data.train.lists")
     if isinstance(text, TrainingText) and len(text.task) > 1:
         raise wrong(f"{key}.task", f"names {len(text.task)} files; name one, with the label of each sentence")
+
+
+def _check_quality_of_devtest(text: TrainingText | ReferencedText, key: str, choose_by: str) -> None:
+    """Reject a quality by which no epoch is chosen, and a missing one."""
+    if text.quality and choose_by != QUALITY:
+        raise wrong(
+            key, f"has no effect with evaluation.choose_by: {choose_by}; choose by {QUALITY}, or remove it"
+        )
+    if choose_by == QUALITY and not text.quality:
+        raise wrong(key, f"is missing; evaluation.choose_by: {QUALITY} needs it")
 
 
 def _check_unused(config: Config) -> None:

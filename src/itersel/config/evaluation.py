@@ -2,19 +2,53 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import partial
 
-from itersel.config.names import Names, check_name
-from itersel.config.options import option
+from itersel.config.names import Names, check_name, quotes
+from itersel.config.options import SCORE_PATTERN, option, paths, section, wrong
 from itersel.evaluate.names import (
     DEFAULT_TOKENIZER,
     METRICS,
+    QUALITY,
     TOKENIZATIONS,
     TOKENIZED_BLEU,
     TOKENIZERS,
     TRIALS,
 )
+
+# Names that no score of the user's own can have: other scores, and other columns of tables (in lower case).
+NO_SCORES = frozenset(METRICS) | {
+    *(QUALITY, "system", "experiment", "learner", "mixing", "shards", "features", "epoch", "difference"),
+    "runs",
+}
+
+
+def check_score(name: object, key: str) -> None:
+    """Reject a name of a score of the user's own that cannot be the title of a column."""
+    if not isinstance(name, str) or not re.fullmatch(SCORE_PATTERN, name):
+        raise wrong(key, f": the name of a score may contain letters, digits, '.' and '-'{quotes(name)}")
+    if name.lower() in NO_SCORES:
+        raise wrong(key, ": tables have a column of this name; choose another")
+
+
+@dataclass(frozen=True)
+class OwnScore:
+    """A score of your own: numbers for translations of the test set."""
+
+    lists: tuple[str, ...] = paths(
+        "data.kind: lists: file with a number for each translation in the lists of the test set, in their "
+        "order. With several test sets, a list of files in their order."
+    )
+    systems: dict[str, tuple[str, ...]] | None = option(
+        "File with a number for each line of a system's translations of the test set, for other systems "
+        "(evaluation.outputs) and, without lists, for experiments: a name for each, with repeats that of "
+        "each run. With several test sets, a list of files in their order.",
+        path=True,
+        alone=True,
+        names=Names("'name: file' lines", partial(check_name, "a system"), least=1),
+    )
 
 
 @dataclass(frozen=True)
@@ -34,9 +68,10 @@ class Evaluation:
     )
     choose_by: str = option(
         "Score on devtest by which the epoch is chosen: tokenized-bleu is BLEU of tokenised lowercased text, "
-        "as in the papers; the others are scores of detokenised text.",
+        "as in the papers; quality is the mean of the numbers in data.devtest.quality; the others are scores "
+        "of detokenised text.",
         TOKENIZED_BLEU,
-        choices=tuple(METRICS),
+        choices=(*METRICS, QUALITY),
         any_case=True,
     )
     trials: int = option("Number of trials in approximate randomization.", TRIALS, minimum=1)
@@ -47,6 +82,12 @@ class Evaluation:
         path=True,
         alone=True,
         names=Names("'name: file' lines", partial(check_name, "another system"), least=1),
+    )
+    scores: dict[str, OwnScore] = section(
+        dict,
+        "Scores of your own, such as COMET, by name: the table has a column with the means of the numbers "
+        "that you give, higher is better (docs/evaluation.md).",
+        names=Names("scores by name", check_score),
     )
 
 

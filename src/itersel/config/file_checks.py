@@ -61,6 +61,11 @@ def check_files_exist(config: Config) -> list[str]:
     named += [("data.monolingual", path) for path in data.monolingual]
     outputs = (config.evaluation.outputs or {}).items()
     named += [(f"evaluation.outputs.{name}", path) for name, files in outputs for path in files]
+    for name, score in config.evaluation.scores.items():
+        key = f"evaluation.scores.{name}"
+        named += [(f"{key}.lists", path) for path in score.lists]
+        systems = (score.systems or {}).items()
+        named += [(f"{key}.systems.{system}", path) for system, files in systems for path in files]
 
     text: list[tuple[str, str]] = []
     for split in given_splits(config):
@@ -147,11 +152,15 @@ def given_splits(config: Config) -> list[str]:
 
 def _check_readable(key: str, path: str) -> None:
     try:
-        is_folder = key == FOLDER or (key.endswith(LISTS) and os.path.isdir(path))
+        is_folder = key == FOLDER or (_may_be_folder(key) and os.path.isdir(path))
         with os.scandir(path) if is_folder else open(path, "rb"):
             pass
     except OSError as error:
         raise wrong(key, f"names {path}: {error.strerror or error}") from None
+
+
+def _may_be_folder(key: str) -> bool:
+    return key.startswith("data.") and key.endswith(LISTS)
 
 
 def _check_monolingual(config: Config, path: str) -> None:

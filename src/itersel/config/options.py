@@ -24,6 +24,8 @@ MAX_NUMPY_SEED = 2**32 - 1
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 # Translations and references are in the same folder.
 EXPERIMENT_PATTERN = rf"(?!reference\.[0-9]+$){NAME_PATTERN}"
+# The name of a score of the user's own. Columns of TSV files have further words after "_".
+SCORE_PATTERN = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 # A label is one word in a file of labels and must be usable on the command line.
 LABEL_PATTERN = r"[^\s=,{}\x00-\x1f\x7f-\x9f-][^\s=,{}\x00-\x1f\x7f-\x9f]*"
 # Snakemake treats {...} as a wildcard.

@@ -13,6 +13,7 @@ from itersel.config.options import (
     CONDITIONS,
     EXPERIMENT_PATTERN,
     LABEL_PATTERN,
+    SCORE_PATTERN,
     name_in,
     split_optional,
     types_of,
@@ -89,6 +90,8 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
 
     if typing.get_origin(kind) is dict:
         keys, text = item.metadata["names"].keys_of_single, typing.get_args(kind)[-1]
+        if not keys:
+            return schema | _names_schema(SCORE_PATTERN, _section_schema(text))
         pattern, files = f"(?!({'|'.join(keys)})$){TEST_SET_PATTERN}", _section_schema(text)
         return schema | {"anyOf": [files, _names_schema(pattern, files)]}
 

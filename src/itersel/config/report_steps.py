@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.config.evaluation import Evaluation, Report
+from itersel.config.evaluation import Evaluation, Report, check_score
 from itersel.config.names import Names, check_label
 from itersel.config.options import (
     LABEL_PATTERN,
@@ -103,6 +103,18 @@ class Significance:
 
 
 @dataclass(frozen=True)
+class OwnNumbers:
+    """The numbers of a score of the user's own for the translations of a test set."""
+
+    lists: str | None = option("A number for each translation in the lists.", path=True)
+    systems: dict[str, str] = section(
+        dict,
+        "A number for each line of a translation, by name of the run or of another system.",
+        names=Names("'name: file' lines", _check_system),
+    )
+
+
+@dataclass(frozen=True)
 class ScoredTestSet:
     """The files of a test set: references, and for each system its description and translation."""
 
@@ -118,6 +130,15 @@ class ScoredTestSet:
         dict,
         "Translations by other systems, cleaned text, by name; they need --preparation.",
         names=Names("'name: file' lines", _check_system),
+    )
+    lists: tuple[str, ...] = option(
+        "N-best lists from which the systems chose, if there are numbers for their translations; they need "
+        "--preparation.",
+        (),
+        path=True,
+    )
+    scores: dict[str, OwnNumbers] = section(
+        dict, "Scores of the user's own by name.", names=Names("scores by name", check_score)
     )
 
 

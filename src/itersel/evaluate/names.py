@@ -37,6 +37,8 @@ METRICS = {
     **{kind: MetricName(title, kind, False) for kind, title in KINDS.items()},
     **{f"lowercased-{kind}": MetricName(f"lowercased {title}", kind, True) for kind, title in KINDS.items()},
 }
+# What epochs can be chosen by besides metrics: the mean of numbers that users give for translations in lists.
+QUALITY = "quality"
 # Metrics of detokenised text.
 OF_TEXT = tuple(name for name, one in METRICS.items() if not one.is_tokenized)
 # The metrics that `itersel compare` computes by default, and the metrics in the tables of a run.

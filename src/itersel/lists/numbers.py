@@ -72,8 +72,3 @@ def _parse_numbers(path: FilePath) -> Float64s:
         values[row] = value
 
     return values
-
-
-def checked_quality(quality: FilePath | ArrayLike, count: int) -> Float64s:
-    """Return a quality for each translation; see `Numbers.as_quality`."""
-    return read_numbers(quality).as_quality(count)

@@ -21,13 +21,13 @@ from itersel.lists.lines import (
 )
 from itersel.lists.reading import ReadLists, read_lists
 from itersel.lists.summary import find_lists
-from itersel.lists.weights import as_weights
+from itersel.lists.weights import given_weights
 from itersel.vectors.weights import Weights
 
 
 def rescore(
     lists: Sequence[FilePath],
-    weights: Weights | Mapping[str, float],
+    weights: Weights | Mapping[str, float] | FilePath,
     *,
     scores: Mapping[str, FilePath | ArrayLike] | None = None,
 ) -> list[str]:
@@ -38,14 +38,16 @@ def rescore(
     lists, scores
         See `tune_nbest`.
     weights
-        Feature weights; all other weights are 0.
+        Feature weights, or a file of them; all other weights are 0.
 
     Raises
     ------
     InputError
-        If the lists cannot be read.
+        If the lists cannot be read, or have other numbers of values than the weights of a feature function.
     """
-    return list(read_lists(lists, scores=scores).table.best_texts(as_weights(weights)))
+    given = given_weights(weights)
+    read = read_lists(lists, scores=scores)
+    return list(read.table.best_texts(given.fitting(read)))
 
 
 def first_texts(lists: Sequence[FilePath]) -> list[str]:

@@ -7,10 +7,12 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from itersel.corpus.text import split_words
 from itersel.errors import FilePath, InputError
 from itersel.lists.lines import named_numbers, parse_object, value_names
+from itersel.lists.reading import ReadLists
 from itersel.storage.files import open_output, read_lines, without_compression
 from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.numbers import parse_number
@@ -21,6 +23,29 @@ _SECTION = re.compile(r"\[(.*)\]")
 _COMMENT = re.compile(r"(^|\s)#.*")
 
 
+class GivenWeights(NamedTuple):
+    """Weights as a user gives them."""
+
+    weights: Weights
+    # of each name in Moses's block; other files and mappings may leave out weights of 0
+    sizes: Mapping[str, int] = {}
+    path: FilePath | None = None
+
+    def fitting(self, lists: ReadLists) -> Weights:
+        """Return the weights; InputError if a feature function has other numbers of weights and of values."""
+        others = self.weights.to_dict().keys() - set(lists.names)
+        for name, count in lists.sizes.items():
+            advice = f"{count} value{'s' * (count > 1)} in the lists; use the weights that made the lists"
+            if (size := self.sizes.get(name, count)) != count:
+                have = f"has {size} weight{'s' * (size > 1)}"
+                raise InputError(f"'{name}' {have}, but {advice}", self.path)
+            numbered = re.compile(rf"{re.escape(name)}(_[0-9]+)?")
+            if unknown := sorted(filter(numbered.fullmatch, others)):
+                why = f"there is a weight for '{unknown[-1]}', but '{name}' has {advice}"
+                raise InputError(why, self.path)
+        return self.weights
+
+
 def read_any_weights(path: FilePath) -> Weights:
     """Read weights: HDF5 (``.h5``), Moses's block (``.ini``), a JSON object (``.json``), or ``name value``.
 
@@ -29,31 +54,38 @@ def read_any_weights(path: FilePath) -> Weights:
     InputError
         If the file is missing or damaged, or contains a weight that is not finite.
     """
-    kind = _kind(path)
+    return given_weights(path).weights
+
+
+def given_weights(values: Weights | Mapping[str, float] | FilePath) -> GivenWeights:
+    """Return weights that are given as they are, by name, or in a file; see `read_any_weights`."""
+    if isinstance(values, Weights):
+        return GivenWeights(values)
+    if isinstance(values, Mapping):
+        return GivenWeights(make_weights(values))
+
+    sizes: dict[str, int] = {}
+    kind = _kind(values)
     if kind == ".ini":
-        values = _read_moses(path)
+        found, sizes = _read_moses(values)
     elif kind == ".json":
-        values = _read_object(path)
+        found = _read_object(values)
     else:
-        return read_weights(path)
-    for name, value in values.items():
+        return GivenWeights(read_weights(values), path=values)
+    for name, value in found.items():
         if not abs(value) <= MAX_MAGNITUDE:
-            raise InputError(f"the weight of '{name}' is {value}; it must be finite", path)
-    return make_weights(values)
-
-
-def as_weights(values: Weights | Mapping[str, float]) -> Weights:
-    """Make weights from a mapping by name; `Weights` are returned as they are."""
-    return values if isinstance(values, Weights) else make_weights(values)
+            raise InputError(f"the weight of '{name}' is {value}; it must be finite", values)
+    return GivenWeights(make_weights(found), sizes, values)
 
 
 def _kind(path: FilePath) -> str:
     return os.path.splitext(without_compression(path))[1].lower()
 
 
-def _read_moses(path: FilePath) -> dict[str, float]:
-    """Read the ``[weight]`` block of a Moses configuration; other blocks are ignored."""
+def _read_moses(path: FilePath) -> tuple[dict[str, float], dict[str, int]]:
+    """Read the ``[weight]`` block of a Moses configuration, and how many weights each name has in it."""
     values: dict[str, float] = {}
+    sizes: dict[str, int] = {}
     section = None
 
     for number, line in enumerate(read_lines(path), 1):
@@ -68,6 +100,7 @@ def _read_moses(path: FilePath) -> dict[str, float]:
                 numbers = []
             if not equals or not numbers:
                 raise InputError("expected 'Name= weight weight ...'", path, number)
+            sizes[name.strip()] = len(numbers)
             for one, value in zip(value_names(name.strip(), len(numbers)), numbers, strict=True):
                 if one in values:
                     raise InputError(f"the weight of '{one}' is given twice", path, number)
@@ -75,7 +108,7 @@ def _read_moses(path: FilePath) -> dict[str, float]:
 
     if section is None or not values:
         raise InputError("has no block [weight] with weights", path)
-    return values
+    return values, sizes
 
 
 def _read_object(path: FilePath) -> dict[str, float]:

@@ -15,11 +15,15 @@ from itersel.config.values import Config
 from itersel.corpus.text import check_line_counts, read_text
 from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath
-from itersel.lists.numbers import checked_quality
+from itersel.lists.numbers import read_numbers
 from itersel.lists.summary import find_lists, summarise
 from itersel.plan.commands import Files, no_option
+from itersel.plan.own_scores import check_own_scores
 from itersel.plan.texts import Shards, Texts
 from itersel.results import CORPUS
+
+# The splits whose quality learners and tuners use; that of others only tells which epoch is the best.
+LEARNED_FROM = ("train", "dev")
 
 
 class ListTexts:
@@ -83,8 +87,8 @@ class ListTexts:
         return self._references(wildcards.split)
 
     def quality(self, wildcards: Any) -> list[str]:
-        """Return the file with the quality of its translations, if there is one."""
-        quality = self._given(wildcards.split).quality
+        """Return the file with the quality of its translations, if there is one to learn from."""
+        quality = self._given(wildcards.split).quality if wildcards.split in LEARNED_FROM else None
         return [no_option(quality)] if quality else []
 
     def cut_settings(self, wildcards: Any) -> str:
@@ -102,9 +106,10 @@ def describe_lists(config: Config) -> Iterator[str]:
     """Check all lists and references of a config, and yield a line about each split.
 
     Raises the first error in them, or an error for an experiment with more shards than sentences, or for an
-    output of another system that does not fit its test set.
+    output of another system or numbers of a score that do not fit their test set.
     """
     sizes: dict[str, Size] = {}
+    counts: dict[str, int] = {}
     for split in given_splits(config):
         text = texts_of(config, split)[""]
         references: dict[FilePath, list[str]] = {path: read_text(path) for path in text.target}
@@ -115,12 +120,15 @@ def describe_lists(config: Config) -> Iterator[str]:
         found = summarise(text.lists, sentences, config.data.dense)
         translations = found.sentence.shape[0]
         if text.quality:
-            checked_quality(text.quality, translations)
+            numbers = read_numbers(text.quality)
+            check = numbers.as_quality if split in LEARNED_FROM else numbers.of_translations
+            check(translations)
 
-        sizes[split] = Size({1: found.sentences})
+        sizes[split], counts[split] = Size({1: found.sentences}), translations
         dense = f"{len(found.dense)} dense features ({', '.join(found.dense)})"
         yield f"{split}: {found.sentences:,} sentences, {translations:,} translations, {dense}"
 
     for name in config.experiments:
         check_shards(config, name, sizes)
     check_outputs(config, sizes)
+    check_own_scores(config, {split: size.total() for split, size in sizes.items()}, counts)

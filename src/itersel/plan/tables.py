@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from itersel.config import splits
@@ -14,6 +15,7 @@ from itersel.config.report_steps import (
     ChooseSettings,
     CorporaSettings,
     JoinSettings,
+    OwnNumbers,
     PatienceSettings,
     ResourceSettings,
     ScoredSystem,
@@ -27,7 +29,8 @@ from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask, NaturalTasks, RandomTasks, Resharding, files_of, labels_of
 from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import FIRST_ENTRIES
-from itersel.evaluate.names import TOKENIZED_BLEU
+from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
+from itersel.lists.summary import find_lists
 from itersel.plan.commands import Files, held_out_tuner, no_option
 from itersel.plan.epochs import Epochs
 from itersel.plan.texts import HASH, Shards, Texts
@@ -131,7 +134,33 @@ class Tables:
     @property
     def scores_text(self) -> bool:
         """Whether epochs are chosen by a score of detokenised text."""
-        return self._config.evaluation.choose_by != TOKENIZED_BLEU
+        return self._config.evaluation.choose_by not in (TOKENIZED_BLEU, QUALITY)
+
+    @property
+    def scores_quality(self) -> bool:
+        """Whether epochs are chosen by the mean quality of translations in lists."""
+        return self._config.evaluation.choose_by == QUALITY
+
+    def devtest_lists(self, wildcards: Any) -> list[str]:
+        """Return the files of the lists of devtest, if its quality is needed."""
+        return (
+            list(map(no_option, find_lists(self._devtest_text(wildcards).lists)))
+            if self.scores_quality
+            else []
+        )
+
+    def given_devtest_lists(self, wildcards: Any) -> list[str]:
+        """Return these files as the user gave them: folders of thousands do not fit on a command line."""
+        return list(map(no_option, self._devtest_text(wildcards).lists)) if self.scores_quality else []
+
+    def devtest_quality(self, wildcards: Any) -> list[str]:
+        """Return the file with the quality of the translations in these lists, if it is needed."""
+        # the config is checked: devtest has one
+        quality = never_null(self._devtest_text(wildcards).quality) if self.scores_quality else None
+        return [no_option(quality)] if quality else []
+
+    def _devtest_text(self, wildcards: Any) -> Any:
+        return splits.texts_of(self._config, self.devtest(wildcards))[""]
 
     def devtest_originals(self, wildcards: Any) -> list[str]:
         """Return the original references of that split, if scores of detokenised text need them."""
@@ -263,7 +292,33 @@ class Tables:
             translations=tuple(self.translations(test_set)),
             counts=tuple(self.counts(test_set)),
             outputs=dict(zip(self.outputs, self.output_texts(test_set), strict=True)),
+            lists=tuple(self._scored_lists(split)),
+            scores=self._own_numbers(test_set),
         )
+
+    def _own_numbers(self, test_set: str) -> dict[str, OwnNumbers]:
+        """Return the files with the numbers of the user's own scores for a test set."""
+        place = list(self._texts.test_sets).index(test_set)
+        return {
+            name: OwnNumbers(
+                lists=no_option(score.lists[place]) if score.lists else None,
+                systems={system: no_option(files[place]) for system, files in (score.systems or {}).items()},
+            )
+            for name, score in self._config.evaluation.scores.items()
+        }
+
+    def _scored_lists(self, split: str) -> list[str]:
+        """Return the lists of a test set as the user gave them, if there are numbers for them."""
+        is_scored = splits.has_lists(self._config) and self._config.evaluation.scores
+        return list(map(no_option, splits.texts_of(self._config, split)[""].lists)) if is_scored else []
+
+    @property
+    def score_files(self) -> list[str]:
+        """The files of the user's own scores for all test sets, and of the lists that they are for."""
+        lists = [find_lists(self._scored_lists(split)) for split in self._texts.test_sets.values()]
+        numbers = (one for test_set in self._texts.test_sets for one in self._own_numbers(test_set).values())
+        files = ([*([one.lists] if one.lists else []), *one.systems.values()] for one in numbers)
+        return list(dict.fromkeys(chain(*lists, *files)))
 
     def of_test_sets(self, files: Any) -> list[str]:
         """Return the files of all test sets, given a method that returns the files of one."""

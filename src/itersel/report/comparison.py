@@ -8,20 +8,25 @@ from dataclasses import asdict, dataclass
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+
+from itersel.config.experiments import repeat_name
 from itersel.config.report_steps import ScoredTestSet
 from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text_names import FIRST_ENTRIES, POOLED
 from itersel.errors import FilePath, InputError
+from itersel.evaluate.compare import own_metric
 from itersel.evaluate.counts import Counts, pool_counts, read_counts_of
-from itersel.evaluate.metrics import Metric, ReferenceText, read_references, read_translations
+from itersel.evaluate.metrics import Metric, ReferenceText, Sums, read_references, read_translations
 from itersel.evaluate.names import DEFAULT_TOKENIZER, TRIALS, sign_of
+from itersel.report.own_scores import Text, read_own_scores
 from itersel.report.scores import (
     Scores,
     better_than,
     describe_test,
     differs_from,
     evaluate_experiments,
-    first_number,
+    numbers_of,
     score_experiments,
     summarize,
 )
@@ -48,6 +53,8 @@ class Translations(NamedTuple):
     translations: Sequence[Sequence[str]]
     references: Sequence[ReferenceText]
     counts: Sequence[Counts] = ()  # of the detokenised translations; empty if these are not scored
+    # of the user's own scores that a system has, by name; empty if there are none
+    own: Sequence[Mapping[str, Sums]] = ()
 
 
 def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None = None) -> Translations:
@@ -82,12 +89,18 @@ def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None 
     texts = [read_translations(path, references, files.references[0]) for path in paths]
     counted = read_counts_of(files.counts, texts, paths, len(references)) if files.counts else []
 
+    every: list[ChosenSystem | Output] = [*systems, *others]
+    own: list[dict[str, Sums]] = []
+    if files.scores:
+        names = [repeat_name(one.name, one.repeat) for one in every]
+        found = read_own_scores(files, dict(zip(names, map(Text, paths, texts), strict=True)), preparation)
+        own = [found[name] for name in names]
+
     if preparation is not None:
         prepare = read_preparation(preparation).cleaned_target
         texts[len(systems) :] = map(prepare, texts[len(systems) :])
 
     # what has to be beaten comes first
-    every: list[ChosenSystem | Output] = [*systems, *others]
     order = sorted(range(len(every)), key=lambda place: every[place].name != FIRST_ENTRIES)
     return Translations(
         name,
@@ -95,6 +108,7 @@ def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None 
         [texts[place] for place in order],
         references,
         [counted[place] for place in order if counted],
+        [own[place] for place in order if own],
     )
 
 
@@ -141,10 +155,12 @@ def compare_systems(
 
 
 def _score(test_set: Translations, tokenize: str, trials: int, seed: int) -> dict[str, Any]:
-    name, systems, translations, references, counts = test_set
-    first = first_number(one.name for one in systems)
+    name, systems, translations, references, counts, own = test_set
+    numbers = numbers_of(dict.fromkeys(one.name for one in systems))
     tests, signature = score_experiments(_by_name(systems, translations), references, tokenize, trials, seed)
     columns = evaluate_experiments(_by_name(systems, counts), trials, seed) if counts else {}
+    if own:
+        columns |= _own_columns(_by_name(systems, own), trials, seed)
 
     return {
         "name": name,
@@ -153,14 +169,31 @@ def _score(test_set: Translations, tokenize: str, trials: int, seed: int) -> dic
         "signature": signature,
         "signatures": {metric.name: metric.signature for metric in columns},
         "systems": [
-            _describe_system(number, repeats, tests, columns, name == POOLED)
-            for number, repeats in enumerate(_by_name(systems, systems).values(), first)
+            _describe_system(numbers, repeats, tests, columns, name == POOLED)
+            for repeats in _by_name(systems, systems).values()
         ],
     }
 
 
+def _own_columns(
+    own: Mapping[str, Sequence[Mapping[str, Sums]]], trials: int, seed: int
+) -> dict[Metric, dict[str, Scores]]:
+    """Compare the systems that have them by each of the user's own scores."""
+    columns: dict[Metric, dict[str, Scores]] = {}
+    for score in dict.fromkeys(chain.from_iterable(one for repeats in own.values() for one in repeats)):
+        metric = own_metric(score)
+        counted = {
+            name: [{metric: one[score]} for one in repeats]
+            for name, repeats in own.items()
+            if all(score in one for one in repeats)
+        }
+        if counted:
+            columns |= evaluate_experiments(counted, trials, seed)
+    return columns
+
+
 def _describe_system(
-    number: int,
+    numbers: Mapping[str, int],
     repeats: Sequence[ChosenSystem | Output],
     tests: Mapping[str, Scores],
     columns: Mapping[Metric, Mapping[str, Scores]],
@@ -181,7 +214,7 @@ def _describe_system(
         ]
 
     return {
-        "system": number,
+        "system": numbers[name],
         **{key: getattr(repeats[0], key, None) for key in OF_ALL_REPEATS},
         **devtest,
         "test": test.summary._asdict(),
@@ -190,19 +223,25 @@ def _describe_system(
         ],
         "p": test.p,
         "differs_from": differs_from(tests, name),
-        "scores": {metric.name: _describe_scores(metric, scores, name) for metric, scores in columns.items()},
+        "scores": {
+            metric.name: _describe_scores(metric, scores, name, numbers)
+            for metric, scores in columns.items()
+            if name in scores
+        },
     }
 
 
-def _describe_scores(metric: Metric, scores: Mapping[str, Scores], name: str) -> dict[str, Any]:
+def _describe_scores(
+    metric: Metric, scores: Mapping[str, Scores], name: str, numbers: Mapping[str, int]
+) -> dict[str, Any]:
     own = scores[name]
     return {
         **own.summary._asdict(),
         "interval": own.interval,
         "runs": own.repeats,
         "p": own.p,
-        "differs_from": differs_from(scores, name),
-        "better_than": better_than(scores, name, sign_of(metric.name)),
+        "differs_from": differs_from(scores, name, numbers),
+        "better_than": better_than(scores, name, sign_of(metric.name), numbers),
     }
 
 
@@ -221,7 +260,17 @@ def _pool(test_sets: Sequence[Translations]) -> Translations:
         [list(chain(*texts)) for texts in zip(*(one.translations for one in test_sets), strict=True)],
         _joined_references([one.references for one in test_sets]),
         [pool_counts(counts) for counts in zip(*(one.counts for one in test_sets), strict=True)],
+        [_pool_own(own) for own in zip(*(one.own for one in test_sets), strict=False)],
     )
+
+
+def _pool_own(parts: Sequence[Mapping[str, Sums]]) -> dict[str, Sums]:
+    """Concatenate the counts of the scores that a system has for all test sets."""
+    return {
+        name: np.vstack([part[name] for part in parts])
+        for name in parts[0]
+        if all(name in part for part in parts)
+    }
 
 
 def _joined_references(sets: Sequence[Sequence[ReferenceText]]) -> list[list[str | None]]:

@@ -13,7 +13,7 @@ from itersel.report.baseline import baseline_and_best
 from itersel.report.columns import COLUMNS, DIFFERENCE, ON_TEST, SETTINGS
 from itersel.report.page.answer import main_metric
 from itersel.report.page.table import BASELINE, Column, View, score_columns
-from itersel.report.table import ALL_TEST_SETS, WORDS, Cell, all_test_sets, cells
+from itersel.report.table import ALL_TEST_SETS, WORDS, Cell, all_test_sets, cells, own_scores
 from itersel.storage.text_table import Content
 
 # Mark superscripts and bold until the rest is escaped, for LaTeX by tabulate; no name has these characters.
@@ -45,7 +45,8 @@ def paper_views(table: Content, columns: Sequence[str] = (), metrics: Sequence[s
     """Return a table for each test set and, if there are several, for all of them together.
 
     `columns` are some of `COLUMNS`, in their order, and `metrics` the scores between the settings and the
-    other columns; by default, those of `COMPARED` or, if text was not scored, BLEU of tokenised text.
+    other columns; by default, those of `COMPARED` or, if text was not scored, BLEU of tokenised text, and the
+    user's own scores.
     """
     baseline, alpha = baseline_and_best(table)[0], table["significance"]["alpha"]
     return [_view(one, columns, metrics, baseline, alpha) for one in all_test_sets(table)]
@@ -57,14 +58,14 @@ def _view(
     is_scored = {TOKENIZED_BLEU, *one["signatures"]}
     for metric in metrics:
         if metric not in is_scored:
-            known = ", ".join(name for name in METRICS if name in is_scored)
+            known = ", ".join(name for name in (*METRICS, *own_scores(one)) if name in is_scored)
             raise InputError(f"the systems have no scores by '{metric}'; choose some of {known}")
 
     rows, scored = [cells(system) for system in one["systems"]], dict(score_columns(one, baseline, alpha))
     own = {title: [row[title] for row in rows] for title in rows[0]} | {
         title: column for title, (column, _) in scored.items()
     }
-    by_default = [name for name in COMPARED if name in is_scored] or [TOKENIZED_BLEU]
+    by_default = [*([name for name in COMPARED if name in is_scored] or [TOKENIZED_BLEU]), *own_scores(one)]
     scores = [ON_TEST if name == TOKENIZED_BLEU else title_of(name) for name in metrics or by_default]
     # those about epochs do not apply to pooled test sets, and there may be no baseline
     chosen = [COLUMNS[name] for name in columns if COLUMNS[name] in own]

@@ -29,7 +29,12 @@ class MeanScore(NamedTuple):
     deviation: float | None
 
     def __str__(self) -> str:
-        return f"{self.mean:.2f}" if self.deviation is None else f"{self.mean:.2f} ±{self.deviation:.2f}"
+        return self.rounded(2)
+
+    def rounded(self, digits: int) -> str:
+        """Return the mean and the deviation with so many decimals."""
+        mean = f"{self.mean:.{digits}f}"
+        return mean if self.deviation is None else f"{mean} ±{self.deviation:.{digits}f}"
 
 
 def summarize(scores: Sequence[float]) -> MeanScore:
@@ -51,22 +56,31 @@ class Scores(NamedTuple):
         return summarize(self.repeats)
 
 
-def first_number(names: Iterable[str]) -> int:
-    """Return the number of the first system: 0 if it is the decoder whose lists are learned from, else 1."""
-    return int(next(iter(names)) != FIRST_ENTRIES)
+def numbers_of(names: Iterable[str]) -> dict[str, int]:
+    """Return the numbers of systems: from 1, or from 0 if the first is the decoder of given lists."""
+    listed = list(names)
+    return dict(zip(listed, itertools.count(int(listed[0] != FIRST_ENTRIES)), strict=False))
 
 
-def differs_from(scores: Mapping[str, Scores], name: str) -> list[int]:
-    """Return the numbers of the systems that differ significantly from `name`."""
-    numbered = enumerate(scores, first_number(scores))
-    return [number for number, other in numbered if scores[name].p.get(other, 1.0) < ALPHA]
+def differs_from(
+    scores: Mapping[str, Scores], name: str, numbers: Mapping[str, int] | None = None
+) -> list[int]:
+    """Return the numbers of the systems that differ significantly from `name`.
+
+    `numbers` are those of all systems, if some have no scores.
+    """
+    numbers = numbers or numbers_of(scores)
+    return [numbers[other] for other in scores if scores[name].p.get(other, 1.0) < ALPHA]
 
 
-def better_than(scores: Mapping[str, Scores], name: str, sign: int = 1) -> list[int]:
+def better_than(
+    scores: Mapping[str, Scores], name: str, sign: int = 1, numbers: Mapping[str, int] | None = None
+) -> list[int]:
     """Return the numbers of significantly worse systems; `sign` is -1 where lower is better."""
+    numbers = numbers or numbers_of(scores)
     own = scores[name].summary.mean
-    means = dict(enumerate((other.summary.mean for other in scores.values()), first_number(scores)))
-    return [one for one in differs_from(scores, name) if sign * (own - means[one]) > 0]
+    means = {numbers[other]: one.summary.mean for other, one in scores.items()}
+    return [one for one in differs_from(scores, name, numbers) if sign * (own - means[one]) > 0]
 
 
 def score_experiments(

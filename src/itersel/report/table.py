@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from itersel.corpus.text_names import POOLED
-from itersel.evaluate.names import COMPARED, TABULATED, TOKENIZED_BLEU, title_of
+from itersel.evaluate.names import COMPARED, METRICS, TABULATED, TOKENIZED_BLEU, title_of
 from itersel.report.baseline import baseline_and_best, is_experiment
 from itersel.report.columns import ON_DEVTEST, ON_TEST
 from itersel.report.scores import REPEATED, MeanScore
@@ -44,8 +44,14 @@ SMALLEST_P = 0.0001
 # A number with so many digits is itself again.
 EXACT_DIGITS = 17
 
+# In place of the signature of a score of the user's own.
+OWN_MEAN = "mean of the given numbers"
+# Decimals of the user's own scores, which may be from 0 to 1.
+OWN_DIGITS = 4
+
 # What is not known of other systems.
 NOTHING = Cell("-", "")
+NO_SCORE: Content = {"mean": None, "deviation": None, "interval": (None, None), "better_than": None, "p": {}}
 
 
 def cells(system: Content) -> dict[str, Cell]:
@@ -78,11 +84,18 @@ def cells(system: Content) -> dict[str, Cell]:
     return row
 
 
-def score_cell(score: Content) -> Cell:
+def score_cell(score: Content, metric: str = TOKENIZED_BLEU) -> Cell:
     """Return the cell of a score: its mean, with the deviation over repeats, and its interval."""
-    interval = score.get("interval")
-    note = f"[{interval[0]:.1f}, {interval[1]:.1f}]" if interval else ""
-    return Cell(str(MeanScore(score["mean"], score.get("deviation"))), score["mean"], note=note)
+    is_own, interval = metric not in METRICS, score.get("interval")
+    digits = OWN_DIGITS if is_own else 1
+    note = f"[{interval[0]:.{digits}f}, {interval[1]:.{digits}f}]" if interval else ""
+    mean = MeanScore(score["mean"], score.get("deviation"))
+    return Cell(mean.rounded(OWN_DIGITS) if is_own else str(mean), score["mean"], note=note)
+
+
+def own_scores(one: Content) -> list[str]:
+    """Return the names of the user's own scores in the table of a test set."""
+    return [name for name in one["signatures"] if name not in METRICS]
 
 
 def format_p(p: float, alpha: float) -> str:
@@ -125,8 +138,8 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
             lines.append(f"{_title(one)}:")
         rows = [{title: cell.text for title, cell in cells(system).items()} for system in one["systems"]]
         lines += [*aligned(rows, WORDS), ""]
-        if one["signatures"]:
-            for names in (COMPARED, TABULATED[len(COMPARED) :]):
+        for names in (COMPARED, TABULATED[len(COMPARED) :], own_scores(one)):
+            if names and one["signatures"].keys() >= set(names):
                 lines += [*_scores(one["systems"], names), ""]
 
     first, how = table["test_sets"][0], table["significance"]
@@ -184,14 +197,16 @@ def _title(one: Content) -> str:
 
 
 def _scores(systems: list[Content], metrics: Sequence[str]) -> list[str]:
-    """Return the lines of the table of scores by some metrics of detokenised text."""
+    """Return the lines of the table of scores by some metrics of detokenised text, or of the user's own."""
     rows = []
     for system in systems:
         row = {"system": str(system["system"]), "experiment": system["name"]}
         for metric in metrics:
-            score = system["scores"][metric]
-            cell, better = score_cell(score), ",".join(map(str, score["better_than"]))
-            row[title_of(metric)] = f"{cell.text} {cell.note}" + (f" ({better})" if better else "")
+            row[title_of(metric)] = NOTHING.text
+            # other systems may lack the user's own scores
+            if (score := system["scores"].get(metric)) is not None:
+                cell, better = score_cell(score, metric), ",".join(map(str, score["better_than"]))
+                row[title_of(metric)] = f"{cell.text} {cell.note}" + (f" ({better})" if better else "")
         rows.append(row)
     return aligned(rows, left=rows[0].keys() - {"system"})
 
@@ -219,11 +234,13 @@ def _spreadsheet_row(one: Content, system: Content, baseline: str | None, alpha:
     }
     row |= _p_values(ON_TEST, system["p"], against, alpha)
 
-    for metric, score in system["scores"].items():
-        title = title_of(metric)
-        low, high = score["interval"]
-        values = {"": score["mean"], " deviation": score["deviation"], " low": low, " high": high}
-        row |= {f"{title}{what}": value for what, value in values.items()}
+    for metric in one["signatures"]:
+        title, score = title_of(metric), system["scores"].get(metric, NO_SCORE)
+        numbers: tuple[float | None, ...] = score["mean"], score["deviation"], *score["interval"]
+        for what, value in zip(("", " deviation", " low", " high"), numbers, strict=True):
+            row[f"{title}{what}"] = value
+            if metric not in METRICS and value is not None:
+                row[f"{title}{what}"] = f"{value:.{OWN_DIGITS}f}"
         row[f"{title} better than"] = score["better_than"]
         row |= _p_values(title, score["p"], against, alpha)
     return row
@@ -239,12 +256,15 @@ def _p_values(
 
 
 def signatures(table: Content) -> list[str]:
-    """Return the signatures of all scores, only once if they are the same for all test sets."""
+    """Return how all scores were computed, only once if this is the same for all test sets."""
     found = {}
     for one in all_test_sets(table):
         of_scores = {title_of(TOKENIZED_BLEU): one["signature"]}
         of_scores |= {title_of(metric): signature for metric, signature in one["signatures"].items()}
-        found[one["name"]] = [f"{score}: sacrebleu {signature}" for score, signature in of_scores.items()]
+        found[one["name"]] = [
+            f"{score}: sacrebleu {signature}" if signature else f"{score}: {OWN_MEAN}"
+            for score, signature in of_scores.items()
+        ]
     first, *others = found.values()
     if all(other == first for other in others):
         return first

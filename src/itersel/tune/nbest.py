@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -19,7 +18,7 @@ from itersel.lists.learnable import make_learnable
 from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import ReadLists, read_lists, short_name
 from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
-from itersel.lists.weights import as_weights
+from itersel.lists.weights import given_weights
 from itersel.run.progress import progress
 from itersel.storage.arrays import Float64s
 from itersel.storage.ragged import offsets_of
@@ -62,7 +61,7 @@ def tune_nbest(
     lists: Sequence[FilePath],
     *references: ReferenceText,
     tuner: Batch | str = "kbest-mira",
-    start: Weights | Mapping[str, float] | None = None,
+    start: Weights | Mapping[str, float] | FilePath | None = None,
     scores: Mapping[str, FilePath | ArrayLike] | None = None,
     quality: FilePath | ArrayLike = "bleu",
     words: Callable[[str], str] | None = None,
@@ -79,7 +78,8 @@ def tune_nbest(
     tuner
         `Mert`, `Pro` or `KBestMira`, or the name of a tuner.
     start
-        Weights to start from. By default, all are 0; for `Mert` 1, because with 0, all translations are ties.
+        Weights to start from, or a file of them. By default, all are 0; for `Mert` 1, because with 0, all
+        translations are ties.
     scores
         Further features: for each, a number for each line of the lists, in a file or an array.
     quality
@@ -161,7 +161,7 @@ def prepare_nbest(
     lists: Sequence[FilePath],
     references: Sequence[ReferenceText],
     tuner: Batch | str,
-    start: Weights | Mapping[str, float] | None,
+    start: Weights | Mapping[str, float] | FilePath | None,
     scores: Mapping[str, FilePath | ArrayLike] | None,
     quality: FilePath | ArrayLike,
     words: Callable[[str], str] | None,
@@ -174,10 +174,11 @@ def prepare_nbest(
         raise InputError(f"n-best lists are tuned with one of {LIST_TUNERS}")
 
     metric, words = metric_of(quality), words or tokenizer_for_bleu()
+    # before the lists, which take longest
+    given = None if start is None else given_weights(start)
     read = _read_lists(lists, references, settings, scores, quality, words)
 
-    begin = start_on_lists(settings, read.names) if start is None else as_weights(start)
-    _check_sizes(begin, read)
+    begin = start_on_lists(settings, read.names) if given is None else given.fitting(read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(begin.key, feature_keys(string_table(read.names)))
     others = take_weights(begin, ~listed).to_dict()
@@ -185,18 +186,6 @@ def prepare_nbest(
     return PreparedLists(
         settings, problem, begin, read.names, others, read.sizes, metric, words, short_name(lists)
     )
-
-
-def _check_sizes(start: Weights, lists: ReadLists) -> None:
-    """Raise an InputError if start weights are those of a feature function with more or fewer values."""
-    others = start.to_dict().keys() - set(lists.names)
-    for name, count in lists.sizes.items():
-        numbered = re.compile(rf"{re.escape(name)}(_[0-9]+)?")
-        if unknown := sorted(filter(numbered.fullmatch, others)):
-            raise InputError(
-                f"start weights: there is one for '{unknown[-1]}', but '{name}' has {count} "
-                f"value{'s' * (count > 1)} in the lists; start from the weights that made the lists"
-            )
 
 
 def metric_of(quality: object) -> str | None:

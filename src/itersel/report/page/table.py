@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +13,17 @@ from itersel.report.baseline import baseline_and_best, best_on_devtest, is_exper
 from itersel.report.columns import DIFFERENCE, OF_EPOCHS, ON_DEVTEST, ON_TEST, SETTINGS
 from itersel.report.page.answer import answer, main_metric
 from itersel.report.page.folder import read_optional
-from itersel.report.table import ALL_TEST_SETS, NOTHING, WORDS, Cell, all_test_sets, cells, score_cell, told_p
+from itersel.report.table import (
+    ALL_TEST_SETS,
+    NOTHING,
+    WORDS,
+    Cell,
+    all_test_sets,
+    cells,
+    own_scores,
+    score_cell,
+    told_p,
+)
 from itersel.storage.json_files import check_numbers
 from itersel.storage.text_table import Content
 
@@ -150,7 +161,8 @@ def _view(one: Content, shown: Shown) -> View:
         if title != ON_DEVTEST and len(experiments) > 1 and len({row[title].text for row in experiments}) == 1
     ]
     own = [title for title in SETTINGS if title not in agreed]
-    varied = _varied(systems, [[row[title].text for row in experiments] for title in own], shown.settings)
+    values = [[row[title].text for row in experiments] for title in own]
+    varied = _varied(systems, values, shown.settings, own_scores(one))
 
     scores = dict(score_columns(one, shown.baseline, shown.alpha))
     columns = {title: [row[title] for row in rows] for title in ("system", "experiment", *own)}
@@ -182,9 +194,15 @@ def _view(one: Content, shown: Shown) -> View:
 
 
 def _varied(
-    systems: Sequence[Content], known: Sequence[Sequence[str]], settings: Mapping[str, Mapping[str, str]]
+    systems: Sequence[Content],
+    known: Sequence[Sequence[str]],
+    settings: Mapping[str, Mapping[str, str]],
+    own_titles: Sequence[str],
 ) -> dict[str, list[Cell]]:
-    """Return columns of keys, unless these tell experiments apart just as the `known` columns do."""
+    """Return columns of keys, unless these tell experiments apart just as the `known` columns do.
+
+    `own_titles` are names of the user's own scores, which no such column may have.
+    """
     names = [system["name"] for system in systems if is_experiment(system)]
     if not all(name in settings for name in names):
         return {}
@@ -198,7 +216,7 @@ def _varied(
             chosen.append(key)
 
     titles = [key.removesuffix(".name").rpartition(".")[2] for key in chosen]
-    if len({*titles} - {*TITLES}) < len(titles):
+    if len({*titles} - {*TITLES, *own_titles}) < len(titles):
         titles = chosen
     return {
         title: [
@@ -225,11 +243,15 @@ def score_columns(
     one: Content, baseline: str | None, alpha: float
 ) -> Iterator[tuple[str, tuple[list[Cell], str]]]:
     """Yield title, cells and signature of each score; after the main one, differences from the baseline."""
-    names, main = [system["name"] for system in one["systems"]], title_of(main_metric(one))
-    for title, signature, scores, sign in _scores(one):
-        best = max(sign * score["mean"] for score in scores)
+    names, main = [system["name"] for system in one["systems"]], main_metric(one)
+    for metric, signature, scores in _scores(one):
+        title = ON_TEST if metric == TOKENIZED_BLEU else title_of(metric)
+        sign, is_known = sign_of(metric), [score is not None for score in scores]
+        best = max(sign * score["mean"] for score in compress(scores, is_known))
         column = [
-            score_cell(score)._replace(
+            NOTHING
+            if score is None
+            else score_cell(score, metric)._replace(
                 marks=join_numbers(score.get("better_than", ())),
                 is_best=sign * score["mean"] == best,
                 p=told_p(score["p"][baseline], alpha) if baseline in score["p"] else "",
@@ -238,7 +260,7 @@ def score_columns(
         ]
         yield title, (column, signature)
 
-        if title == (ON_TEST if main == title_of(TOKENIZED_BLEU) else main) and baseline in names:
+        if metric == main and baseline in names:
             own = scores[names.index(baseline)]["mean"]
             gains = [
                 BASELINE if name == baseline else _gain(score["mean"] - own)
@@ -267,18 +289,22 @@ def _caption(one: Content, agreed: Mapping[str, str], has_marks: bool, baseline:
     return " ".join(facts)
 
 
-def _scores(one: Content) -> Iterator[tuple[str, str, list[Any], int]]:
-    """Yield title, signature, the score of each system, and -1 if lower scores are better, else 1."""
+def _scores(one: Content) -> Iterator[tuple[str, str, list[Any]]]:
+    """Yield each metric, its signature, and the score of each system; None if it lacks one of the user's."""
     systems = one["systems"]
     for metric, signature in one["signatures"].items():
-        found = [system["scores"][metric] for system in systems]
-        yield title_of(metric), signature, found, sign_of(metric)
+        is_own = metric not in METRICS
+        yield (
+            metric,
+            signature,
+            [system["scores"].get(metric) if is_own else system["scores"][metric] for system in systems],
+        )
     means = {system["system"]: system["test"]["mean"] for system in systems}
     own = []
     for system in systems:
         beaten = [other for other in system["differs_from"] if means[other] < means[system["system"]]]
         own.append({**system["test"], "p": system["p"], "better_than": beaten})
-    yield ON_TEST, one["signature"], own, sign_of(TOKENIZED_BLEU)
+    yield TOKENIZED_BLEU, one["signature"], own
 
 
 def _costs(costs: Sequence[Content]) -> Iterator[Cell]:

@@ -1,0 +1,86 @@
+"""The numbers that users have for translations of a test set, such as COMET, as the counts of a score."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from itersel.config.report_steps import OwnNumbers, ScoredTestSet
+from itersel.corpus.prepare import read_preparation
+from itersel.corpus.text_names import FIRST_ENTRIES
+from itersel.errors import FilePath, InputError, suggest
+from itersel.evaluate.compare import own_counts
+from itersel.evaluate.metrics import Sums
+from itersel.lists.lookup import numbers_of_chosen, rows_of_chosen
+from itersel.lists.numbers import Numbers, read_numbers
+from itersel.storage.arrays import Float64s
+
+
+class Text(NamedTuple):
+    """A translation of a test set."""
+
+    path: FilePath
+    lines: Sequence[str]
+
+
+def read_own_scores(
+    files: ScoredTestSet, texts: Mapping[str, Text], preparation: FilePath | None
+) -> dict[str, dict[str, Sums]]:
+    """Return the counts of the user's own scores, by system and score; systems without numbers lack some.
+
+    `texts` are the translations of all runs and other systems, before these are prepared. All runs, and the
+    first entries, are chosen from the lists, if there are any.
+    """
+    for name, score in files.scores.items():
+        for system in score.systems:
+            if system not in texts:
+                why = f"no system has this name{suggest(system, texts)}"
+                raise InputError(f"scores: {name} has numbers for '{system}', but {why}")
+
+    # before the lists, which take longest
+    listed = {name: read_numbers(score.lists) for name, score in files.scores.items() if score.lists}
+    found = {name: _of_systems(score, texts) for name, score in files.scores.items()}
+    for name, numbers in _of_lists(files, listed, texts, preparation).items():
+        found[name] |= numbers
+
+    return {
+        system: {
+            name: own_counts(numbers[system], len(text.lines), f"the numbers for {os.fspath(text.path)}")
+            for name, numbers in found.items()
+            if system in numbers
+        }
+        for system, text in texts.items()
+    }
+
+
+def _of_systems(score: OwnNumbers, texts: Mapping[str, Text]) -> dict[str, Float64s]:
+    return {
+        system: read_numbers(path).of_translations(len(texts[system].lines))
+        for system, path in score.systems.items()
+    }
+
+
+def _of_lists(
+    files: ScoredTestSet,
+    listed: Mapping[str, Numbers],
+    texts: Mapping[str, Text],
+    preparation: FilePath | None,
+) -> dict[str, dict[str, Float64s]]:
+    """Return the numbers of translations that were chosen from lists, by score and system."""
+    if not listed:
+        return {}
+    if not files.lists or preparation is None:
+        raise InputError("scores: numbers for translations in lists need 'lists' and --preparation")
+
+    prepared = read_preparation(preparation)
+    others = files.outputs.keys() - {FIRST_ENTRIES}
+    chosen = {system: text for system, text in texts.items() if system not in others}
+    lines = {text.path: dict(enumerate(text.lines)) for text in chosen.values()}
+    rows, count = rows_of_chosen(files.lists, lines, lambda line: prepared.clean([line])[0])
+
+    found = {}
+    for name, numbers in listed.items():
+        by_path = numbers_of_chosen(numbers, rows, count)
+        found[name] = {system: by_path[text.path] for system, text in chosen.items()}
+    return found
