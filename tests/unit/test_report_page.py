@@ -264,6 +264,8 @@ def test_versions_of_earlier_runs_are_kept(tmp_path, monkeypatch):
 
 def test_keys_break_between_words():
     assert breakable("experiments.<b>.learning_rate") == "experiments.<wbr>&lt;b&gt;.<wbr>learning_<wbr>rate"
+    # but not within numbers
+    assert breakable("grid-learning_rate-0.001") == "grid-learning_<wbr>rate-0.001"
 
 
 def test_page_is_the_same_twice_and_needs_no_network(run, document):
