@@ -259,7 +259,11 @@ def test_labels_differ(browser, page, names):
 def test_charts_show_labels_in_full(browser, tmp_path):
     """Also for a grid of experiments, in a narrow window."""
     rates, sizes = (1, 3, 5, 7), (1, 10, 100)
-    names = [f"a-long-name-of-a-grid-rate-0.0001{rate}-select-{size}0000" for rate in rates for size in sizes]
+    names = [
+        f"a-long-name-of-a-grid-rate-0.000{rate}-select-{size}0000-k_best-{rate}00"
+        for rate in rates
+        for size in sizes
+    ]
     run = MadeUpRun(tmp_path / "run", names, epochs=1, repeats=2)
     write_page(run.folder, tmp_path / "page.html")
     browser.open(tmp_path / "page.html", 390)
@@ -269,7 +273,7 @@ def test_charts_show_labels_in_full(browser, tmp_path):
     assert browser.texts("#chooser bdi") == labels
     # the boxes are the legend of the charts
     assert browser.run(
-        "const box = document.querySelector('.boxes'); return box.scrollHeight <= box.clientHeight"
+        "const box = document.querySelector('#chooser .boxes'); return box.scrollHeight <= box.clientHeight"
     )
     assert fits(browser)
 
