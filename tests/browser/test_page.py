@@ -258,7 +258,12 @@ def test_labels_differ(browser, page, names):
 
 def test_charts_show_labels_in_full(browser, tmp_path):
     """Also for a grid of experiments, in a narrow window."""
-    names = [f"a-long-name-of-a-grid-rate-0.{rate}-select-{1000 * k}" for rate in (1, 3) for k in (1, 10)]
+    rates, sizes = (1, 3, 5, 7), (1, 10, 100)
+    names = [
+        f"a-long-name-of-a-grid-rate-0.000{rate}-select-{size}0000-k_best-{rate}00"
+        for rate in rates
+        for size in sizes
+    ]
     run = MadeUpRun(tmp_path / "run", names, epochs=1, repeats=2)
     write_page(run.folder, tmp_path / "page.html")
     browser.open(tmp_path / "page.html", 390)
@@ -266,6 +271,10 @@ def test_charts_show_labels_in_full(browser, tmp_path):
     labels = browser.run("return [...page.labels(arguments[0]).values()]", names)
     assert {*labels} <= {*shown}
     assert browser.texts("#chooser bdi") == labels
+    # the boxes are the legend of the charts
+    assert browser.run(
+        "const box = document.querySelector('#chooser .boxes'); return box.scrollHeight <= box.clientHeight"
+    )
     assert fits(browser)
 
 
@@ -284,10 +293,44 @@ def test_features_are_written_like_rules(browser, page):
         assert browser.run("return page.sides(arguments[0])", name) is None
 
 
+def with_superscripts(run):
+    """Write a table in which all systems differ significantly."""
+    table = json.loads(json.dumps(run.table))
+    systems = table["test_sets"][0]["systems"]
+    for one in systems:
+        one["differs_from"] = [other["system"] for other in systems if other is not one]
+    (run.folder / "report" / "table.json").write_text(json.dumps(table))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_table_at_a_glance(browser, tmp_path, width, theme):
+    """The answer's experiment is marked, and scores are aligned, with and without superscripts."""
+    run = MadeUpRun(tmp_path / "run", ["one", "two", "three", "four"], epochs=1, repeats=2)
+    with_superscripts(run)
+    write_page(run.folder, tmp_path / "page.html")
+    browser.open(tmp_path / "page.html", width, theme)
+    [best] = browser.texts(".systems .best th")
+    assert browser.texts(".answer strong")[0] == best
+    shade = "return getComputedStyle(document.querySelector(arguments[0])).backgroundColor"
+    for cell in ("th", "td"):
+        assert browser.run(shade, f".best {cell}") != browser.run(shade, f".systems tr:not(.best) {cell}")
+    # where the scores end, of which all but the lowest have superscripts
+    left = (
+        "return [...document.querySelectorAll('.systems sup')].map((one) => one.getBoundingClientRect().left)"
+    )
+    ends = browser.run(left)
+    assert (len(ends), len({round(end) for end in ends})) == (4, 1)
+    assert len([text for text in browser.texts(".systems sup") if text]) == 3
+    assert fits(browser)
+
+
 def test_narrow_table(browser, tmp_path):
     """Name, score and difference are visible without scrolling, and the settings with all columns."""
-    names = ["a-long-name-of-an-experiment-with-0.1", "a-long-name-of-an-experiment-with-0.03"]
+    rates = ("0.1", "0.03", "0.01", "0.003")
+    names = [f"a-long-name-of-an-experiment-with-{rate}" for rate in rates]
     run = MadeUpRun(tmp_path / "run", names, epochs=1, repeats=2)
+    with_superscripts(run)
     write_page(run.folder, tmp_path / "page.html")
     browser.open(tmp_path / "page.html", 390)
     headings = browser.texts(".systems thead th")
@@ -299,6 +342,33 @@ def test_narrow_table(browser, tmp_path):
     assert not browser.run(setting)
     browser.run("document.getElementById('all-columns').click()")
     assert browser.run(setting)
+
+
+def test_settings_of_many_experiments(browser, tmp_path):
+    """Each experiment is a row, and nothing is hidden."""
+    names = [f"a-long-name-of-an-experiment-with-0.0{rate}" for rate in range(1, 10)]
+    run = MadeUpRun(tmp_path / "run", names, epochs=1)
+    experiments = {name: {"learner": {"name": "mira", "c": float(name[-4:])}} for name in names}
+    config = {"name": "run", "experiments": experiments}
+    write_run(run.folder, config, read_config(config))
+    write_page(run.folder, tmp_path / "page.html")
+    for width in (390, 1440):
+        browser.open(tmp_path / "page.html", width)
+        assert browser.texts("#settings > .wide thead th") == ["experiment", "learner.c"]
+        assert browser.texts("#settings > .wide tbody th") == names
+        assert browser.texts("#settings > .wide tbody td") == [name[-4:] for name in names]
+        assert browser.run(
+            "const box = document.querySelector('#settings .wide'); return box.scrollWidth <= box.clientWidth"
+        )
+
+
+def test_axes_of_counts(browser, page):
+    """Numbers of things are whole, and zero has no unit."""
+    browser.open(page)
+    for chart in ("updates", "active_features", "distribution"):
+        labels = browser.texts(f"[data-chart={chart}] svg [aria-label^=Y-axis] .role-axis-label text")
+        assert labels
+        assert all(label.isdigit() for label in labels)
 
 
 def test_p_values_on_request(browser, page):
@@ -379,9 +449,15 @@ def test_several_runs(browser, tmp_path, width, theme):
         for layer in ("layer_1", "layer_2"):
             marks = f"[data-chart={chart}] svg .{layer}_marks > *"
             assert browser.count(marks) == 4
-    (mean,) = {text for text in browser.texts("tbody tr:first-child td:nth-child(6)") if "[" in text}
+    (mean,) = {text for text in browser.texts("tbody tr:first-child td:nth-child(3)") if "[" in text}
     assert browser.texts("[data-told=difference-1]")[0].startswith(f"Mean: {mean.split('[')[0]} [")
-    assert browser.texts("thead th bdi")[2] == str(folders[0])
+    assert browser.texts("thead th bdi")[3] == str(folders[0])
+    assert browser.count(".answer") == 1
+    # the means come first, so that they are visible in a narrow window
+    assert (
+        browser.run("return document.querySelector('thead th:nth-child(3)').getBoundingClientRect().right")
+        < 390
+    )
     # redrawn in the other colours
     line = "[data-chart=difference-1] .layer_1_marks line"
     color = f"return document.querySelector('{line}')?.getAttribute('stroke')"

@@ -2,7 +2,7 @@
 
 import json
 import re
-from itertools import groupby
+from itertools import groupby, product
 
 import pytest
 from tests.made_up_run import MadeUpRun
@@ -151,3 +151,21 @@ def test_what_is_learned_by(tmp_path, with_quality, tune_on, expected):
     shown = curves(read_document(run.folder)["learned_by"])["training_score"]
     assert shown.title == f"Training {expected}"
     assert all(name in shown.note for name in expected.split(" or "))
+
+
+def luminance(color):
+    """Return the relative luminance of a colour written as #rrggbb (WCAG 2.1)."""
+    parts = (int(color[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    red, green, blue = (one / 12.92 if one <= 0.03928 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_contrast_of_text(theme):
+    colors = dict(re.findall(r"--([\w-]+): (#\w{6})", asset("page.css").split("color-scheme:")[theme + 1]))
+    pairs = list(product(("ink", "dim", "link"), ("paper", "raised", "best")))
+    pairs += [(f"{one}-ink", one) for one in ("added", "removed")]
+    pairs += [("error", "notice"), ("ink", "notice"), ("dim", "notice")]
+    for text, paper in pairs:
+        dark, light = sorted((luminance(colors[text]), luminance(colors[paper])))
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, (text, paper)

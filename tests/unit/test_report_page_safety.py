@@ -34,6 +34,8 @@ class Page:
 
 def test_keys_break_between_words():
     assert breakable("experiments.<b>.learning_rate") == "experiments.<wbr>&lt;b&gt;.<wbr>learning_<wbr>rate"
+    # but not within numbers
+    assert breakable("grid-learning_rate-0.001") == "grid-learning_<wbr>rate-0.001"
 
 
 def test_hostile_names_and_texts(tmp_path):

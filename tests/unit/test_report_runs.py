@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import re
 import shutil
 import statistics
 from collections import Counter
@@ -363,3 +364,34 @@ def test_small_p_values(runs):
     for shown in (text, render_runs(content)):
         assert "0.0001" in shown
         assert "0.0499999" in shown
+
+
+def answer_of(content):
+    line = re.search('<p class="answer">(.*?)</p>', render_runs(content), re.DOTALL)
+    return " ".join(re.sub("<.*?>", "", line[1]).split())
+
+
+def test_the_page_begins_with_the_answer(runs):
+    """Which experiment has the best mean, by how much it differs, and whether that is significant."""
+    content = compared(runs, ["first"], "tokenized-bleu", trials=50)
+    ranked = sorted(content["systems"][1:], key=lambda one: one["difference"]["mean"])
+    overall = ranked[-1]["difference"]
+    for difference, direction in ((1.0, "ahead of"), (-1.0, "behind")):
+        for p, decided in ((0.001, ", significant"), (0.2, ", not significant")):
+            for one in ranked:
+                one["difference"] |= {"mean": difference - 1, "p": 0.5}
+            overall |= {"mean": difference, "p": p}
+            told = answer_of(content)
+            assert told.startswith(f"{ranked[-1]['name']} is {direction} first by 1.00 tokenized BLEU")
+            assert decided in told
+    # lower is better
+    content["metric"] = "ter"
+    assert answer_of(content).startswith(f"{ranked[0]['name']} is ahead of first by 2.00 TER")
+
+
+def test_columns_about_all_runs_come_first_on_the_page(runs):
+    content = compared(runs, ["first"], "tokenized-bleu", trials=50)
+    headings = re.findall(r'<th scope="col" class="number"><bdi>(.*?)</bdi>', render_runs(content))
+    names = [re.sub("<wbr>", "", one) for one in headings]
+    assert names[:2] == [MEAN, content["runs"][0]["name"]]
+    assert names.count(MEAN) == 2

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import itersel
-from itersel.evaluate.names import title_of
+from itersel.evaluate.names import sign_of, title_of
+from itersel.report.page.answer import told_size
 from itersel.report.page.charts import against, differences
 from itersel.report.page.render import SHARED, fill
 from itersel.report.page.table import Column, View, join_numbers
@@ -233,12 +234,49 @@ def render_runs(content: Content) -> str:
         charts=specifications,
         title=", ".join(run["name"] for run in content["runs"]),
         version=itersel.__version__,
-        views=views(content, has_intervals=True),
+        answer=_answer(content),
+        views=[_for_page(view, len(content["runs"])) for view in views(content, has_intervals=True)],
         notes=notes(content),
         figures=figures,
         names=[run["name"] for run in content["runs"]],
         settings=content["settings"],
         varied=varied,
+    )
+
+
+def _answer(content: Content) -> dict[str, Any]:
+    """Return the experiment with the best mean difference, and what the page says of it."""
+    metric, runs, baselines = content["metric"], len(content["runs"]), content["baselines"]
+    sign, alpha = sign_of(metric), content["significance"]["alpha"]
+    compared = [one for one in content["systems"] if one["difference"]]
+    best = max(compared, key=lambda one: sign * float(one["difference"]["mean"]))
+    overall = best["difference"]
+    return {
+        "told": {
+            "best": best["name"],
+            "sign": sign * overall["mean"],
+            "baseline": baselines[0] if len(baselines) == 1 else "the baselines",
+            "size": told_size(overall["mean"]),
+            "title": title_of(metric),
+            "where": f" in the mean of {runs} runs" if runs > 1 else "",
+            "p": told_p(overall["p"], alpha),
+            "is_significant": overall["p"] < alpha,
+        },
+        "of": len(compared),
+        "ahead": _told_ahead(overall),
+        "interval": _told_interval(overall),
+    }
+
+
+def _for_page(view: View, runs: int) -> View:
+    """Return a table with the columns about all runs that matter most before those of single runs."""
+    titles, first = [column.title for column in view.columns], 2 + runs
+    # a run may have any name
+    moved = [place for place in range(first, len(titles)) if titles[place] in (MEAN, RANDOMIZATION)]
+    order = [0, 1, *moved, *(place for place in range(2, len(titles)) if place not in moved)]
+    return view._replace(
+        columns=[view.columns[place] for place in order],
+        rows=[[row[place] for place in order] for row in view.rows],
     )
 
 
@@ -272,9 +310,16 @@ def _points(content: Content, system: Content) -> list[dict[str, Any]]:
 
 
 def _told(overall: Content, alpha: float) -> str:
-    low, high = overall["interval"]
-    decided = overall["ahead"] + overall["behind"]
     return (
-        f"Mean: {overall['mean']:+z.2f} [{low:z.1f}, {high:z.1f}], {told_p(overall['p'], alpha)}; "
-        f"ahead in {overall['ahead']} of {decided} runs."
+        f"Mean: {overall['mean']:+z.2f} {_told_interval(overall)}, {told_p(overall['p'], alpha)}; "
+        f"{_told_ahead(overall)}."
     )
+
+
+def _told_interval(overall: Content) -> str:
+    low, high = overall["interval"]
+    return f"[{low:z.1f}, {high:z.1f}]"
+
+
+def _told_ahead(overall: Content) -> str:
+    return f"ahead in {overall['ahead']} of {overall['ahead'] + overall['behind']} runs"

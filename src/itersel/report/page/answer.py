@@ -33,8 +33,7 @@ class Answer(NamedTuple):
     @property
     def told_difference(self) -> str:
         """The size of the difference as it is shown, which is not 0 unless the scores are equal."""
-        text = f"{abs(self.difference):.2f}"
-        return "less than 0.01" if self.difference and float(text) == 0 else text
+        return told_size(self.difference)
 
 
 def answer(table: Content) -> Answer:
@@ -62,6 +61,12 @@ def answer(table: Content) -> Answer:
         told_p=told_p(p, alpha),
         is_significant=p < alpha,
     )
+
+
+def told_size(difference: float) -> str:
+    """Return the size of a difference as it is shown, which is not 0 unless there is none."""
+    text = f"{abs(difference):.2f}"
+    return "less than 0.01" if difference and float(text) == 0 else text
 
 
 def main_metric(one: Content) -> str:

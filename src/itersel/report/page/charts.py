@@ -17,6 +17,8 @@ HEIGHT = 240
 WIDE = 20
 # 0.001 or 20,000 (format of d3)
 AMOUNT = ",~r"
+# The axis of a number of things: no fractions, and no unit at zero.
+COUNTS = {"format": "~s", "tickMinStep": 1, "labelExpr": "datum.value ? datum.label : '0'"}
 UPRIGHT = {"labelAngle": 0, "labelOverlap": True}
 
 
@@ -48,6 +50,10 @@ GROUP_COLOR = _channel(
 NAMES = {"title": None, "sort": None, "axis": {"labelLimit": 200}}
 
 
+# Format of numbers of things (d3).
+COUNT = ","
+
+
 class Curve(NamedTuple):
     """A measure of an epoch."""
 
@@ -68,7 +74,7 @@ CURVES: dict[str, Curve] = {
     ),
     "updates": Curve(
         "Updates",
-        "s",
+        COUNT,
         "Pairs of translations that the learner corrected, summed over shards. Batch tuners have none.",
     ),
     "pairs_with_loss": Curve(
@@ -77,7 +83,9 @@ CURVES: dict[str, Curve] = {
         "Share of the sampled pairs that the model ranked wrongly or too closely. It falls as the model "
         "learns to rank its training data.",
     ),
-    "active_features": Curve("Active features", "s", "Weights that are not zero after mixing and selection."),
+    "active_features": Curve(
+        "Active features", COUNT, "Weights that are not zero after mixing and selection."
+    ),
     "norm": Curve(
         "Norm of the weights",
         ".3~g",
@@ -117,7 +125,9 @@ def curve(measure: str, shown: Curve) -> dict[str, Any]:
     title, number, _ = shown
     points, near = {"type": "point", "padding": 0.3}, {"zero": False, "padding": 10}
     x = _channel("epoch", "ordinal", title="epoch", axis={**UPRIGHT, "grid": True}, scale=points)
-    y = _channel(measure, "quantitative", title=title, axis={"format": number}, scale=near)
+    # the heading of the chart is its title
+    axis = {"title": None, **(COUNTS if number == COUNT else {"format": number})}
+    y = _channel(measure, "quantitative", axis=axis, scale=near)
 
     tooltip = [
         {"field": "run", "title": "run"},
@@ -150,7 +160,8 @@ def curve(measure: str, shown: Curve) -> dict[str, Any]:
 def boxes() -> dict[str, Any]:
     """Return boxplots of the scores of all runs: figure 4 of Simianer, Riezler & Dyer (2012)."""
     y, near = _channel("label", "nominal", **NAMES), {"zero": False, "padding": 16}
-    x = _channel("score", "quantitative", title=ON_TEST, scale=near)
+    ticks = {"tickCount": {"expr": "max(3, width / 80)"}}
+    x = _channel("score", "quantitative", title=ON_TEST, scale=near, axis=ticks)
     box = {"extent": "min-max", "size": 16, "opacity": 0.55}
     tooltip = [{"field": "run"}, {"field": "score", "title": ON_TEST, "format": ".2f"}]
     points = _layer("point", {"filled": True, "size": 36}, y=y, x=x, color=EXPERIMENT_COLOR, tooltip=tooltip)
@@ -162,6 +173,7 @@ def differences(title: str, low: float, high: float, rows: int) -> dict[str, Any
     """Return a chart of differences from a baseline with their intervals, between `low` and `high`."""
     y = _channel("label", "nominal", **NAMES)
     x = {"type": "quantitative", "title": title, "scale": {"domain": [low, high], "padding": 8}}
+    x["axis"] = {"labelFlush": False}
     numbers = [{"field": field, "format": "+.2f"} for field in ("difference", "low", "high")]
 
     zero = _layer("rule", {"strokeDash": [4, 3], "color": "#888888"}, x={"datum": 0})
@@ -192,7 +204,7 @@ def against(key: str, title: str, values: Collection[float]) -> dict[str, Any]:
     is_wide = min(values) > 0 and max(values) > WIDE * min(values)
     scale = {"type": "log"} if is_wide else {"zero": False}
     axis = {**UPRIGHT, "values": sorted({*values}), "format": AMOUNT, "grid": True}
-    x = _channel("value", "quantitative", title=key, scale={**scale, "padding": 14}, axis=axis)
+    x = _channel("value", "quantitative", title=key, scale={**scale, "nice": False, "padding": 14}, axis=axis)
     y = {"type": "quantitative", "title": title, "scale": {"zero": False, "padding": 10}}
 
     interval = [{"field": field, "format": ".2f"} for field in ("low", "high")]
@@ -227,7 +239,7 @@ def _bars(
 ) -> dict[str, Any]:
     """Return bars of numbers of features, stacked by colour; tooltips show `point`, by default x."""
     told = [{"field": field} for field in (point or x["field"], color["field"])]
-    y = _channel("features", "quantitative", title=title, axis={"format": "s"})
+    y = _channel("features", "quantitative", title=title, axis=COUNTS)
     tooltip = [*told, {"field": "features", "format": ","}]
     return _chart(height=HEIGHT, **_layer("bar", {}, x=x, y=y, color=color, tooltip=tooltip))
 

@@ -146,8 +146,8 @@ def _packed(value: object) -> str:
 
 
 def breakable(text: str) -> Markup:
-    """Return a key of the config or a signature that may be broken between its parts, not within words."""
-    return Markup(re.sub(r"([._|])", r"\1<wbr>", str(escape(text))))
+    """Return a name or a signature that may be broken between its parts, not within words or numbers."""
+    return Markup(re.sub(r"([_|]|\.(?!\d))", r"\1<wbr>", str(escape(text))))
 
 
 def format_number(value: float | int | None) -> str:

@@ -182,14 +182,13 @@ def _view(one: Content, shown: Shown) -> View:
         for title, column in columns.items()
     ]
     facts = {title: experiments[0][title].text for title in agreed}
-    has_marks = any(cell.marks for column in columns.values() for cell in column)
     return View(
         ALL_TEST_SETS if is_pooled else str(one["name"]),
         one["sentences"],
         one["references"],
         titles,
         [list(row) for row in zip(*columns.values(), strict=True)],
-        _caption(one, facts, has_marks, shown.baseline),
+        _caption(one, facts),
     )
 
 
@@ -273,19 +272,14 @@ def _gain(difference: float) -> Cell:
     return Cell(f"{difference:+z.2f}", difference)
 
 
-def _caption(one: Content, agreed: Mapping[str, str], has_marks: bool, baseline: str | None) -> str:
-    """Return what the caption says: sizes, what all experiments agree in, and how to read the columns."""
+def _caption(one: Content, agreed: Mapping[str, str]) -> str:
+    """Return what the caption says: sizes, and what all experiments agree in."""
     references = f"{one['references']} reference{'' if one['references'] == 1 else 's'}"
     facts = [f"{one['sentences']:,} sentences, {references}."]
     if said := [
         PHRASES[title].format(title=title, value=text) for title, text in agreed.items() if text != "-"
     ]:
         facts.append(f"All experiments: {', '.join(said)}.")
-    if has_marks:
-        facts.append("Raised numbers: systems that are significantly worse.")
-    if baseline is not None:
-        number = next((system["system"] for system in one["systems"] if system["name"] == baseline), "")
-        facts.append(f"Difference ({title_of(main_metric(one))}) and p-values: from system {number}.")
     return " ".join(facts)
 
 
