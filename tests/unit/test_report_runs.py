@@ -326,6 +326,7 @@ TEXT, COUNTS = "experiments/third/best/test.txt", "evaluation/test/counts/third.
         (lost("report/table.json"), [], ("run:", "report/table.json")),
         (lost("report/run.json"), [], ("run:", "report/run.json")),
         (BAD_SETTINGS, [], "report/run.json"),
+        (edited("run.json", lambda run: run["versions"].update(numpy=["1"])), [], "report/run.json"),
         (UNKNOWN_KEY, [], ("report/run.json", "'x'")),
         (edited("run.json", other_learner), [], ("de-en:", "AdaGrad")),
         (no_text, [], ("report/table.json", "'bleu'", "--metric")),

@@ -52,6 +52,18 @@ def test_a_grid():
     assert found[0]["series"][0]["points"][0]["interval"] == (30, 39)
 
 
+def test_other_systems_have_no_settings():
+    """Such as first entries of lists, or outputs of other systems, which all runs share."""
+    runs = {
+        name: a_run({"experiments": {"x": {}, "y": {}}, "seed": seed}) for name, seed in (("a", 1), ("b", 2))
+    }
+    expected = compare_settings([*runs.values()], ["x", "y"]), varied_numbers(runs, ["x", "y"])
+    for run in runs.values():
+        run.scores["moses"] = run.scores["x"]
+    names = ["moses", "x", "y"]
+    assert (compare_settings([*runs.values()], names), varied_numbers(runs, names)) == expected
+
+
 def test_grids_in_several_runs():
     runs = {
         "a": a_run({"experiments": {"grid": GRID}}),
@@ -65,6 +77,7 @@ def test_grids_in_several_runs():
 def test_numbers_of_runs():
     """Runs that differ in something else are not joined; seeds, trials and repeats are no amounts."""
     experiments = {"experiments": {"x": {}, "y": {"epochs": 2, "features": "dense"}}}
+    experiments["evaluation"] = {"outputs": {"moses": "moses.en"}}
     order, pop = ({"language_model": {"order": 4}}, {"decoder": {"pop_limit": 100}})
     runs = {
         "a": a_run(experiments),
@@ -92,6 +105,16 @@ def test_training_pairs(key):
     longer = config | {"data": config["data"] | {"max_length": 80}}
     [one] = varied_numbers({"a": runs["a"], "b": a_run(longer, pairs=2100)}, ["x"])
     assert one["key"] == "data.max_length"
+
+
+def test_runs_with_other_training_pairs_are_not_joined():
+    limits = {"a": (100, 2000), "b": (200, 500), "c": (300, 500)}
+    runs = {
+        name: a_run({"decoder": {"pop_limit": limit}, "experiments": {"x": {}}}, pairs=pairs)
+        for name, (limit, pairs) in limits.items()
+    }
+    [one] = varied_numbers(runs, ["x"])
+    assert (one["key"], lines(one)) == ("decoder.pop_limit", [("x", [(200, 30), (300, 30)])])
 
 
 def test_compared_settings():

@@ -378,7 +378,9 @@ def test_wrong_devtest(hard, refused, options, facts):
     assert not Path("w").exists()
 
 
-@pytest.mark.parametrize("given", ["1", "1-1", "2-1", "1,1", "1-2000", "a", "1-", "", "1-2-3", "3,1-5"])
+@pytest.mark.parametrize(
+    "given", ["1", "1-1", "2-1", "1,1", "1-2000", "a", "1-", "", "1-2-3", "3,1-5", "5-1,7,9"]
+)
 def test_wrong_seeds(misused, given):
     misused(["tune", "--tuner=mert", "--nbest=x", "--output=w", f"--seeds={given}"], ("--seeds", "1-5"))
 

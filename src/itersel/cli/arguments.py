@@ -150,9 +150,12 @@ def seeds(text: str) -> tuple[int, ...]:
     if re.fullmatch(r"[0-9]{1,18}(-[0-9]{1,18})?(,[0-9]{1,18}(-[0-9]{1,18})?)*", text):
         for part in text.split(","):
             first, _, last = part.partition("-")
-            begin = seed(first)
+            begin, end = seed(first), seed(last or first)
+            if end < begin:
+                found.clear()
+                break
             # a few too many rather than billions
-            found += range(begin, min(seed(last or first), begin + MAX_SEEDS) + 1)
+            found += range(begin, min(end, begin + MAX_SEEDS) + 1)
     if not 2 <= len(found) <= MAX_SEEDS or len({*found}) < len(found):
         refuse(text, f"a list of 2 to {MAX_SEEDS} different seeds, such as 1-5 or 1,7,9")
     return tuple(found)

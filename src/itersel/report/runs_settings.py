@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from itersel.report.page.settings import as_texts, compare_keys, leaves
@@ -17,12 +17,14 @@ PAIRS = "training pairs"
 PLACE = ("name", "output", "cache")
 # The settings of experiments, and packages with other versions.
 EXPERIMENTS, VERSIONS = "experiments", "versions"
-# Keys that change no score, or only how many draws it is the mean of, and so are no reason for a difference.
-NO_REASON = re.compile(r"report\..*|evaluation\.trials|data\.max_line_bytes|repeats")
+# No reasons for a difference: keys that change no score of an experiment, or only the number of its repeats.
+NO_REASON = re.compile(r"report\..*|evaluation\.(trials|outputs|scores)(\..*)?|data\.max_line_bytes|repeats")
 # Numbers that are not amounts.
 NO_AMOUNT = re.compile(r"(.*\.)?seed|data\.(?!max_length$|max_ratio$).*")
-# Keys that determine the number of training pairs, besides others.
+# Keys that determine the number of training pairs, besides others: runs on parts of a text name other files.
 OF_PAIRS = re.compile(r"data\.max_train|data\.train\..*")
+# Keys of the preparation, which change the number of training pairs, too.
+OF_TEXT = re.compile(r"data\..*")
 
 
 class RunSettings(NamedTuple):
@@ -37,8 +39,10 @@ class RunSettings(NamedTuple):
 def compare_settings(runs: Sequence[RunSettings], shared: Sequence[str]) -> dict[str, Any]:
     """Return the keys in which runs differ, with the values in each run, and the others with their value.
 
-    The settings of the `shared` experiments are included; ``experiments`` are those of the first run.
+    The settings of the `shared` experiments are included; ``experiments`` are those of the first run. Other
+    systems that runs share have no settings.
     """
+    shared = _with_settings(runs, shared)
     columns = []
     for run in runs:
         of_experiments = {name: _with_own_seed(run, _experiment(run, name)) for name in shared}
@@ -60,6 +64,12 @@ def _of_run(run: RunSettings) -> dict[str, Any]:
     return {key: one for key, one in run.settings.items() if key not in (*PLACE, EXPERIMENTS)}
 
 
+def _with_settings(runs: Iterable[RunSettings], names: Sequence[str]) -> list[str]:
+    """Return the experiments among some systems of all runs; others were not trained by these runs."""
+    every = list(runs)
+    return [name for name in names if any(_experiment(run, name) for run in every)]
+
+
 def _experiment(run: RunSettings, name: str) -> Content:
     found: Content = run.settings.get(EXPERIMENTS, {}).get(name, {})
     return found
@@ -71,6 +81,7 @@ def varied_numbers(runs: Mapping[str, RunSettings], shared: Sequence[str]) -> li
     All other settings of a series are the same. Its points are in the order of the number, which is the
     ``value``, with ``run``, ``experiment``, ``score`` and the ``interval`` of the score (`None` if unknown).
     """
+    shared = _with_settings(runs.values(), shared)
     of_runs = {name: _reasons(_of_run(run)) | {PAIRS: run.pairs} for name, run in runs.items()}
     found = [
         {"key": key, "series": [series for name in shared for series in _over_runs(runs, name, groups)]}
@@ -127,7 +138,9 @@ def _is_number(value: object) -> bool:
 
 def _follows(other: str, key: str) -> bool:
     """Tell whether another key follows from the one whose numbers are compared, or the other way round."""
-    return other in (key, PAIRS) or (key == PAIRS and bool(OF_PAIRS.fullmatch(other)))
+    if key == PAIRS:
+        return other == PAIRS or bool(OF_PAIRS.fullmatch(other))
+    return other == key or (other == PAIRS and bool(OF_TEXT.fullmatch(key)))
 
 
 def _over_runs(runs: Mapping[str, RunSettings], experiment: str, groups: Groups) -> Iterator[dict[str, Any]]:

@@ -21,7 +21,7 @@ from itersel.config.values import Config, Experiment
 from itersel.errors import InputError, checked
 from itersel.results import EXPERIMENTS, RUN
 from itersel.storage.files import write_lines
-from itersel.storage.json_files import read_json
+from itersel.storage.json_files import check_texts, read_json
 
 # Written when the workflow starts, like `RUN`: the config with the value of every key that jobs use.
 RESOLVED = "config.yaml"
@@ -150,6 +150,7 @@ def _check_run(content: Any) -> None:
     sections = [content["config"], settings, experiments, *experiments.values(), *versions]
     if not all(isinstance(section, dict) for section in sections):
         raise TypeError
+    check_texts(version for packages in versions for version in packages.values())
 
 
 def describe_config(content: object, config: Config) -> dict[str, Any]:
