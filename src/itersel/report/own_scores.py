@@ -39,7 +39,9 @@ def read_own_scores(
                 raise InputError(f"scores: {name} has numbers for '{system}', but {why}")
 
     # before the lists, which take longest
-    listed = {name: read_numbers(score.lists) for name, score in files.scores.items() if score.lists}
+    listed = {
+        name: read_numbers(score.hypotheses) for name, score in files.scores.items() if score.hypotheses
+    }
     found = {name: _of_systems(score, texts) for name, score in files.scores.items()}
     for name, numbers in _of_lists(files, listed, texts, preparation).items():
         found[name] |= numbers
@@ -71,7 +73,7 @@ def _of_lists(
     if not listed:
         return {}
     if not files.lists or preparation is None:
-        raise InputError("scores: numbers for translations in lists need 'lists' and --preparation")
+        raise InputError("scores: 'hypotheses' need 'lists' and --preparation")
 
     prepared = read_preparation(preparation)
     others = files.outputs.keys() - {FIRST_ENTRIES}
