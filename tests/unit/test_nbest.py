@@ -10,7 +10,7 @@ from tests.text_grammars import write
 
 from itersel.cli.main import main
 from itersel.lists.reading import read_lists, without_duplicates
-from itersel.lists.rescoring import rescored_lines
+from itersel.lists.rescoring import rescore, rescored_lines
 from itersel.lists.weights import read_any_weights, write_any_weights
 from itersel.vectors.weights import make_weights
 
@@ -206,6 +206,20 @@ def test_bad_weights(tmp_path, name, content, facts):
     (tmp_path / name).write_text(content)
     with input_error(facts):
         read_any_weights(tmp_path / name)
+
+
+def test_weights_of_no_feature(tmp_path, refused):
+    """The command and the function refuse the same."""
+    lists = write(tmp_path / "list", "0 ||| a ||| f=1", "0 ||| b ||| f=2")
+    weights = write(tmp_path / "weights", "g 1", "h 2")
+    refused(["rescore", "--nbest", str(lists), "--weights", str(weights)], "weights:")
+    with input_error("weights:"):
+        rescore([lists], weights)
+    for none in ({"g": 1.0}, {}):
+        with input_error():
+            rescore([lists], none)
+    # a weight of 0 is one
+    assert rescore([lists], {"f": 0.0, "g": 1.0}) == ["a"]
 
 
 def test_command(tmp_path, capsys, refused, misused):

@@ -77,7 +77,10 @@ def _add_devtest(parser: argparse._ActionsContainer) -> None:
 
 
 def _add_nbest(parser: argparse._ActionsContainer) -> None:
-    lists = "n-best lists of any decoder, such as lists of several iterations, plain or compressed"
+    lists = (
+        "n-best lists of any decoder, such as lists of several iterations: files, plain or compressed, or "
+        "folders of files"
+    )
     add_files(parser, {"--nbest FILE": lists}, required=True)
     scores = "a further feature: a number for each line of the lists, in their order; may be repeated"
     add_options(parser, {"--scores NAME=FILE": scores}, type=named_file, action="append", default=[])
@@ -208,9 +211,7 @@ def _add_rescore(parser: argparse.ArgumentParser) -> None:
 
 
 def _rescore(options: argparse.Namespace) -> None:
-    from itersel.lists.reading import read_lists
-    from itersel.lists.rescoring import first_texts, rescored_lines
-    from itersel.lists.weights import given_weights
+    from itersel.lists.rescoring import first_texts, lists_with_weights, rescored_lines
     from itersel.storage.files import write_lines
 
     is_ranked = options.k_best is not None
@@ -220,17 +221,11 @@ def _rescore(options: argparse.Namespace) -> None:
         write_lines(options.output, first_texts(options.nbest))
         return
 
-    given = given_weights(options.weights)
-    lists = read_lists(options.nbest, scores=_scores_of(options.scores), has_lines=is_ranked)
-    weights = given.fitting(lists)
-    absent = sorted(set(weights.to_dict()) - set(lists.names))
-    if len(absent) == weights.key.shape[0]:
-        raise InputError("has no weight of any feature in the lists", options.weights)
+    found = lists_with_weights(options.nbest, options.weights, _scores_of(options.scores), is_ranked)
+    if found.absent:
+        _warn("rescore", "weights of features in no list", found.absent)
 
-    if absent:
-        _warn("rescore", "weights of features in no list", absent)
-
-    lines = lists.table.best_texts(weights)
+    lines = found.lists.table.best_texts(found.weights)
     if is_ranked:
-        lines = rescored_lines(lists, weights, options.k_best)
+        lines = rescored_lines(found.lists, found.weights, options.k_best)
     write_lines(options.output, lines)

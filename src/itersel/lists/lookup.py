@@ -9,8 +9,8 @@ import numpy as np
 import xxhash
 
 from itersel.errors import FilePath, InputError
+from itersel.lists.folders import counted_translations
 from itersel.lists.lines import LineParser
-from itersel.lists.summary import find_lists, numbered_translations
 from itersel.storage.arrays import Int64s
 
 
@@ -41,7 +41,7 @@ def read_texts(
     """Read the texts of lists; `clean` changes each, `is_wanted` chooses among them by sentence and text."""
     first: dict[bytes, int] = {}
     parser, row = LineParser(), -1
-    for row, (path, number, line) in enumerate(numbered_translations(find_lists(lists), "read")):
+    for row, (path, number, line) in enumerate(counted_translations(lists, "read")):
         parsed = parser.parse(line, path, number)
         text = clean(parsed.text)
         if is_wanted(parsed.sentence, text):

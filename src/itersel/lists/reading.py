@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from itersel.corpus.text import find_control, split_words
 from itersel.errors import FilePath, InputError
 from itersel.lists.duplicates import first_of_equal, hash_rows
-from itersel.lists.lines import LineParser, check_present, translation_lines
+from itersel.lists.folders import listed_translations
+from itersel.lists.lines import LineParser, check_present
 from itersel.lists.numbers import Numbers, read_numbers
 from itersel.lists.table import ListTable, sparse_rows
 from itersel.storage.arrays import Float64s, Int32s, Int64s
@@ -60,14 +61,11 @@ def read_lists(
 ) -> ReadLists:
     """Read n-best lists, such as those of several iterations, and merge them by sentence.
 
-    By default, the lists determine the number of `sentences`, and the numbers (`ids`) are 0, 1, 2, ...
-    `scores` are further features: a number for each translation, in the order of the lists, in a file or an
-    array. Features that `dense` does not choose are sparse. `words` changes each text, for instance by
-    tokenising it. With `has_lines`, the lines are kept, too.
+    The lists are files, or folders of files. By default, they determine the number of `sentences`, and the
+    numbers (`ids`) are 0, 1, 2, ... `scores` are further features: a number for each translation, in the
+    order of the lists, in a file or an array. Features that `dense` does not choose are sparse. `words`
+    changes each text, for instance by tokenising it. With `has_lines`, the lines are kept, too.
     """
-    if isinstance(paths, str) or not paths:
-        raise InputError("the names of one or more n-best lists were expected")
-
     # before the lists, which take longest
     added_numbers = _read_scores(scores or {})
     parser = LineParser()
@@ -114,17 +112,16 @@ def _collect(
     text, end = bytearray(), array("q", [0])
     count, feature, value = array("q"), array("i"), array("d")
 
-    for path in paths:
-        for number, line in translation_lines(path):
-            found = parser.parse(line, path, number)
-            if has_lines:
-                lines.append(line)
-            text += words(found.text).encode()
-            end.append(len(text))
-            sentence.append(found.sentence)
-            count.append(len(found.features))
-            feature.extend(parser.numbers[name] for name in found.features)
-            value.extend(found.features.values())
+    for path, number, line in listed_translations(paths):
+        found = parser.parse(line, path, number)
+        if has_lines:
+            lines.append(line)
+        text += words(found.text).encode()
+        end.append(len(text))
+        sentence.append(found.sentence)
+        count.append(len(found.features))
+        feature.extend(parser.numbers[name] for name in found.features)
+        value.extend(found.features.values())
 
     return _Collected(
         lines,

@@ -30,7 +30,7 @@ from itersel.config.tasks import IndependentTask, NaturalTasks, RandomTasks, Res
 from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
-from itersel.lists.summary import find_lists
+from itersel.lists.folders import find_lists
 from itersel.plan.commands import Files, held_out_tuner, no_option
 from itersel.plan.epochs import Epochs
 from itersel.plan.texts import HASH, Shards, Texts

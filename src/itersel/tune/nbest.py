@@ -70,7 +70,7 @@ def tune_nbest(
     Parameters
     ----------
     lists
-        Files of lists, such as those of several iterations.
+        Files of lists, such as those of several iterations, or folders of such files.
     *references
         One or more reference translations, each with one line per sentence.
     tuner
