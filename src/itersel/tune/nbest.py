@@ -133,7 +133,7 @@ class PreparedLists(NamedTuple):
         self,
         lists: Sequence[FilePath],
         references: Sequence[ReferenceText],
-        scores: Mapping[str, FilePath | ArrayLike] | None,
+        extra_features: Mapping[str, FilePath | ArrayLike] | None,
         numbers: FilePath | ArrayLike | None = None,
     ) -> Callable[[Weights], float]:
         """Return a function that scores weights on other lists, with the same features, as on these.
@@ -141,7 +141,7 @@ class PreparedLists(NamedTuple):
         `numbers` are the quality of these translations, unless a metric is.
         """
         quality = self.quality if numbers is None else Quality(numbers=read_numbers(numbers))
-        read = _read_lists(lists, references, self.settings, scores, quality, self.words)
+        read = _read_lists(lists, references, self.settings, extra_features, quality, self.words)
         if {*read.names}.isdisjoint(self.names):
             raise InputError(
                 f"has no feature of {self.name}; make both with the same models", short_name(lists)
@@ -159,7 +159,7 @@ def prepare_nbest(
     references: Sequence[ReferenceText],
     tuner: Batch | str,
     start: Weights | Mapping[str, float] | FilePath | None,
-    scores: Mapping[str, FilePath | ArrayLike] | None,
+    extra_features: Mapping[str, FilePath | ArrayLike] | None,
     quality: Quality,
     words: Callable[[str], str] | None,
 ) -> PreparedLists:
@@ -173,7 +173,7 @@ def prepare_nbest(
     words = words or tokenizer_for_bleu()
     # before the lists, which take longest
     given = None if start is None else given_weights(start)
-    read = _read_lists(lists, references, settings, scores, quality, words)
+    read = _read_lists(lists, references, settings, extra_features, quality, words)
 
     begin = start_on_lists(settings, read.names) if given is None else given.fitting(read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
@@ -189,7 +189,7 @@ def _read_lists(
     paths: Sequence[FilePath],
     references: Sequence[ReferenceText],
     tuner: Batch,
-    scores: Mapping[str, FilePath | ArrayLike] | None,
+    extra_features: Mapping[str, FilePath | ArrayLike] | None,
     quality: Quality,
     words: Callable[[str], str],
 ) -> ReadLists:
@@ -205,7 +205,7 @@ def _read_lists(
         """Return a line as BLEU needs it; other metrics take it as it is."""
         return words(line.lower() if quality.is_lowercased else line) if quality.is_bleu else line
 
-    read = read_lists(paths, len(texts[0]) if texts else None, scores, dense=dense, words=prepared)
+    read = read_lists(paths, len(texts[0]) if texts else None, extra_features, dense=dense, words=prepared)
     values = NO_NUMBERS
     if quality.numbers is not None:
         values = quality.numbers.as_quality(read.row.shape[0])[read.row]
