@@ -131,7 +131,9 @@ def test_lists_of_another_decoder(refused, capsys):
     more = {"evaluation": {"outputs": {"online": "dev.target.gz"}}}
     refused(command(config | more), ("dev.target.gz", 6, 4))
     Path("comet").write_text("1\n" * 7)
-    refused(command(config | {"evaluation": {"scores": {"COMET": {"lists": "comet"}}}}), ("comet:", 7, 8))
+    refused(
+        command(config | {"evaluation": {"scores": {"COMET": {"hypotheses": "comet"}}}}), ("comet:", 7, 8)
+    )
     by_quality = {"data": config["data"] | {"devtest": config["data"]["devtest"] | {"quality": "comet"}}}
     by_quality["evaluation"] = {"choose_by": "quality"}
     refused(command(config | by_quality), ("comet:", 7, 10))

@@ -19,8 +19,9 @@ from itersel.corpus.sharding import shard_lines
 from itersel.corpus.statistics import read_statistics
 from itersel.decode.list_decoder import ListDecoder
 from itersel.lists.files import read_list_table
+from itersel.lists.folders import find_lists
 from itersel.lists.sharding import shard_lists
-from itersel.lists.summary import find_lists, summarise
+from itersel.lists.summary import summarise
 from itersel.storage.files import read_lines
 from itersel.storage.hdf5 import header_of
 from itersel.vectors.weights import FORMAT, make_weights, read_weights
@@ -222,14 +223,14 @@ def test_files_of_folders(tmp_path):
     [
         ({"lists/0.gz": "0 ||| a"}, {}, "lists/0.gz:1:"),
         ({"lists/1.gz": "1 ||| a ||| LM= 1 2"}, {}, ("lists/1.gz:1:", "'LM'", 2, 1)),
-        ({"lists/1.gz": "1 ||| a |||"}, {}, ("lists/0.gz", 3, 0)),
-        ({"references": "a"}, {}, ("lists/0.gz", 3, 1)),
+        ({"lists/1.gz": "1 ||| a |||"}, {}, ("lists:", 3, 0)),
+        ({"references": "a"}, {}, ("lists:", 3, 1)),
         (
             {f"lists/{number}.gz": f"{number} ||| a ||| {MANY}" for number in range(2)},
             {},
-            ("lists/0.gz", 65, "'f64'"),
+            ("lists:", 65, "'f64'"),
         ),
-        ({}, {"dense": ["x", "y"]}, ("lists/0.gz", "'x'")),
+        ({}, {"dense": ["x", "y"]}, ("lists:", "'x'")),
         ({}, {"cut": {"shards": 5}}, ("lists:", 4, 5)),
         ({"quality": "1"}, {}, ("quality:", 1, 6)),
         # read before the lists, which take longest

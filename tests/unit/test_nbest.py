@@ -10,7 +10,7 @@ from tests.text_grammars import write
 
 from itersel.cli.main import main
 from itersel.lists.reading import read_lists, without_duplicates
-from itersel.lists.rescoring import rescored_lines
+from itersel.lists.rescoring import rescore, rescored_lines
 from itersel.lists.weights import read_any_weights, write_any_weights
 from itersel.vectors.weights import make_weights
 
@@ -133,13 +133,13 @@ def test_bad_lists(tmp_path, lines, facts):
 def test_bad_scores(tmp_path, name, numbers, facts):
     lists = write(tmp_path / "list", "0 ||| a ||| f=1 F= 1 2", "0 ||| b ||| f=2")
     with input_error(facts):
-        read_lists([lists], scores={name: write(tmp_path / "numbers", *numbers)})
+        read_lists([lists], extra_features={name: write(tmp_path / "numbers", *numbers)})
 
 
 def test_scores_are_features(tmp_path):
     lists = write(tmp_path / "list", "1 ||| a ||| f=1", "0 ||| b |||", "0 ||| c ||| f=3")
-    found = read_lists([lists], scores={"lm": write(tmp_path / "numbers", "-1", "-2", "-3")})
-    again = read_lists([lists], scores={"lm": np.array([-1, -2, -3])})
+    found = read_lists([lists], extra_features={"lm": write(tmp_path / "numbers", "-1", "-2", "-3")})
+    again = read_lists([lists], extra_features={"lm": np.array([-1, -2, -3])})
     assert again.table.sparse_rows.value.tolist() == found.table.sparse_rows.value.tolist()
     assert [features(found, row) for row in range(3)] == [{"lm": -2}, {"f": 3, "lm": -3}, {"f": 1, "lm": -1}]
     assert found.table.scores(make_weights({"lm": 10.0, "f": 1.0})).tolist() == [-20, -27, -9]
@@ -206,6 +206,20 @@ def test_bad_weights(tmp_path, name, content, facts):
     (tmp_path / name).write_text(content)
     with input_error(facts):
         read_any_weights(tmp_path / name)
+
+
+def test_weights_of_no_feature(tmp_path, refused):
+    """The command and the function refuse the same."""
+    lists = write(tmp_path / "list", "0 ||| a ||| f=1", "0 ||| b ||| f=2")
+    weights = write(tmp_path / "weights", "g 1", "h 2")
+    refused(["rescore", "--nbest", str(lists), "--weights", str(weights)], "weights:")
+    with input_error("weights:"):
+        rescore([lists], weights)
+    for none in ({"g": 1.0}, {}):
+        with input_error():
+            rescore([lists], none)
+    # a weight of 0 is one
+    assert rescore([lists], {"f": 0.0, "g": 1.0}) == ["a"]
 
 
 def test_command(tmp_path, capsys, refused, misused):

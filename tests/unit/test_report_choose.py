@@ -1,6 +1,8 @@
 """Choosing the epoch of a system, on all sentences or those of a task, and joining translations by task."""
 
 import gzip
+import os
+from collections import Counter
 
 import pytest
 from tests.scored import sacrebleu, write_detokenizer
@@ -8,6 +10,7 @@ from tests.steps import settings
 
 from itersel.cli.main import main
 from itersel.evaluate.epochs import choose_epoch
+from itersel.storage import files
 from itersel.system.chosen import read_system
 from itersel.vectors.weights import make_weights, read_weights, write_weights
 
@@ -187,6 +190,21 @@ def test_choose_by_quality(text_file, choose, by_quality, task, lines):
     assert (system.chosen_by, system.devtest_scores) == ("quality", pytest.approx(expected))
     assert system.epoch == expected.index(max(expected)) + 1
     assert system.devtest_bleu != system.devtest_scores
+
+
+def test_choosing_reads_each_file_once(text_file, choose, by_quality, monkeypatch):
+    opened = Counter()
+    opening = files._opened
+
+    def counted(path):
+        opened[os.path.basename(path)] += 1
+        return opening(path)
+
+    monkeypatch.setattr(files, "_opened", counted)
+    labels = ["--task", text_file("labels", LABELS)]
+    choose(*by_quality, *labels, label="calc", choose_by="quality")
+    names = "t1", "t2", "t3", "ref", "labels", "lists", "quality"
+    assert [opened[name] for name in names] == [1] * len(names)
 
 
 def test_choose_by_quality_errors(text_file, refused, choosing, by_quality):

@@ -154,7 +154,9 @@ def test_stating_a_shown_value_changes_no_job(content, data):
 
 # With the user's own numbers for lists, and for the translations of a run.
 OF_LISTS = lists({"tune_on": "dev"}, devtest=WITH_QUALITY)
-OF_LISTS |= {"evaluation": {**BY_QUALITY["evaluation"], **scores({"COMET": {"lists": "m"}})["evaluation"]}}
+OF_LISTS |= {
+    "evaluation": {**BY_QUALITY["evaluation"], **scores({"COMET": {"hypotheses": "m"}})["evaluation"]}
+}
 OF_TEXT = experiment() | scores({"COMET": {"systems": {"a": "m"}}})
 
 

@@ -22,9 +22,10 @@ from itersel.lists.learnable import make_learnable
 from itersel.lists.reading import read_lists
 from itersel.storage.hdf5 import header_of
 from itersel.tune.mert import ListSearch, tune_mert
+from itersel.tune.metric_quality import metric_quality
 from itersel.tune.mira import mean_weights, scored, start_state
 from itersel.tune.mira_kernels import mira_pass
-from itersel.tune.nbest import metric_quality, tune_nbest
+from itersel.tune.nbest import tune_nbest
 from itersel.tune.ranking import draw_pairs
 from itersel.tune.start_weights import start_on_lists
 from itersel.tune.tuners.forest_mert import ForestMert
@@ -368,6 +369,8 @@ def test_the_first_of_equal_seeds(hard, capsys):
         ([*SEVERAL, "--devtest-quality", "devtest.numbers"], ("--devtest-quality", "--quality")),
         ([*SEVERAL, "--quality", "dev.numbers"], ("--devtest-quality", "--quality")),
         ([*SEVERAL, "--scores", "lm=dev.numbers"], ("--scores", "--devtest-scores", "'lm'")),
+        # a file, also where its name is that of a metric
+        ([*SEVERAL, "--quality", "dev.numbers", "--devtest-quality", "ter"], "ter:"),
         (SEVERAL[:4], "bleu"),
         ([*SEVERAL[:2], "--devtest-nbest", "other", *SEVERAL[4:]], ("other:", "dev")),
     ],

@@ -131,7 +131,7 @@ def test_scores_of_the_users(project):
         evaluation={
             "trials": 100,
             "outputs": {"online": "online", "other": "online"},
-            "scores": {"COMET": {"lists": file, "systems": {"online": "online.comet"}}},
+            "scores": {"COMET": {"hypotheses": file, "systems": {"online": "online.comet"}}},
         },
         experiments={"tuned": EXPERIMENTS["tuned"]},
     )

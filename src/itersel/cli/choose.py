@@ -12,7 +12,7 @@ from itersel.errors import InputError
 from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
 
 if TYPE_CHECKING:
-    from itersel.evaluate.epoch_scores import EpochScores
+    from itersel.evaluate.epoch_scores import EpochScores, EpochTexts, Scorer
 
 
 def _add_choose(parser: argparse.ArgumentParser) -> None:
@@ -71,35 +71,33 @@ def _choose(options: argparse.Namespace) -> None:
 
 def _score_devtest(settings: Scoring, options: argparse.Namespace, translations: list[str]) -> EpochScores:
     """Return the scores of each epoch."""
-    from itersel.evaluate.epoch_scores import AsText, read_epochs, score_epochs
+    from itersel.evaluate.epoch_scores import read_epochs, score_epochs
 
+    by = settings.choose_by
     if (options.task is None) != (settings.label is None):
         raise InputError("--task and the key 'label' need each other; give both or neither")
-
-    by, raw_reference = settings.choose_by, options.raw_reference or []
-    if by in (TOKENIZED_BLEU, QUALITY):
-        texts = read_epochs(translations, options.reference, (), options.task, settings.label)
-        scores = score_epochs(texts, settings.tokenize)
-        if by == TOKENIZED_BLEU:
-            return scores
-        return scores._replace(chosen_by=_mean_quality(options, translations, settings.label))
-
-    if not raw_reference or options.preparation is None or options.recaser is None:
+    if by == QUALITY:
+        if not options.nbest or options.quality is None or options.preparation is None:
+            raise InputError(f"choose_by: {by} needs --nbest, --quality and --preparation")
+    elif by != TOKENIZED_BLEU and not (options.raw_reference and options.preparation and options.recaser):
         raise InputError(f"choose_by: {by} needs --raw-reference, --preparation and --recaser")
-    texts = read_epochs(translations, options.reference, raw_reference, options.task, settings.label)
-    as_text = AsText(by, settings.tokenizer, options.preparation, options.recaser)
-    return score_epochs(texts, settings.tokenize, as_text)
+
+    originals = () if by in (TOKENIZED_BLEU, QUALITY) else options.raw_reference
+    texts = read_epochs(translations, options.reference, originals, options.task, settings.label)
+    return score_epochs(texts, settings.tokenize, _scorer(settings, options, texts))
 
 
-def _mean_quality(
-    options: argparse.Namespace, translations: list[str], label: str | None
-) -> tuple[float, ...]:
-    from itersel.report.quality import mean_quality
+def _scorer(settings: Scoring, options: argparse.Namespace, texts: EpochTexts) -> Scorer | None:
+    """Return what an epoch is chosen by, unless that is BLEU, which is computed anyway."""
+    from itersel.evaluate.epoch_scores import text_scorer
+    from itersel.report.quality import quality_scorer
 
-    if not options.nbest or options.quality is None or options.preparation is None:
-        raise InputError(f"choose_by: {QUALITY} needs --nbest, --quality and --preparation")
-    files = options.nbest, options.quality, options.preparation
-    return mean_quality(translations, *files, options.task, label)
+    if settings.choose_by == TOKENIZED_BLEU:
+        return None
+    if settings.choose_by == QUALITY:
+        return quality_scorer(options.nbest, options.quality, options.preparation, texts.lines)
+    files = options.preparation, options.recaser
+    return text_scorer(texts, settings.choose_by, settings.tokenizer, *files)
 
 
 def _patience(options: argparse.Namespace) -> None:

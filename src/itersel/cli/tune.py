@@ -22,7 +22,7 @@ from itersel.cli.blas import use_portable_blas
 from itersel.config.command_line import section_of
 from itersel.config.tuners import LIST_TUNERS
 from itersel.errors import InputError
-from itersel.evaluate.names import DEFAULT_TOKENIZER, OF_TEXT, title_of
+from itersel.evaluate.names import DEFAULT_TOKENIZER, OF_TEXT
 
 if TYPE_CHECKING:
     from itersel.tune.nbest import PreparedLists, TunedLists
@@ -77,7 +77,10 @@ def _add_devtest(parser: argparse._ActionsContainer) -> None:
 
 
 def _add_nbest(parser: argparse._ActionsContainer) -> None:
-    lists = "n-best lists of any decoder, such as lists of several iterations, plain or compressed"
+    lists = (
+        "n-best lists of any decoder, such as lists of several iterations: files, plain or compressed, or "
+        "folders of files"
+    )
     add_files(parser, {"--nbest FILE": lists}, required=True)
     scores = "a further feature: a number for each line of the lists, in their order; may be repeated"
     add_options(parser, {"--scores NAME=FILE": scores}, type=named_file, action="append", default=[])
@@ -99,14 +102,15 @@ def _tune(options: argparse.Namespace) -> None:
     from itersel.evaluate.metrics import read_references, signature_of, tokenizer_for_bleu
     from itersel.lists.weights import write_any_weights
     from itersel.storage.files import STANDARD_STREAM
-    from itersel.tune.nbest import is_bleu, prepare_nbest
+    from itersel.tune.nbest import prepare_nbest
+    from itersel.tune.quality import read_quality
     from itersel.tune.tuner import tuned_with
 
-    quality = options.quality.lower() if options.quality.lower() in OF_TEXT else options.quality
-    if options.tokenizer and not is_bleu(quality):
-        raise InputError(f"--tokenizer has no effect with --quality {quality}; remove it")
+    quality = read_quality(options.quality)
+    if options.tokenizer and not quality.is_bleu:
+        raise InputError(f"--tokenizer has no effect with --quality {options.quality}; remove it")
     tokenizer = options.tokenizer or DEFAULT_TOKENIZER
-    _check_devtest(options, quality)
+    _check_devtest(options, has_numbers=quality.metric is None)
 
     tuner = section_of(LIST_TUNERS[options.tuner], options)
     references = read_references(options.reference) if options.reference else []
@@ -122,11 +126,11 @@ def _tune(options: argparse.Namespace) -> None:
     seed = options.seed
     table: list[str] = []
     if options.seeds:
-        found, table, seed = _tune_with_seeds(options, lists, quality)
+        found, table, seed = _tune_with_seeds(options, lists)
     else:
         found = lists.tune(seed)
 
-    measured = {"quality": quality} if quality in OF_TEXT else {}
+    measured = {} if quality.metric is None else {"quality": quality.metric}
     sizes = {"sentences": found.sentences, "translations": found.translations}
     attributes = tuned_with(tuner, seed, measured, **sizes)
     write_any_weights(options.output, found.weights, attributes, found.sizes)
@@ -135,19 +139,16 @@ def _tune(options: argparse.Namespace) -> None:
     if options.output == STANDARD_STREAM:
         return
 
-    what = "quality"
-    if quality in OF_TEXT:
-        what = title_of(quality)
-    mean = "" if is_bleu(quality) else "mean "
+    mean = "" if quality.is_bleu else "mean "
     counts = f"{found.sentences} sentences, {found.translations} different translations"
     for line in table:
         print(line)
-    print(f"{mean}{what}: {found.start_score:.2f} -> {found.score:.2f}; {counts}")
-    if quality in OF_TEXT:
-        print(f"{what}: sacrebleu {signature_of(quality, references, tokenizer)}")
+    print(f"{mean}{quality.title}: {found.start_score:.2f} -> {found.score:.2f}; {counts}")
+    if quality.metric is not None:
+        print(f"{quality.title}: sacrebleu {signature_of(quality.metric, references, tokenizer)}")
 
 
-def _check_devtest(options: argparse.Namespace, quality: str) -> None:
+def _check_devtest(options: argparse.Namespace, has_numbers: bool) -> None:
     """Raise an InputError unless devtest has the same things as dev, if there are several seeds."""
     given = [
         name for name in ("nbest", "reference", "scores", "quality") if getattr(options, f"devtest_{name}")
@@ -159,7 +160,7 @@ def _check_devtest(options: argparse.Namespace, quality: str) -> None:
 
     if not options.devtest_nbest:
         raise InputError("--seeds needs --devtest-nbest, lists for choosing between the seeds")
-    if bool(options.devtest_quality) == (quality in OF_TEXT):
+    if bool(options.devtest_quality) != has_numbers:
         change = "remove it" if options.devtest_quality else "state the numbers of devtest, too"
         raise InputError(f"--devtest-quality goes with a file of --quality; {change}")
 
@@ -168,9 +169,7 @@ def _check_devtest(options: argparse.Namespace, quality: str) -> None:
         raise InputError(f"only one of --scores and --devtest-scores has '{different[0]}'; give it to both")
 
 
-def _tune_with_seeds(
-    options: argparse.Namespace, lists: PreparedLists, quality: str
-) -> tuple[TunedLists, list[str], int]:
+def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple[TunedLists, list[str], int]:
     """Return what is best on devtest, a table of the scores with each seed, and the best one."""
     from statistics import mean, stdev
 
@@ -179,8 +178,8 @@ def _tune_with_seeds(
     from itersel.tune.seeds import tune_with_seeds
 
     references = read_references(options.devtest_reference) if options.devtest_reference else []
-    numbers = options.devtest_quality or quality
-    devtest = lists.scorer(options.devtest_nbest, references, dict(options.devtest_scores), numbers)
+    scores, numbers = dict(options.devtest_scores), options.devtest_quality
+    devtest = lists.scorer(options.devtest_nbest, references, scores, numbers)
     best = tune_with_seeds(lists, options.seeds, devtest)
 
     rows: dict[str, Sequence[float]] = {"start": (best.tuned.start_score, best.start)}
@@ -212,9 +211,7 @@ def _add_rescore(parser: argparse.ArgumentParser) -> None:
 
 
 def _rescore(options: argparse.Namespace) -> None:
-    from itersel.lists.reading import read_lists
-    from itersel.lists.rescoring import first_texts, rescored_lines
-    from itersel.lists.weights import given_weights
+    from itersel.lists.rescoring import first_texts, lists_with_weights, rescored_lines
     from itersel.storage.files import write_lines
 
     is_ranked = options.k_best is not None
@@ -224,17 +221,11 @@ def _rescore(options: argparse.Namespace) -> None:
         write_lines(options.output, first_texts(options.nbest))
         return
 
-    given = given_weights(options.weights)
-    lists = read_lists(options.nbest, scores=_scores_of(options.scores), has_lines=is_ranked)
-    weights = given.fitting(lists)
-    absent = sorted(set(weights.to_dict()) - set(lists.names))
-    if len(absent) == weights.key.shape[0]:
-        raise InputError("has no weight of any feature in the lists", options.weights)
+    found = lists_with_weights(options.nbest, options.weights, _scores_of(options.scores), is_ranked)
+    if found.absent:
+        _warn("rescore", "weights of features in no list", found.absent)
 
-    if absent:
-        _warn("rescore", "weights of features in no list", absent)
-
-    lines = lists.table.best_texts(weights)
+    lines = found.lists.table.best_texts(found.weights)
     if is_ranked:
-        lines = rescored_lines(lists, weights, options.k_best)
+        lines = rescored_lines(found.lists, found.weights, options.k_best)
     write_lines(options.output, lines)

@@ -144,18 +144,20 @@ def _check_score(config: Config, name: str) -> None:
     if len(same) > 1:
         raise wrong(key, f": names of scores must differ in more than case, unlike {' and '.join(same)}")
 
-    if has_lists(config) and not score.lists:
-        raise wrong(f"{key}.lists", "is missing; data.kind: lists needs it")
-    if score.lists and not has_lists(config):
-        raise wrong(f"{key}.lists", "needs data.kind: lists; give the numbers of each system in 'systems'")
-    if not score.lists and not score.systems:
+    if has_lists(config) and not score.hypotheses:
+        raise wrong(f"{key}.hypotheses", "is missing; data.kind: lists needs it")
+    if score.hypotheses and not has_lists(config):
+        raise wrong(
+            f"{key}.hypotheses", "needs data.kind: lists; give the numbers of each system in 'systems'"
+        )
+    if not score.hypotheses and not score.systems:
         raise wrong(key, ": names no file; give the numbers of each system in 'systems'")
 
     outputs, runs = config.evaluation.outputs or {}, _compared_runs(config)
     of_systems = score.systems or {}
     for system in of_systems:
         if has_lists(config) and system in runs:
-            why = f"the numbers of experiments are those in '{key}.lists'"
+            why = f"the numbers of experiments are those in '{key}.hypotheses'"
             raise wrong(f"{key}.systems.{system}", f"has no effect: {why}; remove it")
         if system not in outputs and system not in runs:
             known = [*(() if has_lists(config) else runs), *outputs]
@@ -172,7 +174,7 @@ def _check_score(config: Config, name: str) -> None:
 
     sets = test_sets(config)
     named = {f"systems.{system}": files for system, files in of_systems.items()}
-    for place, files in (({"lists": score.lists} if score.lists else {}) | named).items():
+    for place, files in (({"hypotheses": score.hypotheses} if score.hypotheses else {}) | named).items():
         if len(files) != len(sets):
             each = f"give one for each test set ({', '.join(sets)})"
             raise wrong(f"{key}.{place}", f"names {len(files)} files; {each}")

@@ -63,7 +63,7 @@ def check_files_exist(config: Config) -> list[str]:
     named += [(f"evaluation.outputs.{name}", path) for name, files in outputs for path in files]
     for name, score in config.evaluation.scores.items():
         key = f"evaluation.scores.{name}"
-        named += [(f"{key}.lists", path) for path in score.lists]
+        named += [(f"{key}.hypotheses", path) for path in score.hypotheses]
         systems = (score.systems or {}).items()
         named += [(f"{key}.systems.{system}", path) for system, files in systems for path in files]
 

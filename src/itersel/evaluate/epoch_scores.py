@@ -21,6 +21,18 @@ from itersel.evaluate.metrics import (
 )
 
 
+class Translations(NamedTuple):
+    """The translations after an epoch: all lines, or those of a task."""
+
+    path: FilePath
+    numbers: Sequence[int]  # of the lines, from 0
+    lines: Sequence[str]
+
+
+# Scores the translations after an epoch.
+Scorer = Callable[[Translations], float]
+
+
 class EpochTexts(NamedTuple):
     """The translations of a text after each epoch, and its references: all lines, or those of a task."""
 
@@ -35,10 +47,11 @@ class EpochTexts(NamedTuple):
         """The references of the lines."""
         return _pick_all(self.every_reference, self.lines)
 
-    def translations(self) -> Iterator[list[str]]:
-        """Yield the lines of each epoch; only those of one are in memory."""
+    def translations(self) -> Iterator[Translations]:
+        """Yield the translations after each epoch; only those of one are in memory."""
         for path in self.paths:
-            yield pick(read_translations(path, self.every_reference, self.reference_path), self.lines)
+            every = read_translations(path, self.every_reference, self.reference_path)
+            yield Translations(path, self.lines, pick(every, self.lines))
 
 
 def read_epochs(
@@ -64,15 +77,6 @@ def _pick_all(references: Sequence[ReferenceText], lines: Sequence[int]) -> list
     return [pick(one, lines) for one in references]
 
 
-class AsText(NamedTuple):
-    """How translations are scored as text: detokenised, by a metric of such text."""
-
-    metric: str
-    tokenizer: str  # sacrebleu's
-    preparation: FilePath
-    recaser: FilePath
-
-
 class EpochScores(NamedTuple):
     """The scores of a text after each epoch."""
 
@@ -81,22 +85,23 @@ class EpochScores(NamedTuple):
     chosen_by: tuple[float, ...]  # the scores by which an epoch is chosen
 
 
-def score_epochs(texts: EpochTexts, tokenize: str, as_text: AsText | None = None) -> EpochScores:
-    """Score the translations of one epoch after the other; without `as_text`, epochs are chosen by BLEU."""
+def score_epochs(texts: EpochTexts, tokenize: str, score: Scorer | None = None) -> EpochScores:
+    """Score the translations of one epoch after the other; without `score`, epochs are chosen by BLEU."""
     metric = make_bleu(texts.references, tokenize)
-    score = None if as_text is None else _scorer_of_text(texts, as_text)
     bleu: list[CorpusScore] = []
     chosen_by: list[float] = []
 
-    for lines in texts.translations():
-        bleu.append(score_corpus(metric, lines))
-        chosen_by.append(bleu[-1].bleu if score is None else score(lines))
+    for translations in texts.translations():
+        bleu.append(score_corpus(metric, translations.lines))
+        chosen_by.append(bleu[-1].bleu if score is None else score(translations))
 
     return EpochScores(tuple(bleu), metric.signature, tuple(chosen_by))
 
 
-def _scorer_of_text(texts: EpochTexts, how: AsText) -> Callable[[Sequence[str]], float]:
-    """Return the function that scores the translations of an epoch as text."""
-    [metric] = make_metrics(texts.raw_references, how.tokenizer, [how.metric])
-    preparation, recaser = read_preparation(how.preparation), read_recaser(how.recaser)
-    return lambda lines: metric.score(metric.counts(restore(lines, preparation, recaser)))
+def text_scorer(
+    texts: EpochTexts, name: str, tokenizer: str, preparation: FilePath, recaser: FilePath
+) -> Scorer:
+    """Return a scorer by a metric of detokenised text; the `tokenizer` is sacrebleu's."""
+    [metric] = make_metrics(texts.raw_references, tokenizer, [name])
+    prepared, learned = read_preparation(preparation), read_recaser(recaser)
+    return lambda found: metric.score(metric.counts(restore(found.lines, prepared, learned)))

@@ -1,48 +1,54 @@
-"""Numbers of the translations that were chosen from n-best lists, such as COMET scores."""
+"""Looking up translations that were chosen from n-best lists, for their numbers, such as COMET scores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
+import xxhash
 
 from itersel.errors import FilePath, InputError
+from itersel.lists.folders import counted_translations
 from itersel.lists.lines import LineParser
-from itersel.lists.numbers import Numbers
-from itersel.lists.summary import find_lists, numbered_translations
-from itersel.storage.arrays import Float64s, Int64s
+from itersel.storage.arrays import Int64s
 
 
-def rows_of_chosen(
-    lists: Sequence[FilePath], chosen: Mapping[FilePath, Mapping[int, str]], clean: Callable[[str], str]
-) -> tuple[dict[FilePath, Int64s], int]:
-    """Return which translation in the lists each line of some texts is, and the number of translations.
+class ListedTexts(NamedTuple):
+    """The texts in lists.
 
-    The lines, by file and by sentence, were chosen from lists whose texts were cleaned. A number belongs to a
-    text: where several translations of a sentence have the same text, this is the first in the files.
+    A number belongs to a text: where several translations of a sentence have the same text, it is that of the
+    first in the files.
     """
-    wanted = {pair for lines in chosen.values() for pair in lines.items()}
-    first: dict[tuple[int, str], int] = {}
+
+    place: Mapping[bytes, int]  # position in the files, of each digest of a sentence and a text
+    translations: int  # number of all translations in the files
+
+    def rows(self, path: FilePath, numbers: Iterable[int], lines: Sequence[str]) -> Int64s:
+        """Return which translation in the lists each line is; the lines have these `numbers`, from 0."""
+        rows = []
+        for number, line in zip(numbers, lines, strict=True):
+            row = self.place.get(_digest(number, line))
+            if row is None:
+                raise InputError("is not in the list of its sentence; translate again", path, number + 1)
+            rows.append(row)
+        return np.array(rows, np.int64)
+
+
+def read_texts(
+    lists: Sequence[FilePath], clean: Callable[[str], str], is_wanted: Callable[[int, str], bool]
+) -> ListedTexts:
+    """Read the texts of lists; `clean` changes each, `is_wanted` chooses among them by sentence and text."""
+    first: dict[bytes, int] = {}
     parser, row = LineParser(), -1
-
-    for row, (path, number, line) in enumerate(numbered_translations(find_lists(lists), "read")):
+    for row, (path, number, line) in enumerate(counted_translations(lists, "read")):
         parsed = parser.parse(line, path, number)
-        found = parsed.sentence, clean(parsed.text)
-        if found in wanted:
-            first.setdefault(found, row)
-
-    rows = {}
-    for file, lines in chosen.items():
-        for pair in lines.items():
-            if pair not in first:
-                raise InputError("is not in the list of its sentence; translate again", file, pair[0] + 1)
-        rows[file] = np.array([first[pair] for pair in lines.items()], np.int64)
-    return rows, row + 1
+        text = clean(parsed.text)
+        if is_wanted(parsed.sentence, text):
+            first.setdefault(_digest(parsed.sentence, text), row)
+    return ListedTexts(first, row + 1)
 
 
-def numbers_of_chosen(
-    numbers: Numbers, rows: Mapping[FilePath, Int64s], count: int
-) -> dict[FilePath, Float64s]:
-    """Return the numbers of the lines of each text, given `rows_of_chosen`."""
-    every = numbers.of_translations(count)
-    return {file: every[found] for file, found in rows.items()}
+def _digest(sentence: int, text: str) -> bytes:
+    """Return what stands for a text: lists can have millions, and strings would need more memory."""
+    return xxhash.xxh3_128_digest(f"{sentence} {text}".encode())

@@ -1,4 +1,4 @@
-"""Numbers of translations given separately from the lists: further features, and a quality to learn from."""
+"""Numbers of translations given separately from the lists: extra features, and a quality to learn from."""
 
 from __future__ import annotations
 

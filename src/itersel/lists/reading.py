@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from itersel.corpus.text import find_control, split_words
 from itersel.errors import FilePath, InputError
 from itersel.lists.duplicates import first_of_equal, hash_rows
-from itersel.lists.lines import LineParser, check_present, translation_lines
+from itersel.lists.folders import listed_translations
+from itersel.lists.lines import LineParser, check_present
 from itersel.lists.numbers import Numbers, read_numbers
 from itersel.lists.table import ListTable, sparse_rows
 from itersel.storage.arrays import Float64s, Int32s, Int64s
@@ -52,7 +53,7 @@ class ReadLists(NamedTuple):
 def read_lists(
     paths: Sequence[FilePath],
     sentences: int | None = None,
-    scores: Mapping[str, FilePath | ArrayLike] | None = None,
+    extra_features: Mapping[str, FilePath | ArrayLike] | None = None,
     ids: Int64s | None = None,
     dense: DenseChooser = lambda names: (),
     words: Callable[[str], str] = str,
@@ -60,26 +61,23 @@ def read_lists(
 ) -> ReadLists:
     """Read n-best lists, such as those of several iterations, and merge them by sentence.
 
-    By default, the lists determine the number of `sentences`, and the numbers (`ids`) are 0, 1, 2, ...
-    `scores` are further features: a number for each translation, in the order of the lists, in a file or an
-    array. Features that `dense` does not choose are sparse. `words` changes each text, for instance by
-    tokenising it. With `has_lines`, the lines are kept, too.
+    The lists are files, or folders of files. By default, they determine the number of `sentences`, and the
+    numbers (`ids`) are 0, 1, 2, ... `extra_features` have a number for each translation, in the order of the
+    lists, in a file or an array. Features that `dense` does not choose are sparse. `words` changes each text,
+    for instance by tokenising it. With `has_lines`, the lines are kept, too.
     """
-    if isinstance(paths, str) or not paths:
-        raise InputError("the names of one or more n-best lists were expected")
-
     # before the lists, which take longest
-    added_numbers = _read_scores(scores or {})
+    extra = _read_extra_features(extra_features or {})
     parser = LineParser()
     found = _collect(paths, parser, words, has_lines)
     translations = found.text.count
 
     place = _sentence_places(found.sentence, sentences, ids, os.fspath(paths[0]))
     order = np.argsort(place, kind="stable")
-    columns = _add_features(parser, added_numbers, translations)
+    columns = _add_features(parser, extra, translations)
     names = list(parser.numbers)
 
-    # the entries of the lines, then of the further features
+    # the entries of the lines, then of the extra features
     row = np.repeat(np.arange(translations), found.size)
     row = np.append(row, np.tile(np.arange(translations), len(columns)))
     added = np.arange(len(names) - len(columns), len(names))
@@ -114,17 +112,16 @@ def _collect(
     text, end = bytearray(), array("q", [0])
     count, feature, value = array("q"), array("i"), array("d")
 
-    for path in paths:
-        for number, line in translation_lines(path):
-            found = parser.parse(line, path, number)
-            if has_lines:
-                lines.append(line)
-            text += words(found.text).encode()
-            end.append(len(text))
-            sentence.append(found.sentence)
-            count.append(len(found.features))
-            feature.extend(parser.numbers[name] for name in found.features)
-            value.extend(found.features.values())
+    for path, number, line in listed_translations(paths):
+        found = parser.parse(line, path, number)
+        if has_lines:
+            lines.append(line)
+        text += words(found.text).encode()
+        end.append(len(text))
+        sentence.append(found.sentence)
+        count.append(len(found.features))
+        feature.extend(parser.numbers[name] for name in found.features)
+        value.extend(found.features.values())
 
     return _Collected(
         lines,
@@ -148,19 +145,19 @@ def _sentence_places(sentence: Int64s, sentences: int | None, ids: Int64s | None
     return order[np.searchsorted(ids[order], sentence)]
 
 
-def _read_scores(scores: Mapping[str, FilePath | ArrayLike]) -> dict[str, Numbers]:
+def _read_extra_features(given: Mapping[str, FilePath | ArrayLike]) -> dict[str, Numbers]:
     found = {}
-    for name, values in scores.items():
+    for name, values in given.items():
         found[name] = read_numbers(values, f"the feature '{name}'")
         if split_words(name) != [name] or find_control(name):
             raise InputError(f"{name!r} cannot be the name of a feature", found[name].path)
     return found
 
 
-def _add_features(parser: LineParser, scores: Mapping[str, Numbers], count: int) -> list[Float64s]:
-    """Return further features of all translations, and number their names."""
+def _add_features(parser: LineParser, extra: Mapping[str, Numbers], count: int) -> list[Float64s]:
+    """Return the extra features of all translations, and number their names."""
     found = []
-    for name, numbers in scores.items():
+    for name, numbers in extra.items():
         if name in parser.numbers or name in parser.sizes:
             raise InputError(f"the lists already have a feature '{name}'; give it another name", numbers.path)
         found.append(numbers.of_translations(count))

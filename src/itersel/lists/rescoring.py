@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from itersel.corpus.text import FIELD_SEPARATOR
-from itersel.errors import FilePath
+from itersel.errors import FilePath, InputError
+from itersel.lists.folders import listed_translations
 from itersel.lists.lines import (
     LineParser,
     check_present,
@@ -17,10 +19,8 @@ from itersel.lists.lines import (
     parse_object,
     score_field,
     split_fields,
-    translation_lines,
 )
 from itersel.lists.reading import ReadLists, read_lists
-from itersel.lists.summary import find_lists
 from itersel.lists.weights import given_weights
 from itersel.vectors.weights import Weights
 
@@ -43,22 +43,46 @@ def rescore(
     Raises
     ------
     InputError
-        If the lists cannot be read, or have other numbers of values than the weights of a feature function.
+        If the lists cannot be read, have other numbers of values than the weights of a feature function, or
+        no feature that has a weight.
     """
+    found = lists_with_weights(lists, weights, scores)
+    return list(found.lists.table.best_texts(found.weights))
+
+
+class WeightedLists(NamedTuple):
+    """Lists, and the weights for their features."""
+
+    lists: ReadLists
+    weights: Weights
+    absent: Sequence[str]  # features with a weight that are in no list
+
+
+def lists_with_weights(
+    lists: Sequence[FilePath],
+    weights: Weights | Mapping[str, float] | FilePath,
+    extra_features: Mapping[str, FilePath | ArrayLike] | None = None,
+    has_lines: bool = False,
+) -> WeightedLists:
+    """Read lists and weights that fit each other; see `rescore` and `read_lists`."""
     given = given_weights(weights)
-    read = read_lists(lists, scores=scores)
-    return list(read.table.best_texts(given.fitting(read)))
+    read = read_lists(lists, extra_features=extra_features, has_lines=has_lines)
+    fitting = given.fitting(read)
+    absent = sorted(fitting.to_dict().keys() - set(read.names))
+    if len(absent) == fitting.key.shape[0]:
+        raise InputError(
+            "no feature in the lists has a weight; use the weights of their features", given.path
+        )
+    return WeightedLists(read, fitting, absent)
 
 
 def first_texts(lists: Sequence[FilePath]) -> list[str]:
     """Return the first translation of each sentence in n-best lists, which their decoder ranked highest."""
     parser, first = LineParser(), dict[int, str]()
-    paths = find_lists(lists)
-    for path in paths:
-        for number, line in translation_lines(path):
-            found = parser.parse(line, path, number)
-            first.setdefault(found.sentence, found.text)
-    check_present(np.array(sorted(first), np.int64), None, paths[0])
+    for path, number, line in listed_translations(lists):
+        found = parser.parse(line, path, number)
+        first.setdefault(found.sentence, found.text)
+    check_present(np.array(sorted(first), np.int64), None, lists[0])
     return [first[sentence] for sentence in sorted(first)]
 
 

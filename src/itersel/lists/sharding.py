@@ -13,8 +13,9 @@ import numpy as np
 from itersel.corpus.text import check_line_counts
 from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath
+from itersel.lists.folders import counted_translations
 from itersel.lists.numbers import read_numbers
-from itersel.lists.summary import find_lists, numbered_translations, summarise
+from itersel.lists.summary import summarise
 from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.declared import DeclaredWriter, declared_folder
 from itersel.storage.files import read_lines
@@ -62,11 +63,11 @@ def shard_lists(
             for column, text in zip(reference_columns(len(texts)), texts, strict=True):
                 folder.write(f"{shard}.{column}.gz", (text[line] for line in ids))
 
-        _distribute(folder, find_lists(lists), shard_of[found.sentence], numbers)
+        _distribute(folder, lists, shard_of[found.sentence], numbers)
 
 
 def _distribute(
-    folder: DeclaredWriter, paths: Sequence[str], shards: Int64s, numbers: Float64s | None
+    folder: DeclaredWriter, lists: Sequence[FilePath], shards: Int64s, numbers: Float64s | None
 ) -> None:
     """Write the translations and their numbers to the files of their shards; shard -1 is left out.
 
@@ -74,7 +75,7 @@ def _distribute(
     """
     waiting: dict[str, list[str]] = {}
     size = 0
-    for row, (_, _, line) in enumerate(numbered_translations(paths, "written")):
+    for row, (_, _, line) in enumerate(counted_translations(lists, "written")):
         if (shard := int(shards[row])) < 0:
             continue
         waiting.setdefault(f"{shard}.lists.gz", []).append(line)

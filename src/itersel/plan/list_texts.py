@@ -15,8 +15,9 @@ from itersel.config.values import Config
 from itersel.corpus.text import check_line_counts, read_text
 from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath
+from itersel.lists.folders import find_lists
 from itersel.lists.numbers import read_numbers
-from itersel.lists.summary import find_lists, summarise
+from itersel.lists.summary import summarise
 from itersel.plan.commands import Files, no_option
 from itersel.plan.own_scores import check_own_scores
 from itersel.plan.texts import Shards, Texts

@@ -16,7 +16,7 @@ from itersel.config.splits import corpora, cut_sizes, has_lists, is_given, own_d
 from itersel.config.tasks import files_of
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
-from itersel.lists.summary import find_lists
+from itersel.lists.folders import find_lists
 from itersel.plan.commands import held_out_iterations, held_out_tuner
 from itersel.storage.files import compression_of
 

@@ -30,7 +30,7 @@ from itersel.config.tasks import IndependentTask, NaturalTasks, RandomTasks, Res
 from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
-from itersel.lists.summary import find_lists
+from itersel.lists.folders import find_lists
 from itersel.plan.commands import Files, held_out_tuner, no_option
 from itersel.plan.epochs import Epochs
 from itersel.plan.texts import HASH, Shards, Texts
@@ -301,7 +301,7 @@ class Tables:
         place = list(self._texts.test_sets).index(test_set)
         return {
             name: OwnNumbers(
-                lists=no_option(score.lists[place]) if score.lists else None,
+                hypotheses=no_option(score.hypotheses[place]) if score.hypotheses else None,
                 systems={system: no_option(files[place]) for system, files in (score.systems or {}).items()},
             )
             for name, score in self._config.evaluation.scores.items()
@@ -317,7 +317,7 @@ class Tables:
         """The files of the user's own scores for all test sets, and of the lists that they are for."""
         lists = [find_lists(self._scored_lists(split)) for split in self._texts.test_sets.values()]
         numbers = (one for test_set in self._texts.test_sets for one in self._own_numbers(test_set).values())
-        files = ([*([one.lists] if one.lists else []), *one.systems.values()] for one in numbers)
+        files = ([*([one.hypotheses] if one.hypotheses else []), *one.systems.values()] for one in numbers)
         return list(dict.fromkeys(chain(*lists, *files)))
 
     def of_test_sets(self, files: Any) -> list[str]:

@@ -12,7 +12,7 @@ from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.errors import FilePath, InputError, suggest
 from itersel.evaluate.compare import own_counts
 from itersel.evaluate.metrics import Sums
-from itersel.lists.lookup import numbers_of_chosen, rows_of_chosen
+from itersel.lists.lookup import read_texts
 from itersel.lists.numbers import Numbers, read_numbers
 from itersel.storage.arrays import Float64s
 
@@ -39,7 +39,9 @@ def read_own_scores(
                 raise InputError(f"scores: {name} has numbers for '{system}', but {why}")
 
     # before the lists, which take longest
-    listed = {name: read_numbers(score.lists) for name, score in files.scores.items() if score.lists}
+    listed = {
+        name: read_numbers(score.hypotheses) for name, score in files.scores.items() if score.hypotheses
+    }
     found = {name: _of_systems(score, texts) for name, score in files.scores.items()}
     for name, numbers in _of_lists(files, listed, texts, preparation).items():
         found[name] |= numbers
@@ -71,16 +73,20 @@ def _of_lists(
     if not listed:
         return {}
     if not files.lists or preparation is None:
-        raise InputError("scores: numbers for translations in lists need 'lists' and --preparation")
+        raise InputError("scores: 'hypotheses' need 'lists' and --preparation")
 
     prepared = read_preparation(preparation)
     others = files.outputs.keys() - {FIRST_ENTRIES}
     chosen = {system: text for system, text in texts.items() if system not in others}
-    lines = {text.path: dict(enumerate(text.lines)) for text in chosen.values()}
-    rows, count = rows_of_chosen(files.lists, lines, lambda line: prepared.clean([line])[0])
+    wanted = {pair for text in chosen.values() for pair in enumerate(text.lines)}
+    found = read_texts(
+        files.lists, lambda line: prepared.clean([line])[0], lambda sentence, line: (sentence, line) in wanted
+    )
 
-    found = {}
-    for name, numbers in listed.items():
-        by_path = numbers_of_chosen(numbers, rows, count)
-        found[name] = {system: by_path[text.path] for system, text in chosen.items()}
-    return found
+    rows = {
+        system: found.rows(text.path, range(len(text.lines)), text.lines) for system, text in chosen.items()
+    }
+    by_score = {name: numbers.of_translations(found.translations) for name, numbers in listed.items()}
+    return {
+        name: {system: numbers[place] for system, place in rows.items()} for name, numbers in by_score.items()
+    }

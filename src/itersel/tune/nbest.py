@@ -11,19 +11,17 @@ from numpy.typing import ArrayLike
 
 from itersel.config.tuners import LIST_TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice
-from itersel.evaluate.metrics import ReferenceText, checked_references, make_metrics, tokenizer_for_bleu
-from itersel.evaluate.names import METRICS, OF_TEXT, sign_of, title_of
+from itersel.evaluate.metrics import ReferenceText, checked_references, tokenizer_for_bleu
 from itersel.lists.dense import columns_of_tuner
 from itersel.lists.learnable import make_learnable
 from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import ReadLists, read_lists, short_name
 from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
 from itersel.lists.weights import given_weights
-from itersel.run.progress import progress
-from itersel.storage.arrays import Float64s
-from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import string_table
+from itersel.tune.metric_quality import metric_quality
 from itersel.tune.problem import TuningProblem
+from itersel.tune.quality import Quality, read_quality
 from itersel.tune.start_weights import start_on_lists
 from itersel.tune.tuner import run_tuner
 from itersel.vectors.features import feature_keys
@@ -72,7 +70,7 @@ def tune_nbest(
     Parameters
     ----------
     lists
-        Files of lists, such as those of several iterations.
+        Files of lists, such as those of several iterations, or folders of such files.
     *references
         One or more reference translations, each with one line per sentence.
     tuner
@@ -101,7 +99,7 @@ def tune_nbest(
     InputError
         If the lists cannot be read, or nothing can be learned from them.
     """
-    return prepare_nbest(lists, references, tuner, start, scores, quality, words).tune(seed)
+    return prepare_nbest(lists, references, tuner, start, scores, read_quality(quality), words).tune(seed)
 
 
 class PreparedLists(NamedTuple):
@@ -113,7 +111,7 @@ class PreparedLists(NamedTuple):
     names: Sequence[str]  # of all features in the lists
     others: dict[str, float]  # start weights of features that are in no list
     sizes: Mapping[str, int]  # see `TunedLists`
-    metric: str | None  # `None` if the quality is given by numbers
+    quality: Quality
     words: Callable[[str], str]
     name: str  # of the lists, for messages
 
@@ -123,7 +121,7 @@ class PreparedLists(NamedTuple):
         found = run_tuner(self.settings, problem, self.name)
         return TunedLists(
             make_weights(found.weights.to_dict() | self.others),
-            self._sign * found.score,
+            self.quality.sign * found.score,
             self._score(problem.table, self.begin),
             found.sentences,
             found.translations,
@@ -135,11 +133,15 @@ class PreparedLists(NamedTuple):
         self,
         lists: Sequence[FilePath],
         references: Sequence[ReferenceText],
-        scores: Mapping[str, FilePath | ArrayLike] | None,
-        quality: FilePath | ArrayLike,
+        extra_features: Mapping[str, FilePath | ArrayLike] | None,
+        numbers: FilePath | ArrayLike | None = None,
     ) -> Callable[[Weights], float]:
-        """Return a function that scores weights on other lists, with the same features, as on these."""
-        read = _read_lists(lists, references, self.settings, scores, quality, self.words)
+        """Return a function that scores weights on other lists, with the same features, as on these.
+
+        `numbers` are the quality of these translations, unless a metric is.
+        """
+        quality = self.quality if numbers is None else Quality(numbers=read_numbers(numbers))
+        read = _read_lists(lists, references, self.settings, extra_features, quality, self.words)
         if {*read.names}.isdisjoint(self.names):
             raise InputError(
                 f"has no feature of {self.name}; make both with the same models", short_name(lists)
@@ -149,12 +151,7 @@ class PreparedLists(NamedTuple):
         return partial(self._score, table)
 
     def _score(self, table: ListTable, weights: Weights) -> float:
-        return self._sign * 100 * table.best(table.scores(weights))
-
-    @property
-    def _sign(self) -> int:
-        # quality is the opposite of TER
-        return sign_of(self.metric) if self.metric else 1
+        return self.quality.sign * 100 * table.best(table.scores(weights))
 
 
 def prepare_nbest(
@@ -162,8 +159,8 @@ def prepare_nbest(
     references: Sequence[ReferenceText],
     tuner: Batch | str,
     start: Weights | Mapping[str, float] | FilePath | None,
-    scores: Mapping[str, FilePath | ArrayLike] | None,
-    quality: FilePath | ArrayLike,
+    extra_features: Mapping[str, FilePath | ArrayLike] | None,
+    quality: Quality,
     words: Callable[[str], str] | None,
 ) -> PreparedLists:
     """Read lists for a tuner; see `tune_nbest`."""
@@ -173,10 +170,10 @@ def prepare_nbest(
     if settings.reads_forests or settings.is_held_out_only:
         raise InputError(f"n-best lists are tuned with one of {LIST_TUNERS}")
 
-    metric, words = metric_of(quality), words or tokenizer_for_bleu()
+    words = words or tokenizer_for_bleu()
     # before the lists, which take longest
     given = None if start is None else given_weights(start)
-    read = _read_lists(lists, references, settings, scores, quality, words)
+    read = _read_lists(lists, references, settings, extra_features, quality, words)
 
     begin = start_on_lists(settings, read.names) if given is None else given.fitting(read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
@@ -184,86 +181,42 @@ def prepare_nbest(
     others = take_weights(begin, ~listed).to_dict()
     problem = TuningProblem.of_table(read.table, take_weights(begin, listed))
     return PreparedLists(
-        settings, problem, begin, read.names, others, read.sizes, metric, words, short_name(lists)
+        settings, problem, begin, read.names, others, read.sizes, quality, words, short_name(lists)
     )
-
-
-def metric_of(quality: object) -> str | None:
-    """Return the name of a metric, which may have capitals; None if the quality is given by numbers."""
-    name = quality.lower() if isinstance(quality, str) else ""
-    return name if name in OF_TEXT else None
-
-
-def is_bleu(quality: object) -> bool:
-    """Return whether a quality is corpus BLEU."""
-    name = metric_of(quality)
-    return name is not None and METRICS[name].kind == "bleu"
-
-
-def metric_quality(table: ListTable, references: Sequence[ReferenceText], name: str) -> Float64s:
-    """Return a sentence-level metric, 0 to 1, or the negative if lower is better: float64 (H).
-
-    Where a sentence has fewer references than others, the rest are None.
-    """
-    [metric] = make_metrics(references, names=[name])
-
-    # translations that differ at most in their features are counted once
-    numbers: dict[tuple[int, str], int] = {}
-    # not a list of all texts, of which the lists of several iterations have many twice
-    pairs = zip(table.sentence.tolist(), map(table.text.get, range(table.translation_count)), strict=True)
-    number = [numbers.setdefault(pair, len(numbers)) for pair in pairs]
-
-    texts = [text for _, text in numbers]
-    sizes = np.bincount([sentence for sentence, _ in numbers], minlength=table.sentence_count)
-    offset, quality = offsets_of(sizes), np.empty(len(texts))
-
-    for rank in progress(range(int(sizes.max())), f"count {title_of(name)} of the n-th translations"):
-        # sacrebleu counts a text at a time: the translations at this rank, empty lines for shorter lists
-        has_rank = rank < sizes
-        rows = np.where(has_rank, offset[:-1] + rank, -1).tolist()
-        found = metric.scores(metric.counts([texts[row] if row >= 0 else "" for row in rows]))
-        quality[offset[:-1][has_rank] + rank] = sign_of(name) * found[has_rank] / 100
-
-    return quality[number]
 
 
 def _read_lists(
     paths: Sequence[FilePath],
     references: Sequence[ReferenceText],
     tuner: Batch,
-    scores: Mapping[str, FilePath | ArrayLike] | None,
-    quality: FilePath | ArrayLike,
+    extra_features: Mapping[str, FilePath | ArrayLike] | None,
+    quality: Quality,
     words: Callable[[str], str],
 ) -> ReadLists:
     """Return the lists as the tuner needs them; see `tune_nbest`."""
-    metric = metric_of(quality)
-    if not references and metric is not None:
-        raise InputError(f"quality {metric} needs references")
+    if not references and quality.metric is not None:
+        raise InputError(f"quality {quality.metric} needs references")
     texts = checked_references(references)
-    # before the lists, which take longest
-    numbers = None if metric is not None else read_numbers(quality)
-    uses_bleu = metric is not None and is_bleu(metric)
-    is_lowercased = metric is not None and METRICS[metric].is_lowercased
 
     def dense(names: Sequence[str]) -> Sequence[str]:
         return columns_of_tuner(names, tuner.searches, short_name(paths))
 
     def prepared(line: str) -> str:
         """Return a line as BLEU needs it; other metrics take it as it is."""
-        return words(line.lower() if is_lowercased else line) if uses_bleu else line
+        return words(line.lower() if quality.is_lowercased else line) if quality.is_bleu else line
 
-    read = read_lists(paths, len(texts[0]) if texts else None, scores, dense=dense, words=prepared)
+    read = read_lists(paths, len(texts[0]) if texts else None, extra_features, dense=dense, words=prepared)
     values = NO_NUMBERS
-    if numbers is not None:
-        values = numbers.as_quality(read.row.shape[0])[read.row]
-    elif metric is not None and not uses_bleu:
-        values = metric_quality(read.table, texts, metric)
+    if quality.numbers is not None:
+        values = quality.numbers.as_quality(read.row.shape[0])[read.row]
+    elif quality.metric is not None and not quality.is_bleu:
+        values = metric_quality(read.table, texts, quality.metric)
 
     counted: list[list[str]] = []
-    if uses_bleu:
+    if quality.is_bleu:
         counted = [["" if line is None else prepared(line) for line in text] for text in texts]
 
     lists = make_learnable(read, list, counted, values)
-    if uses_bleu:
+    if quality.is_bleu:
         check_matches(lists.table, short_name(paths))
     return lists

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from itersel.evaluate.names import sign_of
 from itersel.tune.nbest import PreparedLists, TunedLists
 from itersel.vectors.weights import Weights
 
@@ -35,12 +34,12 @@ def tune_with_seeds(
     lists: PreparedLists, seeds: Sequence[int], devtest: Callable[[Weights], float]
 ) -> BestSeed:
     """Tune with each seed; `devtest` scores weights (`PreparedLists.scorer`)."""
-    sign, best, scores = sign_of(lists.metric) if lists.metric else 1, None, []
+    best, scores = None, []
     for seed in seeds:
         tuned = lists.tune(seed)
         found = SeedScores(seed, tuned.score, devtest(tuned.weights))
         scores.append(found)
-        if best is None or sign * (found.devtest - best[0].devtest) > 0:
+        if best is None or lists.quality.is_better(found.devtest, best[0].devtest):
             best = found, tuned
 
     assert best is not None, "there is no seed"

@@ -1,0 +1,39 @@
+"""n-best lists as users name them: files, or folders of files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from itersel.errors import FilePath, InputError
+from itersel.lists.lines import translation_lines
+from itersel.run.progress import count_up
+
+
+def find_lists(paths: Sequence[FilePath]) -> list[str]:
+    """Return files of lists: the given files, and all files in given folders by name, except hidden files."""
+    found = []
+    for path in paths:
+        inside = [os.fspath(path)]
+        if os.path.isdir(path):
+            inside = sorted(one.path for one in os.scandir(path) if one.is_file() and one.name[0] != ".")
+        found += inside
+    return found
+
+
+def listed_translations(paths: Sequence[FilePath]) -> Iterator[tuple[str, int, str]]:
+    """Yield the file, the number and the text of each line of lists; there must be a file."""
+    if isinstance(paths, str) or not paths:
+        raise InputError("the names of one or more n-best lists were expected")
+
+    files = find_lists(paths)
+    if not files:
+        raise InputError("is a folder without files; n-best lists were expected", paths[0])
+    for path in files:
+        for number, line in translation_lines(path):
+            yield path, number, line
+
+
+def counted_translations(paths: Sequence[FilePath], done: str) -> Iterator[tuple[str, int, str]]:
+    """Yield `listed_translations`; progress tells how many are `done`."""
+    return count_up(listed_translations(paths), f"translations {done}", lambda _: 1)
