@@ -109,3 +109,19 @@ def test_weights_of_other_files_may_leave_out_zeros(tmp_path):
     assert tune_nbest([path], ["c"], start=weights, quality="chrf").score == pytest.approx(100)
     with input_error("weights.txt:", "'tm_2'", "'tm'", 2):
         rescore([path], write(weights, "tm_2 1.0"))
+
+
+def test_another_number_of_weights_than_of_a_further_feature(tmp_path):
+    """It has one value, as there is one number for each line."""
+    path = write(tmp_path / "list", "0 ||| a ||| lm= 1 ||| 0")
+    weights = write(tmp_path / "moses.ini", "[weight]", "lm= 1", "comet= 0.3 0.2")
+    with input_error("moses.ini:", "'comet'", 2, 1):
+        rescore([path], weights, scores={"comet": [0.5]})
+    assert rescore([path], write(weights, "[weight]", "lm= 1", "comet= 0.3"), scores={"comet": [0.5]}) == [
+        "a"
+    ]
+
+
+def test_numbered_features_beside_one_with_the_name_before_the_number(tmp_path):
+    path = write(tmp_path / "list", "0 ||| a ||| x= 1 y= 0.5 ||| 0")
+    assert rescore([path], {"x": 1.0, "x_1": 1.0, "x_2": 1.0}) == ["a"]

@@ -350,6 +350,16 @@ def test_seeds(hard, capsys, quality):
     assert json.loads(header_of("best.h5", FORMAT).attributes["settings"])["seed"] == best
 
 
+@pytest.mark.parametrize("values", ["1", "1 2 3"])
+def test_devtest_has_other_numbers_of_values(hard, refused, values):
+    for name, own in (("dev", "1 2"), ("devtest", values)):
+        lines = Path(name).read_text().splitlines()
+        Path(name).write_text("".join(f"{line} TM= {own}\n" for line in lines))
+    options = ["--nbest=dev", "--reference=dev.ref", "--output=w", *SEVERAL]
+    refused(["tune", "--tuner=mert", *options], ("devtest:", "'TM'", len(values.split()), 2))
+    assert not Path("w").exists()
+
+
 def test_the_first_of_equal_seeds(hard, capsys):
     Path("start").write_text("a 1\n")
     command = ["tune", "--tuner", "kbest-mira", "--c", "1e-9", "--start", "start", "--nbest", "dev"]

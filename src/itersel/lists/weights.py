@@ -33,16 +33,23 @@ class GivenWeights(NamedTuple):
 
     def fitting(self, lists: ReadLists) -> Weights:
         """Return the weights; InputError if a feature function has other numbers of weights and of values."""
-        others = self.weights.to_dict().keys() - set(lists.names)
-        for name, count in lists.sizes.items():
+        given, names = self.weights.to_dict().keys(), set(lists.names)
+        # features without a size, such as further ones from a file, have one value
+        counts = {name: 1 for name in self.sizes if name in names} | dict(lists.sizes)
+
+        for name, count in counts.items():
             advice = f"{count} value{'s' * (count > 1)} in the lists; use the weights that made the lists"
             if (size := self.sizes.get(name, count)) != count:
                 have = f"has {size} weight{'s' * (size > 1)}"
                 raise InputError(f"'{name}' {have}, but {advice}", self.path)
+            if count == 1 and name in given:
+                # NAME_0, NAME_1, ... are features of their own
+                continue
             numbered = re.compile(rf"{re.escape(name)}(_[0-9]+)?")
-            if unknown := sorted(filter(numbered.fullmatch, others)):
+            if unknown := sorted(filter(numbered.fullmatch, given - names)):
                 why = f"there is a weight for '{unknown[-1]}', but '{name}' has {advice}"
                 raise InputError(why, self.path)
+
         return self.weights
 
 

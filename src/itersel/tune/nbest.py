@@ -142,10 +142,14 @@ class PreparedLists(NamedTuple):
         """
         quality = self.quality if numbers is None else Quality(numbers=read_numbers(numbers))
         read = _read_lists(lists, references, self.settings, extra_features, quality, self.words)
+        advice = "make both with the same models"
         if {*read.names}.isdisjoint(self.names):
-            raise InputError(
-                f"has no feature of {self.name}; make both with the same models", short_name(lists)
-            )
+            raise InputError(f"has no feature of {self.name}; {advice}", short_name(lists))
+        if different := sorted(self.sizes.items() ^ read.sizes.items()):
+            name, _ = different[0]
+            count, expected = read.sizes.get(name, 0), self.sizes.get(name, 0)
+            problem = f"the number of values of '{name}' is {count}, but {expected} in {self.name}"
+            raise InputError(f"{problem}; {advice}", short_name(lists))
         # rounded as those that were tuned on
         table = TuningProblem.of_table(read.table, self.begin).table
         return partial(self._score, table)
