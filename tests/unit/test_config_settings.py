@@ -15,7 +15,17 @@ from tests.refusals import input_error
 from tests.unit.test_config_defaults import with_plugin
 
 from itersel.config import cutting, report_steps, search, steps
-from itersel.config.options import for_results, split_optional, types_of
+from itersel.config.learners import LEARNERS, Online, default_learner
+from itersel.config.options import (
+    REQUIRED,
+    documented,
+    for_results,
+    option,
+    option_of,
+    section,
+    split_optional,
+    types_of,
+)
 from itersel.config.plain import plain, recorded
 from itersel.config.reading import read_config
 from itersel.config.sections import read_section
@@ -192,6 +202,36 @@ def test_files_record_what_the_workflow_passes():
     assert passed == found | {"measure_loss": True}
     assert (found["learner"]["name"], found["k_best"]) == ("adagrad", 7)
     assert not {"epoch", "shard", "measure_loss"} & found.keys()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Declared:
+    """An example of a declaration."""
+
+    name: str = option("Name of the run.", REQUIRED)
+    threads: int = option("Number of threads.", 1, minimum=1, maximum=8, changes_no_result=True)
+    learner: Online = section(default_learner, "The learner.", forms=LEARNERS)
+
+
+def test_declarations_are_changed():
+    """In all ways in which a key can be declared: False is like nothing, and None removes."""
+    free = option_of(Declared, "threads", maximum=None, changes_no_result=False).metadata
+    assert free == option("Number of threads.", 1, minimum=1).metadata
+    assert option("Number of threads.", changes_no_result=False).metadata.keys() == {"explanation"}
+    with pytest.raises(TypeError, match="least"):
+        option_of(Declared, "threads", least=1)
+
+
+def test_declarations_of_sections_stay():
+    assert option_of(Declared, "learner").metadata == Declared.__dataclass_fields__["learner"].metadata
+    with pytest.raises(TypeError, match="learner"):
+        option_of(Declared, "learner", explanation="Another.")
+
+
+def test_docstrings_show_defaults():
+    assert "Online, default: AdaGrad()" in documented(Declared).__doc__
+    assert "threads : int, default: 1" in Declared.__doc__
+    assert "name : str\n" in Declared.__doc__
 
 
 @pytest.mark.parametrize("kind", TASKS.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import operator
 import re
@@ -98,13 +99,16 @@ def option(
 
 
 def option_of(kind: Any, name: str, **changes: Any) -> Any:
-    """Return an option of another section with another default, explanation or bounds (None removes one)."""
+    """Return an option of another section with other arguments of `option`; None removes a bound.
+
+    A section in another section is returned as it is.
+    """
     other = kind.__dataclass_fields__[name]
-    if other.default_factory is not MISSING:
-        return field(default_factory=other.default_factory, metadata=other.metadata)
-    default = changes.pop("default", other.default)
-    metadata = {bound: value for bound, value in {**other.metadata, **changes}.items() if value is not None}
-    return field(default=default, metadata=metadata)
+    if other.default_factory is MISSING:
+        return option(**{"default": other.default, **other.metadata, **changes})
+    if changes:
+        raise TypeError(f"{name} is a section, for which {', '.join(changes)} cannot be changed")
+    return field(default_factory=other.default_factory, metadata=other.metadata)
 
 
 def paths(explanation: str) -> Any:
@@ -127,15 +131,27 @@ def section(
 
 def documented(kind: type[T]) -> type[T]:
     """Add the keys of a section to its docstring, for `help`."""
-    lines = [str(kind.__doc__), "", "Parameters", "----------"]
+    lines = [inspect.cleandoc(str(kind.__doc__)), "", "Parameters", "----------"]
     for item in fields(kind):  # type: ignore[arg-type]
         choices = item.metadata.get("choices")
+        allowed = item.type if isinstance(item.type, str) else inspect.formatannotation(item.type)
         # packages add to others
-        allowed = item.type if not isinstance(choices, tuple) else f"{{{', '.join(map(repr, choices))}}}"
-        lines += [f"{item.name} : {allowed}, default: {item.default!r}"]
+        if isinstance(choices, tuple):
+            allowed = f"{{{', '.join(map(repr, choices))}}}"
+        lines += [f"{item.name} : {allowed}{_shown_default(item)}"]
         lines += [f"    {line}" for line in textwrap.wrap(item.metadata["explanation"], 96)]
     kind.__doc__ = "\n".join(lines)
     return kind
+
+
+def _shown_default(item: Field[Any]) -> str:
+    """Return what follows the type of a key in a docstring; nothing for a key that must be given."""
+    if item.default is not MISSING:
+        return f", default: {item.default!r}"
+    if item.default_factory is MISSING:
+        return ""
+    made = item.default_factory()
+    return f", default: {type(made).__name__}()" if is_dataclass(made) else f", default: {made!r}"
 
 
 def default_of(item: Field[Any], conditions: Collection[str] = ()) -> Any:
