@@ -202,6 +202,8 @@ def test_files_record_what_the_workflow_passes():
     assert passed == found | {"measure_loss": True}
     assert (found["learner"]["name"], found["k_best"]) == ("adagrad", 7)
     assert not {"epoch", "shard", "measure_loss"} & found.keys()
+    # files tell in another way whether the loss was measured, on which their content depends
+    assert for_results(TrainSettings(measure_loss=True)).measure_loss
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""``itersel decode``, and the steps that decode shards or make them of lists."""
+"""``itersel decode``, and the steps that decode shards for batch tuners."""
 
 from __future__ import annotations
 

@@ -65,6 +65,7 @@ def option(
     any_case: bool = False,
     place: str = "",
     changes_no_result: bool = False,
+    recorded_otherwise: bool = False,
 ) -> Any:
     """Return a dataclass field that carries its explanation and its bounds.
 
@@ -75,8 +76,9 @@ def option(
     defaults under some of `CONDITIONS`. With `any_case`, the `choices` (in lower case) may also be written
     with capitals. `names` are the `itersel.config.names.Names` of values by name. A key with the default
     `REQUIRED` must be given. `place` is the command-line option of a key for the place in a run, such as the
-    epoch, which is not part of the settings that the workflow passes. Files do not record a key that
-    `changes_no_result` (`itersel.config.plain.recorded`).
+    epoch, which is not part of the settings that the workflow passes. Settings in
+    files (`itersel.config.plain.recorded`) lack a key that `changes_no_result`, or whose value the other
+    contents of the file tell (`recorded_otherwise`).
     """
     bounds = {
         "choices": choices,
@@ -92,6 +94,7 @@ def option(
         "any_case": any_case or None,
         "place": place or None,
         "changes_no_result": changes_no_result or None,
+        "recorded_otherwise": recorded_otherwise or None,
     }
 
     given = {name: value for name, value in bounds.items() if value is not None}

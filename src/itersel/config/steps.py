@@ -39,22 +39,24 @@ class LearningSettings(FeatureSettings):
     seed: int = option("Random seed for pairs: pro.", 1, minimum=0, maximum=MAX_NUMPY_SEED)
     learner: Online = section(default_learner, "How the shard learns from its sentences.", forms=LEARNERS)
     epoch: int = option(
-        "Number of the epoch, from 1: recorded, part of the seed of pairs, position in schedules.",
+        "Number of the epoch, from 1, which is recorded and determines the seed of pairs and the position in "
+        "schedules.",
         1,
         minimum=1,
         place="epoch",
     )
     shard: int = option(
-        "Number of the shard, from 0: recorded, and part of the seed of pairs.",
+        "Number of the shard, from 0, which is recorded and is part of the seed of pairs.",
         0,
         minimum=0,
         place="shard_number",
     )
+    # files contain the loss if it was measured, or that training had stopped
     measure_loss: bool = option(
         "For path following: first decode all sentences with the initial weights, and record their loss; if "
         "the path has ended, pass its weights on without training.",
         False,
-        changes_no_result=True,
+        recorded_otherwise=True,
     )
 
     def __post_init__(self) -> None:
