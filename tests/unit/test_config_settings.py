@@ -11,18 +11,22 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.plans import job, plan_of
 from tests.refusals import input_error
 from tests.unit.test_config_defaults import with_plugin
 
 from itersel.config import cutting, report_steps, search, steps
 from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.options import (
+    MAX_SEED,
+    MIN_SEED,
     REQUIRED,
     documented,
     for_results,
     option,
     option_of,
     section,
+    seed_option,
     split_optional,
     types_of,
 )
@@ -222,6 +226,22 @@ def test_declarations_are_changed():
     assert option("Number of threads.", changes_no_result=False).metadata.keys() == {"explanation"}
     with pytest.raises(TypeError, match="least"):
         option_of(Declared, "threads", least=1)
+
+
+@pytest.mark.parametrize("kind", [Config, Experiment, *read_by_steps(), *cutting.CUTTINGS.values()])
+def test_seeds_have_the_same_bounds(kind):
+    expected = seed_option("A seed.").metadata
+    for item in dataclasses.fields(kind):
+        if item.name == "seed":
+            assert {**item.metadata, "explanation": expected["explanation"]} == expected
+
+
+@pytest.mark.parametrize("seed", [MIN_SEED, MAX_SEED])
+def test_steps_take_the_seeds_of_a_config(seed):
+    plan = plan_of({"a": {"learner": {"name": "adagrad"}}}, seed=seed)
+    place = job(split="train", shards=plan.shards.name(plan.config.experiments["a"]))
+    assert read_settings(TrainSettings, plan.epochs.train_settings(place)).seed == seed
+    assert plan.shards.cut(place).seed == seed
 
 
 def test_declarations_of_sections_stay():

@@ -18,13 +18,13 @@ from typing import ClassVar
 from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.mixing import MIXINGS, Mixing, Nothing, Selection
 from itersel.config.options import (
-    MAX_NUMPY_SEED,
     check_section,
     documented,
     name_in,
     option,
     option_of,
     section,
+    seed_option,
     wrong,
 )
 from itersel.config.search import FeatureSettings, KBestSettings, Search
@@ -36,7 +36,7 @@ class LearningSettings(FeatureSettings):
     """How a shard is trained, whether our decoder or another one translates its sentences."""
 
     k_best: int = option_of(KBestSettings, "k_best")
-    seed: int = option("Random seed for pairs: pro.", 1, minimum=0, maximum=MAX_NUMPY_SEED)
+    seed: int = seed_option("Random seed for pairs: pro.")
     learner: Online = section(default_learner, "How the shard learns from its sentences.", forms=LEARNERS)
     epoch: int = option(
         "Number of the epoch, from 1, which is recorded and determines the seed of pairs and the position in "
@@ -115,7 +115,7 @@ class TuneSettings:
     tuner: Batch = section(lambda: TUNERS["kbest-mira"](), "What tunes the weights.", forms=HELD_OUT_TUNERS)
     shards: int = option("Number of shards with lists.", 1, minimum=1)
     iteration: int = option("Number of the iteration, from 1.", 1, minimum=1, place="iteration")
-    seed: int = option("Random seed.", 1, minimum=0, maximum=MAX_NUMPY_SEED)
+    seed: int = seed_option("Random seed.")
     features: str = option_of(
         Search, "features", explanation="dense: ignore the sparse features of lists; all: use them."
     )
