@@ -256,6 +256,15 @@ def test_docstrings_show_defaults():
     assert "name : str\n" in Declared.__doc__
 
 
+@pytest.mark.parametrize("kind", [search.KBestSettings, search.ForestSettings])
+def test_place_of_decoding_is_neither_passed_nor_recorded(kind):
+    """Rules do not run again because of it, and files have attributes of their own for it."""
+    found = read_settings(kind, None, {"iteration": 3, "shard_number": 2})
+    assert found == kind(iteration=3, shard=2)
+    assert read_settings(kind, None, {"iteration": None, "shard_number": None}) == kind()
+    assert (as_json(found), recorded(found)) == (as_json(kind()), recorded(kind()))
+
+
 @pytest.mark.parametrize("kind", TASKS.values())
 def test_what_changes_no_result_is_not_recorded(kind):
     """Also in sections within; the default takes its place where a section stays one."""

@@ -27,7 +27,7 @@ from itersel.config.options import (
     seed_option,
     wrong,
 )
-from itersel.config.search import FeatureSettings, KBestSettings, Search
+from itersel.config.search import FeatureSettings, IterationSearch, KBestSettings, Search
 from itersel.config.tuners import HELD_OUT_TUNERS, TUNERS, Batch, NoTuner
 
 
@@ -114,7 +114,7 @@ class TuneSettings:
 
     tuner: Batch = section(lambda: TUNERS["kbest-mira"](), "What tunes the weights.", forms=HELD_OUT_TUNERS)
     shards: int = option("Number of shards with lists.", 1, minimum=1)
-    iteration: int = option("Number of the iteration, from 1.", 1, minimum=1, place="iteration")
+    iteration: int = option_of(IterationSearch, "iteration")
     seed: int = seed_option("Random seed.")
     features: str = option_of(
         Search, "features", explanation="dense: ignore the sparse features of lists; all: use them."
