@@ -63,8 +63,8 @@ onstart:
     remove_stale_lists()
     note_start()
     copy_config()
-    write_run(Path(RESULTS), config, SETTINGS)
-    write_config(Path(RESULTS), SETTINGS)
+    write_run(Path(RESULTS), config, RESOLVED_CONFIG)
+    write_config(Path(RESULTS), RESOLVED_CONFIG)
     announce_jobs()
     pass_digests_to_jobs()
 

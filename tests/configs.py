@@ -232,7 +232,7 @@ INCONSISTENT = [
     (outputs({"b": ["x", "y"]}), ("outputs.b'", 2)),
     (experiment(tune_on="dev", features="dense", k_best=9, learner={"name": "forest-mert"}),
      "k_best'"),
-    (experiment(seed=2**31 - 2, repeats=3), ("repeats'", 3)),
+    (experiment(seed=2**32 - 2, repeats=3), ("repeats'", 3)),
     (experiment() | scores({"COMET": {}}), ("'evaluation.scores.COMET'", "'systems'")),
     (experiment() | scores({"COMET": {"hypotheses": "m"}}),
      ("'evaluation.scores.COMET.hypotheses'", "data.kind")),

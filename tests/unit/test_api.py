@@ -55,7 +55,9 @@ def test_every_name_exists_and_is_documented_and_typed():
     listed = {name for names in itersel._MODULES.values() for name in names}
     assert listed | {"__version__"} == set(itersel.__all__) <= set(dir(itersel))
     for name in listed:
-        assert inspect.getdoc(getattr(itersel, name)), name
+        documented = inspect.getdoc(getattr(itersel, name))
+        assert documented, name
+        assert not re.search("object at 0x|MISSING", documented), name
         # settings have the explanations of their keys
         kind = getattr(itersel, name)
         for item in dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ():

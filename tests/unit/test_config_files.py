@@ -110,7 +110,11 @@ def test_what_does_not_fit_the_text(refused):
     facts = ("'evaluation.outputs.online'", "dev.target.gz", 6, 4)
     refused(command(good | {"evaluation": {"outputs": {"online": "dev.target.gz"}}}), facts)
     config = content() | {"evaluation": {"scores": {"COMET": {"systems": {"x": "comet"}}}}}
-    for lines, facts in ((["0.5"] * 6, ("comet:", 6, 4)), (["1", "x", "1", "1"], ("comet:2:", "'x'"))):
+    for lines, facts in (
+        (["0.5"] * 6, ("comet:", 6, 4)),
+        (["1", "x", "1", "1"], ("comet:2:", "'x'")),
+        (["1", "1", "1", "1e7"], ("comet:4:", "'1e7'")),
+    ):
         Path("comet").write_text("".join(f"{line}\n" for line in lines))
         refused(command(config), facts)
     Path("comet").write_text("0.5\n" * 4)
@@ -134,6 +138,9 @@ def test_lists_of_another_decoder(refused, capsys):
     refused(
         command(config | {"evaluation": {"scores": {"COMET": {"hypotheses": "comet"}}}}), ("comet:", 7, 8)
     )
+    Path("comet").write_text("1e7\n" + "1\n" * 7)
+    refused(command(config | {"evaluation": {"scores": {"COMET": {"hypotheses": "comet"}}}}), "comet:1:")
+    Path("comet").write_text("1\n" * 7)
     by_quality = {"data": config["data"] | {"devtest": config["data"]["devtest"] | {"quality": "comet"}}}
     by_quality["evaluation"] = {"choose_by": "quality"}
     refused(command(config | by_quality), ("comet:", 7, 10))

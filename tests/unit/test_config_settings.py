@@ -11,11 +11,25 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.plans import job, plan_of
 from tests.refusals import input_error
 from tests.unit.test_config_defaults import with_plugin
 
 from itersel.config import cutting, report_steps, search, steps
-from itersel.config.options import for_results, split_optional, types_of
+from itersel.config.learners import LEARNERS, Online, default_learner
+from itersel.config.options import (
+    MAX_SEED,
+    MIN_SEED,
+    REQUIRED,
+    documented,
+    for_results,
+    option,
+    option_of,
+    section,
+    seed_option,
+    split_optional,
+    types_of,
+)
 from itersel.config.plain import plain, recorded
 from itersel.config.reading import read_config
 from itersel.config.sections import read_section
@@ -192,6 +206,63 @@ def test_files_record_what_the_workflow_passes():
     assert passed == found | {"measure_loss": True}
     assert (found["learner"]["name"], found["k_best"]) == ("adagrad", 7)
     assert not {"epoch", "shard", "measure_loss"} & found.keys()
+    # files tell in another way whether the loss was measured, on which their content depends
+    assert for_results(TrainSettings(measure_loss=True)).measure_loss
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Declared:
+    """An example of a declaration."""
+
+    name: str = option("Name of the run.", REQUIRED)
+    threads: int = option("Number of threads.", 1, minimum=1, maximum=8, changes_no_result=True)
+    learner: Online = section(default_learner, "The learner.", forms=LEARNERS)
+
+
+def test_declarations_are_changed():
+    """In all ways in which a key can be declared: False is like nothing, and None removes."""
+    free = option_of(Declared, "threads", maximum=None, changes_no_result=False).metadata
+    assert free == option("Number of threads.", 1, minimum=1).metadata
+    assert option("Number of threads.", changes_no_result=False).metadata.keys() == {"explanation"}
+    with pytest.raises(TypeError, match="least"):
+        option_of(Declared, "threads", least=1)
+
+
+@pytest.mark.parametrize("kind", [Config, Experiment, *read_by_steps(), *cutting.CUTTINGS.values()])
+def test_seeds_have_the_same_bounds(kind):
+    expected = seed_option("A seed.").metadata
+    for item in dataclasses.fields(kind):
+        if item.name == "seed":
+            assert {**item.metadata, "explanation": expected["explanation"]} == expected
+
+
+@pytest.mark.parametrize("seed", [MIN_SEED, MAX_SEED])
+def test_steps_take_the_seeds_of_a_config(seed):
+    plan = plan_of({"a": {"learner": {"name": "adagrad"}}}, seed=seed)
+    place = job(split="train", shards=plan.shards.name(plan.config.experiments["a"]))
+    assert read_settings(TrainSettings, plan.epochs.train_settings(place)).seed == seed
+    assert plan.shards.cut(place).seed == seed
+
+
+def test_declarations_of_sections_stay():
+    assert option_of(Declared, "learner").metadata == Declared.__dataclass_fields__["learner"].metadata
+    with pytest.raises(TypeError, match="learner"):
+        option_of(Declared, "learner", explanation="Another.")
+
+
+def test_docstrings_show_defaults():
+    assert "Online, default: AdaGrad()" in documented(Declared).__doc__
+    assert "threads : int, default: 1" in Declared.__doc__
+    assert "name : str\n" in Declared.__doc__
+
+
+@pytest.mark.parametrize("kind", [search.KBestSettings, search.ForestSettings])
+def test_place_of_decoding_is_neither_passed_nor_recorded(kind):
+    """Rules do not run again because of it, and files have attributes of their own for it."""
+    found = read_settings(kind, None, {"iteration": 3, "shard_number": 2})
+    assert found == kind(iteration=3, shard=2)
+    assert read_settings(kind, None, {"iteration": None, "shard_number": None}) == kind()
+    assert (as_json(found), recorded(found)) == (as_json(kind()), recorded(kind()))
 
 
 @pytest.mark.parametrize("kind", TASKS.values())

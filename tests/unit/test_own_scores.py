@@ -55,10 +55,10 @@ def test_p_value_is_that_of_plain_python():
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30), st.randoms())
 def test_order_does_not_matter(values, source):
-    metric, count = own_metric("x"), len(values)
-    mean = metric.score(own_counts(values, count, "values"))
+    metric = own_metric("x")
+    mean = metric.score(own_counts(np.array(values)))
     source.shuffle(values)
-    assert metric.score(own_counts(values, count, "values")) == mean
+    assert metric.score(own_counts(np.array(values))) == mean
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,7 @@ def test_order_does_not_matter(values, source):
         ({"x": {**SCORES["human"], "C": [1] * 60}}, ("'x'", "C")),
         ({"x": {"A": [1] * 60, "B": [1] * 59}}, ("'x'", "B", 59, 60)),
         ({"x": {"A": [1] * 60, "B": [float("nan")] * 60}}, ("'x'", "B")),
+        ({"x": {"A": [1] * 60, "B": [1.1e6] * 60}}, ("'x'", "B", 10**6)),
         ({"x": {"A": [1] * 60, "B": ["a"] * 60}}, ("'x'", "B")),
     ],
 )
@@ -101,5 +102,7 @@ def test_command(tmp_path, capsys, refused):
     assert f"{np.mean(SCORES['COMET']['B']):.4f}" in shown
 
     refused([*command, *own[:2], *files], ("--scores", 1, 2))
+    write_lines(tmp_path / "B.comet", ["1"] * 59 + ["-2e6"])
+    refused([*command, *own, *files], ("B.comet:60:", "'-2e6'"))
     write_lines(tmp_path / "B.comet", ["1"] * 59)
     refused([*command, *own, *files], ("B.comet:", 59, 60))

@@ -44,7 +44,9 @@ def test_lists_of_all_iterations_are_merged(tmp_path_factory, seed, k):
     for iteration, one in enumerate(weights, 1):
         paths.append(folder / f"{iteration}.h5")
         decoder = oracle.OracleDecoder(corpus, shard)
-        generate_lists(paths[-1], shard, decoder, make_weights(one), KBestSettings(k_best=k), iteration)
+        generate_lists(
+            paths[-1], shard, decoder, make_weights(one), KBestSettings(k_best=k, iteration=iteration)
+        )
     files = find_files(paths[::-1], 1, range(1, 4))
     table = join_files(files)
     sparse = table.sparse.take(np.arange(table.translation_count))

@@ -27,7 +27,7 @@ NO_FILES = {"kind": "files", **{split: {"source": "train.source", "target": "non
     ("changes", "facts"),
     [
         ({"sed": 1}, ("'sed'", "'seed'")),
-        ({"output": ["x"], "seed": 0}, ("'output'", "['x']", 1)),
+        ({"output": ["x"], "seed": -1}, ("'output'", "['x']", 1)),
         ({"data": NO_FILES}, ("'data.train'", "none")),
     ],
 )

@@ -19,9 +19,9 @@ rule align_direction:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(500, 30, train=(75, 0.5)),
+        **SIZES.request(500, 30, train=(75, 0.5)),
     params:
-        seed=CONFIG.seed,
+        seed=EXPANDED_CONFIG.seed,
         code=step_digest("align"),
     shell:
         "itersel align --source {input.source:q} --target {input.target:q}"
@@ -44,9 +44,9 @@ rule align:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(500, 30, train=(10, 0.5)),
+        **SIZES.request(500, 30, train=(10, 0.5)),
     params:
-        symmetrization=CONFIG.align.symmetrization,
+        symmetrization=EXPANDED_CONFIG.align.symmetrization,
         code=step_digest("align"),
     shell:
         "itersel align --forward {input.directions[0]:q} --reverse {input.directions[1]:q}"

@@ -32,7 +32,7 @@ rule check_patience:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(2000, 120),
+        **SIZES.request(2000, 120),
     params:
         settings=TABLES.patience_settings,
         lists=TABLES.given_devtest_lists,
@@ -68,7 +68,7 @@ rule choose_epoch:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(2000, 120),
+        **SIZES.request(2000, 120),
     params:
         settings=TABLES.choose_settings,
         lists=TABLES.given_devtest_lists,

@@ -1,7 +1,8 @@
 # Reads the config, and names what the other files share. There are no rules here.
 #
-# gives: SETTINGS (the checked config, with the value of every key), CONFIG (the same, with an experiment for each repeat
-#        and independent task), PLAN (the files and options of all jobs, from itersel.plan), RESULTS, LOGS, ...
+# gives: RESOLVED_CONFIG (the checked config, with the value of every key), EXPANDED_CONFIG (the same, with an
+#        experiment for each repeat and independent task), PLAN (the files and options of all jobs, from itersel.plan),
+#        SIZES (of the texts), RESULTS, LOGS, ...
 import json
 import os
 import re
@@ -60,15 +61,15 @@ try:
     else:
         check_code()
         check_code(RULES_VARIABLE, RULES)
-    SETTINGS = read_config(config)
-    CONFIG = expanded(SETTINGS)
+    RESOLVED_CONFIG = read_config(config)
+    EXPANDED_CONFIG = expanded(RESOLVED_CONFIG)
     if workflow.is_main_process:
         os.environ.update({code.variable: code.fingerprint for code in imported_code()})
-    HELP_FILES = help_files(CONFIG)
+    HELP_FILES = help_files(EXPANDED_CONFIG)
     # jobs on other machines need not see them
     if workflow.is_main_process:
-        check_names(CONFIG)
-        for warning in check_files_exist(CONFIG):
+        check_names(EXPANDED_CONFIG)
+        for warning in check_files_exist(EXPANDED_CONFIG):
             print(f"itersel: warning: {warning}", file=sys.stderr)
 except InputError as error:
     print(f"itersel: {error}", file=sys.stderr)
@@ -76,13 +77,13 @@ except InputError as error:
     sys.exit(os.EX_CONFIG if isinstance(error, CodeChangedError) else 1)
 
 
-PLAN = Plan(CONFIG)
+PLAN = Plan(EXPANDED_CONFIG)
 FILES, TEXTS, SHARDS = PLAN.files, PLAN.texts, PLAN.shards
 EPOCHS, LISTS, TABLES = PLAN.epochs, PLAN.lists, PLAN.tables
 
 # Without a decoder, there is no language model, and nothing with which a system could translate new text.
-LIST_TEXTS, HAS_LISTS = PLAN.list_texts, has_lists(CONFIG)
-TRANSLATING = [] if HAS_LISTS else list(CONFIG.experiments)
+LIST_TEXTS, HAS_LISTS = PLAN.list_texts, has_lists(EXPANDED_CONFIG)
+TRANSLATING = [] if HAS_LISTS else list(EXPANDED_CONFIG.experiments)
 
 RESULTS = FILES.results
 # Lists of files that were deleted after a run. Mixing depends on a list alone, so Snakemake has to take it for missing,
@@ -105,11 +106,13 @@ LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 
 # Sizes of the texts: the memory and time that jobs request on a cluster depend on them (`TextSizes.request`).
-TEXT = PLAN.sizes()
+SIZES = PLAN.sizes()
 
 # Folder of the compiled kernels, None if the config names none; evaluated again on the node of each job, where
 # variables are expanded.
-CACHE = CONFIG.cache and os.path.abspath(os.path.expandvars(CONFIG.cache))
+CACHE = EXPANDED_CONFIG.cache and os.path.abspath(
+    os.path.expandvars(EXPANDED_CONFIG.cache)
+)
 
 # Jobs inherit these variables. The first job on each kind of machine compiles the kernels for all others. ITERSEL_RUN
 # identifies the jobs of this run, see refuse_running_jobs. PATH finds the `itersel` next to the Snakemake in use, even
@@ -140,7 +143,7 @@ wildcard_constraints:
     epoch=r"\d+",
     iteration=r"\d+",
     stage=rf"{one_of(['best', *(f'best-{name}' for name in TEXTS.own_devtests)])}|epoch-\d+",
-    experiment=one_of(CONFIG.experiments),
+    experiment=one_of(EXPANDED_CONFIG.experiments),
 
 
 # `step_digest` is a parameter of rules because Snakemake does not look into installed packages and would not

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from itersel.plan.texts import RAW_SOURCE, raw_columns
 
-if CONFIG.data.kind == "libreoffice-help":
+if EXPANDED_CONFIG.data.kind == "libreoffice-help":
 
     rule fetch_help:
         """fetch the LibreOffice Help"""
@@ -27,11 +27,11 @@ if CONFIG.data.kind == "libreoffice-help":
         log:
             f"{LOGS}/corpus/help.log",
         # a download; the nodes of many clusters have no network
-        localrule: CONFIG.data.folder is None
+        localrule: EXPANDED_CONFIG.data.folder is None
         conda:
             "../../envs/itersel.yaml"
         resources:
-            **TEXT.request(2000, 60),
+            **SIZES.request(2000, 60),
         params:
             options=TEXTS.help_options,
             folder=lambda wildcards, output: os.path.dirname(output.source),
@@ -50,10 +50,10 @@ rule prepare_train:
         f"{LOGS}/corpus/prepare.log",
     conda:
         "../../envs/itersel.yaml"
-    threads: TEXT.preparation_processes
+    threads: SIZES.preparation_processes
     resources:
         # 60 MB for each process
-        **TEXT.request(700 + 60 * TEXT.preparation_processes, 60, train=(150, 2)),
+        **SIZES.request(700 + 60 * SIZES.preparation_processes, 60, train=(150, 2)),
     params:
         options=TEXTS.prepare_options,
         code=step_digest("corpus prepare"),

@@ -9,7 +9,7 @@ rule decode_shard:
     """{experiment}: translate {split} ({stage})"""
     input:
         unpack(EPOCHS.passed_translation),
-        shard=f"{RESULTS}/shards/{{split}}/{CONFIG.decoder.jobs}/{{shard}}.h5",
+        shard=f"{RESULTS}/shards/{{split}}/{EXPANDED_CONFIG.decoder.jobs}/{{shard}}.h5",
         model=FILES.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/{{stage}}/weights.h5",
     output:
@@ -19,7 +19,7 @@ rule decode_shard:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request_to_decode(minutes=120),
+        **SIZES.request_to_decode(minutes=120),
     params:
         settings=TABLES.decode_settings,
         code=step_digest("decode"),

@@ -11,7 +11,7 @@ from importlib.metadata import version
 
 wildcard_constraints:
     evaluated=one_of(TEXTS.test_sets),
-    scored=one_of([*CONFIG.experiments, *TABLES.outputs]),
+    scored=one_of([*EXPANDED_CONFIG.experiments, *TABLES.outputs]),
 
 
 rule write_references:
@@ -49,7 +49,7 @@ rule detokenize:
         "../../envs/itersel.yaml"
     resources:
         # TER of 3,000 sentences takes a minute or two of processor time
-        **TEXT.request(2000, 60),
+        **SIZES.request(2000, 60),
     params:
         restoring=TABLES.restoring,
         tokenizer=TABLES.tokenizer,

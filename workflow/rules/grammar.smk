@@ -22,7 +22,7 @@ rule index_corpus:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request_to_index(),
+        **SIZES.request_to_index(),
     params:
         code=step_digest("grammar index"),
     shell:
@@ -45,7 +45,7 @@ rule shard_corpus:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(500, 30, train=(30, 0.2)),
+        **SIZES.request(500, 30, train=(30, 0.2)),
     params:
         settings=SHARDS.cut_settings,
         code=step_digest("step shard"),
@@ -69,7 +69,7 @@ rule extract_shard:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request_to_extract(),
+        **SIZES.request_to_extract(),
     params:
         text=SHARDS.extracted_text,
         settings=SHARDS.grammar,

@@ -15,7 +15,7 @@ rule estimate_language_model:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(1500, 60, model=(10, 1)),
+        **SIZES.request(1500, 60, model=(10, 1)),
     params:
         options=SHARDS.estimate_options,
         code=step_digest("lm estimate"),
@@ -34,9 +34,9 @@ rule compile_language_model:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(500, 60, model=(100, 1)),
+        **SIZES.request(500, 60, model=(100, 1)),
     params:
-        order=CONFIG.language_model.order,
+        order=EXPANDED_CONFIG.language_model.order,
         code=step_digest("lm compile"),
     shell:
         "itersel lm compile --order {params.order} --input {input:q} --output {output:q} &> {log:q}"
@@ -54,7 +54,7 @@ use rule estimate_language_model as estimate_fold_model with:
     benchmark:
         f"{BENCHMARKS}/lm/{{shards}}-shards/{{folds}}-folds/estimate.{{fold}}.tsv"
     resources:
-        **TEXT.request(1500, 60, model=(100, 2)),
+        **SIZES.request(1500, 60, model=(100, 2)),
     params:
         options=SHARDS.estimate_options,
         code=step_digest("lm estimate"),

@@ -42,7 +42,7 @@ rule take_first_entries:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(1000, 120),
+        **SIZES.request(1000, 120),
     params:
         lists=LIST_TEXTS.given_lists,
         code=step_digest("rescore"),
@@ -65,7 +65,7 @@ rule shard_lists:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(1500, 240),
+        **SIZES.request(1500, 240),
     params:
         lists=LIST_TEXTS.given_lists,
         settings=LIST_TEXTS.cut_settings,
@@ -89,7 +89,7 @@ rule import_lists:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(500, 60, lists=9),
+        **SIZES.request(500, 60, lists=9),
     params:
         settings=LIST_TEXTS.list_settings,
         code=step_digest("step lists"),

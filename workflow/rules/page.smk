@@ -18,7 +18,7 @@ rule explain_translations:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(2000, 60),
+        **SIZES.request(2000, 60),
     params:
         shards=lambda wildcards, input: sequence(input.shards),
         results=lambda wildcards, output: os.path.dirname(os.path.dirname(output[0])),
@@ -50,7 +50,7 @@ rule write_page:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(4000, 60),
+        **SIZES.request(4000, 60),
     params:
         results=lambda wildcards, output: os.path.dirname(os.path.dirname(output[0])),
         config=PLAN.config_digest(),

@@ -102,7 +102,7 @@ def next_steps():
     yield f"Weights and translations: {RESULTS}/experiments/*/best"
     if HAS_LISTS:
         return
-    names = TABLES.compared or list(CONFIG.experiments)
+    names = TABLES.compared or list(EXPANDED_CONFIG.experiments)
     systems = {name: Path(FILES.experiment(name, "best")) for name in names}
     # a run with explicit targets may not have made them
     systems = {
@@ -115,7 +115,7 @@ def next_steps():
         Path(FILES.text(split, "source")),
         TEXTS.corpora(split if split in TEXTS.given else TEXTS.first),
         read_preparation(FILES.preparation),
-        CONFIG.data.max_line_bytes,
+        EXPANDED_CONFIG.data.max_line_bytes,
     )
     yield from hints(
         systems,

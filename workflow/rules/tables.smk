@@ -6,7 +6,7 @@
 #        report/rules.{split}.json; with corpus/*.task.gz: report/tasks.{split}.{txt,tsv,json} and, for independent tasks,
 #        experiments/{independent}/tasks/{split}.txt
 
-SYSTEMS = len(CONFIG.experiments) + len(TABLES.outputs)
+SYSTEMS = len(EXPANDED_CONFIG.experiments) + len(TABLES.outputs)
 
 
 rule describe_selection:
@@ -25,7 +25,7 @@ rule describe_selection:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(8000, 60),
+        **SIZES.request(8000, 60),
     params:
         code=step_digest("step selection"),
     shell:
@@ -56,7 +56,7 @@ rule compare_systems:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(4000, 60 + 5 * SYSTEMS, compared=2000),
+        **SIZES.request(4000, 60 + 5 * SYSTEMS, compared=2000),
     params:
         settings=TABLES.table_settings,
         code=step_digest("step table"),
@@ -105,7 +105,7 @@ rule compare_tasks:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(4000, 60 + 5 * SYSTEMS, compared=2000),
+        **SIZES.request(4000, 60 + 5 * SYSTEMS, compared=2000),
     params:
         settings=TABLES.task_settings,
         code=step_digest("step tasks"),
@@ -127,7 +127,7 @@ rule count_rules:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(2000, 60),
+        **SIZES.request(2000, 60),
     params:
         shards=lambda wildcards, input: sequence(input),
         code=step_digest("step rules"),

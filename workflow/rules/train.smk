@@ -26,7 +26,7 @@ rule train_shard:
         "../../envs/itersel.yaml"
     threads: EPOCHS.decoding_threads
     resources:
-        **TEXT.request_to_decode(minutes=240),
+        **SIZES.request_to_decode(minutes=240),
         array=EPOCHS.array_name,
         jobs_per_task=EPOCHS.shards_per_job,
     params:
@@ -57,7 +57,7 @@ rule mix:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request(8000, 60),
+        **SIZES.request(8000, 60),
         array=EPOCHS.array_name,
     params:
         settings=EPOCHS.mix_settings,

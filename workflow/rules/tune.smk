@@ -28,7 +28,7 @@ rule write_lists:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **TEXT.request_to_decode(minutes=240),
+        **SIZES.request_to_decode(minutes=240),
         array=EPOCHS.array_name,
         jobs_per_task=LISTS.per_job,
     params:
@@ -61,7 +61,7 @@ rule tune:
         "../../envs/itersel.yaml"
     resources:
         # k-best MIRA keeps all lists: with sparse features, 3.7 GB for 1,029 sentences, 100-best, ten iterations
-        **TEXT.request(2000, 120, tuned=4500),
+        **SIZES.request(2000, 120, tuned=4500),
         array=EPOCHS.array_name,
     params:
         settings=LISTS.tune_settings,

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from itersel.config.command_line import add_chosen_section, add_section_arguments, refuse, whole
-from itersel.config.options import MAX_NUMPY_SEED
+from itersel.config.options import MAX_SEED, MIN_SEED
 from itersel.errors import suggest
 
 # The maximum number of processes of a step.
@@ -141,7 +141,7 @@ def add_place(parser: argparse._ActionsContainer, kind: type) -> None:
 
 positive = whole(1)
 not_negative = whole(0)
-seed = whole(0, MAX_NUMPY_SEED)
+seed = whole(MIN_SEED, MAX_SEED)
 
 
 def seeds(text: str) -> tuple[int, ...]:

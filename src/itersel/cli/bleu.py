@@ -108,7 +108,7 @@ def _own_scores(
     given: list[tuple[str, str]], systems: list[str], sentences: int
 ) -> dict[str, dict[str, Any]]:
     """Read the scores that a user has for each line, by name and system."""
-    from itersel.lists.numbers import read_numbers
+    from itersel.lists.numbers import read_own_numbers
 
     paths: dict[str, list[str]] = {}
     for name, path in given:
@@ -118,7 +118,7 @@ def _own_scores(
     for name, files in paths.items():
         if len(files) != len(systems):
             raise InputError(f"--scores names {len(files)} files of {name} for {len(systems)} systems")
-        numbers = [read_numbers(file).of_translations(sentences) for file in files]
+        numbers = [read_own_numbers(file).of_translations(sentences) for file in files]
         found[name] = dict(zip(systems, numbers, strict=True))
     return found
 

@@ -1,4 +1,4 @@
-"""``itersel step choose``, ``patience``, ``resources``: the best epoch, its system, when training stops."""
+"""``itersel step choose``, ``patience``, ``resources``: choose epochs, stop training, describe systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``itersel decode``, and the steps that decode shards or make them of lists."""
+"""``itersel decode``, and the steps that decode shards for batch tuners."""
 
 from __future__ import annotations
 
@@ -11,13 +11,19 @@ from itersel.cli.arguments import (
     add_options,
     add_output,
     add_patience,
+    add_place,
     add_settings,
     add_text_output,
-    not_negative,
-    positive,
 )
 from itersel.config.command_line import section_of, whole
-from itersel.config.search import MAX_K_BEST, FeatureSettings, ForestSettings, KBestSettings, Search
+from itersel.config.search import (
+    MAX_K_BEST,
+    FeatureSettings,
+    ForestSettings,
+    IterationSearch,
+    KBestSettings,
+    Search,
+)
 from itersel.config.settings import read_settings
 from itersel.errors import InputError, located
 
@@ -58,11 +64,9 @@ def _decode(options: argparse.Namespace) -> None:
 
 def _translations(options: argparse.Namespace, settings: FeatureSettings) -> Iterator[str]:
     """Yield the best translation of each sentence of a shard, one per line, or k-best lists."""
-    from itersel.decode.decoder import Decoder
+    from itersel.decode.opening import open_shard
     from itersel.decode.output import kbest_lines, text_of
-    from itersel.grammar.shard import read_shard
     from itersel.lists.files import read_list_table
-    from itersel.lm.binary import load_model
     from itersel.run.progress import progress
     from itersel.vectors.weights import read_weights
 
@@ -73,8 +77,7 @@ def _translations(options: argparse.Namespace, settings: FeatureSettings) -> Ite
         yield from read_list_table(options.shard, settings.features, has_text=True).best_texts(weights)
         return
 
-    sentences = read_shard(options.shard, settings.templates, settings.features)
-    decoder = Decoder(sentences, load_model(options.model), settings)
+    sentences, [decoder] = open_shard(options.shard, options.model, settings)
     vectors = decoder.weight_vectors(weights)
     words = sentences.vocabulary.to_list()
 
@@ -119,31 +122,27 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
     add_optional_files(parser, {"--weights FILE": weights})
     add_patience(parser, "write a file without lists")
     add_settings(parser, kind)
-    iteration = "number of the iteration, from 1 (default: 1)"
-    add_options(parser, {"--iteration T": iteration}, type=positive)
-    shard = "number of the shard, from 0: recorded (default: 0)"
-    add_options(parser, {"--shard-number Z": shard}, type=not_negative)
+    add_place(parser, kind)
     add_output(parser, output)
 
 
-def _generate(options: argparse.Namespace, kind: type[Search], generate: Callable[..., Any]) -> None:
-    from itersel.decode.opening import open_sentences
+def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate: Callable[..., Any]) -> None:
+    from itersel.decode.opening import open_shard
     from itersel.evaluate.epochs import training_has_stopped
     from itersel.lists.files import write_no_lists
     from itersel.tune.start_weights import weights_of_iteration
 
-    place = options.iteration or 1, options.shard_number or 0
+    settings = read_settings(kind, options.settings, vars(options))
     if training_has_stopped(options.patience):
-        write_no_lists(options.output, *place)
+        write_no_lists(options.output, settings.iteration, settings.shard)
         return
 
     if options.model is None:
         raise InputError("needs the decoder's language model; name it with --model", options.shard)
 
-    settings = read_settings(kind, options.settings, vars(options))
-    shard, [decoder] = open_sentences(options.shard, options.model, settings)
+    shard, [decoder] = open_shard(options.shard, options.model, settings)
     if not shard.can_be_learned_from:
         raise InputError("has no references to tune on; extract it with --reference", options.shard)
 
-    weights = weights_of_iteration(options.weights, options.iteration or 1, decoder.dense_names)
-    generate(options.output, shard, decoder, weights, settings, *place)
+    weights = weights_of_iteration(options.weights, settings.iteration, decoder.dense_names)
+    generate(options.output, shard, decoder, weights, settings)

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from itersel.config.data import Data
 from itersel.config.options import (
     LABEL_PATTERN,
-    MAX_SEED,
     REQUIRED,
     check_section,
     documented,
     option,
     option_of,
     section,
+    seed_option,
     wrong,
 )
 from itersel.config.tasks import NaturalTasks
@@ -47,14 +47,14 @@ class Shuffled(Cutting):
     """Shards of equal size: the text is shuffled and cut."""
 
     shards: int = option_of(InOrder, "shards")
-    seed: int = option("Seed of the shuffle.", 1, minimum=1, maximum=MAX_SEED)
+    seed: int = seed_option("Seed of the shuffle.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Labelled(Cutting):
     """One or more shards for each label, each of shuffled sentences with that label."""
 
-    labels: dict[str, int] = option_of(NaturalTasks, "labels", default=REQUIRED)
+    labels: dict[str, int] = option_of(NaturalTasks, "labels", default=REQUIRED, required=False)
     others: str = option_of(NaturalTasks, "others")
     minimum: int = option_of(NaturalTasks, "minimum")
     seed: int = option_of(Shuffled, "seed")

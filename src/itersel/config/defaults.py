@@ -9,13 +9,12 @@ from dataclasses import replace
 from typing import TypeVar
 
 from itersel.config.splits import has_lists
-from itersel.config.tasks import files_of
+from itersel.config.tasks import MOST_FOLDS, files_of
 from itersel.config.tuners import Batch, NoTuner
 from itersel.config.values import Config, Experiment
 from itersel.evaluate.tokenizers import tokenizer_of
 
 T = TypeVar("T")
-MOST_FOLDS = 10
 
 
 def tokenizer_for_text(config: Config) -> str:

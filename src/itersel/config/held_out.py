@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from itersel.config.options import option, section
-from itersel.config.tuners import HELD_OUT_TUNERS, Batch, NoTuner
+from itersel.config.tuners import HELD_OUT_ONLY, HELD_OUT_TUNERS, Batch, NoTuner
+
+_OF_LINE_SEARCH = HELD_OUT_ONLY["line-search"].held_out_iterations
 
 
 @dataclass(frozen=True)
@@ -17,8 +19,8 @@ class HeldOut:
     )
     iterations: int | None = option(
         "How often dev is decoded and the weights are tuned after each epoch. Each iteration starts from the "
-        "weights of the previous one and reads all k-best lists so far, or only the newest forests. null: 1 "
-        "for line-search, 6 for the others.",
+        "weights of the previous one and reads all k-best lists so far, or only the newest forests. "
+        f"null: {_OF_LINE_SEARCH} for line-search, {Batch.held_out_iterations} for the others.",
         minimum=1,
         maximum=100,
     )

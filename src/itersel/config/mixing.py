@@ -106,9 +106,11 @@ class PathFollowing(Mixing):
     needs_loss: ClassVar[bool] = True
     selects: ClassVar[bool] = True
 
-    threshold: float | None = option("Required. Threshold for the norm in the first epoch.", above=0)
+    threshold: float | None = option("Threshold for the norm in the first epoch.", above=0, required=True)
     epsilon: float | None = option(
-        "Required. The threshold is at most the last decrease of the training loss divided by this.", above=0
+        "The threshold is at most the last decrease of the training loss divided by this.",
+        above=0,
+        required=True,
     )
     minimum: float = option(
         "The path ends, and the weights no longer change, once the threshold would be below this.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import operator
 import re
@@ -17,9 +18,8 @@ from typing import Any, NoReturn, TypeVar, cast
 from itersel.code.plugins import Extensible, Joined
 from itersel.errors import InputError, check_choice, suggest
 
-MAX_SEED = 2**31 - 1
-# The largest seed that numpy takes.
-MAX_NUMPY_SEED = 2**32 - 1
+# The seeds that all of numpy's generators take.
+MIN_SEED, MAX_SEED = 0, 2**32 - 1
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 # Translations and references are in the same folder.
@@ -62,8 +62,10 @@ def option(
     on: Mapping[str, Any] | None = None,
     names: Any = None,
     any_case: bool = False,
+    required: bool = False,
     place: str = "",
     changes_no_result: bool = False,
+    recorded_otherwise: bool = False,
 ) -> Any:
     """Return a dataclass field that carries its explanation and its bounds.
 
@@ -73,9 +75,11 @@ def option(
     may stand `alone`. `no_list` tells in an error message why a text cannot be a list. `on` gives other
     defaults under some of `CONDITIONS`. With `any_case`, the `choices` (in lower case) may also be written
     with capitals. `names` are the `itersel.config.names.Names` of values by name. A key with the default
-    `REQUIRED` must be given. `place` is the command-line option of a key for the place in a run, such as the
-    epoch, which is not part of the settings that the workflow passes. Files do not record a key that
-    `changes_no_result` (`itersel.config.plain.recorded`).
+    `REQUIRED` must be given; so must one that is `required`, although sections can be made with its default,
+    which is refused when the whole config is checked. `place` is the command-line option of a key for the
+    place in a run, such as the epoch, which is not part of the settings that the workflow passes. Settings in
+    files (`itersel.config.plain.recorded`) lack a key that `changes_no_result`, or whose value the other
+    contents of the file tell (`recorded_otherwise`).
     """
     bounds = {
         "choices": choices,
@@ -89,8 +93,10 @@ def option(
         "on": on,
         "names": names,
         "any_case": any_case or None,
+        "required": required or None,
         "place": place or None,
         "changes_no_result": changes_no_result or None,
+        "recorded_otherwise": recorded_otherwise or None,
     }
 
     given = {name: value for name, value in bounds.items() if value is not None}
@@ -98,13 +104,21 @@ def option(
 
 
 def option_of(kind: Any, name: str, **changes: Any) -> Any:
-    """Return an option of another section with another default, explanation or bounds (None removes one)."""
+    """Return an option of another section with other arguments of `option`; None removes a bound.
+
+    A section in another section is returned as it is.
+    """
     other = kind.__dataclass_fields__[name]
-    if other.default_factory is not MISSING:
-        return field(default_factory=other.default_factory, metadata=other.metadata)
-    default = changes.pop("default", other.default)
-    metadata = {bound: value for bound, value in {**other.metadata, **changes}.items() if value is not None}
-    return field(default=default, metadata=metadata)
+    if other.default_factory is MISSING:
+        return option(**{"default": other.default, **other.metadata, **changes})
+    if changes:
+        raise TypeError(f"{name} is a section, for which {', '.join(changes)} cannot be changed")
+    return field(default_factory=other.default_factory, metadata=other.metadata)
+
+
+def seed_option(explanation: str, default: int | None = 1) -> Any:
+    """Return an option for a random seed; all seeds have the same bounds."""
+    return option(explanation, default, minimum=MIN_SEED, maximum=MAX_SEED)
 
 
 def paths(explanation: str) -> Any:
@@ -127,15 +141,33 @@ def section(
 
 def documented(kind: type[T]) -> type[T]:
     """Add the keys of a section to its docstring, for `help`."""
-    lines = [str(kind.__doc__), "", "Parameters", "----------"]
+    lines = [inspect.cleandoc(str(kind.__doc__)), "", "Parameters", "----------"]
     for item in fields(kind):  # type: ignore[arg-type]
         choices = item.metadata.get("choices")
+        allowed = item.type if isinstance(item.type, str) else inspect.formatannotation(item.type)
         # packages add to others
-        allowed = item.type if not isinstance(choices, tuple) else f"{{{', '.join(map(repr, choices))}}}"
-        lines += [f"{item.name} : {allowed}, default: {item.default!r}"]
+        if isinstance(choices, tuple):
+            allowed = f"{{{', '.join(map(repr, choices))}}}"
+        lines += [f"{item.name} : {allowed}{_shown_default(item)}"]
         lines += [f"    {line}" for line in textwrap.wrap(item.metadata["explanation"], 96)]
     kind.__doc__ = "\n".join(lines)
     return kind
+
+
+def _shown_default(item: Field[Any]) -> str:
+    """Return what follows the type of a key in a docstring; nothing for a key that must be given."""
+    if is_required(item):
+        return ""
+    if item.default_factory is MISSING:
+        return f", default: {item.default!r}"
+    made = item.default_factory()
+    return f", default: {type(made).__name__}()" if is_dataclass(made) else f", default: {made!r}"
+
+
+def is_required(item: Field[Any]) -> bool:
+    """Return whether a key must be given."""
+    has_no_default = item.default is MISSING and item.default_factory is MISSING
+    return has_no_default or "required" in item.metadata
 
 
 def default_of(item: Field[Any], conditions: Collection[str] = ()) -> Any:

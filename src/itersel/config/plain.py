@@ -49,6 +49,9 @@ def passed(settings: DataclassInstance) -> dict[str, Any]:
 
 
 def recorded(settings: DataclassInstance) -> dict[str, Any]:
-    """Return what files record of settings: what is `passed`, without the keys that change no result."""
-    values: dict[str, Any] = plain(settings, without=("place", "changes_no_result"))
+    """Return what files record of settings: what is `passed`, except keys that change no result.
+
+    Keys that are recorded in another way are left out, too.
+    """
+    values: dict[str, Any] = plain(settings, without=("place", "changes_no_result", "recorded_otherwise"))
     return values

@@ -14,6 +14,7 @@ from itersel.config.options import (
     EXPERIMENT_PATTERN,
     LABEL_PATTERN,
     SCORE_PATTERN,
+    is_required,
     name_in,
     split_optional,
     types_of,
@@ -174,11 +175,9 @@ def _is_option(item: Field[Any]) -> bool:
 
 def _table_row(item: Field[Any], kind: Any) -> str:
     kind, optional = split_optional(kind)
-    # required although its default is None
-    optional = optional and kind != dict[str, int]
-    allowed = _allowed(item.metadata, kind) + (" or null" if optional else "")
-    is_required = kind == dict[str, int] or item.default is MISSING
-    default = "required" if is_required else f"`{_yaml(item.default)}`"
+    # null stands for a required key that is missing
+    allowed = _allowed(item.metadata, kind) + (" or null" if optional and not is_required(item) else "")
+    default = "required" if is_required(item) else f"`{_yaml(item.default)}`"
     for condition, other in item.metadata.get("on", {}).items():
         default += f", {CONDITIONS[condition]} `{_yaml(other)}`"
     cells = f"`{item.name}`", default, allowed, item.metadata["explanation"]

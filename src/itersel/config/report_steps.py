@@ -20,13 +20,13 @@ from itersel.config.evaluation import Evaluation, Report, check_score
 from itersel.config.names import Names, check_label
 from itersel.config.options import (
     LABEL_PATTERN,
-    MAX_SEED,
     NAME_PATTERN,
     REQUIRED,
     check_section,
     option,
     option_of,
     section,
+    seed_option,
     wrong,
 )
 from itersel.config.search import Grammar, Search
@@ -96,7 +96,7 @@ class Significance:
 
     tokenize: str = option_of(Evaluation, "tokenize")
     trials: int = option_of(Evaluation, "trials")
-    seed: int = option("Seed of the trials.", 1, minimum=0, maximum=MAX_SEED)
+    seed: int = seed_option("Seed of the trials.")
 
     def __post_init__(self) -> None:
         check_section(self)

@@ -86,14 +86,22 @@ class Search(FeatureSettings):
 
 
 @dataclass(frozen=True)
-class KBestSettings(Search):
+class IterationSearch(Search):
+    """The search for translations of a shard in an iteration of a batch tuner."""
+
+    iteration: int = option("Number of the iteration, from 1.", 1, minimum=1, place="iteration")
+    shard: int = option("Number of the shard, from 0, which is recorded.", 0, minimum=0, place="shard_number")
+
+
+@dataclass(frozen=True)
+class KBestSettings(IterationSearch):
     """Everything that affects k-best lists, except shard, model and weights."""
 
     k_best: int = option("Size of the k-best lists used for training.", 100, minimum=1, maximum=MAX_K_BEST)
 
 
 @dataclass(frozen=True)
-class ForestSettings(Search):
+class ForestSettings(IterationSearch):
     """Everything that affects forests, except shard, model and weights."""
 
     features: str = option_of(

@@ -18,16 +18,16 @@ from typing import ClassVar
 from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.mixing import MIXINGS, Mixing, Nothing, Selection
 from itersel.config.options import (
-    MAX_NUMPY_SEED,
     check_section,
     documented,
     name_in,
     option,
     option_of,
     section,
+    seed_option,
     wrong,
 )
-from itersel.config.search import FeatureSettings, KBestSettings, Search
+from itersel.config.search import FeatureSettings, IterationSearch, KBestSettings, Search
 from itersel.config.tuners import HELD_OUT_TUNERS, TUNERS, Batch, NoTuner
 
 
@@ -36,25 +36,27 @@ class LearningSettings(FeatureSettings):
     """How a shard is trained, whether our decoder or another one translates its sentences."""
 
     k_best: int = option_of(KBestSettings, "k_best")
-    seed: int = option("Random seed for pairs: pro.", 1, minimum=0, maximum=MAX_NUMPY_SEED)
+    seed: int = seed_option("Random seed for pairs: pro.")
     learner: Online = section(default_learner, "How the shard learns from its sentences.", forms=LEARNERS)
     epoch: int = option(
-        "Number of the epoch, from 1: recorded, part of the seed of pairs, position in schedules.",
+        "Number of the epoch, from 1, which is recorded and determines the seed of pairs and the position in "
+        "schedules.",
         1,
         minimum=1,
         place="epoch",
     )
     shard: int = option(
-        "Number of the shard, from 0: recorded, and part of the seed of pairs.",
+        "Number of the shard, from 0, which is recorded and is part of the seed of pairs.",
         0,
         minimum=0,
         place="shard_number",
     )
+    # files contain the loss if it was measured, or that training had stopped
     measure_loss: bool = option(
         "For path following: first decode all sentences with the initial weights, and record their loss; if "
         "the path has ended, pass its weights on without training.",
         False,
-        changes_no_result=True,
+        recorded_otherwise=True,
     )
 
     def __post_init__(self) -> None:
@@ -112,8 +114,8 @@ class TuneSettings:
 
     tuner: Batch = section(lambda: TUNERS["kbest-mira"](), "What tunes the weights.", forms=HELD_OUT_TUNERS)
     shards: int = option("Number of shards with lists.", 1, minimum=1)
-    iteration: int = option("Number of the iteration, from 1.", 1, minimum=1, place="iteration")
-    seed: int = option("Random seed.", 1, minimum=0, maximum=MAX_NUMPY_SEED)
+    iteration: int = option_of(IterationSearch, "iteration")
+    seed: int = seed_option("Random seed.")
     features: str = option_of(
         Search, "features", explanation="dense: ignore the sparse features of lists; all: use them."
     )

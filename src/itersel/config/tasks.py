@@ -8,6 +8,8 @@ from typing import ClassVar
 from itersel.config.names import Names, check_label
 from itersel.config.options import LABEL_PATTERN, option, option_of
 
+# Language models that leave text out, where their number is not stated.
+MOST_FOLDS = 10
 # The command that trains a shard names all of its files.
 MOST_PARTS = 100
 
@@ -22,8 +24,8 @@ class RandomTasks:
     language_model_folds: int | None = option(
         "tune_on train: number N of language models that leave text out. With N > 1, files f, f + N, ... (a "
         "shard has one or more files) are trained with a model that, like their grammars, has not seen their "
-        "text (docs/workflow.md). 1: all files are trained with the model of all text. null: 10, or the "
-        "number of files if there are fewer.",
+        "text (docs/workflow.md). 1: all files are trained with the model of all text. "
+        f"null: {MOST_FOLDS}, or the number of files if there are fewer.",
         minimum=1,
         maximum=1000,
     )
@@ -64,6 +66,7 @@ class NaturalTasks:
         minimum=1,
         maximum=100_000,
         names=Names("'name: number' lines", check_label, least=1),
+        required=True,
     )
     others: str = option(
         "What to do with sentences that have other labels. drop: do not train on them; join: put them in an "
@@ -115,7 +118,7 @@ class PooledTasks:
 
     shards: ClassVar[int] = 1
 
-    labels: tuple[str, ...] = option("Required. Labels of the tasks.", (), pattern=LABEL_PATTERN)
+    labels: tuple[str, ...] = option("Labels of the tasks.", (), pattern=LABEL_PATTERN, required=True)
     parts: int = option(
         "Number of files in which the sentences are stored; one is in memory at a time.",
         10,

@@ -18,7 +18,7 @@ from itersel.config.held_out import HeldOut
 from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Mixing, Selection
 from itersel.config.names import Names, check_name
-from itersel.config.options import MAX_SEED, NAME_PATTERN, option, option_of, section
+from itersel.config.options import NAME_PATTERN, option, option_of, section, seed_option
 from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, KBestSettings, Search
 from itersel.config.tasks import TASKS, Resharding, Tasks
 from itersel.config.tuners import TUNERS, Batch
@@ -106,10 +106,8 @@ class Experiment:
     k_best: int | None = option(
         "Size of the k-best lists used for training; null: decoder.k_best.", minimum=2, maximum=MAX_K_BEST
     )
-    seed: int | None = option(
-        "Seed of the shuffle before sharding and of all random draws; null: the seed of the run.",
-        minimum=1,
-        maximum=MAX_SEED,
+    seed: int | None = seed_option(
+        "Seed of the shuffle before sharding and of all random draws; null: the seed of the run.", None
     )
     repeats: int = option(
         "Number of times to run the experiment, with consecutive seeds; the table shows mean and standard "
@@ -140,8 +138,7 @@ class Experiment:
     held_out: HeldOut = section(
         HeldOut,
         "tune_on train: after each epoch, retune on dev the weights of the dense features and one factor "
-        "for all sparse features; by default with kbest-mira, in six iterations. The "
-        "epoch is still chosen on devtest.",
+        "for all sparse features; by default with kbest-mira. The epoch is still chosen on devtest.",
     )
 
 
@@ -156,11 +153,8 @@ class Config:
         "expanded where a job runs. By default, $ITERSEL_CACHE or the user's cache folder, ~/.cache/itersel.",
         path=True,
     )
-    seed: int = option(
-        "Seed for everything random: alignment, sharding, sampling of pairs, significance tests.",
-        1,
-        minimum=1,
-        maximum=MAX_SEED,
+    seed: int = seed_option(
+        "Seed for everything random: alignment, sharding, sampling of pairs, significance tests."
     )
     data: Data = section(Data)
     align: Align = section(Align)

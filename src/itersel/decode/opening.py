@@ -23,6 +23,12 @@ SentenceDecoder: TypeAlias = Decoder | ListDecoder
 _load_model = lru_cache(maxsize=1)(load_model)
 
 
+def open_shard(path: FilePath, model: str, settings: Search, threads: int = 1) -> tuple[Shard, list[Decoder]]:
+    """Read a shard with grammars and a language model, and make a decoder for each thread."""
+    shard, loaded = shards.read_shard(path, settings.templates, settings.features), _load_model(model)
+    return shard, [Decoder(shard, loaded, settings) for _ in range(threads)]
+
+
 def open_sentences(
     path: FilePath, model: str | None, settings: FeatureSettings, threads: int = 1
 ) -> tuple[Sentences, list[SentenceDecoder]]:
@@ -35,8 +41,8 @@ def open_sentences(
         return table, [ListDecoder(table)]
 
     assert isinstance(settings, Search)
-    shard, loaded = shards.read_shard(path, settings.templates, settings.features), _load_model(model)
-    return shard, [Decoder(shard, loaded, settings) for _ in range(threads)]
+    shard, decoders = open_shard(path, model, settings, threads)
+    return shard, [*decoders]
 
 
 def count_sentences(path: FilePath, model: str | None) -> int:

@@ -23,15 +23,14 @@ from itersel.evaluate.names import (
     COMPARED,
     DEFAULT_TOKENIZER,
     METRICS,
+    MOST_OWN,
     OF_TEXT,
     TOKENIZERS,
     TRIALS,
     metric_name,
 )
 from itersel.evaluate.significance import Bootstrap, Interval, Randomization, differences
-
-# The largest number that a user may give for a sentence.
-MOST_OWN = 10**6
+from itersel.storage.arrays import Float64s
 
 
 class SystemScore(NamedTuple):
@@ -171,7 +170,9 @@ def _own_counts(
             )
     return {
         own_metric(name): {
-            system: own_counts(by_system[system], sentences, f"the scores '{name}' of {system}")
+            system: own_counts(
+                _checked_numbers(by_system[system], sentences, f"the scores '{name}' of {system}")
+            )
             for system in systems
         }
         for name, by_system in scores.items()
@@ -183,8 +184,13 @@ def own_metric(name: str) -> Metric:
     return Metric(name, "", OWN_SCALE)
 
 
-def own_counts(values: ArrayLike, sentences: int, what: str) -> Sums:
-    """Return the counts of `own_metric`: sentences x 2; an `InputError` names `what` the values are."""
+def own_counts(values: Float64s) -> Sums:
+    """Return the counts of `own_metric`, sentences x 2, given checked numbers of all sentences."""
+    return np.column_stack((np.rint(values * OWN_SCALE), np.ones(values.shape[0])))
+
+
+def _checked_numbers(values: ArrayLike, sentences: int, what: str) -> Float64s:
+    """Return a number for each sentence; an `InputError` names `what` the values are."""
     try:
         found = np.asarray(values, np.float64)
     except (TypeError, ValueError):
@@ -194,4 +200,4 @@ def own_counts(values: ArrayLike, sentences: int, what: str) -> Sums:
         raise InputError(f"{what} have the shape {size} for {sentences} sentences; give a number for each")
     if not (np.abs(found) <= MOST_OWN).all():
         raise InputError(f"{what} contain a number that is not finite, or beyond {MOST_OWN:,}")
-    return np.column_stack((np.rint(found * OWN_SCALE), np.ones(sentences)))
+    return found

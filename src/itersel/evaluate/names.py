@@ -44,6 +44,8 @@ OF_TEXT = tuple(name for name, one in METRICS.items() if not one.is_tokenized)
 # The metrics that `itersel compare` computes by default, and the metrics in the tables of a run.
 COMPARED = ("bleu", "chrf++", "ter")
 TABULATED = (*COMPARED, *(f"lowercased-{name}" for name in COMPARED))
+# The largest magnitude of numbers in a user's own score: sums of 9,000 of them, with six decimals, are exact.
+MOST_OWN = 10**6
 # Trials of approximate randomization, where their number is not stated.
 TRIALS = 10_000
 

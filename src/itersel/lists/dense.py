@@ -1,7 +1,8 @@
-"""Which features of another decoder's lists are dense: columns of a table instead of sparse rows.
+"""Decide which features of another decoder's lists are dense: columns of a table instead of sparse rows.
 
-For shards of a text, the lists' form or the names tell (`find_dense`). A tuner of a single text needs columns
-only if it searches along them, and then of all features (`columns_of_tuner`).
+For shards of a text, the form of the lists or the names of the features decide (`find_dense`). A tuner of a
+single text needs columns only if it searches along them, and then it needs columns of all features
+(`columns_of_tuner`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Numbers of translations given separately from the lists: extra features, and a quality to learn from."""
+"""Numbers of translations in files of their own: extra features, a quality, and users' own scores."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from itersel.errors import FilePath, InputError
+from itersel.evaluate.names import MOST_OWN
 from itersel.storage.arrays import Float64s
 from itersel.storage.files import read_lines
 from itersel.storage.formats import MAX_MAGNITUDE
@@ -45,7 +46,7 @@ class Numbers(NamedTuple):
 def read_numbers(values: FilePath | ArrayLike, what: str = "quality") -> Numbers:
     """Read numbers: from a file, each on its own line, or from an array, which messages call `what`."""
     if isinstance(values, str | os.PathLike):
-        return Numbers(_parse_numbers(values), what, values)
+        return Numbers(_parse_numbers(values, MAX_MAGNITUDE), what, values)
 
     try:
         numbers = np.array(values, np.float64)
@@ -59,7 +60,12 @@ def read_numbers(values: FilePath | ArrayLike, what: str = "quality") -> Numbers
     return Numbers(numbers, what, None)
 
 
-def _parse_numbers(path: FilePath) -> Float64s:
+def read_own_numbers(path: FilePath) -> Numbers:
+    """Read the numbers of a score of the user's own from a file, where they are checked: up to `MOST_OWN`."""
+    return Numbers(_parse_numbers(path, MOST_OWN), "score", path)
+
+
+def _parse_numbers(path: FilePath, most: float) -> Float64s:
     lines = read_lines(path)
     values = np.empty(len(lines))
     for row, line in enumerate(lines):
@@ -67,8 +73,9 @@ def _parse_numbers(path: FilePath) -> Float64s:
             value = parse_number(line.strip())
         except ValueError:
             value = math.nan
-        if not abs(value) <= MAX_MAGNITUDE:
-            raise InputError(f"'{line.strip()[:40]}' is not a finite number", path, row + 1)
+        if not abs(value) <= most:
+            expected = f"a finite number, up to {most:g}"
+            raise InputError(f"'{line.strip()[:40]}' is not {expected}", path, row + 1)
         values[row] = value
 
     return values

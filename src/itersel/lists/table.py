@@ -113,7 +113,7 @@ class ListTable(NamedTuple):
     dense: Float64s  # (H, C)
     dense_names: tuple[str, ...]  # (C)
     sparse: TranslationFeatures
-    text: StringTable = string_table(())  # (H): as a decoder has written them
+    text: StringTable = string_table(())  # (H): cleaned, or tokenised
     # int64 (M) and (N + 1): words of each reference, and the references of each sentence
     reference_length: Int64s = np.zeros(0, np.int64)
     reference_offset: Int64s = np.zeros(1, np.int64)

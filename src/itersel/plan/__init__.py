@@ -47,7 +47,7 @@ class Plan:
         return no_option(self.config.language_model.arpa or f"{self.files.results}/lm/lm.arpa.gz")
 
     def config_digest(self) -> str:
-        """Return a digest of all config values that results depend on."""
+        """Return a digest of all config values except the folder of compiled kernels."""
         return hashlib.sha256(repr(replace(self.config, cache="")).encode()).hexdigest()[:12]
 
     def explain_settings(self, wildcards: Any) -> str:

@@ -1,4 +1,4 @@
-"""Used by several parts of the plan: names of files, and how an experiment tunes on dev."""
+"""Name files, and tell how an experiment tunes on dev, for several parts of the plan."""
 
 from __future__ import annotations
 

@@ -49,30 +49,22 @@ class Epochs:
         learner = experiment.learner
         # the shards of a batch tuner are not trained
         assert isinstance(learner, Online)
-        k_best = never_null(experiment.k_best)
-        seed, measure_loss = never_null(experiment.seed), experiment.mixing.needs_loss
-
+        shared: dict[str, Any] = {
+            "features": experiment.features,
+            "k_best": never_null(experiment.k_best),
+            "learner": learner,
+            "seed": never_null(experiment.seed),
+            "measure_loss": experiment.mixing.needs_loss,
+        }
         if has_lists(self.config):
-            return as_json(
-                GivenListTrainSettings(
-                    features=experiment.features,
-                    k_best=k_best,
-                    learner=learner,
-                    seed=seed,
-                    measure_loss=measure_loss,
-                )
-            )
+            return as_json(GivenListTrainSettings(**shared))
 
         return as_json(
             TrainSettings(
-                features=experiment.features,
+                **shared,
                 templates=experiment.templates,
                 pop_limit=self.config.decoder.pop_limit,
                 max_span=self.config.grammar.max_span,
-                k_best=k_best,
-                learner=learner,
-                seed=seed,
-                measure_loss=measure_loss,
             )
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from itersel.config.splits import test_sets
 from itersel.config.values import Config
-from itersel.lists.numbers import read_numbers
+from itersel.lists.numbers import read_own_numbers
 
 
 def check_own_scores(
@@ -25,6 +25,6 @@ def check_own_scores(
 
 
 def _check(path: str, count: int | None) -> None:
-    numbers = read_numbers(path)
+    numbers = read_own_numbers(path)
     if count is not None:
         numbers.of_translations(count)

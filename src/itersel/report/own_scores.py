@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from itersel.errors import FilePath, InputError, suggest
 from itersel.evaluate.compare import own_counts
 from itersel.evaluate.metrics import Sums
 from itersel.lists.lookup import read_texts
-from itersel.lists.numbers import Numbers, read_numbers
+from itersel.lists.numbers import Numbers, read_own_numbers
 from itersel.storage.arrays import Float64s
 
 
@@ -40,25 +39,21 @@ def read_own_scores(
 
     # before the lists, which take longest
     listed = {
-        name: read_numbers(score.hypotheses) for name, score in files.scores.items() if score.hypotheses
+        name: read_own_numbers(score.hypotheses) for name, score in files.scores.items() if score.hypotheses
     }
     found = {name: _of_systems(score, texts) for name, score in files.scores.items()}
     for name, numbers in _of_lists(files, listed, texts, preparation).items():
         found[name] |= numbers
 
     return {
-        system: {
-            name: own_counts(numbers[system], len(text.lines), f"the numbers for {os.fspath(text.path)}")
-            for name, numbers in found.items()
-            if system in numbers
-        }
-        for system, text in texts.items()
+        system: {name: own_counts(numbers[system]) for name, numbers in found.items() if system in numbers}
+        for system in texts
     }
 
 
 def _of_systems(score: OwnNumbers, texts: Mapping[str, Text]) -> dict[str, Float64s]:
     return {
-        system: read_numbers(path).of_translations(len(texts[system].lines))
+        system: read_own_numbers(path).of_translations(len(texts[system].lines))
         for system, path in score.systems.items()
     }
 

@@ -61,7 +61,7 @@ class Finished(NamedTuple):
     folder: Path
     config: Config
     table: Content
-    settings: Content  # the value of every key when it last ran
+    settings: Content  # what was `recorded` when it last ran
     versions: Mapping[str, str]  # of packages, then
     training_pairs: int | None  # `None` if unknown
 

@@ -30,7 +30,7 @@ OF_TEXT = re.compile(r"data\..*")
 class RunSettings(NamedTuple):
     """The settings of a finished run, and what is known of the scores of its experiments."""
 
-    settings: Content  # the value of every key
+    settings: Content  # the value of every key, except those that change no result
     versions: Mapping[str, str]  # of packages
     pairs: int | None  # on which it was trained; `None` if unknown
     scores: Mapping[str, Scores]  # of its experiments

@@ -1,4 +1,6 @@
-"""Joint feature selection: which columns of the shard weights to keep; and W.h5 (docs/formats.md, Selection).
+"""Joint feature selection: which columns of the shard weights to keep, and selection.h5.
+
+docs/formats.md describes the file.
 
 Source: Simianer, Riezler & Dyer (2012), section 3.
 """

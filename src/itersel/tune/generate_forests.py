@@ -32,19 +32,15 @@ if TYPE_CHECKING:
 
 
 def generate_forests(
-    path: FilePath,
-    shard: Shard,
-    decoder: Decoder,
-    weights: Weights,
-    settings: ForestSettings,
-    iteration: int = 1,
-    number: int = 0,
+    path: FilePath, shard: Shard, decoder: Decoder, weights: Weights, settings: ForestSettings
 ) -> None:
     """Write the forests of all sentences of a shard; see `itersel.tune.generate_lists.generate_lists`."""
     vectors = decoder.weight_vectors(weights)
     names = (*decoder.dense_names, SPARSE_SUM) if decoder.use_sparse else decoder.dense_names
 
-    attributes = header_attributes("forests", number, iteration, recorded(settings), shard.digest(), names)
+    attributes = header_attributes(
+        "forests", settings.shard, settings.iteration, recorded(settings), shard.digest(), names
+    )
     has_several = shard.sentence_reference_offset.shape[0] > 0
 
     with write_rows(path, FORMAT, len(names), attributes, has_several) as writer:

@@ -32,23 +32,17 @@ NO_NAMES = string_table(())
 
 
 def generate_lists(
-    path: FilePath,
-    shard: Shard,
-    decoder: Decoder,
-    weights: Weights,
-    settings: KBestSettings,
-    iteration: int = 1,
-    number: int = 0,
+    path: FilePath, shard: Shard, decoder: Decoder, weights: Weights, settings: KBestSettings
 ) -> None:
     """Write the k-best lists of all sentences of a shard with references, whole or not at all.
 
-    The file records the settings of the decoder, the iteration (from 1), and the `number` of the shard.
+    The file records the settings of the decoder, the iteration, and the number of the shard.
     """
     vectors, names = decoder.weight_vectors(weights), decoder.dense_names
     words = shard.vocabulary.to_list()
 
     attributes = header_attributes(
-        "k-best-lists", number, iteration, recorded(settings), shard.digest(), names
+        "k-best-lists", settings.shard, settings.iteration, recorded(settings), shard.digest(), names
     )
     has_several = shard.sentence_reference_offset.shape[0] > 0
     features = shard.feature_key, shard.feature_name

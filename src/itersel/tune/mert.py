@@ -65,9 +65,10 @@ class ExactSearch(ABC):
         """Return all translations that may be the best at some point weights + x * direction."""
 
     def intervals(self, weights: Float64s, direction: Float64s) -> tuple[Float64s, Float64s]:
-        """Return the quality at all points weights + x * direction, both float64 (C).
+        """Return where on a line, weights + x * direction, the best translations change, and their quality.
 
-        Returns the beginning of each interval and its BLEU, as `bleu_along_line` does, or its mean quality.
+        Both vectors are float64 (C). Returns the x at which each interval begins, and in it BLEU, as
+        `bleu_along_line` does, or the mean quality.
         """
         found = self.candidates(weights, direction)
         start, place, lines = envelope_bends(found.intercept, found.slope, found.offset)

@@ -86,8 +86,9 @@ def current_versions() -> dict[str, str]:
 def write_run(results: Path, config: Mapping[str, Any], settings: Config) -> None:
     """Write the config of a run that starts, its settings, and the versions, if they have changed.
 
-    The config is the content of the YAML file; `settings` are the value of every key that the jobs use.
-    Versions of runs before, with which some of the results may have been made, are kept as ``earlier``.
+    The config is the content of the YAML file; `settings` are the values that the jobs use, which are
+    `recorded` without keys that change no result. Versions of runs before, with which some of
+    the results may have been made, are kept as ``earlier``.
     """
     versions, (before, earlier) = current_versions(), _recorded_versions(results)
     # packages that one of them did not record may have been the same
