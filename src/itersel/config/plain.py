@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # The forms of a section that has several, by name.
 Forms = Mapping[str, type]
+# Files do not record keys whose declaration has one of these properties (`itersel.config.options.option`).
+NOT_RECORDED = ("place", "changes_no_result", "recorded_otherwise")
 
 
 def plain(value: Any, forms: Forms | None = None, without: Collection[str] = ()) -> Any:
@@ -53,5 +55,5 @@ def recorded(settings: DataclassInstance) -> dict[str, Any]:
 
     Keys that are recorded in another way are left out, too.
     """
-    values: dict[str, Any] = plain(settings, without=("place", "changes_no_result", "recorded_otherwise"))
+    values: dict[str, Any] = plain(settings, without=NOT_RECORDED)
     return values

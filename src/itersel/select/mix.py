@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 from itersel.config.mixing import Mixing, PathFollowing, Selection
-from itersel.config.plain import plain
+from itersel.config.plain import NOT_RECORDED, plain
 from itersel.config.steps import MixSettings
 from itersel.errors import FilePath, InputError
 from itersel.run.progress import progress
@@ -241,7 +241,8 @@ def _attributes(settings: MixSettings) -> dict[str, str | int | float]:
 
 def recorded_keys(mixing: Mixing | type[Mixing]) -> tuple[str, ...]:
     """Return the attributes that record the keys of a mixing: the norm, which every file has, first."""
-    declared = (item.name for item in fields(cast(Any, mixing)) if "changes_no_result" not in item.metadata)
+    keys = fields(cast(Any, mixing))
+    declared = (item.name for item in keys if item.metadata.keys().isdisjoint(NOT_RECORDED))
     return tuple(dict.fromkeys(["norm", *declared]))
 
 
