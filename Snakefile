@@ -48,6 +48,13 @@ rule all:
         table=f"{RESULTS}/report/table.txt",
         corpus=f"{RESULTS}/report/corpus.txt",
         tasks=[f"{RESULTS}/report/tasks.{split}.txt" for split in TABLES.task_splits],
+        # no other job may need them any more, but they are what the run is for
+        systems=[
+            path
+            for stage in BEST
+            for name in ("weights.h5", "system.json")
+            for path in FILES.experiments(list(EXPANDED_CONFIG.experiments), f"{stage}/{name}")
+        ],
         resources=FILES.experiments(TRANSLATING, "best/resources.json"),
         selections=FILES.experiments(EPOCHS.selecting, "selection.txt"),
         paper=multiext(f"{RESULTS}/report/table", ".tex", ".md"),

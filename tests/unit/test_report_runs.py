@@ -25,7 +25,7 @@ from itersel.evaluate.metrics import make_metrics
 from itersel.evaluate.significance import sign_test
 from itersel.report.comparison import Translations, compare_systems
 from itersel.report.runs import compare_runs, read_runs
-from itersel.report.runs_table import MEAN, latex, markdown, render_runs, text_table, tsv_table
+from itersel.report.runs_table import MEAN, latex, markdown, render_runs, text_table, tsv_table, views
 
 NAMES = ["first", "second", "third"]
 TOKENIZED, THIRD = ["--metric", "tokenized-bleu"], ["--baselines", "third"]
@@ -396,3 +396,21 @@ def test_columns_about_all_runs_come_first_on_the_page(runs):
     names = [re.sub("<wbr>", "", one) for one in headings]
     assert names[:2] == [MEAN, content["runs"][0]["name"]]
     assert names.count(MEAN) == 2
+
+
+@pytest.mark.parametrize("by", ["tokenized-bleu", "ter"])
+def test_a_copy_of_a_run_is_no_more_evidence(runs, tmp_path, by):
+    """Runs with the same test set: the same sentences are exchanged, and drawn, in both."""
+    again = tmp_path / "copy"
+    shutil.copytree(runs[0].folder, again)
+    alone, twice = (
+        compare_runs(read_runs(folders), ["first"], by, trials=200)
+        for folders in ([runs[0].folder], [runs[0].folder, again])
+    )
+    for name in NAMES[1:]:
+        one, both = (system(content, name)["difference"] for content in (alone, twice))
+        assert [both[key] for key in ("mean", "interval", "p")] == [
+            one[key] for key in ("mean", "interval", "p")
+        ]
+    view, _ = views(twice)
+    assert view.sentences == len(runs[0].references)

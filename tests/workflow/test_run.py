@@ -139,6 +139,15 @@ def test_a_single_file_is_recreated_by_name(copy, finished):
     assert copy.planned() == {}
 
 
+@pytest.mark.parametrize("name", ["weights.h5", "system.json"])
+def test_a_deleted_system_is_made_again(copy, finished, name):
+    """It is a result, although the table, which exists, needs no part of it any more."""
+    (copy.results / "experiments/selected/best" / name).unlink()
+    assert copy.planned()["choose_epoch"] == 1
+    copy.run("--cores", "2")
+    assert copy.contents() == finished.contents()
+
+
 def selected(**settings):
     return {"experiments": settings}
 

@@ -86,6 +86,8 @@ LIST_TEXTS, HAS_LISTS = PLAN.list_texts, has_lists(EXPANDED_CONFIG)
 TRANSLATING = [] if HAS_LISTS else list(EXPANDED_CONFIG.experiments)
 
 RESULTS = FILES.results
+# Folders of the best epochs of an experiment: on devtest, and on the own devtest of a test set.
+BEST = ["best", *(f"best-{name}" for name in TEXTS.own_devtests)]
 # Lists of files that were deleted after a run. Mixing depends on a list alone, so Snakemake has to take it for missing,
 # to make the missing files again. Jobs that use the files of other lists depend on each of them.
 STALE = (
@@ -142,7 +144,7 @@ wildcard_constraints:
     shard=r"\d+",
     epoch=r"\d+",
     iteration=r"\d+",
-    stage=rf"{one_of(['best', *(f'best-{name}' for name in TEXTS.own_devtests)])}|epoch-\d+",
+    stage=rf"{one_of(BEST)}|epoch-\d+",
     experiment=one_of(EXPANDED_CONFIG.experiments),
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,6 +49,7 @@ from itersel.report.runs_settings import RunSettings, compare_settings, varied_n
 from itersel.report.scores import Scores, better_than, describe_test
 from itersel.results import CORPUS, EVALUATION, EXPERIMENTS, PREPARATION, RUN, TABLE
 from itersel.storage.arrays import Float64s
+from itersel.storage.files import read_lines
 from itersel.storage.text_table import Content
 
 # Scores that are recomputed from the counts differ from those in the table by rounding at most.
@@ -150,8 +152,11 @@ def compare_runs(
     `TABULATED` (`itersel.evaluate.names`). Returns the content of the JSON file, see docs/formats.md.
     """
     shared = _shared_experiments(runs, baselines)
+    # the same sentences are exchanged and drawn together: repeating them is no evidence about other text
+    texts = _numbers_of_texts(runs)
     compared = [
-        _compare(run, shared, baselines, by, trials, (seed, number)) for number, run in enumerate(runs)
+        _compare(run, shared, baselines, by, trials, (seed, text))
+        for run, text in zip(runs, texts, strict=True)
     ]
 
     everywhere = {name for run in runs for name in run.systems}
@@ -174,8 +179,9 @@ def compare_runs(
                 if by == TOKENIZED_BLEU
                 else run.scored["signatures"][by],
                 "baseline": one.baseline,
+                "text": text,
             }
-            for run, one in zip(runs, compared, strict=True)
+            for run, one, text in zip(runs, compared, texts, strict=True)
         ],
         "systems": [_describe(number, name, compared, by) for number, name in enumerate(shared, 1)],
         "left_out": {
@@ -184,6 +190,30 @@ def compare_runs(
         "settings": compare_settings([*settings.values()], shared),
         "varied": varied_numbers(settings, shared),
     }
+
+
+def _numbers_of_texts(runs: Sequence[Finished]) -> list[int]:
+    """Return a number for each run, the same for runs whose test sets have the same references."""
+    digests = [_digest_of_references(run) for run in runs]
+    return [digests.index(digest) for digest in digests]
+
+
+def _digest_of_references(run: Finished) -> bytes:
+    """Return a digest of the references of all test sets, however they were tokenised."""
+    digest = hashlib.sha256()
+    for test_set in run.table["test_sets"]:
+        for path in _references(run, test_set["name"]):
+            for line in read_lines(path):
+                digest.update(f"{''.join(line.split()).lower()}\n".encode())
+            digest.update(b"\0")
+    return digest.digest()
+
+
+def _references(run: Finished, test_set: str) -> list[Path]:
+    found = references_of(run.folder / CORPUS, split_of_test_set(test_set))
+    if not found:
+        raise InputError(f"has no references of '{test_set}'; run snakemake again", run.folder)
+    return found
 
 
 def _shared_experiments(runs: Sequence[Finished], baselines: Sequence[str]) -> list[str]:
@@ -239,7 +269,7 @@ def _compare(
     trials: int,
     seed: tuple[int, int],
 ) -> Compared:
-    """Compare all experiments of a run with its baseline; `seed` includes the number of the run."""
+    """Compare all experiments of a run with its baseline; `seed` includes the number of its text."""
     rows = run.rows(by)
     scores = {name: rows[name][0] for name in shared}
 
@@ -304,9 +334,7 @@ def _tokenized_test_sets(run: Finished) -> list[_TestSet]:
     """Return the test sets of a run for tokenised BLEU."""
     found = []
     for name in (one["name"] for one in run.table["test_sets"]):
-        paths = references_of(run.folder / CORPUS, split_of_test_set(name))
-        if not paths:
-            raise InputError(f"has no references of '{name}'; run snakemake again", run.folder)
+        paths = _references(run, name)
         lines = read_references(paths)
         found.append(_TestSet(name, make_bleu(lines, run.config.evaluation.tokenize), lines, paths[0]))
     return found

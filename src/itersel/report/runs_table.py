@@ -43,7 +43,8 @@ def views(content: Content, has_intervals: bool = False) -> list[View]:
     """
     runs, systems, name = content["runs"], content["systems"], title_of(content["metric"])
     alpha = content["significance"]["alpha"]
-    size = sum(run["sentences"] for run in runs), max(run["references"] for run in runs)
+    sentences = {run["text"]: run["sentences"] for run in runs}
+    size = sum(sentences.values()), max(run["references"] for run in runs)
 
     first = [Column("system", True), Column("experiment", False)]
     of_runs = [Column(run["name"], True) for run in runs]
