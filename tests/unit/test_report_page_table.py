@@ -1,11 +1,13 @@
 """The columns of the table on the page: settings, differences from the baseline, p-values."""
 
+import pytest
 from tests.scored import make_system
 
 from itersel.config.reading import read_config
 from itersel.report.comparison import Output, Translations, compare_systems
 from itersel.report.page.settings import settings_table
 from itersel.report.page.table import table_view
+from itersel.report.table import text_table, tsv_table
 
 REFERENCES = ["a b c d e", "f g h i j k", "l m n o p"]
 TEXTS = [REFERENCES, [line.replace("c", "x") for line in REFERENCES], [line[2:] for line in REFERENCES]]
@@ -36,6 +38,19 @@ def test_settings_that_all_share_are_in_the_caption():
     for said in ("learner perceptron", "4 shards", "tuned on train", "features all", "epoch 2 of 2"):
         assert said in view.caption
     assert "mixing" not in view.caption
+
+
+@pytest.mark.parametrize(("by", "title", "shown"), [("quality", "quality", "0.7500"), ("ter", "TER", "0.75")])
+def test_the_score_by_which_epochs_were_chosen(by, title, shown):
+    """It has a column of its own on the page, in text and in TSV, unless it is tokenised BLEU."""
+    chosen = {"chosen_by": by, "devtest_scores": (0.5, 0.75)}
+    systems = [make_system("one", **chosen), Output("online"), make_system("two", **chosen)]
+    table = compare_systems([Translations("test", systems, TEXTS, [REFERENCES])], trials=20)
+    (view,) = table_view(table)
+    assert [cell.text for cell in column(view, f"devtest {title}")] == [shown, "-", shown]
+    assert f"devtest {title}" in text_table(table)[0]
+    names, *rows = (line.split("\t") for line in tsv_table(table))
+    assert [row[names.index(f"devtest_{title.lower()}")] for row in rows] == [shown, "-", shown]
 
 
 def test_a_single_experiment_shares_nothing():

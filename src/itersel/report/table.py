@@ -9,7 +9,7 @@ from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import COMPARED, METRICS, TABULATED, TOKENIZED_BLEU, title_of
 from itersel.report.baseline import baseline_and_best, is_experiment
 from itersel.report.columns import ON_DEVTEST, ON_TEST
-from itersel.report.scores import REPEATED, MeanScore
+from itersel.report.scores import REPEATED, MeanScore, summarize
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
 DEVTEST = "devtest"
@@ -54,8 +54,23 @@ NOTHING = Cell("-", "")
 NO_SCORE: Content = {"mean": None, "deviation": None, "interval": (None, None), "better_than": None, "p": {}}
 
 
-def cells(system: Content) -> dict[str, Cell]:
-    """Return the cells of a system by title; pooled test sets have none about epochs, which may differ."""
+def choosing_score(one: Content) -> str | None:
+    """Return the score by which epochs were chosen; None for tokenised BLEU, and for pooled test sets."""
+    runs = next(filter(is_experiment, one["systems"]))["runs"]
+    chosen_by: str | None = runs[0].get("chosen_by")
+    return None if chosen_by == TOKENIZED_BLEU else chosen_by
+
+
+def title_of_choice(metric: str) -> str:
+    """Return the title of the column of the score by which epochs were chosen."""
+    return f"{DEVTEST} {title_of(metric)}"
+
+
+def cells(system: Content, chosen_by: str | None = None) -> dict[str, Cell]:
+    """Return the cells of a system by title; pooled test sets have none about epochs, which may differ.
+
+    `chosen_by` is the `choosing_score`.
+    """
     runs, shards = system["runs"], system["shards"]
     row = {
         "system": Cell(str(system["system"]), system["system"]),
@@ -68,12 +83,16 @@ def cells(system: Content) -> dict[str, Cell]:
     }
 
     if "devtest" in system and not is_experiment(system):
-        row |= dict.fromkeys(("active features", ON_DEVTEST, "epoch"), NOTHING)
+        choice = [] if chosen_by is None else [title_of_choice(chosen_by)]
+        row |= dict.fromkeys(("active features", ON_DEVTEST, *choice, "epoch"), NOTHING)
     elif "devtest" in system:
         active = sum(run["active_features"] for run in runs) / len(runs)
         epochs = ", ".join(str(run["epoch"]) for run in runs)
         row["active features"] = Cell(f"{active:.0f}", active)
         row[ON_DEVTEST] = score_cell(system["devtest"])
+        if chosen_by is not None:
+            reached = summarize([run["devtest_scores"][run["epoch"] - 1] for run in runs])
+            row[title_of_choice(chosen_by)] = score_cell(reached._asdict(), chosen_by)
         planned = len(runs[0]["devtest_bleu"])
         trained = ", ".join(str(planned - run["passed_on"]) for run in runs)
         note = f" ({trained} trained)" if any(run["passed_on"] for run in runs) else ""
@@ -136,7 +155,11 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
     for one in all_test_sets(table):
         if table["pooled"]:
             lines.append(f"{_title(one)}:")
-        rows = [{title: cell.text for title, cell in cells(system).items()} for system in one["systems"]]
+        chosen_by = choosing_score(one)
+        rows = [
+            {title: cell.text for title, cell in cells(system, chosen_by).items()}
+            for system in one["systems"]
+        ]
         lines += [*aligned(rows, WORDS), ""]
         for names in (COMPARED, TABULATED[len(COMPARED) :], own_scores(one)):
             if names and one["signatures"].keys() >= set(names):
@@ -218,7 +241,7 @@ def _spreadsheet_row(one: Content, system: Content, baseline: str | None, alpha:
     """
     row: dict[str, object] = {
         "test set": one["name"],
-        **{key: cell.text for key, cell in cells(system).items()},
+        **{key: cell.text for key, cell in cells(system, choosing_score(one)).items()},
     }
     row |= {"shards": _word(system["shards"]).text, "runs": len(system["runs"])}
 

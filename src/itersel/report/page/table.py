@@ -20,8 +20,10 @@ from itersel.report.table import (
     Cell,
     all_test_sets,
     cells,
+    choosing_score,
     own_scores,
     score_cell,
+    title_of_choice,
     told_p,
 )
 from itersel.storage.json_files import check_numbers
@@ -145,7 +147,8 @@ def _differing(settings: Content) -> dict[str, dict[str, str]]:
 
 def _view(one: Content, shown: Shown) -> View:
     is_pooled, systems = one["name"] == POOLED, one["systems"]
-    rows = [cells(system) for system in systems]
+    chosen_by = choosing_score(one)
+    rows = [cells(system, chosen_by) for system in systems]
     for row, system in zip(rows, systems, strict=True):
         if "active features" in row and is_experiment(system):
             active = row["active features"].value
@@ -168,7 +171,8 @@ def _view(one: Content, shown: Shown) -> View:
     columns = {title: [row[title] for row in rows] for title in ("system", "experiment", *own)}
     columns |= {**varied, **{title: column for title, (column, _) in scores.items()}}
     if not is_pooled:
-        after = (*(title for title in OF_EPOCHS if title not in agreed), *COSTS)
+        choice = [] if chosen_by is None else [title_of_choice(chosen_by)]
+        after = (*choice, *(title for title in OF_EPOCHS if title not in agreed), *COSTS)
         columns |= {title: [row[title] for row in rows] for title in after}
 
     titles = [
