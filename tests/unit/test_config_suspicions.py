@@ -1,6 +1,7 @@
 """Warnings of `itersel config check` about sides that are swapped, shifted or in another language."""
 
 import random
+import re
 
 import pytest
 
@@ -63,6 +64,19 @@ def test_shifted_lines(shift):
     assert f"{'up' if shift > 0 else 'down'} by {abs(shift)} line" in warning
     # too few lines to tell
     assert found((german[:40], moved[:40])) == []
+
+
+@pytest.mark.parametrize("change", ["lost", "doubled"])
+@pytest.mark.parametrize("line", [10, 120, 700])
+def test_lines_shifted_from_some_line_on(change, line):
+    """One lost line is the usual case; in a long text, it may be beyond the first lines."""
+    german, english = pairs(900, 2)
+    moved = [*english[:line], *english[line + 1 :], ""] if change == "lost" else None
+    moved = moved or [*english[:line], *english[line - 1 : -1]]
+    [warning] = found((german, moved))
+    assert f"{'down' if change == 'lost' else 'up'} by 1 line" in warning
+    place = re.search("([0-9]+) to ([0-9]+)", warning)
+    assert int(place[1]) - 50 <= line <= int(place[2])
 
 
 def test_other_sentences():

@@ -140,6 +140,7 @@ def test_killed_commands_of_a_log():
 Command 'set -euo pipefail;  itersel train --shard 'a b' &> l' returned non-zero exit status 137.
 Command 'set -euo pipefail;  itersel step mix' died with <Signals.SIGSEGV: 11>.
 Command 'set -euo pipefail;  itersel decode' returned non-zero exit status 1.
+Command 'set -euo pipefail;  itersel step kbest' returned non-zero exit status 130.
 """
     train, mix = killed_commands(log)
     assert train == "killed by SIGKILL: itersel train --shard 'a b' &> l"

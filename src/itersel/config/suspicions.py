@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from operator import itemgetter
 from statistics import correlation, fmean, stdev
+from typing import NamedTuple
 
 from itersel.config.near_duplicates import NearDuplicates
 from itersel.config.tuners import Batch
@@ -25,6 +26,8 @@ SIDES = ("source", "target")
 # How many pairs tell whether the lengths of two sides go together, which correlation they then have at least,
 # and by how many lines they may be shifted.
 ENOUGH, LEAST_CORRELATION, MOST_SHIFT = 50, 0.3, 3
+# Lines of a window, in which lines may be shifted that are not before; so many pairs tell, see above.
+WINDOW = ENOUGH
 # The variation of lengths, relative to their mean, below which they tell nothing.
 LEAST_VARIATION = 0.1
 # The share of near-duplicates in a held-out set from which a warning counts them.
@@ -57,6 +60,15 @@ _PUNCTUATION = re.compile(r"\w [.,](?: |$)"), re.compile(r"\w[.,](?: |$)")
 _STRIPPED = ".,;:!?\"'()[]“”„«»"
 
 
+class _Slip(NamedTuple):
+    """A window of pairs whose lengths only go together if the target is moved."""
+
+    line: int  # the first, from 1
+    measured: float  # correlation of the lengths
+    shift: int  # by how many lines the target is moved
+    best: float  # correlation then
+
+
 @dataclass
 class _Found:
     """What is known about the pairs of a split."""
@@ -66,6 +78,7 @@ class _Found:
     correlation: dict[int, float]  # of the lengths of the two sides, the target moved by some lines
     is_tokenized: bool
     has_header: bool
+    slip: _Slip | None = None  # where lines begin to be shifted
     pairs: int = 0
     empty: int = 0
     longest: int = 0  # words of a reference
@@ -90,6 +103,7 @@ class Suspicions:
             self._splits[split] = self._look_at_first(block)
         found = self._splits[split]
 
+        found.slip = found.slip or _find_slip(block, found.pairs)
         found.pairs += block.size
         found.empty += sum(not line.strip() for line in block.target)
         references = chain(block.target, *(block.further or ()))
@@ -206,19 +220,21 @@ class Suspicions:
     def _shifts(self) -> Iterator[str]:
         """Yield a warning for each split whose lines are probably not translations of each other."""
         for split, found in self._splits.items():
-            measured = found.correlation.get(0, 1.0)
-            if measured >= LEAST_CORRELATION:
-                continue
+            what = f"the lengths of source and target of {split} do not go together"
+            slip, measured = found.slip, found.correlation.get(0, 1.0)
 
-            shift, best = max(found.correlation.items(), key=itemgetter(1))
-            advice = "are they translations of each other?"
-            if best > 2 * LEAST_CORRELATION:
-                lines = f"{abs(shift)} line{'s' * (abs(shift) > 1)}"
-                advice = f"it is {best:.2f} if the target is moved {'up' if shift > 0 else 'down'} by {lines}"
-            yield (
-                f"the lengths of source and target of {split} do not go together (correlation "
-                f"{measured:.2f}): {advice}"
-            )
+            if slip is not None and slip.line > 1:
+                yield (
+                    f"{what} in lines {slip.line:,} to {slip.line + WINDOW - 1:,} (correlation "
+                    f"{slip.measured:.2f}): {_moved(slip.shift, slip.best)}; is there a line too many or too "
+                    "few before?"
+                )
+            elif measured < LEAST_CORRELATION:
+                shift, best = max(found.correlation.items(), key=itemgetter(1))
+                advice = "are they translations of each other?"
+                if best > 2 * LEAST_CORRELATION:
+                    advice = _moved(shift, best)
+                yield f"{what} (correlation {measured:.2f}): {advice}"
 
     def _near_duplicates(self) -> Iterator[str]:
         for split, found in self._splits.items():
@@ -285,14 +301,33 @@ def _correlations(source: Sequence[str], target: Sequence[str]) -> dict[int, flo
     if len(first) < ENOUGH or any(stdev(one) < LEAST_VARIATION * fmean(one) for one in (first, second)):
         return {}
 
-    found = {}
-    for shift in range(-MOST_SHIFT, MOST_SHIFT + 1):
+    found: dict[int, float] = {}
+    for shift in sorted(range(-MOST_SHIFT, MOST_SHIFT + 1), key=abs):
+        if found.get(0, 0.0) >= LEAST_CORRELATION:
+            # they go together as they are, which takes least time to find
+            break
         # line i of the source and line i + shift of the target
         begin, end = max(0, -shift), len(first) - max(0, shift)
         sides = first[begin:end], second[begin + shift : end + shift]
         if all(len(set(side)) > 1 for side in sides):
             found[shift] = correlation(*sides)
     return found
+
+
+def _find_slip(block: Bitext, before: int) -> _Slip | None:
+    """Return the first window of a block, after so many pairs, in which the target seems to be shifted."""
+    for begin in range(0, block.size - WINDOW + 1, WINDOW):
+        window = slice(begin, begin + WINDOW)
+        found = _correlations(block.source[window], block.target[window])
+        shift, best = max(found.items(), key=itemgetter(1), default=(0, 0.0))
+        if found.get(0, 1.0) < LEAST_CORRELATION and best > 2 * LEAST_CORRELATION:
+            return _Slip(before + begin + 1, found[0], shift, best)
+    return None
+
+
+def _moved(shift: int, best: float) -> str:
+    lines = f"{abs(shift)} line{'s' * (abs(shift) > 1)}"
+    return f"it is {best:.2f} if the target is moved {'up' if shift > 0 else 'down'} by {lines}"
 
 
 def _share(words: Counter[str], known: set[str]) -> float:

@@ -17,6 +17,7 @@ def killed_commands(log: str) -> list[str]:
     lines, names = [], {one.value: one.name for one in signal.Signals}
     for command, number, status in COMMAND.findall(log):
         killer = int(number) if number else int(status) - 128
-        if killer > 0:
+        # Ctrl-C ends the processes of all jobs, which is no news
+        if killer > 0 and killer != signal.SIGINT:
             lines.append(f"killed by {names.get(killer, f'signal {killer}')}: {command}")
     return lines

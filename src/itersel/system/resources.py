@@ -10,7 +10,7 @@ from typing import Any
 from itersel.config.options import check_section
 from itersel.config.search import Grammar, Search
 from itersel.errors import FilePath, InputError
-from itersel.results import RESOURCES
+from itersel.results import RESOURCES, SYSTEM, WEIGHTS
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
 
 RESOURCE_FILES = ("model", "index", "preparation", "recaser")
@@ -55,6 +55,10 @@ def read_resources(folder: FilePath) -> Resources:
     """Read the description in the folder of a system, resolve its paths, and check that the files exist."""
     path = Path(folder) / RESOURCES
     if not path.is_file():
+        if (path.parent / SYSTEM).is_file():
+            # a run with data.kind: lists has no models
+            why = "was trained on n-best lists of another decoder; use itersel rescore with its"
+            raise InputError(f"{why} {WEIGHTS}, or run the workflow again", folder)
         raise InputError(
             f"has no {RESOURCES}; name a folder experiments/NAME/best of a finished run, or a bundle", folder
         )
