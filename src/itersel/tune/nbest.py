@@ -117,7 +117,8 @@ class PreparedLists(NamedTuple):
 
     def tune(self, seed: int) -> TunedLists:
         """Tune with a seed."""
-        problem = self.problem._replace(seed=(seed,))
+        # as in the first iteration of a run, which finds the same weights on these lists
+        problem = self.problem._replace(seed=(seed, 1))
         found = run_tuner(self.settings, problem, self.name)
         return TunedLists(
             make_weights(found.weights.to_dict() | self.others),
