@@ -39,9 +39,9 @@ def requests_of_rules(root, text):
     source = "\n".join(path.read_text() for path in sorted((root / "workflow/rules").glob("*.smk")))
     _, *parts = re.split(r"^ *(?:use )?rule .*?(\w+)(?: with)?:$", source, flags=re.MULTILINE)
     found = zip(parts[::2], parts[1::2], strict=True)
-    written = {name: re.search(r"\*\*(TEXT\..*),$", body, re.MULTILINE) for name, body in found}
-    assert sum(map(bool, written.values())) == source.count("**TEXT.")
-    names = {"TEXT": text, "SYSTEMS": 1}
+    written = {name: re.search(r"\*\*(SIZES\..*),$", body, re.MULTILINE) for name, body in found}
+    assert sum(map(bool, written.values())) == source.count("**SIZES.")
+    names = {"SIZES": text, "SYSTEMS": 1}
     return {name: eval(match[1], names) for name, match in written.items() if match}
 
 

@@ -69,12 +69,12 @@ def test_init_with_an_experiment(root, tmp_path, capsys):
         project = tmp_path / name
         assert main(["init", "--experiment", name, str(project)]) == 0
         command = capsys.readouterr().out.splitlines()[-1].split()
-        assert command[:3] == ["itersel", "run", "--configfile"]
+        assert command[:2] == ["snakemake", "--configfile"]
         content = {}
-        first = project / command[3]
+        first = project / command[2]
         schema = first.read_text().partition("$schema=")[2].partition("\n")[0]
         assert first.parent.joinpath(schema).is_file()
-        for file in command[3:]:
+        for file in command[2:]:
             for key, value in yaml.safe_load((project / file).read_text()).items():
                 content[key] = {**content.get(key, {}), **value} if isinstance(value, dict) else value
         assert content["name"] == read_config(content).name
