@@ -118,6 +118,20 @@ def test_outputs_do_not_depend_on_the_locale(tmp_path):
     assert done.stdout.decode("utf-8").splitlines()[-1] == "häuser\u3042\t1.5"
 
 
+def test_names_of_files_do_not_depend_on_the_locale(tmp_path):
+    """Nor do the messages about them."""
+    environment = {**os.environ, "LC_ALL": "C"}
+    folder = tmp_path / "prüfung あ"
+    folder.mkdir()
+    (folder / "wörter").write_text("häuser 1.5\n", encoding="utf-8")
+    command = [sys.executable, "-m", "itersel.cli.main", "weights", "show"]
+    for name, status, stream in (("wörter", 0, "stdout"), ("fehlt é", 1, "stderr")):
+        words = [*command, f"{folder.name}/{name}"]
+        found = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, check=False)
+        assert found.returncode == status
+        assert ("häuser" if status == 0 else f"{folder.name}/{name}") in getattr(found, stream).decode()
+
+
 def test_out_of_memory_is_one_line(monkeypatch, refused):
     monkeypatch.setattr(itersel.cli.weights, "_show", Mock(side_effect=MemoryError))
     refused(["weights", "show", "x"], "itersel weights:")
