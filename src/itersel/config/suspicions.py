@@ -226,8 +226,8 @@ class Suspicions:
             if slip is not None and slip.line > 1:
                 yield (
                     f"{what} in lines {slip.line:,} to {slip.line + WINDOW - 1:,} (correlation "
-                    f"{slip.measured:.2f}): {_moved(slip.shift, slip.best)}; is there a line too many or too "
-                    "few before?"
+                    f"{slip.measured:.2f}): {_moved(slip.shift, slip.best)}; is there an extra or a missing "
+                    "line above?"
                 )
             elif measured < LEAST_CORRELATION:
                 shift, best = max(found.correlation.items(), key=itemgetter(1))
