@@ -53,7 +53,9 @@ rule all:
             path
             for stage in BEST
             for name in ("weights.h5", "system.json")
-            for path in FILES.experiments(list(EXPANDED_CONFIG.experiments), f"{stage}/{name}")
+            for path in FILES.experiments(
+                list(EXPANDED_CONFIG.experiments), f"{stage}/{name}"
+            )
         ],
         resources=FILES.experiments(TRANSLATING, "best/resources.json"),
         selections=FILES.experiments(EPOCHS.selecting, "selection.txt"),
