@@ -161,6 +161,15 @@ def seeds(text: str) -> tuple[int, ...]:
     return tuple(found)
 
 
+def fold(text: str) -> tuple[int, int]:
+    """Parse ``F/N``, fold F (from 0) of N (2 or more)."""
+    found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
+    number, folds = map(int, found.groups()) if found else (0, 0)
+    if folds < 2 or number >= folds:
+        refuse(text, "a fold of two or more: 0/2, 1/2, 0/3, ...")
+    return number, folds
+
+
 def split(text: str) -> str:
     """Parse the name of a split, or ``hash``."""
     from itersel.corpus.text_names import SPLITS, is_test_set_name

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_options, add_output, add_settings, not_negative
+from itersel.cli.arguments import (
+    add_files,
+    add_optional_files,
+    add_options,
+    add_output,
+    add_settings,
+    not_negative,
+)
 from itersel.config.cutting import GivenListSettings
 from itersel.config.plain import recorded
 from itersel.config.settings import read_settings
@@ -14,11 +21,21 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Build a training shard (HDF5) from another decoder's n-best lists, which 'itersel step shard "
         "--nbest' has cut. Translations are cleaned like their references; equal ones of a sentence count "
-        "once."
+        "once. Features of their text can be added, for which --aligner, --lexicon and --model are needed."
     )
     add_options(parser, {"--folder DIR": "output of 'itersel step shard --nbest'"}, required=True)
     add_options(parser, {"--number Z": "number of the shard, from 0"}, type=not_negative, required=True)
     add_settings(parser, GivenListSettings)
+
+    models = {
+        "--aligner FILE": "models of 'itersel align --save', one of each direction, for features of linked words"
+    }
+    add_files(parser, models, nargs="*", default=[])
+    models = {
+        "--lexicon FILE": "output of 'itersel step text-models', for lexical scores",
+        "--model FILE": "compiled language model",
+    }
+    add_optional_files(parser, models)
     add_output(parser, "lists, .h5")
 
 
@@ -31,7 +48,20 @@ def _lists(options: argparse.Namespace) -> None:
     # words of tokenised text count as they stand; for BLEU, other text is prepared as its language needs
     is_tokenized = settings.language is None
     preparation = Preparation(
-        "", settings.language or "", is_tokenized, protected=settings.protected, listed=is_tokenized
+        settings.source_language or "",
+        settings.language or "",
+        is_tokenized,
+        protected=settings.protected,
+        listed=is_tokenized,
     )
-    table = import_lists(options.folder, options.number, preparation)
+
+    adder = None
+    if settings.dense or settings.templates:
+        from itersel.rerank.features import TextFeatureAdder
+        from itersel.rerank.models import read_text_models
+
+        models = read_text_models(options.aligner, options.lexicon, options.model)
+        adder = TextFeatureAdder(preparation, models, settings)
+
+    table = import_lists(options.folder, options.number, preparation, adder)
     write_list_table(options.output, table, options.number, recorded(settings))

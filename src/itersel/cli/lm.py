@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 
-from itersel.cli.arguments import add_files, add_options, add_output, add_text_output
-from itersel.config.command_line import refuse, whole
+from itersel.cli.arguments import add_files, add_options, add_output, add_text_output, fold
+from itersel.config.command_line import whole
 from itersel.errors import InputError
 from itersel.lm.order import MAX_ORDER
 from itersel.run.atomic import temporary_folder
@@ -38,21 +37,12 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
         "F + N, ... are left out, with all copies of their lines",
     }
     add_options(parser, further)
-    add_options(parser, {"--fold F/N": "with --leave-out: fold F of N, such as 0/10 to 9/10"}, type=_fold)
+    add_options(parser, {"--fold F/N": "with --leave-out: fold F of N, such as 0/10 to 9/10"}, type=fold)
 
     model = (
         f"ARPA file (- is standard output), or NAME{COMPILED}, compiled, which takes memory for all n-grams"
     )
     add_output(parser, model, "--output")
-
-
-def _fold(text: str) -> tuple[int, int]:
-    """Parse ``F/N``, fold F (from 0) of N (2 or more)."""
-    found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
-    number, folds = map(int, found.groups()) if found else (0, 0)
-    if folds < 2 or number >= folds:
-        refuse(text, "a fold of two or more: 0/2, 1/2, 0/3, ...")
-    return number, folds
 
 
 def _add_compile(parser: argparse.ArgumentParser) -> None:

@@ -50,6 +50,8 @@ COMMANDS = {
 STEPS = {
     "shard": ("shard", "shuffle a corpus or lists and cut them into balanced shards"),
     "lists": ("lists", "build a training shard from another decoder's n-best lists"),
+    "words": ("text_models", "prepare the text of the models that features of lists need"),
+    "text-models": ("text_models", "estimate the models that features of lists need"),
     "kbest": ("decode", "write the k-best lists of a shard for tuning"),
     "forest": ("decode", "write the pruned forests of a shard for tuning"),
     "mix": ("mix", "select features over all shards of an epoch and mix their weights"),

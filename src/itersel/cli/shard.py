@@ -17,14 +17,14 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
         "the line number (from 0) of each sentence and of its copies, for 'itersel grammar extract "
         "--leave-one-out'. The sizes of the shards (with labels: of the shards of a task) differ by at most "
         "one. With --nbest, cut n-best lists of another decoder: DIR/z.lists.gz, DIR/z.ids without copies, "
-        "the references, and DIR/dense.txt, the names of the dense features."
+        "source and references, and DIR/dense.txt, the names of the dense features."
     )
 
     add_settings(parser, GivenListCutSettings)
     add_optional_files(parser, {"--source FILE": "source text, one sentence per line"})
     texts = {
         "--target FILE": "its translations: one file for each reference (DIR/z.target.gz, DIR/z.target.1.gz)",
-        "--nbest FILE": "n-best lists of any decoder, or folders of them, instead of --source",
+        "--nbest FILE": "n-best lists of any decoder, or folders of them; --source is optional then",
     }
     add_files(parser, texts, nargs="*", default=[])
 
@@ -48,7 +48,8 @@ def _shard(options: argparse.Namespace) -> None:
     if isinstance(settings, GivenListCutSettings):
         from itersel.lists.sharding import shard_lists
 
-        shard_lists(options.nbest, cut, options.output, options.target, options.quality, settings.dense)
+        given = options.target, options.quality, settings.dense, options.source
+        shard_lists(options.nbest, cut, options.output, *given)
     else:
         from itersel.corpus.sharding import shard_corpus
 
@@ -58,8 +59,6 @@ def _shard(options: argparse.Namespace) -> None:
 
 def _check_files(options: argparse.Namespace, settings: CutSettings) -> None:
     """Raise an InputError if a file is missing or superfluous."""
-    if options.nbest and options.source is not None:
-        raise InputError("--source cannot be combined with --nbest")
     if options.nbest and not options.target and options.quality is None:
         raise InputError("--nbest needs references (--target) or --quality")
     if not options.nbest and (options.source is None or not options.target):

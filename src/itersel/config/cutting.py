@@ -23,6 +23,7 @@ from itersel.config.options import (
     wrong,
 )
 from itersel.config.tasks import NaturalTasks
+from itersel.config.text_features import TextFeatures
 from itersel.corpus.languages import LANGUAGE_PATTERN
 
 MOST_SHARDS = 100_000
@@ -112,6 +113,14 @@ class GivenListSettings:
         pattern=LANGUAGE_PATTERN,
     )
     protected: tuple[str, ...] = option_of(Data, "protected")
+    source_language: str | None = option(
+        "Language of the source, for features of text; null: words as they are.",
+        pattern=LANGUAGE_PATTERN,
+        recorded_otherwise=True,
+    )
+    dense: tuple[str, ...] = option_of(TextFeatures, "dense", recorded_otherwise=True)
+    templates: tuple[str, ...] = option_of(TextFeatures, "templates", recorded_otherwise=True)
+    minimum_count: int = option_of(TextFeatures, "minimum_count", recorded_otherwise=True)
 
     def __post_init__(self) -> None:
         if self.protected and self.language is None:

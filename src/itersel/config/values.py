@@ -21,6 +21,7 @@ from itersel.config.names import Names, check_name
 from itersel.config.options import NAME_PATTERN, option, option_of, section, seed_option
 from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, KBestSettings, Search
 from itersel.config.tasks import TASKS, Resharding, Tasks
+from itersel.config.text_features import TextFeatures
 from itersel.config.tuners import TUNERS, Batch
 from itersel.lm.order import MAX_ORDER
 
@@ -157,6 +158,7 @@ class Config:
         "Seed for everything random: alignment, sharding, sampling of pairs, significance tests."
     )
     data: Data = section(Data)
+    text_features: TextFeatures = section(TextFeatures)
     align: Align = section(Align)
     language_model: LanguageModelSettings = section(LanguageModelSettings)
     grammar: Grammar = section(Grammar)

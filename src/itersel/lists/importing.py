@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -14,12 +15,19 @@ from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import read_lists
 from itersel.lists.sharding import DENSE_NAMES
 from itersel.lists.table import NO_NUMBERS, ListTable
+from itersel.storage.arrays import Float64s
 from itersel.storage.declared import DeclaredFolder
 from itersel.storage.files import read_lines
 
 
-def import_lists(folder: FilePath, number: int, preparation: Preparation) -> ListTable:
-    """Read the lists of a shard, and count what BLEU needs.
+# Adds features to a table, given the source of each sentence, and the decoder's score of each translation.
+FeatureAdder = Callable[[ListTable, Sequence[str], Float64s], ListTable]
+
+
+def import_lists(
+    folder: FilePath, number: int, preparation: Preparation, add_features: FeatureAdder | None = None
+) -> ListTable:
+    """Read the lists of a shard, count what BLEU needs, and perhaps add features.
 
     Translations are cleaned, as their references have been; for BLEU, both are prepared.
     """
@@ -46,7 +54,19 @@ def import_lists(folder: FilePath, number: int, preparation: Preparation) -> Lis
             raise InputError(f"has {len(lines)} lines for {read.table.sentence_count} sentences", path)
 
     quality = NO_NUMBERS if numbers is None else numbers.of_translations(read.row.shape[0])[read.row]
-    return make_learnable(read, preparation.cleaned_target, list(texts.values()), quality).table
+    lists = make_learnable(read, preparation.cleaned_target, list(texts.values()), quality)
+    if add_features is None:
+        return lists.table
+    sources = read_lines(cut.checked(f"{number}.source.gz"))
+    return add_features(lists.table, sources, _scores(lists.score, cut.path / f"{number}.lists.gz"))
+
+
+def _scores(score: Float64s, path: FilePath) -> Float64s:
+    """Return the scores of all translations, 0 if none has one."""
+    is_missing = np.isnan(score)
+    if is_missing.any() and not is_missing.all():
+        raise InputError("has translations with a score and translations without one", path)
+    return np.zeros_like(score) if is_missing.any() else score
 
 
 def _read_ids(path: FilePath) -> list[int]:

@@ -51,6 +51,7 @@ class ParsedLine(NamedTuple):
     sentence: int
     text: str
     features: dict[str, float]
+    score: float | None  # the decoder's, if the line has one
 
 
 class LineParser:
@@ -71,10 +72,10 @@ class LineParser:
 
     def _parse(self, line: str) -> ParsedLine:
         if line.startswith("{"):
-            sentence, text, values = _parse_json(line)
+            sentence, text, values, score = _parse_json(line)
         else:
             fields = split_fields(line)
-            sentence, text, values = _parse_fields(fields)
+            sentence, text, values, score = _parse_fields(fields)
 
         if found := find_control(text):
             raise ValueError(found)
@@ -95,7 +96,7 @@ class LineParser:
 
         for name in features:
             self.numbers[name]  # numbers a new name
-        return ParsedLine(sentence, text, features)
+        return ParsedLine(sentence, text, features, score)
 
     def _named(self, name: str, value: float | list[float]) -> Iterable[tuple[str, float]]:
         """Return the features of a name, which have one value each."""
@@ -129,9 +130,9 @@ def check_present(present: Int64s, sentences: int | None, path: FilePath) -> int
     return total
 
 
-# Content of a line: sentence, text, and each feature with its value, or with the values after ``name=``.
+# Content of a line: sentence, text, each feature with its value or with the values after ``name=``, and score.
 _Values = list[tuple[str, float | list[float]]]
-_Parsed = tuple[int, str, _Values]
+_Parsed = tuple[int, str, _Values, float | None]
 
 
 def split_fields(line: str) -> list[str]:
@@ -194,10 +195,20 @@ def _parse_fields(fields: Sequence[str]) -> _Parsed:
     except ValueError as error:
         raise ValueError(f"{error}; features are expected in field {features + 1}") from None
 
-    score = score_field(fields, features)
-    if not values and score < len(fields):
-        values.append((SCORE_FEATURE, parse_number(fields[score].strip())))
-    return int(number[:20]), " ".join(split_words(fields[1])), values
+    place = score_field(fields, features)
+    given = fields[place].strip() if place < len(fields) else ""
+    if not values and place < len(fields):
+        values.append((SCORE_FEATURE, parse_number(given)))
+    return int(number[:20]), " ".join(split_words(fields[1])), values, _score(given)
+
+
+def _score(given: str) -> float | None:
+    """Return the score in a field; None if it is anything else, which is allowed if there are features."""
+    try:
+        score = parse_number(given)
+    except ValueError:
+        return None
+    return score if abs(score) <= MAX_MAGNITUDE else None
 
 
 def _parse_features(words: Sequence[str]) -> _Values:
@@ -240,7 +251,9 @@ def _parse_json(line: str) -> _Parsed:
         raise ValueError("'features' is not an object of names and numbers")
     if not features and content.get("score") is not None:
         features = {SCORE_FEATURE: content["score"]}
-    return sentence, " ".join(split_words(text)), list(named_numbers(features or {}))
+    score = content.get("score")
+    given = repr(score) if type(score) in (int, float) else ""
+    return sentence, " ".join(split_words(text)), list(named_numbers(features or {})), _score(given)
 
 
 def parse_object(text: str) -> dict[str, Any]:

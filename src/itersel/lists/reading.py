@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from array import array
 from collections.abc import Callable, Mapping, Sequence
@@ -34,6 +35,7 @@ class ReadLists(NamedTuple):
     line: list[str]  # the lines of the files (H), if they are wanted
     names: list[str]  # of all features, in order of first occurrence
     sizes: Mapping[str, int]  # number of values of each name that ended in ``=``
+    score: Float64s  # (H): the decoder's, NaN where a line has none
 
     def take(self, rows: Int64s) -> ReadLists:
         """Return some translations, which are in the order of their sentences."""
@@ -46,7 +48,10 @@ class ReadLists(NamedTuple):
             quality=table.quality[rows] if table.has_quality else table.quality,
         )
         return self._replace(
-            table=kept, row=self.row[rows], line=[self.line[row] for row in rows.tolist() if self.line]
+            table=kept,
+            row=self.row[rows],
+            line=[self.line[row] for row in rows.tolist() if self.line],
+            score=self.score[rows],
         )
 
 
@@ -90,7 +95,7 @@ def read_lists(
     table = table._replace(offset=offsets_of(np.bincount(place)), text=found.text.take(order))
 
     lines = [found.line[i] for i in order.tolist()] if has_lines else []
-    return ReadLists(table, order, lines, names, parser.sizes)
+    return ReadLists(table, order, lines, names, parser.sizes, found.score[order])
 
 
 class _Collected(NamedTuple):
@@ -102,6 +107,7 @@ class _Collected(NamedTuple):
     size: Int64s  # number of features of each translation
     feature: Int32s  # of all translations
     value: Float64s
+    score: Float64s
 
 
 def _collect(
@@ -110,7 +116,7 @@ def _collect(
     lines, sentence = list[str](), array("q")
     # strings would need a multiple of the memory
     text, end = bytearray(), array("q", [0])
-    count, feature, value = array("q"), array("i"), array("d")
+    count, feature, value, score = array("q"), array("i"), array("d"), array("d")
 
     for path, number, line in listed_translations(paths):
         found = parser.parse(line, path, number)
@@ -122,6 +128,7 @@ def _collect(
         count.append(len(found.features))
         feature.extend(parser.numbers[name] for name in found.features)
         value.extend(found.features.values())
+        score.append(math.nan if found.score is None else found.score)
 
     return _Collected(
         lines,
@@ -130,6 +137,7 @@ def _collect(
         np.frombuffer(count, np.int64),
         np.frombuffer(feature, np.int32),
         np.frombuffer(value, np.float64),
+        np.frombuffer(score, np.float64),
     )
 
 

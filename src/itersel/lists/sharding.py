@@ -33,18 +33,21 @@ def shard_lists(
     references: Sequence[FilePath] = (),
     quality: FilePath | None = None,
     dense: Sequence[str] = (),
+    source: FilePath | None = None,
 ) -> None:
     """Write shard z as ``z.lists.gz`` and ``z.ids`` into a new folder, and the names of the dense features.
 
     ``z.ids`` has the numbers of its sentences in training order; its translations are in the order of the
-    files. References are ``z.target.gz``, ``z.target.1.gz`` and so on. With `quality`, a file of
-    numbers, ``z.quality.gz`` has one for each translation, scaled. `cut` returns the sentences of each
-    shard, given the number of sentences. The folder appears only when it is complete, with a
-    declaration of its files.
+    files. References are ``z.target.gz``, ``z.target.1.gz`` and so on; a `source` is ``z.source.gz``. With
+    `quality`, a file of numbers, ``z.quality.gz`` has one for each translation, scaled. `cut` returns the
+    sentences of each shard, given the number of sentences. The folder appears only when it is complete, with
+    a declaration of its files.
     """
-    texts = [read_lines(path) for path in references]
-    if references:
-        check_line_counts(*zip(references, texts, strict=True))
+    paths = [*([] if source is None else [source]), *references]
+    texts = [read_lines(path) for path in paths]
+    if texts:
+        check_line_counts(*zip(paths, texts, strict=True))
+    columns = [*([] if source is None else ["source"]), *reference_columns(len(references))]
 
     given = None if quality is None else read_numbers(quality)
 
@@ -60,7 +63,7 @@ def shard_lists(
             shard_of[sentences] = shard
             ids = sentences.tolist()
             folder.write(f"{shard}.ids", map(str, ids))
-            for column, text in zip(reference_columns(len(texts)), texts, strict=True):
+            for column, text in zip(columns, texts, strict=True):
                 folder.write(f"{shard}.{column}.gz", (text[line] for line in ids))
 
         _distribute(folder, lists, shard_of[found.sentence], numbers)

@@ -69,3 +69,19 @@ TEMPLATES = _Prefixes(
     lambda plugin: f"{plugin.entry.name}:",
     _is_feature_name,
 )
+
+
+# Features of the text of translations in lists (`itersel.rerank`): dense ones by their groups, and templates
+# of sparse ones.
+TEXT_FEATURES = {
+    "length": ("TextWords", "TextCharacters", "TextLengthRatio"),
+    "rank": ("TextRank", "TextScore"),
+    "language-model": ("TextModel", "TextModelUnknown"),
+    "lexical": ("TextLexForward", "TextLexReverse"),
+    "coverage": ("TextUncovered", "TextInserted"),
+    "copies": ("TextMissing", "TextAdded"),
+    "repetition": ("TextRepeated",),
+    "unknown": ("TextUnknownWords", "TextUnknownCharacters"),
+    "agreement": ("TextAgreementBleu", "TextAgreementChrf"),
+}
+TEXT_TEMPLATES = ("Ngram1", "Ngram2", "Ngram3", "Lex", "Del", "Ins", "Phrase")

@@ -1,0 +1,68 @@
+"""``itersel step words`` and ``text-models``: what features of the text of n-best lists are estimated on."""
+
+from __future__ import annotations
+
+import argparse
+
+from itersel.cli.arguments import add_files, add_optional_files, add_options, add_settings, fold
+from itersel.config.settings import read_settings
+from itersel.config.text_features import TextModelSettings, WordSettings
+from itersel.errors import InputError
+
+
+def _add_words(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Prepare parallel text for the models that features of the text of n-best lists need: DIR/source.gz "
+        "and DIR/target.gz, tokenised and lowercased, with the same lines."
+    )
+    add_settings(parser, WordSettings)
+    texts = {"--source FILE": "source text", "--target FILE": "its translation, cleaned"}
+    add_options(parser, texts, required=True)
+    add_options(parser, {"--output DIR": "folder to write to"}, required=True)
+
+
+def _words(options: argparse.Namespace) -> None:
+    from itersel.corpus.prepare import Preparation
+    from itersel.rerank.estimate import prepare_words
+
+    settings = read_settings(WordSettings, options.settings)
+    is_tokenized = settings.tokenized
+    languages = ("", "") if is_tokenized else (settings.source_language, settings.target_language)
+    preparation = Preparation(
+        *languages, is_tokenized, protected=settings.protected, listed=is_tokenized
+    )
+    prepare_words(options.source, options.target, preparation, options.output)
+
+
+def _add_text_models(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Estimate what features of the text of n-best lists need: DIR/lexicon.h5, how often words are linked, "
+        "and DIR/lm.bin, a language model. With --leave-out and --fold, without the sentences of some shards."
+    )
+    add_settings(parser, TextModelSettings)
+    add_options(parser, {"--words DIR": "output of 'itersel step words'"}, required=True)
+    links = "alignments of its lines, one that links each target word at most once, one each source word"
+    add_files(parser, {"--alignment FILE": links}, required=True)
+    add_optional_files(
+        parser,
+        {
+            "--target FILE": "with --leave-out: the text of which the shards were cut",
+            "--leave-out DIR": "output of 'itersel step shard'",
+        },
+    )
+    add_options(parser, {"--fold F/N": "leave out shards F, F+N, F+2N, ..."}, type=fold)
+    add_options(parser, {"--output DIR": "folder to write to"}, required=True)
+
+
+def _text_models(options: argparse.Namespace) -> None:
+    from itersel.lm.numbered_text import lines_of_fold
+    from itersel.rerank.estimate import estimate_text_models
+
+    if len({options.leave_out is None, options.fold is None, options.target is None}) > 1:
+        raise InputError("give --leave-out, --fold and --target together, or none of them")
+    if len(options.alignment) != 2:
+        raise InputError("--alignment takes two files, of both directions")
+
+    settings = read_settings(TextModelSettings, options.settings)
+    left_out = lines_of_fold(options.target, options.leave_out, *options.fold) if options.fold else set()
+    estimate_text_models(options.words, options.alignment, left_out, settings.order, options.output)

@@ -1,0 +1,77 @@
+"""Features of the text of n-best lists: the section of the config, and the settings of the steps.
+
+- ``itersel step words``: `WordSettings`
+- ``itersel step text-models``: `TextModelSettings`
+- ``itersel step lists``: `itersel.config.cutting.GivenListSettings`
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from itersel.config.data import Data
+from itersel.config.options import check_section, documented, option, option_of
+from itersel.lm.order import MAX_ORDER
+from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+
+MOST_FOLDS = 1000
+
+
+@dataclass(frozen=True)
+class TextFeatures:
+    """Features that are computed from the text of n-best lists (docs/text-features.md)."""
+
+    dense: tuple[str, ...] = option(
+        "data.kind: lists: groups of dense features to add to those of the lists (docs/text-features.md); "
+        "empty: none. They need data.*.source.",
+        (),
+        choices=tuple(TEXT_FEATURES),
+    )
+    templates: tuple[str, ...] = option(
+        "data.kind: lists: templates of sparse features to add; empty: none.",
+        (),
+        choices=TEXT_TEMPLATES,
+    )
+    minimum_count: int = option(
+        "In train, sparse features must tell translations apart in this many sentences of their shard.",
+        1,
+        minimum=1,
+        maximum=1_000_000,
+    )
+    folds: int = option(
+        "The models that score a shard of train are estimated without the shards of its fold, one of so many; "
+        "at most one for each shard.",
+        10,
+        minimum=2,
+        maximum=MOST_FOLDS,
+    )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are none."""
+        return not (self.dense or self.templates)
+
+
+@documented
+@dataclass(frozen=True)
+class WordSettings:
+    """How text becomes the words that models of lists are estimated on."""
+
+    source_language: str = option_of(Data, "source_language")
+    target_language: str = option_of(Data, "target_language")
+    tokenized: bool = option_of(Data, "tokenized")
+    protected: tuple[str, ...] = option_of(Data, "protected")
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+
+@documented
+@dataclass(frozen=True)
+class TextModelSettings:
+    """The lexicon and the language model that features of text need."""
+
+    order: int = option("Length of the longest n-grams.", 3, minimum=1, maximum=MAX_ORDER)
+
+    def __post_init__(self) -> None:
+        check_section(self)

@@ -1,0 +1,191 @@
+"""Kernels of agreement: how similar a translation is to what its list expects.
+
+What a list expects are the counts of n-grams and the lengths of its translations, averaged with their
+probabilities, instead of those of a reference: consensus decoding (DeNero, Chiang & Knight 2009), the linear
+form of minimum Bayes risk.
+
+A hash table has a slot for each n-gram of a list: its hash, and the expected count. Two n-grams with the same
+64-bit hash would count as one.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from itersel.compile.jit import kernel, leaf_kernel
+from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
+
+BLEU_ORDER, CHRF_ORDER, CHRF_BETA = 4, 6, 2.0
+
+# splitmix64 (Steele, Lea & Flood 2014)
+GAMMA = np.uint64(0x9E3779B97F4A7C15)
+FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
+
+
+@leaf_kernel
+def mixed(state: np.uint64, number: int) -> np.uint64:
+    """Return a hash of a hash and a number; never 0, which marks an empty slot."""
+    state = (state ^ np.uint64(number)) + GAMMA
+    state = (state ^ (state >> _30)) * FIRST
+    state = (state ^ (state >> _27)) * SECOND
+    return (state ^ (state >> _31)) | np.uint64(1)
+
+
+@leaf_kernel
+def slot_of(key: UInt64s, hashed: np.uint64) -> int:
+    """Return the slot of a hash, or the empty slot where it belongs."""
+    mask = key.shape[0] - 1
+    slot = np.int64(hashed >> np.uint64(1)) & mask
+    while key[slot] != hashed and key[slot] != 0:
+        slot = (slot + 1) & mask
+    return int(slot)
+
+
+@leaf_kernel
+def expect(
+    key: UInt64s, expected: Float64s, token: Int32s, offset: Int64s, first: int, probability: Float64s, n: int
+) -> float:
+    """Add up the expected counts of the n-grams of a list; returns the expected number of n-grams.
+
+    probability: float64, of the translations from `first` on.
+    """
+    total = 0.0
+    for k in range(probability.shape[0]):
+        begin, end = offset[first + k], offset[first + k + 1]
+        for place in range(begin, end - n + 1):
+            hashed = np.uint64(n)
+            for position in range(place, place + n):
+                hashed = mixed(hashed, token[position])
+            slot = slot_of(key, hashed)
+            key[slot] = hashed
+            expected[slot] += probability[k]
+        total += probability[k] * max(end - begin - n + 1, 0)
+    return total
+
+
+@leaf_kernel
+def count_matches(
+    key: UInt64s, expected: Float64s, seen: Int64s, times: Int32s, token: Int32s, begin: int, end: int, n: int, row: int
+) -> float:
+    """Return the matches of a translation's n-grams with the expected ones, each count clipped.
+
+    seen, times: for each slot, the last translation (`row`) that has its n-gram, and how often so far.
+    """
+    matches = 0.0
+    for place in range(begin, end - n + 1):
+        hashed = np.uint64(n)
+        for position in range(place, place + n):
+            hashed = mixed(hashed, token[position])
+        slot = slot_of(key, hashed)
+        if seen[slot] != row:
+            seen[slot], times[slot] = row, 0
+        matches += min(times[slot] + 1.0, expected[slot]) - min(times[slot] + 0.0, expected[slot])
+        times[slot] += 1
+    return matches
+
+
+@kernel
+def probabilities(score: Float64s, lists: Int64s) -> Float64s:
+    """Return the probabilities of the translations of each list (H), given their logarithms but for a constant."""
+    probability = np.empty(score.shape[0])
+    for sentence in range(lists.shape[0] - 1):
+        begin, end = lists[sentence], lists[sentence + 1]
+        highest, total = score[begin], 0.0
+        for row in range(begin, end):
+            highest = max(highest, score[row])
+        for row in range(begin, end):
+            probability[row] = math.exp(score[row] - highest)
+            total += probability[row]
+        for row in range(begin, end):
+            probability[row] /= total
+    return probability
+
+
+@kernel
+def matches_with_expected(
+    token: Int32s, offset: Int64s, lists: Int64s, probability: Float64s, order: int
+) -> tuple[Float64s, Float64s]:
+    """Return the matches of each translation with the expected n-grams of its list, and how many are expected.
+
+    token, offset: the words or characters of H translations, int32 and int64 (H + 1); lists: the translations
+    of each sentence, int64 (N + 1); probability: float64 (H), with the sum 1 in each list.
+
+    Returns float64 (H, order) and (N, order).
+    """
+    sentences = lists.shape[0] - 1
+    matches, expected_total = np.zeros((probability.shape[0], order)), np.zeros((sentences, order))
+    most = 16
+    for sentence in range(sentences):
+        tokens = offset[lists[sentence + 1]] - offset[lists[sentence]]
+        while most < 2 * tokens:
+            most *= 2
+
+    key, expected = np.zeros(most, np.uint64), np.zeros(most)
+    seen, times = np.full(most, -1, np.int64), np.zeros(most, np.int32)
+
+    for sentence in range(sentences):
+        first, last = lists[sentence], lists[sentence + 1]
+        # no larger than this list needs, so that little has to be cleared
+        size = 16
+        while size < 2 * (offset[last] - offset[first]):
+            size *= 2
+
+        for n in range(1, order + 1):
+            for slot in range(size):
+                key[slot], expected[slot] = 0, 0.0
+                seen[slot] = -1
+            total = expect(key[:size], expected[:size], token, offset, first, probability[first:last], n)
+            expected_total[sentence, n - 1] = total
+            for row in range(first, last):
+                matches[row, n - 1] = count_matches(
+                    key[:size], expected[:size], seen, times, token, offset[row], offset[row + 1], n, row
+                )
+    return matches, expected_total
+
+
+@kernel
+def expected_bleu(
+    matches: Float64s, length: Int64s, sentence: Int64s, expected: Float64s
+) -> Float64s:
+    """Return BLEU of each translation, counts of all orders increased by one: float64 (H).
+
+    matches: (H, 4); length: words (H); sentence: int64 (H); expected: number of n-grams (N, 4).
+    """
+    result = np.zeros(length.shape[0])
+    for row in range(result.shape[0]):
+        total = 0.0
+        for n in range(BLEU_ORDER):
+            grams = max(length[row] - n, 0)
+            total += math.log((matches[row, n] + 1.0) / (grams + 1.0))
+        wanted = expected[sentence[row], 0]
+        if length[row] < wanted:
+            total += BLEU_ORDER * (1.0 - (wanted + 1.0) / (length[row] + 1.0))
+        result[row] = math.exp(total / BLEU_ORDER)
+    return result
+
+
+@kernel
+def expected_chrf(
+    matches: Float64s, length: Int64s, sentence: Int64s, expected: Float64s
+) -> Float64s:
+    """Return chrF (Popović 2015) of each translation: the mean F score of the orders that occur, float64 (H).
+
+    matches: (H, 6); length: characters (H); sentence: int64 (H); expected: number of n-grams (N, 6).
+    """
+    result = np.zeros(length.shape[0])
+    square = CHRF_BETA * CHRF_BETA
+    for row in range(result.shape[0]):
+        total, orders = 0.0, 0
+        for n in range(CHRF_ORDER):
+            grams, wanted = max(length[row] - n, 0), expected[sentence[row], n]
+            if grams == 0 or wanted == 0.0:
+                continue
+            orders += 1
+            if matches[row, n] > 0.0:
+                precision, recall = matches[row, n] / grams, matches[row, n] / wanted
+                total += (1.0 + square) * precision * recall / (square * precision + recall)
+        result[row] = total / max(orders, 1)
+    return result

@@ -1,0 +1,141 @@
+"""Dense features of the text of translations, by their groups (`itersel.vectors.feature_names`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.corpus.tokenization import protected, text_of_token
+from itersel.corpus.vocabulary import Side
+from itersel.lm.binary import END, START, LanguageModel
+from itersel.lm.lookup_kernels import score_sentences
+from itersel.rerank.agreement import agreement
+from itersel.rerank.lexicon import LexicalTable
+from itersel.rerank.links import Links
+from itersel.rerank.text_kernels import changed_copies, repeated_bigrams, words_without_links
+from itersel.rerank.words import ListWords, sum_words
+from itersel.storage.arrays import Float64s, Int32s, Int64s
+from itersel.storage.ragged import offsets_of
+
+
+class Known(NamedTuple):
+    """What is known of some lists; what no feature needs may be None."""
+
+    words: ListWords
+    score: Float64s  # (H): by their decoder
+    further: tuple[str, ...]  # expressions of text that is one token, see `itersel.corpus.tokenization`
+    links: Links | None
+    lexicon: LexicalTable | None
+    language_model: LanguageModel | None
+
+
+def lengths(known: Known) -> NDArray[Any]:
+    """Return words, characters without spaces, and by how much the words differ from the source's."""
+    words = known.words
+    target, source = np.diff(words.target.offset), np.diff(words.source.offset)[words.sentence]
+    characters = sum_words(words.target, np.array([len(word) for word in words.target_words]))
+    # of few different numbers, so that no processor's own logarithm is used
+    logarithms = np.array([math.log10(n + 1) for n in range(int(max(target.max(), source.max(), 0)) + 1)])
+    return np.column_stack([target, characters, np.abs(logarithms[target] - logarithms[source])])
+
+
+def ranks(known: Known) -> NDArray[Any]:
+    """Return log10 of the rank in the list, and how far the score is below the highest one."""
+    words = known.words
+    begins, sizes = words.offset[:-1], np.diff(words.offset)
+    rank = np.arange(words.offset[-1]) - np.repeat(begins, sizes)
+    logarithms = np.array([math.log10(n + 1) for n in range(int(sizes.max(initial=1)))])
+    highest = np.repeat(np.maximum.reduceat(known.score, begins), sizes)
+    return np.column_stack([logarithms[rank], known.score - highest])
+
+
+def model_scores(known: Known) -> NDArray[Any]:
+    """Return log10 of the language model's probability, and the words that it does not know."""
+    model, side = known.language_model, known.words.target
+    assert model is not None
+    ids = model.ids
+    number = np.array([ids.get(word, 0) for word in known.words.target_words], np.int32)
+
+    # between <s> and </s>
+    offset = offsets_of(np.diff(side.offset) + 2)
+    numbers = np.empty(offset[-1], np.int32)
+    is_word = np.ones(numbers.shape[0], np.bool_)
+    is_word[offset[:-1]] = is_word[offset[1:] - 1] = False
+    numbers[offset[:-1]], numbers[offset[1:] - 1] = ids[START], ids[END]
+    numbers[is_word] = number[side.words]
+    return np.column_stack(
+        [score_sentences(model.arrays, numbers, offset), sum_words(side, number == 0)]
+    )
+
+
+def lexical_scores(known: Known) -> NDArray[Any]:
+    """Return the lexical scores of both directions."""
+    assert known.lexicon is not None
+    return known.lexicon.scores()
+
+
+def coverage(known: Known) -> NDArray[Any]:
+    """Return the source words and the target words without links."""
+    words = known.words
+    assert known.links is not None
+    source = np.diff(words.source.offset)[words.sentence]
+    return words_without_links(*known.links, source, np.diff(words.target.offset))
+
+
+def copies(known: Known) -> NDArray[Any]:
+    """Return numbers, addresses, placeholders, tags and the like that are missing, and that are added."""
+    words = known.words
+    numbers: dict[str, int] = {}
+    source = _copied(words.source, words.source_words, numbers, known.further)
+    target = _copied(words.target, words.target_words, numbers, known.further)
+    return changed_copies(*source, *target, words.offset, len(numbers))
+
+
+def repetitions(known: Known) -> NDArray[Any]:
+    """Return the bigrams that the translation has had before."""
+    return repeated_bigrams(*known.words.target)
+
+
+def unknowns(known: Known) -> NDArray[Any]:
+    """Return the words and the characters that train does not have."""
+    assert known.lexicon is not None
+    return np.column_stack([known.lexicon.unknown_words(), known.lexicon.unknown_characters()])
+
+
+def agreements(known: Known) -> NDArray[Any]:
+    """Return the agreement with the list, see `agreement`."""
+    return agreement(known.words, known.score)
+
+
+GROUPS: Mapping[str, Callable[[Known], NDArray[Any]]] = {
+    "length": lengths,
+    "rank": ranks,
+    "language-model": model_scores,
+    "lexical": lexical_scores,
+    "coverage": coverage,
+    "copies": copies,
+    "repetition": repetitions,
+    "unknown": unknowns,
+    "agreement": agreements,
+}
+
+
+def _copied(
+    side: Side, words: list[str], numbers: dict[str, int], further: tuple[str, ...]
+) -> tuple[Int32s, Int64s]:
+    """Return the words of a side that are copied; equal ones have the same number on both sides."""
+    is_protected = protected(further)
+    number = np.full(len(words), -1, np.int32)
+    for place, word in enumerate(words):
+        text = text_of_token(word)
+        if word and (is_protected(text) or any(map(str.isdigit, text))):
+            number[place] = numbers.setdefault(text, len(numbers))
+    found = number[side.words]
+    is_copied = found >= 0
+    total = np.zeros(found.shape[0] + 1, np.int64)
+    np.cumsum(is_copied, out=total[1:])
+    return found[is_copied], total[side.offset]

@@ -1,0 +1,160 @@
+"""Features of text added to a table of lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from itersel.align.sampler import TrainedModel
+from itersel.config.cutting import GivenListSettings
+from itersel.corpus.prepare import Preparation
+from itersel.errors import InputError
+from itersel.lists.table import ListTable, SparseRows, sparse_rows
+from itersel.rerank.dense import GROUPS, Known
+from itersel.rerank.lexicon import LexicalTable
+from itersel.rerank.links import Links, align_lists
+from itersel.rerank.models import TextModels
+from itersel.rerank.sparse import text_rows
+from itersel.rerank.words import ListWords, list_words
+from itersel.storage.arrays import Float64s, Int64s
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import concatenate
+from itersel.vectors.feature_names import TEXT_FEATURES
+
+# What each group and template needs.
+LINKED = {"coverage", "Lex", "Del", "Ins", "Phrase"}
+LEXICAL = {"lexical", "unknown"}
+MODELLED = {"language-model"}
+
+
+class TextFeatureAdder:
+    """Adds features of text to tables of lists: those of some groups, and of some templates.
+
+    Parameters
+    ----------
+    preparation
+        How sources and translations become words.
+    models
+        The models that the features need.
+    settings
+        The groups and templates.
+
+    Raises
+    ------
+    InputError
+        If a model is missing.
+    """
+
+    def __init__(self, preparation: Preparation, models: TextModels, settings: GivenListSettings) -> None:
+        self._preparation, self._models, self._settings = preparation, models, settings
+        self._groups = [group for group in GROUPS if group in settings.dense]
+
+        wanted = {*settings.dense, *settings.templates}
+        for needing, model, option in (
+            (LINKED, models.aligners, "models of both directions of word alignment (--aligner)"),
+            (LEXICAL, models.lexicon, "a lexicon (--lexicon)"),
+            (MODELLED, models.language_model, "a language model (--model)"),
+        ):
+            if model is None and (found := sorted(needing & wanted)):
+                raise InputError(f"features of text '{found[0]}' need {option}")
+        self._has_links = bool(LINKED & wanted)
+
+    def __call__(self, table: ListTable, sources: Sequence[str], score: Float64s) -> ListTable:
+        """Return a table with further features.
+
+        Parameters
+        ----------
+        table
+            Lists of N sentences, with the cleaned text of their H translations.
+        sources
+            The N source sentences, as they were given.
+        score
+            The decoder's score of each translation, float64 (H).
+
+        Raises
+        ------
+        InputError
+            If the lists have features of these names already, or another number of sentences.
+        """
+        if len(sources) != table.sentence_count:
+            raise InputError(f"the source has {len(sources)} lines for {table.sentence_count} sentences")
+        words = list_words(table.offset, sources, table.text.to_list(), self._preparation)
+        links = align_lists(words, *self._aligners()) if self._has_links else no_links(words)
+
+        dense, names = self._dense(table, words, links, score)
+        sparse = table.sparse_rows
+        if self._settings.templates:
+            found = text_rows(words, links, self._settings.templates)
+            sparse = joined(sparse, frequent(found, table.sentence, self._settings.minimum_count))
+        return table._replace(dense=dense, dense_names=names, sparse=sparse)
+
+    def _aligners(self) -> tuple[TrainedModel, TrainedModel]:
+        assert self._models.aligners is not None
+        return self._models.aligners
+
+    def _dense(
+        self, table: ListTable, words: ListWords, links: Links, score: Float64s
+    ) -> tuple[Float64s, tuple[str, ...]]:
+        """Return the dense features with the further ones, and their names."""
+        lexicon, model = self._models.lexicon, self._models.language_model
+        lexical = None if lexicon is None else LexicalTable(lexicon, words)
+        known = Known(words, score, self._preparation.protected, links, lexical, model)
+
+        names = [name for group in self._groups for name in TEXT_FEATURES[group]]
+        if taken := [name for name in names if name in table.dense_names]:
+            why = "leave out the group of features of text that computes it"
+            raise InputError(f"the lists already have a feature '{taken[0]}'; {why}")
+
+        columns = [GROUPS[group](known).reshape(table.translation_count, -1) for group in self._groups]
+        dense = np.concatenate([table.dense, *columns], axis=1, dtype=np.float64)
+        return dense, (*table.dense_names, *names)
+
+
+def frequent(rows: SparseRows, sentence: Int64s, minimum: int) -> SparseRows:
+    """Return only the features that occur in at least so many sentences; `sentence` is that of each row (H)."""
+    if minimum <= 1:
+        return rows
+    of_entry = np.repeat(sentence, np.diff(rows.offset))
+    # sentences rise, so those of a feature do, too
+    order = np.argsort(rows.feature, kind="stable")
+    feature, place = rows.feature[order], of_entry[order]
+    is_new = np.ones(order.shape[0], np.bool_)
+    is_new[1:] = (np.diff(feature) != 0) | (np.diff(place) != 0)
+    count = np.bincount(feature[is_new], minlength=rows.key.shape[0])
+
+    kept = np.flatnonzero(count >= minimum)
+    number = np.full(count.shape[0], -1, np.int32)
+    number[kept] = np.arange(kept.shape[0])
+    is_kept = number[rows.feature] >= 0
+    sizes = np.add.reduceat(np.append(is_kept, False).astype(np.int64), rows.offset[:-1])
+    sizes[np.diff(rows.offset) == 0] = 0
+    return SparseRows(
+        number[rows.feature[is_kept]],
+        rows.value[is_kept],
+        offsets_of(sizes),
+        rows.key[kept],
+        rows.name.take(kept),
+    )
+
+
+def no_links(words: ListWords) -> Links:
+    """Return translations without links."""
+    none = np.zeros(0, np.int32)
+    return Links(none, none, np.zeros(words.offset[-1] + 1, np.int64))
+
+
+def joined(left: SparseRows, right: SparseRows) -> SparseRows:
+    """Return the sparse features of both; an InputError if they have one in common."""
+    if (shared := np.intersect1d(left.key, right.key)).size:
+        name = left.name.get(int(np.searchsorted(left.key, shared[0])))
+        raise InputError(f"the lists already have a feature '{name}'; leave out the template that computes it")
+
+    sizes = np.diff(left.offset), np.diff(right.offset)
+    row = np.concatenate([np.repeat(np.arange(size.shape[0]), size) for size in sizes])
+    feature = np.concatenate([left.feature, right.feature + left.key.shape[0]])
+    order = np.argsort(row, kind="stable")
+    value = np.concatenate([left.value, right.value])[order]
+    names = concatenate([left.name, right.name])
+    key = np.concatenate([left.key, right.key])
+    return sparse_rows(feature[order], value, offsets_of(sizes[0] + sizes[1]), key, names)

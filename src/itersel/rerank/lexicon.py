@@ -1,0 +1,158 @@
+"""How often words are linked in the training corpus, and what translations score by that.
+
+The lexicon is counted from the symmetrised alignment of the training corpus, or of the part of it that the
+sentences to score are not in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from itersel import __version__
+from itersel.corpus.alignments import Point
+from itersel.corpus.vocabulary import Side
+from itersel.errors import FilePath, InputError
+from itersel.rerank.lexicon_kernels import add_links, lookup_table, sum_of_costs
+from itersel.rerank.words import ListWords, sum_words
+from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
+from itersel.storage.formats import Array, FileFormat, strings
+from itersel.storage.hdf5 import read_arrays, write_arrays
+from itersel.storage.strings import StringTable, string_table
+
+MOST = 2**52
+FORMAT = FileFormat(
+    "lexicon",
+    1,
+    ("itersel step text-models",),
+    {
+        **strings("source", "V", "source words"),
+        **strings("target", "W", "target words"),
+        "pair_source": Array("<i4", ("P",), least=0, below="V"),
+        "pair_target": Array("<i4", ("P",), least=0, below="W"),
+        "pair_count": Array("<i8", ("P",), least=1, most=MOST),
+    },
+    packed=True,
+)
+
+
+class Lexicon(NamedTuple):
+    """Counts of linked words, P pairs; a word without links is linked to NULL, word 0 of the other side."""
+
+    source_words: list[str]
+    target_words: list[str]
+    source: Int32s  # (P)
+    target: Int32s  # (P)
+    count: Int64s  # (P)
+
+
+def count_lexicon(
+    source: tuple[Side, Sequence[str]],
+    target: tuple[Side, Sequence[str]],
+    alignment: Iterable[Sequence[Point]],
+    left_out: Collection[int] = (),
+    path: FilePath = "",
+) -> Lexicon:
+    """Count the links of a text, each of whose sides is given with its words, without some of its sentences.
+
+    Raises an InputError that names `path` if a link is outside its sentence.
+    """
+    lines = list(alignment)
+    sizes = [len(points) for points in lines]
+    places = np.fromiter(chain.from_iterable(chain.from_iterable(lines)), np.int32, 2 * sum(sizes))
+    is_kept = np.ones(len(lines), np.bool_)
+    is_kept[sorted(left_out)] = False
+
+    link_offset = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    sides = source[0], target[0]
+    for side, at in zip(sides, (places[::2], places[1::2]), strict=True):
+        lengths = np.repeat(np.diff(side.offset), sizes)
+        if (outside := np.flatnonzero(at >= lengths)).size:
+            line = int(np.searchsorted(link_offset, outside[0], "right"))
+            raise InputError("has a link to a word that the sentence does not have", path, line)
+
+    first, second = add_links(*sides[0], *sides[1], places[::2], places[1::2], link_offset, is_kept)
+    code, count = np.unique(first.astype(np.int64) << 32 | second, return_counts=True)
+    return Lexicon(
+        list(source[1]), list(target[1]), (code >> 32).astype(np.int32), code.astype(np.int32), count
+    )
+
+
+def write_lexicon(path: FilePath, lexicon: Lexicon) -> None:
+    """Write a lexicon, whole or not at all."""
+    arrays = {"pair_source": lexicon.source, "pair_target": lexicon.target, "pair_count": lexicon.count}
+    for name, words in (("source", lexicon.source_words), ("target", lexicon.target_words)):
+        arrays[name], arrays[f"{name}_offset"] = string_table(words)
+    write_arrays(path, FORMAT, arrays, {"itersel": __version__})
+
+
+def read_lexicon(path: FilePath) -> Lexicon:
+    """Read a lexicon."""
+    arrays, _ = read_arrays(path, FORMAT)
+    words = (StringTable(arrays[name], arrays[f"{name}_offset"]).to_list() for name in ("source", "target"))
+    return Lexicon(*words, arrays["pair_source"], arrays["pair_target"], arrays["pair_count"])
+
+
+class LexicalTable:
+    """A lexicon as a hash table of the pairs of words of some lists."""
+
+    def __init__(self, lexicon: Lexicon, words: ListWords) -> None:
+        source = _places(lexicon.source_words, words.source_words)
+        target = _places(lexicon.target_words, words.target_words)
+        totals = [
+            _totals(word, lexicon.count, len(known))
+            for word, known in (
+                (lexicon.source, lexicon.source_words),
+                (lexicon.target, lexicon.target_words),
+            )
+        ]
+        # how often each word of the lists is linked in the text
+        self._source_count, self._target_count = totals[0][source], totals[1][target]
+        self._known = {word for word, count in zip(lexicon.target_words, totals[1].tolist(), strict=False) if count}
+        self._words = words
+        self._table: tuple[UInt64s, Int64s] = lookup_table(*_renumbered(lexicon, source, target))
+
+    def scores(self) -> Float64s:
+        """Return log10 p(translation | source) and log10 p(source | translation) by IBM model 1: (H, 2)."""
+        words = self._words
+        text = (*words.source, *words.target, words.sentence)
+        return sum_of_costs(*text, *self._table, self._source_count, self._target_count)
+
+    def unknown_words(self) -> Int64s:
+        """Return the number of words of each translation that the text does not have: int64 (H)."""
+        return sum_words(self._words.target, self._target_count == 0)
+
+    def unknown_characters(self) -> Int64s:
+        """Return the number of characters of each translation that the text does not have: int64 (H)."""
+        known = set(chain.from_iterable(self._known))
+        count = np.array([sum(one not in known for one in word) for word in self._words.target_words])
+        return sum_words(self._words.target, count)
+
+
+def _places(known: Sequence[str], words: Sequence[str]) -> Int64s:
+    """Return the number of each word among those that are known, or -1."""
+    numbers = {word: number for number, word in enumerate(known)}
+    return np.array([numbers.get(word, -1) for word in words], np.int64)
+
+
+def _totals(word: Int32s, count: Int64s, known: int) -> Int64s:
+    """Return how often each word is linked; the last place, 0, is that of words that are not known."""
+    total = np.zeros(known + 1, np.int64)
+    np.add.at(total, word, count)
+    return total
+
+
+def _renumbered(lexicon: Lexicon, source: Int64s, target: Int64s) -> tuple[Int32s, Int32s, Int64s]:
+    """Return the pairs of a lexicon both of whose words are in the lists, with the numbers of the lists."""
+    numbers = []
+    for places, known in ((source, lexicon.source_words), (target, lexicon.target_words)):
+        number = np.full(len(known), -1, np.int32)
+        is_known = places >= 0
+        number[places[is_known]] = np.flatnonzero(is_known)
+        numbers.append(number)
+    first, second = numbers[0][lexicon.source], numbers[1][lexicon.target]
+    kept = (first >= 0) & (second >= 0)
+    return first[kept], second[kept], lexicon.count[kept]

@@ -1,0 +1,44 @@
+"""What the features of text need besides the lists: models that are estimated on the training corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from itersel.align.sampler import TrainedModel, read_model
+from itersel.errors import FilePath, InputError
+from itersel.lm.binary import LanguageModel, load_model
+from itersel.rerank.lexicon import Lexicon, read_lexicon
+
+
+@dataclass(frozen=True)
+class TextModels:
+    """Models of the features of text; those that no feature needs may be left out."""
+
+    aligners: tuple[TrainedModel, TrainedModel] | None = None  # forward, reverse
+    lexicon: Lexicon | None = None
+    language_model: LanguageModel | None = None
+
+
+def read_aligners(paths: Collection[FilePath]) -> tuple[TrainedModel, TrainedModel]:
+    """Read the models of both directions, in any order."""
+    found = {}
+    for path in paths:
+        model = read_model(path)
+        if model.direction in found:
+            raise InputError(f"is a second model of the direction {model.direction}", path)
+        found[model.direction] = model
+    if len(found) != 2:
+        raise InputError("word alignment needs the models of both directions")
+    return found["forward"], found["reverse"]
+
+
+def read_text_models(
+    aligners: Collection[FilePath], lexicon: FilePath | None, language_model: FilePath | None
+) -> TextModels:
+    """Read the models that are given."""
+    return TextModels(
+        read_aligners(aligners) if aligners else None,
+        None if lexicon is None else read_lexicon(lexicon),
+        None if language_model is None else load_model(language_model),
+    )

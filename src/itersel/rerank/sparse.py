@@ -1,0 +1,139 @@
+"""Sparse features of translations: n-grams, and pairs of linked words and phrases."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from itersel.errors import InputError
+from itersel.lists.table import SparseRows, sparse_rows
+from itersel.rerank.links import Links
+from itersel.rerank.sparse_kernels import PARTS, ListArrays, features_of_list
+from itersel.rerank.words import ListWords
+from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
+from itersel.storage.ragged import offsets_of
+from itersel.storage.strings import string_table
+from itersel.vectors.features import feature_keys, first_difference
+
+# What n-grams see at the edges of a translation.
+BEGIN, END = "<s>", "</s>"
+
+
+class _Form(NamedTuple):
+    """What the parts of a feature are: so many source, then target words, and what its name begins with."""
+
+    template: str
+    prefix: str
+    source: int
+    target: int
+
+
+# By the number of a template in `itersel.rerank.sparse_kernels`.
+_FORMS = (
+    _Form("Ngram1", "Ngram1:", 0, 1),
+    _Form("Ngram2", "Ngram2:", 0, 2),
+    _Form("Ngram3", "Ngram3:", 0, 3),
+    _Form("Lex", "Lex:", 1, 1),
+    _Form("Del", "Del:", 1, 0),
+    _Form("Ins", "Ins:", 0, 1),
+    _Form("Phrase", "Phrase:", 1, 2),
+    _Form("Phrase", "Phrase:", 2, 1),
+    _Form("Phrase", "Phrase:", 2, 2),
+)
+
+
+class _Entries(NamedTuple):
+    """Features of some translations: E entries of F features."""
+
+    size: Int64s  # number of entries of each translation
+    feature: Int64s  # (E)
+    value: Int32s  # (E)
+    parts: Int32s  # (F, PARTS)
+
+
+def text_rows(words: ListWords, links: Links, templates: Collection[str]) -> SparseRows:
+    """Return the sparse features of all translations that tell translations of a sentence apart.
+
+    Raises an InputError if two features have the same key.
+    """
+    found = _entries(words, links, templates)
+    names = string_table(_names(words, found.parts))
+    keys = feature_keys(names)
+
+    # words that contain what separates words in names can give two features the same name
+    rows = np.repeat(np.arange(found.size.shape[0]), found.size)
+    unique, number = np.unique(keys, return_inverse=True)
+    feature, value = number[found.feature], found.value.astype(np.float64)
+    first = np.zeros(unique.shape[0], np.int64)
+    first[number[::-1]] = np.arange(keys.shape[0])[::-1]
+    if unique.shape[0] < keys.shape[0]:
+        if pair := first_difference(names.take(first[number]), names):
+            why = "have the same 64-bit key; leave out their template"
+            raise InputError(f"features '{pair[0]}' and '{pair[1]}' {why}")
+        rows, feature, value = _summed(rows, feature, value)
+
+    offset = offsets_of(np.bincount(rows, minlength=found.size.shape[0]))
+    return sparse_rows(feature, value, offset, unique, names.take(first))
+
+
+def _entries(words: ListWords, links: Links, templates: Collection[str]) -> _Entries:
+    wanted = np.array([form.template in templates for form in _FORMS], np.uint8)
+    lists = ListArrays(*words.source, *words.target, *links)
+
+    sizes, features, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
+    codes, parts, count = [np.zeros(0, np.uint64)], [np.zeros((0, PARTS), np.int32)], 0
+    for sentence, (begin, end) in enumerate(pairwise(words.offset.tolist())):
+        size, feature, value, code, part = features_of_list(lists, sentence, begin, end, wanted)
+        sizes.append(size)
+        features.append(feature.astype(np.int64) + count)
+        values.append(value)
+        codes.append(code)
+        parts.append(part)
+        count += code.shape[0]
+
+    first, number = _unified(np.concatenate(codes), part_rows := np.concatenate(parts))
+    return _Entries(
+        np.concatenate(sizes), number[np.concatenate(features)], np.concatenate(values), part_rows[first]
+    )
+
+
+def _unified(code: UInt64s, parts: Int32s) -> tuple[Int64s, Int64s]:
+    """Return the first place of each different feature, and the number of each feature among these."""
+    # the hash comes first: almost always, it decides
+    order = np.lexsort((*parts.T[::-1], code))
+    is_new = np.ones(order.shape[0], np.bool_)
+    is_new[1:] = (code[order[1:]] != code[order[:-1]]) | (parts[order[1:]] != parts[order[:-1]]).any(axis=1)
+    number = np.empty(order.shape[0], np.int64)
+    number[order] = np.cumsum(is_new) - 1
+    return order[is_new], number
+
+
+def _names(words: ListWords, parts: Int32s) -> list[str]:
+    """Return the name of each feature; = and ; in words become _, as in grammars."""
+    sides = [
+        [word.replace("=", "_").replace(";", "_") for word in side]
+        for side in (words.source_words, words.target_words)
+    ]
+    names = []
+    for template, *numbers in parts.tolist():
+        form = _FORMS[template]
+        source = [sides[0][number] for number in numbers[: form.source]]
+        target = [sides[1][number] for number in numbers[form.source : form.source + form.target]]
+        if form.source == 0 and form.target > 1:
+            target = [target[0] or BEGIN, *target[1:-1], target[-1] or END]
+        separator = ":" if source and target and form.template == "Phrase" else "_"
+        names.append(form.prefix + separator.join(filter(None, ("_".join(source), "_".join(target)))))
+    return names
+
+
+def _summed(rows: Int64s, feature: Int64s, value: Float64s) -> tuple[Int64s, Int64s, Float64s]:
+    """Add up the values of entries of the same translation and feature."""
+    order = np.lexsort((feature, rows))
+    rows, feature = rows[order], feature[order]
+    is_new = np.ones(order.shape[0], np.bool_)
+    is_new[1:] = (np.diff(rows) != 0) | (np.diff(feature) != 0)
+    total = np.bincount(np.cumsum(is_new) - 1, value[order])
+    return rows[is_new], feature[is_new], total

@@ -1,0 +1,62 @@
+"""The words of n-best lists and of their sources, as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itersel.corpus.prepare import Preparation
+from itersel.corpus.text import split_words
+from itersel.corpus.vocabulary import Side, WordNumbers, number_words
+from itersel.storage.arrays import Int64s
+
+# The first word of each vocabulary: what words without links are linked to.
+NULL = ""
+
+
+class ListWords(NamedTuple):
+    """Words of lists. Shapes: N sentences, H translations, V and W different words of source and target."""
+
+    offset: Int64s  # (N + 1): the translations of each sentence
+    source: Side  # (N)
+    target: Side  # (H)
+    source_words: list[str]  # (V), the first one NULL
+    target_words: list[str]  # (W), the first one NULL
+
+    @property
+    def sentence(self) -> Int64s:
+        """The sentence of each translation, int64 (H)."""
+        return np.repeat(np.arange(self.offset.shape[0] - 1), np.diff(self.offset))
+
+
+def list_words(
+    offset: Int64s, sources: Sequence[str], translations: Sequence[str], preparation: Preparation
+) -> ListWords:
+    """Number the words of prepared lists.
+
+    Parameters
+    ----------
+    offset
+        The translations of each sentence, int64 (N + 1).
+    sources
+        The N source sentences, as they were given.
+    translations
+        The H translations, cleaned.
+    """
+    numbers = [WordNumbers({NULL: 0}) for _ in range(2)]
+    prepared = preparation.source(sources), preparation.cleaned_target(translations)
+    sides = [
+        number_words(list(map(split_words, lines)), words)
+        for lines, words in zip(prepared, numbers, strict=True)
+    ]
+    return ListWords(offset, *sides, *map(list, numbers))
+
+
+def sum_words(side: Side, number: NDArray[Any]) -> Int64s:
+    """Return the sum of the numbers of the words of each sentence, given the number of each word."""
+    total = np.zeros(side.words.shape[0] + 1, np.int64)
+    np.cumsum(number[side.words], out=total[1:])
+    return np.diff(total[side.offset])
