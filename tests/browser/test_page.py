@@ -10,7 +10,7 @@ from tests.unit.test_report_page_safety import HOSTILE, HOSTILE_NAMES
 from itersel.cli.main import main
 from itersel.config.reading import read_config
 from itersel.config.values import Config
-from itersel.report.page.folder import write_run
+from itersel.report.description import write_run
 from itersel.report.page.render import write_page
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]

@@ -8,7 +8,7 @@ import pytest
 
 from itersel.config.reading import load_config, read_config
 from itersel.plan import requests
-from itersel.plan.requests import TextSizes, rules_per_word, text_sizes
+from itersel.plan.requests import TextSizes, list_sizes, rules_per_word, text_sizes
 
 # 1.66 million pairs, and one of 2,290 shards; 100 MB of lists; 10 lists of the 100 best translations of 1,029
 # sentences; 2,000 sentences translated by 700 systems
@@ -99,7 +99,7 @@ def test_sizes_of_lists(tmp_path):
         texts = dict.fromkeys(("train", "dev", "test"), small) | {"devtest": devtest}
         experiments = {"x": {"tasks": {"name": "random", "shards": 2}, "learner": {"name": "mira"}}}
         content = {"data": {"kind": "lists", **texts}, "experiments": experiments, "decoder": {"jobs": 3}}
-        sizes = text_sizes(read_config(content), "")
+        sizes = list_sizes(read_config(content))
         assert sizes._replace(compared=0, tuned=0) == TextSizes(0, 0, 0, size)
         # the experiment and the decoder's own first entries
         assert sizes.compared == pytest.approx(2 * 3000 / 300 / 100)

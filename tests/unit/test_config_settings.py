@@ -240,7 +240,7 @@ def test_seeds_have_the_same_bounds(kind):
 def test_steps_take_the_seeds_of_a_config(seed):
     plan = plan_of({"a": {"learner": {"name": "adagrad"}}}, seed=seed)
     place = job(split="train", shards=plan.shards.name(plan.config.experiments["a"]))
-    assert read_settings(TrainSettings, plan.epochs.train_settings(place)).seed == seed
+    assert read_settings(TrainSettings, plan.inputs.train_settings(place)).seed == seed
     assert plan.shards.cut(place).seed == seed
 
 

@@ -87,6 +87,13 @@ def test_no_modules_import_each_other(needs):
     assert in_circles(needs) == set()
 
 
+def test_tables_do_without_the_page(needs):
+    tables = {name: others for name, others in needs.items() if name.startswith("report.")}
+    page = {name for name in tables if name.startswith("report.page")}
+    assert len(page) > 5
+    assert {name: used for name in tables.keys() - page if (used := tables[name] & page)} == {}
+
+
 def test_types_close_no_circles(root):
     needs = needs_of(root, for_types=True)
     without = {name: {one for one in others if (name, one) not in CIRCULAR} for name, others in needs.items()}

@@ -9,9 +9,9 @@ from tests.scored import make_system, table_command, write_detokenizer, write_te
 import itersel
 from itersel.cli.main import main
 from itersel.config.evaluation import NO_SCORES
-from itersel.report.page.answer import answer
-from itersel.report.page.table import TITLES, table_view
+from itersel.report.answer import answer
 from itersel.report.papers import markdown
+from itersel.report.systems import TITLES, table_view
 from itersel.report.table import cells
 from itersel.storage.files import read_lines, write_lines
 

@@ -178,7 +178,7 @@ def test_repeats():
     third = job("a.repeat-3", epoch=2, shard=1)
     assert plan.epochs.training_files(third) == ["out/x/shards/train/2-seed-7/1.h5"]
     assert plan.epochs.training_models(third) == ["out/x/lm/2-seed-7-shards/2-folds/1.bin"]
-    assert json.loads(plan.epochs.train_settings(third))["seed"] == 7
+    assert json.loads(plan.inputs.train_settings(third))["seed"] == 7
     assert plan.shards.cut(job(split="train", shards="2-seed-7")) == Shuffled(2, seed=7)
     assert plan.shards.cut(job(split="devtest", shards="1")) == InOrder(1)
     described = json.loads(plan.tables.choose_settings(third))

@@ -73,14 +73,14 @@ def test_steps_read_their_settings():
     check_settings(Grammar, plan.shards.grammar(place))
     check_settings(TableSettings, plan.tables.table_settings(job()))
     check_settings(PatienceSettings, plan.tables.patience_settings(job("patient", epoch=2)))
-    check_settings(Search, plan.tables.decode_settings(translated))
+    check_settings(Search, plan.inputs.decode_settings(translated))
     check_settings(CutSettings, plan.shards.cut_settings(place))
     check_settings(CorporaSettings, plan.tables.corpora_settings)
     check_settings(ExplainSettings, plan.explain_settings(job()))
     check_settings(GivenListCutSettings, lists.list_texts.cut_settings(place))
     check_settings(GivenListSettings, lists.list_texts.list_settings(place))
-    check_settings(GivenListTrainSettings, lists.epochs.train_settings(place))
-    check_settings(FeatureSettings, lists.tables.decode_settings(place))
+    check_settings(GivenListTrainSettings, lists.inputs.train_settings(place))
+    check_settings(FeatureSettings, lists.inputs.decode_settings(place))
     check_settings(TableSettings, lists.tables.table_settings(job()))
     check_settings(ChooseSettings, lists.tables.choose_settings(place))
     check_settings(CorporaSettings, lists.tables.corpora_settings)
@@ -92,7 +92,7 @@ def test_steps_read_the_settings_of_every_experiment(name):
     check_settings(ChooseSettings, plan.tables.choose_settings(place))
     check_settings(ResourceSettings, plan.tables.resource_settings(place))
     if name not in plan.epochs.batch:
-        check_settings(TrainSettings, plan.epochs.train_settings(place))
+        check_settings(TrainSettings, plan.inputs.train_settings(place))
         check_settings(MixSettings, plan.epochs.mix_settings(place))
     if name not in plan.epochs.mixed:
         kind = ForestSettings if plan.lists.step(place) == "forest" else KBestSettings
@@ -110,7 +110,7 @@ def test_values_that_begin_with_a_dash():
 def test_keys_of_an_experiment_win():
     """Its seed and the size of its lists."""
     for name, seed, k_best in (("limited", 9, 7), ("mira", 1, 100)):
-        made = json.loads(everything().epochs.train_settings(job(name)))
+        made = json.loads(everything().inputs.train_settings(job(name)))
         assert (made["seed"], made["k_best"]) == (seed, k_best)
     assert json.loads(everything().lists.tune_settings(job("pro", epoch=1)))["seed"] == 9
 
@@ -122,15 +122,15 @@ def test_a_resolved_config_is_final():
     for name in EXPERIMENTS:
         place = job(name, epoch=1, shard=0)
         if name not in everything().epochs.batch:
-            assert changed.epochs.train_settings(place) == everything().epochs.train_settings(place)
+            assert changed.inputs.train_settings(place) == everything().inputs.train_settings(place)
         if name not in everything().epochs.mixed:
             assert changed.lists.settings(place) == everything().lists.settings(place)
             assert changed.lists.tune_settings(place) == everything().lists.tune_settings(place)
-    assert changed.sizes().tuned == everything().sizes().tuned
+    assert changed.inputs.sizes().tuned == everything().inputs.sizes().tuned
     # forests have no size of lists
     assert everything().config.experiments["forest-mert"].k_best is None
     only = {"forest-mert": everything().config.experiments["forest-mert"]}
-    sizes = [Plan(replace(plan.config, experiments=only)).sizes() for plan in (everything(), changed)]
+    sizes = [Plan(replace(plan.config, experiments=only)).inputs.sizes() for plan in (everything(), changed)]
     assert sizes[0] == sizes[1]
 
 
@@ -175,7 +175,7 @@ def test_settings_of_mixing():
         assert json.loads(plan.epochs.mix_settings(job(name))) == {"mixing": mixing, "shards": 1}
         before = [f"{FOLDER}/{name}/epoch-1/weights.h5"] if name in ("mean", "path") else []
         assert plan.epochs.of(job(name, epoch=2)).mixed_before == before
-        measured = json.loads(plan.epochs.train_settings(job(name)))["measure_loss"]
+        measured = json.loads(plan.inputs.train_settings(job(name)))["measure_loss"]
         assert measured == (name == "path")
     weights = f"{FOLDER}/path/epoch-1/weights.h5"
     assert plan.epochs.start_weights(job("path", epoch=2, shard=0)) == [weights]

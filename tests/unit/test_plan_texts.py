@@ -13,13 +13,13 @@ def test_lists_replace_grammars_and_models():
     texts = of_lists().list_texts
     place = job("selected", epoch=1, stage="best", shard=2, split="train", shards="4")
     assert of_lists().epochs.training_files(place) == ["out/x/shards/train/4/2.h5"]
-    assert (of_lists().epochs.training_models(place), of_lists().files.models, of_lists().tables.counted) == (
-        [],
-        [],
-        {},
-    )
+    assert (
+        of_lists().epochs.training_models(place),
+        of_lists().inputs.models,
+        of_lists().tables.counted,
+    ) == ([], [], {})
     # nothing of a decoder
-    made = json.loads(of_lists().epochs.train_settings(place))
+    made = json.loads(of_lists().inputs.train_settings(place))
     assert made.keys() == {"features", "k_best", "seed", "learner", "measure_loss"}
     assert of_lists().epochs.of(place).level_before == ["out/x/shards/train/4/files.txt"]
     # tuners read whole lists in every iteration
@@ -31,7 +31,7 @@ def test_lists_replace_grammars_and_models():
     settings = json.loads(of_lists().lists.tune_settings(tuned))
     assert (settings["shards"], settings["features"], settings["sum_sparse"]) == (1, "dense", False)
     assert json.loads(of_lists().lists.tune_settings(place))["shards"] == 3
-    assert json.loads(of_lists().tables.decode_settings(place)) == {"features": "all"}
+    assert json.loads(of_lists().inputs.decode_settings(place)) == {"features": "all"}
     references = [f"out/x/corpus/train.target{end}.gz" for end in ("", ".1")]
     assert (texts.lists(place), texts.quality(place), texts.references(place)) == (["l's"], ["q"], references)
     cut = {"name": "shuffled", "shards": 4, "seed": 1}
@@ -160,3 +160,10 @@ def test_sequences(tmp_path):
     """Names of folders may have per cent signs and spaces."""
     files = [f"{tmp_path}/{folder}/{number}.h5" for folder in ("a 5%d", "b") for number in range(11)]
     assert subprocess.check_output(sequences(files), shell=True, text=True).splitlines() == files
+
+
+def test_one_part_of_the_plan_asks_which_inputs_there_are(root):
+    asking = [
+        path.name for path in (root / "src/itersel/plan").glob("*.py") if "has_lists" in path.read_text()
+    ]
+    assert asking == ["inputs.py"]

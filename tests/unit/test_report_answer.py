@@ -7,8 +7,8 @@ import pytest
 from tests.made_up_run import MadeUpRun
 from tests.scored import make_system
 
+from itersel.report.answer import answer
 from itersel.report.comparison import Output, Translations, compare_systems
-from itersel.report.page.answer import answer
 from itersel.report.page.document import compared_systems, read_document
 from itersel.report.page.render import render
 

@@ -12,12 +12,13 @@ from tests.made_up_run import SHARDS, MadeUpRun
 from itersel.cli.main import main
 from itersel.config.values import Config
 from itersel.evaluate.names import COMPARED, TABULATED, title_of
+from itersel.report.description import other_versions, write_run
 from itersel.report.page.charts import charts, curves
 from itersel.report.page.document import read_document
-from itersel.report.page.folder import other_versions, write_run
 from itersel.report.page.render import render, vega
-from itersel.report.page.table import format_hours, join_numbers, table_view
 from itersel.report.papers import markdown
+from itersel.report.systems import format_hours, table_view
+from itersel.report.views import join_numbers
 from itersel.results import RUN
 from itersel.storage.files import write_lines
 
@@ -213,7 +214,7 @@ def test_versions_of_earlier_runs_are_kept(tmp_path, monkeypatch):
         ("numpy", "99.3", True),
     ):
         monkeypatch.setattr(
-            "itersel.report.page.folder.version",
+            "itersel.report.description.version",
             lambda name, package=package, number=number: number if name == package else old[name],
         )
         before = (run.folder / RUN).read_bytes()

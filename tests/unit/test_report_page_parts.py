@@ -10,11 +10,12 @@ from tests.made_up_run import MadeUpRun
 from itersel.config.plain import plain
 from itersel.config.reading import read_config, read_unresolved
 from itersel.config.values import Config
+from itersel.report.description import write_run
 from itersel.report.page.charts import curves
+from itersel.report.page.config import describe_config
 from itersel.report.page.document import compared_systems, read_document
-from itersel.report.page.folder import describe_config, write_run
 from itersel.report.page.render import SCRIPTS, asset
-from itersel.report.page.settings import settings_table
+from itersel.report.settings import settings_table
 from itersel.vectors.weights import make_weights, write_weights
 
 NAMES = ["<script>window.hacked = 1", "a|b_c%d$"]

@@ -5,8 +5,8 @@ from tests.scored import make_system
 
 from itersel.config.reading import read_config
 from itersel.report.comparison import Output, Translations, compare_systems
-from itersel.report.page.settings import settings_table
-from itersel.report.page.table import table_view
+from itersel.report.settings import settings_table
+from itersel.report.systems import table_view
 from itersel.report.table import text_table, tsv_table
 
 REFERENCES = ["a b c d e", "f g h i j k", "l m n o p"]

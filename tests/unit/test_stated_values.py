@@ -23,7 +23,7 @@ SPLITS = ("train", "dev", "devtest", "test")
 STATED = 3
 # The parts of the plan as rules call them.
 PARTS = {"PLAN": "Plan", "TEXTS": "Texts", "SHARDS": "Shards", "LIST_TEXTS": "ListTexts", "FILES": "Files"}
-PARTS |= {"EPOCHS": "Epochs", "LISTS": "Lists", "TABLES": "Tables"}
+PARTS |= {"INPUTS": "_ParallelText", "EPOCHS": "Epochs", "LISTS": "Lists", "TABLES": "Tables"}
 
 
 class Wildcards(SimpleNamespace):
@@ -57,7 +57,7 @@ def outcome(function, *arguments):
 
 def is_answer(value):
     """Return whether this is not another part of the plan, or the part of the config that it is made from."""
-    return type(value).__name__ not in {*PARTS.values(), "Epoch", "Config", "Experiment"}
+    return type(value).__name__ not in {*PARTS.values(), "_GivenLists", "Epoch", "Config", "Experiment"}
 
 
 @functools.cache
@@ -107,6 +107,12 @@ def jobs_of(config):
         "shard": [0],
         "column": ["source"],
         "path": ["x"],
+        "further": [["target.1", "task"]],
+        "held_out": [plan.texts.held_out],
+        "folders": [{"dev": "1"}],
+        "sentences": [["x.h5"]],
+        "decoded": [["lists/x.h5"]],
+        "test_sets": [plan.texts.test_sets],
         "files": [plan.tables.system_files],
     }
 

@@ -14,7 +14,7 @@ from itersel.config.reading import load_config
 from itersel.evaluate.names import COMPARED
 from itersel.report.page.document import read_document
 from itersel.report.page.render import render
-from itersel.report.page.table import table_view
+from itersel.report.systems import table_view
 
 TABLE = "results/tiny/report/table.json"
 

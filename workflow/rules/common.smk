@@ -78,7 +78,7 @@ except InputError as error:
 
 
 PLAN = Plan(EXPANDED_CONFIG)
-FILES, TEXTS, SHARDS = PLAN.files, PLAN.texts, PLAN.shards
+FILES, INPUTS, TEXTS, SHARDS = PLAN.files, PLAN.inputs, PLAN.texts, PLAN.shards
 EPOCHS, LISTS, TABLES = PLAN.epochs, PLAN.lists, PLAN.tables
 
 # Without a decoder, there is no language model, and nothing with which a system could translate new text.
@@ -108,7 +108,7 @@ LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 
 # Sizes of the texts: the memory and time that jobs request on a cluster depend on them (`TextSizes.request`).
-SIZES = PLAN.sizes()
+SIZES = INPUTS.sizes()
 
 # Folder of the compiled kernels, None if the config names none; evaluated again on the node of each job, where
 # variables are expanded.

@@ -8,7 +8,7 @@
 #        corpus/preparation.json, corpus/recaser.json, statistics
 from itertools import groupby
 
-from itersel.plan.texts import RAW_SOURCE, raw_columns
+from itersel.plan.texts import RAW_SOURCE
 
 if EXPANDED_CONFIG.data.kind == "libreoffice-help":
 
@@ -108,7 +108,7 @@ for further, held_out in groupby(
             further=[FILES.text("{held_out}", column) for column in further],
             raw=[
                 FILES.text("{held_out}", column)
-                for column in (*raw_columns(further), RAW_SOURCE)
+                for column in (*INPUTS.raw_columns(further), RAW_SOURCE)
             ],
             statistics=f"{RESULTS}/corpus/{{held_out}}.statistics.json",
         log:

@@ -10,7 +10,7 @@ rule decode_shard:
     input:
         unpack(EPOCHS.passed_translation),
         shard=f"{RESULTS}/shards/{{split}}/{EXPANDED_CONFIG.decoder.jobs}/{{shard}}.h5",
-        model=FILES.models,
+        model=INPUTS.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/{{stage}}/weights.h5",
     output:
         f"{RESULTS}/experiments/{{experiment}}/{{stage}}/{{split}}/{{shard}}.txt",
@@ -21,7 +21,7 @@ rule decode_shard:
     resources:
         **SIZES.request_to_decode(minutes=120),
     params:
-        settings=TABLES.decode_settings,
+        settings=INPUTS.decode_settings,
         code=step_digest("decode"),
     shell:
         "itersel decode --shard {input.shard:q} --model {input.model:q} --weights {input.weights:q}"

@@ -37,7 +37,7 @@ rule write_page:
         table=f"{RESULTS}/report/table.json",
         corpus=f"{RESULTS}/report/corpus.json",
         selections=FILES.experiments(EPOCHS.selecting, "selection.json"),
-        derivations=TABLES.explained_derivations,
+        derivations=INPUTS.derivations,
     output:
         report(
             f"{RESULTS}/report/index.html",

@@ -10,7 +10,7 @@ from snakemake.logging import logger
 
 from snakemake_executor_plugin_arrays.runs import describe, killed_runs
 
-from itersel.report.page.folder import LOCK
+from itersel.report.folder import LOCK
 
 # Seconds by which the clocks of hosts may differ.
 CLOCKS_DIFFER = 10

@@ -8,7 +8,7 @@ from snakemake.logging import logger
 from snakemake_interface_executor_plugins.settings import SharedFSUsage
 
 from itersel.run.killed import killed_commands
-from itersel.report.page.folder import other_versions, write_config, write_run
+from itersel.report.description import other_versions, write_config, write_run
 from itersel.storage.files import write_lines
 
 # A dry run logs to standard output, even if only a graph should be written there: -n --dag | dot. Snakemake's settings

@@ -24,13 +24,13 @@ rule train_shard:
         f"{BENCHMARKS}/train/{{experiment}}/epoch-{{epoch}}/{{shard}}.tsv"
     conda:
         "../../envs/itersel.yaml"
-    threads: EPOCHS.decoding_threads
+    threads: INPUTS.decoding_threads
     resources:
         **SIZES.request_to_decode(minutes=240),
         array=EPOCHS.array_name,
         jobs_per_task=EPOCHS.shards_per_job,
     params:
-        settings=EPOCHS.train_settings,
+        settings=INPUTS.train_settings,
         code=step_digest("train"),
     shell:
         "itersel train --shard {input.shard:q} --model {input.model:q} --weights {input.start:q}"

@@ -102,8 +102,8 @@ def _add_page_files(parser: argparse.ArgumentParser, default: str) -> None:
 
 
 def _paper(options: argparse.Namespace) -> None:
-    from itersel.report.page.table import read_table
     from itersel.report.papers import latex, markdown
+    from itersel.report.systems import read_table
 
     table = read_table(Path(options.table))
     if table is None:
@@ -126,8 +126,9 @@ def _watch(options: argparse.Namespace) -> None:
 
 
 def _runs(options: argparse.Namespace) -> None:
+    from itersel.report.page.runs import render_runs
     from itersel.report.runs import compare_runs, read_runs
-    from itersel.report.runs_table import latex, markdown, render_runs, text_table, tsv_table
+    from itersel.report.runs_table import latex, markdown, text_table, tsv_table
 
     made: list[Form] = [text_table, tsv_table, json_lines, latex, markdown, lambda one: [render_runs(one)]]
     forms = dict(zip((*TABLE_SUFFIXES, *PAPER_SUFFIXES, PAGE_SUFFIX), made, strict=True))

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from itersel.config.data import ReferencedText
-from itersel.config.defaults import first_seed
-from itersel.config.experiments import MARK, repeat_name, split_repeat
+from itersel.config.data_checks import check_parallel_text, check_protected
+from itersel.config.decoding_checks import check_decoding
+from itersel.config.defaults import estimates_model, first_seed
+from itersel.config.experiments import MARK, split_repeat
 from itersel.config.learners import LEARNERS
+from itersel.config.list_checks import check_lists
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
 from itersel.config.options import MAX_SEED, changed, check_unique, name_in, reject, wrong
-from itersel.config.splits import has_labels, has_lists, is_aligned, is_help, test_sets
+from itersel.config.score_checks import check_scores
+from itersel.config.splits import has_labels, has_lists, is_help, test_sets
 from itersel.config.tasks import (
     TASKS,
     IndependentTasks,
@@ -24,32 +28,27 @@ from itersel.config.tasks import (
     labels_of,
 )
 from itersel.config.tuners import ALL_DENSE, STEP, TUNERS, Batch, NoTuner
-from itersel.config.values import Align, Config, Experiment
-from itersel.errors import attempt_all, suggest
-from itersel.vectors.feature_names import DENSE_FEATURES, TEMPLATES
+from itersel.config.values import Config, Experiment
+from itersel.errors import attempt_all
 
 # Labels that are part of the names of experiments.
 _TASK = "[A-Za-z0-9_-]{1,60}"
 
 
-def check_models(config: Config) -> None:
-    """Reject keys that are set but would have no effect."""
-    if is_aligned(config) and config.align != Align():
-        raise wrong("align.symmetrization", "has no effect with data.train.alignment; remove one")
-    if config.language_model.arpa is not None:
-        for section, name in (("language_model", "open_vocabulary"), ("data", "monolingual")):
-            if getattr(getattr(config, section), name):
-                raise wrong(f"{section}.{name}", "has no effect with language_model.arpa; remove one of them")
+def check_config(config: Config) -> None:
+    """Reject missing keys, keys that conflict, and keys without effect; all of them are reported together."""
+    of_kind = [check_lists] if has_lists(config) else [check_parallel_text, check_decoding]
+    attempt_all(partial(check, config) for check in (*of_kind, check_protected, _check_experiments))
 
 
-def check_experiments(config: Config) -> None:
+def _check_experiments(config: Config) -> None:
     """Reject experiments with conflicting keys."""
     if not config.experiments:
         raise wrong("experiments", "is missing or empty; name at least one experiment")
     attempt_all(partial(_check_experiment, config, name) for name in config.experiments)
     _check_compared(config)
     _check_outputs(config)
-    attempt_all(partial(_check_score, config, name) for name in config.evaluation.scores)
+    check_scores(config)
 
 
 def _check_experiment(config: Config, name: str) -> None:
@@ -78,16 +77,12 @@ def _check_experiment(config: Config, name: str) -> None:
         raise wrong(f"{key}.mixing.{conflict[0]}", conflict[1])
     if mixing.needs_loss:
         _check_losses(experiment, key)
-    if mixing.selects:
-        _check_kept(config, experiment, mixing.keep, f"{key}.mixing.keep")
 
     if not isinstance(experiment.learner, Batch) and (conflict := experiment.learner.conflict()):
         raise wrong(f"{key}.learner.{conflict[0]}", conflict[1])
 
-    _check_templates(config, experiment, name)
     _check_start(config, name)
-    _check_folds(config, experiment, key)
-    _check_held_out(config, experiment, f"{key}.held_out")
+    _check_held_out(experiment, f"{key}.held_out")
 
 
 def _check_mixing(experiment: Experiment, key: str) -> None:
@@ -135,59 +130,6 @@ def _check_outputs(config: Config) -> None:
             raise wrong(key, ": an experiment has this name; choose another")
         if len(files) != len(sets):
             raise wrong(key, f"names {len(files)} files; give one for each test set ({', '.join(sets)})")
-
-
-def _check_score(config: Config, name: str) -> None:
-    """Reject a score without numbers, for unknown systems, or without a file for each test set."""
-    score, key = config.evaluation.scores[name], f"evaluation.scores.{name}"
-    same = [one for one in config.evaluation.scores if one.lower() == name.lower()]
-    if len(same) > 1:
-        raise wrong(key, f": names of scores must differ in more than case, unlike {' and '.join(same)}")
-
-    if has_lists(config) and not score.hypotheses:
-        raise wrong(f"{key}.hypotheses", "is missing; data.kind: lists needs it")
-    if score.hypotheses and not has_lists(config):
-        raise wrong(
-            f"{key}.hypotheses", "needs data.kind: lists; give the numbers of each system in 'systems'"
-        )
-    if not score.hypotheses and not score.systems:
-        raise wrong(key, ": names no file; give the numbers of each system in 'systems'")
-
-    outputs, runs = config.evaluation.outputs or {}, _compared_runs(config)
-    of_systems = score.systems or {}
-    for system in of_systems:
-        if has_lists(config) and system in runs:
-            why = f"the numbers of experiments are those in '{key}.hypotheses'"
-            raise wrong(f"{key}.systems.{system}", f"has no effect: {why}; remove it")
-        if system not in outputs and system not in runs:
-            known = [*(() if has_lists(config) else runs), *outputs]
-            listed = f"; known: {', '.join(known) or 'none'}"
-            raise wrong(
-                f"{key}.systems.{system}", f": no system has this name{suggest(system, known)}{listed}"
-            )
-
-    for system, experiment in runs.items():
-        given = [run for run in of_systems if runs.get(run) == experiment]
-        if given and system not in of_systems:
-            why = f"'{given[0]}' is another run of the same experiment; give the numbers of all its runs"
-            raise wrong(f"{key}.systems.{system}", f"is missing, but {why}")
-
-    sets = test_sets(config)
-    named = {f"systems.{system}": files for system, files in of_systems.items()}
-    for place, files in (({"hypotheses": score.hypotheses} if score.hypotheses else {}) | named).items():
-        if len(files) != len(sets):
-            each = f"give one for each test set ({', '.join(sets)})"
-            raise wrong(f"{key}.{place}", f"names {len(files)} files; {each}")
-
-
-def _compared_runs(config: Config) -> dict[str, str]:
-    """Return the runs in the table of the systems, with the experiments that they belong to."""
-    return {
-        repeat_name(name, repeat): name
-        for name, one in config.experiments.items()
-        if not isinstance(one.tasks, IndependentTasks)
-        for repeat in range(1, 1 + one.repeats)
-    }
 
 
 def _check_alone(experiment: Experiment, key: str) -> None:
@@ -249,21 +191,6 @@ def _check_scored_by_task(config: Config, key: str) -> None:
             raise wrong(f"data.test.{name}.devtest", f"has no effect with independent tasks, {why}")
 
 
-def _check_templates(config: Config, experiment: Experiment, name: str) -> None:
-    """Reject templates that are not extracted, or not used."""
-    key = f"experiments.{name}.templates"
-    for template in experiment.templates:
-        if template not in config.grammar.templates:
-            raise wrong(key, f": '{template}' is not in grammar.templates; add it there")
-    for template in config.grammar.templates:
-        if plugin := TEMPLATES.plugin(template):
-            _ = plugin.value  # fails if it cannot be imported
-    if experiment.features == "all" and not config.grammar.templates:
-        raise wrong("grammar.templates", f"is empty, but experiment '{name}' has features: all")
-    if experiment.templates and experiment.features == "dense":
-        raise wrong(key, "has no effect with features: dense; remove one of them")
-
-
 def _check_losses(experiment: Experiment, key: str) -> None:
     """Reject path following if the losses of two epochs cannot be compared."""
     learner = experiment.learner
@@ -282,26 +209,7 @@ def _check_losses(experiment: Experiment, key: str) -> None:
         raise wrong(f"{key}.held_out.start", f"is tuned, but {why}")
 
 
-def _check_kept(config: Config, experiment: Experiment, names: Collection[str], key: str) -> None:
-    """Reject features that no grammar has."""
-    if has_lists(config):
-        if ALL_DENSE in names:
-            raise wrong(key, "must name features of the lists one by one, not 'dense'")
-        return
-
-    templates = (experiment.templates or config.grammar.templates) if experiment.features == "all" else ()
-    prefixes = tuple(TEMPLATES[template] for template in templates)
-
-    for name in names:
-        is_sparse = name.startswith(prefixes) and name not in prefixes and not re.search(r"\s", name)
-        if name in (ALL_DENSE, *templates, *DENSE_FEATURES) or is_sparse:
-            continue
-        if not templates:
-            reject(key, name, "dense or the name of a dense feature")
-        reject(key, name, f"dense, a template ({', '.join(templates)}), or the name of a feature of one")
-
-
-def _check_held_out(config: Config, experiment: Experiment, key: str) -> None:
+def _check_held_out(experiment: Experiment, key: str) -> None:
     """Reject a step on dev if dev is not held out, or if the step would change nothing."""
     held_out = experiment.held_out
     if isinstance(held_out.tuner, NoTuner):
@@ -322,18 +230,13 @@ def _check_held_out(config: Config, experiment: Experiment, key: str) -> None:
 
     directions = held_out.tuner.named_directions
     if directions is not None:
-        _check_directions(config, directions, f"{key}.tuner.directions", experiment.epochs)
+        _check_directions(directions, f"{key}.tuner.directions", experiment.epochs)
 
 
-def _check_directions(config: Config, directions: Sequence[str], key: str, epochs: int) -> None:
-    """Reject directions that are not dense features, or that add nothing."""
-    allowed = (ALL_DENSE, STEP, *DENSE_FEATURES)
+def _check_directions(directions: Sequence[str], key: str, epochs: int) -> None:
+    """Reject directions that add nothing."""
     if not directions:
         raise wrong(key, "is empty; name at least one")
-
-    for name in directions:
-        if name not in allowed and not has_lists(config):
-            reject(key, name, f"one of {', '.join(allowed)}")
 
     check_unique(key, directions)
     for name in directions:
@@ -370,23 +273,9 @@ def _check_start(config: Config, name: str) -> None:
         raise wrong(key, f": '{first}' has weights of templates {listed}, which this experiment does not use")
 
 
-def _check_folds(config: Config, experiment: Experiment, key: str) -> None:
-    folds = experiment.tasks.language_model_folds
-    if folds is None or folds == 1:
-        return
-    key, files = f"{key}.tasks.language_model_folds", files_of(experiment.tasks)
-    if experiment.tune_on != "train":
-        raise wrong(key, "needs tune_on: train")
-    if config.language_model.arpa is not None:
-        raise wrong(key, "has no effect with language_model.arpa; remove one of them")
-    if folds > files:
-        what = "shards" if files == experiment.tasks.shards else "files"
-        raise wrong(key, f"is {folds}, must be at most {files}, its {what}")
-
-
 def warnings(config: Config) -> list[str]:
     """Return one line for each setting that is allowed but probably not intended."""
-    if config.language_model.arpa is not None or has_lists(config):
+    if not estimates_model(config):
         return []
     why = "it is trained with a language model that has seen its text, and will trust it too much"
     return [

@@ -1,14 +1,13 @@
-"""Check that a config's keys about text are complete and consistent, also with `kind: lists`."""
+"""Check that a config's keys about parallel text are complete and consistent."""
 
 from __future__ import annotations
 
 import re
 from functools import partial
 
-from itersel.config.data import Data, ReferencedText, TestSet, TrainingText
-from itersel.config.options import changed, check_unique, name_in, reject, wrong
+from itersel.config.data import Data, ReferencedText, TrainingText
+from itersel.config.options import changed, check_unique, reject, wrong
 from itersel.config.splits import as_files, cut_sizes, texts_by_key
-from itersel.config.tuners import HELD_OUT_TUNERS, Batch, NoTuner
 from itersel.config.values import Config
 from itersel.corpus.corpora import (
     CONTEXT,
@@ -31,35 +30,33 @@ PARALLEL = ("source", "target")
 FORMS = (*PARALLEL, "file", "mtdata", "sacrebleu")
 # Group, name, version and two languages.
 MTDATA_PATTERN = r"[^\s-]+-[^\s-]+-[^\s-]+-[A-Za-z_]+-[A-Za-z_]+"
-# With `kind: lists`, the only keys of these sections that have an effect, and the keys of texts.
-USED = {
-    "data": (
-        *("kind", "source_language", "target_language", "tokenized", "protected", "dense"),
-        *("train", "dev", "devtest", "test"),
-    ),
-    "decoder": ("k_best", "jobs"),
-}
-OF_TEXTS = ("lists", "target", "quality", "task")
-# How the keys of texts end on which epochs are chosen.
-DEVTEST = ".devtest"
-NO_EFFECT = "has no effect with data.kind: lists; remove it"
 
 
-def check_data(config: Config) -> None:
+def check_parallel_text(config: Config) -> None:
     """Reject missing keys of `data`, and keys for another kind of data."""
     data = config.data
-    if data.kind == "lists":
-        check_lists(config)
-    else:
-        refuse_lists(config)
-        if "" in data.test and data.test[""].devtest != ReferencedText():
-            raise wrong("data.test.devtest", "needs a named test set; use data.devtest instead")
-        attempt_all(partial(_check_text, config, *one) for one in texts_by_key(data).items())
-        _check_alignment(data)
-        _check_kind(data)
-        _check_held_out_modules(data)
+    _refuse_lists(config)
+    if "" in data.test and data.test[""].devtest != ReferencedText():
+        raise wrong("data.test.devtest", "needs a named test set; use data.devtest instead")
+    attempt_all(partial(_check_text, config, *one) for one in texts_by_key(data).items())
+    _check_alignment(data)
+    _check_kind(data)
+    _check_held_out_modules(data)
 
-    _check_protected(data)
+
+def check_protected(config: Config) -> None:
+    """Reject patterns that are none, or have no effect."""
+    data = config.data
+    if data.protected and data.tokenized:
+        raise wrong("data.protected", "has no effect with data.tokenized; remove one of them")
+    if data.protected:
+        from itersel.corpus.tokenization import check_pattern
+
+        for pattern in data.protected:
+            try:
+                check_pattern(pattern)
+            except ValueError as error:
+                raise wrong("data.protected", f": '{pattern}' {error}") from None
 
 
 def _check_kind(data: Data) -> None:
@@ -195,19 +192,6 @@ def _check_alignment(data: Data) -> None:
             raise wrong(f"{key}.alignment", f"is missing, but '{aligned[0]}' has one; {advice}")
 
 
-def _check_protected(data: Data) -> None:
-    if data.protected and data.tokenized:
-        raise wrong("data.protected", "has no effect with data.tokenized; remove one of them")
-    if data.protected:
-        from itersel.corpus.tokenization import check_pattern
-
-        for pattern in data.protected:
-            try:
-                check_pattern(pattern)
-            except ValueError as error:
-                raise wrong("data.protected", f": '{pattern}' {error}") from None
-
-
 def _check_held_out_modules(data: Data) -> None:
     key, names = "data.held_out_modules", data.held_out_modules
     for place, others in (("data.test", data.test), (key, names)):
@@ -225,15 +209,7 @@ def _check_held_out_modules(data: Data) -> None:
             raise wrong(key, f": '{name}' is in data.modules, too; remove one of them")
 
 
-def check_lists(config: Config) -> None:
-    """Reject missing keys, and keys that need a decoder."""
-    by = config.evaluation.choose_by
-    checks = [partial(_check_text_of_lists, text, key, by) for key, text in texts_by_key(config.data).items()]
-    checks += [partial(_check_experiment_of_lists, config, name) for name in config.experiments]
-    attempt_all([partial(_check_unused, config), *checks])
-
-
-def refuse_lists(config: Config) -> None:
+def _refuse_lists(config: Config) -> None:
     """Reject keys of lists with another kind of data."""
     data = config.data
     for key, text in texts_by_key(data).items():
@@ -244,70 +220,3 @@ def refuse_lists(config: Config) -> None:
         raise wrong("data.dense", "needs data.kind: lists")
     if config.evaluation.choose_by == QUALITY:
         raise wrong("evaluation.choose_by", f"is {QUALITY}, which needs data.kind: lists")
-
-
-def _check_text_of_lists(text: TrainingText | ReferencedText, key: str, choose_by: str) -> None:
-    allowed = (*OF_TEXTS, *(("source", "devtest") if isinstance(text, TestSet) else ()))
-    for name in changed(text):
-        if name not in allowed:
-            raise wrong(f"{key}.{name}", NO_EFFECT)
-
-    if not text.lists:
-        raise wrong(f"{key}.lists", "is missing; data.kind: lists needs it")
-
-    is_learned_from = key in ("data.train", "data.dev")
-    if not text.target and not (is_learned_from and text.quality):
-        why = ", or 'quality'; give one of them" if is_learned_from else "; its translations are scored by it"
-        raise wrong(f"{key}.target", f"is missing{why}")
-    if key.endswith(DEVTEST):
-        _check_quality_of_devtest(text, f"{key}.quality", choose_by)
-    elif text.quality and not is_learned_from:
-        raise wrong(f"{key}.quality", "has no effect: nothing is learned from this text; remove it")
-
-    if isinstance(text, TrainingText) and key != "data.train":
-        raise wrong(key, ": lists are not of named corpora; name all files in data.train.lists")
-    if isinstance(text, TrainingText) and len(text.task) > 1:
-        raise wrong(f"{key}.task", f"names {len(text.task)} files; name one, with the label of each sentence")
-
-
-def _check_quality_of_devtest(text: TrainingText | ReferencedText, key: str, choose_by: str) -> None:
-    """Reject a quality by which no epoch is chosen, and a missing one."""
-    if text.quality and choose_by != QUALITY:
-        raise wrong(
-            key, f"has no effect with evaluation.choose_by: {choose_by}; choose by {QUALITY}, or remove it"
-        )
-    if choose_by == QUALITY and not text.quality:
-        raise wrong(key, f"is missing; evaluation.choose_by: {QUALITY} needs it")
-
-
-def _check_unused(config: Config) -> None:
-    """Reject settings of steps that lists replace."""
-    for section in ("data", "align", "language_model", "grammar", "decoder", "report"):
-        for name in changed(getattr(config, section)):
-            if name not in USED.get(section, ()):
-                raise wrong(f"{section}.{name}", NO_EFFECT)
-
-
-def _check_experiment_of_lists(config: Config, name: str) -> None:
-    experiment, key = config.experiments[name], f"experiments.{name}"
-    learner, tuner = experiment.learner, experiment.held_out.tuner
-
-    if experiment.templates:
-        raise wrong(f"{key}.templates", NO_EFFECT)
-    if experiment.k_best is not None and isinstance(learner, Batch):
-        raise wrong(f"{key}.k_best", "has no effect: a batch tuner reads whole lists; remove it")
-    if experiment.tasks.language_model_folds not in (None, 1):
-        raise wrong(f"{key}.tasks.language_model_folds", NO_EFFECT)
-
-    if not isinstance(learner, Batch) and (forest_key := learner.forest_key):
-        value = getattr(learner, forest_key)
-        raise wrong(f"{key}.learner.{forest_key}", f"is {value}, but lists have no forests; remove it")
-    for place, one in (("learner", learner), ("held_out.tuner", tuner)):
-        if isinstance(one, Batch) and one.reads_forests:
-            given = name_in(HELD_OUT_TUNERS, one)
-            raise wrong(f"{key}.{place}.name", f"is {given}, but lists have no forests; use another tuner")
-
-    is_named = not isinstance(tuner, NoTuner) and tuner.named_directions is not None
-    if is_named and "directions" not in changed(tuner):
-        message = "is missing; name dense features of the lists, or 'dense' for all of them"
-        raise wrong(f"{key}.held_out.tuner.directions", message)

@@ -22,6 +22,11 @@ def tokenizer_for_text(config: Config) -> str:
     return config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
 
 
+def estimates_model(config: Config) -> bool:
+    """Tell whether a language model is estimated: there is none for lists of another decoder."""
+    return config.language_model.arpa is None and not has_lists(config)
+
+
 def first_seed(config: Config, experiment: Experiment) -> int:
     """Return the seed of the first run of an experiment: the stated one, or the seed of all experiments."""
     return config.seed if experiment.seed is None else experiment.seed
@@ -53,8 +58,7 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
     )
 
     if tasks.language_model_folds is None:
-        has_model = config.language_model.arpa is not None or has_lists(config)
-        is_own = experiment.tune_on == "train" and not has_model
+        is_own = experiment.tune_on == "train" and estimates_model(config)
         tasks = replace(tasks, language_model_folds=min(MOST_FOLDS, files_of(tasks)) if is_own else 1)
 
     if held_out.iterations is None and not isinstance(held_out.tuner, NoTuner):

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from itersel.config.checks import check_experiments, check_models
-from itersel.config.data_checks import check_data
+from itersel.config.checks import check_config
 from itersel.config.defaults import resolved, tokenizer_for_text
 from itersel.config.forms import with_forms
 from itersel.config.grids import as_written, without_grids
@@ -50,8 +49,8 @@ def read_unresolved(content: object) -> Config:
     given, grids = without_grids({} if content is None else content)
     try:
         config: Config = read_section(Config, with_forms(given))
-        checks = [partial(check, config) for check in (check_data, check_models, check_experiments)]
-        attempt_all([*checks, partial(check_tokenizer, tokenizer_for_text(config))])
+        of_tokenizer = partial(check_tokenizer, tokenizer_for_text(config))
+        attempt_all([partial(check_config, config), of_tokenizer])
     except InputError as error:
         raise as_written(error, grids) from None
     return config

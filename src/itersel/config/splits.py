@@ -66,6 +66,11 @@ def texts_of(config: Config, split: str) -> dict[str, TrainingText | ReferencedT
     return {"": getattr(config.data, kind)}
 
 
+def has_references(config: Config, split: str) -> bool:
+    """Tell whether a split has references; the lists of a text to learn from may have numbers instead."""
+    return any(text.target for text in texts_of(config, split).values())
+
+
 def is_fetched(text: TrainingText | ReferencedText) -> bool:
     """Tell whether a corpus is downloaded by a package."""
     return bool(text.mtdata) or (isinstance(text, ReferencedText) and text.sacrebleu is not None)

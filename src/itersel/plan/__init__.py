@@ -16,9 +16,9 @@ from itersel.config.settings import as_json
 from itersel.config.values import Config
 from itersel.plan.commands import Files, no_option
 from itersel.plan.epochs import Epochs
+from itersel.plan.inputs import inputs_of
 from itersel.plan.list_texts import ListTexts
 from itersel.plan.lists import Lists
-from itersel.plan.requests import TextSizes, text_sizes
 from itersel.plan.tables import Tables
 from itersel.plan.texts import Shards, Texts
 
@@ -30,16 +30,13 @@ class Plan:
         self.config = config
         # in the order in which their files are made
         self.files = Files(config)
-        self.texts = Texts(config, self.files)
+        self.inputs = inputs_of(config, self.files)
+        self.texts = Texts(config, self.files, self.inputs)
         self.shards = Shards(config, self.files, self.texts)
         self.list_texts = ListTexts(config, self.files, self.texts, self.shards)
-        self.epochs = Epochs(config, self.files, self.shards)
-        self.lists = Lists(config, self.files, self.epochs)
-        self.tables = Tables(config, self.files, self.texts, self.shards, self.epochs)
-
-    def sizes(self) -> TextSizes:
-        """Estimate text sizes from file sizes."""
-        return text_sizes(self.config, self.files.fetched)
+        self.epochs = Epochs(config, self.files, self.inputs, self.shards)
+        self.lists = Lists(config, self.inputs, self.epochs)
+        self.tables = Tables(config, self.files, self.inputs, self.texts, self.shards)
 
     @property
     def arpa(self) -> str:

@@ -8,7 +8,6 @@ import shlex
 from collections.abc import Sequence
 
 from itersel.config.defaults import never_null
-from itersel.config.splits import has_lists
 from itersel.config.tuners import Batch, NoTuner
 from itersel.config.values import Config, Experiment
 from itersel.results import CORPUS, EXPERIMENTS, INDEX, PREPARATION, RECASER
@@ -52,9 +51,8 @@ class Files:
         results = no_option(os.path.join(config.output, config.name))
         # the folders of all results, and of downloads
         self.results, self.fetched = results, f"{results}/{CORPUS}/fetched"
-        # the compiled language model of all text, none with lists; the index of the training corpus
+        # the compiled language model of all text; the index of the training corpus
         self.model, self.index = f"{results}/lm/lm.bin", f"{results}/{INDEX}"
-        self.models = [] if has_lists(config) else [self.model]
         # how train was prepared, and the recaser learned from it
         self.preparation = f"{results}/{PREPARATION}"
         self.recaser = f"{results}/{RECASER}"

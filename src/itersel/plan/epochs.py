@@ -6,27 +6,24 @@ import functools
 from typing import Any
 
 from itersel.config.defaults import never_null
-from itersel.config.learners import Online
 from itersel.config.settings import as_json
-from itersel.config.splits import has_lists
-from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings
+from itersel.config.steps import MixSettings
 from itersel.config.tasks import IndependentTask, PooledTasks, Resharding, files_of
 from itersel.config.tuners import Batch
 from itersel.config.values import Config
 from itersel.corpus.sharding import deal_files
 from itersel.plan.commands import Files, held_out_iterations, held_out_tuner
+from itersel.plan.inputs import Inputs
 from itersel.plan.texts import Shards
 from itersel.results import BEST, DECISION, EPOCH_PREFIX, MIXED, WEIGHTS, epoch_folder, shard_weights
-
-# Most threads that a job requests; --set-threads train_shard=N changes the number.
-MOST_THREADS = 8
 
 
 class Epochs:
     """The epochs of all experiments."""
 
-    def __init__(self, config: Config, files: Files, shards: Shards) -> None:
+    def __init__(self, config: Config, files: Files, inputs: Inputs, shards: Shards) -> None:
         self.config, self.files, self.shards = config, files, shards
+        self._inputs = inputs
         experiments = config.experiments
         # by the rules that make the weights of an epoch: `tune`, `mix` and then `tune`, or `mix`
         self.batch = [name for name, one in experiments.items() if isinstance(one.learner, Batch)]
@@ -42,35 +39,6 @@ class Epochs:
     def of(self, wildcards: Any) -> Epoch:
         """Return the epoch of a job."""
         return self.epoch(wildcards.experiment, int(wildcards.epoch))
-
-    @functools.cache  # noqa: B019
-    def _train_settings(self, name: str) -> str:
-        experiment = self.config.experiments[name]
-        learner = experiment.learner
-        # the shards of a batch tuner are not trained
-        assert isinstance(learner, Online)
-        shared: dict[str, Any] = {
-            "features": experiment.features,
-            "k_best": never_null(experiment.k_best),
-            "learner": learner,
-            "seed": never_null(experiment.seed),
-            "measure_loss": experiment.mixing.needs_loss,
-        }
-        if has_lists(self.config):
-            return as_json(GivenListTrainSettings(**shared))
-
-        return as_json(
-            TrainSettings(
-                **shared,
-                templates=experiment.templates,
-                pop_limit=self.config.decoder.pop_limit,
-                max_span=self.config.grammar.max_span,
-            )
-        )
-
-    def train_settings(self, wildcards: Any) -> str:
-        """Return the `TrainSettings` or `GivenListTrainSettings` that all shards of an experiment share."""
-        return self._train_settings(wildcards.experiment)
 
     def passed_translation(self, wildcards: Any) -> dict[str, list[str]]:
         """Return the files of `Epoch.passed_on` for a translation; none at the best epoch."""
@@ -100,7 +68,7 @@ class Epochs:
         epoch = self.of(wildcards)
         folds = self.shards.folds(epoch.experiment)
         if folds == 1:
-            return self.files.models
+            return self._inputs.models
         folder = self.shards.fold_folder(self.shards.name(epoch.experiment), folds)
         return [f"{folder}/{file % folds}.bin" for file in epoch.files(int(wildcards.shard))]
 
@@ -127,11 +95,6 @@ class Epochs:
     def shards_per_job(self, wildcards: Any) -> int:
         """Return the number of shards that a task of an array trains."""
         return self.config.experiments[wildcards.experiment].tasks.shards_per_job
-
-    def decoding_threads(self, wildcards: Any) -> int:
-        """Return the number of threads that decode a shard; it does not change any result."""
-        learner = self.config.experiments[wildcards.experiment].learner
-        return 1 if has_lists(self.config) else min(getattr(learner, "delay", 1), MOST_THREADS)
 
     def of_all(self, path: str) -> Any:
         """Return a function of wildcards that gives the files with this name in all epochs."""

@@ -10,7 +10,7 @@ from itersel.config.cutting import GivenListCutSettings, GivenListSettings
 from itersel.config.data import TrainingText
 from itersel.config.file_checks import Size, check_outputs, check_shards, given_splits
 from itersel.config.settings import as_json
-from itersel.config.splits import texts_of
+from itersel.config.splits import has_references, texts_of
 from itersel.config.values import Config
 from itersel.corpus.text import check_line_counts, read_text
 from itersel.corpus.text_names import reference_columns
@@ -52,7 +52,7 @@ class ListTexts:
     def texts(self, split: str) -> list[str]:
         """Return the corpus files written from the user's files."""
         found = [self._files.text(split, column) for column in self._columns(split)]
-        if self._texts.has_references(split):
+        if has_references(self._config, split):
             found.append(f"{self._files.results}/{CORPUS}/{split}.statistics.json")
         return [*found, self._files.preparation, self._files.recaser] if split == "train" else found
 

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Protocol
 from itersel.config.defaults import never_null
 from itersel.config.search import ForestSettings, KBestSettings
 from itersel.config.settings import as_json
-from itersel.config.splits import has_lists
 from itersel.config.steps import TuneSettings
 from itersel.config.values import Config
-from itersel.plan.commands import Files, held_out_tuner
+from itersel.plan.commands import held_out_tuner
 from itersel.plan.epochs import Epoch, Epochs
+from itersel.plan.inputs import Inputs
 from itersel.results import WEIGHTS
 
 
@@ -94,8 +94,8 @@ class _HeldOutIterations(_Iterations):
 
     sum_sparse = True
 
-    def __init__(self, config: Config, files: Files, epochs: Epochs) -> None:
-        self._files, self._jobs = files, config.decoder.jobs
+    def __init__(self, config: Config, inputs: Inputs, epochs: Epochs) -> None:
+        self._inputs, self._jobs = inputs, config.decoder.jobs
         self._dev = epochs.shards.folder("dev", str(self._jobs))
 
     def folder(self, epoch: Epoch, iteration: int) -> str:
@@ -121,33 +121,26 @@ class _HeldOutIterations(_Iterations):
         return [f"{self._dev}/{wildcards.shard}.h5"]
 
     def models(self, wildcards: Any) -> list[str]:
-        return self._files.models
+        return self._inputs.models
 
     def per_job(self, wildcards: Any) -> int:
         return 1
 
 
-def _decoded_lists(iterations: _Iterations, epoch: Epoch, last: int) -> tuple[int, list[str]]:
-    """Return the number of shards, and the lists or forests that have been decoded for them so far."""
-    shards = range(iterations.shard_count(epoch))
+def _decoded_lists(iterations: _Iterations, epoch: Epoch, last: int) -> list[str]:
+    """Return the lists or forests that have been decoded for all shards so far."""
     numbers = range(iterations.oldest(epoch, last), last + 1)
     folders = [iterations.folder(epoch, number) for number in numbers]
-    return len(shards), [f"{folder}/lists/{shard}.h5" for folder in folders for shard in shards]
-
-
-def _given_lists(iterations: _Iterations, epoch: Epoch, last: int) -> tuple[int, list[str]]:
-    """Return the same for lists of another decoder, which are read whole in every iteration."""
-    files = iterations.all_sentences(epoch)
-    return len(files), files
+    shards = range(iterations.shard_count(epoch))
+    return [f"{folder}/lists/{shard}.h5" for folder in folders for shard in shards]
 
 
 class Lists:
     """The lists of all experiments that tune, as the rules ask for them."""
 
-    def __init__(self, config: Config, files: Files, epochs: Epochs) -> None:
-        self._config, self._epochs = config, epochs
-        self._batch, self._held_out = _BatchIterations(epochs), _HeldOutIterations(config, files, epochs)
-        self._find = _given_lists if has_lists(config) else _decoded_lists
+    def __init__(self, config: Config, inputs: Inputs, epochs: Epochs) -> None:
+        self._config, self._inputs, self._epochs = config, inputs, epochs
+        self._batch, self._held_out = _BatchIterations(epochs), _HeldOutIterations(config, inputs, epochs)
 
     def _of(self, wildcards: Any) -> _Iterations:
         return self._batch if self._epochs.of(wildcards).is_batch else self._held_out
@@ -217,10 +210,9 @@ class Lists:
 
     def to_tune_on(self, wildcards: Any) -> list[str]:
         """Return the files to tune on: lists of all iterations so far, but only the newest forests of dev."""
-        return self._found(wildcards)[1]
-
-    def _found(self, wildcards: Any) -> tuple[int, list[str]]:
-        return self._find(self._of(wildcards), self._epochs.of(wildcards), self.iteration(wildcards))
+        iterations, epoch = self._of(wildcards), self._epochs.of(wildcards)
+        decoded = _decoded_lists(iterations, epoch, self.iteration(wildcards))
+        return self._inputs.to_tune_on(iterations.all_sentences(epoch), decoded)
 
     def epoch_start(self, wildcards: Any) -> list[str]:
         """Return the weights that the epoch started from, if the tuner searches along the step from there."""
@@ -237,7 +229,7 @@ class Lists:
         return as_json(
             TuneSettings(
                 tuner=epoch.tuner,
-                shards=self._found(wildcards)[0],
+                shards=self._of(wildcards).shard_count(epoch),
                 seed=never_null(epoch.experiment.seed),
                 features=epoch.experiment.features,
                 sum_sparse=self._of(wildcards).sum_sparse,

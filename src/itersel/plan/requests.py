@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from itersel.config.experiments import with_independent_tasks
-from itersel.config.splits import corpora, cut_sizes, has_lists, is_given, own_devtests, test_sets, texts_of
+from itersel.config.splits import corpora, cut_sizes, is_given, own_devtests, test_sets, texts_of
 from itersel.config.tasks import files_of
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
@@ -110,10 +110,7 @@ def rules_per_word(pairs: float) -> float:
 
 
 def text_sizes(config: Config, fetched: str) -> TextSizes:
-    """Estimate text sizes from file sizes; pending downloads count as large corpora."""
-    if has_lists(config):
-        return _list_sizes(config)
-
+    """Estimate the sizes of parallel text from file sizes; pending downloads count as large corpora."""
     known = _split_words(config, "train", fetched)
     train = known or (HELP_WORDS if config.data.kind == "libreoffice-help" else DOWNLOAD_WORDS)
     if config.data.max_train is not None:
@@ -161,18 +158,16 @@ def _guessed_list_size(config: Config) -> int:
 
 
 def _systems(config: Config) -> int:
-    # with lists, also the decoder's own first entries
-    return len(config.experiments) + len(config.evaluation.outputs or {}) + int(has_lists(config))
+    return len(config.experiments) + len(config.evaluation.outputs or {})
 
 
-def _tuned(config: Config, translations: Callable[[str, Experiment], float]) -> float:
+def _tuned(config: Config, translations: Callable[[str, Experiment], float], is_fixed: bool = False) -> float:
     """Return the number of translations of the tuner that reads most, at most `MOST_TUNED`.
 
-    `translations` returns the number for a split in one iteration. Another decoder's lists are the same in
-    all iterations. Translations without sparse features, which tuners of mixed weights sum up, count less.
+    `translations` returns the number for a split in one iteration; they may be fixed, the same in all
+    iterations. Translations without sparse features, which tuners of mixed weights sum up, count less.
     """
     found = [0.0]
-    is_fixed = has_lists(config)
     for one in config.experiments.values():
         if isinstance(one.learner, Batch):
             is_dense = one.features == "dense" or one.learner.searches
@@ -184,8 +179,8 @@ def _tuned(config: Config, translations: Callable[[str, Experiment], float]) -> 
     return min(MOST_TUNED, max(found))
 
 
-def _list_sizes(config: Config) -> TextSizes:
-    """Return the sizes of n-best lists."""
+def list_sizes(config: Config) -> TextSizes:
+    """Estimate the sizes of another decoder's n-best lists from file sizes."""
     tested = [*own_devtests(config).values(), *test_sets(config).values()]
     size = {
         split: sum(_bytes(path, LIST_COMPRESSION) for path in find_lists(texts_of(config, split)[""].lists))
@@ -204,8 +199,9 @@ def _list_sizes(config: Config) -> TextSizes:
         0.0,
         0.0,
         max(*shards, *pieces),
-        tuned=_tuned(config, lambda split, one: translations[split]),
-        compared=_systems(config) * compared,
+        tuned=_tuned(config, lambda split, one: translations[split], is_fixed=True),
+        # also the decoder's own first entries
+        compared=(_systems(config) + 1) * compared,
     )
 
 

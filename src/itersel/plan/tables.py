@@ -24,36 +24,30 @@ from itersel.config.report_steps import (
     TableSettings,
     TaskTableSettings,
 )
-from itersel.config.search import FeatureSettings, Search
 from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask, NaturalTasks, RandomTasks, Resharding, files_of, labels_of
 from itersel.config.values import Config, Experiment
-from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
 from itersel.lists.folders import find_lists
 from itersel.plan.commands import Files, held_out_tuner, no_option
-from itersel.plan.epochs import Epochs
+from itersel.plan.inputs import Inputs
 from itersel.plan.texts import HASH, Shards, Texts
-from itersel.results import BEST, DERIVATIONS, EVALUATION, REPORT, SYSTEM, best_folder
+from itersel.results import BEST, EVALUATION, REPORT, SYSTEM, best_folder
 
 
 class Tables:
     """The files and settings of all comparisons and tables."""
 
-    def __init__(self, config: Config, files: Files, texts: Texts, shards: Shards, epochs: Epochs) -> None:
-        self._config, self._files, self._texts, self._shards = config, files, texts, shards
-        self._epochs = epochs
+    def __init__(self, config: Config, files: Files, inputs: Inputs, texts: Texts, shards: Shards) -> None:
+        self._config, self._files, self._inputs = config, files, inputs
+        self._texts, self._shards = texts, shards
 
         # experiments with a row in the table of the systems; for single tasks, see `task_systems`
         self.compared: list[str] = []
         # other systems, and the files of their translations by test set; first the decoder of given lists
-        self.outputs = {
-            name: dict(zip(texts.test_sets, files, strict=True))
-            for name, files in (config.evaluation.outputs or {}).items()
-        }
-        if splits.has_lists(config):
-            entries = {test_set: files.text(split, "first") for test_set, split in texts.test_sets.items()}
-            self.outputs = {FIRST_ENTRIES: entries, **self.outputs}
+        self.outputs = inputs.outputs(texts.test_sets)
+        for name, given in (config.evaluation.outputs or {}).items():
+            self.outputs[name] = dict(zip(texts.test_sets, given, strict=True))
 
         # for each experiment with independent tasks, the experiments for its tasks, by label
         self.independent: dict[str, dict[str, str]] = {}
@@ -72,7 +66,7 @@ class Tables:
         self.task_splits = [split for split in texts.test_sets.values() if self._has_task_table(split)]
 
         # splits with grammars, and the folders of shards in which their rules are counted
-        self.counted = self._counted_folders()
+        self.counted = inputs.with_grammars(self._smallest_folders())
 
     def _has_task_table(self, split: str) -> bool:
         if not self.task_labels:
@@ -82,11 +76,8 @@ class Tables:
             return split == "test"
         return splits.has_labels(self._config, split)
 
-    def _counted_folders(self) -> dict[str, str]:
-        """Return `counted`: the fewest shards of a split, as its grammars do not depend on how it is cut."""
-        if splits.has_lists(self._config):
-            return {}
-
+    def _smallest_folders(self) -> dict[str, str]:
+        """Return the folder with the fewest shards of each split; grammars do not depend on how it is cut."""
         jobs = str(self._config.decoder.jobs)
         whole = sorted(
             filter(_uses_whole_split, self._config.experiments.values()),
@@ -108,15 +99,6 @@ class Tables:
     def corpora_settings(self) -> str:
         """The `CorporaSettings`: counts of rules."""
         return as_json(CorporaSettings(rules=dict(zip(self.counted, self.counts_of_rules, strict=True))))
-
-    def decode_settings(self, wildcards: Any) -> str:
-        """Return the `Search` of translations, or the `FeatureSettings` that score lists."""
-        features = self._config.experiments[wildcards.experiment].features
-        if splits.has_lists(self._config):
-            return as_json(FeatureSettings(features=features))
-        # with all templates: the weights of templates that an experiment does not use are 0
-        pop_limit, max_span = self._config.decoder.pop_limit, self._config.grammar.max_span
-        return as_json(Search(features=features, pop_limit=pop_limit, max_span=max_span))
 
     def translated_shards(self, wildcards: Any) -> list[str]:
         """Return the translations of the pieces of a split."""
@@ -292,7 +274,7 @@ class Tables:
             translations=tuple(self.translations(test_set)),
             counts=tuple(self.counts(test_set)),
             outputs=dict(zip(self.outputs, self.output_texts(test_set), strict=True)),
-            lists=tuple(self._scored_lists(split)),
+            lists=tuple(self._inputs.scored_lists(split)),
             scores=self._own_numbers(test_set),
         )
 
@@ -307,15 +289,10 @@ class Tables:
             for name, score in self._config.evaluation.scores.items()
         }
 
-    def _scored_lists(self, split: str) -> list[str]:
-        """Return the lists of a test set as the user gave them, if there are numbers for them."""
-        is_scored = splits.has_lists(self._config) and self._config.evaluation.scores
-        return list(map(no_option, splits.texts_of(self._config, split)[""].lists)) if is_scored else []
-
     @property
     def score_files(self) -> list[str]:
         """The files of the user's own scores for all test sets, and of the lists that they are for."""
-        lists = [find_lists(self._scored_lists(split)) for split in self._texts.test_sets.values()]
+        lists = [find_lists(self._inputs.scored_lists(split)) for split in self._texts.test_sets.values()]
         numbers = (one for test_set in self._texts.test_sets for one in self._own_numbers(test_set).values())
         files = ([*([one.hypotheses] if one.hypotheses else []), *one.systems.values()] for one in numbers)
         return list(dict.fromkeys(chain(*lists, *files)))
@@ -365,12 +342,6 @@ class Tables:
         """The shards of the first test set, whose derivations the page shows."""
         first = next(iter(self._texts.test_sets.values()))
         return self._shards.sentences(first, str(self._config.decoder.jobs))
-
-    @property
-    def explained_derivations(self) -> list[str]:
-        """The derivations that the page shows."""
-        has_some = self._config.report.derivations and not splits.has_lists(self._config)
-        return [f"{self._files.results}/{DERIVATIONS}"] if has_some else []
 
 
 def _own_label(experiment: Experiment) -> str | None:

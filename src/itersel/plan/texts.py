@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import astuple, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import TABLE_FORMATS, Corpus, Fields, format_of
 from itersel.corpus.text_names import text_name
 from itersel.plan.commands import Files
+from itersel.plan.inputs import Inputs
 from itersel.results import CORPUS
 
 HASH = "hash"
@@ -32,8 +33,8 @@ SHARDS_PATTERN = rf"\d+(-(natural|pooled)-[0-9a-f]{{8}})?({SEED_MARK}\d+)?"
 class Texts:
     """The splits of a run."""
 
-    def __init__(self, config: Config, files: Files) -> None:
-        self._config, self._files = config, files
+    def __init__(self, config: Config, files: Files, inputs: Inputs) -> None:
+        self._config, self._files, self._inputs = config, files, inputs
         # the splits of the test sets by name, and the devtests of test sets that have their own
         self.test_sets, self.own_devtests = splits.test_sets(config), splits.own_devtests(config)
         # all splits but train; splits with files in the config (others are from the Help, or cut from train)
@@ -80,19 +81,13 @@ class Texts:
         [corpus] = self.corpora(split)
         return [f"target.{number}" for number in range(1, 1 + len(corpus.further))]
 
-    def has_references(self, split: str) -> bool:
-        """Tell whether a split has references; the lists of a text to learn from may have numbers instead."""
-        return any(text.target for text in splits.texts_of(self._config, split).values())
-
     def references(self, split: str) -> list[str]:
         """Return the files of all reference translations of a held-out split."""
         return [self._files.text(split, side) for side in ("target", *self.further_references(split))]
 
     def raw_references(self, split: str) -> list[str]:
         """Return the original references of a split, in the order of `references`."""
-        if splits.has_lists(self._config):
-            return self.references(split)
-        columns = raw_columns(self.further_references(split))
+        columns = self._inputs.raw_columns(self.further_references(split))
         return [self._files.text(split, column) for column in columns]
 
     def learned_references(self, split: str) -> list[str]:
@@ -130,13 +125,8 @@ class Texts:
 
     @property
     def statistics(self) -> list[str]:
-        """The statistics of preparing all splits, train first; with lists, of splits with references."""
-        if splits.has_lists(self._config):
-            listed = [one for one in ("train", *self.held_out) if self.has_references(one)]
-            return [f"{self._files.results}/{CORPUS}/{split}.statistics.json" for split in listed]
-        first = "" if self._is_help else "train."
-        given = [f"{split}." for split in self.given]
-        return [f"{self._files.results}/{CORPUS}/{split}statistics.json" for split in (first, *given)]
+        """The statistics of preparing all splits, train first."""
+        return self._inputs.statistics(self.held_out)
 
     @property
     def collection(self) -> list[str]:
@@ -236,12 +226,6 @@ def corpora_options(corpora: Iterable[Corpus]) -> str:
         )
 
     return " ".join(words)
-
-
-def raw_columns(further: Sequence[str]) -> list[str]:
-    """Return the columns of the original references of a split with the given further columns."""
-    numbers = [column.removeprefix("target") for column in further if column != "task"]
-    return [f"raw{number}" for number in ["", *numbers]]
 
 
 class Shards:

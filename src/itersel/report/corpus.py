@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,13 @@ from itersel.corpus.statistics import read_collection, read_statistics
 from itersel.errors import FilePath, InputError, checked
 from itersel.grammar.shard_format import FORMAT
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
+from itersel.report.folder import read_optional
+from itersel.results import CORPUS_TABLE
 from itersel.storage.hdf5 import read_arrays
-from itersel.storage.json_files import check_counts, read_json
+from itersel.storage.json_files import check_counts, check_numbers, check_texts, read_json
 from itersel.storage.text_table import Content, aligned, tab_separated
+
+NO_CORPUS = "is not a table of corpora; make it with 'itersel step corpora'"
 
 
 def count_rules(shards: Iterable[str]) -> int:
@@ -88,3 +93,20 @@ def _rows(corpus: Content) -> list[dict[str, str]]:
         row["rules per sentence"] = "-" if rules is None else f"{rules / max(sentences, 1):.0f}"
         rows.append(row)
     return rows
+
+
+def read_corpus(results: Path) -> Any:
+    """Return the table of the corpora of a run; None if it does not exist yet."""
+    return read_optional(results / CORPUS_TABLE, _check_corpus, NO_CORPUS)
+
+
+def _check_corpus(corpus: Any) -> None:
+    """Raise an error of Python unless this is what the page shows of the corpora."""
+    for split in corpus["splits"].values():
+        tokens = [split[side]["tokens"] for side in ("source", "target")]
+        counts = [split["sentences"], split["rules"], *split["dropped"].values(), *tokens]
+        check_numbers(count for count in counts if count is not None)
+
+    for one in corpus["left_out"]:
+        check_texts((one["of"], one["why"]))
+        check_numbers((one["count"],))

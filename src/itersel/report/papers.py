@@ -9,11 +9,11 @@ from tabulate import tabulate
 from itersel.corpus.text_names import POOLED
 from itersel.errors import InputError
 from itersel.evaluate.names import COMPARED, METRICS, TOKENIZED_BLEU, title_of
+from itersel.report.answer import main_metric
 from itersel.report.baseline import baseline_and_best
 from itersel.report.columns import COLUMNS, DIFFERENCE, ON_TEST, SETTINGS
-from itersel.report.page.answer import main_metric
-from itersel.report.page.table import BASELINE, Column, View, score_columns
 from itersel.report.table import ALL_TEST_SETS, WORDS, Cell, all_test_sets, cells, own_scores
+from itersel.report.views import BASELINE, Column, View, score_columns
 from itersel.storage.text_table import Content
 
 # Mark superscripts and bold until the rest is escaped, for LaTeX by tabulate; no name has these characters.

@@ -41,12 +41,12 @@ from itersel.evaluate.significance import (
     sign_test,
 )
 from itersel.report.baseline import best_on_devtest, is_experiment
-from itersel.report.page.corpus import read_corpus
-from itersel.report.page.folder import read_run
-from itersel.report.page.sentences import references_of, split_of_test_set, translation_of
-from itersel.report.page.table import read_table
+from itersel.report.corpus import read_corpus
+from itersel.report.description import read_run
+from itersel.report.folder import references_of, split_of_test_set, translation_of
 from itersel.report.runs_settings import RunSettings, compare_settings, varied_numbers
 from itersel.report.scores import Scores, better_than, describe_test
+from itersel.report.systems import read_table
 from itersel.results import CORPUS, EVALUATION, EXPERIMENTS, PREPARATION, RUN, TABLE
 from itersel.storage.arrays import Float64s
 from itersel.storage.files import read_lines

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from itersel.report.page.settings import as_texts, compare_keys, leaves
 from itersel.report.scores import Scores
+from itersel.report.settings import as_texts, compare_keys, leaves
 from itersel.storage.text_table import Content
 
 # The number of training pairs, which is not a key, but follows from keys and files.

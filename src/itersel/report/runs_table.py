@@ -1,23 +1,12 @@
-"""The tables of several runs, from what `compare_runs` returns: text, TSV, LaTeX, Markdown, and their page.
-
-The page also has charts of the differences from a baseline.
-"""
+"""The tables of several runs, from what `compare_runs` returns: text, TSV, LaTeX and Markdown."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any
-
-import itersel
-from itersel.evaluate.names import sign_of, title_of
-from itersel.report.page.answer import told_size
-from itersel.report.page.charts import against, differences
-from itersel.report.page.render import SHARED, fill
-from itersel.report.page.table import Column, View, join_numbers
+from itersel.evaluate.names import title_of
 from itersel.report.papers import MARKDOWN, latex_view, markdown_view
 from itersel.report.scores import REPEATED
-from itersel.report.table import Cell, format_p, precise_p, score_cell, told_p
+from itersel.report.table import Cell, format_p, precise_p, score_cell
+from itersel.report.views import Column, View, join_numbers
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
 SETTINGS = "settings that differ"
@@ -25,8 +14,6 @@ MEAN, ERROR = "mean of runs", "standard error"
 RANDOMIZATION, AHEAD, SIGN_TEST = "p (randomization)", "runs ahead", "p (sign test)"
 # Letters of a setting in text and Markdown; the page and JSON have all.
 MOST_LETTERS = 40
-# Lines in a chart that can be told apart.
-MOST_SERIES = 8
 # The cell of a baseline's difference from itself.
 NOTHING = Cell("–", "")
 # Titles of the columns of TSV; a row about all runs has the name of `MEAN`.
@@ -202,125 +189,3 @@ def markdown(content: Content) -> list[str]:
         for line in (f"{view.name}:", "", *markdown_view(view))
     ]
     return [*lines, *(f"- {note.translate(MARKDOWN)}" for note in notes(content))]
-
-
-def render_runs(content: Content) -> str:
-    """Return the page of several runs."""
-    figures = {
-        f"difference-{system['system']}": {
-            "experiment": system["name"],
-            "rows": _points(content, system),
-            "told": _told(system["difference"], content["significance"]["alpha"]),
-        }
-        for system in content["systems"]
-        if system["difference"]
-    }
-
-    # the same scale for all charts
-    values = [point[key] for one in figures.values() for point in one["rows"] for key in ("low", "high")]
-    low, high = min(-0.1, *values), max(0.1, *values)
-    title = f"difference in {title_of(content['metric'])}"
-
-    specifications = {name: differences(title, low, high, len(one["rows"])) for name, one in figures.items()}
-
-    varied = {f"varied-{number}": one for number, one in enumerate(_parts(content["varied"]))}
-    specifications |= {
-        name: against(one["key"], title_of(content["metric"]), _values(one)) for name, one in varied.items()
-    }
-
-    return fill(
-        "runs.html",
-        (*SHARED, "runs.js"),
-        data={"figures": figures, "varied": varied},
-        charts=specifications,
-        title=", ".join(run["name"] for run in content["runs"]),
-        version=itersel.__version__,
-        answer=_answer(content),
-        views=[_for_page(view, len(content["runs"])) for view in views(content, has_intervals=True)],
-        notes=notes(content),
-        figures=figures,
-        names=[run["name"] for run in content["runs"]],
-        settings=content["settings"],
-        varied=varied,
-    )
-
-
-def _answer(content: Content) -> dict[str, Any]:
-    """Return the experiment with the best mean difference, and what the page says of it."""
-    metric, runs, baselines = content["metric"], len(content["runs"]), content["baselines"]
-    sign, alpha = sign_of(metric), content["significance"]["alpha"]
-    compared = [one for one in content["systems"] if one["difference"]]
-    best = max(compared, key=lambda one: sign * float(one["difference"]["mean"]))
-    overall = best["difference"]
-    return {
-        "told": {
-            "best": best["name"],
-            "sign": sign * overall["mean"],
-            "baseline": baselines[0] if len(baselines) == 1 else "the baselines",
-            "size": told_size(overall["mean"]),
-            "title": title_of(metric),
-            "where": f" in the mean of {runs} runs" if runs > 1 else "",
-            "p": told_p(overall["p"], alpha),
-            "is_significant": overall["p"] < alpha,
-        },
-        "of": len(compared),
-        "ahead": _told_ahead(overall),
-        "interval": _told_interval(overall),
-    }
-
-
-def _for_page(view: View, runs: int) -> View:
-    """Return a table with the columns about all runs that matter most before those of single runs."""
-    titles, first = [column.title for column in view.columns], 2 + runs
-    # a run may have any name
-    moved = [place for place in range(first, len(titles)) if titles[place] in (MEAN, RANDOMIZATION)]
-    order = [0, 1, *moved, *(place for place in range(2, len(titles)) if place not in moved)]
-    return view._replace(
-        columns=[view.columns[place] for place in order],
-        rows=[[row[place] for place in order] for row in view.rows],
-    )
-
-
-def _parts(varied: Sequence[Content]) -> list[Content]:
-    """Return the numbers that vary, those with many series as several, each of which has colours enough."""
-    found: list[Content] = []
-    for one in varied:
-        series = one["series"]
-        size = math.ceil(len(series) / math.ceil(len(series) / MOST_SERIES))
-        found += [{**one, "series": series[begin : begin + size]} for begin in range(0, len(series), size)]
-    return found
-
-
-def _values(one: Content) -> list[float]:
-    return [point["value"] for series in one["series"] for point in series["points"]]
-
-
-def _points(content: Content, system: Content) -> list[dict[str, Any]]:
-    """Return the differences of an experiment in the runs that have another baseline, and their mean."""
-    level, overall = content["significance"]["alpha"], system["difference"]
-    shown = [
-        (run["name"], "run", one["difference"], one)
-        for run, one in zip(content["runs"], system["runs"], strict=True)
-        if one["interval"]
-    ]
-    keys = "run", "kind", "difference", "low", "high", "significant"
-    return [
-        dict(zip(keys, (*place, *one["interval"], one["p"] < level), strict=True))
-        for *place, one in [*shown, (MEAN, "mean", overall["mean"], overall)]
-    ]
-
-
-def _told(overall: Content, alpha: float) -> str:
-    return (
-        f"Mean: {overall['mean']:+z.2f} {_told_interval(overall)}, {told_p(overall['p'], alpha)}; "
-        f"{_told_ahead(overall)}."
-    )
-
-
-def _told_interval(overall: Content) -> str:
-    low, high = overall["interval"]
-    return f"[{low:z.1f}, {high:z.1f}]"
-
-
-def _told_ahead(overall: Content) -> str:
-    return f"ahead in {overall['ahead']} of {overall['ahead'] + overall['behind']} runs"

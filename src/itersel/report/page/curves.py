@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from itersel.evaluate.epoch_scores import read_epochs, score_epochs
-from itersel.report.page.folder import Repeat
+from itersel.report.folder import Repeat
 from itersel.results import DEVTEST, EPOCH_PREFIX, WEIGHTS, epoch_folder, epoch_of, shard_weights
 from itersel.storage.hdf5 import header_of
 from itersel.storage.provenance import read_provenance

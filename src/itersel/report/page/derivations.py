@@ -13,10 +13,10 @@ from itersel.decode.derivation_trees import derive_all
 from itersel.errors import InputError
 from itersel.grammar.shard import Shard, read_shard
 from itersel.lm.binary import LanguageModel, load_model
+from itersel.report.folder import find_repeats, translation_of
 from itersel.report.page.document import compared_systems
-from itersel.report.page.folder import find_repeats
-from itersel.report.page.sentences import Translated, read_translated, sentence_scores, translation_of
-from itersel.report.page.table import read_table
+from itersel.report.page.sentences import Translated, read_translated, sentence_scores
+from itersel.report.systems import read_table
 from itersel.results import SYSTEM, TABLE, WEIGHTS
 from itersel.run.progress import progress
 from itersel.system.chosen import read_system

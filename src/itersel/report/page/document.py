@@ -16,19 +16,21 @@ from itersel.config.reading import read_unresolved
 from itersel.config.splits import kind_of_text, texts_by_key
 from itersel.config.tasks import IndependentTask
 from itersel.config.values import Config, Experiment
+from itersel.report.answer import answer
 from itersel.report.baseline import baseline_and_best, is_experiment
-from itersel.report.page.answer import answer
+from itersel.report.corpus import read_corpus
+from itersel.report.description import read_run
+from itersel.report.folder import Repeat, find_repeats, read_optional, references_of
 from itersel.report.page.charts import BLEU, QUALITY
-from itersel.report.page.corpus import read_corpus
+from itersel.report.page.config import describe_config
 from itersel.report.page.costs import read_costs
 from itersel.report.page.curves import read_curves
 from itersel.report.page.features import read_features
-from itersel.report.page.folder import Repeat, describe_config, find_repeats, read_optional, read_run
 from itersel.report.page.groups import read_frequencies
 from itersel.report.page.logs import read_errors
-from itersel.report.page.sentences import pack, read_translated, references_of
-from itersel.report.page.settings import settings_table
-from itersel.report.page.table import read_table
+from itersel.report.page.sentences import pack, read_translated
+from itersel.report.settings import settings_table
+from itersel.report.systems import read_table
 from itersel.report.table import NOTES
 from itersel.results import BEST, CORPUS, DERIVATIONS, INDEX, SYSTEM, TABLE
 from itersel.storage.json_files import check_numbers, check_texts

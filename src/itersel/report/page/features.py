@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from itersel.report.page.folder import Repeat, read_optional
+from itersel.report.folder import Repeat, read_optional
 from itersel.results import BEST, SELECTION_MATRIX, SELECTION_TABLE, WEIGHTS, epoch_folder
 from itersel.select.selection import MATRIX
 from itersel.storage.arrays import Float64s, Int64s

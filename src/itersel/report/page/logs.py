@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from itersel.report.page.folder import Repeat
+from itersel.report.folder import Repeat
 from itersel.storage.files import read_bytes
 
 # Errors are at the end of long logs.

@@ -27,11 +27,11 @@ from markupsafe import Markup, escape
 
 from itersel.errors import FilePath, InputError
 from itersel.report.baseline import baseline_and_best, is_experiment
+from itersel.report.folder import LOCK
 from itersel.report.page.charts import charts, curves
 from itersel.report.page.document import read_document
-from itersel.report.page.folder import LOCK
 from itersel.report.page.sentences import MOST
-from itersel.report.page.table import format_hours, table_view
+from itersel.report.systems import format_hours, table_view
 from itersel.report.table import signatures
 from itersel.results import EXPERIMENTS, REPORT
 from itersel.storage.files import write_lines

@@ -18,11 +18,10 @@ from sacrebleu.metrics.chrf import CHRF
 
 from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text import split_words
-from itersel.corpus.text_names import text_name
 from itersel.evaluate.metrics import read_translations, signature
-from itersel.report.page.folder import Repeat
+from itersel.report.folder import Repeat, references_of, split_of_test_set, translation_of
 from itersel.report.page.groups import Frequency, group_sentences
-from itersel.results import CORPUS, EVALUATION, PREPARATION, best_folder
+from itersel.results import CORPUS, EVALUATION, PREPARATION
 from itersel.storage.files import read_lines
 
 # Longest n-grams, and the number of those that the page keeps.
@@ -129,27 +128,6 @@ def sentence_scores(test_set: Translated) -> list[tuple[list[str], list[int], li
 def signature_of_sentences(references: int) -> str:
     """Return the signature of the scores of sentences with this many references."""
     return signature(CHRF(references=[[""]] * references))
-
-
-def split_of_test_set(name: str) -> str:
-    """Return the split of a test set."""
-    return name if name == "test" else text_name("test", name)
-
-
-def translation_of(repeat: Path, name: str) -> Path | None:
-    """Return the file of translations of a test set at the epoch chosen for it; None if not written yet."""
-    split = split_of_test_set(name)
-    for stage in (best_folder(name), best_folder()):
-        if (path := repeat / stage / f"{split}.txt").is_file():
-            return path
-    return None
-
-
-def references_of(corpus: Path, split: str) -> list[Path]:
-    """Return the files of the references of a split, the first one without a number."""
-    further = sorted(corpus.glob(f"{split}.target.[0-9]*.gz"), key=lambda path: int(path.name.split(".")[-2]))
-    first = corpus / f"{split}.target.gz"
-    return [first, *further] if first.is_file() else []
 
 
 def count_matches(

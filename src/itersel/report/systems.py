@@ -1,18 +1,17 @@
-"""The table of the systems as the page shows it, from table.json."""
+"""The table of the systems with all of its columns, as the page shows it, from table.json."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import compress
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from itersel.corpus.text_names import POOLED
-from itersel.evaluate.names import METRICS, TOKENIZED_BLEU, sign_of, title_of
+from itersel.evaluate.names import METRICS
+from itersel.report.answer import answer
 from itersel.report.baseline import baseline_and_best, best_on_devtest, is_experiment
-from itersel.report.columns import DIFFERENCE, OF_EPOCHS, ON_DEVTEST, ON_TEST, SETTINGS
-from itersel.report.page.answer import answer, main_metric
-from itersel.report.page.folder import read_optional
+from itersel.report.columns import DIFFERENCE, OF_EPOCHS, ON_DEVTEST, SETTINGS
+from itersel.report.folder import read_optional
 from itersel.report.table import (
     ALL_TEST_SETS,
     NOTHING,
@@ -22,15 +21,12 @@ from itersel.report.table import (
     cells,
     choosing_score,
     own_scores,
-    score_cell,
     title_of_choice,
-    told_p,
 )
+from itersel.report.views import Column, View, score_columns
 from itersel.storage.json_files import check_numbers
 from itersel.storage.text_table import Content
 
-# The cell of the baseline in the column of differences from it.
-BASELINE = Cell("baseline", 0.0)
 COSTS = ("processor time", "memory (MB)")
 # Columns that are folded.
 SECONDARY = (
@@ -58,27 +54,6 @@ IN_COLUMNS = (
 )
 # Keys that differ between experiments and have no column otherwise: as many as fit.
 MOST_VARIED = 3
-
-
-class Column(NamedTuple):
-    """A column: its title, whether it contains numbers, the signature of scores, and when it is folded."""
-
-    title: str
-    is_number: bool
-    signature: str = ""
-    is_secondary: bool = False
-    is_setting: bool = False  # also folded in narrow windows
-
-
-class View(NamedTuple):
-    """The table of a test set."""
-
-    name: str
-    sentences: int
-    references: int
-    columns: list[Column]
-    rows: list[list[Cell]]
-    caption: str = ""
 
 
 class Shown(NamedTuple):
@@ -242,40 +217,6 @@ def _setting(text: str) -> Cell:
         return Cell(text, text)
 
 
-def score_columns(
-    one: Content, baseline: str | None, alpha: float
-) -> Iterator[tuple[str, tuple[list[Cell], str]]]:
-    """Yield title, cells and signature of each score; after the main one, differences from the baseline."""
-    names, main = [system["name"] for system in one["systems"]], main_metric(one)
-    for metric, signature, scores in _scores(one):
-        title = ON_TEST if metric == TOKENIZED_BLEU else title_of(metric)
-        sign, is_known = sign_of(metric), [score is not None for score in scores]
-        best = max(sign * score["mean"] for score in compress(scores, is_known))
-        column = [
-            NOTHING
-            if score is None
-            else score_cell(score, metric)._replace(
-                marks=join_numbers(score.get("better_than", ())),
-                is_best=sign * score["mean"] == best,
-                p=told_p(score["p"][baseline], alpha) if baseline in score["p"] else "",
-            )
-            for score in scores
-        ]
-        yield title, (column, signature)
-
-        if metric == main and baseline in names:
-            own = scores[names.index(baseline)]["mean"]
-            gains = [
-                BASELINE if name == baseline else _gain(score["mean"] - own)
-                for name, score in zip(names, scores, strict=True)
-            ]
-            yield DIFFERENCE, (gains, "")
-
-
-def _gain(difference: float) -> Cell:
-    return Cell(f"{difference:+z.2f}", difference)
-
-
 def _caption(one: Content, agreed: Mapping[str, str]) -> str:
     """Return what the caption says: sizes, and what all experiments agree in."""
     references = f"{one['references']} reference{'' if one['references'] == 1 else 's'}"
@@ -285,24 +226,6 @@ def _caption(one: Content, agreed: Mapping[str, str]) -> str:
     ]:
         facts.append(f"All experiments: {', '.join(said)}.")
     return " ".join(facts)
-
-
-def _scores(one: Content) -> Iterator[tuple[str, str, list[Any]]]:
-    """Yield each metric, its signature, and the score of each system; None if it lacks one of the user's."""
-    systems = one["systems"]
-    for metric, signature in one["signatures"].items():
-        is_own = metric not in METRICS
-        yield (
-            metric,
-            signature,
-            [system["scores"].get(metric) if is_own else system["scores"][metric] for system in systems],
-        )
-    means = {system["system"]: system["test"]["mean"] for system in systems}
-    own = []
-    for system in systems:
-        beaten = [other for other in system["differs_from"] if means[other] < means[system["system"]]]
-        own.append({**system["test"], "p": system["p"], "better_than": beaten})
-    yield TOKENIZED_BLEU, one["signature"], own
 
 
 def _costs(costs: Sequence[Content]) -> Iterator[Cell]:
@@ -318,15 +241,3 @@ def format_hours(hours: float) -> str:
     units = {"h": hours, "min": hours * 60, "s": hours * 3600}
     unit, value = next((one for one in units.items() if one[1] >= 1), ("s", units["s"]))
     return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
-
-
-def join_numbers(numbers: Iterable[int]) -> str:
-    """Join ascending numbers with commas; three or more consecutive ones become a range: 1,3–7."""
-    groups: list[list[int]] = []
-    for number in numbers:
-        if groups and number == groups[-1][-1] + 1:
-            groups[-1].append(number)
-        else:
-            groups.append([number])
-    texts = [f"{one[0]}–{one[-1]}" if len(one) > 2 else ",".join(map(str, one)) for one in groups]
-    return ",".join(texts)

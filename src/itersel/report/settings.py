@@ -1,4 +1,4 @@
-"""The settings of a run as the page shows them: the value of every key, by experiment where these differ."""
+"""The settings of a run: the value of every key, by experiment where these differ."""
 
 from __future__ import annotations
 

@@ -1,0 +1,88 @@
+"""Check the keys of runs that decode parallel text: of models, grammars and the features of our decoder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import partial
+
+from itersel.config.options import reject, wrong
+from itersel.config.score_checks import check_scores_of_systems
+from itersel.config.splits import is_aligned
+from itersel.config.tasks import files_of
+from itersel.config.tuners import ALL_DENSE, STEP, NoTuner
+from itersel.config.values import Align, Config, Experiment
+from itersel.errors import attempt_all
+from itersel.vectors.feature_names import DENSE_FEATURES, TEMPLATES
+
+
+def check_decoding(config: Config) -> None:
+    """Reject features that do not exist, and keys that would have no effect."""
+    checks = [partial(_check_experiment, config, name) for name in config.experiments]
+    attempt_all([partial(_check_models, config), *checks, partial(check_scores_of_systems, config)])
+
+
+def _check_models(config: Config) -> None:
+    """Reject keys that are set but would have no effect."""
+    if is_aligned(config) and config.align != Align():
+        raise wrong("align.symmetrization", "has no effect with data.train.alignment; remove one")
+    if config.language_model.arpa is not None:
+        for section, name in (("language_model", "open_vocabulary"), ("data", "monolingual")):
+            if getattr(getattr(config, section), name):
+                raise wrong(f"{section}.{name}", "has no effect with language_model.arpa; remove one of them")
+
+
+def _check_experiment(config: Config, name: str) -> None:
+    experiment, key = config.experiments[name], f"experiments.{name}"
+    _check_templates(config, experiment, name)
+    if experiment.mixing.selects:
+        _check_kept(config, experiment, experiment.mixing.keep, f"{key}.mixing.keep")
+    _check_folds(config, experiment, key)
+
+    tuner, allowed = experiment.held_out.tuner, (ALL_DENSE, STEP, *DENSE_FEATURES)
+    for direction in () if isinstance(tuner, NoTuner) else tuner.named_directions or ():
+        if direction not in allowed:
+            reject(f"{key}.held_out.tuner.directions", direction, f"one of {', '.join(allowed)}")
+
+
+def _check_templates(config: Config, experiment: Experiment, name: str) -> None:
+    """Reject templates that are not extracted, or not used."""
+    key = f"experiments.{name}.templates"
+    for template in experiment.templates:
+        if template not in config.grammar.templates:
+            raise wrong(key, f": '{template}' is not in grammar.templates; add it there")
+    for template in config.grammar.templates:
+        if plugin := TEMPLATES.plugin(template):
+            _ = plugin.value  # fails if it cannot be imported
+    if experiment.features == "all" and not config.grammar.templates:
+        raise wrong("grammar.templates", f"is empty, but experiment '{name}' has features: all")
+    if experiment.templates and experiment.features == "dense":
+        raise wrong(key, "has no effect with features: dense; remove one of them")
+
+
+def _check_kept(config: Config, experiment: Experiment, names: Collection[str], key: str) -> None:
+    """Reject features that no grammar has."""
+    templates = (experiment.templates or config.grammar.templates) if experiment.features == "all" else ()
+    prefixes = tuple(TEMPLATES[template] for template in templates)
+
+    for name in names:
+        is_sparse = name.startswith(prefixes) and name not in prefixes and not re.search(r"\s", name)
+        if name in (ALL_DENSE, *templates, *DENSE_FEATURES) or is_sparse:
+            continue
+        if not templates:
+            reject(key, name, "dense or the name of a dense feature")
+        reject(key, name, f"dense, a template ({', '.join(templates)}), or the name of a feature of one")
+
+
+def _check_folds(config: Config, experiment: Experiment, key: str) -> None:
+    folds = experiment.tasks.language_model_folds
+    if folds is None or folds == 1:
+        return
+    key, files = f"{key}.tasks.language_model_folds", files_of(experiment.tasks)
+    if experiment.tune_on != "train":
+        raise wrong(key, "needs tune_on: train")
+    if config.language_model.arpa is not None:
+        raise wrong(key, "has no effect with language_model.arpa; remove one of them")
+    if folds > files:
+        what = "shards" if files == experiment.tasks.shards else "files"
+        raise wrong(key, f"is {folds}, must be at most {files}, its {what}")

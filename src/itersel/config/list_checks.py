@@ -1,0 +1,105 @@
+"""Check that the keys of a config with ``data.kind: lists`` are complete, and have an effect."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from itersel.config.data import ReferencedText, TestSet, TrainingText
+from itersel.config.options import changed, name_in, wrong
+from itersel.config.score_checks import check_scores_of_lists
+from itersel.config.splits import texts_by_key
+from itersel.config.tuners import ALL_DENSE, HELD_OUT_TUNERS, Batch, NoTuner
+from itersel.config.values import Config
+from itersel.errors import attempt_all
+from itersel.evaluate.names import QUALITY
+
+# The only keys of these sections that have an effect, and the keys of texts.
+USED = {
+    "data": (
+        *("kind", "source_language", "target_language", "tokenized", "protected", "dense"),
+        *("train", "dev", "devtest", "test"),
+    ),
+    "decoder": ("k_best", "jobs"),
+}
+OF_TEXTS = ("lists", "target", "quality", "task")
+# How the keys of texts end on which epochs are chosen.
+DEVTEST = ".devtest"
+NO_EFFECT = "has no effect with data.kind: lists; remove it"
+
+
+def check_lists(config: Config) -> None:
+    """Reject missing keys, and keys that need a decoder."""
+    by = config.evaluation.choose_by
+    checks = [partial(_check_text, text, key, by) for key, text in texts_by_key(config.data).items()]
+    checks += [partial(_check_experiment, config, name) for name in config.experiments]
+    attempt_all([partial(_check_unused, config), *checks, partial(check_scores_of_lists, config)])
+
+
+def _check_text(text: TrainingText | ReferencedText, key: str, choose_by: str) -> None:
+    allowed = (*OF_TEXTS, *(("source", "devtest") if isinstance(text, TestSet) else ()))
+    for name in changed(text):
+        if name not in allowed:
+            raise wrong(f"{key}.{name}", NO_EFFECT)
+
+    if not text.lists:
+        raise wrong(f"{key}.lists", "is missing; data.kind: lists needs it")
+
+    is_learned_from = key in ("data.train", "data.dev")
+    if not text.target and not (is_learned_from and text.quality):
+        why = ", or 'quality'; give one of them" if is_learned_from else "; its translations are scored by it"
+        raise wrong(f"{key}.target", f"is missing{why}")
+    if key.endswith(DEVTEST):
+        _check_quality_of_devtest(text, f"{key}.quality", choose_by)
+    elif text.quality and not is_learned_from:
+        raise wrong(f"{key}.quality", "has no effect: nothing is learned from this text; remove it")
+
+    if isinstance(text, TrainingText) and key != "data.train":
+        raise wrong(key, ": lists are not of named corpora; name all files in data.train.lists")
+    if isinstance(text, TrainingText) and len(text.task) > 1:
+        raise wrong(f"{key}.task", f"names {len(text.task)} files; name one, with the label of each sentence")
+
+
+def _check_quality_of_devtest(text: TrainingText | ReferencedText, key: str, choose_by: str) -> None:
+    """Reject a quality by which no epoch is chosen, and a missing one."""
+    if text.quality and choose_by != QUALITY:
+        raise wrong(
+            key, f"has no effect with evaluation.choose_by: {choose_by}; choose by {QUALITY}, or remove it"
+        )
+    if choose_by == QUALITY and not text.quality:
+        raise wrong(key, f"is missing; evaluation.choose_by: {QUALITY} needs it")
+
+
+def _check_unused(config: Config) -> None:
+    """Reject settings of steps that lists replace."""
+    for section in ("data", "align", "language_model", "grammar", "decoder", "report"):
+        for name in changed(getattr(config, section)):
+            if name not in USED.get(section, ()):
+                raise wrong(f"{section}.{name}", NO_EFFECT)
+
+
+def _check_experiment(config: Config, name: str) -> None:
+    experiment, key = config.experiments[name], f"experiments.{name}"
+    learner, tuner = experiment.learner, experiment.held_out.tuner
+
+    if experiment.templates:
+        raise wrong(f"{key}.templates", NO_EFFECT)
+    if experiment.k_best is not None and isinstance(learner, Batch):
+        raise wrong(f"{key}.k_best", "has no effect: a batch tuner reads whole lists; remove it")
+    if experiment.tasks.language_model_folds not in (None, 1):
+        raise wrong(f"{key}.tasks.language_model_folds", NO_EFFECT)
+
+    if not isinstance(learner, Batch) and (forest_key := learner.forest_key):
+        value = getattr(learner, forest_key)
+        raise wrong(f"{key}.learner.{forest_key}", f"is {value}, but lists have no forests; remove it")
+    for place, one in (("learner", learner), ("held_out.tuner", tuner)):
+        if isinstance(one, Batch) and one.reads_forests:
+            given = name_in(HELD_OUT_TUNERS, one)
+            raise wrong(f"{key}.{place}.name", f"is {given}, but lists have no forests; use another tuner")
+
+    if experiment.mixing.selects and ALL_DENSE in experiment.mixing.keep:
+        raise wrong(f"{key}.mixing.keep", "must name features of the lists one by one, not 'dense'")
+
+    is_named = not isinstance(tuner, NoTuner) and tuner.named_directions is not None
+    if is_named and "directions" not in changed(tuner):
+        message = "is missing; name dense features of the lists, or 'dense' for all of them"
+        raise wrong(f"{key}.held_out.tuner.directions", message)

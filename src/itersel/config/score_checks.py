@@ -1,0 +1,92 @@
+"""Check the scores that users have: the numbers of lists, or of the translations of each system."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import partial
+
+from itersel.config.experiments import repeat_name
+from itersel.config.options import wrong
+from itersel.config.splits import test_sets
+from itersel.config.tasks import IndependentTasks
+from itersel.config.values import Config
+from itersel.errors import attempt_all, suggest
+
+
+def check_scores(config: Config) -> None:
+    """Reject equal names, and scores without a file for each test set."""
+    attempt_all(partial(_check_score, config, name) for name in config.evaluation.scores)
+
+
+def _check_score(config: Config, name: str) -> None:
+    score, key = config.evaluation.scores[name], f"evaluation.scores.{name}"
+    same = [one for one in config.evaluation.scores if one.lower() == name.lower()]
+    if len(same) > 1:
+        raise wrong(key, f": names of scores must differ in more than case, unlike {' and '.join(same)}")
+
+    sets = test_sets(config)
+    named = {"hypotheses": score.hypotheses} if score.hypotheses else {}
+    named |= {f"systems.{system}": files for system, files in (score.systems or {}).items()}
+    for place, files in named.items():
+        if len(files) != len(sets):
+            each = f"give one for each test set ({', '.join(sets)})"
+            raise wrong(f"{key}.{place}", f"names {len(files)} files; {each}")
+
+
+def check_scores_of_lists(config: Config) -> None:
+    """Reject scores without numbers for the lists, which are those of all experiments."""
+    attempt_all(partial(_check_score_of_lists, config, name) for name in config.evaluation.scores)
+
+
+def _check_score_of_lists(config: Config, name: str) -> None:
+    score, key = config.evaluation.scores[name], f"evaluation.scores.{name}"
+    if not score.hypotheses:
+        raise wrong(f"{key}.hypotheses", "is missing; data.kind: lists needs it")
+
+    runs = _compared_runs(config)
+    for system in score.systems or {}:
+        if system in runs:
+            why = f"the numbers of experiments are those in '{key}.hypotheses'"
+            raise wrong(f"{key}.systems.{system}", f"has no effect: {why}; remove it")
+    _check_systems(f"{key}.systems", score.systems or {}, config.evaluation.outputs or {})
+
+
+def check_scores_of_systems(config: Config) -> None:
+    """Reject scores without numbers for all runs of an experiment, or for lists."""
+    attempt_all(partial(_check_score_of_systems, config, name) for name in config.evaluation.scores)
+
+
+def _check_score_of_systems(config: Config, name: str) -> None:
+    score, key = config.evaluation.scores[name], f"evaluation.scores.{name}"
+    if score.hypotheses:
+        raise wrong(
+            f"{key}.hypotheses", "needs data.kind: lists; give the numbers of each system in 'systems'"
+        )
+    if not score.systems:
+        raise wrong(key, ": names no file; give the numbers of each system in 'systems'")
+
+    runs = _compared_runs(config)
+    _check_systems(f"{key}.systems", score.systems, [*runs, *(config.evaluation.outputs or {})])
+
+    for system, experiment in runs.items():
+        given = [run for run in score.systems if runs.get(run) == experiment]
+        if given and system not in score.systems:
+            why = f"'{given[0]}' is another run of the same experiment; give the numbers of all its runs"
+            raise wrong(f"{key}.systems.{system}", f"is missing, but {why}")
+
+
+def _check_systems(key: str, systems: Iterable[str], known: Collection[str]) -> None:
+    for system in systems:
+        if system not in known:
+            listed = f"; known: {', '.join(known) or 'none'}"
+            raise wrong(f"{key}.{system}", f": no system has this name{suggest(system, known)}{listed}")
+
+
+def _compared_runs(config: Config) -> dict[str, str]:
+    """Return the runs in the table of the systems, with the experiments that they belong to."""
+    return {
+        repeat_name(name, repeat): name
+        for name, one in config.experiments.items()
+        if not isinstance(one.tasks, IndependentTasks)
+        for repeat in range(1, 1 + one.repeats)
+    }

@@ -1,0 +1,217 @@
+"""What a run learns from: parallel text, which our decoder translates, or another decoder's n-best lists.
+
+`inputs_of` decides it once, from ``data.kind``. The other parts of the plan ask its answer, and never which
+of the two it is. The texts of lists and their shards, for workflow/rules/nbest.smk, are in `list_texts`.
+"""
+
+from __future__ import annotations
+
+import functools
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from itersel.config import splits
+from itersel.config.defaults import never_null
+from itersel.config.learners import Online
+from itersel.config.search import FeatureSettings, Search
+from itersel.config.settings import as_json
+from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
+from itersel.config.values import Config, Experiment
+from itersel.corpus.text_names import FIRST_ENTRIES
+from itersel.plan.commands import Files, no_option
+from itersel.plan.requests import TextSizes, list_sizes, text_sizes
+from itersel.results import CORPUS, DERIVATIONS
+
+# Most threads that a job requests; --set-threads train_shard=N changes the number.
+MOST_THREADS = 8
+
+
+class Inputs(ABC):
+    """What differs between the two, from the text to the page."""
+
+    # the compiled language model of all text, for jobs that decode; with lists, there is none
+    models: list[str]
+
+    def __init__(self, config: Config, files: Files) -> None:
+        self._config, self._files = config, files
+
+    @abstractmethod
+    def sizes(self) -> TextSizes:
+        """Estimate sizes from file sizes."""
+
+    @abstractmethod
+    def statistics(self, held_out: Sequence[str]) -> list[str]:
+        """Return the statistics of preparing all splits, train first."""
+
+    @abstractmethod
+    def raw_columns(self, further: Sequence[str]) -> list[str]:
+        """Return the columns of the original references of a split with the given further columns."""
+
+    @abstractmethod
+    def with_grammars(self, folders: dict[str, str]) -> dict[str, str]:
+        """Return those folders of shards, by split, that have grammars."""
+
+    def train_settings(self, wildcards: Any) -> str:
+        """Return the `TrainSettings` or `GivenListTrainSettings` that all shards of an experiment share."""
+        return self._train_settings(wildcards.experiment)
+
+    @functools.cache  # noqa: B019  (there is one plan)
+    def _train_settings(self, name: str) -> str:
+        return as_json(self._training(self._config.experiments[name]))
+
+    @abstractmethod
+    def _training(self, experiment: Experiment) -> LearningSettings: ...
+
+    @abstractmethod
+    def decoding_threads(self, wildcards: Any) -> int:
+        """Return the number of threads that decode a shard; it does not change any result."""
+
+    @abstractmethod
+    def to_tune_on(self, sentences: list[str], decoded: list[str]) -> list[str]:
+        """Return what tuners read: files with the sentences, or the lists decoded from them so far."""
+
+    @abstractmethod
+    def decode_settings(self, wildcards: Any) -> str:
+        """Return the `Search` of translations, or the `FeatureSettings` that score lists."""
+
+    @abstractmethod
+    def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
+        """Return systems that come with the inputs, and the files of their translations by test set."""
+
+    @abstractmethod
+    def scored_lists(self, split: str) -> list[str]:
+        """Return the lists of a test set as the user gave them, if there are numbers for them."""
+
+    @property
+    @abstractmethod
+    def derivations(self) -> list[str]:
+        """The derivations that the page shows."""
+
+
+class _ParallelText(Inputs):
+    """Text is prepared, its rules are extracted, and our decoder translates it."""
+
+    def __init__(self, config: Config, files: Files) -> None:
+        super().__init__(config, files)
+        self.models = [files.model]
+
+    def sizes(self) -> TextSizes:
+        return text_sizes(self._config, self._files.fetched)
+
+    def statistics(self, held_out: Sequence[str]) -> list[str]:
+        # splits that are not given are made from the same text as train
+        first = "" if splits.is_help(self._config) else "train."
+        given = [f"{split}." for split in held_out if splits.is_given(self._config, split)]
+        return [f"{self._files.results}/{CORPUS}/{split}statistics.json" for split in (first, *given)]
+
+    def raw_columns(self, further: Sequence[str]) -> list[str]:
+        numbers = [column.removeprefix("target") for column in further if column != "task"]
+        return [f"raw{number}" for number in ["", *numbers]]
+
+    def with_grammars(self, folders: dict[str, str]) -> dict[str, str]:
+        return folders
+
+    def _training(self, experiment: Experiment) -> LearningSettings:
+        return TrainSettings(
+            **_learning(experiment),
+            templates=experiment.templates,
+            pop_limit=self._config.decoder.pop_limit,
+            max_span=self._config.grammar.max_span,
+        )
+
+    def decoding_threads(self, wildcards: Any) -> int:
+        learner = self._config.experiments[wildcards.experiment].learner
+        return min(getattr(learner, "delay", 1), MOST_THREADS)
+
+    def to_tune_on(self, sentences: list[str], decoded: list[str]) -> list[str]:
+        return decoded
+
+    def decode_settings(self, wildcards: Any) -> str:
+        # with all templates: the weights of templates that an experiment does not use are 0
+        return as_json(
+            Search(
+                features=self._config.experiments[wildcards.experiment].features,
+                pop_limit=self._config.decoder.pop_limit,
+                max_span=self._config.grammar.max_span,
+            )
+        )
+
+    def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
+        return {}
+
+    def scored_lists(self, split: str) -> list[str]:
+        return []
+
+    @property
+    def derivations(self) -> list[str]:
+        return [f"{self._files.results}/{DERIVATIONS}"] if self._config.report.derivations else []
+
+
+class _GivenLists(Inputs):
+    """Another decoder has translated: there are no models, grammars or derivations, only its lists."""
+
+    def __init__(self, config: Config, files: Files) -> None:
+        super().__init__(config, files)
+        self.models = []
+
+    def sizes(self) -> TextSizes:
+        return list_sizes(self._config)
+
+    def statistics(self, held_out: Sequence[str]) -> list[str]:
+        # only references are prepared; lists to learn from may have numbers instead
+        prepared = [split for split in ("train", *held_out) if splits.has_references(self._config, split)]
+        return [f"{self._files.results}/{CORPUS}/{split}.statistics.json" for split in prepared]
+
+    def raw_columns(self, further: Sequence[str]) -> list[str]:
+        # references keep their words
+        return ["target", *further]
+
+    def with_grammars(self, folders: dict[str, str]) -> dict[str, str]:
+        return {}
+
+    def _training(self, experiment: Experiment) -> LearningSettings:
+        return GivenListTrainSettings(**_learning(experiment))
+
+    def decoding_threads(self, wildcards: Any) -> int:
+        return 1
+
+    def to_tune_on(self, sentences: list[str], decoded: list[str]) -> list[str]:
+        # lists are the same in every iteration, and read whole
+        return sentences
+
+    def decode_settings(self, wildcards: Any) -> str:
+        return as_json(FeatureSettings(features=self._config.experiments[wildcards.experiment].features))
+
+    def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
+        entries = {test_set: self._files.text(split, "first") for test_set, split in test_sets.items()}
+        return {FIRST_ENTRIES: entries}
+
+    def scored_lists(self, split: str) -> list[str]:
+        if not self._config.evaluation.scores:
+            return []
+        return list(map(no_option, splits.texts_of(self._config, split)[""].lists))
+
+    @property
+    def derivations(self) -> list[str]:
+        return []
+
+
+def inputs_of(config: Config, files: Files) -> Inputs:
+    """Return what a run learns from."""
+    return _GivenLists(config, files) if splits.has_lists(config) else _ParallelText(config, files)
+
+
+def _learning(experiment: Experiment) -> dict[str, Any]:
+    """Return the values of `LearningSettings`."""
+    learner = experiment.learner
+    # the shards of a batch tuner are not trained
+    assert isinstance(learner, Online)
+
+    return {
+        "features": experiment.features,
+        "k_best": never_null(experiment.k_best),
+        "learner": learner,
+        "seed": never_null(experiment.seed),
+        "measure_loss": experiment.mixing.needs_loss,
+    }
