@@ -21,6 +21,7 @@ include: "workflow/rules/scheduler.smk"
 
 if HAS_LISTS:
 
+    include: "workflow/rules/text_features.smk"
     include: "workflow/rules/nbest.smk"
 
 else:

@@ -82,7 +82,8 @@ FILES, INPUTS, TEXTS, SHARDS = PLAN.files, PLAN.inputs, PLAN.texts, PLAN.shards
 EPOCHS, LISTS, TABLES = PLAN.epochs, PLAN.lists, PLAN.tables
 
 # Without a decoder, there is no language model, and nothing with which a system could translate new text.
-LIST_TEXTS, HAS_LISTS = PLAN.list_texts, has_lists(EXPANDED_CONFIG)
+LIST_TEXTS, TEXT_FEATURES = PLAN.list_texts, PLAN.text_features
+HAS_LISTS = has_lists(EXPANDED_CONFIG)
 TRANSLATING = [] if HAS_LISTS else list(EXPANDED_CONFIG.experiments)
 
 RESULTS = FILES.results

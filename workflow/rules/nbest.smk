@@ -1,6 +1,6 @@
 # N-best lists of another decoder (data.kind: lists): cleaned references, and lists cut into shards.
 #
-# needs: the files of data.{train,dev,devtest,test}
+# needs: the files of data.{train,dev,devtest,test}; the models of text_features.smk, if text_features name any
 # makes: corpus/{split}.{target,source,task}.gz, corpus/{split}.target.{number}.gz (further references),
 #        corpus/{split}.first.gz (the translations that the decoder ranks first, of test),
 #        corpus/{preparation,recaser}.json, statistics, shards/{split}/{shards}/{shard}.h5
@@ -56,6 +56,7 @@ rule shard_lists:
         lists=LIST_TEXTS.lists,
         references=LIST_TEXTS.references,
         quality=LIST_TEXTS.quality,
+        source=LIST_TEXTS.sources,
         labels=SHARDS.labels,
         scored=SHARDS.scored_labels,
     output:
@@ -72,6 +73,7 @@ rule shard_lists:
         code=step_digest("step shard"),
     shell:
         "itersel step shard --nbest {params.lists:q} --target {input.references:q} --quality {input.quality:q}"
+        " --source {input.source:q}"
         " --task {input.labels:q} --scored {input.scored:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"
 
@@ -79,7 +81,9 @@ rule shard_lists:
 rule import_lists:
     """read the lists of {split}"""
     input:
-        f"{RESULTS}/shards/{{split}}/{{shards}}/text",
+        text=f"{RESULTS}/shards/{{split}}/{{shards}}/text",
+        aligners=TEXT_FEATURES.aligners,
+        models=TEXT_FEATURES.models,
     output:
         f"{RESULTS}/shards/{{split}}/{{shards}}/{{shard}}.h5",
     log:
@@ -94,5 +98,6 @@ rule import_lists:
         settings=LIST_TEXTS.list_settings,
         code=step_digest("step lists"),
     shell:
-        "itersel step lists --folder {input:q} --number {wildcards.shard}"
+        "itersel step lists --folder {input.text:q} --number {wildcards.shard}"
+        " --aligner {input.aligners:q} --models {input.models:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"

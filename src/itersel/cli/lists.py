@@ -21,21 +21,16 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Build a training shard (HDF5) from another decoder's n-best lists, which 'itersel step shard "
         "--nbest' has cut. Translations are cleaned like their references; equal ones of a sentence count "
-        "once. Features of their text can be added, for which --aligner, --lexicon and --model are needed."
+        "once. Features of their text can be added, for which --aligner and --models may be needed."
     )
     add_options(parser, {"--folder DIR": "output of 'itersel step shard --nbest'"}, required=True)
     add_options(parser, {"--number Z": "number of the shard, from 0"}, type=not_negative, required=True)
     add_settings(parser, GivenListSettings)
 
-    models = {
-        "--aligner FILE": "models of 'itersel align --save', one of each direction, for features of linked words"
-    }
-    add_files(parser, models, nargs="*", default=[])
-    models = {
-        "--lexicon FILE": "output of 'itersel step text-models', for lexical scores",
-        "--model FILE": "compiled language model",
-    }
-    add_optional_files(parser, models)
+    aligners = "models of 'itersel align --save', one of each direction, for features of linked words"
+    add_files(parser, {"--aligner FILE": aligners}, nargs="*", default=[])
+    models = "output of 'itersel step text-models', for lexical scores and those of the language model"
+    add_optional_files(parser, {"--models DIR": models})
     add_output(parser, "lists, .h5")
 
 
@@ -60,7 +55,7 @@ def _lists(options: argparse.Namespace) -> None:
         from itersel.rerank.features import TextFeatureAdder
         from itersel.rerank.models import read_text_models
 
-        models = read_text_models(options.aligner, options.lexicon, options.model)
+        models = read_text_models(options.aligner, options.models)
         adder = TextFeatureAdder(preparation, models, settings)
 
     table = import_lists(options.folder, options.number, preparation, adder)

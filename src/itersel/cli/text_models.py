@@ -28,16 +28,15 @@ def _words(options: argparse.Namespace) -> None:
     settings = read_settings(WordSettings, options.settings)
     is_tokenized = settings.tokenized
     languages = ("", "") if is_tokenized else (settings.source_language, settings.target_language)
-    preparation = Preparation(
-        *languages, is_tokenized, protected=settings.protected, listed=is_tokenized
-    )
+    preparation = Preparation(*languages, is_tokenized, protected=settings.protected, listed=is_tokenized)
     prepare_words(options.source, options.target, preparation, options.output)
 
 
 def _add_text_models(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Estimate what features of the text of n-best lists need: DIR/lexicon.h5, how often words are linked, "
-        "and DIR/lm.bin, a language model. With --leave-out and --fold, without the sentences of some shards."
+        "Estimate what features of the text of n-best lists need: DIR/lexicon.h5, how often words are "
+        "linked, and DIR/lm.bin, a language model. With --leave-out and --fold, without the sentences of "
+        "some shards."
     )
     add_settings(parser, TextModelSettings)
     add_options(parser, {"--words DIR": "output of 'itersel step words'"}, required=True)

@@ -26,6 +26,7 @@ from itersel.compile.numba_versions import is_plain, numba_config, plain_notice
 from itersel.errors import InputError
 from itersel.run.atomic import remove_leftovers
 from itersel.run.progress import Clock, duration, signs_of_life
+from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 
 # % stands for the folder. The files named in the lists are made later.
 SMALL_FILES = {
@@ -33,8 +34,16 @@ SMALL_FILES = {
     "target": "the house is small .|the small house|a house is that|small is the house .",
     "alignment": "0-0 1-1 2-2 3-3 4-4|0-0 1-1 2-2|0-0 1-1 2-2 3-3|0-0 1-1 2-2 3-3 4-4",
     "ids": "0|1|2|3",
+    "lists": "|".join(
+        f'{{"id": {number}, "text": "{text}", "score": {-rank}}}'
+        for number in range(4)
+        for rank, text in enumerate(("the house is small .", "the small house", "a house"))
+    ),
     **{f"{name}.list": f"%{name}.h5" for name in ("shard", "forests", "dense", "all")},
 }
+_TEXT_FEATURES = json.dumps(
+    {"dense": list(TEXT_FEATURES), "templates": TEXT_TEMPLATES}, separators=(",", ":")
+)
 _EXTRACT = "grammar extract --index %index --input %source --reference %target"
 # From text to shards and a language model.
 PREPARATION = (
@@ -42,6 +51,14 @@ PREPARATION = (
     "lm estimate --order 3 --input %target --output %arpa",
     "lm compile --input %arpa --output %lm",
     "lm score --model %lm --input %target --output %scores",
+    'step words --source %source --target %target --settings {"tokenized":true} --output %words',
+    "align --source %source --target %target --direction forward --save %forward.h5 --output %forward",
+    "align --source %source --target %target --direction reverse --save %reverse.h5 --output %reverse",
+    "step text-models --words %words --alignment %forward %reverse --output %models",
+    "step shard --nbest %lists --source %source --target %target"
+    ' --settings {"cut":{"name":"in-order","shards":1}} --output %cut',
+    "step lists --folder %cut --number 0 --aligner %forward.h5 %reverse.h5 --models %models"
+    f" --settings {_TEXT_FEATURES} --output %lists.h5",
     "grammar index --source %source --target %target --alignment %alignment --output %index",
     f"{_EXTRACT} --output %plain.h5",
     f"{_EXTRACT} --leave-one-out %ids --output %loo.h5",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from functools import partial
 
-from itersel.config.options import reject, wrong
+from itersel.config.options import changed, reject, wrong
 from itersel.config.score_checks import check_scores_of_systems
 from itersel.config.splits import is_aligned
 from itersel.config.tasks import files_of
@@ -24,6 +24,8 @@ def check_decoding(config: Config) -> None:
 
 def _check_models(config: Config) -> None:
     """Reject keys that are set but would have no effect."""
+    for name in changed(config.text_features):
+        raise wrong(f"text_features.{name}", "needs data.kind: lists; remove it")
     if is_aligned(config) and config.align != Align():
         raise wrong("align.symmetrization", "has no effect with data.train.alignment; remove one")
     if config.language_model.arpa is not None:

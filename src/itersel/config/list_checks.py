@@ -29,20 +29,31 @@ NO_EFFECT = "has no effect with data.kind: lists; remove it"
 
 def check_lists(config: Config) -> None:
     """Reject missing keys, and keys that need a decoder."""
-    by = config.evaluation.choose_by
-    checks = [partial(_check_text, text, key, by) for key, text in texts_by_key(config.data).items()]
+    checks = [partial(_check_text, config, text, key) for key, text in texts_by_key(config.data).items()]
     checks += [partial(_check_experiment, config, name) for name in config.experiments]
     attempt_all([partial(_check_unused, config), *checks, partial(check_scores_of_lists, config)])
 
 
-def _check_text(text: TrainingText | ReferencedText, key: str, choose_by: str) -> None:
+def _check_text(config: Config, text: TrainingText | ReferencedText, key: str) -> None:
+    has_features, choose_by = not config.text_features.is_empty, config.evaluation.choose_by
     allowed = (*OF_TEXTS, *(("source", "devtest") if isinstance(text, TestSet) else ()))
+    if has_features:
+        allowed += ("source",)
     for name in changed(text):
         if name not in allowed:
             raise wrong(f"{key}.{name}", NO_EFFECT)
 
     if not text.lists:
         raise wrong(f"{key}.lists", "is missing; data.kind: lists needs it")
+
+    if has_features and not text.source:
+        raise wrong(f"{key}.source", "is missing; text_features need it")
+    if isinstance(text, TrainingText) and len(text.source) > 1:
+        raise wrong(
+            f"{key}.source", f"names {len(text.source)} files; name one, with the source of each sentence"
+        )
+    if key == "data.train" and config.text_features.needs_models and not text.target:
+        raise wrong(f"{key}.target", "is missing; models of text_features are estimated on it")
 
     is_learned_from = key in ("data.train", "data.dev")
     if not text.target and not (is_learned_from and text.quality):
@@ -71,10 +82,17 @@ def _check_quality_of_devtest(text: TrainingText | ReferencedText, key: str, cho
 
 def _check_unused(config: Config) -> None:
     """Reject settings of steps that lists replace."""
+    features = config.text_features
+    used = {**USED, "language_model": ("order",) if features.needs_models else ()}
     for section in ("data", "align", "language_model", "grammar", "decoder", "report"):
         for name in changed(getattr(config, section)):
-            if name not in USED.get(section, ()):
+            if name not in used.get(section, ()):
                 raise wrong(f"{section}.{name}", NO_EFFECT)
+
+    if features.minimum_count > 1 and not features.templates:
+        raise wrong(
+            "text_features.minimum_count", "has no effect without 'text_features.templates'; remove it"
+        )
 
 
 def _check_experiment(config: Config, name: str) -> None:

@@ -15,6 +15,10 @@ from itersel.lm.order import MAX_ORDER
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 
 MOST_FOLDS = 1000
+# Groups and templates that need word alignment, a lexicon, or a language model.
+LINKED = {"coverage", "Lex", "Del", "Ins", "Phrase"}
+LEXICAL = {"lexical", "unknown"}
+MODELLED = {"language-model"}
 
 
 @dataclass(frozen=True)
@@ -28,9 +32,7 @@ class TextFeatures:
         choices=tuple(TEXT_FEATURES),
     )
     templates: tuple[str, ...] = option(
-        "data.kind: lists: templates of sparse features to add; empty: none.",
-        (),
-        choices=TEXT_TEMPLATES,
+        "data.kind: lists: templates of sparse features to add; empty: none.", (), choices=TEXT_TEMPLATES
     )
     minimum_count: int = option(
         "In train, sparse features must tell translations apart in this many sentences of their shard.",
@@ -39,8 +41,8 @@ class TextFeatures:
         maximum=1_000_000,
     )
     folds: int = option(
-        "The models that score a shard of train are estimated without the shards of its fold, one of so many; "
-        "at most one for each shard.",
+        "The models that score a shard of train are estimated without the shards of its fold, one of so "
+        "many; at most one for each shard.",
         10,
         minimum=2,
         maximum=MOST_FOLDS,
@@ -50,6 +52,11 @@ class TextFeatures:
     def is_empty(self) -> bool:
         """Whether there are none."""
         return not (self.dense or self.templates)
+
+    @property
+    def needs_models(self) -> bool:
+        """Whether any of them needs a model."""
+        return not (LINKED | LEXICAL | MODELLED).isdisjoint((*self.dense, *self.templates))
 
 
 @documented

@@ -19,7 +19,6 @@ from itersel.storage.arrays import Float64s
 from itersel.storage.declared import DeclaredFolder
 from itersel.storage.files import read_lines
 
-
 # Adds features to a table, given the source of each sentence, and the decoder's score of each translation.
 FeatureAdder = Callable[[ListTable, Sequence[str], Float64s], ListTable]
 

@@ -130,7 +130,7 @@ def check_present(present: Int64s, sentences: int | None, path: FilePath) -> int
     return total
 
 
-# Content of a line: sentence, text, each feature with its value or with the values after ``name=``, and score.
+# Content of a line: sentence, text, each feature with its value or with the values after ``name=``, score.
 _Values = list[tuple[str, float | list[float]]]
 _Parsed = tuple[int, str, _Values, float | None]
 

@@ -20,6 +20,7 @@ from itersel.plan.inputs import inputs_of
 from itersel.plan.list_texts import ListTexts
 from itersel.plan.lists import Lists
 from itersel.plan.tables import Tables
+from itersel.plan.text_features import TextFeatureModels
 from itersel.plan.texts import Shards, Texts
 
 
@@ -34,6 +35,7 @@ class Plan:
         self.texts = Texts(config, self.files, self.inputs)
         self.shards = Shards(config, self.files, self.texts)
         self.list_texts = ListTexts(config, self.files, self.texts, self.shards)
+        self.text_features = TextFeatureModels(config, self.files, self.shards)
         self.epochs = Epochs(config, self.files, self.inputs, self.shards)
         self.lists = Lists(config, self.inputs, self.epochs)
         self.tables = Tables(config, self.files, self.inputs, self.texts, self.shards)

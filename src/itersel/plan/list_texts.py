@@ -43,7 +43,8 @@ class ListTexts:
         columns = dict(zip(reference_columns(len(text.target)), text.target, strict=True))
         task = text.task[0] if isinstance(text, TrainingText) and text.task else text.task
         columns |= {"task": task} if task else {}
-        return columns | ({"source": text.source} if text.source else {})
+        source = text.source[0] if isinstance(text, TrainingText) and text.source else text.source
+        return columns | ({"source": source} if source else {})
 
     def given_texts(self, split: str) -> list[str]:
         """Return the user's files besides lists: references, labels, source."""
@@ -96,11 +97,26 @@ class ListTexts:
         """Return the `GivenListCutSettings` of a text."""
         return as_json(GivenListCutSettings(cut=self._shards.cut(wildcards), dense=self._config.data.dense))
 
+    def sources(self, wildcards: Any) -> list[str]:
+        """Return the source of a text, if its lists get features of text."""
+        if self._config.text_features.is_empty:
+            return []
+        return [self._files.text(wildcards.split, "source")]
+
     def list_settings(self, wildcards: Any) -> str:
         """Return the `GivenListSettings`."""
-        data = self._config.data
-        language = None if data.tokenized else data.target_language
-        return as_json(GivenListSettings(language=language, protected=data.protected))
+        data, text = self._config.data, self._config.text_features
+        has_languages = not data.tokenized
+        return as_json(
+            GivenListSettings(
+                language=data.target_language if has_languages else None,
+                protected=data.protected,
+                source_language=data.source_language if has_languages and not text.is_empty else None,
+                dense=text.dense,
+                templates=text.templates,
+                minimum_count=text.minimum_count if wildcards.split == "train" else 1,
+            )
+        )
 
 
 def describe_lists(config: Config) -> Iterator[str]:

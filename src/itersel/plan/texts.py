@@ -258,8 +258,11 @@ class Shards:
 
     def sentences(self, split: str, shards: str) -> list[str]:
         """Return the files with the sentences of a split: grammars, or lists of another decoder."""
-        count = int(shards.partition("-")[0])
-        return [f"{self.folder(split, shards)}/{shard}.h5" for shard in range(count)]
+        return [f"{self.folder(split, shards)}/{shard}.h5" for shard in range(self.count(shards))]
+
+    def count(self, shards: str) -> int:
+        """Return the number of shards in a folder of this name."""
+        return int(shards.partition("-")[0])
 
     def fold_folder(self, shards: str, folds: int | str) -> str:
         """Return the folder of the language models that each leave out every `folds`-th shard."""

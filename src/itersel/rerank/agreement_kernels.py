@@ -68,7 +68,15 @@ def expect(
 
 @leaf_kernel
 def count_matches(
-    key: UInt64s, expected: Float64s, seen: Int64s, times: Int32s, token: Int32s, begin: int, end: int, n: int, row: int
+    key: UInt64s,
+    expected: Float64s,
+    seen: Int64s,
+    times: Int32s,
+    token: Int32s,
+    begin: int,
+    end: int,
+    n: int,
+    row: int,
 ) -> float:
     """Return the matches of a translation's n-grams with the expected ones, each count clipped.
 
@@ -89,7 +97,10 @@ def count_matches(
 
 @kernel
 def probabilities(score: Float64s, lists: Int64s) -> Float64s:
-    """Return the probabilities of the translations of each list (H), given their logarithms but for a constant."""
+    """Return the probabilities of the translations of each list (H), given their logarithms.
+
+    A constant may have been added to the logarithms of a list.
+    """
     probability = np.empty(score.shape[0])
     for sentence in range(lists.shape[0] - 1):
         begin, end = lists[sentence], lists[sentence + 1]
@@ -108,7 +119,7 @@ def probabilities(score: Float64s, lists: Int64s) -> Float64s:
 def matches_with_expected(
     token: Int32s, offset: Int64s, lists: Int64s, probability: Float64s, order: int
 ) -> tuple[Float64s, Float64s]:
-    """Return the matches of each translation with the expected n-grams of its list, and how many are expected.
+    """Return the matches of each translation with the expected n-grams of its list, and how many those are.
 
     token, offset: the words or characters of H translations, int32 and int64 (H + 1); lists: the translations
     of each sentence, int64 (N + 1); probability: float64 (H), with the sum 1 in each list.
@@ -147,9 +158,7 @@ def matches_with_expected(
 
 
 @kernel
-def expected_bleu(
-    matches: Float64s, length: Int64s, sentence: Int64s, expected: Float64s
-) -> Float64s:
+def expected_bleu(matches: Float64s, length: Int64s, sentence: Int64s, expected: Float64s) -> Float64s:
     """Return BLEU of each translation, counts of all orders increased by one: float64 (H).
 
     matches: (H, 4); length: words (H); sentence: int64 (H); expected: number of n-grams (N, 4).
@@ -168,9 +177,7 @@ def expected_bleu(
 
 
 @kernel
-def expected_chrf(
-    matches: Float64s, length: Int64s, sentence: Int64s, expected: Float64s
-) -> Float64s:
+def expected_chrf(matches: Float64s, length: Int64s, sentence: Int64s, expected: Float64s) -> Float64s:
     """Return chrF (Popović 2015) of each translation: the mean F score of the orders that occur, float64 (H).
 
     matches: (H, 6); length: characters (H); sentence: int64 (H); expected: number of n-grams (N, 6).

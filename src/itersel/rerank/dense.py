@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from itersel.corpus.tokenization import protected, text_of_token
 from itersel.corpus.vocabulary import Side
-from itersel.lm.binary import END, START, LanguageModel
+from itersel.lm.binary import LanguageModel
 from itersel.lm.lookup_kernels import score_sentences
+from itersel.lm.ngrams import END, START
 from itersel.rerank.agreement import agreement
 from itersel.rerank.lexicon import LexicalTable
 from itersel.rerank.links import Links
@@ -67,9 +68,7 @@ def model_scores(known: Known) -> NDArray[Any]:
     is_word[offset[:-1]] = is_word[offset[1:] - 1] = False
     numbers[offset[:-1]], numbers[offset[1:] - 1] = ids[START], ids[END]
     numbers[is_word] = number[side.words]
-    return np.column_stack(
-        [score_sentences(model.arrays, numbers, offset), sum_words(side, number == 0)]
-    )
+    return np.column_stack([score_sentences(model.arrays, numbers, offset), sum_words(side, number == 0)])
 
 
 def lexical_scores(known: Known) -> NDArray[Any]:

@@ -16,13 +16,13 @@ from itersel.lm.binary import compile_estimate
 from itersel.lm.estimate import estimate
 from itersel.lm.numbered_text import read_numbered_text
 from itersel.rerank.lexicon import count_lexicon, write_lexicon
+from itersel.rerank.models import LANGUAGE_MODEL, LEXICON
 from itersel.rerank.words import NULL
 from itersel.run.atomic import new_folder
 from itersel.storage.files import read_lines, write_lines
 
-# Files in the folder of prepared text, and in that of models.
+# Files in the folder of prepared text.
 SOURCE, TARGET = "source.gz", "target.gz"
-LEXICON, LANGUAGE_MODEL = "lexicon.h5", "lm.bin"
 # As links of translations are symmetrised (`itersel.rerank.link_kernels`).
 SYMMETRIZATION = "grow-diag-final-and"
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from itersel.align.sampler import TrainedModel
 from itersel.config.cutting import GivenListSettings
+from itersel.config.text_features import LEXICAL, LINKED, MODELLED
 from itersel.corpus.prepare import Preparation
 from itersel.errors import InputError
 from itersel.lists.table import ListTable, SparseRows, sparse_rows
@@ -21,11 +22,6 @@ from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import concatenate
 from itersel.vectors.feature_names import TEXT_FEATURES
-
-# What each group and template needs.
-LINKED = {"coverage", "Lex", "Del", "Ins", "Phrase"}
-LEXICAL = {"lexical", "unknown"}
-MODELLED = {"language-model"}
 
 
 class TextFeatureAdder:
@@ -53,8 +49,8 @@ class TextFeatureAdder:
         wanted = {*settings.dense, *settings.templates}
         for needing, model, option in (
             (LINKED, models.aligners, "models of both directions of word alignment (--aligner)"),
-            (LEXICAL, models.lexicon, "a lexicon (--lexicon)"),
-            (MODELLED, models.language_model, "a language model (--model)"),
+            (LEXICAL, models.lexicon, "a lexicon (--models)"),
+            (MODELLED, models.language_model, "a language model (--models)"),
         ):
             if model is None and (found := sorted(needing & wanted)):
                 raise InputError(f"features of text '{found[0]}' need {option}")
@@ -112,7 +108,7 @@ class TextFeatureAdder:
 
 
 def frequent(rows: SparseRows, sentence: Int64s, minimum: int) -> SparseRows:
-    """Return only the features that occur in at least so many sentences; `sentence` is that of each row (H)."""
+    """Return only the features of at least so many sentences; `sentence` is that of each row (H)."""
     if minimum <= 1:
         return rows
     of_entry = np.repeat(sentence, np.diff(rows.offset))
@@ -148,7 +144,9 @@ def joined(left: SparseRows, right: SparseRows) -> SparseRows:
     """Return the sparse features of both; an InputError if they have one in common."""
     if (shared := np.intersect1d(left.key, right.key)).size:
         name = left.name.get(int(np.searchsorted(left.key, shared[0])))
-        raise InputError(f"the lists already have a feature '{name}'; leave out the template that computes it")
+        raise InputError(
+            f"the lists already have a feature '{name}'; leave out the template that computes it"
+        )
 
     sizes = np.diff(left.offset), np.diff(right.offset)
     row = np.concatenate([np.repeat(np.arange(size.shape[0]), size) for size in sizes])

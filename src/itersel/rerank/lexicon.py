@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itersel import __version__
 from itersel.corpus.alignments import Point
@@ -46,7 +47,7 @@ class Lexicon(NamedTuple):
     target_words: list[str]
     source: Int32s  # (P)
     target: Int32s  # (P)
-    count: Int64s  # (P)
+    links: Int64s  # (P)
 
 
 def count_lexicon(
@@ -83,7 +84,11 @@ def count_lexicon(
 
 def write_lexicon(path: FilePath, lexicon: Lexicon) -> None:
     """Write a lexicon, whole or not at all."""
-    arrays = {"pair_source": lexicon.source, "pair_target": lexicon.target, "pair_count": lexicon.count}
+    arrays: dict[str, NDArray[Any]] = {
+        "pair_source": lexicon.source,
+        "pair_target": lexicon.target,
+        "pair_count": lexicon.links,
+    }
     for name, words in (("source", lexicon.source_words), ("target", lexicon.target_words)):
         arrays[name], arrays[f"{name}_offset"] = string_table(words)
     write_arrays(path, FORMAT, arrays, {"itersel": __version__})
@@ -92,8 +97,10 @@ def write_lexicon(path: FilePath, lexicon: Lexicon) -> None:
 def read_lexicon(path: FilePath) -> Lexicon:
     """Read a lexicon."""
     arrays, _ = read_arrays(path, FORMAT)
-    words = (StringTable(arrays[name], arrays[f"{name}_offset"]).to_list() for name in ("source", "target"))
-    return Lexicon(*words, arrays["pair_source"], arrays["pair_target"], arrays["pair_count"])
+    source, target = (
+        StringTable(arrays[name], arrays[f"{name}_offset"]).to_list() for name in ("source", "target")
+    )
+    return Lexicon(source, target, arrays["pair_source"], arrays["pair_target"], arrays["pair_count"])
 
 
 class LexicalTable:
@@ -103,7 +110,7 @@ class LexicalTable:
         source = _places(lexicon.source_words, words.source_words)
         target = _places(lexicon.target_words, words.target_words)
         totals = [
-            _totals(word, lexicon.count, len(known))
+            _totals(word, lexicon.links, len(known))
             for word, known in (
                 (lexicon.source, lexicon.source_words),
                 (lexicon.target, lexicon.target_words),
@@ -111,7 +118,9 @@ class LexicalTable:
         ]
         # how often each word of the lists is linked in the text
         self._source_count, self._target_count = totals[0][source], totals[1][target]
-        self._known = {word for word, count in zip(lexicon.target_words, totals[1].tolist(), strict=False) if count}
+        self._known = {
+            word for word, count in zip(lexicon.target_words, totals[1].tolist(), strict=False) if count
+        }
         self._words = words
         self._table: tuple[UInt64s, Int64s] = lookup_table(*_renumbered(lexicon, source, target))
 
@@ -155,4 +164,4 @@ def _renumbered(lexicon: Lexicon, source: Int64s, target: Int64s) -> tuple[Int32
         numbers.append(number)
     first, second = numbers[0][lexicon.source], numbers[1][lexicon.target]
     kept = (first >= 0) & (second >= 0)
-    return first[kept], second[kept], lexicon.count[kept]
+    return first[kept], second[kept], lexicon.links[kept]

@@ -58,7 +58,7 @@ def grow_diag_final_and(
     source_offset, target_offset: int64 (H + 1); forward: for each target word, the position + 1 of the source
     word that it is linked to, or 0; reverse: for each source word likewise.
 
-    Returns the source and target positions of all links, ascending within each pair, and their offsets (H + 1).
+    Returns the source and target positions of all links, ascending within each pair, and offsets (H + 1).
     """
     pairs = source_offset.shape[0] - 1
     longest_source, longest_target, cells = 1, 1, 1

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 from itersel.align.sampler import TrainedModel, read_model
 from itersel.errors import FilePath, InputError
 from itersel.lm.binary import LanguageModel, load_model
 from itersel.rerank.lexicon import Lexicon, read_lexicon
+
+# Files in the folder of models.
+LEXICON, LANGUAGE_MODEL = "lexicon.h5", "lm.bin"
 
 
 @dataclass(frozen=True)
@@ -33,12 +37,10 @@ def read_aligners(paths: Collection[FilePath]) -> tuple[TrainedModel, TrainedMod
     return found["forward"], found["reverse"]
 
 
-def read_text_models(
-    aligners: Collection[FilePath], lexicon: FilePath | None, language_model: FilePath | None
-) -> TextModels:
-    """Read the models that are given."""
+def read_text_models(aligners: Collection[FilePath], folder: FilePath | None) -> TextModels:
+    """Read the models that are given: those of word alignment, and a folder of the others."""
     return TextModels(
         read_aligners(aligners) if aligners else None,
-        None if lexicon is None else read_lexicon(lexicon),
-        None if language_model is None else load_model(language_model),
+        None if folder is None else read_lexicon(Path(folder, LEXICON)),
+        None if folder is None else load_model(Path(folder, LANGUAGE_MODEL)),
     )

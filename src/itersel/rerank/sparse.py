@@ -81,7 +81,7 @@ def text_rows(words: ListWords, links: Links, templates: Collection[str]) -> Spa
 
 def _entries(words: ListWords, links: Links, templates: Collection[str]) -> _Entries:
     wanted = np.array([form.template in templates for form in _FORMS], np.uint8)
-    lists = ListArrays(*words.source, *words.target, *links)
+    lists = ListArrays(*words.source, *words.target, links.source, links.target, links.offset)
 
     sizes, features, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
     codes, parts, count = [np.zeros(0, np.uint64)], [np.zeros((0, PARTS), np.int32)], 0
@@ -135,5 +135,6 @@ def _summed(rows: Int64s, feature: Int64s, value: Float64s) -> tuple[Int64s, Int
     rows, feature = rows[order], feature[order]
     is_new = np.ones(order.shape[0], np.bool_)
     is_new[1:] = (np.diff(rows) != 0) | (np.diff(feature) != 0)
-    total = np.bincount(np.cumsum(is_new) - 1, value[order])
+    # integers if there are no values
+    total = np.bincount(np.cumsum(is_new) - 1, value[order]).astype(np.float64)
     return rows[is_new], feature[is_new], total

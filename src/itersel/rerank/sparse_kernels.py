@@ -74,7 +74,16 @@ def find(table: Table, mask: int, template: int, a: int, b: int, c: int, d: int)
 
 @leaf_kernel
 def add(
-    table: Table, mask: int, found: Int64s, count: int, row: int, template: int, a: int, b: int, c: int, d: int
+    table: Table,
+    mask: int,
+    found: Int64s,
+    count: int,
+    row: int,
+    template: int,
+    a: int,
+    b: int,
+    c: int,
+    d: int,
 ) -> int:
     """Count a feature of a translation; returns the number of its different features, listed in `found`."""
     if not table.wanted[template]:
@@ -111,7 +120,14 @@ def add_ngrams(table: Table, mask: int, found: Int64s, count: int, row: int, lis
 
 @leaf_kernel
 def add_linked(
-    table: Table, mask: int, found: Int64s, count: int, row: int, sentence: int, lists: ListArrays, used: UInt8s
+    table: Table,
+    mask: int,
+    found: Int64s,
+    count: int,
+    row: int,
+    sentence: int,
+    lists: ListArrays,
+    used: UInt8s,
 ) -> int:
     """Add pairs of linked words, and source and target words without links; see `add`.
 
@@ -194,9 +210,9 @@ def features_of_list(
 ) -> tuple[Int64s, Int32s, Int32s, UInt64s, Int32s]:
     """Return the sparse features of the translations `begin` to `end` of a sentence, F in all.
 
-    wanted: of each template, whether it is used. Returns the number of features of each translation, int64 (end - begin);
-    the feature, numbered within the list, and the value of each entry; and of each feature its hash, uint64
-    (F), and its parts, int32 (F, PARTS).
+    wanted: of each template, whether it is used. Returns the number of features of each translation, int64
+    (end - begin); the feature, numbered within the list, and the value of each entry; and of each feature its hash,
+    uint64 (F), and its parts, int32 (F, PARTS).
     """
     words = lists.target_offset[end] - lists.target_offset[begin]
     links = lists.link_offset[end] - lists.link_offset[begin]
@@ -207,7 +223,9 @@ def features_of_list(
         most_links = max(most_links, lists.link_offset[row + 1] - lists.link_offset[row])
 
     # an upper bound of the features of all translations, and of one
-    most = LONGEST_NGRAM * (words + end - begin) + words + links * (1 + LONGEST_PHRASE) + sources * (end - begin)
+    most = (
+        LONGEST_NGRAM * (words + end - begin) + words + links * (1 + LONGEST_PHRASE) + sources * (end - begin)
+    )
     of_one = LONGEST_NGRAM * (longest + 1) + longest + most_links * (1 + LONGEST_PHRASE) + sources
     slots = 16
     while slots < 2 * most:
@@ -245,7 +263,11 @@ def features_of_list(
     number = np.full(slots, -1, np.int32)
     kept, features = 0, 0
     code, parts = np.empty(most, np.uint64), np.empty((most, PARTS), np.int32)
-    size, feature, value = np.zeros(end - begin, np.int64), np.empty(entries, np.int32), np.empty(entries, np.int32)
+    size, feature, value = (
+        np.zeros(end - begin, np.int64),
+        np.empty(entries, np.int32),
+        np.empty(entries, np.int32),
+    )
     for k in range(end - begin):
         for place in range(ends[k], ends[k + 1]):
             slot = entry_slot[place]

@@ -35,7 +35,7 @@ class ListWords(NamedTuple):
 def list_words(
     offset: Int64s, sources: Sequence[str], translations: Sequence[str], preparation: Preparation
 ) -> ListWords:
-    """Number the words of prepared lists.
+    """Return the words of lists.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def list_words(
         number_words(list(map(split_words, lines)), words)
         for lines, words in zip(prepared, numbers, strict=True)
     ]
-    return ListWords(offset, *sides, *map(list, numbers))
+    return ListWords(offset, sides[0], sides[1], list(numbers[0]), list(numbers[1]))
 
 
 def sum_words(side: Side, number: NDArray[Any]) -> Int64s:

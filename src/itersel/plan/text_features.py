@@ -1,0 +1,80 @@
+"""Features of the text of n-best lists: the models they need, for workflow/rules/text_features.smk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from itersel.config.command_line import shell_options
+from itersel.config.settings import as_json
+from itersel.config.text_features import TextModelSettings, WordSettings
+from itersel.config.values import Config
+from itersel.plan.commands import Files
+from itersel.plan.texts import Shards
+
+DIRECTIONS = ("forward", "reverse")
+
+
+class TextFeatureModels:
+    """Models that are estimated on train: of word alignment, and of all text or of all but a fold."""
+
+    def __init__(self, config: Config, files: Files, shards: Shards) -> None:
+        self._config, self._files, self._shards = config, files, shards
+        self.folder = f"{files.results}/text-features"
+        # the words of train, and how they are linked
+        self.words = f"{self.folder}/words"
+        self.alignments = [f"{self.folder}/{direction}.align.gz" for direction in DIRECTIONS]
+
+    @property
+    def _is_needed(self) -> bool:
+        return self._config.text_features.needs_models
+
+    @property
+    def given(self) -> list[str]:
+        """The texts that the words are made of."""
+        return [self._files.text("train", column) for column in ("source", "target")]
+
+    def aligners(self, wildcards: Any) -> list[str]:
+        """Return the models of word alignment that a shard of lists needs."""
+        return [f"{self.folder}/{direction}.h5" for direction in DIRECTIONS] if self._is_needed else []
+
+    def models(self, wildcards: Any) -> list[str]:
+        """Return the folder of the lexicon and language model that a shard needs: for train, without it."""
+        if not self._is_needed:
+            return []
+        folds = self._folds(wildcards.shards) if wildcards.split == "train" else 1
+        if folds == 1:
+            return [f"{self.folder}/all"]
+        return [self.fold_folder(wildcards.shards, folds, int(wildcards.shard) % folds)]
+
+    def fold_folder(self, shards: str, folds: int | str, fold: int | str) -> str:
+        """Return the folder of the models that leave out every `folds`-th shard."""
+        return f"{self.folder}/{shards}-shards/{folds}-folds/{fold}"
+
+    def _folds(self, shards: str) -> int:
+        return min(self._config.text_features.folds, self._shards.count(shards))
+
+    def left_out(self, wildcards: Any) -> str:
+        """Return the options of `itersel step text-models` for the shards that a fold leaves out."""
+        if not hasattr(wildcards, "fold"):
+            return ""
+        return shell_options(
+            target=self._files.text("train", "target"),
+            leave_out=f"{self._shards.folder('train', wildcards.shards)}/text",
+            fold=f"{wildcards.fold}/{wildcards.folds}",
+        )
+
+    def word_settings(self, wildcards: Any) -> str:
+        """Return the `WordSettings`."""
+        data = self._config.data
+        return as_json(
+            WordSettings(
+                source_language=data.source_language,
+                target_language=data.target_language,
+                tokenized=data.tokenized,
+                protected=data.protected,
+            )
+        )
+
+    def model_settings(self, wildcards: Any) -> str:
+        """Return the `TextModelSettings`."""
+        return as_json(TextModelSettings(order=self._config.language_model.order))

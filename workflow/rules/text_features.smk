@@ -1,0 +1,90 @@
+# Models that features of the text of n-best lists need (text_features), estimated on train.
+#
+# needs: corpus/train.{source,target}.gz, shards/train/{shards}/text
+# makes: text-features/words, text-features/{forward,reverse}.{align.gz,h5};
+#        text-features/all, text-features/{shards}-shards/{folds}-folds/{fold}: the lexicon and the language model of
+#        all text, and without every folds-th shard
+
+
+rule prepare_words:
+    """prepare train for the features of lists"""
+    input:
+        TEXT_FEATURES.given,
+    output:
+        directory(TEXT_FEATURES.words),
+    log:
+        f"{LOGS}/text-features/words.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES.request(700, 60, train=(150, 2)),
+    params:
+        settings=TEXT_FEATURES.word_settings,
+        code=step_digest("step words"),
+    shell:
+        "itersel step words --source {input[0]:q} --target {input[1]:q} --settings {params.settings:q}"
+        " --output {output:q} &> {log:q}"
+
+
+rule learn_aligner:
+    """align words"""
+    input:
+        TEXT_FEATURES.words,
+    output:
+        align=f"{TEXT_FEATURES.folder}/{{direction}}.align.gz",
+        model=f"{TEXT_FEATURES.folder}/{{direction}}.h5",
+    log:
+        f"{LOGS}/text-features/{{direction}}.log",
+    benchmark:
+        f"{BENCHMARKS}/text-features/{{direction}}.tsv"
+    wildcard_constraints:
+        direction="forward|reverse",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES.request(500, 30, train=(75, 0.5)),
+    params:
+        seed=EXPANDED_CONFIG.seed,
+        code=step_digest("align"),
+    shell:
+        "itersel align --source {input:q}/source.gz --target {input:q}/target.gz --direction {wildcards.direction}"
+        " --seed {params.seed} --save {output.model:q} --output {output.align:q} &> {log:q}"
+
+
+rule estimate_text_models:
+    """estimate the models of the features of lists"""
+    input:
+        words=TEXT_FEATURES.words,
+        alignments=TEXT_FEATURES.alignments,
+    output:
+        directory(f"{TEXT_FEATURES.folder}/all"),
+    log:
+        f"{LOGS}/text-features/models.log",
+    benchmark:
+        f"{BENCHMARKS}/text-features/models.tsv"
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES.request(1500, 60, train=(200, 2)),
+    params:
+        left_out=TEXT_FEATURES.left_out,
+        settings=TEXT_FEATURES.model_settings,
+        code=step_digest("step text-models"),
+    shell:
+        "itersel step text-models --words {input.words:q} --alignment {input.alignments:q}"
+        " {params.left_out} --settings {params.settings:q} --output {output:q} &> {log:q}"
+
+
+use rule estimate_text_models as estimate_fold_text_models with:
+    """estimate the models of the features of lists without some shards"""
+    input:
+        words=TEXT_FEATURES.words,
+        alignments=TEXT_FEATURES.alignments,
+        target=FILES.text("train", "target"),
+        shards=f"{RESULTS}/shards/train/{{shards}}/text",
+    output:
+        directory(TEXT_FEATURES.fold_folder("{shards}", "{folds}", "{fold}")),
+    log:
+        f"{LOGS}/text-features/{{shards}}-shards/{{folds}}-folds/{{fold}}.log",
+    benchmark:
+        f"{BENCHMARKS}/text-features/{{shards}}-shards/{{folds}}-folds/{{fold}}.tsv"
