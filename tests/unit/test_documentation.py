@@ -27,13 +27,14 @@ from itersel.lm import binary
 from itersel.select import selection
 from itersel.storage.files import write_lines
 from itersel.system import trained
+from itersel.rerank import lexicon
 from itersel.tune import forest_files
 from itersel.vectors import weights
 
 # By heading in docs/formats.md: the module with the format of the table of arrays.
 MODULES = {"Shards": shard_format, "Weights": weights, "Lists": lists, "Forests": forest_files}
 MODULES |= {"Language models": binary, "Grammar index": index, "Score counts": counts}
-MODULES |= {"Alignment models": sampler}
+MODULES |= {"Alignment models": sampler, "Lexicons": lexicon}
 
 # The settings in experiments/against-cdec.sh.
 KINDS = {"step kbest": KBestSettings, "step forest": ForestSettings, "step tune": TuneSettings}

@@ -43,7 +43,9 @@ def test_lists_replace_grammars_and_models():
     assert texts.texts("test.new") == [*files, "out/x/corpus/test.new.statistics.json"]
     assert of_lists().texts.raw_references("test.new") == of_lists().texts.references("test.new") == files[:2]
     assert of_lists().texts.statistics == [f"out/x/corpus/{split}.statistics.json" for split in texts.splits]
-    assert json.loads(texts.list_settings(place)) == {"language": "en", "protected": ["a b"]}
+    no_features = {"source_language": None, "dense": [], "templates": [], "minimum_count": 1}
+    expected = {"language": "en", "protected": ["a b"], **no_features}
+    assert json.loads(texts.list_settings(place)) == expected
 
 
 def test_lists_whose_names_begin_with_a_dash(tmp_path, monkeypatch):

@@ -56,10 +56,10 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
     loaded = set(limited(program=["-c", code], cwd=tmp_path).stdout.split())
     found = {*used_modules("step shard"), *used_modules("lm estimate")}
     of_main = {f"itersel.cli.{name}" for name in ("completion", "main", "signals", "warm_up")}
-    # what declares the keys about text uses the first three; the others read and write settings; `train`,
-    # which also writes them into its output, depends on the last
+    # what declares the keys about text uses the first three; others read and write settings (`train`, which
+    # also writes them into its output, depends on `plain`), or declare those of lists alone
     of_text = {f"itersel.corpus.{name}" for name in ("corpora", "debian", "languages")}
-    of_config = {*of_text, "itersel.config.sections", "itersel.config.plain"}
+    of_config = {*of_text, *(f"itersel.config.{name}" for name in ("sections", "plain", "text_features"))}
     assert "itersel.config.plain" in used_modules("train")
     assert loaded - found - WITHOUT_INFLUENCE == of_main | of_config
 

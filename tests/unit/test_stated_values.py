@@ -105,6 +105,7 @@ def jobs_of(config):
         "shards": [plan.shards.name(one) for one in experiments.values()][:1],
         "folds": [2],
         "shard": [0],
+        "fold": [0],
         "column": ["source"],
         "path": ["x"],
         "further": [["target.1", "task"]],

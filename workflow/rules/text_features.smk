@@ -65,7 +65,7 @@ rule estimate_text_models:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **SIZES.request(1500, 60, train=(200, 2)),
+        **SIZES.request(1500, 60, train=(90, 2)),
     params:
         left_out=TEXT_FEATURES.left_out,
         settings=TEXT_FEATURES.model_settings,

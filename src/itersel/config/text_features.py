@@ -2,7 +2,8 @@
 
 - ``itersel step words``: `WordSettings`
 - ``itersel step text-models``: `TextModelSettings`
-- ``itersel step lists``: `itersel.config.cutting.GivenListSettings`
+
+The features themselves are settings of ``step lists``, in `itersel.config.cutting`.
 """
 
 from __future__ import annotations

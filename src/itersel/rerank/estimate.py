@@ -49,11 +49,8 @@ def estimate_text_models(
     source, target = (read_side(path, one, True) for path, one in zip(paths, numbers, strict=True))
     check_line_counts((paths[0], range(source.sentence_count)), (paths[1], range(target.sentence_count)))
 
-    points = list(_symmetrized(alignments))
-    if len(points) != source.sentence_count:
-        raise InputError(f"has {len(points)} lines for {source.sentence_count} sentences", alignments[0])
     sides = (source, list(numbers[0])), (target, list(numbers[1]))
-    lexicon = count_lexicon(*sides, points, left_out, alignments[0])
+    lexicon = count_lexicon(*sides, _symmetrized(alignments), left_out, alignments[0])
 
     with new_folder(output) as folder:
         write_lexicon(folder / LEXICON, lexicon)

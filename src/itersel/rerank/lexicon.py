@@ -6,6 +6,7 @@ sentences to score are not in.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from itersel.rerank.words import ListWords, sum_words
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.formats import Array, FileFormat, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
+from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
 
 MOST = 2**52
@@ -59,15 +61,21 @@ def count_lexicon(
 ) -> Lexicon:
     """Count the links of a text, each of whose sides is given with its words, without some of its sentences.
 
-    Raises an InputError that names `path` if a link is outside its sentence.
+    Raises an InputError that names `path`, the file of the alignment, if there is not one line of it for each
+    sentence, or if a link is outside its sentence.
     """
-    lines = list(alignment)
-    sizes = [len(points) for points in lines]
-    places = np.fromiter(chain.from_iterable(chain.from_iterable(lines)), np.int32, 2 * sum(sizes))
-    is_kept = np.ones(len(lines), np.bool_)
+    # tuples would need a multiple of the memory
+    flat, sizes = array("i"), array("i")
+    for points in alignment:
+        flat.extend(chain.from_iterable(points))
+        sizes.append(len(points))
+    if len(sizes) != source[0].sentence_count:
+        raise InputError(f"has {len(sizes)} lines for {source[0].sentence_count} sentences", path)
+
+    places, link_offset = np.frombuffer(flat, np.int32), offsets_of(np.frombuffer(sizes, np.int32))
+    is_kept = np.ones(len(sizes), np.bool_)
     is_kept[sorted(left_out)] = False
 
-    link_offset = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     sides = source[0], target[0]
     for side, at in zip(sides, (places[::2], places[1::2]), strict=True):
         lengths = np.repeat(np.diff(side.offset), sizes)
@@ -75,7 +83,8 @@ def count_lexicon(
             line = int(np.searchsorted(link_offset, outside[0], "right"))
             raise InputError("has a link to a word that the sentence does not have", path, line)
 
-    first, second = add_links(*sides[0], *sides[1], places[::2], places[1::2], link_offset, is_kept)
+    links = np.ascontiguousarray(places[::2]), np.ascontiguousarray(places[1::2])
+    first, second = add_links(*sides[0], *sides[1], *links, link_offset, is_kept)
     code, count = np.unique(first.astype(np.int64) << 32 | second, return_counts=True)
     return Lexicon(
         list(source[1]), list(target[1]), (code >> 32).astype(np.int32), code.astype(np.int32), count

@@ -211,8 +211,8 @@ def features_of_list(
     """Return the sparse features of the translations `begin` to `end` of a sentence, F in all.
 
     wanted: of each template, whether it is used. Returns the number of features of each translation, int64
-    (end - begin); the feature, numbered within the list, and the value of each entry; and of each feature its hash,
-    uint64 (F), and its parts, int32 (F, PARTS).
+    (end - begin); the feature, numbered within the list, and the value of each entry; and of each feature its
+    hash, uint64 (F), and its parts, int32 (F, PARTS).
     """
     words = lists.target_offset[end] - lists.target_offset[begin]
     links = lists.link_offset[end] - lists.link_offset[begin]
