@@ -61,7 +61,7 @@ def load_system(path: FilePath) -> TrainedSystem:
         weight_file.read_weights(Path(path, WEIGHTS)),
         read_preparation(resources.preparation),
         read_recaser(resources.recaser),
-        TranslationSettings(resources.pop_limit, resources.features, resources.extraction),
+        resources.translation(),
     )
 
 
