@@ -16,7 +16,7 @@ from tests.refusals import check_facts, input_error
 from itersel.cli.main import main
 from itersel.config import data, splits, values
 from itersel.config.checks import warnings
-from itersel.config.command_line import add_key, add_section_arguments, section_of, shell_options
+from itersel.config.command_line import add_key, add_section_arguments, section_of
 from itersel.config.held_out import HeldOut
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Selection
@@ -31,6 +31,7 @@ from itersel.errors import InputError
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.mira import Mira
 from itersel.learn.learners.perceptron import Perceptron
+from itersel.plan.shell import shell_options
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
 

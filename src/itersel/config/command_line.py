@@ -1,4 +1,4 @@
-"""Options for a shell, and the keys of a section as options of a command that people type."""
+"""The keys of a section as options of a command that people type, and what options can be."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import math
 import re
-import shlex
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, replace
@@ -18,33 +17,6 @@ from itersel.storage.numbers import parse_number
 T = TypeVar("T")
 # How messages state the limits of a number.
 BOUND_PHRASES = {"minimum": "of {:g} or more", "above": "above {:g}", "maximum": "of at most {:g}"}
-
-
-def shell_options(**values: object) -> str:
-    """Return keyword arguments as long options, quoted for a shell.
-
-    ``k_best=5`` becomes ``--k-best 5`` and ``tokenized=True`` becomes ``--tokenized``; `None` and `False` are
-    left out; a list repeats the option. A value that begins with a dash would be read as an option, and a
-    single dash as standard input, so they become ``--source=-n.de`` and ``--source ./-``.
-    """
-    words: list[str] = []
-    for name, given in values.items():
-        option = "--" + name.replace("_", "-")
-        for value in given if isinstance(given, list) else [given]:
-            if value is None or value is False:
-                continue
-
-            text = ",".join(value) if isinstance(value, tuple) else str(value)
-            if value is True:
-                words.append(option)
-            elif text == "-":
-                words += [option, "./-"]
-            elif text.startswith("-"):
-                words.append(f"{option}={text}")
-            else:
-                words += [option, text]
-
-    return shlex.join(words)
 
 
 def section_of(kind: type[T], options: argparse.Namespace, base: T | None = None) -> T:
