@@ -44,6 +44,7 @@ def add_key(
     (kind, is_optional), bounds = split_optional(types_of(section)[name]), item.metadata
     chosen: Any = item.default
     choices, shown = bounds.get("choices"), (explanation or bounds["explanation"]).replace("%", "%%")
+
     flag = "--" + name.replace("_", "-")
     declared: dict[str, Any] = {"default": chosen}
 
@@ -64,6 +65,7 @@ def add_key(
         shown += "" if is_optional else f" (default: {chosen})"
         taken = BOUNDS if kind is float else ("minimum", "maximum")
         limits = {name: bounds[name] for name in taken if name in bounds}
+
         if choices is not None:
             declared["choices"] = choices
         elif kind is str:
@@ -85,9 +87,11 @@ def add_chosen_section(
     """
     first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     first.add_argument(f"--{option}", default=parser.get_default(option), dest="name")
+
     name = None
     with contextlib.suppress(argparse.ArgumentError):
         name = first.parse_known_args(arguments)[0].name
+
     if name is not None and name in choices:
         add_section_arguments(parser.add_argument_group(f"{option} {name}"), choices[name])
 
@@ -130,8 +134,10 @@ def number(**limits: float) -> Callable[[str], float]:
             value = parse_number(text)
         except ValueError:
             value = math.nan
+
         if not math.isfinite(value):
             refuse(text, "a number")
+
         for bound, limit in limits.items():
             if BOUNDS[bound][1](value, limit):
                 refuse(text, f"a number {BOUND_PHRASES[bound].format(limit)}")
