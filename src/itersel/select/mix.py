@@ -39,7 +39,7 @@ from itersel.vectors.weights import (
     nonzero,
     read_with_attributes,
     weighted_sum,
-    write_weights,
+    write_itersel_weights,
 )
 
 TEXT = "is a text file, which does not record its settings"
@@ -122,7 +122,7 @@ def mix(
             except InputError as error:  # two features with the same key
                 raise InputError(error.message, previous) from None
 
-    write_weights(output, weights, made_with(MIXED_WEIGHTS, trained_with, **attributes))
+    write_itersel_weights(output, weights, made_with(MIXED_WEIGHTS, trained_with, **attributes))
 
 
 def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardFile]:
