@@ -18,7 +18,7 @@ from itersel.lm.binary import load_model
 from itersel.storage.files import open_output, read_lines
 from itersel.system.resources import TranslationSettings
 from itersel.system.trained import TrainedSystem, write_bundle
-from itersel.vectors.weights import read_weights
+from itersel.vectors.weights import read_itersel_weights
 
 SHARD_SENTENCES = 1000
 TEST_SENTENCES = 60
@@ -105,7 +105,7 @@ def make_bundle(data: Data) -> Path:
     system = TrainedSystem(
         load_index(data.corpus.index),
         load_model(data.corpus.model[3]),
-        read_weights(data.weights),
+        read_itersel_weights(data.weights),
         Preparation("de", "en"),
         recaser.recaser(),
         TranslationSettings(pop_limit=200, features="all", extraction=Grammar()),

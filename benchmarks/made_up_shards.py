@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import Weights, write_weights
+from itersel.vectors.weights import Weights, write_itersel_weights
 
 FEATURES_OF_WEIGHTS = 30  # N, as a multiple of the number of weights of a shard
 SETTINGS = '{"made up": true}'
@@ -51,7 +51,9 @@ def make_shards(folder: Path, shards: int, weights: int, seed: int = 1, epoch: i
         # perceptron: multiples of the learning rate
         steps = random.geometric(0.3, rows.shape[0]) * random.choice([-1, 1], rows.shape[0])
         attributes = {"kind": "shard-weights", "settings": SETTINGS, "epoch": epoch, "shard": z}
-        write_weights(folder / f"{z}.h5", Weights(keys[rows], 0.0001 * steps, names.take(rows)), attributes)
+        write_itersel_weights(
+            folder / f"{z}.h5", Weights(keys[rows], 0.0001 * steps, names.take(rows)), attributes
+        )
     paths = folder / "list"
     paths.write_text("".join(f"{folder / str(z)}.h5\n" for z in range(shards)))
     return paths

@@ -19,7 +19,7 @@ from itersel.learn.learners.perceptron import Perceptron
 from itersel.learn.start import Start
 from itersel.learn.train import train_shard
 from itersel.lm.binary import load_model
-from itersel.vectors.weights import read_weights
+from itersel.vectors.weights import read_itersel_weights
 
 
 def decode(
@@ -33,7 +33,7 @@ def decode(
 ) -> dict[str, Any]:
     """Decode sentences (all if none are given) `rounds` times."""
     decoder = Decoder(read_shard(shard), load_model(model), Search(pop_limit=pop_limit))
-    vectors = decoder.weight_vectors(read_weights(weights))
+    vectors = decoder.weight_vectors(read_itersel_weights(weights))
     numbers = list(range(decoder.shard.sentence_count)) if sentences is None else sentences
     decoder.decode(numbers[0], vectors, k=k)
     processor, wall, scores = [], [], []
@@ -69,7 +69,7 @@ def phases(shard: str, model: str, weights: str, k: int = 100, rounds: int = 5) 
     for name in names:
         setattr(module, name, timed(name))
     decoder = Decoder(read_shard(shard), load_model(model))
-    vectors = decoder.weight_vectors(read_weights(weights))
+    vectors = decoder.weight_vectors(read_itersel_weights(weights))
     numbers = range(decoder.shard.sentence_count)
     decoder.decode(0, vectors, k=k)
     result: dict[str, list[float]] = {name: [] for name in (*names, "everything")}
@@ -88,7 +88,7 @@ def train(shard: str, model: str, weights: str, pop_limit: int = 200) -> dict[st
     """Train one epoch, as `itersel train` does; includes the decoder's share of the time."""
     sentences = read_shard(shard)
     decoder = Decoder(sentences, load_model(model), Search(pop_limit=pop_limit))
-    start_weights = read_weights(weights)
+    start_weights = read_itersel_weights(weights)
     decoder.decode(0, decoder.weight_vectors(start_weights), k=100)
     inside, decode_sentence = [0.0], decoder.decode
 

@@ -15,7 +15,7 @@ from itersel.report.comparison import Output, Translations, compare_systems
 from itersel.report.description import write_run
 from itersel.storage.files import write_lines
 from itersel.system.chosen import ChosenSystem, write_system
-from itersel.vectors.weights import make_weights, write_weights
+from itersel.vectors.weights import make_weights, write_itersel_weights
 
 WORDS = ["the", "a", "of", "open", "close", "file", "dialog", "menu", "text", "table", "chart", "page"]
 BENCHMARK = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time"
@@ -109,7 +109,7 @@ class MadeUpRun:
             write_lines(log, ["itersel train: lm.bin: damaged: array 'x' does not match its checksum"])
             return system
         write_system(folder / "best" / "system.json", system)
-        write_weights(folder / "best" / "weights.h5", make_weights(self._weights()))
+        write_itersel_weights(folder / "best" / "weights.h5", make_weights(self._weights()))
         texts = [changed(self.random, line) if line.split() else line for line in self.references]
         write_lines(folder / "best" / "test.txt", texts)
         self.translations.append(texts)
@@ -122,11 +122,13 @@ class MadeUpRun:
         seen = {"sentences": 50, "pairs": 1000, "updates": 400 - 10 * epoch, "mean_bleu": 20 + epoch}
         attributes = {"kind": "shard-weights", **seen}
         for shard in range(SHARDS - fails):
-            write_weights(folder / f"shard-{shard}.h5", make_weights(self._weights()), attributes)
+            write_itersel_weights(folder / f"shard-{shard}.h5", make_weights(self._weights()), attributes)
             benchmark = self.folder / "benchmarks" / "train" / run / folder.name / f"{shard}.tsv"
             write_lines(benchmark, [BENCHMARK, "36\t0:00:36\t300\t0\t0\t0\t0\t0\t99\t36.00"])
         if not fails:
-            write_weights(folder / "weights.h5", make_weights(self._weights()), {"kind": "mixed-weights"})
+            write_itersel_weights(
+                folder / "weights.h5", make_weights(self._weights()), {"kind": "mixed-weights"}
+            )
 
     def _corpus(self) -> None:
         corpus = self.folder / "corpus"

@@ -8,7 +8,7 @@ from tests.naive.selection import Vector
 from tests.steps import settings
 
 from itersel.cli.main import main
-from itersel.vectors.weights import make_weights, write_weights
+from itersel.vectors.weights import make_weights, write_itersel_weights
 
 # Simianer, Riezler & Dyer 2012, figure 2: three shards, five features
 FIGURE_2 = {
@@ -24,7 +24,7 @@ def write_shards(folder: Path, shards: list[Vector], epoch: int = 1, **more: str
         path = folder / f"shard{z}.h5"
         nonzero = {name: value for name, value in weights.items() if value}
         attributes = {"kind": "shard-weights", "settings": "the same", "epoch": epoch, "shard": z, **more}
-        write_weights(path, make_weights(nonzero), attributes)
+        write_itersel_weights(path, make_weights(nonzero), attributes)
         paths.append(str(path))
     return paths
 

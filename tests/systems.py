@@ -10,7 +10,7 @@ from tests.steps import settings
 from itersel.cli.main import main
 from itersel.corpus.prepare import CompoundSplitter
 from itersel.storage.files import write_lines
-from itersel.vectors.weights import make_weights, write_weights
+from itersel.vectors.weights import make_weights, write_itersel_weights
 
 NOUNS = {"haus": "house", "fluss": "river", "boot": "boat", "berg": "mountain", "kind": "child"}
 ADJECTIVES = {"alte": "old", "kleine": "small", "kalte": "cold", "schöne": "nice"}
@@ -65,7 +65,7 @@ def make_system(
     texts = ["--source", folder / "source", "--target", target, "--alignment", folder / "alignment"]
     itersel("grammar", "index", *texts, "--output", folder / "index")
     cased = [line.capitalize().replace("river", "River") for line in target.read_text().splitlines()]
-    write_weights(best / "weights.h5", make_weights(WEIGHTS))
+    write_itersel_weights(best / "weights.h5", make_weights(WEIGHTS))
     files = [f"--model={folder}/lm.bin", f"--index={folder}/index"]
     files += write_detokenizer(folder, cased, compounds=CompoundSplitter({"haus": 3, "boot": 5}))
     how = settings(pop_limit=30, features=features, grammar={"templates": templates} if templates else {})

@@ -213,7 +213,7 @@ def mix_weights(
     from itersel.config.sections import read_section
     from itersel.config.steps import MixSettings
     from itersel.select.mix import mix
-    from itersel.vectors.weights import read_weights
+    from itersel.vectors.weights import read_itersel_weights
 
     _refuse_string("inputs", inputs)
     _refuse_string("keep", keep)
@@ -229,7 +229,7 @@ def mix_weights(
     content = {"mixing": {"name": mixing, **keys}, "shards": len(inputs), "epoch": epoch}
     settings = read_section(MixSettings, content)
     mix([os.fspath(path) for path in inputs], output, settings, previous)
-    return read_weights(output)
+    return read_itersel_weights(output)
 
 
 class System:

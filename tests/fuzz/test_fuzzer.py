@@ -14,7 +14,7 @@ from tests.limited import limited
 
 from itersel.lm.arpa import parse_arpa
 from itersel.lm.binary import compile_model, load_model
-from itersel.vectors.weights import make_weights, read_weights, write_weights
+from itersel.vectors.weights import make_weights, read_itersel_weights, write_itersel_weights
 
 ARPA = (
     "\\data\\\nngram 1=4\nngram 2=2\n\n\\1-grams:\n-1\t<unk>\n-1\t<s>\t-0.5\n-1\t</s>\n-1\tx\t-0.25\n\n"
@@ -84,7 +84,7 @@ def test_kernels_that_check_bounds_raise(tmp_path):
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
     weights = make_weights({f"feature{i}": i / 7 for i in range(1, 9)})
-    write_weights(folder / "weights.h5", weights, {"kind": "shard-weights"})
+    write_itersel_weights(folder / "weights.h5", weights, {"kind": "shard-weights"})
     (folder / "lm.arpa").write_text(ARPA)
     (folder / "lm.arpa.gz").write_bytes(gzip.compress(ARPA.encode(), mtime=0))
     for name in ("preparation.json", "config.yaml"):
@@ -110,7 +110,7 @@ def test_a_case_is_the_same_each_time(files, tmp_path, format, mode):
 @pytest.mark.parametrize(
     ("format", "mode", "read"),
     [
-        ("weights", RESEALED, read_weights),
+        ("weights", RESEALED, read_itersel_weights),
         ("model", RESEALED, load_model),
         ("arpa", CHANGED, lambda path: parse_arpa([path.read_bytes()], path)),
     ],

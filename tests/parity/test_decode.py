@@ -13,7 +13,7 @@ from itersel.decode.output import text_of
 from itersel.grammar.shard import read_shard
 from itersel.grammar.text_format import import_grammars
 from itersel.lm.binary import compile_model, load_model
-from itersel.vectors.weights import read_weights
+from itersel.vectors.weights import read_itersel_weights
 
 # one group, so that its fixtures are created only once, even with several test processes
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("decode")]
@@ -30,7 +30,7 @@ def problem(parity, tmp_path_factory):
     source = parity / "decode"
     import_grammars(source / "src.de", source / "grammar", folder / "shard.h5", [source / "ref.en"])
     compile_model(parity / "lm" / "train.en.o3.arpa.gz", folder / "lm.bin")
-    weights = read_weights(source / "weights.txt")
+    weights = read_itersel_weights(source / "weights.txt")
     return read_shard(folder / "shard.h5"), load_model(folder / "lm.bin"), weights
 
 

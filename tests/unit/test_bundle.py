@@ -15,7 +15,7 @@ from tests.systems import WEIGHTS, make_system, raw_text, translate
 from itersel.cli.main import main
 from itersel.storage.arrayfile import MAGIC
 from itersel.system.trained import read_bundle
-from itersel.vectors.weights import read_weights
+from itersel.vectors.weights import read_itersel_weights
 
 NO_BUNDLE = "'bundle'"
 
@@ -177,7 +177,7 @@ def test_files(system, text, tmp_path):
     export(system, text, folder)
     assert sorted(os.listdir(folder)) == ["cdec.ini", "grammars", "input.sgm", "lm.arpa", "weights.txt"]
     assert (folder / "cdec.ini").read_text() == CONFIG
-    assert read_weights(folder / "weights.txt").to_dict() == WEIGHTS
+    assert read_itersel_weights(folder / "weights.txt").to_dict() == WEIGHTS
     arpa = gzip.decompress((system.parents[2] / "lm.arpa.gz").read_bytes())
     assert (folder / "lm.arpa").read_bytes() == arpa
     lines = (folder / "input.sgm").read_text().splitlines()

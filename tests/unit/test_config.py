@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.configs import BAD, GOOD, INCONSISTENT, PAIR, PATH, experiment, files, lists, schema, tasks
+from tests.configs import BAD, GOOD, INCONSISTENT, LISTS, PAIR, PATH, experiment, files, lists, schema, tasks
 from tests.configs import data as data_of
 from tests.refusals import check_facts, input_error
 
 from itersel.cli.main import main
 from itersel.config import data, splits, values
 from itersel.config.checks import warnings
-from itersel.config.command_line import add_key, add_section_arguments, section_of, shell_options
+from itersel.config.command_line import add_key, add_section_arguments, section_of
 from itersel.config.held_out import HeldOut
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Selection
@@ -27,10 +27,11 @@ from itersel.config.search import ForestSettings, Grammar, KBestSettings, Search
 from itersel.config.tasks import RandomTasks, Resharding
 from itersel.config.tuners import TUNERS
 from itersel.config.yaml_loader import StrictLoader
-from itersel.errors import InputError
+from itersel.errors import InputError, errors_of
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.mira import Mira
 from itersel.learn.learners.perceptron import Perceptron
+from itersel.plan.shell import shell_options
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
 
@@ -303,6 +304,16 @@ def test_all_errors_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert main(["config", "check", str(path)]) == 1
     keys = [line.split("'")[1] for line in capsys.readouterr().err.splitlines()]
     assert keys == ["data.tokenized", "experiments.a.held_out.tuner", "experiments.b.held_out.tuner"]
+
+
+@pytest.mark.parametrize("of_kind", [{}, {"data": LISTS}], ids=["text", "lists"])
+def test_errors_of_one_kind_of_run_hide_no_others(of_kind):
+    """Those of the decoder, or of lists, come with those of all experiments."""
+    settings = {"features": "dense", "templates": ["R"], "epochs": 2, "patience": 1}
+    with pytest.raises(InputError) as error:
+        read_config(experiment(**settings) | of_kind)
+    keys = [str(one).split("'")[1] for one in errors_of(error.value)]
+    assert keys == ["experiments.a.templates", "experiments.a.patience"]
 
 
 def test_advice_on_what_yaml_reads_otherwise(tmp_path, refused):

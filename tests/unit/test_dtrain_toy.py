@@ -20,7 +20,7 @@ from tests.steps import settings
 from tests.systems import itersel
 
 from itersel.grammar.sparse import COMPUTED_FEATURE
-from itersel.vectors.weights import read_weights
+from itersel.vectors.weights import read_itersel_weights
 
 SOURCE = ("ich sah ein kleines haus", "ich fand ein kleines haus")
 TARGET = ("i saw a little house", "i found a little house")
@@ -70,7 +70,7 @@ def train(folder, epoch):
     files = ("--shard", folder / "shard.h5", "--model", folder / "lm", "--output", output)
     start = ("--weights", folder / f"{epoch - 1}.h5") if epoch > 1 else ()
     itersel("train", *files, *start, "--epoch", epoch, *settings(k_best=4, learner=LEARNER))
-    weights = read_weights(output).to_dict()
+    weights = read_itersel_weights(output).to_dict()
     with h5py.File(output) as stream:
         means = stream.attrs["mean_bleu"], stream.attrs["pairs"] / 2, stream.attrs["updates"] / 2
     return {name: weights[name] for name in weights if not COMPUTED_FEATURE.match(name)}, means

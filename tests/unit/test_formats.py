@@ -24,7 +24,7 @@ from itersel.storage.formats import Array, FileFormat, check_arrays
 from itersel.storage.hdf5 import write_attribute
 from itersel.storage.strings import string_table
 from itersel.vectors.feature_names import DEFAULT_TEMPLATES
-from itersel.vectors.weights import make_weights, write_weights
+from itersel.vectors.weights import make_weights, write_itersel_weights
 
 TEXT = "the house is small .\nthe small house\na house is that\nsmall is the house .\n"
 LINKS = "0-0 1-1 2-2 3-3 4-4\n0-0 1-1 2-2\n0-0 1-1 2-2 3-3\n0-0 1-1 2-2 3-3 4-4\n"
@@ -50,7 +50,7 @@ def made(tmp_path_factory):
     extract_shard(folder / "index", text, folder / "extracted.h5", references=[text], settings=settings)
     itersel("lm", "estimate", "--order", "3", "--input", text, "--output", folder / "arpa")
     itersel("lm", "compile", "--input", folder / "arpa", "--output", folder / "model")
-    write_weights(folder / "weights.h5", make_weights({"CountEF": 1.0}))
+    write_itersel_weights(folder / "weights.h5", make_weights({"CountEF": 1.0}))
     return folder
 
 

@@ -21,18 +21,18 @@ from itersel.storage.files import MAX_UNPACKING, UNPACKED_BYTES
 from itersel.storage.formats import Array, FileFormat
 from itersel.storage.hdf5 import open_hdf5, read_arrays, read_packed, write_arrays, write_hdf5, write_packed
 from itersel.storage.hdf5_rows import stream_hdf5
-from itersel.vectors.weights import FORMAT, make_weights, read_weights, write_weights
+from itersel.vectors.weights import FORMAT, make_weights, read_itersel_weights, write_itersel_weights
 
 TRAIN_OUTPUT = """
 import resource, sys
 from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import write_shard
-from itersel.vectors.weights import make_weights, write_weights
+from itersel.vectors.weights import make_weights, write_itersel_weights
 # before the limit: kernels that are not in the cache yet could not be kept there
 weights = make_weights({f"f{i}": 1.0 for i in range(2000)})
 shard = make_shard([[f"w{i}" for i in range(2000)]], None, [[]])
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-for write, content in (write_weights, weights), (write_shard, shard):
+for write, content in (write_itersel_weights, weights), (write_shard, shard):
     try:
         write(sys.argv[1], content)
     except OSError as error:
@@ -129,33 +129,33 @@ def test_permissions(tmp_path, request):
 def test_variable_length_texts_are_not_read(tmp_path):
     """HDF5 stores them in a heap without a checksum; if that is damaged, it may search endlessly."""
     path = tmp_path / "w.h5"
-    write_weights(path, make_weights({"a": 1.0}), {"kind": "x", "nothing": "", "umlaut": "\u00e4"})
+    write_itersel_weights(path, make_weights({"a": 1.0}), {"kind": "x", "nothing": "", "umlaut": "\u00e4"})
     assert b"GCOL" not in path.read_bytes()  # the beginning of such a heap
     assert read_arrays(path, FORMAT)[1] == {"kind": "x", "nothing": "", "umlaut": "\u00e4"}
     with h5py.File(path, "r+") as stream:
         stream.attrs["kind"] = "x"
     with input_error(f"{path}:", "'kind'"):
-        read_weights(path)
+        read_itersel_weights(path)
 
 
 @pytest.mark.parametrize("dtype", [h5py.string_dtype(), h5py.ref_dtype, h5py.vlen_dtype(int), "S4", "V8"])
 def test_arrays_of_anything_but_numbers(tmp_path, dtype):
     path = tmp_path / "w.h5"
-    write_weights(path, make_weights({"a": 1.0}))
+    write_itersel_weights(path, make_weights({"a": 1.0}))
     with resealed(path) as stream:
         del stream["v"]
         stream.create_dataset("v", (1,), dtype)
     with input_error(f"{path}:", "'v'"):
-        read_weights(path)
+        read_itersel_weights(path)
 
 
 def test_reading_needs_no_lock(tmp_path):
     """A file system that refuses locks is not a damaged file."""
     path = tmp_path / "weights.h5"
-    write_weights(path, make_weights({"a": 1.0}))
+    write_itersel_weights(path, make_weights({"a": 1.0}))
     with path.open("rb") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
-        assert read_weights(path).to_dict() == {"a": 1.0}
+        assert read_itersel_weights(path).to_dict() == {"a": 1.0}
 
 
 def test_a_large_array_of_equal_numbers(tmp_path):

@@ -21,7 +21,7 @@ from itersel.grammar.build import Rule, make_shard
 from itersel.grammar.shard import write_shard
 from itersel.lm.binary import load_model
 from itersel.storage.hdf5 import read_header
-from itersel.vectors.weights import FORMAT, make_weights, read_weights, write_weights
+from itersel.vectors.weights import FORMAT, make_weights, read_itersel_weights, write_itersel_weights
 
 K_BEST, RATE, SHARDS, EPOCHS, NUMBER = 12, 0.01, 3, 3, 20
 
@@ -119,7 +119,7 @@ def chain(folder, algorithm, update):
         mix = [*settings(mixing=mixing, shards=shards), "--output", out / f"v{epoch}.h5"]
         mix += ["--previous", out / f"v{epoch - 1}.h5"] if own and epoch > 1 else []
         step("step", "mix", "--inputs", files, "--epoch", epoch, *mix)
-    return read_weights(out / f"v{EPOCHS}.h5").to_dict()
+    return read_itersel_weights(out / f"v{EPOCHS}.h5").to_dict()
 
 
 @pytest.mark.parametrize("update", ["sequential", "sentence"])
@@ -158,7 +158,7 @@ def test_provenance_and_bytes(tmp_path):
     steps = {"learning_rate": RATE, "schedule": "constant", "regularization": "none", "strength": 0.0}
     learner |= {**steps, "average": False, "delay": 1}
     assert json.loads(found["settings"]) == {**search, "learner": learner, "seed": 3}
-    names = set(read_weights(tmp_path / "one.h5").name.to_list())
+    names = set(read_itersel_weights(tmp_path / "one.h5").name.to_list())
     assert names
     assert not any(":" in name for name in names)
 
@@ -174,7 +174,10 @@ def test_several_files(tmp_path):
     for file, model in zip(files, models, strict=True):
         step(*train_command(model), "--shard", file, *weights, "--output", output)
         weights = ["--weights", output]
-    expected, found = read_weights(output).to_dict(), read_weights(tmp_path / "row.h5").to_dict()
+    expected, found = (
+        read_itersel_weights(output).to_dict(),
+        read_itersel_weights(tmp_path / "row.h5").to_dict(),
+    )
     assert found.keys() == expected.keys()
     assert found == pytest.approx(expected, abs=1e-12)
     assert len(found) > 20
@@ -195,7 +198,7 @@ def drop_references(path):
 )
 def test_bad_input(tmp_path, refused, broken, damage, models, facts):
     make_corpus(tmp_path)
-    write_weights(tmp_path / "start.h5", make_weights({"Glue": 1.0}))
+    write_itersel_weights(tmp_path / "start.h5", make_weights({"Glue": 1.0}))
     damage(tmp_path / broken)
     files = ["--weights", tmp_path / "start.h5", "--shard", *(tmp_path / f"{z}.h5" for z in range(SHARDS))]
     refused([*train_command(*[tmp_path / "lm.bin"] * models), *files, "--output", tmp_path / "w.h5"], facts)

@@ -25,7 +25,7 @@ from itersel.learn.learners.perceptron import SCHEDULES, Perceptron
 from itersel.learn.start import Memory, Start, read_start
 from itersel.learn.train import Part, train_parts, train_shard
 from itersel.learn.training import write_training
-from itersel.vectors.weights import make_weights, write_weights
+from itersel.vectors.weights import make_weights, write_itersel_weights
 
 
 def test_counts() -> None:
@@ -182,7 +182,7 @@ def test_adagrad_continues_from_a_file_but_not_from_mixed_weights(tmp_path) -> N
 def test_a_path_that_has_ended_starts_no_epoch(tmp_path, stopped, epoch, measure_loss) -> None:
     """Except the first, which may start from another experiment; Python passes the weights on, too."""
     path, how = tmp_path / "v.h5", TrainSettings(epoch=epoch, measure_loss=measure_loss)
-    write_weights(path, make_weights({"feature0": 0.5}), {"stopped": stopped})
+    write_itersel_weights(path, make_weights({"feature0": 0.5}), {"stopped": stopped})
     start = read_start(path, how)
     assert start.weights.to_dict() == {"feature0": 0.5}
     assert start.stopped == (stopped == 1 and epoch > 1 and measure_loss)

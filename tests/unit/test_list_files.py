@@ -11,7 +11,7 @@ from tests.tuning import make_table, random_sentences, write_file
 from itersel.errors import InputError
 from itersel.lists.files import read_dense, read_list_table, read_sparse, write_list_table, write_lists
 from itersel.lists.headers import header_attributes
-from itersel.vectors.weights import make_weights, write_weights
+from itersel.vectors.weights import make_weights, write_itersel_weights
 
 
 def test_appended_sentences_are_the_lists_of_a_whole_table(tmp_path):
@@ -73,7 +73,7 @@ def test_lists_for_tuners_have_no_text(tmp_path, refused):
 
 def test_another_kind_of_file(tmp_path):
     """The error names all commands that write lists."""
-    write_weights(tmp_path / "weights.h5", make_weights({"LM": 1.0}))
+    write_itersel_weights(tmp_path / "weights.h5", make_weights({"LM": 1.0}))
     with pytest.raises(InputError) as raised:
         read_list_table(tmp_path / "weights.h5")
     assert re.findall("'(.+?)'", str(raised.value)) == ["itersel step kbest", "itersel step lists"]

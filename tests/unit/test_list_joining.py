@@ -14,7 +14,7 @@ from tests.tuning import random_sentences, write_file
 from itersel.lists.files import read_list_table, write_list_table
 from itersel.lists.joining import find_files, join_files
 from itersel.tune.problem import TuningProblem
-from itersel.vectors.weights import make_weights, read_weights
+from itersel.vectors.weights import make_weights, read_itersel_weights
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_tuners_read_some_shards_of_a_text(folder, refused):
     lists = write(folder / "lists.txt", *paths)
     tune = ["step", "tune", "--lists", lists, "--output", folder / "w"]
     itersel(*tune, *settings(tuner={"name": "kbest-mira"}, shards=2))
-    assert read_weights(folder / "w").value.shape[0]
+    assert read_itersel_weights(folder / "w").value.shape[0]
     refused([*tune, *settings(tuner={"name": "kbest-mira"}, shards=3)], (3, 1))
     write(folder / "lists.txt", paths[0], paths[0])
     refused([*tune, *settings(tuner={"name": "kbest-mira"}, shards=2)], "3.h5:")
@@ -90,6 +90,6 @@ def test_tuners_read_whole_lists(folder, tuner):
         write(folder / "lists.txt", *reversed(paths))
         for iteration in (1, 7):
             itersel(*tune, "--iteration", iteration)
-            found = read_weights(folder / "w").to_dict()
+            found = read_itersel_weights(folder / "w").to_dict()
             lead = found["LM"] + found.get("y", 0.0) - found.get("x", 0.0)
             assert lead * sign > 0

@@ -24,7 +24,7 @@ from itersel.lists.sharding import shard_lists
 from itersel.lists.summary import summarise
 from itersel.storage.files import read_lines
 from itersel.storage.hdf5 import header_of
-from itersel.vectors.weights import FORMAT, make_weights, read_weights
+from itersel.vectors.weights import FORMAT, make_weights, read_itersel_weights
 
 MANY = " ".join(f"f{number}=1" for number in range(65))
 
@@ -117,7 +117,7 @@ def test_qualities_are_learned_from(folder, monkeypatch):
         how = settings(learner={"name": learner, **pairs})
         itersel("train", "--shard", folder / "0.h5", *how, "--output", folder / "w")
         # 'a cat', of higher quality than 'the cat', has no sparse feature and less LM
-        found = read_weights(folder / "w").to_dict()
+        found = read_itersel_weights(folder / "w").to_dict()
         assert max(found["w_the"], found["LM"]) < 0
 
 
@@ -159,7 +159,7 @@ def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
         files = ["--shard", import_shard(folder, shard), "--weights", start, "--output", weights]
         itersel("train", *files, *settings(learner={"name": name, **chosen}, k_best=15))
         own = [corpus[int(line)] for line in read_lines(folder / f"cut/{shard}.ids")]
-        found = read_weights(weights).to_dict()
+        found = read_itersel_weights(weights).to_dict()
         assert close(found, eager(own, learner, exact=True).weights)
         # nothing of a search made them
         recorded = json.loads(header_of(weights, FORMAT).attributes["settings"])

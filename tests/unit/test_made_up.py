@@ -24,7 +24,7 @@ from itersel.tune.tuner import tune
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.vectors.feature_names import DENSE_FEATURES
 from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import read_weights
+from itersel.vectors.weights import read_itersel_weights
 
 SIZES = {"sentences": 12, "k_best": 20, "iterations": 2, "features": 500}
 
@@ -45,7 +45,7 @@ def test_sizes(tmp_path):
 def test_tuners_learn_from_them(tmp_path):
     lists = make_lists(tmp_path, **{**SIZES, "features": 0}).read_text().split()
     table = join_files(find_files(lists, 1, range(1, 3)))
-    decoded_with = read_weights(tmp_path / "start")
+    decoded_with = read_itersel_weights(tmp_path / "start")
     start = table.dense @ [decoded_with.to_dict().get(name, 0.0) for name in DENSE_FEATURES]
     output = tmp_path / "weights.h5"
     tuned = tune(TuneSettings(KBestMira(passes=3), iteration=2), lists, output, decoded_with=decoded_with)
@@ -55,8 +55,8 @@ def test_tuners_learn_from_them(tmp_path):
 def test_mix_accepts_shards(tmp_path):
     files = ["--inputs", make_shards(tmp_path, 6, 500), "--output", tmp_path / "v.h5"]
     itersel("step", "mix", *files, *settings(mixing={"name": "selection", "select": 50}, shards=6))
-    assert 0 < read_weights(tmp_path / "v.h5").key.shape[0] <= 50
-    shards = [read_weights(tmp_path / f"{z}.h5") for z in range(6)]
+    assert 0 < read_itersel_weights(tmp_path / "v.h5").key.shape[0] <= 50
+    shards = [read_itersel_weights(tmp_path / f"{z}.h5") for z in range(6)]
     for weights in shards:
         assert 400 < weights.key.shape[0] < 600
         assert np.array_equal(feature_keys(weights.name), weights.key)

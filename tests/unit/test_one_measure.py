@@ -14,7 +14,7 @@ from itersel.evaluate.names import TABULATED
 from itersel.lists.files import read_list_table
 from itersel.storage.files import read_lines, write_lines
 from itersel.system.chosen import write_system
-from itersel.vectors.weights import make_weights, write_weights
+from itersel.vectors.weights import make_weights, write_itersel_weights
 
 # Not in NFC, soft hyphens, spaces without width or without a break, entities of entities, I with a dot.
 TEXT = [
@@ -72,7 +72,7 @@ def own_translation(folder, kind, corpus):
     assert all(statistics.matches[row, 0] == statistics.length[row] for row in rows)
 
     weights = str(folder / "weights.txt")
-    write_weights(weights, make_weights({"good": 1.0}))
+    write_itersel_weights(weights, make_weights({"good": 1.0}))
     best = folder / "best.txt"
     command = ["decode", "--shard", shard, "--weights", weights, "--settings", '{"features": "dense"}']
     assert main([*command, "--output", str(best)]) == 0

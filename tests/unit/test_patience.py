@@ -13,7 +13,13 @@ from tests.steps import settings
 from itersel.cli.main import main
 from itersel.evaluate.epochs import next_progress
 from itersel.storage.hdf5 import read_arrays
-from itersel.vectors.weights import FORMAT, has_stopped, make_weights, read_weights, write_weights
+from itersel.vectors.weights import (
+    FORMAT,
+    has_stopped,
+    make_weights,
+    read_itersel_weights,
+    write_itersel_weights,
+)
 
 PATH = {"threshold": 6, "epsilon": 2, "minimum": 1}
 SELECTION = {"select": 2, "keep": ["x1"]}
@@ -80,11 +86,13 @@ def test_mixed_weights_are_passed_on(tmp_path, decision, capsys, mixing):
     assert mix("2", *decision) == 1
     check_facts(capsys.readouterr().err, "--passed-on")
     assert mix(*passed) == 0
-    before, after = (read_weights(tmp_path / name).to_dict() for name in ("v1.h5", "v.h5"))
+    before, after = (read_itersel_weights(tmp_path / name).to_dict() for name in ("v1.h5", "v.h5"))
     assert after == before != {}
     assert (has_stopped(tmp_path / "v1.h5"), has_stopped(tmp_path / "v.h5")) == (False, True)
     # the same in the matrix, whose columns have the weight in every shard
-    matrix = {name: value for name, value in read_weights(tmp_path / "W.h5").to_dict().items() if value}
+    matrix = {
+        name: value for name, value in read_itersel_weights(tmp_path / "W.h5").to_dict().items() if value
+    }
     assert matrix == after
     assert mix("2") == 1
 
@@ -92,10 +100,10 @@ def test_mixed_weights_are_passed_on(tmp_path, decision, capsys, mixing):
 def test_a_shard_is_passed_on(tmp_path, decision):
     """Neither its sentences nor a model are read; nor are they to decode lists."""
     start, shard = tmp_path / "start.h5", tmp_path / "shard.h5"
-    write_weights(start, make_weights({"x": 2.0}), {"kind": "mixed-weights"})
+    write_itersel_weights(start, make_weights({"x": 2.0}), {"kind": "mixed-weights"})
     where = ["--epoch", "4", "--shard-number", "3", "--weights", str(start)]
     assert main(["train", *NOTHING, *where, *decision, "--output", str(shard)]) == 0
-    assert read_weights(shard).to_dict() == {"x": 2.0}
+    assert read_itersel_weights(shard).to_dict() == {"x": 2.0}
     found = read_arrays(shard, FORMAT)[1]
     assert (found["kind"], found["epoch"], found["shard"], found["stopped"]) == ("shard-weights", 4, 3, 1)
     for command in ("kbest", "forest"):
@@ -104,7 +112,7 @@ def test_a_shard_is_passed_on(tmp_path, decision):
 
 def test_tuned_weights_and_translations_are_passed_on(tmp_path, decision, capsys):
     weights, text = tmp_path / "weights.h5", tmp_path / "text"
-    write_weights(weights, make_weights({"x": 2.0}), {"kind": "mixed-weights", "bleu": 3.0})
+    write_itersel_weights(weights, make_weights({"x": 2.0}), {"kind": "mixed-weights", "bleu": 3.0})
     text.write_text("a b\n\nc\n")
     (tmp_path / "list").write_text("none\n")
     tune = ["step", "tune", *settings(tuner={"name": "mert"}), "--lists", str(tmp_path / "list")]
@@ -117,5 +125,5 @@ def test_tuned_weights_and_translations_are_passed_on(tmp_path, decision, capsys
         assert not output.exists()
         assert main([*command, *decision, "--passed-on", str(passed_on), "--output", str(output)]) == 0
     assert (tmp_path / "decoded").read_text() == text.read_text()
-    assert read_weights(tmp_path / "tuned.h5").to_dict() == {"x": 2.0}
+    assert read_itersel_weights(tmp_path / "tuned.h5").to_dict() == {"x": 2.0}
     assert has_stopped(tmp_path / "tuned.h5")

@@ -8,7 +8,6 @@ import pytest
 from tests.plans import EXPERIMENTS, FOLDER, FOLLOWED, SELECTED, everything, job, of_help, of_lists, plan_of
 
 from itersel.cli.main import make_parser
-from itersel.config.command_line import shell_options
 from itersel.config.cutting import CutSettings, GivenListCutSettings, GivenListSettings
 from itersel.config.report_steps import (
     ChooseSettings,
@@ -22,6 +21,7 @@ from itersel.config.search import FeatureSettings, ForestSettings, Grammar, KBes
 from itersel.config.settings import as_json, read_settings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
 from itersel.plan import Plan
+from itersel.plan.shell import shell_options
 
 PLACE = job("selected", split="train", shards="4", shard=0)
 # Commands whose options people type, too, and the function that makes them.

@@ -6,7 +6,7 @@ import subprocess
 from tests.plans import FOLDER, LISTED, PAIR, SELECTED, job, of_help, of_lists, plan_of, plan_of_texts
 
 from itersel.config import splits
-from itersel.plan.commands import sequences
+from itersel.plan.shell import sequences
 
 
 def test_lists_replace_grammars_and_models():

@@ -36,7 +36,7 @@ from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.storage.hdf5 import read_arrays
 from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, TEMPLATES
 from itersel.vectors.weights import FORMAT as WEIGHTS
-from itersel.vectors.weights import read_weights
+from itersel.vectors.weights import read_itersel_weights
 
 SEARCHING = (LEARNERS, TUNERS, TEMPLATES)
 RULES = [*GLUE_RULES, (GRAMMAR_RULE, ("das", -1, "haus"), (-1,)), (GRAMMAR_RULE, ("doch",), ("but", "yes"))]
@@ -88,7 +88,7 @@ def test_commands(toy, tmp_path):
     (tmp_path / "start").write_text("LanguageModel 1\n")
     files = ["--shard", "0.h5", "--model", "lm.bin", "--weights", "start", "--output", "weights.h5"]
     command(toy, tmp_path, "train", *files, *settings(learner={"name": "oracle", "learning_rate": 0.5}))
-    moved = read_weights(tmp_path / "weights.h5").to_dict()
+    moved = read_itersel_weights(tmp_path / "weights.h5").to_dict()
     # a step from one translation to another, by half their features
     assert {round(2 * value, 9) % 1 for name, value in moved.items() if name.startswith("R:")} == {0}
     line = command(toy, tmp_path, "train", *files, *settings(learner={"name": "oracl"}), status=1)

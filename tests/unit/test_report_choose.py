@@ -12,7 +12,7 @@ from itersel.cli.main import main
 from itersel.evaluate.epochs import choose_epoch
 from itersel.storage import files
 from itersel.system.chosen import read_system
-from itersel.vectors.weights import make_weights, read_weights, write_weights
+from itersel.vectors.weights import make_weights, read_itersel_weights, write_itersel_weights
 
 LABELS = ["base", "calc", "math", "calc", "base", "base"]
 
@@ -98,7 +98,7 @@ def choosing(tmp_path, text_file):
     """Return a function that returns the command which chooses an epoch, with more options and keys."""
     weights = [str(tmp_path / f"w{epoch}.h5") for epoch in (1, 2, 3)]
     for epoch, path in enumerate(weights, 1):
-        write_weights(path, make_weights({"a": epoch, "b": 0.0, "c": 1.0}))
+        write_itersel_weights(path, make_weights({"a": epoch, "b": 0.0, "c": 1.0}))
     arguments = ["--reference", text_file("ref", REFERENCES), "--weights", *weights, "--translation"]
     arguments += [text_file(f"t{epoch}", lines) for epoch, lines in enumerate(EPOCHS, 1)]
     arguments += ["--output-weights", str(tmp_path / "best.h5"), "--output", str(tmp_path / "system.json")]
@@ -132,7 +132,7 @@ def test_choose_on_all_sentences_or_on_those_of_a_task(tmp_path, text_file, choo
     assert (system.name, system.active_features) == ("x", 2)
     assert system.settings["learner"]["name"] == system.learner == "mira"
     assert system.settings["tasks"] == {"name": "random", "shards": 1, "language_model_folds": None}
-    assert read_weights(tmp_path / "best.h5").to_dict()["a"] == epoch
+    assert read_itersel_weights(tmp_path / "best.h5").to_dict()["a"] == epoch
     assert (tmp_path / "best.h5").read_bytes() == (tmp_path / f"w{epoch}.h5").read_bytes()
 
 

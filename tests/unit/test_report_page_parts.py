@@ -16,7 +16,7 @@ from itersel.report.page.config import describe_config
 from itersel.report.page.document import compared_systems, read_document
 from itersel.report.page.render import SCRIPTS, asset
 from itersel.report.settings import settings_table
-from itersel.vectors.weights import make_weights, write_weights
+from itersel.vectors.weights import make_weights, write_itersel_weights
 
 NAMES = ["<script>window.hacked = 1", "a|b_c%d$"]
 TABLES = ("", "{", "[]", "{}", '"x"', '{"test_sets": [{}]}')
@@ -119,7 +119,9 @@ def test_training_scores(tmp_path):
     run = MadeUpRun(tmp_path / "run", ["mixed", "tuned"], epochs=1)
     for name in run.names:
         epoch = run.folder / "experiments" / name / "epoch-1"
-        write_weights(epoch / "weights.h5", make_weights({"a": 1.0}), {"kind": "mixed-weights", "bleu": 26.5})
+        write_itersel_weights(
+            epoch / "weights.h5", make_weights({"a": 1.0}), {"kind": "mixed-weights", "bleu": 26.5}
+        )
     for path in (run.folder / "experiments/tuned/epoch-1").glob("shard-*"):
         path.unlink()
     mixed, tuned = (one["epochs"][0] for one in read_document(run.folder)["runs"])

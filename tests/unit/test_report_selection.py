@@ -13,7 +13,7 @@ from itersel.cli.main import main
 from itersel.config.mixing import PathFollowing, Selection
 from itersel.config.steps import MixSettings
 from itersel.select.mix import mix
-from itersel.vectors.weights import make_weights, write_weights
+from itersel.vectors.weights import make_weights, write_itersel_weights
 
 GROUP = {"WordPenalty": "dense", "R:X:a:b": "R", "R:X:c:d": "R", "RBT:a_b": "RBT", "RBS:a_X": "RBS"}
 GROUP |= {"Shape_S010_T010": "Shape", "own": "other"}
@@ -121,7 +121,7 @@ def test_files_that_are_not_epochs_of_one_run(tmp_path, report):
     for path, key in ((other, "select"), (fewer, "shards")):
         assert f"{path}: differs in '{key}' from {first}; name the epochs of one" in report(first, str(path))
     weights = tmp_path / "v.h5"
-    write_weights(weights, make_weights({"a": 1.0}), {"kind": "mixed-weights", "epoch": 1})
+    write_itersel_weights(weights, make_weights({"a": 1.0}), {"kind": "mixed-weights", "epoch": 1})
     assert f"{weights}: is not the selection.h5 of an epoch" in report(str(weights))
     assert "nowhere.h5: no such file" in report("nowhere.h5")
 

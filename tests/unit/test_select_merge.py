@@ -15,7 +15,7 @@ from itersel.select.selection import NORM_NUMBERS
 from itersel.select.shard_files import ShardReader, open_shard
 from itersel.storage.strings import string_table
 from itersel.vectors.feature_kernels import hash_names
-from itersel.vectors.weights import make_weights, write_weights
+from itersel.vectors.weights import make_weights, write_itersel_weights
 
 HIGHEST, FINE = 2**64 - 1, (-1, -1)
 # Keys close together and far apart, at both ends of the range.
@@ -143,7 +143,7 @@ def test_ranges_contain_every_entry_once(tmp_path, monkeypatch, range_entries, s
     for z in range(5):
         features = random.integers(60, size=30 * (z % 3))
         shards.append(make_weights({f"f{i}": float(random.normal()) for i in features}))
-        write_weights(tmp_path / f"{z}.h5", shards[-1])
+        write_itersel_weights(tmp_path / f"{z}.h5", shards[-1])
     found: list[list[tuple[int, float, str]]] = [[] for _ in shards]
     reader = ShardReader([open_shard(str(tmp_path / f"{z}.h5")) for z in range(5)])
     limit, ranges = -1, 0

@@ -32,7 +32,14 @@ from itersel.select.selection import NORM_NUMBERS
 from itersel.storage.hdf5 import header_of, read_arrays, write_attribute
 from itersel.storage.strings import string_table
 from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import FORMAT, make_weights, nonzero, read_weights, weighted_sum, write_weights
+from itersel.vectors.weights import (
+    FORMAT,
+    make_weights,
+    nonzero,
+    read_itersel_weights,
+    weighted_sum,
+    write_itersel_weights,
+)
 
 # features by group
 GROUPS = {
@@ -55,13 +62,13 @@ def test_figure_2(tmp_path: Path, total: int) -> None:
         assert stream["norm"][:].sum() == total
         parts = tuple(stream["W"][name][:] for name in ("data", "indices", "indptr"))
         matrix = scipy.sparse.csc_matrix(parts, shape=(stream.attrs["shards"], stream.attrs["features"]))
-    names = read_weights(tmp_path / "W.h5").name.to_list()
+    names = read_itersel_weights(tmp_path / "W.h5").name.to_list()
     dense = np.zeros((3, 5))
     dense[:, [int(name[1:]) for name in names]] = matrix.toarray()
     assert dense.tolist() == FIGURE_2[total]
     # the first two features have the largest norm in both matrices; means are over all three shards
     means = [sum(column) / 3 for column in zip(*FIGURE_2[total], strict=True)]
-    assert read_weights(tmp_path / "v.h5").to_dict() == {"x0": means[0], "x1": means[1]}
+    assert read_itersel_weights(tmp_path / "v.h5").to_dict() == {"x0": means[0], "x1": means[1]}
 
 
 @given(
@@ -92,9 +99,11 @@ def test_selection_equals_plain_python(tmp_path_factory, shards, norm, limit, ke
     }[kind]
     chosen += kept
     means = {name: sum(columns[name]) / len(shards) for name in chosen}
-    assert read_weights(folder / "v.h5").to_dict() == {name: mean for name, mean in means.items() if mean}
+    assert read_itersel_weights(folder / "v.h5").to_dict() == {
+        name: mean for name, mean in means.items() if mean
+    }
     with h5py.File(folder / "W.h5") as stream:
-        names = read_weights(folder / "W.h5").name.to_list()
+        names = read_itersel_weights(folder / "W.h5").name.to_list()
         assert names == sorted(norms, key=key.get)
         assert stream["norm"][:].tolist() == [norms[name] for name in names]
         assert stream["selected"][:].tolist() == [name in chosen for name in names]
@@ -138,7 +147,7 @@ def test_attributes_record_the_provenance(tmp_path: Path) -> None:
 def test_shards_without_weights(tmp_path: Path, mixing: dict[str, Any]) -> None:
     write_shards(tmp_path, [{}, {}])
     assert run(tmp_path, "--epoch", "1", "--matrix", str(tmp_path / "W.h5"), **mixing) == 0
-    assert read_weights(tmp_path / "v.h5").to_dict() == {}
+    assert read_itersel_weights(tmp_path / "v.h5").to_dict() == {}
 
 
 def fail_if_timed(name: str, item: h5py.Dataset | h5py.Group) -> None:
@@ -237,7 +246,7 @@ def test_identically_damaged_shards(tmp_path, refused):
 def test_lists_of_shards(tmp_path, refused):
     zero, one, _ = write_shards(tmp_path, rows_of(FIGURE_2[12]))
     again, text = f"{tmp_path}/./shard0.h5", str(tmp_path / "w.txt")
-    write_weights(text, read_weights(zero))
+    write_itersel_weights(text, read_itersel_weights(zero))
     for paths, shards, facts in (
         ([zero, one, zero], 4, (3, 4)),
         ([zero, one, zero], 3, (f"{zero}:", 0, zero)),

@@ -20,7 +20,13 @@ from itersel.learn.start import Start
 from itersel.learn.train import train_shard
 from itersel.learn.training import provenance
 from itersel.storage.hdf5 import read_arrays
-from itersel.vectors.weights import FORMAT, has_stopped, make_weights, read_weights, write_weights
+from itersel.vectors.weights import (
+    FORMAT,
+    has_stopped,
+    make_weights,
+    read_itersel_weights,
+    write_itersel_weights,
+)
 
 NAMES = [f"feature{i}" for i in range(12)]
 # Not papineni: most of these translations would have BLEU 0, and those with the same BLEU are ranked by
@@ -70,18 +76,20 @@ def follow(folder, corpus, path):
             if found and found[-1]["stopped"]:
                 pass_on(folder, z, epoch)
                 continue
-            start = None if epoch == 1 else Start(read_weights(folder / "v.h5"))
+            start = None if epoch == 1 else Start(read_itersel_weights(folder / "v.h5"))
             decoder = oracle.OracleDecoder(sentences, shard)
             result = train_shard(shard, [decoder], start, HOW)
             place = provenance(replace(HOW, epoch=epoch, shard=z))
-            write_weights(folder / f"shard{z}.h5", result.weights, {**place, "loss": result.loss})
+            write_itersel_weights(folder / f"shard{z}.h5", result.weights, {**place, "loss": result.loss})
         matrix = ["--matrix", str(folder / "W.h5")]
         assert run(folder, "--epoch", str(epoch), *previous, *matrix, **mixing) == 0
         previous = ["--previous", str(folder / "v.h5")]
-        weights = read_weights(folder / "v.h5").to_dict()
+        weights = read_itersel_weights(folder / "v.h5").to_dict()
         found.append({**attributes(folder / "v.h5"), "weights": weights})
         # the matrix has the same weights
-        selected = {name: value for name, value in read_weights(folder / "W.h5").to_dict().items() if value}
+        selected = {
+            name: value for name, value in read_itersel_weights(folder / "W.h5").to_dict().items() if value
+        }
         assert selected == weights
         assert attributes(folder / "W.h5") == {**attributes(folder / "v.h5"), "kind": "shard-matrix"}
     return found
@@ -130,18 +138,18 @@ def test_figure_2(shards):
     """Columns with norms 7 and 5: the threshold falls from 6 to 4, and to 0.5, which ends the path."""
     folder = shards(1, (10.0, 20.0, 30.0))
     assert main(mixing(folder, 1)) == 0
-    assert read_weights(folder / "v.h5").to_dict() == pytest.approx({"x0": 11 / 3})
+    assert read_itersel_weights(folder / "v.h5").to_dict() == pytest.approx({"x0": 11 / 3})
     shards(2, (12.0, 15.0, 25.0))
     assert main(mixing(folder, 2)) == 0
     found = attributes(folder / "v.h5")
     assert (found["threshold"], found["lambda"]) == (6, (60 - 52) / 2)
     both = {"x0": 11 / 3, "x1": 7 / 3}
-    assert read_weights(folder / "v.h5").to_dict() == pytest.approx(both)
+    assert read_itersel_weights(folder / "v.h5").to_dict() == pytest.approx(both)
     shards(3, (12.0, 15.0, 24.0))
     assert main(mixing(folder, 3)) == 0
     found = attributes(folder / "v.h5")
     assert (found["lambda"], found["loss"], found["stopped"]) == (4.0, 51.0, 1)
-    assert read_weights(folder / "v.h5").to_dict() == pytest.approx(both)
+    assert read_itersel_weights(folder / "v.h5").to_dict() == pytest.approx(both)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +202,7 @@ def test_weights_without_the_state_of_the_path(shards, refused, name, value):
     del found[name]
     if value is not None:
         found[name] = value
-    write_weights(folder / "v.h5", read_weights(folder / "v.h5"), found)
+    write_itersel_weights(folder / "v.h5", read_itersel_weights(folder / "v.h5"), found)
     shards(2, (1.0, 1.0, 1.0))
     refused(mixing(folder, 2), "previous.h5")
 

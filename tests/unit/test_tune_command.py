@@ -20,7 +20,7 @@ from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
 from itersel.tune.tuners.pro import Pro
 from itersel.vectors.weights import FORMAT as WEIGHTS
-from itersel.vectors.weights import make_weights, read_weights
+from itersel.vectors.weights import make_weights, read_itersel_weights
 
 NOT_DENSE = ("'Words'", "LanguageModel", "WordPenalty")
 SUMMED = {"sum_sparse": True}
@@ -42,7 +42,7 @@ def test_seed_decides(tmp_path, tuner):
     values = []
     for seed in (1, 2):
         assert main(tune_command(tmp_path, paths, tuner=tuner, more={"seed": seed})) == 0
-        values.append(read_weights(tmp_path / "out.h5").to_dict())
+        values.append(read_itersel_weights(tmp_path / "out.h5").to_dict())
     assert values[0] != values[1]
 
 
@@ -62,7 +62,7 @@ def test_weights_of_features_that_are_not_in_the_lists(tmp_path):
     options = ["--decoded-with", str(tmp_path / "start")]
     for tuner, keys, expected in (("kbest-mira", {}, 2.0), ("pro", {"interpolation": 0.25}, 1.5)):
         assert main(tune_command(tmp_path, paths, *options, tuner=tuner, **keys)) == 0
-        assert read_weights(tmp_path / "out.h5").to_dict()["elsewhere"] == expected
+        assert read_itersel_weights(tmp_path / "out.h5").to_dict()["elsewhere"] == expected
 
 
 def write_good_and_bad(folder, good, bad):
@@ -77,7 +77,7 @@ def test_a_set_of_one_sentence(tmp_path):
     path = write_good_and_bad(tmp_path, *(dict(zip(DENSE_NAMES, each, strict=True)) for each in values))
     for name in LIST_TUNERS:
         tune(TuneSettings(TUNERS[name]()), [path], tmp_path / "out.h5")
-        weights = read_weights(tmp_path / "out.h5")
+        weights = read_itersel_weights(tmp_path / "out.h5")
         assert weights.key.shape[0] > 0
         assert np.isfinite(weights.value).all()
 

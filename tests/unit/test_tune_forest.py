@@ -31,7 +31,7 @@ from itersel.tune.mert import tune_mert
 from itersel.tune.start_weights import START_WEIGHTS
 from itersel.tune.tuner import tune
 from itersel.tune.tuners.forest_mert import ForestMert
-from itersel.vectors.weights import make_weights, read_weights
+from itersel.vectors.weights import make_weights, read_itersel_weights
 
 WORDS = 4
 MOST_DERIVATIONS = 100  # of an edge, since tests enumerate all of them
@@ -239,7 +239,7 @@ def test_command(decodable, tmp_path, capsys):
         assert main(tune_command(tmp_path, order, tuner="forest-mert")) == 0
         contents.add((tmp_path / "out.h5").read_bytes())
     assert len(contents) == 1
-    assert read_weights(tmp_path / "out.h5").value.shape[0] > 0
+    assert read_itersel_weights(tmp_path / "out.h5").value.shape[0] > 0
     assert main(tune_command(tmp_path, paths)) == 1
     check_facts(capsys.readouterr().err, ".h5:", "itersel step kbest")
     assert write_decoded("step forest", decodable, tmp_path / "x.h5", shard="plain.h5") == 1

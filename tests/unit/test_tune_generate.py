@@ -23,7 +23,7 @@ from itersel.storage.strings import StringTable
 from itersel.tune.generate_lists import generate_lists
 from itersel.tune.start_weights import START_WEIGHTS
 from itersel.vectors.weights import FORMAT as WEIGHTS
-from itersel.vectors.weights import make_weights, read_weights
+from itersel.vectors.weights import make_weights, read_itersel_weights
 
 SENTENCES = [("a b a b b", "x y x y z"), ("b a a b", "y x x y")]
 
@@ -65,7 +65,9 @@ def test_templates_of_lists_and_of_training(decodable, tmp_path, capsys):
     weights.write_text("LanguageModel 1\nWordPenalty -1\n")
     start = ["--weights", str(weights)]
     assert write_decoded("train", decodable, output, *start, *settings(templates=["RBT"])) == 0
-    learned = [name for name in read_weights(output).to_dict() if ":" in name or name.startswith("Shape")]
+    learned = [
+        name for name in read_itersel_weights(output).to_dict() if ":" in name or name.startswith("Shape")
+    ]
     assert learned
     assert all(name.startswith("RBT:") for name in learned)
     assert write_decoded("train", decodable, output, *start, *settings(templates=["RBT", "Lex"])) == 1

@@ -18,7 +18,7 @@ from itersel.tune.problem import TuningProblem
 from itersel.tune.sums import sparse_sums
 from itersel.tune.tuner import tune
 from itersel.tune.tuners.line_search import LineSearch
-from itersel.vectors.weights import make_weights, read_weights
+from itersel.vectors.weights import make_weights, read_itersel_weights
 
 PERFECT = naive.Translation((60, 59, 58, 57), 60, dict.fromkeys(DENSE_NAMES, 0.0))
 TUNED = [kind() for kind in TUNERS.values() if not kind.reads_forests]
@@ -40,7 +40,7 @@ def tuned(folder, how, sentences, decoded_with, epoch_start=None):
         "epoch_start": None if epoch_start is None else make_weights(epoch_start),
     }
     found = tune(TuneSettings(how, sum_sparse=True), [path], folder / "out.h5", **weights)
-    return read_weights(folder / "out.h5").to_dict(), found.score / 100
+    return read_itersel_weights(folder / "out.h5").to_dict(), found.score / 100
 
 
 @given(seed=st.integers(0, 2**32), how=st.sampled_from(TUNED), has_step=st.booleans())

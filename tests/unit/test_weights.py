@@ -10,7 +10,13 @@ from itersel.cli.main import main
 from itersel.storage.files import read_lines
 from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.features import feature_keys
-from itersel.vectors.weights import Weights, find_weights, make_weights, read_weights, write_weights
+from itersel.vectors.weights import (
+    Weights,
+    find_weights,
+    make_weights,
+    read_itersel_weights,
+    write_itersel_weights,
+)
 
 VALUES = {"LanguageModel": 0.3, "R:X:NX_haus:N1_house": -0.25, "Glue": 0.25, "ß": 1e-300, "=": -4.0}
 # Every character that text can contain; see test_names_that_text_cannot_contain.
@@ -23,25 +29,25 @@ NAME = st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters
 def test_both_formats_are_exact(tmp_path_factory, values):
     folder = tmp_path_factory.mktemp("weights")
     for name in ("w.h5", "w.txt", "w.txt.gz"):
-        write_weights(folder / name, make_weights(values))
-        weights = read_weights(folder / name)
+        write_itersel_weights(folder / name, make_weights(values))
+        weights = read_itersel_weights(folder / name)
         assert weights.to_dict() == values
         assert (weights.key[1:] > weights.key[:-1]).all()
 
 
 @pytest.mark.parametrize("name", ["a\u00a0b", "\u3000", "a\u2028b", "b#"])
 def test_white_space_of_unicode_in_names(tmp_path, name):
-    write_weights(tmp_path / "w", make_weights({name: 0.5, "b": 1.0}))
-    assert read_weights(tmp_path / "w").to_dict() == {name: 0.5, "b": 1.0}
+    write_itersel_weights(tmp_path / "w", make_weights({name: 0.5, "b": 1.0}))
+    assert read_itersel_weights(tmp_path / "w").to_dict() == {name: 0.5, "b": 1.0}
 
 
 @pytest.mark.parametrize(
     "name", ["", "a b", "a\tb", "a\nb", "#a", "\ufeffa", "a\x1cb", "a\x85b", "a\r", "\x0b", "\0"]
 )
 def test_names_that_text_cannot_contain(tmp_path, name):
-    write_weights(tmp_path / "w.h5", make_weights({"b": 1.0}))
+    write_itersel_weights(tmp_path / "w.h5", make_weights({"b": 1.0}))
     with input_error(f"{tmp_path / 'w'}:", repr(name)):
-        write_weights(tmp_path / "w", make_weights({name: 0.5, "b": 1.0}))
+        write_itersel_weights(tmp_path / "w", make_weights({name: 0.5, "b": 1.0}))
     assert [path.name for path in tmp_path.iterdir()] == ["w.h5"]
 
 
@@ -64,14 +70,14 @@ def test_find_weights():
 def test_bad_text(tmp_path, text, line, facts):
     (tmp_path / "w.txt").write_text(text)
     with input_error(f"{tmp_path / 'w.txt'}:{line}:", facts):
-        read_weights(tmp_path / "w.txt")
+        read_itersel_weights(tmp_path / "w.txt")
 
 
 def test_a_character_split_between_two_names(tmp_path):
     names = StringTable(np.frombuffer("aßb".encode(), np.uint8), np.array([0, 2, 4]))
-    write_weights(tmp_path / "w.h5", Weights(np.array([1, 2], np.uint64), np.ones(2), names))
+    write_itersel_weights(tmp_path / "w.h5", Weights(np.array([1, 2], np.uint64), np.ones(2), names))
     with input_error(f"{tmp_path / 'w.h5'}:"):
-        read_weights(tmp_path / "w.h5")
+        read_itersel_weights(tmp_path / "w.h5")
 
 
 @pytest.mark.parametrize("ending", ["", ".h5"])
@@ -91,7 +97,7 @@ def shown(capsys, *options):
 
 def test_show(tmp_path, capsys):
     path = str(tmp_path / "w.h5")
-    write_weights(path, make_weights(VALUES), {"algorithm": "itersel", "epoch": 3})
+    write_itersel_weights(path, make_weights(VALUES), {"algorithm": "itersel", "epoch": 3})
     assert main(["weights", "show", path, "--number", "3"]) == 0
     # the largest magnitudes, ties by name
     assert capsys.readouterr().out == (
@@ -101,14 +107,14 @@ def test_show(tmp_path, capsys):
     assert [line.split("\t")[0] for line in shown(capsys, path, "--by", "value")] == by_value
     every = shown(capsys, path, "--by", "name", "--number", "0")
     assert every == [f"{name}\t{VALUES[name]!r}" for name in sorted(VALUES)]
-    write_weights(path, make_weights({f"f{i}": float(i + 1) for i in range(30)}))
+    write_itersel_weights(path, make_weights({f"f{i}": float(i + 1) for i in range(30)}))
     assert [len(shown(capsys, path, *more)) for more in ((), ("--number", "50"))] == [20, 30]
 
 
 @pytest.mark.parametrize("name", ["cdec.txt", "cdec.gz", None, "o.h5"])
 def test_export(tmp_path, capsys, name):
     """To text, compressed text or standard output, not to the binary format."""
-    write_weights(tmp_path / "w.h5", make_weights(VALUES))
+    write_itersel_weights(tmp_path / "w.h5", make_weights(VALUES))
     output = ["--output", str(tmp_path / name)] if name else []
     status = main(["weights", "export", str(tmp_path / "w.h5"), *output])
     printed = capsys.readouterr()

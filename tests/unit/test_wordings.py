@@ -9,7 +9,7 @@ from tests.damage import put, replaced, set_attributes, unsealed
 from tests.refusals import is_wording
 
 from itersel.cli.main import main
-from itersel.vectors.weights import make_weights, write_weights
+from itersel.vectors.weights import make_weights, write_itersel_weights
 
 # The files that the commands below read.
 FILES = {
@@ -471,7 +471,7 @@ def files(tmp_path, monkeypatch):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     for name, damage in DAMAGED.items():
-        write_weights(tmp_path / name, WEIGHTS)
+        write_itersel_weights(tmp_path / name, WEIGHTS)
         damage(tmp_path / name)
     return tmp_path
 

@@ -9,7 +9,7 @@ from tests.refusals import check_facts
 from tests.workflow.conftest import SELECTION, SIZES, ended
 
 import itersel
-from itersel.vectors.weights import read_weights
+from itersel.vectors.weights import read_itersel_weights
 
 SEARCH = {"name": "line-search", "directions": ["dense"]}
 EXPERIMENTS = {
@@ -111,7 +111,7 @@ def test_results(project):
     assert first.read_text().splitlines() == first_entries(lists)
     for name in EXPERIMENTS:
         best = project.results / "experiments" / name / "best"
-        weights = read_weights(best / "weights.h5")
+        weights = read_itersel_weights(best / "weights.h5")
         assert (best / "test.txt").read_text().splitlines() == itersel.rescore(lists, weights)
     corpus = (project.results / "report/corpus.txt").read_text().splitlines()
     assert corpus[2].split() == ["train", "160", "-", "1120", "0", "-", "-"]

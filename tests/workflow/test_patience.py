@@ -7,7 +7,7 @@ import pytest
 from tests.naive.learning import last_trained
 from tests.workflow import conftest
 
-from itersel.vectors.weights import has_stopped, read_weights
+from itersel.vectors.weights import has_stopped, read_itersel_weights
 
 EPOCHS = 3
 STOPPING = {"epochs": EPOCHS, "patience": 1}
@@ -47,7 +47,7 @@ def test_the_remaining_epochs_pass_on(stopped, run):
     assert found["epoch"] <= trained
     for epoch in range(2, EPOCHS + 1):
         before, own = folder / f"epoch-{epoch - 1}", folder / f"epoch-{epoch}"
-        weights = [read_weights(one / "weights.h5").to_dict() for one in (before, own)]
+        weights = [read_itersel_weights(one / "weights.h5").to_dict() for one in (before, own)]
         texts = [(one / "devtest.txt").read_text() for one in (before, own)]
         is_passed = epoch > trained
         assert has_stopped(own / "weights.h5") == is_passed

@@ -2,7 +2,7 @@
 
 from tests.plugins import install_toy, python_path
 
-from itersel.vectors.weights import read_weights
+from itersel.vectors.weights import read_itersel_weights
 
 WEIGHTS = "results/tiny/experiments/selected/epoch-2/weights.h5"
 
@@ -22,7 +22,7 @@ def test_run_with_a_plugin(copy, root, tmp_path):
         return {line.split()[0] for line in lines}
 
     copy.run("--cores", "2", WEIGHTS, environment=settings, is_forked=False)
-    names = read_weights(copy.folder / WEIGHTS).to_dict()
+    names = read_itersel_weights(copy.folder / WEIGHTS).to_dict()
     assert any(name.startswith("Growth:") for name in names)
     assert planned() == set()
     with (site / "toy/learner.py").open("a") as stream:

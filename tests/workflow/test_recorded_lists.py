@@ -8,7 +8,7 @@ import yaml
 
 from itersel.cli.main import main
 from itersel.storage.files import write_lines
-from itersel.vectors.weights import read_weights
+from itersel.vectors.weights import read_itersel_weights
 
 # sentences of the recorded lists
 PARTS = {"dev": range(100), "devtest": range(100, 130), "test": range(130, 180), "train": range(180, 190)}
@@ -78,13 +78,13 @@ def tuned_alone(folder, lists, quality):
     """Return the weights that `itersel tune` finds."""
     files = ["--nbest", str(lists), "--quality", str(quality), "--output", str(folder / "weights.h5")]
     assert main(["tune", "--tuner", "mert", "--seed", str(SEED), *files]) == 0
-    return read_weights(folder / "weights.h5").to_dict()
+    return read_itersel_weights(folder / "weights.h5").to_dict()
 
 
 def test_mert_in_a_run_and_alone(run, tmp_path):
     """Exactly the same weights, if sentences are in the same order: sums of floats depend on it."""
     project, _ = run
-    weights = read_weights(project.folder / FOLDER / "epoch-1/weights.h5").to_dict()
+    weights = read_itersel_weights(project.folder / FOLDER / "epoch-1/weights.h5").to_dict()
     lists, quality = project.folder / "dev.nbest", project.folder / "dev.quality"
     assert tuned_alone(tmp_path, lists, quality) == pytest.approx(weights)
 

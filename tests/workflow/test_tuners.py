@@ -7,7 +7,7 @@ import pytest
 from tests.workflow import conftest
 from tests.workflow.conftest import NATURAL
 
-from itersel.vectors.weights import read_weights
+from itersel.vectors.weights import read_itersel_weights
 
 # its projects are made once
 pytestmark = pytest.mark.xdist_group("tuners")
@@ -75,7 +75,7 @@ def test_results(tuned, finished):
 @pytest.mark.slow
 def test_line_search_moves_only_along_its_lines(tuned):
     folder = tuned.results / "experiments/searched/epoch-1"
-    mixed, weights = (read_weights(folder / name).to_dict() for name in ("mixed.h5", "weights.h5"))
+    mixed, weights = (read_itersel_weights(folder / name).to_dict() for name in ("mixed.h5", "weights.h5"))
     # the first epoch has no step to search along
     del mixed["WordPenalty"], weights["WordPenalty"]
     assert weights == mixed

@@ -20,7 +20,7 @@ from itersel.config.file_checks import check_files_exist, help_files
 from itersel.config.name_checks import check_names
 from itersel.errors import InputError
 from itersel.plan import Plan
-from itersel.plan.commands import sequence, sequences
+from itersel.plan.shell import sequence, sequences
 from itersel.plan.texts import SHARDS_PATTERN
 from itersel.code.plugins import imported_code
 from itersel.project import PROJECT

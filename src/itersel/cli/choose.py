@@ -122,9 +122,8 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
 
 
 def _resources(options: argparse.Namespace) -> None:
-    from itersel.system.resources import RESOURCE_FILES, Resources, write_resources
+    from itersel.system.resources import RESOURCE_FILES, write_resources
 
     settings = read_settings(ResourceSettings, options.settings)
     files = {name: getattr(options, name) for name in RESOURCE_FILES}
-    resources = Resources(settings.pop_limit, settings.features, settings.grammar, **files)
-    write_resources(options.output, resources)
+    write_resources(options.output, settings, files)

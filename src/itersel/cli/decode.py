@@ -68,9 +68,9 @@ def _translations(options: argparse.Namespace, settings: FeatureSettings) -> Ite
     from itersel.decode.output import kbest_lines, text_of
     from itersel.lists.files import read_list_table
     from itersel.run.progress import progress
-    from itersel.vectors.weights import read_weights
+    from itersel.vectors.weights import read_itersel_weights
 
-    weights = read_weights(options.weights)
+    weights = read_itersel_weights(options.weights)
     if not isinstance(settings, Search):
         if options.k_best:
             raise InputError("--k-best needs a decoder, and so --model; reorder lists with 'itersel rescore'")

@@ -89,12 +89,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status: 0, 1 (known error), 2 (usage) or 130 (Ctrl-C)."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     name = " ".join(arguments[: 2 if arguments[:1] == ["step"] else 1])
+
     with clean_end():
         try:
             return _run(arguments)
         except (KeyboardInterrupt, Exception) as error:
             if not isinstance(error, KeyboardInterrupt) and not was_interrupted():
                 return _known(name, error)
+
             _fail(name, "interrupted")
             return INTERRUPTED
 
@@ -103,20 +105,25 @@ def _run(arguments: list[str]) -> int:
     if arguments[:1] == ["run"] and arguments[1:2] not in (["-h"], ["--help"]):
         # argparse would take Snakemake's options for its own
         importlib.import_module("itersel.cli.run").run_snakemake(arguments[1:])
+
     check_code()
     parser = make_parser(arguments)
     try:
         options = parser.parse_args(arguments)
     except SystemExit as end:
         return int(end.code or 0)
+
     from itersel.run.progress import signs_of_life
 
     _plain_streams()
+
     # translate may wait for input for hours
     sign = contextlib.nullcontext if arguments[0] in ("warm-up", "translate") else signs_of_life
     compilation: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
+
     is_step = arguments[0] == "step"
     module, _ = STEPS[arguments[1]] if is_step else COMMANDS[arguments[0]]
+
     if module not in WITHOUT_KERNELS:
         from itersel.cli.warm_up import announced_compilation, say_if_plain, warm_up_once
         from itersel.compile.numba_versions import is_plain
@@ -125,10 +132,12 @@ def _run(arguments: list[str]) -> int:
             from itersel.compile.compiler import leave_out_linear_algebra
 
             leave_out_linear_algebra()
+
         say_if_plain()
         # before any thread starts, because it forks
         warm_up_once(main)
         compilation = announced_compilation()
+
     with sign(arguments[1] if is_step else arguments[0]), compilation:
         options.run(options)
     return 0
@@ -144,6 +153,7 @@ def make_parser(arguments: Sequence[str] = (), is_full: bool = False) -> Parser:
     parser = Parser(prog="itersel", description=DESCRIPTION)
     parser.set_defaults(main=main)  # for `warm-up`, which runs the other commands
     parser.add_argument("--version", action="version", version=f"itersel {__version__}")
+
     script = f"print the completion script for {', '.join(SHELLS[:-1])} or {SHELLS[-1]}, and exit"
     shells = {"action": PrintCompletion, "choices": SHELLS, "const": lambda: make_parser(is_full=True)}
     add_options(parser, {"--print-completion SHELL": script}, **shells)
@@ -189,6 +199,7 @@ def _fail(step: str, message: str) -> int:
     message = _UNPRINTABLE.sub(lambda match: ascii(match.group())[1:-1], message)
     if len(message) > LONGEST_MESSAGE:
         message = message[:LONGEST_MESSAGE] + "..."
+
     # erase the progress line
     clear = "\r\033[K" if sys.stderr.isatty() else ""
     print(f"{clear}itersel {step}: {message}", file=sys.stderr)

@@ -47,7 +47,7 @@ def _tune(options: argparse.Namespace) -> None:
     from itersel.evaluate.epochs import training_has_stopped
     from itersel.storage.files import read_names
     from itersel.tune.tuner import tune
-    from itersel.vectors.weights import pass_on_weights, read_weights
+    from itersel.vectors.weights import pass_on_weights, read_itersel_weights
 
     if training_has_stopped(options.patience):
         if options.passed_on is None:
@@ -62,6 +62,6 @@ def _tune(options: argparse.Namespace) -> None:
         raise InputError("--epoch-start has no effect without sum_sparse and the direction 'step'; remove it")
 
     paths = options.decoded_with, options.epoch_start
-    decoded_with, epoch_start = (None if path is None else read_weights(path) for path in paths)
+    decoded_with, epoch_start = (None if path is None else read_itersel_weights(path) for path in paths)
     lists = read_names(options.lists)
     tune(settings, lists, options.output, decoded_with=decoded_with, epoch_start=epoch_start)

@@ -1,4 +1,4 @@
-"""Options for a shell, and the keys of a section as options of a command that people type."""
+"""The keys of a section as options of a command that people type, and what options can be."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import math
 import re
-import shlex
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, replace
@@ -18,33 +17,6 @@ from itersel.storage.numbers import parse_number
 T = TypeVar("T")
 # How messages state the limits of a number.
 BOUND_PHRASES = {"minimum": "of {:g} or more", "above": "above {:g}", "maximum": "of at most {:g}"}
-
-
-def shell_options(**values: object) -> str:
-    """Return keyword arguments as long options, quoted for a shell.
-
-    ``k_best=5`` becomes ``--k-best 5`` and ``tokenized=True`` becomes ``--tokenized``; `None` and `False` are
-    left out; a list repeats the option. A value that begins with a dash would be read as an option, and a
-    single dash as standard input, so they become ``--source=-n.de`` and ``--source ./-``.
-    """
-    words: list[str] = []
-    for name, given in values.items():
-        option = "--" + name.replace("_", "-")
-        for value in given if isinstance(given, list) else [given]:
-            if value is None or value is False:
-                continue
-
-            text = ",".join(value) if isinstance(value, tuple) else str(value)
-            if value is True:
-                words.append(option)
-            elif text == "-":
-                words += [option, "./-"]
-            elif text.startswith("-"):
-                words.append(f"{option}={text}")
-            else:
-                words += [option, text]
-
-    return shlex.join(words)
 
 
 def section_of(kind: type[T], options: argparse.Namespace, base: T | None = None) -> T:
@@ -72,6 +44,7 @@ def add_key(
     (kind, is_optional), bounds = split_optional(types_of(section)[name]), item.metadata
     chosen: Any = item.default
     choices, shown = bounds.get("choices"), (explanation or bounds["explanation"]).replace("%", "%%")
+
     flag = "--" + name.replace("_", "-")
     declared: dict[str, Any] = {"default": chosen}
 
@@ -92,6 +65,7 @@ def add_key(
         shown += "" if is_optional else f" (default: {chosen})"
         taken = BOUNDS if kind is float else ("minimum", "maximum")
         limits = {name: bounds[name] for name in taken if name in bounds}
+
         if choices is not None:
             declared["choices"] = choices
         elif kind is str:
@@ -113,9 +87,11 @@ def add_chosen_section(
     """
     first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     first.add_argument(f"--{option}", default=parser.get_default(option), dest="name")
+
     name = None
     with contextlib.suppress(argparse.ArgumentError):
         name = first.parse_known_args(arguments)[0].name
+
     if name is not None and name in choices:
         add_section_arguments(parser.add_argument_group(f"{option} {name}"), choices[name])
 
@@ -158,8 +134,10 @@ def number(**limits: float) -> Callable[[str], float]:
             value = parse_number(text)
         except ValueError:
             value = math.nan
+
         if not math.isfinite(value):
             refuse(text, "a number")
+
         for bound, limit in limits.items():
             if BOUNDS[bound][1](value, limit):
                 refuse(text, f"a number {BOUND_PHRASES[bound].format(limit)}")

@@ -43,11 +43,13 @@ def help_files(config: Config) -> list[str]:
     """Return the files of the LibreOffice Help if the config names its folder; none otherwise."""
     if config.data.kind != "libreoffice-help" or config.data.folder is None:
         return []
+
     folder = Path(config.data.folder)
     try:
         files = sorted(folder.glob("*.deb")) or sorted(folder.rglob("*.html"))
     except OSError as error:
         raise InputError(str(error.strerror), error.filename) from None
+
     return list(map(str, files)) or [str(folder)]
 
 
@@ -59,8 +61,10 @@ def check_files_exist(config: Config) -> list[str]:
     data = config.data
     named = [(FOLDER, data.folder), ("language_model.arpa", config.language_model.arpa)]
     named += [("data.monolingual", path) for path in data.monolingual]
+
     outputs = (config.evaluation.outputs or {}).items()
     named += [(f"evaluation.outputs.{name}", path) for name, files in outputs for path in files]
+
     for name, score in config.evaluation.scores.items():
         key = f"evaluation.scores.{name}"
         named += [(f"{key}.hypotheses", path) for path in score.hypotheses]
@@ -117,17 +121,20 @@ def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
         for split in given_splits(config)
         if not any(is_fetched(text) for text in texts_of(config, split).values())
     ]
+
     # not needed by jobs, and slow to import
     from itersel.config.suspicions import Suspicions
 
     shared, suspicions = HeldOutPairs(), Suspicions(config)
     sizes: dict[str, Size] = {}
+
     # train is compared with the others, so it is last
     last = [*splits[1:], *splits[:1]]
     measures = [partial(_measure, config, split, sizes, shared, suspicions) for split in last]
     attempt_all([*measures, *(partial(_check_monolingual, config, path) for path in config.data.monolingual)])
     attempt_all(partial(check_shards, config, name, sizes) for name in config.experiments)
     check_outputs(config, sizes)
+
     warnings = []
     for overlap in shared.overlaps():
         is_dropped = overlap.other == "train" and config.data.drop_overlap
@@ -178,9 +185,11 @@ def _measure(
     lengths = (len(sentence.split()) for sentence in _sentences(config, split, shared, suspicions))
     for name, bound in parts:
         sizes[name] = Size(islice(lengths, bound))
+
     if not sizes[split] and len(parts) > 1:
         cut = " and ".join(f"{bound:,} for {name}" for name, bound in parts[:-1])
         raise wrong("data.split", f"cuts {cut} from train, which has too few sentences")
+
     # reading the rest checks it
     deque(lengths, maxlen=0)
 
@@ -231,6 +240,7 @@ def check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:
     size = sizes.get(experiment.tune_on)
     if not size or not isinstance(experiment.tasks, RandomTasks | Resharding):
         return
+
     if size.total() < (shards := files_of(experiment.tasks)):
         what = "shards" if isinstance(experiment.tasks, RandomTasks) else "files"
         message = f"makes {shards} {what}, but {experiment.tune_on} has {size.total()} sentences"

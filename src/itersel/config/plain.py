@@ -6,13 +6,15 @@ YAML, JSON and the attributes of files contain settings in this form. `itersel.c
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from itersel.config.options import name_in
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+    Section = DataclassInstance | type[DataclassInstance]
 
 # The forms of a section that has several, by name.
 Forms = Mapping[str, type]
@@ -30,8 +32,7 @@ def plain(value: Any, forms: Forms | None = None, without: Collection[str] = ())
         name = {} if forms is None else {"name": name_in(forms, value)}
         keys = {
             item.name: plain(getattr(value, item.name), item.metadata.get("forms"), without)
-            for item in fields(value)
-            if item.metadata.keys().isdisjoint(without)
+            for item in _keys(value, without)
         }
         return name | keys
     if isinstance(value, Mapping):
@@ -39,6 +40,10 @@ def plain(value: Any, forms: Forms | None = None, without: Collection[str] = ())
         named = {name: plain(one, None, without) for name, one in value.items()}
         return named.get("", named)
     return [plain(one, None, without) for one in value] if isinstance(value, tuple | list) else value
+
+
+def _keys(section: Section, without: Collection[str]) -> list[Field[Any]]:
+    return [item for item in fields(section) if item.metadata.keys().isdisjoint(without)]
 
 
 def passed(settings: DataclassInstance) -> dict[str, Any]:
@@ -57,3 +62,8 @@ def recorded(settings: DataclassInstance) -> dict[str, Any]:
     """
     values: dict[str, Any] = plain(settings, without=NOT_RECORDED)
     return values
+
+
+def recorded_keys(section: Section) -> list[str]:
+    """Return the names of the keys of a section, or of a class of sections, that are `recorded`."""
+    return [item.name for item in _keys(section, NOT_RECORDED)]

@@ -16,7 +16,7 @@ from itersel.storage.hdf5 import checked_arrays, open_hdf5, read_header
 from itersel.storage.numbers import MAX_INTEGER
 from itersel.storage.provenance import read_provenance
 from itersel.storage.strings import StringTable
-from itersel.vectors.weights import FORMAT, Weights, make_weights, read_weights, weights_of
+from itersel.vectors.weights import FORMAT, Weights, make_weights, read_itersel_weights, weights_of
 
 if TYPE_CHECKING:
     from itersel.config.steps import LearningSettings
@@ -76,7 +76,7 @@ def read_start(path: FilePath | None, settings: LearningSettings, patience: File
             raise InputError("training has stopped, but there are no weights to pass on; give --weights")
         return Start(make_weights({}))
     if not os.fspath(path).endswith(".h5"):
-        return Start(read_weights(path), stopped=stopped)
+        return Start(read_itersel_weights(path), stopped=stopped)
 
     with open_hdf5(path) as stream:
         header = read_header(stream, FORMAT, path)

@@ -77,12 +77,14 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
     """
     start = Start(make_weights({})) if start is None else start
     check_magnitude(start.weights, " at the start", "start from smaller weights")
+
     learner = settings.learner.make_learner()
     sentences = sum(part.sentence_count for part in parts)
     before = (settings.epoch - 1) * sentences
     if start.steps is not None:
         # with resharding, the shard's size may have differed a little in earlier epochs
         before = start.steps
+
     loss = None
     if settings.measure_loss:
         # in a fixed epoch: losses of different epochs are comparable only if the same pairs are drawn
@@ -90,6 +92,7 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
         listed = _Pass(start, before, learner, settings, LOSS_EPOCH).examples(parts)
         losses = (learner.loss(one.example) for one in progress(listed, "measure loss", sentences))
         loss = sum(losses, 0.0)
+
     seen = pairs = updates = 0
     mean_quality = total_quality = 0.0
     measured = SENTENCE_BLEU
@@ -107,10 +110,12 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
                 f"choose a smaller {learner.step_setting}",
                 one.name,
             )
+
         seen, pairs, updates = seen + 1, pairs + move.pairs, updates + move.updates
         measured = QUALITY if one.example.kbest.has_quality else SENTENCE_BLEU
         total_quality += float(one.example.quality[0])
         mean_quality = 100 * total_quality / seen
+
     mixed, state = training.table.collect(settings.learner.average)
     if state is not None:
         state = state._replace(steps=before + sentences)
@@ -160,6 +165,7 @@ class _Pass:
                 references = shard.references(sentence)
                 words = self._bleu.target(references).words
                 quality = self._bleu.score(*kbest.matches(references), references)
+
             seed = (settings.seed, self._epoch, settings.shard, before + sentence)
             example = Example(kbest, quality, words, weights.rate, seed)
             yield _Decoded(sentence, example, weights, part.name)
@@ -195,6 +201,7 @@ class _Pass:
                 weights.refresh(*shard.features_of(batch.start, batch.stop))
                 # before learning from the batch, because finders depend on the sentences learned from so far
                 finders = list(map(finder, batch))
+
                 found: Iterable[KBest]
                 if len(decoders) == 1:
                     found = list(map(decode, repeat(weights.vectors), batch, finders))
@@ -202,6 +209,7 @@ class _Pass:
                     # Training on some sentences overlaps with decoding others.
                     copies = WeightVectors(*map(np.copy, weights.vectors))
                     found = threads.map(decode, repeat(copies), batch, finders)
+
                 yield from zip(batch, found, strict=True)
         finally:
             threads.shutdown(cancel_futures=True)

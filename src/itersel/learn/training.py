@@ -13,7 +13,7 @@ from itersel.errors import FilePath
 from itersel.learn.start import STATE, Memory, Start
 from itersel.storage.hdf5 import write_arrays
 from itersel.storage.provenance import SHARD_WEIGHTS, STOPPED, made_with
-from itersel.vectors.weights import FORMAT, Weights, weight_arrays, write_weights
+from itersel.vectors.weights import FORMAT, Weights, weight_arrays, write_itersel_weights
 
 if TYPE_CHECKING:
     from itersel.config.steps import LearningSettings
@@ -73,7 +73,7 @@ def write_training(path: FilePath, training: Training, settings: LearningSetting
     found = STOPPED if training.stopped else measured
     attributes, state = {**provenance(settings), **found}, training.state
     if state is None or not os.fspath(path).endswith(".h5"):
-        write_weights(path, training.weights, attributes)
+        write_itersel_weights(path, training.weights, attributes)
         return
 
     memory = state.memory

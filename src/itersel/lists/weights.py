@@ -16,7 +16,7 @@ from itersel.lists.reading import ReadLists
 from itersel.storage.files import open_output, read_lines, without_compression
 from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.numbers import parse_number
-from itersel.vectors.weights import Weights, make_weights, read_weights, write_weights
+from itersel.vectors.weights import Weights, make_weights, read_itersel_weights, write_itersel_weights
 
 _SECTION = re.compile(r"\[(.*)\]")
 # names of other decoders may contain # and =
@@ -78,7 +78,7 @@ def given_weights(values: Weights | Mapping[str, float] | FilePath) -> GivenWeig
     elif kind == ".json":
         found = _read_object(values)
     else:
-        return GivenWeights(read_weights(values), path=values)
+        return GivenWeights(read_itersel_weights(values), path=values)
     for name, value in found.items():
         if not abs(value) <= MAX_MAGNITUDE:
             raise InputError(f"the weight of '{name}' is {value}; it must be finite", values)
@@ -148,7 +148,7 @@ def write_any_weights(
     """
     kind = _kind(path)
     if kind not in (".ini", ".json"):
-        write_weights(path, weights, attributes)
+        write_itersel_weights(path, weights, attributes)
         return
 
     values = weights.to_dict()

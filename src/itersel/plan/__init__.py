@@ -14,11 +14,12 @@ from typing import Any
 from itersel.config.report_steps import ExplainSettings
 from itersel.config.settings import as_json
 from itersel.config.values import Config
-from itersel.plan.commands import Files, no_option
 from itersel.plan.epochs import Epochs
+from itersel.plan.files import Files
 from itersel.plan.inputs import inputs_of
 from itersel.plan.list_texts import ListTexts
 from itersel.plan.lists import Lists
+from itersel.plan.shell import no_option
 from itersel.plan.tables import Tables
 from itersel.plan.text_features import TextFeatureModels
 from itersel.plan.texts import Shards, Texts

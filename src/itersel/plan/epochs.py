@@ -12,7 +12,8 @@ from itersel.config.tasks import IndependentTask, PooledTasks, Resharding, files
 from itersel.config.tuners import Batch
 from itersel.config.values import Config
 from itersel.corpus.sharding import deal_files
-from itersel.plan.commands import Files, held_out_iterations, held_out_tuner
+from itersel.plan.files import Files
+from itersel.plan.held_out import held_out_iterations, held_out_tuner
 from itersel.plan.inputs import Inputs
 from itersel.plan.texts import Shards
 from itersel.results import BEST, DECISION, EPOCH_PREFIX, MIXED, WEIGHTS, epoch_folder, shard_weights

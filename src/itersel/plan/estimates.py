@@ -10,7 +10,7 @@ from itersel.config.splits import own_devtests, test_sets
 from itersel.config.tasks import IndependentTask, PooledCatTasks, PooledTasks, Tasks, files_of, labels_of
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
-from itersel.plan.commands import held_out_iterations, held_out_tuner
+from itersel.plan.held_out import held_out_iterations, held_out_tuner
 from itersel.plan.requests import TextSizes, rules_per_word
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ from itersel.config.settings import as_json
 from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
 from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import FIRST_ENTRIES
-from itersel.plan.commands import Files, no_option
+from itersel.plan.files import Files
 from itersel.plan.requests import TextSizes, list_sizes, text_sizes
+from itersel.plan.shell import no_option
 from itersel.results import CORPUS, DERIVATIONS
 
 # Most threads that a job requests; --set-threads train_shard=N changes the number.

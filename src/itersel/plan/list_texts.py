@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from itersel.config.command_line import shell_options
 from itersel.config.cutting import GivenListCutSettings, GivenListSettings
 from itersel.config.data import TrainingText
 from itersel.config.file_checks import Size, check_outputs, check_shards, given_splits
@@ -18,8 +17,9 @@ from itersel.errors import FilePath
 from itersel.lists.folders import find_lists
 from itersel.lists.numbers import read_numbers
 from itersel.lists.summary import summarise
-from itersel.plan.commands import Files, no_option
+from itersel.plan.files import Files
 from itersel.plan.own_scores import check_own_scores
+from itersel.plan.shell import no_option, shell_options
 from itersel.plan.texts import Shards, Texts
 from itersel.results import CORPUS
 

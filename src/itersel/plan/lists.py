@@ -10,8 +10,8 @@ from itersel.config.search import ForestSettings, KBestSettings
 from itersel.config.settings import as_json
 from itersel.config.steps import TuneSettings
 from itersel.config.values import Config
-from itersel.plan.commands import held_out_tuner
 from itersel.plan.epochs import Epoch, Epochs
+from itersel.plan.held_out import held_out_tuner
 from itersel.plan.inputs import Inputs
 from itersel.results import WEIGHTS
 

@@ -17,7 +17,7 @@ from itersel.config.tasks import files_of
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.lists.folders import find_lists
-from itersel.plan.commands import held_out_iterations, held_out_tuner
+from itersel.plan.held_out import held_out_iterations, held_out_tuner
 from itersel.storage.files import compression_of
 
 # Of tokenised text, including a space; and how many times smaller a compressed file is.

@@ -7,7 +7,6 @@ from itertools import chain
 from typing import Any
 
 from itersel.config import splits
-from itersel.config.command_line import shell_options
 from itersel.config.defaults import never_null
 from itersel.config.experiments import as_config_has, repeat_name, split_repeat
 from itersel.config.options import for_results
@@ -29,8 +28,10 @@ from itersel.config.tasks import IndependentTask, NaturalTasks, RandomTasks, Res
 from itersel.config.values import Config, Experiment
 from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
 from itersel.lists.folders import find_lists
-from itersel.plan.commands import Files, held_out_tuner, no_option
+from itersel.plan.files import Files
+from itersel.plan.held_out import held_out_tuner
 from itersel.plan.inputs import Inputs
+from itersel.plan.shell import no_option, shell_options
 from itersel.plan.texts import HASH, Shards, Texts
 from itersel.results import BEST, EVALUATION, REPORT, SYSTEM, best_folder
 

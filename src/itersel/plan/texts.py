@@ -9,7 +9,6 @@ from dataclasses import astuple, replace
 from typing import Any
 
 from itersel.config import splits
-from itersel.config.command_line import shell_options
 from itersel.config.cutting import CutSettings, Cutting, InOrder, Labelled, Pooled, Shuffled
 from itersel.config.defaults import never_null
 from itersel.config.settings import as_json
@@ -17,8 +16,9 @@ from itersel.config.tasks import IndependentTask, NaturalTasks, PooledCatTasks, 
 from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import TABLE_FORMATS, Corpus, Fields, format_of
 from itersel.corpus.text_names import text_name
-from itersel.plan.commands import Files
+from itersel.plan.files import Files
 from itersel.plan.inputs import Inputs
+from itersel.plan.shell import shell_options
 from itersel.results import CORPUS
 
 HASH = "hash"

@@ -10,7 +10,7 @@ import numpy as np
 
 from itersel.config.mixing import MIXINGS
 from itersel.errors import FilePath, InputError
-from itersel.select.mix import recorded_keys
+from itersel.select.mix import mixing_keys
 from itersel.select.path import PATH, read_step
 from itersel.select.selection import MATRIX
 from itersel.storage.arrays import Bools, Float64s, Int8s, Int64s, UInt64s
@@ -50,7 +50,7 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
     for epoch, path in enumerate(paths, 1):
         found, columns = _read(path, epoch)
         first = first or found
-        for name in (*OF_ALL_EPOCHS, *recorded_keys(MIXINGS[first["mixing"]])):
+        for name in (*OF_ALL_EPOCHS, *mixing_keys(MIXINGS[first["mixing"]])):
             if found.get(name) != first.get(name):
                 raise InputError(
                     f"differs in '{name}' from {os.fspath(paths[0])}; name the epochs of one run", path

@@ -9,13 +9,12 @@ import contextlib
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from typing import Any, cast
 
 import numpy as np
 
 from itersel.config.mixing import Mixing, PathFollowing, Selection
-from itersel.config.plain import NOT_RECORDED, plain
+from itersel.config.plain import recorded, recorded_keys
 from itersel.config.steps import MixSettings
 from itersel.errors import FilePath, InputError
 from itersel.run.progress import progress
@@ -40,7 +39,7 @@ from itersel.vectors.weights import (
     nonzero,
     read_with_attributes,
     weighted_sum,
-    write_weights,
+    write_itersel_weights,
 )
 
 TEXT = "is a text file, which does not record its settings"
@@ -123,7 +122,7 @@ def mix(
             except InputError as error:  # two features with the same key
                 raise InputError(error.message, previous) from None
 
-    write_weights(output, weights, made_with(MIXED_WEIGHTS, trained_with, **attributes))
+    write_itersel_weights(output, weights, made_with(MIXED_WEIGHTS, trained_with, **attributes))
 
 
 def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardFile]:
@@ -211,7 +210,7 @@ def _read_previous(
     if made.settings != trained_with:
         raise InputError("was trained with different settings than the shards; train that epoch again", path)
 
-    for name in recorded_keys(settings.mixing):
+    for name in mixing_keys(settings.mixing):
         if found.get(name) != attributes.get(name):
             raise InputError(f"was mixed with another {name}; mix that epoch again", path)
 
@@ -231,26 +230,19 @@ def _make_selection(settings: MixSettings, step: PathStep | None, stopped: bool)
 
 def _attributes(settings: MixSettings) -> dict[str, str | int | float]:
     """Return how the output was mixed, as its attributes record it besides how the shards were trained."""
-    place: dict[str, str | int] = {
-        "mixing": settings.name,
-        "epoch": settings.epoch,
-        "shards": settings.shards,
-    }
-    return {**place, **_recorded(settings.mixing)}
+    mixing = recorded(settings)["mixing"]
+    place = {"mixing": mixing.pop("name"), "epoch": settings.epoch, "shards": settings.shards}
 
-
-def recorded_keys(mixing: Mixing | type[Mixing]) -> tuple[str, ...]:
-    """Return the attributes that record the keys of a mixing: the norm, which every file has, first."""
-    keys = fields(cast(Any, mixing))
-    declared = (item.name for item in keys if item.metadata.keys().isdisjoint(NOT_RECORDED))
-    return tuple(dict.fromkeys(["norm", *declared]))
-
-
-def _recorded(mixing: Mixing) -> dict[str, str | int | float]:
-    """Return the keys of a mixing that have a value, as attributes of a file: text and numbers."""
-    values = {name: plain(getattr(mixing, name)) for name in recorded_keys(mixing)}
+    # attributes are text and numbers
+    values = {"norm": settings.mixing.norm, **mixing}
     texts = {name: " ".join(map(str, value)) for name, value in values.items() if isinstance(value, list)}
-    return {name: value for name, value in {**values, **texts}.items() if value not in (None, "")}
+    given = {name: value for name, value in {**values, **texts}.items() if value not in (None, "")}
+    return {**place, **given}
+
+
+def mixing_keys(mixing: Mixing | type[Mixing]) -> list[str]:
+    """Return the attributes that record the keys of a mixing: the norm, which every file has, first."""
+    return list(dict.fromkeys(["norm", *recorded_keys(cast(Any, mixing))]))
 
 
 def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, WeightColumns]]:

@@ -14,7 +14,7 @@ from itersel.errors import FilePath, checked
 from itersel.evaluate.epochs import choose_epoch
 from itersel.run.atomic import atomic_path
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
-from itersel.vectors.weights import has_stopped, read_weights
+from itersel.vectors.weights import has_stopped, read_itersel_weights
 
 if TYPE_CHECKING:
     from itersel.config.report_steps import ChooseSettings
@@ -92,7 +92,7 @@ def choose_system(
 
 def _keep_weights(weights: str, output: str) -> int:
     """Copy the weights of an epoch as the system's weights, and return the number of nonzero weights."""
-    active = int(np.count_nonzero(read_weights(weights).value))
+    active = int(np.count_nonzero(read_itersel_weights(weights).value))
     with atomic_path(output) as temporary:
         shutil.copyfile(weights, temporary)
     return active

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from itersel.config.options import check_section
 from itersel.config.search import Grammar, Search
 from itersel.errors import FilePath, InputError
 from itersel.results import RESOURCES, SYSTEM, WEIGHTS
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
+
+if TYPE_CHECKING:
+    from itersel.config.report_steps import ResourceSettings
 
 RESOURCE_FILES = ("model", "index", "preparation", "recaser")
 
@@ -42,13 +46,19 @@ class Resources(TranslationSettings):
     preparation: str
     recaser: str
 
+    def translation(self) -> TranslationSettings:
+        """Return the settings without the files."""
+        return TranslationSettings(self.pop_limit, self.features, self.extraction)
 
-def write_resources(path: FilePath, resources: Resources) -> None:
-    """Write a description, with paths relative to its folder, so that all can be moved together."""
-    files: dict[str, Any] = {
-        name: os.path.relpath(getattr(resources, name), Path(path).parent) for name in RESOURCE_FILES
-    }
-    write_json(path, as_content(replace(resources, **files)), indent=2)
+
+def write_resources(path: FilePath, settings: ResourceSettings, files: Mapping[str, str]) -> None:
+    """Write a description, with paths relative to its folder, so that all can be moved together.
+
+    `files` are those of `RESOURCE_FILES`, by name.
+    """
+    relative = {name: os.path.relpath(file, Path(path).parent) for name, file in files.items()}
+    resources = Resources(settings.pop_limit, settings.features, settings.grammar, **relative)
+    write_json(path, as_content(resources), indent=2)
 
 
 def read_resources(folder: FilePath) -> Resources:

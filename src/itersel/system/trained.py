@@ -58,10 +58,10 @@ def load_system(path: FilePath) -> TrainedSystem:
     return TrainedSystem(
         grammar_index.load_index(resources.index),
         binary.load_model(resources.model),
-        weight_file.read_weights(Path(path, WEIGHTS)),
+        weight_file.read_itersel_weights(Path(path, WEIGHTS)),
         read_preparation(resources.preparation),
         read_recaser(resources.recaser),
-        TranslationSettings(resources.pop_limit, resources.features, resources.extraction),
+        resources.translation(),
     )
 
 

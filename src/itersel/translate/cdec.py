@@ -17,7 +17,7 @@ from itersel.storage.files import open_output, read_bytes, write_lines
 from itersel.system.resources import TranslationSettings, read_resources
 from itersel.system.trained import TrainedSystem, load_system
 from itersel.translate.translator import Translator, read_blocks
-from itersel.vectors.weights import write_weights
+from itersel.vectors.weights import write_itersel_weights
 
 CONFIG, WEIGHTS, MODEL, INPUT, GRAMMARS = "cdec.ini", "weights.txt", "lm.arpa", "input.sgm", "grammars"
 # The templates that cdec computes itself; the others are listed in the grammars.
@@ -66,7 +66,7 @@ def _write(folder: Path, system: TrainedSystem, text: FilePath, arpa: bytes) -> 
         segments.append(f'<seg grammar="{name}" id="{number}"> {words} </seg>')
     write_lines(folder / INPUT, segments)
     (folder / MODEL).write_bytes(arpa)
-    write_weights(folder / WEIGHTS, system.weights)
+    write_itersel_weights(folder / WEIGHTS, system.weights)
     write_lines(folder / CONFIG, config_lines(system.settings))
 
 

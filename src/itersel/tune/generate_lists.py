@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from itersel.bleu.score_kernels import Statistics, closest_lengths
+from itersel.bleu.score_kernels import Statistics
 from itersel.config.plain import recorded
 from itersel.config.search import KBestSettings
 from itersel.decode.output import text_of
@@ -58,8 +58,9 @@ def _table_of(
     found: KBest, dense_names: tuple[str, ...], key: UInt64s, words: Sequence[str], references: References
 ) -> ListTable:
     """Return the list of one sentence as a table; sparse features have no names."""
-    matches, length = found.matches(references)
-    counts = matches, length, closest_lengths(references.lengths, length)
+    matches, length = (count.astype(np.int32) for count in found.matches(references))
+    # the file lacks the closest lengths, which its readers compute
+    statistics = Statistics(matches, length, np.zeros_like(length))
     return ListTable(
         np.array([0, found.score.shape[0]]),
         found.dense,
@@ -68,5 +69,5 @@ def _table_of(
         text=string_table(text_of(found, rank, words) for rank in range(found.score.shape[0])),
         reference_length=references.lengths,
         reference_offset=np.array([0, references.lengths.shape[0]]),
-        statistics=Statistics(*(count.astype(np.int32) for count in counts)),
+        statistics=statistics,
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from itersel.config.tuners import Batch
 from itersel.errors import InputError
-from itersel.vectors.weights import Weights, make_weights, read_weights
+from itersel.vectors.weights import Weights, make_weights, read_itersel_weights
 
 # With all weights zero, the order of the grammar would determine the lists. The language model and the three
 # costs of a rule have the same weight. Words are rewarded, because each of these costs something for every
@@ -42,7 +42,7 @@ def start_on_lists(tuner: Batch, names: Sequence[str]) -> Weights:
 def weights_of_iteration(path: str | None, iteration: int, dense_names: Sequence[str]) -> Weights:
     """Return the weights that an iteration decodes with, from a file; only the first has default weights."""
     if path is not None:
-        return read_weights(path)
+        return read_itersel_weights(path)
     if iteration > 1:
         raise InputError(f"iteration {iteration} needs --weights, the weights of the previous iteration")
     return start_weights(dense_names)

@@ -24,7 +24,7 @@ from itersel.tune.forest_files import FORMAT as FORESTS
 from itersel.tune.problem import ForestFiles, Tuned, TuningProblem, elsewhere
 from itersel.tune.start_weights import START_WEIGHTS, start_weights
 from itersel.tune.sums import SPARSE_SUM, sparse_sums
-from itersel.vectors.weights import Weights, check_magnitude, make_weights, write_weights
+from itersel.vectors.weights import Weights, check_magnitude, make_weights, write_itersel_weights
 
 
 def _check_problem(tuner: Batch, problem: TuningProblem) -> None:
@@ -98,7 +98,7 @@ def tune(
         translations=result.translations,
         bleu=result.score,
     )
-    write_weights(output, result.weights, attributes)
+    write_itersel_weights(output, result.weights, attributes)
     return result
 
 

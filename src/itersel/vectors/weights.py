@@ -102,8 +102,11 @@ def weighted_sum(parts: Sequence[Weights], factors: Sequence[float]) -> Weights:
     return Weights(key, value, name)
 
 
-def read_weights(path: FilePath) -> Weights:
-    """Read weights: HDF5 if the name ends in ``.h5``, else text (``name<TAB or space>value``)."""
+def read_itersel_weights(path: FilePath) -> Weights:
+    """Read weights: HDF5 if the name ends in ``.h5``, else text (``name<TAB or space>value``).
+
+    `itersel.lists.weights.read_any_weights` also reads those of other decoders.
+    """
     if os.fspath(path).endswith(".h5"):
         return read_with_attributes(path)[0]
 
@@ -156,7 +159,9 @@ def check_magnitude(weights: Weights, whose: str, advice: str, path: FilePath | 
         raise InputError(f"the weight of '{name}'{whose} is {why}; {advice}", path)
 
 
-def write_weights(path: FilePath, weights: Weights, attributes: Mapping[str, Any] | None = None) -> None:
+def write_itersel_weights(
+    path: FilePath, weights: Weights, attributes: Mapping[str, Any] | None = None
+) -> None:
     """Write weights: HDF5 if the name ends in ``.h5`` (with `attributes`), else text sorted by name.
 
     Raises an `InputError` if a name could not be read back from text. Names made by `itersel` always can.
@@ -182,10 +187,10 @@ def has_stopped(path: FilePath) -> bool:
 def pass_on_weights(path: FilePath, output: FilePath) -> None:
     """Write the weights of an epoch as the weights of the next epoch, in which nothing is trained."""
     if not os.fspath(path).endswith(".h5"):
-        write_weights(output, read_weights(path))
+        write_itersel_weights(output, read_itersel_weights(path))
         return
     weights, attributes = read_with_attributes(path)
-    write_weights(output, weights, {**attributes, **STOPPED})
+    write_itersel_weights(output, weights, {**attributes, **STOPPED})
 
 
 def weight_arrays(weights: Weights) -> dict[str, NDArray[Any]]:

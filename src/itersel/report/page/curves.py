@@ -17,7 +17,7 @@ from itersel.results import DEVTEST, EPOCH_PREFIX, WEIGHTS, epoch_folder, epoch_
 from itersel.storage.hdf5 import header_of
 from itersel.storage.provenance import read_provenance
 from itersel.system.chosen import ChosenSystem
-from itersel.vectors.weights import FORMAT, read_weights
+from itersel.vectors.weights import FORMAT, read_itersel_weights
 
 Record = dict[str, Any]
 
@@ -103,7 +103,7 @@ def _attributes(path: Path, changed: int) -> Mapping[str, Any]:
 
 @cache
 def _size(path: Path, changed: int) -> tuple[int, float]:
-    value = read_weights(path).value
+    value = read_itersel_weights(path).value
     # not the norm of numpy, whose order of additions depends on where the array is in memory
     return int(np.count_nonzero(value)), math.sqrt(math.fsum((value * value).tolist()))
 

@@ -20,7 +20,7 @@ from itersel.report.systems import read_table
 from itersel.results import SYSTEM, TABLE, WEIGHTS
 from itersel.run.progress import progress
 from itersel.system.chosen import read_system
-from itersel.vectors.weights import Weights, read_weights
+from itersel.vectors.weights import Weights, read_itersel_weights
 
 
 def explain(results: Path, shards: Sequence[str], model: str, search: Search, most: int) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
             raise InputError(f"has no translations of the test set by '{name}'; run snakemake first", results)
         # names of templates stand for all features: features of other templates have weight 0
         features = "dense" if read_system(path.parent / SYSTEM).features == "dense" else "all"
-        systems.append((read_weights(path.parent / WEIGHTS), features))
+        systems.append((read_itersel_weights(path.parent / WEIGHTS), features))
 
     chosen = _most_different(test_set, names, most)
     sentences = _explain(chosen, len(test_set.tokens.source), shards, load_model(model), search, systems)

@@ -61,6 +61,7 @@ def read_document(results: Path) -> dict[str, Any]:
     names = [one["name"] for one in table["test_sets"]] if table else ["test"]
     found = [one for name in names if (one := read_translated(results, name, repeats, others)) is not None]
     frequencies = read_frequencies(results / INDEX) if found else None
+
     # for the epochs of unfinished repeats
     references = references_of(results / CORPUS, "devtest")
 
@@ -98,6 +99,7 @@ def compared_systems(table: dict[str, Any] | None, repeats: Sequence[Repeat]) ->
     """Return the baseline (the best system itself if it is alone), and the best system on devtest."""
     if not table:
         return [repeats[0].name, repeats[-1].name]
+
     baseline, best = baseline_and_best(table)
     return [baseline or best, best]
 
@@ -136,6 +138,7 @@ def _describe_repeat(
 ) -> dict[str, Any]:
     best = repeat.folder / BEST / SYSTEM
     system = read_system(best) if best.is_file() else None
+
     # independent tasks are scored only on the sentences with their label
     scored = [] if planned and isinstance(planned.tasks, IndependentTask) else references
 

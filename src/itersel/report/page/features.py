@@ -14,7 +14,7 @@ from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.hdf5 import read_arrays
 from itersel.system.chosen import ChosenSystem
 from itersel.vectors.features import feature_groups, find_groups
-from itersel.vectors.weights import Weights, read_weights
+from itersel.vectors.weights import Weights, read_itersel_weights
 
 # Bounds of the histogram: log10 of the absolute weight.
 LOWEST, HIGHEST, STEP = -8.0, 4.0, 0.5
@@ -27,7 +27,7 @@ def read_features(repeat: Repeat, system: ChosenSystem | None) -> dict[str, Any]
     if system is None or not path.is_file():
         return None
 
-    weights = read_weights(path)
+    weights = read_itersel_weights(path)
     group = find_groups(weights.key, weights.name)
     shards = _shards(repeat.folder / epoch_folder(system.epoch) / SELECTION_MATRIX, weights)
 

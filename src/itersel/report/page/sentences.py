@@ -18,7 +18,7 @@ from sacrebleu.metrics.chrf import CHRF
 
 from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text import split_words
-from itersel.evaluate.metrics import read_translations, signature
+from itersel.evaluate.metrics import read_translations, signature, without_empty
 from itersel.report.folder import Repeat, references_of, split_of_test_set, translation_of
 from itersel.report.page.groups import Frequency, group_sentences
 from itersel.results import CORPUS, EVALUATION, PREPARATION
@@ -114,12 +114,12 @@ def pack(test_set: Translated, frequencies: Mapping[str, Frequency] | None) -> d
 def sentence_scores(test_set: Translated) -> list[tuple[list[str], list[int], list[int]]]:
     """Return each sentence's different translations, for each system an index into these, and chrF x 10."""
     metric, scored = CHRF(), []
-    sides = (zip(*lines, strict=True) for lines in test_set.shown[1:])
+    shown = test_set.shown
+    sides = (zip(*lines, strict=True) for lines in (without_empty(shown.references), shown.translations))
     for references, translations in zip(*sides, strict=True):
         found: dict[str, int] = {}
         which = [found.setdefault(line, len(found)) for line in translations]
-        # empty lines are not references, unless all are empty
-        own = [one for one in references if one] or [""]
+        own = [one for one in references if one is not None]
         chrf = [round(float(metric.sentence_score(one, own).score) * 10) for one in found]
         scored.append((list(found), which, chrf))
     return scored

@@ -1,0 +1,35 @@
+"""The names of files that several parts of the plan need."""
+
+from __future__ import annotations
+
+import os
+
+from itersel.config.values import Config
+from itersel.plan.shell import no_option
+from itersel.results import CORPUS, EXPERIMENTS, INDEX, PREPARATION, RECASER
+
+
+class Files:
+    """Files that several kinds of jobs make or read."""
+
+    def __init__(self, config: Config) -> None:
+        results = no_option(os.path.join(config.output, config.name))
+        # the folders of all results, and of downloads
+        self.results, self.fetched = results, f"{results}/{CORPUS}/fetched"
+        # the compiled language model of all text; the index of the training corpus
+        self.model, self.index = f"{results}/lm/lm.bin", f"{results}/{INDEX}"
+        # how train was prepared, and the recaser learned from it
+        self.preparation = f"{results}/{PREPARATION}"
+        self.recaser = f"{results}/{RECASER}"
+
+    def text(self, split: str, column: str) -> str:
+        """Return a column of a split: source, target, target.1, task, raw, ..."""
+        return f"{self.results}/{CORPUS}/{split}.{column}.gz"
+
+    def experiment(self, name: str, path: str) -> str:
+        """Return a file of an experiment."""
+        return f"{self.results}/{EXPERIMENTS}/{name}/{path}"
+
+    def experiments(self, names: list[str], path: str) -> list[str]:
+        """Return the file with this name for each of several experiments."""
+        return [self.experiment(name, path) for name in names]
