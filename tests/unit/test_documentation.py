@@ -24,10 +24,10 @@ from itersel.grammar import index, shard_format
 from itersel.learn import start
 from itersel.lists import files as lists
 from itersel.lm import binary
+from itersel.rerank import lexicon
 from itersel.select import selection
 from itersel.storage.files import write_lines
 from itersel.system import trained
-from itersel.rerank import lexicon
 from itersel.tune import forest_files
 from itersel.vectors import weights
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from itersel.config.command_line import shell_options
 from itersel.config.settings import as_json
 from itersel.config.text_features import TextModelSettings, WordSettings
 from itersel.config.values import Config
-from itersel.plan.commands import Files
+from itersel.plan.files import Files
+from itersel.plan.shell import shell_options
 from itersel.plan.texts import Shards
 
 DIRECTIONS = ("forward", "reverse")
