@@ -161,12 +161,16 @@ class ClusterProject:
         return self.project.run(*self.arguments(*further), status=status, **settings)
 
     def sabotage(
-        self, epoch: int, actions: Mapping[int, str], array: str = "train_shard.selected"
+        self, epoch: int | None, actions: Mapping[int, str], array: str = "train_shard.selected"
     ) -> list[str]:
-        """Make jobs of given tasks (from 0) of an array fail once; returns arguments for Snakemake."""
+        """Make jobs of given tasks (from 0) of an array fail once; returns arguments for Snakemake.
+
+        Without an epoch, `array` is all that is known of its name.
+        """
+        name = array if epoch is None else f"{array}.{epoch}-"
         script, folder = self.folder / "sabotage.sh", shlex.quote(str(self.folder))
         cases = "\n".join(f"{task + 1}) {action} ;;" for task, action in actions.items())
-        script.write_text(SABOTAGE.format(array=f"{array}.{epoch}-", folder=folder, actions=cases))
+        script.write_text(SABOTAGE.format(array=name, folder=folder, actions=cases))
         for task in actions:
             (self.folder / f"armed-{task + 1}").touch()
         return ["--precommand", f"bash {shlex.quote(str(script))}"]

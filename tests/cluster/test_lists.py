@@ -2,7 +2,7 @@
 
 import pytest
 from tests.cluster.clusters import ClusterProject, mostly, submitted
-from tests.workflow.test_lists import EPOCH, with_lists
+from tests.workflow.test_lists import EPOCH, OF_TRAIN, TEXT_FEATURES, with_lists
 
 pytestmark = pytest.mark.cluster
 
@@ -26,5 +26,25 @@ def test_shard_of_lists_fails(make_project, cluster, tmp_path):
         assert "train_shard.selected.1" not in submitted(output)
         assert there.project.keeps(before)
         assert there.weights() == here.contents("experiments/**/*.h5")
+    finally:
+        cluster.clear()
+
+
+def test_features_of_a_shard_fail(make_project, cluster, tmp_path):
+    """Features of the text of lists: those of the failed shard are computed again, alone."""
+    here = with_lists(make_project(), TEXT_FEATURES)
+    there = ClusterProject(cluster, here.copy(tmp_path / "a project"))
+    here.run("--cores", "2", *OF_TRAIN)
+    try:
+        armed = there.sabotage(None, {1: "exit 3"}, "import_lists")
+        output = there.run(*OF_TRAIN, "--keep-going", *armed, status=1)
+        assert there.sabotage_happened()
+        before = there.project.files("shards/**/*.h5")
+        assert len(before) == 1
+        output = there.run(*OF_TRAIN)
+        assert submitted(output)["import_lists"] == "1"
+        assert there.project.keeps(before)
+        for files in ("shards/**/*.h5", "text-features/**/*.h5", "text-features/**/*.bin"):
+            assert there.project.contents(files) == here.contents(files)
     finally:
         cluster.clear()

@@ -24,6 +24,7 @@ STATED = 3
 # The parts of the plan as rules call them.
 PARTS = {"PLAN": "Plan", "TEXTS": "Texts", "SHARDS": "Shards", "LIST_TEXTS": "ListTexts", "FILES": "Files"}
 PARTS |= {"INPUTS": "_ParallelText", "EPOCHS": "Epochs", "LISTS": "Lists", "TABLES": "Tables"}
+PARTS |= {"TEXT_FEATURES": "TextFeatureModels"}
 
 
 class Wildcards(SimpleNamespace):

@@ -9,6 +9,9 @@ from tests.refusals import check_facts
 from tests.workflow.conftest import SELECTION, SIZES, ended
 
 import itersel
+from itersel.lists.files import read_list_table
+from itersel.vectors.feature_names import TEXT_FEATURES as TEXT_GROUPS
+from itersel.vectors.feature_names import TEXT_TEMPLATES
 from itersel.vectors.weights import read_itersel_weights
 
 SEARCH = {"name": "line-search", "directions": ["dense"]}
@@ -50,13 +53,23 @@ def first_entries(lists):
     return [found[number] for number in range(len(found))]
 
 
-def with_lists(project):
-    """Return a project that learns from lists of its text."""
+# All groups and templates.
+TEXT_FEATURES = {"dense": [*TEXT_GROUPS], "templates": [*TEXT_TEMPLATES]}
+# Its shards of train, which need models that have not seen them.
+OF_TRAIN = [f"results/tiny/shards/train/2/{shard}.h5" for shard in range(2)]
+
+
+def with_lists(project, text_features=None):
+    """Return a project that learns from lists of its text, perhaps with features of their text."""
     data = {"kind": "lists", "target_language": "en", "tokenized": True}
     for split in SIZES:
         write_lists(project.folder, split)
         data[split] = {"lists": split, "target": f"{split}.target"}
+        if text_features:
+            data[split]["source"] = f"{split}.source"
     content = {"name": "tiny", "evaluation": {"trials": 100}, "data": data, "experiments": EXPERIMENTS}
+    if text_features:
+        content |= {"text_features": text_features, "language_model": {"order": 2}}
     (project.folder / "config.yaml").write_text(json.dumps(content))
     return project
 
@@ -197,3 +210,32 @@ def test_epochs_are_chosen_by_quality(project):
     planned = project.planned(chosen).keys()
     assert "choose_epoch" in planned
     assert not {"shard_lists", "import_lists"} & planned
+
+
+def test_features_of_text(make_project):
+    """They are learned from; each shard of train is scored by models that have not seen it."""
+    project = with_lists(make_project(), TEXT_FEATURES)
+    jobs = project.planned()
+    assert (jobs["learn_aligner"], jobs["estimate_text_models"], jobs["estimate_fold_text_models"]) == (2, 1, 2)
+
+    project.run("--cores", "2", "results/tiny/experiments/selected/epoch-1/shard-0.h5", *OF_TRAIN)
+    own = [name for group in TEXT_GROUPS.values() for name in group]
+    table = read_list_table(project.folder / OF_TRAIN[0])
+    assert list(table.dense_names) == ["LM", "Length", *own]
+    prefixes = {name.partition(":")[0] for name in table.feature_name.to_list() if ":" in name}
+    assert prefixes <= {*TEXT_TEMPLATES}
+    assert {"Ngram1", "Ngram2", "Ngram3", "Lex", "Ins"} <= prefixes
+
+    # one shard again alone, the same
+    before = project.contents("shards/**/*.h5")
+    (project.folder / OF_TRAIN[1]).unlink()
+    assert project.planned(*OF_TRAIN) == {"import_lists": 1}
+    project.run("--cores", "1", *OF_TRAIN)
+    assert project.contents("shards/**/*.h5") == before
+
+    # without models, none are estimated
+    project.configure(text_features={"dense": ["length", "agreement"], "templates": ["Ngram1"]})
+    project.configure(language_model={})
+    jobs = project.planned()
+    assert not {"prepare_words", "learn_aligner", "estimate_text_models"} & jobs.keys()
+    assert jobs["import_lists"] == 5
