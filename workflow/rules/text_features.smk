@@ -1,6 +1,6 @@
 # Models that features of the text of n-best lists need (text_features), estimated on train.
 #
-# needs: corpus/train.{source,target}.gz, shards/train/{shards}/text
+# needs: corpus/train.{source,target}.gz, shards/train/{shards}/text; the files of text_features.{source,target}
 # makes: text-features/words, text-features/{forward,reverse}.{align.gz,h5};
 #        text-features/all, text-features/{shards}-shards/{folds}-folds/{fold}: the lexicon and the language model of
 #        all text, and without every folds-th shard
@@ -9,7 +9,9 @@
 rule prepare_words:
     """prepare train for the features of lists"""
     input:
-        TEXT_FEATURES.given,
+        text=TEXT_FEATURES.text,
+        sources=TEXT_FEATURES.further_sources,
+        targets=TEXT_FEATURES.further_targets,
     output:
         directory(TEXT_FEATURES.words),
     log:
@@ -22,7 +24,8 @@ rule prepare_words:
         settings=TEXT_FEATURES.word_settings,
         code=step_digest("step words"),
     shell:
-        "itersel step words --source {input[0]:q} --target {input[1]:q} --settings {params.settings:q}"
+        "itersel step words --source {input.text[0]:q} {input.sources:q}"
+        " --target {input.text[1]:q} {input.targets:q} --settings {params.settings:q}"
         " --output {output:q} &> {log:q}"
 
 

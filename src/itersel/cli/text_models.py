@@ -13,11 +13,15 @@ from itersel.errors import InputError
 def _add_words(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Prepare parallel text for the models that features of the text of n-best lists need: DIR/source.gz "
-        "and DIR/target.gz, tokenised and lowercased, with the same lines."
+        "and DIR/target.gz, tokenised and lowercased. They begin with all lines of the first pair of files; "
+        "pairs of further files with a line of the first are left out."
     )
     add_settings(parser, WordSettings)
-    texts = {"--source FILE": "source text", "--target FILE": "its translation, cleaned"}
-    add_options(parser, texts, required=True)
+    texts = {
+        "--source FILE": "source text; several files for further text",
+        "--target FILE": "its translation, cleaned",
+    }
+    add_files(parser, texts, required=True)
     add_options(parser, {"--output DIR": "folder to write to"}, required=True)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from itersel.config.data import Data
-from itersel.config.options import check_section, documented, option, option_of
+from itersel.config.options import check_section, documented, option, option_of, paths
 from itersel.lm.order import MAX_ORDER
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 
@@ -40,6 +40,12 @@ class TextFeatures:
         1,
         minimum=1,
         maximum=1_000_000,
+    )
+    source: tuple[str, ...] = paths(
+        "Further parallel text on which the models are estimated, in addition to train: its source."
+    )
+    target: tuple[str, ...] = paths(
+        "Its target. Pairs whose source or target is in train are left out, so that folds stay apart."
     )
     folds: int = option(
         "The models that score a shard of train are estimated without the shards of its fold, one of so "

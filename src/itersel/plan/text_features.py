@@ -8,7 +8,7 @@ from itersel.config.settings import as_json
 from itersel.config.text_features import TextModelSettings, WordSettings
 from itersel.config.values import Config
 from itersel.plan.files import Files
-from itersel.plan.shell import shell_options
+from itersel.plan.shell import no_option, shell_options
 from itersel.plan.texts import Shards
 
 DIRECTIONS = ("forward", "reverse")
@@ -29,9 +29,19 @@ class TextFeatureModels:
         return self._config.text_features.needs_models
 
     @property
-    def given(self) -> list[str]:
-        """The texts that the words are made of."""
+    def text(self) -> list[str]:
+        """The source and the target of train."""
         return [self._files.text("train", column) for column in ("source", "target")]
+
+    @property
+    def further_sources(self) -> list[str]:
+        """The source of further text."""
+        return list(map(no_option, self._config.text_features.source))
+
+    @property
+    def further_targets(self) -> list[str]:
+        """The target of further text."""
+        return list(map(no_option, self._config.text_features.target))
 
     def aligners(self, wildcards: Any) -> list[str]:
         """Return the models of word alignment that a shard of lists needs."""

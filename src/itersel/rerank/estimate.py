@@ -9,7 +9,7 @@ from pathlib import Path
 from itersel.align.symmetrize import symmetrize
 from itersel.corpus.alignments import Point, read_alignment
 from itersel.corpus.prepare import Preparation
-from itersel.corpus.text import check_line_counts
+from itersel.corpus.text import check_line_counts, read_text
 from itersel.corpus.vocabulary import WordNumbers, read_side
 from itersel.errors import FilePath, InputError
 from itersel.lm.binary import compile_estimate
@@ -27,13 +27,38 @@ SOURCE, TARGET = "source.gz", "target.gz"
 SYMMETRIZATION = "grow-diag-final-and"
 
 
-def prepare_words(source: FilePath, target: FilePath, preparation: Preparation, output: FilePath) -> None:
-    """Write the words of parallel text to a new folder, with the same lines; the target has been cleaned."""
-    texts = read_lines(source), read_lines(target)
-    check_line_counts((source, texts[0]), (target, texts[1]))
+def prepare_words(
+    sources: Sequence[FilePath], targets: Sequence[FilePath], preparation: Preparation, output: FilePath
+) -> None:
+    """Write the words of parallel text to a new folder, with the lines of the first pair of files.
+
+    Pairs of further files follow, unless their source or their target is in the first files. What is
+    estimated without some lines of the first files would have seen them otherwise. The first target has been
+    cleaned.
+
+    Raises an InputError if files do not have as many lines as their partners.
+    """
+    if len(sources) != len(targets):
+        raise InputError(f"{len(sources)} source files, but {len(targets)} target files; give pairs")
+
+    first = sources[0], targets[0]
+    pair = read_lines(first[0]), read_lines(first[1])
+    check_line_counts((first[0], pair[0]), (first[1], pair[1]))
+    words = preparation.source(pair[0]), preparation.cleaned_target(pair[1])
+    known = set(words[0]), set(words[1])
+
+    for source, target in zip(sources[1:], targets[1:], strict=True):
+        text = read_text(source), read_text(target)
+        check_line_counts((source, text[0]), (target, text[1]))
+        further = preparation.source(text[0]), preparation.target(text[1])
+        for left, right in zip(*further, strict=True):
+            if left and right and left not in known[0] and right not in known[1]:
+                words[0].append(left)
+                words[1].append(right)
+
     with new_folder(output) as folder:
-        write_lines(folder / SOURCE, preparation.source(texts[0]))
-        write_lines(folder / TARGET, preparation.cleaned_target(texts[1]))
+        write_lines(folder / SOURCE, words[0])
+        write_lines(folder / TARGET, words[1])
 
 
 def estimate_text_models(

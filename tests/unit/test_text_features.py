@@ -1,0 +1,242 @@
+"""The steps that add features of text to lists: what they write, and the errors of their input."""
+
+import gzip
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from tests.refusals import input_error
+from tests.steps import settings
+from tests.systems import itersel
+
+from itersel.config.reading import read_config
+from itersel.errors import InputError
+from itersel.lists.files import read_list_table
+from itersel.rerank.lexicon import read_lexicon
+from itersel.storage.files import read_lines, write_lines
+from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+
+SOURCE = ["das haus", "ein haus", "das kleine haus", "ein kleines haus ist klein"]
+TARGET = ["the house", "a house", "the small house", "a small house is small"]
+LISTS = [
+    f'{{"id": {number}, "text": "{text}", "score": {-rank}}}'
+    for number, reference in enumerate(TARGET)
+    for rank, text in enumerate((reference, reference[2:], f"{reference} 7"))
+]
+ALL = {"dense": [*TEXT_FEATURES], "templates": [*TEXT_TEMPLATES]}
+# What needs no models.
+PLAIN = {"dense": ["length", "rank", "copies", "repetition", "agreement"], "templates": ["Ngram1"]}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return a folder with lists in two shards, and models of all text and without one of the shards."""
+    folder = tmp_path_factory.mktemp("features")
+    for name, lines in (("source", SOURCE), ("target", TARGET), ("lists", LISTS)):
+        write_lines(folder / name, lines)
+    files = {name: str(folder / name) for name in ("source", "target", "lists", "words", "cut")}
+
+    cut = {"cut": {"name": "in-order", "shards": 2}}
+    texts = ["--source", files["source"], "--target", files["target"]]
+    itersel("step", "shard", "--nbest", files["lists"], *texts, *settings(**cut), "--output", files["cut"])
+    itersel("step", "words", *texts, *settings(**{"tokenized": True}), "--output", files["words"])
+    for direction in ("forward", "reverse"):
+        texts = [f"--{side}={files['words']}/{side}.gz" for side in ("source", "target")]
+        saved = ["--save", f"{folder}/{direction}.h5", "--output", f"{folder}/{direction}"]
+        itersel("align", *texts, "--direction", direction, *saved)
+
+    models = ["step", "text-models", "--words", files["words"], "--alignment", f"{folder}/forward"]
+    models += [f"{folder}/reverse", *settings(**{"order": 2})]
+    itersel(*models, "--output", f"{folder}/all")
+    left_out = ["--target", files["target"], "--leave-out", files["cut"], "--fold", "1/2"]
+    itersel(*models, *left_out, "--output", f"{folder}/without-1")
+    return folder
+
+
+def cut_whole(made, output, lists=None):
+    """Cut lists, by default those of the fixture, into one shard; returns the options that name it."""
+    files = {"--nbest": lists or made / "lists", "--source": made / "source", "--target": made / "target"}
+    given = [str(one) for pair in files.items() for one in pair]
+    shards = settings(cut={"name": "in-order", "shards": 1})
+    itersel("step", "shard", *given, *shards, "--output", str(output))
+    return ["--folder", str(output)]
+
+
+def rows_of(table):
+    """Return the sparse features of each translation."""
+    rows, names = table.sparse_rows, table.feature_name.to_list()
+    entries = [
+        (names[number], value)
+        for number, value in zip(rows.feature.tolist(), rows.value.tolist(), strict=True)
+    ]
+    return [dict(entries[begin:end]) for begin, end in pairwise(rows.offset.tolist())]
+
+
+def lists_step(made, output, features, shard=0):
+    given = ["--folder", str(made / "cut"), "--number", str(shard), *settings(**features)]
+    aligners = ["--aligner", str(made / "forward.h5"), str(made / "reverse.h5")]
+    return ["step", "lists", *given, *aligners, "--models", str(made / "all"), "--output", str(output)]
+
+
+def test_all_features(made, tmp_path):
+    itersel(*lists_step(made, tmp_path / "lists.h5", ALL))
+    table = read_list_table(tmp_path / "lists.h5")
+    assert list(table.dense_names) == ["score", *(name for own in TEXT_FEATURES.values() for name in own)]
+    column = {name: table.dense[:, number].tolist() for number, name in enumerate(table.dense_names)}
+    assert column["TextWords"] == [2, 2, 3, 2, 1, 3]
+    assert column["TextScore"] == [0, -1, -2, 0, -1, -2]
+    assert column["TextAdded"] == [0, 0, 1, 0, 0, 1]
+    assert column["TextUnknownWords"] == [0, 1, 1, 0, 0, 1]
+    assert column["TextUnknownCharacters"] == [0, 0, 1, 0, 0, 1]
+    # the reference is the most probable translation
+    assert column["TextLexForward"][0] > column["TextLexForward"][2]
+    names = set(table.feature_name.to_list())
+    assert {"Ngram1:7", "Ngram2:<s>_the", "Ngram3:the_house_</s>"} <= names
+
+
+def test_models_without_a_fold(made):
+    every, without = (read_lexicon(made / name / "lexicon.h5") for name in ("all", "without-1"))
+    assert every.links.sum() > without.links.sum()
+    words = {
+        without.target_words[number] for number in without.target.tolist() if without.target_words[number]
+    }
+    # of the second shard's words, only those of the first are counted
+    assert words == {"the", "house", "a"}
+
+
+def test_the_same_words_give_the_same_features_in_any_shard(made, tmp_path):
+    """What lists have in common with others does not matter."""
+    whole = cut_whole(made, tmp_path / "whole")
+    itersel(*lists_step(made, tmp_path / "0.h5", ALL), *whole)
+    together = read_list_table(tmp_path / "0.h5")
+    begin = 0
+    for shard in range(2):
+        itersel(*lists_step(made, tmp_path / f"part{shard}.h5", ALL, shard))
+        part = read_list_table(tmp_path / f"part{shard}.h5")
+        rows = slice(begin, begin + part.translation_count)
+        assert together.dense[rows].tolist() == part.dense.tolist()
+        assert rows_of(together)[rows] == rows_of(part)
+        begin += part.translation_count
+    assert begin == together.translation_count
+
+
+def test_rare_features_are_left_out(made, tmp_path):
+    whole = cut_whole(made, tmp_path / "whole")
+    names = []
+    for minimum in (1, 3, 4, 5):
+        output = tmp_path / f"{minimum}.h5"
+        features = {"templates": ["Ngram1"], "minimum_count": minimum}
+        itersel(*lists_step(made, output, features), *whole)
+        names.append(set(read_list_table(output).feature_name.to_list()))
+    assert names[0] > names[1] == names[2] == {"Ngram1:7"}
+    assert names[3] == set()
+
+
+def test_further_text_without_that_of_train(made, tmp_path):
+    """A pair that shares a side with train would be seen by the models of its fold."""
+    write_lines(tmp_path / "source", ["das haus", "neu", "alt", "", "gut"])
+    write_lines(tmp_path / "target", ["new", "the house", "old", "x", "good"])
+    texts = [
+        item
+        for side in ("source", "target")
+        for item in (f"--{side}", str(made / side), str(tmp_path / side))
+    ]
+    itersel("step", "words", *texts, *settings(**{"tokenized": True}), "--output", str(tmp_path / "words"))
+    assert read_lines(tmp_path / "words/source.gz") == [*SOURCE, "alt", "gut"]
+    assert read_lines(tmp_path / "words/target.gz") == [*TARGET, "old", "good"]
+
+
+def test_scores_of_some_lines(made, tmp_path):
+    """They count only if all translations have them."""
+    none = [line.replace('"score"', '"features": {"x": 1}, "other"') for line in LISTS]
+    some = [line.replace('"score": 0', '"features": {"x": 1}') for line in LISTS]
+    write_lines(tmp_path / "none", none)
+    write_lines(tmp_path / "some", some)
+
+    cut = cut_whole(made, tmp_path / "cut-none", tmp_path / "none")
+    itersel(*lists_step(made, tmp_path / "none.h5", PLAIN), *cut)
+    table = read_list_table(tmp_path / "none.h5")
+    assert not table.dense[:, table.dense_names.index("TextScore")].any()
+
+    cut = cut_whole(made, tmp_path / "cut-some", tmp_path / "some")
+    input_error([*lists_step(made, tmp_path / "some.h5", PLAIN), *cut], "cut-some/0.lists.gz")
+    assert not (tmp_path / "some.h5").exists()
+
+
+@pytest.mark.parametrize(
+    ("features", "dropped", "facts"),
+    [
+        (ALL, "--aligner", ["--aligner"]),
+        ({"dense": ["unknown"]}, "--models", ["unknown", "--models"]),
+        ({"dense": ["language-model"]}, "--models", ["language-model", "--models"]),
+    ],
+)
+def test_missing_models(made, tmp_path, features, dropped, facts):
+    step = lists_step(made, tmp_path / "x.h5", features)
+    place = step.index(dropped)
+    end = next(number for number in range(place + 1, len(step)) if step[number].startswith("--"))
+    input_error([*step[:place], *step[end:]], *facts)
+    assert not (tmp_path / "x.h5").exists()
+
+
+@pytest.mark.parametrize("feature", ["TextWords= 2", "Ngram1:the=2"])
+def test_features_that_the_lists_have_already(made, tmp_path, feature):
+    lines = [
+        f"{number} ||| {text} ||| LM= 1 {feature} ||| 0"
+        for number, reference in enumerate(TARGET)
+        for text in (reference, "house")
+    ]
+    write_lines(tmp_path / "lists", lines)
+    whole = cut_whole(made, tmp_path / "cut", tmp_path / "lists")
+    step = [*lists_step(made, tmp_path / "x.h5", {**PLAIN, "dense": ["length"]}), *whole]
+    input_error(step, feature.partition("=")[0])
+    assert not (tmp_path / "x.h5").exists()
+
+
+def test_links_of_other_sentences(made, tmp_path):
+    write_lines(tmp_path / "links", ["0-0 1-1", "5-0", "", ""])
+    step = ["step", "text-models", "--words", str(made / "words"), "--alignment", str(tmp_path / "links")]
+    input_error([*step, str(tmp_path / "links"), "--output", str(tmp_path / "out")], "links, line 2")
+    write_lines(tmp_path / "links", ["0-0 1-1"])
+    input_error([*step, str(tmp_path / "links"), "--output", str(tmp_path / "out")], "links", "1", "4")
+    assert not (tmp_path / "out").exists()
+
+
+def of_lists(**features):
+    text = {"lists": "l", "target": "t", "source": "s"}
+    data = {"kind": "lists", **dict.fromkeys(("train", "dev", "devtest", "test"), text)}
+    return {"data": data, "text_features": features, "experiments": {"a": {}}}
+
+
+@pytest.mark.parametrize(
+    ("content", "facts"),
+    [
+        ({"text_features": {"dense": ["length"]}, "experiments": {"a": {}}}, "text_features.dense"),
+        (of_lists(dense=["lengths"]), "text_features.dense"),
+        (of_lists(templates=["Ngram9"]), "text_features.templates"),
+        (of_lists(dense=["length"], minimum_count=2), "text_features.minimum_count"),
+        (of_lists(dense=["length"], source=["x"], target=["y"]), "text_features.source"),
+        (of_lists(dense=["lexical"], source=["x"]), "text_features.target"),
+        (of_lists(dense=["length"]) | {"language_model": {"order": 4}}, "language_model.order"),
+        (of_lists(), "data.train.source"),
+    ],
+)
+def test_configs_that_do_not_fit(content, facts):
+    with pytest.raises(InputError) as error:
+        read_config(json.loads(json.dumps(content)))
+    assert facts in str(error.value)
+
+
+def test_every_text_needs_its_source():
+    for split in ("train", "dev", "devtest", "test"):
+        content = json.loads(json.dumps(of_lists(dense=["length"])))
+        del content["data"][split]["source"]
+        with pytest.raises(InputError, match=rf"data\.{split}\.source"):
+            read_config(content)
+
+
+def test_packed_words_are_read(made):
+    """Words are compressed text, as every tool reads it."""
+    packed = Path(made / "words/target.gz").read_bytes()
+    assert gzip.decompress(packed).decode().splitlines() == TARGET
