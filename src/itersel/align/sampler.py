@@ -51,7 +51,7 @@ LONGEST = 1024
 # Their links are averaged in the end. They share a table of pairs, and nothing else.
 SAMPLERS = 3
 # Passes over text that is aligned with a trained model, whose counts are final.
-TRAINED = [RANDOM, *[IBM1] * 2, *[HMM] * 4, *[FERTILE] * 8, DECIDE]
+TRAINED = (RANDOM, *[IBM1] * 2, *[HMM] * 4, *[FERTILE] * 8, DECIDE)
 # Slots of the smallest table of pairs, and the fraction in use at which it is rebuilt.
 SLOTS, FULL = 2**16, 0.6
 # Parameters of Dirichlet priors, and the number of distances that the sum of jumps begins with.
@@ -158,11 +158,11 @@ class Sampler:
         self.model = self.model._replace(ratio=ratio)
 
 
-def align_with(model: Model, text: SentencePairs, seed: int) -> Int16s:
+def align_with(model: Model, text: SentencePairs, seed: int, passes: Sequence[int] = TRAINED) -> Int16s:
     """Align text with a trained model, which does not change; returns the links as `Sampler.run` does."""
     links = np.zeros((len(text.generated), SAMPLERS), np.int16)
     room = room_for(text)
-    for number, stage in enumerate(progress(TRAINED, "passes")):
+    for number, stage in enumerate(progress(passes, "passes")):
         # nothing is counted, so no pair gets a slot
         sample(model, text, links, room, Pass(stage, 1000 * seed + number, False), 0, 2**62)
     return links[:, -1].copy()

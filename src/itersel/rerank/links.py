@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.align.sampler import LONGEST, NumberedBitext, TrainedModel, align_with
-from itersel.align.sampler_kernels import SentencePairs
+from itersel.align.sampler_kernels import DECIDE, FERTILE, HMM, IBM1, RANDOM, SentencePairs
 from itersel.corpus.vocabulary import Side
 from itersel.rerank.link_kernels import grow_diag_final_and
 from itersel.rerank.words import ListWords
@@ -16,6 +16,10 @@ from itersel.storage.ragged import offsets_of, take_rows
 
 # The links of a sentence pair depend on nothing but its words, the models and this.
 SEED = 1
+# Fewer passes than `TRAINED`: there are many translations, and most of their words have few likely links. Of
+# 1,000 sentence pairs of the LibreOffice Help, F1 against aligning them together with the 12,000 pairs that
+# the models are of is 0.972 instead of 0.978, in 0.43 of the time.
+PASSES = (RANDOM, IBM1, HMM, FERTILE, FERTILE, DECIDE)
 
 
 class Links(NamedTuple):
@@ -34,7 +38,7 @@ def align_lists(words: ListWords, forward: TrainedModel, reverse: TrainedModel) 
     directions = []
     for sides, trained in ((bitext, forward), (bitext.turned(), reverse)):
         text = sides.renumbered(trained.given, trained.generated)
-        directions.append(align_with(trained.model, text, SEED))
+        directions.append(align_with(trained.model, text, SEED, PASSES))
     return Links(*grow_diag_final_and(source.offset, target.offset, *directions))
 
 
