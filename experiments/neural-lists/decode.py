@@ -313,7 +313,7 @@ class Decoder(NamedTuple):
         with contextlib.suppress(BrokenPipeError):
             print(json.dumps(sentences), file=self.process.stdin, flush=True)
         assert self.process.stdout is not None
-        if not (answer := self.process.stdout.readline().removesuffix("\n")):
+        if not (answer := self.process.stdout.readline()).endswith("\n"):
             why = f"pymarian has ended with exit status {self.process.wait()}"
             raise InputError(f"{why}; is there enough memory? Try fewer --jobs", self.log)
 
