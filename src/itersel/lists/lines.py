@@ -203,7 +203,10 @@ def _parse_fields(fields: Sequence[str]) -> _Parsed:
 
     score = score_field(fields, features)
     if not values and score < len(fields):
-        values.append((SCORE_FEATURE, parse_number(fields[score].strip())))
+        try:
+            values.append((SCORE_FEATURE, parse_number(fields[score].strip())))
+        except ValueError as error:
+            raise ValueError(f"{error}; a score is expected in field {score + 1}") from None
     return int(number[:20]), " ".join(split_words(fields[1])), values
 
 
