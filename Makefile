@@ -72,10 +72,10 @@ test-cluster: $(VENV)/installed-for-tests
 	  --durations=10 -k "$(CLUSTER_TESTS)" tests/cluster
 
 lint: $(VENV)/installed-for-lint
-	"$(BIN)"/ruff check src tests benchmarks packages docs/site
-	"$(BIN)"/ruff format --check src tests benchmarks packages docs/site
+	"$(BIN)"/ruff check src tests benchmarks packages experiments docs/site
+	"$(BIN)"/ruff format --check src tests benchmarks packages experiments docs/site
 	"$(BIN)"/mypy
-	"$(BIN)"/mypy docs/site/*.py
+	"$(BIN)"/mypy docs/site/*.py experiments/neural-lists/decode.py
 	"$(BIN)"/snakefmt --check Snakefile workflow
 	"$(BIN)"/snakemake --lint
 

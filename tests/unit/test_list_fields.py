@@ -7,7 +7,7 @@ from tests.text_grammars import write
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.lists.reading import read_lists
-from itersel.lists.rescoring import rescore, rescored_lines
+from itersel.lists.rescoring import first_texts, rescore, rescored_lines
 from itersel.tune.nbest import tune_nbest
 from itersel.vectors.weights import make_weights
 
@@ -18,6 +18,11 @@ FORMS = {
     "alignment": "0 ||| {} ||| 0-0 1-1 ||| lm={} tm= 1 {} ||| {}",
     "soft alignment": "0 ||| {} ||| 1 ||| lm={} tm= 1 {} ||| {}",
     "scores of words": "0 ||| {} ||| 0-0 ||| WordScores= -0.1 -0.2 ||| lm={} tm= 1 {} ||| {}",
+    # pymarian with a threshold for alignments that no link reaches
+    "no links": "0 ||| {} |||  ||| lm={} tm= 1 {} ||| {}",
+    "no links, scores of words": "0 ||| {} |||  ||| WordScores= -0.1 ||| lm={} tm= 1 {} ||| {}",
+    "soft alignment of several words": "0 ||| {} ||| 0.9,0.1 0.05,9.5e-1 ||| lm={} tm= 1 {} ||| {}",
+    "soft alignment, scores of words": "0 ||| {} ||| 1 ||| WordScores= 0.00000 ||| lm={} tm= 1 {} ||| {}",
 }
 ROWS = [("a b", -1, 2, -9), ("c", -3, 4, -8)]
 
@@ -59,10 +64,68 @@ def test_each_line_by_itself(tmp_path, line, found):
         assert set(read.names) == found | ({"y", "z"} if len(lines) > 1 else set())
 
 
-@pytest.mark.parametrize("field", ["0-0 1-1", "WordScores= -1 -2"])
-def test_lines_without_features(tmp_path, field):
-    with input_error("list:1:", 3):
-        read_lists([write(tmp_path / "list", f"0 ||| a ||| {field} ||| -1")])
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ("0-0 1-1", 3),
+        ("WordScores= -1 -2", 3),
+        ("0-0 ||| WordScores= -1", 4),
+        ("1 ||| WordScores= -1", 4),
+        (" ||| WordScores= -1", 4),
+    ],
+)
+def test_lines_without_features(tmp_path, fields, field):
+    with input_error("list:1:", field):
+        read_lists([write(tmp_path / "list", f"0 ||| a ||| {fields} ||| -1")])
+
+
+# What pymarian writes between translation and features, by its options: for the usual translation, and for an
+# empty one. Their scores are not normalised, or they are by length, where an empty translation has 0.
+MARIAN = {
+    "": ("", ""),
+    "--alignment hard": ("0-0 1-1 2-1 ||| ", "0-0 ||| "),
+    "--alignment 0.999": (" ||| ", "0-0 ||| "),
+    "--alignment soft": ("0.96,0.04,3e-05 0.5,0.25,0.25 ||| ", "1 ||| "),
+    "--word-scores": ("WordScores= -0.5 -0.25 ||| ", "WordScores= 0.00000 ||| "),
+    "--alignment hard --word-scores": (
+        "0-0 1-1 ||| WordScores= -0.5 -0.25 ||| ",
+        "0-0 ||| WordScores= 0.00000 ||| ",
+    ),
+    "--alignment 0.999 --word-scores": (
+        " ||| WordScores= -0.5 -0.25 ||| ",
+        "0-0 ||| WordScores= 0.00000 ||| ",
+    ),
+    "--alignment soft --word-scores": (
+        "0.96,0.04 0.5,0.5 ||| WordScores= -0.5 -0.25 ||| ",
+        "1 ||| WordScores= 0.00000 ||| ",
+    ),
+}
+
+
+@pytest.mark.parametrize("options", MARIAN)
+@pytest.mark.parametrize("normalize", [1, 3])
+def test_lists_of_marian(tmp_path, options, normalize):
+    """The empty translation may be the best, be all there is, and be in the list several times."""
+    before, before_empty = MARIAN[options]
+    empty = [f"||| {before_empty}F0= -0.5 ||| 0"] * 2
+    full = [
+        f"{text} ||| {before}F0= {score} ||| {score / normalize:g}"
+        for text, score in (("a", -3), ("b a", -6))
+    ]
+    lists = [[*empty, *full], [*full, *empty], empty]
+    lines = [f"{number} ||| {rest}" for number, one in enumerate(lists) for rest in one]
+    paths = [write(tmp_path / "list", *lines)]
+
+    read = read_lists(paths)
+    assert read.names == ["F0"]
+    assert first_texts(paths) == ["", "a", ""]
+    assert rescore(paths, {"F0": 1.0}) == ["", "", ""]
+    assert rescore(paths, {"F0": -1.0}) == ["b a", "b a", ""]
+    weights = make_weights({"F0": -1.0})
+    reordered = write(tmp_path / "reordered", *rescored_lines(read_lists(paths, has_lines=True), weights, 9))
+    assert read_lists([reordered]).names == ["F0"]
+    assert first_texts([reordered]) == ["b a", "b a", ""]
+    assert tune_nbest(paths, ["b a", "b a", "b"], quality="chrf").weights.to_dict()["F0"] < 0
 
 
 @pytest.mark.parametrize("names", [("tm",), ("tm_0", "tm_1", "tm_2"), ("tm_00",)])

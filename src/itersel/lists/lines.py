@@ -148,25 +148,31 @@ def features_field(fields: Sequence[str]) -> int:
 
     This depends on nothing but the line, so features are the same whichever lines are read together.
     """
-    given = fields[FEATURES].strip()
-    if not given or _has_names(given):
+    if _has_names(fields[FEATURES]):
         return FEATURES
-    words, further = split_words(given), range(FEATURES + 1, len(fields))
+    words, next_field = split_words(fields[FEATURES]), FEATURES + 1
 
-    if _is_number(words[0]):
-        # Features without names are followed by a score. A single number is Travatar's score, or a soft
-        # alignment, if what follows are features, or nothing.
-        is_alone = len(words) == 1 and len(fields) > FEATURES + 1
-        follows = fields[FEATURES + 1].strip() if is_alone else "0"
-        return FEATURES + 1 if not follows or _has_names(follows) else FEATURES
+    if not words or _is_number(words[0]):
+        # Features without names, or no features, are followed by a score. Nothing or a single number, before
+        # features or scores of words, is an alignment, or Travatar's score; so is a number before nothing.
+        follows = fields[next_field] if len(words) < 2 and len(fields) > next_field else "0"
+        if _has_names(follows) or (words and not follows.strip()):
+            return next_field
+        if not _has_word_scores(follows):
+            return FEATURES
 
     # an alignment or scores of words, as Marian writes them
+    further = range(next_field, len(fields))
     return next((place for place in further if _has_names(fields[place])), FEATURES)
 
 
 def _has_names(field: str) -> bool:
     """Return whether a field has features with names."""
-    return _NAMED.search(field) is not None and not field.lstrip().startswith(WORD_SCORES)
+    return _NAMED.search(field) is not None and not _has_word_scores(field)
+
+
+def _has_word_scores(field: str) -> bool:
+    return field.lstrip().startswith(WORD_SCORES)
 
 
 def _is_number(word: str) -> bool:
@@ -188,8 +194,9 @@ def _parse_fields(fields: Sequence[str]) -> _Parsed:
     if not (number.isascii() and number.isdigit()):
         raise ValueError(f"'{number}' is not a sentence number; sentences are numbered from 0")
     features = features_field(fields)
-    if fields[features].lstrip().startswith(WORD_SCORES):
-        raise ValueError(f"has scores of words in field {features + 1}, but no features behind them")
+    for place in (features, features + 1):
+        if place < len(fields) and _has_word_scores(fields[place]):
+            raise ValueError(f"has scores of words in field {place + 1}, but no features behind them")
     try:
         values = _parse_features(split_words(fields[features]))
     except ValueError as error:
@@ -198,7 +205,10 @@ def _parse_fields(fields: Sequence[str]) -> _Parsed:
     place = score_field(fields, features)
     given = fields[place].strip() if place < len(fields) else ""
     if not values and place < len(fields):
-        values.append((SCORE_FEATURE, parse_number(given)))
+        try:
+            values.append((SCORE_FEATURE, parse_number(given)))
+        except ValueError as error:
+            raise ValueError(f"{error}; a score is expected in field {place + 1}") from None
     return int(number[:20]), " ".join(split_words(fields[1])), values, _score(given)
 
 

@@ -1,0 +1,236 @@
+"""The experiment with lists of a neural system, with another program in the place of its decoder."""
+
+import importlib.util
+import json
+import os
+import struct
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from tests.refusals import check_facts, input_error
+
+from itersel.storage.files import read_lines, write_lines
+
+SENTENCES = {"dev": 4, "devtest": 5, "test": 6, "train": 11}
+
+# Ends at the sentence in the file "last"; otherwise, two translations of each sentence.
+DECODER = f"""#!{sys.executable}
+import json, os, sys
+from pathlib import Path
+last = Path("last").read_text() if Path("last").exists() else None
+for request in sys.stdin:
+    sentences = json.loads(request)
+    if last in sentences:
+        sys.exit(3)
+    with open("requests", "a") as stream:
+        stream.writelines(sentence + "\\n" for sentence in sentences)
+    lists = [f"{{n}} ||| {{end}} {{s}} ||| F0= -1 ||| -1" for n, s in enumerate(sentences) for end in "ab"]
+    print(json.dumps(lists), flush=True)
+"""
+
+
+@pytest.fixture
+def script(root):
+    specification = importlib.util.spec_from_file_location(
+        "decode", root / "experiments/neural-lists/decode.py"
+    )
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def write_text(folder, pairs):
+    for side, lines in zip(("source", "target"), zip(*pairs, strict=True), strict=True):
+        write_lines(folder / "help" / f"{side}.gz", lines)
+    write_lines(folder / "help" / "statistics.json", ["{}"])
+
+
+@pytest.fixture
+def decode(script, tmp_path, monkeypatch):
+    """Return a function that runs the script in a folder in which all is made but the lists."""
+    monkeypatch.setattr(script, "HELD_OUT", {split: SENTENCES[split] for split in script.HELD_OUT})
+    monkeypatch.setattr(script, "CHUNK", 3)
+    folder = tmp_path / "lists"
+    write_text(
+        folder, [(f"Frase {number}", f"Sentence {number}") for number in range(sum(SENTENCES.values()))]
+    )
+    for name in script.MODEL_FILES.values():
+        write_lines(folder / "model" / name, [""])
+    write_lines(folder / "environment" / "installed.txt", [""])
+    python = folder / "environment/bin/python"
+    write_lines(python, [DECODER])
+    python.chmod(0o755)
+
+    def run(*options):
+        monkeypatch.setattr(sys, "argv", ["decode.py", "--output", str(folder), *options])
+        script.main()
+
+    run.folder = folder
+    return run
+
+
+def check_split(folder, split, sentences):
+    """Check that the files of a split have its sentences, all of them once and in order."""
+    source, target, lists = (
+        read_lines(folder / f"{split}.{name}.gz") for name in ("source", "target", "nbest")
+    )
+    assert source == read_lines(folder / "text" / f"{split}.source.gz")[:sentences]
+    assert target == [line.replace("Frase", "Sentence") for line in source]
+    made = [f"{n} ||| {end} {s} ||| F0= -1 ||| -1" for n, s in enumerate(source) for end in "ab"]
+    assert lists == made
+    assert len(source) == sentences
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_stopped_and_continued(decode, capsys, jobs):
+    """Nothing is lost, written twice or translated again, and a split appears as a whole."""
+    folder = decode.folder
+    decode("--train", "1")
+    last = read_lines(folder / "text/train.source.gz")[7]
+    (folder / "model/last").write_text(last)
+    with pytest.raises(SystemExit) as ended:
+        decode("--jobs", jobs)
+    check_facts(str(ended.value), "decoder-", ".log:", 3)
+    check_split(folder, "train", 1)
+
+    (folder / "model/last").unlink()
+    decode("--jobs", jobs)
+    for split, sentences in SENTENCES.items():
+        check_split(folder, split, sentences)
+    requests = read_lines(folder / "model/requests")
+    assert len(requests) == len(set(requests)) == sum(SENTENCES.values())
+    assert "\n" not in str(ended.value)
+
+
+def test_part_of_train(decode):
+    """What is there already is neither translated nor written again."""
+    decode("--train", "5")
+    check_split(decode.folder, "train", 5)
+    written = (decode.folder / "dev.nbest.gz").stat().st_ino
+    decode("--train", "8")
+    check_split(decode.folder, "train", 8)
+    count = len(read_lines(decode.folder / "model/requests"))
+    decode("--train", "7")
+    check_split(decode.folder, "train", 7)
+    assert len(read_lines(decode.folder / "model/requests")) == count
+    assert (decode.folder / "dev.nbest.gz").stat().st_ino == written
+
+
+def test_another_beam(decode):
+    decode("--train", "1")
+    with pytest.raises(SystemExit) as ended:
+        decode("--train", "1", "--beam", "30")
+    check_facts(str(ended.value), "settings.json:", 12, 30)
+
+
+@pytest.mark.parametrize("answer", [["0 ||| a"], ["0 ||| a", "1 ||| b", "2 ||| c", "3 ||| d"], []])
+def test_sentences_without_translation(decode, answer):
+    python = decode.folder / "environment/bin/python"
+    text = python.read_text().replace("print(json.dumps(lists)", f"print(json.dumps({answer!r})")
+    python.write_text(text)
+    with pytest.raises(SystemExit) as ended:
+        decode()
+    check_facts(str(ended.value), "decoder-0.log:")
+    assert not (decode.folder / "dev.nbest.gz").exists()
+
+
+def test_missing_parts(decode):
+    """A package without the model, and a Python that does not exist."""
+    (decode.folder / "model/model.npz").unlink()
+    with pytest.raises(SystemExit) as ended:
+        decode()
+    check_facts(str(ended.value), "environment:", "*.alphas.bin")
+    (decode.folder / "environment/installed.txt").unlink()
+    with pytest.raises(SystemExit) as ended:
+        decode("--python", "no-python")
+    check_facts(str(ended.value), "no-python")
+
+
+def test_splits(script, tmp_path, monkeypatch):
+    """No sentence is in two splits or twice in one, and their order in the download does not matter."""
+    monkeypatch.setattr(script, "HELD_OUT", {"dev": 5, "devtest": 5, "test": 5})
+    sources = [f"{word} {number}." for number in range(20) for word in ("Uma", "uma", "UMA", "outra")]
+    pairs = [(source, f"{text} {source[-2]}") for source in sources for text in ("one", "ONE", "another")]
+    pairs += [("a " * 200, "too long"), ("b", "much longer " * 20), ("", "empty")]
+    found = []
+    for name, order in ("a", pairs), ("b", pairs[::-1]):
+        write_text(tmp_path / name, order)
+        script.make_texts(tmp_path / name / "text", tmp_path / name / "help")
+        paths = sorted((tmp_path / name / "text").iterdir())
+        found.append({path.name: read_lines(path) for path in paths})
+
+    assert found[0] == found[1]
+    texts = found[0]
+    lowered = [line.lower() for name, lines in texts.items() if "source" in name for line in lines]
+    assert sorted(lowered) == sorted({source.lower() for source in sources})
+    for split in ("dev", "devtest", "test", "train"):
+        both = zip(texts[f"{split}.source.gz"], texts[f"{split}.target.gz"], strict=True)
+        assert set(both) <= set(pairs)
+        assert len(texts[f"{split}.source.gz"]) == (25 if split == "train" else 5)
+
+
+def model(*tensors):
+    """Return a binary model of tensors: name, type, shape, content."""
+    names = [name.encode() + b"\0" for name, *_ in tensors]
+    parts = [struct.pack("<2Q", 1, len(tensors))]
+    parts += [
+        struct.pack("<4Q", len(name), kind, len(shape), len(content))
+        for name, (_, kind, shape, content) in zip(names, tensors, strict=True)
+    ]
+    parts += names
+    parts += [struct.pack(f"<{len(shape)}i", *shape) for _, _, shape, _ in tensors]
+    return b"".join([*parts, struct.pack("<Q", 3), b"???", *(content for *_, content in tensors)])
+
+
+SCALED = struct.pack("<6bf", 2, 4, 6, -8, 10, -12, 2.0) + bytes(200)
+MODEL = model(
+    ("Wemb", 0x4101, (3, 2), SCALED),
+    ("W", 0x4101, (3, 2), SCALED),
+    ("W_QuantMultA", 0x4101, (1, 1), struct.pack("<f", 3)),
+    ("b", 0x0404, (1, 2), struct.pack("<2f", 0.5, -1.5) + bytes(8)),
+    ("b_QuantMultA", 0x0404, (1, 1), struct.pack("<f", 3)),
+    ("special:model.yml", 0x0101, (4,), b"a: b"),
+)
+
+
+def test_model(script, tmp_path):
+    (tmp_path / "model").write_bytes(MODEL)
+    found = script.read_model(tmp_path / "model")
+    expected = {
+        "Wemb": np.array([[1, 2], [3, -4], [5, -6]], np.float32),
+        # column by column
+        "W": np.array([[1, -4], [2, 5], [3, -6]], np.float32),
+        "b": np.array([[0.5, -1.5]], np.float32),
+        "special:model.yml": np.frombuffer(b"a: b", np.int8),
+    }
+    assert found.keys() == expected.keys()
+    for name, values in expected.items():
+        assert found[name].dtype == values.dtype
+        assert found[name].tolist() == values.tolist()
+
+
+def test_damaged_models(script, tmp_path):
+    path = tmp_path / "model"
+    # the last tensor needs all of its bytes
+    for size in range(len(MODEL)):
+        path.write_bytes(MODEL[:size])
+        with input_error(path):
+            script.read_model(path)
+    path.write_bytes(model(("W", 0x0808, (1, 1), bytes(8))))
+    with input_error(path):
+        script.read_model(path)
+
+
+def test_protocol(root, tmp_path):
+    """The program in the environment answers each line with a line; neither has characters beyond ASCII."""
+    stand_in = "def Translator(options): return Made(lambda given: [options, *given])"
+    lines = ["from collections import namedtuple", "Made = namedtuple('Made', 'translate')", stand_in]
+    write_lines(tmp_path / "pymarian.py", lines)
+    program = root / "experiments/neural-lists/translate.py"
+    given, asked = [["é", "b"], ["\u2028"]], [sys.executable, program, "--options x"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    requests = "".join(json.dumps(one) + "\n" for one in given).encode("ascii")
+    made = subprocess.run(asked, input=requests, stdout=subprocess.PIPE, check=True, env=environment).stdout
+    assert [json.loads(line) for line in made.splitlines()] == [["--options x", *one] for one in given]
