@@ -177,6 +177,12 @@ def _make_shards() -> None:
     itersel(f"{CUT} --source source.txt --target target.txt --output shards")
     itersel("step shard --nbest nbest.txt nbest.json --target target.txt --output listed")
     itersel(f"{step('step lists', language='en')} --folder listed --number 0 --output listed.h5")
+    itersel(f"{CUT} --nbest nbest.txt nbest.json --source source.txt --target target.txt --output sourced")
+    itersel(f"{step('step words', tokenized=True)} --source source.txt --target target.txt --output words")
+    itersel(
+        "step text-models --words words --alignment forward.txt reverse.txt --target target.txt "
+        "--leave-out sourced --fold 0/2 --output models"
+    )
     for part, name in (("shards/0", "shard.h5"), ("shards/1", "shard1.h5")):
         texts = f"--input {part}.source.gz --reference {part}.target.gz --leave-one-out {part}.ids"
         itersel(f"grammar extract --index index {texts} --output {name}")

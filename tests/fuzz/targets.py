@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 from tests.fuzz.corpus import CUT, LANGUAGES, PATH, PERCEPTRON, SELECT_9, SYSTEM, mix
 from tests.steps import step
 
+from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+
 DAMAGED, RESEALED, CHANGED = "damaged", "resealed", "changed"
 # Ways to damage files; `cases` maps them to modules.
 HDF5, ARRAYS, TEXT, PACKED, JSON, YAML = "hdf5", "arrays", "text", "packed", "json", "yaml"
@@ -91,6 +93,9 @@ def _table(**files: list[str]) -> str:
     return f"{step('step table', test_sets={'test': test_set}, trials=50)} {_TABLES}"
 
 
+# All features of the text of lists; the models of word alignment follow.
+_FEATURES = step("step lists", dense=[*TEXT_FEATURES], templates=[*TEXT_TEMPLATES])
+_FEATURES += " --folder sourced --number 0 --models models --output out.h5 --aligner"
 _DETOKENIZE = "detokenize --input target.txt --output out"
 TARGETS = {
     "shard": _target(
@@ -205,10 +210,13 @@ TARGETS = {
         "align --forward forward.txt --reverse FILE --output out",
         "align --forward FILE --reverse reverse.txt --symmetrization union --output out",
         f"{_PREPARE} --tokenized --source source.txt --target target.txt --alignment FILE",
+        "step text-models --words words --alignment FILE reverse.txt --output out",
     ),
     "alignment-model": _target(
         "forward.model reverse.model",
         "align --source source.txt --target target.txt --model FILE --output out",
+        f"{_FEATURES} FILE reverse.model",
+        f"{_FEATURES} forward.model FILE",
     ),
     "source-text": _target(
         "source.txt raw.source",
@@ -218,6 +226,8 @@ TARGETS = {
         "grammar index --source FILE --target target.txt --alignment alignment.txt --output out",
         "grammar extract --index index --input FILE --output out.h5",
         f"{CUT} --source FILE --target target.txt --output out",
+        f"{CUT} --nbest nbest.txt --source FILE --target target.txt --output out",
+        "step words --source source.txt FILE --target target.txt target.txt --output out",
         "lm score --model lm.bin --input FILE --output out",
         "translate --system system --input FILE --output out",
         "export cdec --system system.bundle --input FILE --arpa lm.arpa --output out",
@@ -264,6 +274,17 @@ TARGETS = {
         "grammar extract --index index --input shards/0.source.gz --reference shards/0.target.gz "
         "--leave-one-out shards/0.ids --output out.h5",
         also=("shards/", "shards: "),
+    ),
+    "text-models": _target(
+        "models/lexicon.h5", f"{_FEATURES} forward.model reverse.model", also=("sourced",)
+    ),
+    "text-language-model": _target(
+        "models/lm.bin", f"{_FEATURES} forward.model reverse.model", also=("sourced",)
+    ),
+    "words": _target(
+        "words/source.gz words/target.gz",
+        "step text-models --words words --alignment forward.txt reverse.txt --output out",
+        also=("forward.txt", "reverse.txt"),
     ),
     "declaration-lists": _target(
         "listed/shards.tsv", "step lists --folder listed --number 0 --output out.h5", also=("listed/",)

@@ -251,7 +251,8 @@ def test_declarations_of_sections_stay():
 
 
 def test_docstrings_show_defaults():
-    assert "Online, default: AdaGrad()" in documented(Declared).__doc__
+    assert "learners.Online\n" in documented(Declared).__doc__
+    assert "mixing : Mixing, default: Selection()" in MixSettings.__doc__
     assert "threads : int, default: 1" in Declared.__doc__
     assert "name : str\n" in Declared.__doc__
 

@@ -7,6 +7,7 @@ import ast
 import re
 
 import pytest
+from tests.limited import limited
 
 
 def layers(root):
@@ -117,6 +118,13 @@ def test_planning_loads_no_kernels(root):
         new = needs[name] - why.keys()
         why |= dict.fromkeys(new, name)
         waiting += new
+
+
+def test_declarations_load_no_learners():
+    """Steps declare their settings when they start; what uses a learner imports its module."""
+    code = "import sys, itersel.config.steps; print(*sys.modules)"
+    loaded = limited(program=["-c", code]).stdout.split()
+    assert [name for name in loaded if name.startswith(("itersel.learn.", "itersel.tune."))] == []
 
 
 def test_logarithms_are_the_same_on_all_processors(root):

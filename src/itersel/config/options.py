@@ -155,11 +155,17 @@ def documented(kind: type[T]) -> type[T]:
 
 
 def _shown_default(item: Field[Any]) -> str:
-    """Return what follows the type of a key in a docstring; nothing for a key that must be given."""
+    """Return what follows the type of a key in a docstring; nothing for a key that must be given.
+
+    A function that makes the default, such as a learner, imports its module, which takes time; the
+    explanation names such a default.
+    """
     if is_required(item):
         return ""
     if item.default_factory is MISSING:
         return f", default: {item.default!r}"
+    if not isinstance(item.default_factory, type):
+        return ""
     made = item.default_factory()
     return f", default: {type(made).__name__}()" if is_dataclass(made) else f", default: {made!r}"
 

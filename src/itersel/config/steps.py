@@ -37,7 +37,9 @@ class LearningSettings(FeatureSettings):
 
     k_best: int = option_of(KBestSettings, "k_best")
     seed: int = seed_option("Random seed for pairs: pro.")
-    learner: Online = section(default_learner, "How the shard learns from its sentences.", forms=LEARNERS)
+    learner: Online = section(
+        default_learner, "How the shard learns from its sentences; by default with adagrad.", forms=LEARNERS
+    )
     epoch: int = option(
         "Number of the epoch, from 1, which is recorded and determines the seed of pairs and the position in "
         "schedules.",
@@ -112,7 +114,11 @@ class MixSettings:
 class TuneSettings:
     """How weights are tuned on the lists or forests of all shards and iterations so far."""
 
-    tuner: Batch = section(lambda: TUNERS["kbest-mira"](), "What tunes the weights.", forms=HELD_OUT_TUNERS)
+    tuner: Batch = section(
+        lambda: TUNERS["kbest-mira"](),
+        "What tunes the weights; by default kbest-mira.",
+        forms=HELD_OUT_TUNERS,
+    )
     shards: int = option("Number of shards with lists.", 1, minimum=1)
     iteration: int = option_of(IterationSearch, "iteration")
     seed: int = seed_option("Random seed.")

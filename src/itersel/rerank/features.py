@@ -71,10 +71,8 @@ class TextFeatureAdder:
         Raises
         ------
         InputError
-            If the lists have features of these names already, or another number of sentences.
+            If the lists have features of these names already.
         """
-        if len(sources) != table.sentence_count:
-            raise InputError(f"the source has {len(sources)} lines for {table.sentence_count} sentences")
         words = list_words(table.offset, sources, table.text.to_list(), self._preparation)
         links = align_lists(words, *self._aligners()) if self._has_links else no_links(words)
 
