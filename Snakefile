@@ -58,7 +58,9 @@ rule all:
                 list(EXPANDED_CONFIG.experiments), f"{stage}/{name}"
             )
         ],
-        resources=FILES.experiments(TRANSLATING, "best/resources.json"),
+        resources=FILES.experiments(
+            list(EXPANDED_CONFIG.experiments), "best/resources.json"
+        ),
         selections=FILES.experiments(EPOCHS.selecting, "selection.txt"),
         paper=multiext(f"{RESULTS}/report/table", ".tex", ".md"),
         page=f"{RESULTS}/report/index.html",

@@ -102,25 +102,50 @@ use rule choose_epoch as choose_epoch_for_test_set with:
     localrule: SCORES_LOCALLY
 
 
-# For `itersel translate`.
-rule describe_resources:
-    """takes no time"""
-    input:
-        model=FILES.model,
-        index=FILES.index,
-        preparation=FILES.preparation,
-        recaser=FILES.recaser,
-    output:
-        f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
-    log:
-        f"{LOGS}/resources/{{experiment}}.log",
-    localrule: True
-    conda:
-        "../../envs/itersel.yaml"
-    params:
-        settings=TABLES.resource_settings,
-        code=step_digest("step resources"),
-    shell:
-        "itersel step resources --model {input.model:q} --index {input.index:q}"
-        " --preparation {input.preparation:q} --recaser {input.recaser:q}"
-        " --settings {params.settings:q} --output {output:q} &> {log:q}"
+if HAS_LISTS:
+
+    # For `itersel rescore --system`.
+    rule describe_reranker:
+        """takes no time"""
+        input:
+            lists=LIST_TEXTS.learned_lists,
+            aligners=TEXT_FEATURES.aligners_of_system,
+            models=TEXT_FEATURES.models_of_system,
+        output:
+            f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
+        log:
+            f"{LOGS}/resources/{{experiment}}.log",
+        localrule: True
+        conda:
+            "../../envs/itersel.yaml"
+        params:
+            settings=LIST_TEXTS.reranker_settings,
+            code=step_digest("step reranker"),
+        shell:
+            "itersel step reranker --lists {input.lists:q} --aligner {input.aligners:q} --models {input.models:q}"
+            " --settings {params.settings:q} --output {output:q} &> {log:q}"
+
+else:
+
+    # For `itersel translate`.
+    rule describe_resources:
+        """takes no time"""
+        input:
+            model=FILES.model,
+            index=FILES.index,
+            preparation=FILES.preparation,
+            recaser=FILES.recaser,
+        output:
+            f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
+        log:
+            f"{LOGS}/resources/{{experiment}}.log",
+        localrule: True
+        conda:
+            "../../envs/itersel.yaml"
+        params:
+            settings=TABLES.resource_settings,
+            code=step_digest("step resources"),
+        shell:
+            "itersel step resources --model {input.model:q} --index {input.index:q}"
+            " --preparation {input.preparation:q} --recaser {input.recaser:q}"
+            " --settings {params.settings:q} --output {output:q} &> {log:q}"

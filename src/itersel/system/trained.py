@@ -29,7 +29,7 @@ from itersel.results import WEIGHTS
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.formats import Array, FileFormat
 from itersel.storage.json_files import as_content, from_content
-from itersel.system.resources import TranslationSettings, read_resources
+from itersel.system.resources import Resources, TranslationSettings, translator_resources
 from itersel.vectors import weights as weight_file
 
 # of bundles
@@ -51,10 +51,17 @@ class TrainedSystem:
 
 
 def load_system(path: FilePath) -> TrainedSystem:
-    """Load a system from a folder ``experiments/NAME/best`` of a run, or from a bundle."""
+    """Load a system from a folder ``experiments/NAME/best`` of a run, or from a bundle.
+
+    Raises an InputError for a reranker, which `itersel.system.loading` loads.
+    """
     if not os.path.isdir(path):
         return read_bundle(path)
-    resources = read_resources(path)
+    return load_translator(path, translator_resources(path))
+
+
+def load_translator(path: FilePath, resources: Resources) -> TrainedSystem:
+    """Load the system in a folder, given its description."""
     return TrainedSystem(
         grammar_index.load_index(resources.index),
         binary.load_model(resources.model),
