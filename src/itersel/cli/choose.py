@@ -153,5 +153,5 @@ def _reranker(options: argparse.Namespace) -> None:
     from itersel.system.resources import write_reranker
 
     settings = read_settings(RerankerSettings, options.settings)
-    learned = read_lines(DeclaredFolder(options.lists).checked(DENSE_NAMES))
-    write_reranker(options.output, settings, learned, options.aligner, options.models)
+    trained_with = read_lines(DeclaredFolder(options.lists).checked(DENSE_NAMES))
+    write_reranker(options.output, settings, trained_with, options.aligner, options.models)

@@ -205,7 +205,7 @@ def _add_rescore(parser: argparse.ArgumentParser) -> None:
     add_options(chosen, {"--weights FILE": "weights: text 'name value', .h5, .json or .ini (Moses)"})
     first = "write the first translation of each sentence in the files, as the decoder ranked them"
     add_options(chosen, {"--first": first}, action="store_true")
-    system = "folder of a system that was trained on lists, such as experiments/NAME/best in a run"
+    system = "system that was trained on lists: its folder, such as experiments/NAME/best, or a bundle"
     add_options(chosen, {"--system PATH": system})
     source = "source of the lists, one sentence per line, for a system with features of text"
     add_options(parser, {"--source FILE": source})

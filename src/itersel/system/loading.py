@@ -1,17 +1,22 @@
-"""Load trained systems by naming a folder or a bundle: translators and rerankers."""
+"""Trained systems of either kind, translators and rerankers, in folders and bundles."""
 
 from __future__ import annotations
 
 import os
 
 from itersel.errors import FilePath, InputError
+from itersel.storage.arrayfile import kind_of
+from itersel.system.bundles import RERANKER, TRANSLATOR
 from itersel.system.reranker import Reranker, load_reranker
+from itersel.system.reranker_bundle import read_reranker_bundle, write_reranker_bundle
 from itersel.system.resources import RerankerResources, read_resources
-from itersel.system.trained import TrainedSystem, load_translator, read_bundle
+from itersel.system.trained import TrainedSystem, load_translator, read_bundle, write_bundle
 
 
-def load_system(path: FilePath) -> TrainedSystem | Reranker:
-    """Load a system of either kind from a folder ``experiments/NAME/best`` of a run, or from a bundle."""
+def load_any(path: FilePath) -> TrainedSystem | Reranker:
+    """Load a system from a folder ``experiments/NAME/best`` of a run, or from a bundle."""
+    if os.path.isfile(path) and kind_of(path, TRANSLATOR) == RERANKER:
+        return read_reranker_bundle(path)
     if not os.path.isdir(path):
         return read_bundle(path)
     resources = read_resources(path)
@@ -22,7 +27,18 @@ def load_system(path: FilePath) -> TrainedSystem | Reranker:
 
 def find_reranker(path: FilePath) -> Reranker:
     """Load a system that reranks lists; an InputError for one that translates."""
-    system = load_system(path)
-    if not isinstance(system, Reranker):
-        raise InputError("is a system that translates; use itersel translate", path)
-    return system
+    if os.path.isdir(path):
+        resources = read_resources(path)
+        if isinstance(resources, RerankerResources):
+            return load_reranker(path, resources)
+    elif kind_of(path, RERANKER) != TRANSLATOR:
+        return read_reranker_bundle(path)
+    raise InputError("is a system that translates; use itersel translate", path)
+
+
+def bundle(path: FilePath, system: TrainedSystem | Reranker) -> None:
+    """Write a system to one file, atomically."""
+    if isinstance(system, Reranker):
+        write_reranker_bundle(path, system)
+    else:
+        write_bundle(path, system)

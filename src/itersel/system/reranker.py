@@ -77,9 +77,9 @@ class Reranker:
 
     def _check_names(self, names: Sequence[str], path: FilePath) -> None:
         """Raise an InputError if lists lack a dense feature that has a weight."""
-        learned = self.settings.learned
-        weights = find_named(self.weights, learned).tolist()
-        for name, weight in zip(learned, weights, strict=True):
+        trained_with = self.settings.trained_with
+        weights = find_named(self.weights, trained_with).tolist()
+        for name, weight in zip(trained_with, weights, strict=True):
             if weight and name not in names:
                 why = "which the system was trained with; use lists of the same decoder"
                 raise InputError(f"has no feature '{name}', {why}", path)

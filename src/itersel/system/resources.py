@@ -64,7 +64,7 @@ class RerankingSettings:
     """How a system reranks lists: how it reads them, and what it adds to them."""
 
     features: str
-    learned: tuple[str, ...]  # the dense features of the lists that it was trained on
+    trained_with: tuple[str, ...]  # the dense features of the lists that it was trained on
     dense: tuple[str, ...]  # which features are dense; empty: see `itersel.lists.dense.find_dense`
     lists: GivenListSettings
 
@@ -94,7 +94,7 @@ class RerankerResources(RerankingSettings):
 
     def reranking(self) -> RerankingSettings:
         """Return the settings without the files."""
-        return RerankingSettings(self.features, self.learned, self.dense, self.lists)
+        return RerankingSettings(self.features, self.trained_with, self.dense, self.lists)
 
 
 def write_resources(path: FilePath, settings: ResourceSettings, files: Mapping[str, str]) -> None:
@@ -110,18 +110,18 @@ def write_resources(path: FilePath, settings: ResourceSettings, files: Mapping[s
 def write_reranker(
     path: FilePath,
     settings: RerankerSettings,
-    learned: Sequence[str],
+    trained_with: Sequence[str],
     aligners: Sequence[str],
     models: str | None,
 ) -> None:
     """Write the description of a reranker, so that all its files can be moved together.
 
-    `learned` are the dense features of the lists that it was trained on; see `RerankerResources`.
+    `trained_with` are the dense features of the lists that it was trained on; see `RerankerResources`.
     """
     folder = Path(path).parent
     resources = RerankerResources(
         settings.features,
-        tuple(learned),
+        tuple(trained_with),
         settings.dense,
         settings.lists,
         tuple(os.path.relpath(file, folder) for file in aligners),
@@ -162,8 +162,13 @@ def translator_resources(folder: FilePath) -> Resources:
     """Read the description of a system that translates; see `read_resources`."""
     found = read_resources(folder)
     if isinstance(found, RerankerResources):
-        raise InputError("reranks n-best lists; use itersel rescore --system", folder)
+        raise no_translator(folder)
     return found
+
+
+def no_translator(path: FilePath) -> InputError:
+    """Return the error for a reranker where a translator is expected."""
+    return InputError("reranks n-best lists; use itersel rescore --system", path)
 
 
 def _resolved(name: str, file: str, path: Path) -> str:
