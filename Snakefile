@@ -23,6 +23,7 @@ if HAS_LISTS:
 
     include: "workflow/rules/text_features.smk"
     include: "workflow/rules/nbest.smk"
+    include: "workflow/rules/reranker.smk"
 
 else:
 
@@ -30,6 +31,7 @@ else:
     include: "workflow/rules/align.smk"
     include: "workflow/rules/lm.smk"
     include: "workflow/rules/grammar.smk"
+    include: "workflow/rules/translator.smk"
 
 
 include: "workflow/rules/list.smk"

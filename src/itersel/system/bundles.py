@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, starmap
 from typing import Any
 
 from numpy.typing import NDArray
@@ -14,30 +15,28 @@ from itersel.storage.formats import Array, Arrays, FileFormat
 TRANSLATOR, RERANKER = "bundle", "reranker-bundle"
 
 
-def bundle_format(
-    kind: str, layout: int, parts: Mapping[str, FileFormat], more: Mapping[str, Array] | None = None
-) -> FileFormat:
-    """Return the format of bundles with these parts, given the number of their layout, and further arrays."""
-    arrays: dict[str, Array] = {}
+def version_of(layout: int, parts: Mapping[str, FileFormat]) -> int:
+    """Return a number that changes with the layout of any part: three digits for each."""
     version = layout
-    for name, part in parts.items():
-        arrays |= _declarations(name, part)
-        # changes with the layout of any part: three digits for each
+    for part in parts.values():
         version = 1000 * version + part.version
-    return FileFormat(kind, version, ("itersel bundle",), {**arrays, **(more or {})})
+    return version
 
 
-def _declarations(part: str, format: FileFormat) -> dict[str, Array]:
-    """Return the arrays of a part; names are prefixed because parts do not share sizes."""
+def declarations(parts: Mapping[str, FileFormat]) -> dict[str, Array]:
+    """Return the arrays of all parts, by the names that they have in a bundle."""
+    return dict(chain.from_iterable(starmap(_declarations, parts.items())))
+
+
+def _declarations(part: str, format: FileFormat) -> Iterator[tuple[str, Array]]:
+    """Yield the arrays of a part; names are prefixed because parts do not share sizes."""
 
     def named(size: str | int | None) -> Any:
         return f"{part}/{size}" if isinstance(size, str) else size
 
-    found = {}
     for name, array in format.arrays.items():
         names = {key: named(getattr(array, key)) for key in ("below", "into", "text")}
-        found[named(name)] = replace(array, shape=tuple(map(named, array.shape)), **names)
-    return found
+        yield named(name), replace(array, shape=tuple(map(named, array.shape)), **names)
 
 
 def joined(parts: Mapping[str, Arrays]) -> dict[str, NDArray[Any]]:

@@ -14,8 +14,9 @@ from itersel.lm import binary
 from itersel.rerank import lexicon
 from itersel.rerank.models import TextModels
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
+from itersel.storage.formats import FileFormat
 from itersel.storage.json_files import as_content, from_content
-from itersel.system.bundles import RERANKER, bundle_format, joined, part_of
+from itersel.system.bundles import RERANKER, declarations, joined, part_of, version_of
 from itersel.system.reranker import Reranker
 from itersel.system.resources import RerankingSettings
 from itersel.vectors import weights as weight_file
@@ -28,7 +29,7 @@ _PARTS = {
     "lexicon": lexicon.FORMAT,
     "model": binary.FORMAT,
 }
-FORMAT = bundle_format(RERANKER, _LAYOUT, _PARTS)
+FORMAT = FileFormat(RERANKER, version_of(_LAYOUT, _PARTS), ("itersel bundle",), declarations(_PARTS))
 _WEIGHTS = {name: array for name, array in FORMAT.arrays.items() if name.startswith("weights/")}
 _WITHOUT_MODELS = replace(FORMAT, arrays=_WEIGHTS)
 

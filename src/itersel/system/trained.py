@@ -23,9 +23,9 @@ from itersel.grammar import index as grammar_index
 from itersel.lm import binary
 from itersel.results import WEIGHTS
 from itersel.storage.arrayfile import DAMAGED, kind_of, map_arrays, write_arrays
-from itersel.storage.formats import Array
+from itersel.storage.formats import Array, FileFormat
 from itersel.storage.json_files import as_content, from_content
-from itersel.system.bundles import RERANKER, TRANSLATOR, bundle_format, joined, part_of
+from itersel.system.bundles import RERANKER, TRANSLATOR, declarations, joined, part_of, version_of
 from itersel.system.resources import Resources, TranslationSettings, no_translator, translator_resources
 from itersel.vectors import weights as weight_file
 
@@ -69,8 +69,11 @@ def load_translator(path: FilePath, resources: Resources) -> TrainedSystem:
     )
 
 
-FORMAT = bundle_format(
-    TRANSLATOR, _LAYOUT, _PARTS, {text: Array("|u1", (f"bytes of {text}",)) for text in _TEXTS}
+FORMAT = FileFormat(
+    TRANSLATOR,
+    version_of(_LAYOUT, _PARTS),
+    ("itersel bundle",),
+    {**declarations(_PARTS), **{text: Array("|u1", (f"bytes of {text}",)) for text in _TEXTS}},
 )
 
 
