@@ -87,7 +87,9 @@ def make_reranker(folder: Path, features: str = "all", **how: Any) -> Path:
 def write_models(folder: Path, how: dict[str, Any]) -> Sequence[object]:
     """Write the models of features of text; returns the options that name them."""
     texts = ["--source", folder / "source.gz", "--target", folder / "target.gz"]
-    languages = {"source_language": how["source_language"], "target_language": how["language"]}
+    languages: dict[str, Any] = {"tokenized": True}
+    if "language" in how:
+        languages = {"source_language": how["source_language"], "target_language": how["language"]}
     itersel("step", "words", *texts, *settings(**languages), "--output", folder / "words")
     aligners = []
     for direction in ("forward", "reverse"):

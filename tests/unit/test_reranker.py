@@ -64,6 +64,8 @@ def rescore(run, system, output, *options):
         ("dense", {}),
         ("all", LANGUAGES),
         ("dense", ALL_TEXT),
+        # of tokenised text
+        ("all", {name: value for name, value in ALL_TEXT.items() if name not in LANGUAGES}),
         ("all", {**LANGUAGES, "dense": ["rank", "agreement", "length"]}),
         ("all", {**LANGUAGES, "templates": ["Ngram2", "Lex"]}),
     ],

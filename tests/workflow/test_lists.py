@@ -113,6 +113,7 @@ def test_results(project):
         best = project.results / "experiments" / name / "best"
         weights = read_itersel_weights(best / "weights.h5")
         assert (best / "test.txt").read_text().splitlines() == itersel.rescore(lists, weights)
+        assert itersel.load_system(best).rerank(None, lists) == itersel.rescore(lists, weights)
     corpus = (project.results / "report/corpus.txt").read_text().splitlines()
     assert corpus[2].split() == ["train", "160", "-", "1120", "0", "-", "-"]
     assert f"Report: {project.results.relative_to(project.folder)}/report/index.html" in output
