@@ -61,6 +61,7 @@ def _mix(inputs: str, **mixing: Any) -> str:
 
 
 _TRAIN = _train()
+_RERANK = "rescore --source source.txt --nbest nbest.txt --output out --system"
 _DECODE = "decode --model lm.bin --output out --shard"
 _PREPARE = f"corpus prepare --split train --output out {LANGUAGES}"
 _PREPARE_TEST = _PREPARE.replace("--split train", "--split test.x")
@@ -166,6 +167,10 @@ TARGETS = {
         "export cdec --system FILE --input raw.source --arpa lm.arpa --output out",
         also=("lm.arpa: is not the ARPA file",),
     ),
+    "reranker-bundle": _target(
+        "reranker.bundle", f"{_RERANK} FILE", f"{_RERANK} FILE --k-best 3", "bundle FILE out"
+    ),
+    "lexicon": _target("models/lexicon.h5", f"{_RERANK} reranker", "bundle reranker out"),
     "arpa": _target(
         "lm.arpa", "lm compile --input FILE --output out", "lm compile --input FILE --order 3 --output out"
     ),
@@ -209,6 +214,8 @@ TARGETS = {
     "alignment-model": _target(
         "forward.model reverse.model",
         "align --source source.txt --target target.txt --model FILE --output out",
+        f"{_RERANK} reranker",
+        "bundle reranker out",
     ),
     "source-text": _target(
         "source.txt raw.source",
@@ -298,6 +305,12 @@ TARGETS = {
     ),
     "system": _target(
         "system.json", _table(systems=["FILE", "other.json"], translations=["hypotheses.txt", "target.txt"])
+    ),
+    "reranker": _target(
+        "reranker/resources.json",
+        f"{_RERANK} reranker",
+        "bundle reranker out",
+        also=(": no such file", "nbest.txt: ", "model: ", "models"),
     ),
     "resources": _target(
         "system/resources.json",
