@@ -1,7 +1,9 @@
 """A small system that reranks n-best lists, in the form that a run writes."""
 
+import json
 import random
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,18 @@ CHANGED_BY_CLEANING = "&amp;amp;amp;lt;"
 SHARDS = 2
 
 
-def write_text(folder: Path, count: int = 9, seed: int = 3, empty: str = "") -> tuple[Path, Path]:
+def as_json(line: str) -> str:
+    """Return a line of a list as an object whose features of value 0 are left out, as some decoders do."""
+    number, text, features, score = line.split(" ||| ")
+    lm, one, two, *sparse = [float(word) for word in re.findall(r"(?<=[ =])-?[0-9.]+", features)]
+    values = {"LM": round(lm), "TM_0": one, "TM_1": two, "w_x": sum(sparse)}
+    given = {name: value for name, value in values.items() if value}
+    return json.dumps({"id": int(number), "text": text, "features": given, "score": float(score)})
+
+
+def write_text(
+    folder: Path, count: int = 9, seed: int = 3, form: Callable[[str], str] = str
+) -> tuple[Path, Path]:
     """Write a source, ``s.de``, and its lists, in two files, with equal translations; returns both paths."""
     chance = random.Random(seed)
     pairs = [(f"{source} {CHANGED_BY_CLEANING}", target) for source, target, _ in sentences(count, seed)]
@@ -40,15 +53,22 @@ def write_text(folder: Path, count: int = 9, seed: int = 3, empty: str = "") -> 
             # each file has each sentence
             lines.append(f"{number} ||| {words[0]} ||| LM= -9 TM= 0 0 ||| -7")
     for name, lines in enumerate(files):
-        write_lines(lists / f"{name}.gz", lines)
+        write_lines(lists / f"{name}.gz", map(form, lines))
     return source, lists
 
 
-def make_reranker(folder: Path, features: str = "all", **how: Any) -> Path:
+def make_reranker(
+    folder: Path,
+    features: str = "all",
+    columns: Sequence[str] = (),
+    form: Callable[[str], str] = str,
+    **how: Any,
+) -> Path:
     """Write the files of a run, whose system learned from the lists of `write_text`.
 
-    `how` are the settings of `itersel step lists`. Returns the folder of the system, ``experiments/x/best``;
-    in it, ``test.txt`` has the run's translations of these lists.
+    `columns` are its `data.dense`, `form` changes lines, and `how` are the settings of `itersel step lists`.
+    Returns the folder of the system, ``experiments/x/best``; in it, ``test.txt`` has the run's translations of
+    these lists.
     """
     best = folder / "experiments/x/best"
     best.mkdir(parents=True)
@@ -57,14 +77,14 @@ def make_reranker(folder: Path, features: str = "all", **how: Any) -> Path:
         write_lines(folder / f"{name}.gz", lines)
     models = write_models(folder, how) if how.get("dense") or how.get("templates") else []
 
-    source, lists = write_text(folder)
+    source, lists = write_text(folder, form=form)
     tokenized = [] if "language" in how else ["--tokenized"]
     given = [f"--source={source}", f"--target={folder}/s.en", *tokenized]
     languages = ["--source-language=de", "--target-language=en"]
     itersel("corpus", "references", "--split=test", *given, *languages, "--output", folder)
     texts = ["--source", folder / "test.source.gz", "--target", folder / "test.target.gz"]
     cut = ["--nbest", lists, *texts, "--output", folder / "cut"]
-    itersel("step", "shard", *cut, *settings(cut={"name": "in-order", "shards": SHARDS}))
+    itersel("step", "shard", *cut, *settings(cut={"name": "in-order", "shards": SHARDS}, dense=columns))
 
     chance, weights = random.Random(5), dict[str, float]()
     for shard in range(SHARDS):
@@ -79,7 +99,7 @@ def make_reranker(folder: Path, features: str = "all", **how: Any) -> Path:
     write_itersel_weights(best / "weights.h5", make_weights(weights))
     kept = how | ({"templates": []} if features == "dense" and "templates" in how else {})
     files = ["--lists", folder / "cut", *models, "--output", best / "resources.json"]
-    itersel("step", "reranker", *files, *settings(features=features, lists=kept))
+    itersel("step", "reranker", *files, *settings(features=features, dense=columns, lists=kept))
     write_lines(best / "test.txt", decoded(folder, features))
     return best
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.damage import reseal_array, reseal_header
 from tests.refusals import input_error
-from tests.rerankers import ALL_TEXT, LANGUAGES, make_reranker, write_text
+from tests.rerankers import ALL_TEXT, LANGUAGES, as_json, make_reranker, write_text
 from tests.systems import itersel as command
 
 import itersel
@@ -78,6 +78,18 @@ def test_the_same_translations_as_in_the_run(tmp_path, features, how):
     assert rescore(tmp_path, tmp_path / "bundle", tmp_path / "out", *source) == of_run(tmp_path)
     # no feature decides alone
     assert len(set(of_run(tmp_path))) > 5
+
+
+@pytest.mark.parametrize("columns", [(), ("TM_1", "w_x")])
+@pytest.mark.parametrize("features", ["dense", "all"])
+def test_lists_that_leave_out_zeros(tmp_path, features, columns):
+    """Then the first lines lack features, and only their names tell which are dense."""
+    system = make_reranker(tmp_path, features, columns, as_json, **LANGUAGES, dense=["rank"])
+    assert rescore(tmp_path, system, tmp_path / "out", "--source", tmp_path / "s.de") == of_run(tmp_path)
+    found = read_resources(system)
+    assert {*found.trained_with} == {*(columns or ("LM", "TM_0", "TM_1"))}
+    assert found.dense == columns
+    assert "LM" not in json.loads(lines_of(tmp_path)[0])["features"]
 
 
 def test_the_same_translations_with_everything(run, bundle, tmp_path):

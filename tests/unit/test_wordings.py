@@ -255,7 +255,7 @@ COMMANDS = [
         ("folder: has no resources.json; name a folder experiments/NAME/best of a finished run, or a bundle"),
     ),
     ("translate --system missing --input two", "missing: no such file or folder"),
-    ("rescore --system missing --nbest two", "missing: no such file"),
+    ("rescore --system missing --nbest two", "missing: no such file or folder"),
     (
         "rescore --system folder --nbest two",
         ("folder: has no resources.json; name a folder experiments/NAME/best of a finished run, or a bundle"),

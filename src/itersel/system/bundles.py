@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, starmap
@@ -9,10 +10,19 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from itersel.errors import FilePath, InputError
+from itersel.storage.arrayfile import kind_of
 from itersel.storage.formats import Array, Arrays, FileFormat
 
 # Kinds of files: translators, and rerankers of lists.
 TRANSLATOR, RERANKER = "bundle", "reranker-bundle"
+
+
+def kind_of_bundle(path: FilePath) -> str:
+    """Return which kind of bundle a file is; it is neither for other files, an InputError for none."""
+    if not os.path.exists(path):
+        raise InputError("no such file or folder", path)
+    return kind_of(path, TRANSLATOR)
 
 
 def version_of(layout: int, parts: Mapping[str, FileFormat]) -> int:

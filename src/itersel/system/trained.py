@@ -18,14 +18,22 @@ import numpy as np
 from itersel import __version__
 from itersel.corpus.prepare import Preparation, read_preparation
 from itersel.corpus.recase import Recaser, read_recaser
-from itersel.errors import FilePath, InputError, checked
+from itersel.errors import FilePath, checked
 from itersel.grammar import index as grammar_index
 from itersel.lm import binary
 from itersel.results import WEIGHTS
-from itersel.storage.arrayfile import DAMAGED, kind_of, map_arrays, write_arrays
+from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.formats import Array, FileFormat
 from itersel.storage.json_files import as_content, from_content
-from itersel.system.bundles import RERANKER, TRANSLATOR, declarations, joined, part_of, version_of
+from itersel.system.bundles import (
+    RERANKER,
+    TRANSLATOR,
+    declarations,
+    joined,
+    kind_of_bundle,
+    part_of,
+    version_of,
+)
 from itersel.system.resources import Resources, TranslationSettings, no_translator, translator_resources
 from itersel.vectors import weights as weight_file
 
@@ -99,9 +107,7 @@ def write_bundle(path: FilePath, system: TrainedSystem) -> None:
 
 def read_bundle(path: FilePath) -> TrainedSystem:
     """Map a bundle, and check that extraction and the decoder can use its content."""
-    if not os.path.exists(path):
-        raise InputError("no such file or folder", path)
-    if kind_of(path, TRANSLATOR) == RERANKER:
+    if kind_of_bundle(path) == RERANKER:
         raise no_translator(path)
 
     arrays, attributes = map_arrays(path, FORMAT)
