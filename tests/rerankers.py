@@ -67,8 +67,8 @@ def make_reranker(
     """Write the files of a run, whose system learned from the lists of `write_text`.
 
     `columns` are its `data.dense`, `form` changes lines, and `how` are the settings of `itersel step lists`.
-    Returns the folder of the system, ``experiments/x/best``; in it, ``test.txt`` has the run's translations of
-    these lists.
+    Returns the folder of the system, ``experiments/x/best``; in it, ``test.txt`` has the run's translations
+    of these lists.
     """
     best = folder / "experiments/x/best"
     best.mkdir(parents=True)

@@ -129,8 +129,13 @@ def test_rerankers_need_what_their_features_need():
             assert made["lists"]["minimum_count"] == 1
             models = plan.text_features.models_of_system(job(name))
             assert bool(models) == (name in needing) == bool(plan.text_features.aligners_of_system(job(name)))
+        assert plan.list_texts.reranking_options("test") == ["--source", "s", "--nbest", "l's"]
         assert "/dev/1/text" in plan.list_texts.learned_lists(job("tuned"))
         assert "/train/4/text" in plan.list_texts.learned_lists(job("selected"))
+
+
+def test_the_source_is_named_for_features_of_text():
+    assert of_lists().list_texts.reranking_options("test.new") == ["--nbest", "l's"]
 
 
 def test_values_that_begin_with_a_dash():

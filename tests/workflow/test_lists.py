@@ -1,6 +1,7 @@
 """Learning from n-best lists of another decoder, from end to end."""
 
 import json
+import shlex
 import shutil
 from itertools import pairwise
 
@@ -9,6 +10,7 @@ from tests.refusals import check_facts
 from tests.workflow.conftest import SELECTION, SIZES, ended
 
 import itersel
+from itersel.cli.main import main
 from itersel.vectors.weights import read_itersel_weights
 
 SEARCH = {"name": "line-search", "directions": ["dense"]}
@@ -88,7 +90,7 @@ def test_run_with_a_killed_shard(project):
     assert project.contents("experiments/selected/epoch-*/shard-*") == trained
 
 
-def test_results(project):
+def test_results(project, monkeypatch, capsys):
     project.configure(decoder={"jobs": 2})
     jobs = project.planned()
     needs_a_decoder = {"prepare_train", "align", "index_corpus", "extract_shard", "estimate_language_model"}
@@ -118,6 +120,14 @@ def test_results(project):
     assert corpus[2].split() == ["train", "160", "-", "1120", "0", "-", "-"]
     assert f"Report: {project.results.relative_to(project.folder)}/report/index.html" in output
     assert "itersel translate" not in output
+    hint = next(line for line in output.splitlines() if "itersel rescore --system" in line)
+    monkeypatch.chdir(project.folder)
+    capsys.readouterr()
+    assert main(shlex.split(hint.partition("itersel ")[2])) == 0
+    assert capsys.readouterr().out.splitlines() in [
+        (project.results / "experiments" / name / "best/test.txt").read_text().splitlines()
+        for name in EXPERIMENTS
+    ]
     page = (project.results / "report/index.html").read_text()
     assert 'class="texts"' in page
     assert project.planned() == {}

@@ -86,6 +86,13 @@ class ListTexts:
         """Return these files as the user gave them: folders of thousands do not fit on a command line."""
         return list(map(no_option, self._given(wildcards.split).lists))
 
+    def reranking_options(self, split: str) -> list[str]:
+        """Return the options with which `itersel rescore --system` reranks the lists of a text."""
+        text = self._given(split)
+        has_source = text.source and not self._config.text_features.is_empty
+        source = ["--source", no_option(text.source)] if has_source else []
+        return [*source, "--nbest", *map(no_option, text.lists)]
+
     def references(self, wildcards: Any) -> list[str]:
         """Return the references of a text; none if it has a quality instead."""
         return self._references(wildcards.split)
