@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 from tests.refusals import check_facts
+from tests.systems import itersel as command
 from tests.workflow.conftest import SELECTION, SIZES, ended
 
 import itersel
-from itersel.cli.main import main
 from itersel.vectors.weights import read_itersel_weights
 
 SEARCH = {"name": "line-search", "directions": ["dense"]}
@@ -123,7 +123,7 @@ def test_results(project, monkeypatch, capsys):
     hint = next(line for line in output.splitlines() if "itersel rescore --system" in line)
     monkeypatch.chdir(project.folder)
     capsys.readouterr()
-    assert main(shlex.split(hint.partition("itersel ")[2])) == 0
+    command(*shlex.split(hint.partition("itersel ")[2]))
     assert capsys.readouterr().out.splitlines() in [
         (project.results / "experiments" / name / "best/test.txt").read_text().splitlines()
         for name in EXPERIMENTS
