@@ -23,6 +23,7 @@ if HAS_LISTS:
 
     include: "workflow/rules/text_features.smk"
     include: "workflow/rules/nbest.smk"
+    include: "workflow/rules/reranker.smk"
 
 else:
 
@@ -30,6 +31,7 @@ else:
     include: "workflow/rules/align.smk"
     include: "workflow/rules/lm.smk"
     include: "workflow/rules/grammar.smk"
+    include: "workflow/rules/translator.smk"
 
 
 include: "workflow/rules/list.smk"
@@ -58,7 +60,9 @@ rule all:
                 list(EXPANDED_CONFIG.experiments), f"{stage}/{name}"
             )
         ],
-        resources=FILES.experiments(TRANSLATING, "best/resources.json"),
+        resources=FILES.experiments(
+            list(EXPANDED_CONFIG.experiments), "best/resources.json"
+        ),
         selections=FILES.experiments(EPOCHS.selecting, "selection.txt"),
         paper=multiext(f"{RESULTS}/report/table", ".tex", ".md"),
         page=f"{RESULTS}/report/index.html",

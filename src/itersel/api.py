@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from itersel.grammar.shard import Shard
     from itersel.learn.training import Training
     from itersel.lm.binary import LanguageModel
+    from itersel.system.reranker import Reranker
     from itersel.system.trained import TrainedSystem
     from itersel.vectors.weights import Weights
 
@@ -233,10 +234,10 @@ def mix_weights(
 
 
 class System:
-    """A trained system; see `load_system`."""
+    """A trained system, which translates or reranks; see `load_system`."""
 
-    def __init__(self, system: TrainedSystem) -> None:
-        self._system = system
+    def __init__(self, system: TrainedSystem | Reranker, path: FilePath) -> None:
+        self._system, self._path = system, path
 
     def translate(
         self,
@@ -267,11 +268,14 @@ class System:
         Raises
         ------
         InputError
-            If a line has too many words, or cannot be translated.
+            If a line has too many words, or cannot be translated, or if the system reranks lists.
         """
         from itersel.corpus.text import check_text
+        from itersel.system.trained import TrainedSystem
         from itersel.translate.translator import Block, Details, Translator
 
+        if not isinstance(self._system, TrainedSystem):
+            raise InputError("reranks n-best lists; use rerank", self._path)
         _refuse_string("lines", lines)
         check_text(lines, "lines", range(1, len(lines) + 1))
         details = Details(k_best, features, alignments, derivations)
@@ -279,6 +283,32 @@ class System:
         translator = Translator(self._system, details=None if is_plain else details)
         found = translator.translate(Block(1, list(lines)), "lines")
         return list(found) if is_plain else list(map(json.loads, found))
+
+    def rerank(self, source: Sequence[str] | None, lists: Sequence[FilePath]) -> list[str]:
+        """Return the best translation of each sentence in n-best lists, as ``itersel rescore --system`` does.
+
+        Parameters
+        ----------
+        source
+            The source of the lists, one sentence per line; None for systems without features of text.
+        lists
+            Files, or folders of files.
+
+        Raises
+        ------
+        InputError
+            If the lists cannot be read, if they lack a feature that the system was trained with, if the
+            source has another number of lines, or if the system translates.
+        """
+        from itersel.corpus.text import check_text
+        from itersel.system.reranker import Reranker
+
+        if not isinstance(self._system, Reranker):
+            raise InputError("is a system that translates; use translate", self._path)
+        if source is not None:
+            _refuse_string("source", source)
+            check_text(source, "source", range(1, len(source) + 1))
+        return self._system.best_texts(lists, source)
 
 
 def load_system(path: FilePath) -> System:
@@ -289,9 +319,9 @@ def load_system(path: FilePath) -> System:
     InputError
         If the system is missing or damaged.
     """
-    from itersel.system import trained
+    from itersel.system.loading import load_any
 
-    return System(trained.load_system(path))
+    return System(load_any(path), path)
 
 
 def _refuse_string(name: str, value: Sequence[object]) -> None:

@@ -28,7 +28,9 @@ from itersel.grammar import index, shard_format
 from itersel.learn.start import STATE
 from itersel.lists import files as lists
 from itersel.lm import binary
+from itersel.rerank import lexicon
 from itersel.storage.declared import DECLARATION
+from itersel.system.reranker_bundle import FORMAT as RERANKER
 from itersel.system.trained import FORMAT as BUNDLE
 from itersel.tune import forest_files
 from itersel.vectors.weights import FORMAT as WEIGHTS
@@ -36,9 +38,11 @@ from itersel.vectors.weights import FORMAT as WEIGHTS
 FORMATS = {
     "alignment-model": sampler.FORMAT,
     **dict.fromkeys(("shard", "shard-categories"), shard_format.FORMAT),
-    "model": binary.FORMAT,
+    **dict.fromkeys(("model", "text-language-model"), binary.FORMAT),
     "index": index.FORMAT,
     "bundle": BUNDLE,
+    "reranker-bundle": RERANKER,
+    "lexicon": lexicon.FORMAT,
     **dict.fromkeys(("lists", "shard-lists"), lists.FORMAT),
     "forests": forest_files.FORMAT,
     "counts": counts.FORMAT,

@@ -13,6 +13,8 @@ from tests.steps import step
 
 from itersel.cli.main import main
 from itersel.storage.files import write_lines
+from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+from itersel.vectors.weights import make_weights, write_itersel_weights
 
 SOURCE = [
     "der fluss ist breit und kalt .",
@@ -177,12 +179,6 @@ def _make_shards() -> None:
     itersel(f"{CUT} --source source.txt --target target.txt --output shards")
     itersel("step shard --nbest nbest.txt nbest.json --target target.txt --output listed")
     itersel(f"{step('step lists', language='en')} --folder listed --number 0 --output listed.h5")
-    itersel(f"{CUT} --nbest nbest.txt nbest.json --source source.txt --target target.txt --output sourced")
-    itersel(f"{step('step words', tokenized=True)} --source source.txt --target target.txt --output words")
-    itersel(
-        "step text-models --words words --alignment forward.txt reverse.txt --target target.txt "
-        "--leave-out sourced --fold 0/2 --output models"
-    )
     for part, name in (("shards/0", "shard.h5"), ("shards/1", "shard1.h5")):
         texts = f"--input {part}.source.gz --reference {part}.target.gz --leave-one-out {part}.ids"
         itersel(f"grammar extract --index index {texts} --output {name}")
@@ -247,6 +243,7 @@ def _make_descriptions() -> None:
     files = f"--model lm.bin --index index {restored}"
     itersel(f"{step('step resources', pop_limit=30)} {files} --output system/resources.json")
     itersel("bundle system system.bundle")
+    _make_reranker()
     choose = step("step choose", **SYSTEM)
     scoring = "--reference target.txt --translation hypotheses.txt --weights weights.h5"
     itersel(f"{choose} {scoring} --output-weights best.h5 --output system.json")
@@ -254,6 +251,22 @@ def _make_descriptions() -> None:
     Path("other.json").write_text(json.dumps({**system, "name": "other"}) + "\n")
     counted = "--reference raw.target --counts counts.h5"
     itersel(f"detokenize {restored} --input hypotheses.txt {counted} --output hypotheses.text")
+
+
+def _make_reranker() -> None:
+    texts = "--source source.txt --target target.txt"
+    itersel(f"{step('step words', tokenized=True)} {texts} --output words")
+    itersel("step text-models --words words --alignment forward.txt reverse.txt --output models")
+    itersel(f"step shard --nbest nbest.txt {texts} --output reranked")
+    Path("reranker").mkdir()
+    weights = {"LM": 0.5, "TM_0": -0.25, "TextModel": 0.1, "TextLexForward": 0.2, "TextUncovered": -0.3}
+    weights |= {"Lex:fluss_river": 0.5, "Ngram1:the": 0.25, "R:0": 0.1}
+    write_itersel_weights("reranker/weights.h5", make_weights(weights))
+    models = "--aligner forward.model reverse.model --models models"
+    lists = {"dense": list(TEXT_FEATURES), "templates": list(TEXT_TEMPLATES)}
+    files = f"--lists reranked {models} --output reranker/resources.json"
+    itersel(f"{step('step reranker', lists=lists)} {files}")
+    itersel("bundle reranker reranker.bundle")
 
 
 def itersel(command: str) -> None:

@@ -63,6 +63,7 @@ def _mix(inputs: str, **mixing: Any) -> str:
 
 
 _TRAIN = _train()
+_RERANK = "rescore --source source.txt --nbest nbest.txt --output out --system"
 _DECODE = "decode --model lm.bin --output out --shard"
 _PREPARE = f"corpus prepare --split train --output out {LANGUAGES}"
 _PREPARE_TEST = _PREPARE.replace("--split train", "--split test.x")
@@ -95,7 +96,7 @@ def _table(**files: list[str]) -> str:
 
 # All features of the text of lists; the models of word alignment follow.
 _FEATURES = step("step lists", dense=[*TEXT_FEATURES], templates=[*TEXT_TEMPLATES])
-_FEATURES += " --folder sourced --number 0 --models models --output out.h5 --aligner"
+_FEATURES += " --folder reranked --number 0 --models models --output out.h5 --aligner"
 _DETOKENIZE = "detokenize --input target.txt --output out"
 TARGETS = {
     "shard": _target(
@@ -171,6 +172,16 @@ TARGETS = {
         "export cdec --system FILE --input raw.source --arpa lm.arpa --output out",
         also=("lm.arpa: is not the ARPA file",),
     ),
+    "reranker-bundle": _target(
+        "reranker.bundle", f"{_RERANK} FILE", f"{_RERANK} FILE --k-best 3", "bundle FILE out"
+    ),
+    "lexicon": _target(
+        "models/lexicon.h5",
+        f"{_FEATURES} forward.model reverse.model",
+        f"{_RERANK} reranker",
+        "bundle reranker out",
+        also=("reranked",),
+    ),
     "arpa": _target(
         "lm.arpa", "lm compile --input FILE --output out", "lm compile --input FILE --order 3 --output out"
     ),
@@ -217,6 +228,8 @@ TARGETS = {
         "align --source source.txt --target target.txt --model FILE --output out",
         f"{_FEATURES} FILE reverse.model",
         f"{_FEATURES} forward.model FILE",
+        f"{_RERANK} reranker",
+        "bundle reranker out",
     ),
     "source-text": _target(
         "source.txt raw.source",
@@ -275,11 +288,8 @@ TARGETS = {
         "--leave-one-out shards/0.ids --output out.h5",
         also=("shards/", "shards: "),
     ),
-    "text-models": _target(
-        "models/lexicon.h5", f"{_FEATURES} forward.model reverse.model", also=("sourced",)
-    ),
     "text-language-model": _target(
-        "models/lm.bin", f"{_FEATURES} forward.model reverse.model", also=("sourced",)
+        "models/lm.bin", f"{_FEATURES} forward.model reverse.model", also=("reranked",)
     ),
     "words": _target(
         "words/source.gz words/target.gz",
@@ -319,6 +329,12 @@ TARGETS = {
     ),
     "system": _target(
         "system.json", _table(systems=["FILE", "other.json"], translations=["hypotheses.txt", "target.txt"])
+    ),
+    "reranker": _target(
+        "reranker/resources.json",
+        f"{_RERANK} reranker",
+        "bundle reranker out",
+        also=(": no such file", "nbest.txt: ", "model: ", "models"),
     ),
     "resources": _target(
         "system/resources.json",

@@ -5,7 +5,18 @@ import shlex
 from dataclasses import replace
 
 import pytest
-from tests.plans import EXPERIMENTS, FOLDER, FOLLOWED, SELECTED, everything, job, of_help, of_lists, plan_of
+from tests.plans import (
+    EXPERIMENTS,
+    FOLDER,
+    FOLLOWED,
+    LISTED,
+    SELECTED,
+    everything,
+    job,
+    of_help,
+    of_lists,
+    plan_of,
+)
 
 from itersel.cli.main import make_parser
 from itersel.config.cutting import CutSettings, GivenListCutSettings, GivenListSettings
@@ -14,6 +25,7 @@ from itersel.config.report_steps import (
     CorporaSettings,
     ExplainSettings,
     PatienceSettings,
+    RerankerSettings,
     ResourceSettings,
     TableSettings,
 )
@@ -79,6 +91,7 @@ def test_steps_read_their_settings():
     check_settings(ExplainSettings, plan.explain_settings(job()))
     check_settings(GivenListCutSettings, lists.list_texts.cut_settings(place))
     check_settings(GivenListSettings, lists.list_texts.list_settings(place))
+    check_settings(RerankerSettings, lists.list_texts.reranker_settings(place))
     check_settings(GivenListTrainSettings, lists.inputs.train_settings(place))
     check_settings(FeatureSettings, lists.inputs.decode_settings(place))
     check_settings(TableSettings, lists.tables.table_settings(job()))
@@ -98,6 +111,31 @@ def test_steps_read_the_settings_of_every_experiment(name):
         kind = ForestSettings if plan.lists.step(place) == "forest" else KBestSettings
         check_settings(kind, plan.lists.settings(place))
         check_settings(TuneSettings, plan.lists.tune_settings(place))
+
+
+def test_rerankers_need_what_their_features_need():
+    """Without sparse features, no templates; a model only if a group of dense features needs one."""
+    texts = {split: {**LISTED, "source": "s"} for split in ("train", "dev", "devtest", "test")}
+    data = {"kind": "lists", "source_language": "de", "target_language": "en", "dense": ["LM"], **texts}
+    tuned = {"tune_on": "dev", "features": "dense", "learner": {"name": "pro"}}
+    tasks = {"name": "random", "shards": 4}
+    both = {"selected": {**SELECTED, "tasks": tasks, "held_out": {"tuner": {"name": "mert"}}}, "tuned": tuned}
+    for dense, needing in ((["length"], ["selected"]), (["length", "lexical"], ["selected", "tuned"])):
+        plan = plan_of(both, data, text_features={"dense": dense, "templates": ["Lex"], "minimum_count": 3})
+        for name in both:
+            made = json.loads(plan.list_texts.reranker_settings(job(name)))
+            assert made["lists"]["templates"] == (["Lex"] if name == "selected" else [])
+            assert (made["lists"]["dense"], made["dense"]) == (dense, ["LM"])
+            assert made["lists"]["minimum_count"] == 1
+            models = plan.text_features.models_of_system(job(name))
+            assert bool(models) == (name in needing) == bool(plan.text_features.aligners_of_system(job(name)))
+        assert plan.list_texts.reranking_options("test") == ["--source", "s", "--nbest", "l's"]
+        assert "/dev/1/text" in plan.list_texts.learned_lists(job("tuned"))
+        assert "/train/4/text" in plan.list_texts.learned_lists(job("selected"))
+
+
+def test_the_source_is_named_for_features_of_text():
+    assert of_lists().list_texts.reranking_options("test.new") == ["--nbest", "l's"]
 
 
 def test_values_that_begin_with_a_dash():

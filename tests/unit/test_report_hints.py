@@ -8,7 +8,7 @@ from tests.scored import make_system
 from itersel.corpus.corpora import Corpus
 from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.corpus.text import Bitext
-from itersel.report.hints import hints, short_sentence
+from itersel.report.hints import hints, hints_for_lists, short_sentence
 from itersel.system.chosen import write_system
 
 RAW = ["Baum", "Das Haus ist im Wald.", "Das ist ein Türhaus!", "Das ist ein Baum."]
@@ -77,3 +77,11 @@ def test_without_a_user_config(systems):
     assert translate.startswith("    printf '%s\\n' 'Das ist ein Haus.' | .venv/bin/itersel translate ")
     assert file.endswith("in config.yaml, and run:")
     assert command == "    .venv/bin/itersel run"
+
+
+def test_lists_are_reranked_by_the_best_system(systems):
+    best, rerank = hints_for_lists(systems, ["--source", "the source", "--nbest", "l's"], "the cache", "bin")
+    assert "with b," in best
+    files = ["--source", "the source", "--nbest", "l's"]
+    command = ["ITERSEL_CACHE=the cache", "bin/itersel", "rescore", "--system", str(systems["b"]), *files]
+    assert shlex.split(rerank) == command

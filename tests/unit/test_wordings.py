@@ -255,6 +255,12 @@ COMMANDS = [
         ("folder: has no resources.json; name a folder experiments/NAME/best of a finished run, or a bundle"),
     ),
     ("translate --system missing --input two", "missing: no such file or folder"),
+    ("rescore --system missing --nbest two", "missing: no such file or folder"),
+    (
+        "rescore --system folder --nbest two",
+        ("folder: has no resources.json; name a folder experiments/NAME/best of a finished run, or a bundle"),
+    ),
+    ("rescore --first --source two --nbest two", "--source has no effect without --system; remove it"),
     (
         "report runs folder --baselines a",
         "folder: has no report/table.json; name the folder of a finished run, <output>/<name>",

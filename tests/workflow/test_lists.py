@@ -1,11 +1,13 @@
 """Learning from n-best lists of another decoder, from end to end."""
 
 import json
+import shlex
 import shutil
 from itertools import pairwise
 
 import pytest
 from tests.refusals import check_facts
+from tests.systems import itersel as command
 from tests.workflow.conftest import SELECTION, SIZES, ended
 
 import itersel
@@ -101,7 +103,7 @@ def test_run_with_a_killed_shard(project):
     assert project.contents("experiments/selected/epoch-*/shard-*") == trained
 
 
-def test_results(project):
+def test_results(project, monkeypatch, capsys):
     project.configure(decoder={"jobs": 2})
     jobs = project.planned()
     needs_a_decoder = {"prepare_train", "align", "index_corpus", "extract_shard", "estimate_language_model"}
@@ -126,10 +128,19 @@ def test_results(project):
         best = project.results / "experiments" / name / "best"
         weights = read_itersel_weights(best / "weights.h5")
         assert (best / "test.txt").read_text().splitlines() == itersel.rescore(lists, weights)
+        assert itersel.load_system(best).rerank(None, lists) == itersel.rescore(lists, weights)
     corpus = (project.results / "report/corpus.txt").read_text().splitlines()
     assert corpus[2].split() == ["train", "160", "-", "1120", "0", "-", "-"]
     assert f"Report: {project.results.relative_to(project.folder)}/report/index.html" in output
     assert "itersel translate" not in output
+    hint = next(line for line in output.splitlines() if "itersel rescore --system" in line)
+    monkeypatch.chdir(project.folder)
+    capsys.readouterr()
+    command(*shlex.split(hint.partition("itersel ")[2]))
+    assert capsys.readouterr().out.splitlines() in [
+        (project.results / "experiments" / name / "best/test.txt").read_text().splitlines()
+        for name in EXPERIMENTS
+    ]
     page = (project.results / "report/index.html").read_text()
     assert 'class="texts"' in page
     assert project.planned() == {}

@@ -3,8 +3,7 @@
 # needs: experiments/{experiment}/epoch-{epoch}/{weights.h5,devtest.txt}, corpus/*.target.gz;
 #        for choose_by: quality, the files of data.devtest
 # makes: experiments/{experiment}/epoch-{epoch}/patience.json,
-#        experiments/{experiment}/best/{system.json,weights.h5,resources.json}, and best-{test_set}/ for a test set
-#        with its own devtest
+#        experiments/{experiment}/best/{system.json,weights.h5}, and best-{test_set}/ for a test set with its own devtest
 
 # Computing tokenised BLEU takes no time; other scores, which need detokenised text or read lists, may take long.
 SCORES_LOCALLY = not (TABLES.scores_text or TABLES.scores_quality)
@@ -100,27 +99,3 @@ use rule choose_epoch as choose_epoch_for_test_set with:
     log:
         f"{LOGS}/choose/{{experiment}}/{{test_set}}.log",
     localrule: SCORES_LOCALLY
-
-
-# For `itersel translate`.
-rule describe_resources:
-    """takes no time"""
-    input:
-        model=FILES.model,
-        index=FILES.index,
-        preparation=FILES.preparation,
-        recaser=FILES.recaser,
-    output:
-        f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
-    log:
-        f"{LOGS}/resources/{{experiment}}.log",
-    localrule: True
-    conda:
-        "../../envs/itersel.yaml"
-    params:
-        settings=TABLES.resource_settings,
-        code=step_digest("step resources"),
-    shell:
-        "itersel step resources --model {input.model:q} --index {input.index:q}"
-        " --preparation {input.preparation:q} --recaser {input.recaser:q}"
-        " --settings {params.settings:q} --output {output:q} &> {log:q}"

@@ -81,10 +81,9 @@ PLAN = Plan(EXPANDED_CONFIG)
 FILES, INPUTS, TEXTS, SHARDS = PLAN.files, PLAN.inputs, PLAN.texts, PLAN.shards
 EPOCHS, LISTS, TABLES = PLAN.epochs, PLAN.lists, PLAN.tables
 
-# Without a decoder, there is no language model, and nothing with which a system could translate new text.
+# Without a decoder, there is no language model; systems rerank the lists of new text.
 LIST_TEXTS, TEXT_FEATURES = PLAN.list_texts, PLAN.text_features
 HAS_LISTS = has_lists(EXPANDED_CONFIG)
-TRANSLATING = [] if HAS_LISTS else list(EXPANDED_CONFIG.experiments)
 
 RESULTS = FILES.results
 # Folders of the best epochs of an experiment: on devtest, and on the own devtest of a test set.

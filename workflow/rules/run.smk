@@ -91,17 +91,15 @@ def show_results():
 
 
 def next_steps():
-    """Yield where the results are, and the commands to translate text and to add an experiment."""
+    """Yield where the results are, and commands to translate text or rerank lists, and to add an experiment."""
     from itersel.corpus.prepare import read_preparation
-    from itersel.report.hints import hints, short_sentence
+    from itersel.report.hints import hints, hints_for_lists, short_sentence
 
     yield f"Tables: {RESULTS}/report"
     page = Path(RESULTS, "report", "index.html")
     if page.exists():
         yield f"Report: {page}"
     yield f"Weights and translations: {RESULTS}/experiments/*/best"
-    if HAS_LISTS:
-        return
     names = TABLES.compared or list(EXPANDED_CONFIG.experiments)
     systems = {name: Path(FILES.experiment(name, "best")) for name in names}
     # a run with explicit targets may not have made them
@@ -111,6 +109,11 @@ def next_steps():
     if not systems:
         return
     split = next(iter(TEXTS.test_sets.values()))
+    cache, tools = CACHE and shortest(CACHE), shortest(os.path.dirname(sys.executable))
+    if HAS_LISTS:
+        options = LIST_TEXTS.reranking_options(split)
+        yield from hints_for_lists(systems, options, cache, tools)
+        return
     sentence = short_sentence(
         Path(FILES.text(split, "source")),
         TEXTS.corpora(split if split in TEXTS.given else TEXTS.first),
@@ -120,8 +123,8 @@ def next_steps():
     yield from hints(
         systems,
         sentence,
-        CACHE and shortest(CACHE),
-        shortest(os.path.dirname(sys.executable)),
+        cache,
+        tools,
         [shortest(file) for file in GIVEN_CONFIG_FILES],
     )
 

@@ -42,7 +42,7 @@ from itersel.corpus.vocabulary import WordNumbers, read_side
 from itersel.errors import FilePath, InputError
 from itersel.run.progress import progress
 from itersel.storage.arrays import Int16s, Int32s, UInt64s
-from itersel.storage.formats import Array, FileFormat, damaged_file, strings
+from itersel.storage.formats import Array, Arrays, FileFormat, damaged_file, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, string_table
 
@@ -196,7 +196,14 @@ class TrainedModel(NamedTuple):
 
 def write_model(path: FilePath, trained: TrainedModel, seed: int) -> None:
     """Write the model of a sampler that has run, with its seed."""
-    direction, given, generated, model = trained
+    arrays = model_arrays(trained)
+    attributes = {"itersel": __version__, "direction": trained.direction, "seed": seed}
+    write_arrays(path, FORMAT, arrays, attributes)
+
+
+def model_arrays(trained: TrainedModel) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a model as stored in its file."""
+    _, given, generated, model = trained
     used = np.flatnonzero(model.pair_links[:-1].any(axis=1))
     used = used[np.argsort(model.pairs[used])]
     pairs = model.pairs[used]
@@ -206,12 +213,12 @@ def write_model(path: FilePath, trained: TrainedModel, seed: int) -> None:
         "pair_generated": pairs.astype(np.uint32).astype(np.int32),
         "pair_links": model.pair_links[used],
         "jumps": model.jumps,
-        "ratio": model.ratio,
+        # without words that are not among these
+        "ratio": model.ratio[: len(given)],
     }
     for name, words in (("given", given), ("generated", generated)):
         arrays[name], arrays[f"{name}_offset"] = string_table(words)
-
-    write_arrays(path, FORMAT, arrays, {"itersel": __version__, "direction": direction, "seed": seed})
+    return arrays
 
 
 def read_model(path: FilePath) -> TrainedModel:
@@ -219,7 +226,11 @@ def read_model(path: FilePath) -> TrainedModel:
     arrays, attributes = read_arrays(path, FORMAT)
     if attributes.get("direction") not in DIRECTIONS:
         raise damaged_file(path, "has no direction")
+    return model_of(arrays, attributes["direction"])
 
+
+def model_of(arrays: Arrays, direction: str) -> TrainedModel:
+    """Make a model from the arrays of a file, which must be as declared."""
     given, generated = (
         StringTable(arrays[name], arrays[f"{name}_offset"]).to_list() for name in ("given", "generated")
     )
@@ -239,8 +250,9 @@ def read_model(path: FilePath) -> TrainedModel:
     unknown[:, -2:] = NEVER
     ratio = np.concatenate([ratio, unknown])
 
-    model = Model(*table, links, prior, 1 / (links + prior), jumps, all_jumps, ratio)
-    return TrainedModel(attributes["direction"], given, generated, model)
+    # kernels count jumps, which those of a bundle, which is mapped, do not allow
+    model = Model(*table, links, prior, 1 / (links + prior), jumps.copy(), all_jumps, ratio)
+    return TrainedModel(direction, given, generated, model)
 
 
 class NumberedBitext(NamedTuple):

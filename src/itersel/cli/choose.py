@@ -1,4 +1,4 @@
-"""``itersel step choose``, ``patience``, ``resources``: choose epochs, stop training, describe systems."""
+"""``itersel step choose``, ``patience``, ``resources``, ``reranker``: choose epochs, describe systems."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ import argparse
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output, add_settings
-from itersel.config.report_steps import ChooseSettings, PatienceSettings, ResourceSettings, Scoring
+from itersel.config.report_steps import (
+    ChooseSettings,
+    PatienceSettings,
+    RerankerSettings,
+    ResourceSettings,
+    Scoring,
+)
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
 from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
@@ -127,3 +133,25 @@ def _resources(options: argparse.Namespace) -> None:
     settings = read_settings(ResourceSettings, options.settings)
     files = {name: getattr(options, name) for name in RESOURCE_FILES}
     write_resources(options.output, settings, files)
+
+
+def _add_reranker(parser: argparse.ArgumentParser) -> None:
+    add_settings(parser, RerankerSettings)
+    lists = "output of 'itersel step shard --nbest' for the text that the system was trained on"
+    add_options(parser, {"--lists DIR": lists}, required=True)
+    aligners = "models of 'itersel align --save', one of each direction, if features of text need them"
+    add_files(parser, {"--aligner FILE": aligners}, nargs="*", default=[])
+    models = "output of 'itersel step text-models' for all of train, if features of text need it"
+    add_optional_files(parser, {"--models DIR": models})
+    add_output(parser, "resources.json in the folder of the system", "--output")
+
+
+def _reranker(options: argparse.Namespace) -> None:
+    from itersel.lists.sharding import DENSE_NAMES
+    from itersel.storage.declared import DeclaredFolder
+    from itersel.storage.files import read_lines
+    from itersel.system.resources import write_reranker
+
+    settings = read_settings(RerankerSettings, options.settings)
+    trained_with = read_lines(DeclaredFolder(options.lists).checked(DENSE_NAMES))
+    write_reranker(options.output, settings, trained_with, options.aligner, options.models)

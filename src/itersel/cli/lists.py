@@ -35,20 +35,12 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
 
 
 def _lists(options: argparse.Namespace) -> None:
-    from itersel.corpus.prepare import Preparation
     from itersel.lists.files import write_list_table
     from itersel.lists.importing import import_lists
+    from itersel.rerank.preparation import preparation_of
 
     settings = read_settings(GivenListSettings, options.settings)
-    # words of tokenised text count as they stand; for BLEU, other text is prepared as its language needs
-    is_tokenized = settings.language is None
-    preparation = Preparation(
-        settings.source_language or "",
-        settings.language or "",
-        is_tokenized,
-        protected=settings.protected,
-        listed=is_tokenized,
-    )
+    preparation = preparation_of(settings)
 
     adder = None
     if settings.dense or settings.templates:

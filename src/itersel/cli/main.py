@@ -60,6 +60,7 @@ STEPS = {
     "choose": ("choose", "choose the best epoch of an experiment on devtest"),
     "patience": ("choose", "decide whether training stops, by the scores on devtest"),
     "resources": ("choose", "record what a system needs to translate text"),
+    "reranker": ("choose", "record what a system needs to rerank n-best lists"),
     "table": ("tables", "make a table of systems: scores and significant differences"),
     "tasks": ("tables", "make a table of systems by task of the test sentences"),
     "join": ("tables", "join translations by models for single tasks"),

@@ -67,16 +67,17 @@ def _add_bundle(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Write all that a system needs to translate new text to one file: index of the training corpus, "
         "language model, weights, preparation of text, recaser. `itersel translate --system FILE` needs "
-        "nothing else from the run."
+        "nothing else from the run. A system that was trained on n-best lists becomes a file for `itersel "
+        "rescore --system`."
     )
     add_options(parser, {"system SYSTEM": "folder of a system, such as experiments/NAME/best in a run"})
     add_options(parser, {"output OUTPUT": "bundle to write"}, type=output_file)
 
 
 def _bundle(options: argparse.Namespace) -> None:
-    from itersel.system.trained import load_system, write_bundle
+    from itersel.system.loading import bundle, load_any
 
-    write_bundle(options.output, load_system(options.system))
+    bundle(options.output, load_any(options.system))
 
 
 def _add_cdec(parser: argparse.ArgumentParser) -> None:

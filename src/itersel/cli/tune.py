@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import (
@@ -196,8 +196,8 @@ def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple
 
 def _add_rescore(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Score the translations of n-best lists with weights, and write the best one of each sentence, "
-        "or the lists in their new order. Lists are those of Moses, Marian, cdec or Joshua, "
+        "Score the translations of n-best lists with weights or a trained system, and write the best one of "
+        "each sentence, or the lists in their new order. Lists are those of Moses, Marian, cdec or Joshua, "
         "'number ||| text ||| features ||| score', or JSON lines."
     )
     _add_nbest(parser)
@@ -205,6 +205,10 @@ def _add_rescore(parser: argparse.ArgumentParser) -> None:
     add_options(chosen, {"--weights FILE": "weights: text 'name value', .h5, .json or .ini (Moses)"})
     first = "write the first translation of each sentence in the files, as the decoder ranked them"
     add_options(chosen, {"--first": first}, action="store_true")
+    system = "system that was trained on lists: its folder, such as experiments/NAME/best, or a bundle"
+    add_options(chosen, {"--system PATH": system})
+    source = "source of the lists, one sentence per line, for a system with features of text"
+    add_options(parser, {"--source FILE": source})
     ranked = "write the K best of each sentence as they came in, with new scores, instead of the best text"
     add_options(parser, {"--k-best K": ranked}, type=positive)
     add_text_output(parser)
@@ -213,6 +217,12 @@ def _add_rescore(parser: argparse.ArgumentParser) -> None:
 def _rescore(options: argparse.Namespace) -> None:
     from itersel.lists.rescoring import first_texts, lists_with_weights, rescored_lines
     from itersel.storage.files import write_lines
+
+    if options.source and not options.system:
+        raise InputError("--source has no effect without --system; remove it")
+    if options.system:
+        write_lines(options.output, _reranked(options))
+        return
 
     is_ranked = options.k_best is not None
     if options.first:
@@ -229,3 +239,24 @@ def _rescore(options: argparse.Namespace) -> None:
     if is_ranked:
         lines = rescored_lines(found.lists, found.weights, options.k_best)
     write_lines(options.output, lines)
+
+
+def _reranked(options: argparse.Namespace) -> Iterable[str]:
+    """Return what a trained system writes for lists."""
+    from itersel.corpus.text import read_text
+    from itersel.lists.rescoring import rescored_lines
+    from itersel.system.loading import find_reranker
+
+    if options.scores:
+        raise InputError("--scores has no effect with --system, which was trained without them; remove it")
+
+    system = find_reranker(options.system)
+    if system.settings.adds_features and not options.source:
+        raise InputError(
+            "computes features of text, which need the source of the lists; add --source", options.system
+        )
+    sources = read_text(options.source) if options.source else None
+    lists = system.read(options.nbest, sources, options.source or "", options.k_best is not None)
+    if options.k_best is None:
+        return lists.table.best_texts(system.weights)
+    return rescored_lines(lists, system.weights, options.k_best)

@@ -76,9 +76,9 @@ def _read(path: str) -> Weights:
     from itersel.storage.arrayfile import is_array_file
 
     if is_array_file(path):
-        from itersel.system.trained import read_bundle
+        from itersel.system.loading import load_any
 
-        return read_bundle(path).weights
+        return load_any(path).weights
     return read_any_weights(path)
 
 

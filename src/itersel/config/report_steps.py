@@ -3,6 +3,7 @@
 - ``itersel step choose``: `ChooseSettings`
 - ``itersel step patience``: `PatienceSettings`
 - ``itersel step resources``: `ResourceSettings`
+- ``itersel step reranker``: `RerankerSettings`
 - ``itersel step table``: `TableSettings`
 - ``itersel step tasks``: `TaskTableSettings`
 - ``itersel step join``: `JoinSettings`
@@ -16,6 +17,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from itersel.config.cutting import GivenListSettings
+from itersel.config.data import Data
 from itersel.config.evaluation import Evaluation, Report, check_score
 from itersel.config.names import Names, check_label
 from itersel.config.options import (
@@ -88,6 +91,15 @@ class ResourceSettings:
     features: str = option_of(Search, "features")
     pop_limit: int = option_of(Search, "pop_limit")
     grammar: Grammar = section(Grammar)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RerankerSettings:
+    """How a system reranks n-best lists of another decoder."""
+
+    features: str = option_of(Search, "features")
+    dense: tuple[str, ...] = option_of(Data, "dense")
+    lists: GivenListSettings = section(GivenListSettings, "How lists are read, and what is added to them.")
 
 
 @dataclass(frozen=True, kw_only=True)

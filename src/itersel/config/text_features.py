@@ -8,6 +8,7 @@ The features themselves are settings of ``step lists``, in `itersel.config.cutti
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from itersel.config.data import Data
@@ -63,7 +64,12 @@ class TextFeatures:
     @property
     def needs_models(self) -> bool:
         """Whether any of them needs a model."""
-        return not (LINKED | LEXICAL | MODELLED).isdisjoint((*self.dense, *self.templates))
+        return need_models(self.dense, self.templates)
+
+
+def need_models(dense: Collection[str], templates: Collection[str]) -> bool:
+    """Return whether any of these groups and templates needs a model."""
+    return not (LINKED | LEXICAL | MODELLED).isdisjoint((*dense, *templates))
 
 
 @documented

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from itersel.errors import InputError
+from itersel.errors import FilePath, InputError
 from itersel.lists.lines import value_names
-from itersel.vectors.feature_names import DENSE_FEATURES, DENSE_NAME
+from itersel.vectors.feature_names import DENSE_FEATURES, DENSE_NAME, MAX_DENSE
 
 # MERT searches along the axis of each feature.
 MAX_SEARCHED = 500
@@ -27,6 +27,25 @@ def find_dense(names: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
     if blocks:
         return [name for name in names if name in blocks]
     return [name for name in names if name in DENSE_FEATURES or DENSE_NAME.fullmatch(name)]
+
+
+def dense_features(
+    names: Sequence[str], sizes: Mapping[str, int], given: Sequence[str], path: FilePath
+) -> list[str]:
+    """Return the dense features of the lists of a text: those that are `given`, or by `find_dense`.
+
+    An InputError names `path` if the lists have none of those that are given, or if too many look dense.
+    """
+    if given and set(names).isdisjoint(given):
+        raise InputError(f"has none of the dense features, such as '{given[0]}'", path)
+    found = list(given) or find_dense(names, sizes)
+    if len(found) > MAX_DENSE:
+        raise InputError(
+            f"{len(found)} features look dense, such as '{found[-1]}'; name at most "
+            f"{MAX_DENSE} with the key 'dense' (in a config: data.dense)",
+            path,
+        )
+    return found
 
 
 def columns_of_tuner(names: Sequence[str], searches: bool, source: str) -> Sequence[str]:

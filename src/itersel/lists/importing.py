@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,15 +11,11 @@ from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath, InputError
 from itersel.lists.learnable import make_learnable
 from itersel.lists.numbers import read_numbers
-from itersel.lists.reading import read_lists
 from itersel.lists.sharding import DENSE_NAMES
 from itersel.lists.table import NO_NUMBERS, ListTable
-from itersel.storage.arrays import Float64s
+from itersel.lists.text import FeatureAdder, read_cleaned, with_features
 from itersel.storage.declared import DeclaredFolder
 from itersel.storage.files import read_lines
-
-# Adds features to a table, given the source of each sentence, and the decoder's score of each translation.
-FeatureAdder = Callable[[ListTable, Sequence[str], Float64s], ListTable]
 
 
 def import_lists(
@@ -41,12 +36,8 @@ def import_lists(
     name = f"{number}.quality.gz"
     numbers = read_numbers(cut.checked(name)) if cut.has(name) else None
 
-    read = read_lists(
-        [cut.checked(f"{number}.lists.gz")],
-        ids=ids,
-        dense=lambda names: dense,
-        words=lambda text: preparation.clean([text])[0],
-    )
+    listed = cut.checked(f"{number}.lists.gz")
+    read = read_cleaned([listed], preparation, lambda names, sizes: dense, ids=ids)
 
     for path, lines in texts.items():
         if len(lines) != read.table.sentence_count:
@@ -57,15 +48,7 @@ def import_lists(
     if add_features is None:
         return lists.table
     sources = read_lines(cut.checked(f"{number}.source.gz"))
-    return add_features(lists.table, sources, _scores(lists.score, cut.path / f"{number}.lists.gz"))
-
-
-def _scores(score: Float64s, path: FilePath) -> Float64s:
-    """Return the scores of all translations, 0 if none has one."""
-    is_missing = np.isnan(score)
-    if is_missing.any() and not is_missing.all():
-        raise InputError("has translations with a score and translations without one", path)
-    return np.zeros_like(score) if is_missing.any() else score
+    return with_features(lists, add_features, sources, listed).table
 
 
 def _read_ids(path: FilePath) -> list[int]:

@@ -23,8 +23,8 @@ from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.features import feature_keys
 
-# Chooses the dense features, given the names of all.
-DenseChooser = Callable[[Sequence[str]], Sequence[str]]
+# Chooses the dense features, given the names of all, and the number of values of each that ended in ``=``.
+DenseChooser = Callable[[Sequence[str], Mapping[str, int]], Sequence[str]]
 
 
 class ReadLists(NamedTuple):
@@ -60,7 +60,7 @@ def read_lists(
     sentences: int | None = None,
     extra_features: Mapping[str, FilePath | ArrayLike] | None = None,
     ids: Int64s | None = None,
-    dense: DenseChooser = lambda names: (),
+    dense: DenseChooser = lambda names, sizes: (),
     words: Callable[[str], str] = str,
     has_lines: bool = False,
 ) -> ReadLists:
@@ -91,7 +91,7 @@ def read_lists(
 
     rank = np.empty_like(order)
     rank[order] = np.arange(translations)
-    table = _split_features(rank[row], feature, value, translations, names, dense(names))
+    table = _split_features(rank[row], feature, value, translations, names, dense(names, parser.sizes))
     table = table._replace(offset=offsets_of(np.bincount(place)), text=found.text.take(order))
 
     lines = [found.line[i] for i in order.tolist()] if has_lines else []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from itersel.config.cutting import GivenListCutSettings, GivenListSettings
 from itersel.config.data import TrainingText
 from itersel.config.file_checks import Size, check_outputs, check_shards, given_splits
+from itersel.config.report_steps import RerankerSettings
 from itersel.config.settings import as_json
 from itersel.config.splits import has_references, texts_of
 from itersel.config.values import Config
@@ -84,6 +86,13 @@ class ListTexts:
         """Return these files as the user gave them: folders of thousands do not fit on a command line."""
         return list(map(no_option, self._given(wildcards.split).lists))
 
+    def reranking_options(self, split: str) -> list[str]:
+        """Return the options with which `itersel rescore --system` reranks the lists of a text."""
+        text = self._given(split)
+        has_source = text.source and not self._config.text_features.is_empty
+        source = ["--source", no_option(text.source)] if has_source else []
+        return [*source, "--nbest", *map(no_option, text.lists)]
+
     def references(self, wildcards: Any) -> list[str]:
         """Return the references of a text; none if it has a quality instead."""
         return self._references(wildcards.split)
@@ -105,18 +114,33 @@ class ListTexts:
 
     def list_settings(self, wildcards: Any) -> str:
         """Return the `GivenListSettings`."""
+        settings, minimum = self._list_settings(), self._config.text_features.minimum_count
+        return as_json(replace(settings, minimum_count=minimum) if wildcards.split == "train" else settings)
+
+    def _list_settings(self) -> GivenListSettings:
+        """Return the settings for all texts but train."""
         data, text = self._config.data, self._config.text_features
         has_languages = not data.tokenized
-        return as_json(
-            GivenListSettings(
-                language=data.target_language if has_languages else None,
-                protected=data.protected,
-                source_language=data.source_language if has_languages and not text.is_empty else None,
-                dense=text.dense,
-                templates=text.templates,
-                minimum_count=text.minimum_count if wildcards.split == "train" else 1,
-            )
+        return GivenListSettings(
+            language=data.target_language if has_languages else None,
+            protected=data.protected,
+            source_language=data.source_language if has_languages and not text.is_empty else None,
+            dense=text.dense,
+            templates=text.templates,
         )
+
+    def reranker_settings(self, wildcards: Any) -> str:
+        """Return the `RerankerSettings` of an experiment."""
+        settings, features = self._list_settings(), self._config.experiments[wildcards.experiment].features
+        if features == "dense":
+            # others would be computed, and then left out
+            settings = replace(settings, templates=())
+        return as_json(RerankerSettings(features=features, dense=self._config.data.dense, lists=settings))
+
+    def learned_lists(self, wildcards: Any) -> str:
+        """Return the folder of the text of the lists that an experiment learns from."""
+        experiment = self._config.experiments[wildcards.experiment]
+        return f"{self._shards.folder(experiment.tune_on, self._shards.name(experiment))}/text"
 
 
 def describe_lists(config: Config) -> Iterator[str]:

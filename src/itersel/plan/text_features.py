@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from itersel.config.settings import as_json
-from itersel.config.text_features import TextModelSettings, WordSettings
+from itersel.config.text_features import TextModelSettings, WordSettings, need_models
 from itersel.config.values import Config
 from itersel.plan.files import Files
 from itersel.plan.shell import no_option, shell_options
@@ -45,7 +45,23 @@ class TextFeatureModels:
 
     def aligners(self, wildcards: Any) -> list[str]:
         """Return the models of word alignment that a shard of lists needs."""
-        return [f"{self.folder}/{direction}.h5" for direction in DIRECTIONS] if self._is_needed else []
+        return self._aligners if self._is_needed else []
+
+    @property
+    def _aligners(self) -> list[str]:
+        return [f"{self.folder}/{direction}.h5" for direction in DIRECTIONS]
+
+    def aligners_of_system(self, wildcards: Any) -> list[str]:
+        """Return the models of word alignment that an experiment's system needs."""
+        return self._aligners if self._needs_models(wildcards) else []
+
+    def models_of_system(self, wildcards: Any) -> list[str]:
+        """Return the folder of the lexicon and language model that an experiment's system needs."""
+        return [f"{self.folder}/all"] if self._needs_models(wildcards) else []
+
+    def _needs_models(self, wildcards: Any) -> bool:
+        text, experiment = self._config.text_features, self._config.experiments[wildcards.experiment]
+        return need_models(text.dense, text.templates if experiment.features == "all" else ())
 
     def models(self, wildcards: Any) -> list[str]:
         """Return the folder of the lexicon and language model that a shard needs: for train, without it."""

@@ -1,4 +1,4 @@
-"""Suggested commands after a run: translate a sentence, add an experiment."""
+"""Suggested commands after a run: translate a sentence, rerank lists, add an experiment."""
 
 from __future__ import annotations
 
@@ -32,22 +32,40 @@ def hints(
     and `cache` the folder of the run's compiled kernels, unless it is the default one. If no `configs` were
     given on the command line, the run uses config.yaml.
     """
+    name = _best(systems)
+    itersel = shlex.join([os.path.join(tools, "itersel"), "translate", "--system", str(systems[name])])
+    yield f"To translate text with {name}, the best on devtest:"
+    # `echo` in some shells interprets backslashes and a leading -n
+    yield f"    printf '%s\\n' {shlex.quote(sentence)} | {_environment(cache)}{itersel}"
+    # unlike Snakemake, it also finds the workflow of an installed package
+    run = [os.path.join(tools, "itersel"), "run", *(["--configfile", *configs] if configs else [])]
+    yield f"To add an experiment, describe it under 'experiments' in {(*configs, 'config.yaml')[0]}, and run:"
+    yield f"    {shlex.join(run)}"
+
+
+def hints_for_lists(
+    systems: Mapping[str, Path], options: Sequence[str], cache: str | None, tools: str
+) -> Iterator[str]:
+    """Yield lines with a command that reranks lists, which `options` name; see `hints`."""
+    name = _best(systems)
+    itersel = [os.path.join(tools, "itersel"), "rescore", "--system", str(systems[name])]
+    yield f"To rerank lists, such as those of test, with {name}, the best on devtest:"
+    yield f"    {_environment(cache)}{shlex.join([*itersel, *options])}"
+
+
+def _best(systems: Mapping[str, Path]) -> str:
+    """Return the name of the system that is best on devtest."""
 
     def score(name: str) -> float:
         system = read_system(systems[name] / SYSTEM)
         return sign_of(system.chosen_by) * system.devtest_scores[system.epoch - 1]
 
-    name = max(systems, key=score)
-    itersel = shlex.join([os.path.join(tools, "itersel"), "translate", "--system", str(systems[name])])
-    yield f"To translate text with {name}, the best on devtest:"
-    # with another cache, the kernels would be compiled again
-    environment = "" if cache is None else f"ITERSEL_CACHE={shlex.quote(cache)} "
-    # `echo` in some shells interprets backslashes and a leading -n
-    yield f"    printf '%s\\n' {shlex.quote(sentence)} | {environment}{itersel}"
-    # unlike Snakemake, it also finds the workflow of an installed package
-    run = [os.path.join(tools, "itersel"), "run", *(["--configfile", *configs] if configs else [])]
-    yield f"To add an experiment, describe it under 'experiments' in {(*configs, 'config.yaml')[0]}, and run:"
-    yield f"    {shlex.join(run)}"
+    return max(systems, key=score)
+
+
+def _environment(cache: str | None) -> str:
+    """Return what precedes a command: with another cache, the kernels would be compiled again."""
+    return "" if cache is None else f"ITERSEL_CACHE={shlex.quote(cache)} "
 
 
 def short_sentence(path: Path, corpora: Sequence[Corpus], preparation: Preparation, limit: int) -> str:

@@ -21,7 +21,7 @@ from itersel.errors import FilePath, InputError
 from itersel.rerank.lexicon_kernels import add_links, lookup_table, sum_of_costs
 from itersel.rerank.words import ListWords, sum_words
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
-from itersel.storage.formats import Array, FileFormat, strings
+from itersel.storage.formats import Array, Arrays, FileFormat, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
@@ -93,6 +93,11 @@ def count_lexicon(
 
 def write_lexicon(path: FilePath, lexicon: Lexicon) -> None:
     """Write a lexicon, whole or not at all."""
+    write_arrays(path, FORMAT, lexicon_arrays(lexicon), {"itersel": __version__})
+
+
+def lexicon_arrays(lexicon: Lexicon) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a lexicon as stored in its file."""
     arrays: dict[str, NDArray[Any]] = {
         "pair_source": lexicon.source,
         "pair_target": lexicon.target,
@@ -100,12 +105,16 @@ def write_lexicon(path: FilePath, lexicon: Lexicon) -> None:
     }
     for name, words in (("source", lexicon.source_words), ("target", lexicon.target_words)):
         arrays[name], arrays[f"{name}_offset"] = string_table(words)
-    write_arrays(path, FORMAT, arrays, {"itersel": __version__})
+    return arrays
 
 
 def read_lexicon(path: FilePath) -> Lexicon:
     """Read a lexicon."""
-    arrays, _ = read_arrays(path, FORMAT)
+    return lexicon_of(read_arrays(path, FORMAT)[0])
+
+
+def lexicon_of(arrays: Arrays) -> Lexicon:
+    """Make a lexicon from the arrays of a file, which must be as declared."""
     source, target = (
         StringTable(arrays[name], arrays[f"{name}_offset"]).to_list() for name in ("source", "target")
     )

@@ -27,7 +27,7 @@ MAGIC = b"ITERSEL\x02"
 MAGIC_START = b"ITERSEL"
 ALIGNMENT = 64
 DIGEST_BYTES = 16
-MAX_DIMENSIONS = 2
+MAX_DIMENSIONS = 3
 DAMAGED = "damaged or truncated; recreate it"
 
 
@@ -96,6 +96,13 @@ def is_array_file(path: FilePath) -> bool:
             return stream.read(len(MAGIC_START)) == MAGIC_START
     except OSError:
         return False
+
+
+def kind_of(path: FilePath, expected: str) -> str:
+    """Return the kind of a file of this format; `expected` is named if it has another format."""
+    header, _ = _read_header(path, expected)
+    with checked(path, DAMAGED):
+        return str(json.loads(header)["kind"])
 
 
 def _read_header(path: FilePath, kind: str) -> tuple[bytes, int]:

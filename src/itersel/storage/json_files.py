@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, is_dataclass
@@ -77,16 +78,20 @@ def from_content(kind: type[Record], content: object) -> Record:
     """
     if not isinstance(content, dict):
         raise ValueError("not an object")
-    types = typing.get_type_hints(kind)
+    hints = typing.get_type_hints(kind)
     values = {}
     for item in fields(kind):  # type: ignore[arg-type]
         if item.name not in content:
             raise ValueError(f"no '{item.name}'")
-        values[item.name] = _value(types[item.name], content[item.name])
+        values[item.name] = _value(hints[item.name], content[item.name])
     return kind(**values)
 
 
 def _value(kind: Any, value: object) -> Any:
+    if isinstance(kind, types.UnionType):
+        # with None
+        return None if value is None else _value(typing.get_args(kind)[0], value)
+
     if is_dataclass(kind):
         return from_content(kind, value)  # type: ignore[arg-type]
 

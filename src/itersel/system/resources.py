@@ -1,23 +1,31 @@
-"""What a trained system needs to translate new text, recorded so that naming its folder is enough."""
+"""What a trained system needs, recorded so that naming its folder is enough.
+
+A system is a translator, or a reranker of another decoder's n-best lists; ``kind`` in the description of a
+reranker tells them apart.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from itersel.config.cutting import GivenListSettings
 from itersel.config.options import check_section
-from itersel.config.search import Grammar, Search
+from itersel.config.search import FeatureSettings, Grammar, Search
+from itersel.config.text_features import need_models
+from itersel.corpus.tokenization import check_pattern
 from itersel.errors import FilePath, InputError
-from itersel.results import RESOURCES, SYSTEM, WEIGHTS
+from itersel.results import RESOURCES
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
 
 if TYPE_CHECKING:
-    from itersel.config.report_steps import ResourceSettings
+    from itersel.config.report_steps import RerankerSettings, ResourceSettings
 
 RESOURCE_FILES = ("model", "index", "preparation", "recaser")
+KIND, RERANKER = "kind", "reranker"
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,7 @@ class TranslationSettings:
 
 @dataclass(frozen=True)
 class Resources(TranslationSettings):
-    """Files and settings of a system; in the description, paths are relative to its folder."""
+    """Files and settings of a translator; in the description, paths are relative to its folder."""
 
     model: str
     index: str
@@ -51,8 +59,46 @@ class Resources(TranslationSettings):
         return TranslationSettings(self.pop_limit, self.features, self.extraction)
 
 
+@dataclass(frozen=True)
+class RerankingSettings:
+    """How a system reranks lists: how it reads them, and what it adds to them."""
+
+    features: str
+    trained_with: tuple[str, ...]  # the dense features of the lists that it was trained on
+    dense: tuple[str, ...]  # which features are dense; empty: see `itersel.lists.dense.find_dense`
+    lists: GivenListSettings
+
+    def __post_init__(self) -> None:
+        for section in (FeatureSettings(self.features), self.lists):
+            check_section(section)
+        for pattern in self.lists.protected:
+            check_pattern(pattern)
+
+    @property
+    def adds_features(self) -> bool:
+        """Whether there are features of text."""
+        return bool(self.lists.dense or self.lists.templates)
+
+    @property
+    def needs_models(self) -> bool:
+        """Whether any of them needs a model."""
+        return need_models(self.lists.dense, self.lists.templates)
+
+
+@dataclass(frozen=True)
+class RerankerResources(RerankingSettings):
+    """Files and settings of a reranker; in the description, paths are relative to its folder."""
+
+    aligners: tuple[str, ...]  # models of both directions, or none
+    models: str | None  # folder of the other models
+
+    def reranking(self) -> RerankingSettings:
+        """Return the settings without the files."""
+        return RerankingSettings(self.features, self.trained_with, self.dense, self.lists)
+
+
 def write_resources(path: FilePath, settings: ResourceSettings, files: Mapping[str, str]) -> None:
-    """Write a description, with paths relative to its folder, so that all can be moved together.
+    """Write the description of a translator, so that all its files can be moved together.
 
     `files` are those of `RESOURCE_FILES`, by name.
     """
@@ -61,28 +107,75 @@ def write_resources(path: FilePath, settings: ResourceSettings, files: Mapping[s
     write_json(path, as_content(resources), indent=2)
 
 
-def read_resources(folder: FilePath) -> Resources:
+def write_reranker(
+    path: FilePath,
+    settings: RerankerSettings,
+    trained_with: Sequence[str],
+    aligners: Sequence[str],
+    models: str | None,
+) -> None:
+    """Write the description of a reranker, so that all its files can be moved together.
+
+    `trained_with` are the dense features of the lists that it was trained on; see `RerankerResources`.
+    """
+    folder = Path(path).parent
+    resources = RerankerResources(
+        settings.features,
+        tuple(trained_with),
+        settings.dense,
+        settings.lists,
+        tuple(os.path.relpath(file, folder) for file in aligners),
+        None if models is None else os.path.relpath(models, folder),
+    )
+    write_json(path, {KIND: RERANKER, **as_content(resources)}, indent=2, is_ascii=False)
+
+
+def read_resources(folder: FilePath) -> Resources | RerankerResources:
     """Read the description in the folder of a system, resolve its paths, and check that the files exist."""
     path = Path(folder) / RESOURCES
     if not path.is_file():
-        if (path.parent / SYSTEM).is_file():
-            # a run with data.kind: lists has no models
-            why = "was trained on n-best lists of another decoder; use itersel rescore with its"
-            raise InputError(f"{why} {WEIGHTS}, or run the workflow again", folder)
         raise InputError(
             f"has no {RESOURCES}; name a folder experiments/NAME/best of a finished run, or a bundle", folder
         )
 
+    found: Resources | RerankerResources
     try:
-        found = from_content(Resources, read_json(path))
+        content = read_json(path)
+        if isinstance(content, dict) and content.get(KIND) == RERANKER:
+            found = from_content(RerankerResources, content)
+        else:
+            found = from_content(Resources, content)
     except (ValueError, OverflowError):
         raise InputError("is not the description of a system; run the workflow again", path) from None
     except InputError as error:
         raise InputError(f"{error.message}; run the workflow again", path) from None
 
-    files = {name: os.path.normpath(path.parent / getattr(found, name)) for name in RESOURCE_FILES}
-    for name, file in files.items():
-        if not os.path.isfile(file):
-            advice = "run the workflow again, or copy a bundle (itersel bundle) instead of the folder"
-            raise InputError(f"names the {name} {file}: no such file; {advice}", path)
-    return replace(found, **files)
+    if isinstance(found, RerankerResources):
+        aligners = tuple(_resolved("aligner", file, path) for file in found.aligners)
+        models = None if found.models is None else _resolved("models", found.models, path)
+        return replace(found, aligners=aligners, models=models)
+    files = {name: _resolved(name, getattr(found, name), path) for name in RESOURCE_FILES}
+    return Resources(found.pop_limit, found.features, found.extraction, **files)
+
+
+def translator_resources(folder: FilePath) -> Resources:
+    """Read the description of a system that translates; see `read_resources`."""
+    found = read_resources(folder)
+    if isinstance(found, RerankerResources):
+        raise no_translator(folder)
+    return found
+
+
+def no_translator(path: FilePath) -> InputError:
+    """Return the error for a reranker where a translator is expected."""
+    return InputError("reranks n-best lists; use itersel rescore --system", path)
+
+
+def _resolved(name: str, file: str, path: Path) -> str:
+    """Return the path of a file, or of the folder of models, in a description; it must exist."""
+    found = os.path.normpath(path.parent / file)
+    exists, what = (os.path.isdir, "folder") if name == "models" else (os.path.isfile, "file")
+    if not exists(found):
+        advice = "run the workflow again, or copy a bundle (itersel bundle) instead of the folder"
+        raise InputError(f"names the {name} {found}: no such {what}; {advice}", path)
+    return found

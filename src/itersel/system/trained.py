@@ -1,4 +1,4 @@
-"""Trained systems, with everything needed to translate new text: folders of a run, and bundles.
+"""Trained systems that translate, with everything they need for new text: folders of a run, and bundles.
 
 A bundle is a system in one file that is mapped into memory, not unpacked: an array file
 (`itersel.storage.arrayfile`) with the arrays of the grammar index, the compiled language model and the
@@ -10,26 +10,31 @@ equal systems give equal bytes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import chain, starmap
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itersel import __version__
 from itersel.corpus.prepare import Preparation, read_preparation
 from itersel.corpus.recase import Recaser, read_recaser
-from itersel.errors import FilePath, InputError, checked
+from itersel.errors import FilePath, checked
 from itersel.grammar import index as grammar_index
 from itersel.lm import binary
 from itersel.results import WEIGHTS
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.formats import Array, FileFormat
 from itersel.storage.json_files import as_content, from_content
-from itersel.system.resources import TranslationSettings, read_resources
+from itersel.system.bundles import (
+    RERANKER,
+    TRANSLATOR,
+    declarations,
+    joined,
+    kind_of_bundle,
+    part_of,
+    version_of,
+)
+from itersel.system.resources import Resources, TranslationSettings, no_translator, translator_resources
 from itersel.vectors import weights as weight_file
 
 # of bundles
@@ -51,10 +56,17 @@ class TrainedSystem:
 
 
 def load_system(path: FilePath) -> TrainedSystem:
-    """Load a system from a folder ``experiments/NAME/best`` of a run, or from a bundle."""
+    """Load a system from a folder ``experiments/NAME/best`` of a run, or from a bundle.
+
+    Raises an InputError for a reranker, which `itersel.system.loading` loads.
+    """
     if not os.path.isdir(path):
         return read_bundle(path)
-    resources = read_resources(path)
+    return load_translator(path, translator_resources(path))
+
+
+def load_translator(path: FilePath, resources: Resources) -> TrainedSystem:
+    """Load the system in a folder, given its description."""
     return TrainedSystem(
         grammar_index.load_index(resources.index),
         binary.load_model(resources.model),
@@ -65,33 +77,11 @@ def load_system(path: FilePath) -> TrainedSystem:
     )
 
 
-def _declarations(part: str, format: FileFormat) -> Iterator[tuple[str, Array]]:
-    """Yield the arrays of a part; names are prefixed because parts do not share sizes."""
-
-    def named(size: str | int | None) -> Any:
-        return f"{part}/{size}" if isinstance(size, str) else size
-
-    for name, array in format.arrays.items():
-        names = {key: named(getattr(array, key)) for key in ("below", "into", "text")}
-        yield named(name), replace(array, shape=tuple(map(named, array.shape)), **names)
-
-
-def _version() -> int:
-    """Return a number that changes with the layout of any part: three digits for each."""
-    version = _LAYOUT
-    for part in _PARTS.values():
-        version = 1000 * version + part.version
-    return version
-
-
 FORMAT = FileFormat(
-    "bundle",
-    _version(),
+    TRANSLATOR,
+    version_of(_LAYOUT, _PARTS),
     ("itersel bundle",),
-    {
-        **dict(chain.from_iterable(starmap(_declarations, _PARTS.items()))),
-        **{text: Array("|u1", (f"bytes of {text}",)) for text in _TEXTS},
-    },
+    {**declarations(_PARTS), **{text: Array("|u1", (f"bytes of {text}",)) for text in _TEXTS}},
 )
 
 
@@ -103,7 +93,7 @@ def write_bundle(path: FilePath, system: TrainedSystem) -> None:
         "weights": weight_file.weight_arrays(system.weights),
     }
 
-    arrays = {f"{part}/{name}": array for part, content in parts.items() for name, array in content.items()}
+    arrays = joined(parts)
     for text in _TEXTS:
         arrays[text] = np.frombuffer(getattr(system, text).to_json().encode(), np.uint8)
 
@@ -117,8 +107,8 @@ def write_bundle(path: FilePath, system: TrainedSystem) -> None:
 
 def read_bundle(path: FilePath) -> TrainedSystem:
     """Map a bundle, and check that extraction and the decoder can use its content."""
-    if not os.path.exists(path):
-        raise InputError("no such file or folder", path)
+    if kind_of_bundle(path) == RERANKER:
+        raise no_translator(path)
 
     arrays, attributes = map_arrays(path, FORMAT)
     with checked(path, DAMAGED):
@@ -126,16 +116,10 @@ def read_bundle(path: FilePath) -> TrainedSystem:
         settings = from_content(TranslationSettings, attributes["settings"])
 
     return TrainedSystem(
-        grammar_index.index_of(_part(arrays, "index"), path),
-        binary.model_of(_part(arrays, "model"), model_attributes, path),
-        weight_file.weights_of(_part(arrays, "weights"), path),
+        grammar_index.index_of(part_of(arrays, "index"), path),
+        binary.model_of(part_of(arrays, "model"), model_attributes, path),
+        weight_file.weights_of(part_of(arrays, "weights"), path),
         read_preparation(path, arrays["preparation"].tobytes()),
         read_recaser(path, arrays["recaser"].tobytes()),
         settings,
     )
-
-
-def _part(arrays: Mapping[str, NDArray[Any]], part: str) -> dict[str, NDArray[Any]]:
-    return {
-        name.removeprefix(f"{part}/"): array for name, array in arrays.items() if name.startswith(f"{part}/")
-    }

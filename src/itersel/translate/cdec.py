@@ -14,7 +14,7 @@ from itersel.grammar.text_format import grammar_lines
 from itersel.run.atomic import atomic_path
 from itersel.run.progress import count_up
 from itersel.storage.files import open_output, read_bytes, write_lines
-from itersel.system.resources import TranslationSettings, read_resources
+from itersel.system.resources import TranslationSettings, translator_resources
 from itersel.system.trained import TrainedSystem, load_system
 from itersel.translate.translator import Translator, read_blocks
 from itersel.vectors.weights import write_itersel_weights
@@ -111,7 +111,7 @@ def _sentences(system: TrainedSystem, text: FilePath) -> Iterator[tuple[str, lis
 
 def _find_arpa(system: FilePath) -> Path:
     if os.path.isdir(system):
-        compiled = Path(read_resources(system).model)
+        compiled = Path(translator_resources(system).model)
         for suffix in (".arpa.gz", ".arpa"):
             if (path := compiled.with_suffix(suffix)).is_file():
                 return path

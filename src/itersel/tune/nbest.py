@@ -203,7 +203,7 @@ def _read_lists(
         raise InputError(f"quality {quality.metric} needs references")
     texts = checked_references(references)
 
-    def dense(names: Sequence[str]) -> Sequence[str]:
+    def dense(names: Sequence[str], sizes: Mapping[str, int]) -> Sequence[str]:
         return columns_of_tuner(names, tuner.searches, short_name(paths))
 
     def prepared(line: str) -> str:

@@ -1,0 +1,41 @@
+"""Trained systems of either kind, translators and rerankers, in folders and bundles."""
+
+from __future__ import annotations
+
+import os
+
+from itersel.errors import FilePath, InputError
+from itersel.system.bundles import RERANKER, TRANSLATOR, kind_of_bundle
+from itersel.system.reranker import Reranker, load_reranker
+from itersel.system.reranker_bundle import read_reranker_bundle, write_reranker_bundle
+from itersel.system.resources import RerankerResources, read_resources
+from itersel.system.trained import TrainedSystem, load_translator, read_bundle, write_bundle
+
+
+def load_any(path: FilePath) -> TrainedSystem | Reranker:
+    """Load a system from a folder ``experiments/NAME/best`` of a run, or from a bundle."""
+    if not os.path.isdir(path):
+        return read_reranker_bundle(path) if kind_of_bundle(path) == RERANKER else read_bundle(path)
+    resources = read_resources(path)
+    if isinstance(resources, RerankerResources):
+        return load_reranker(path, resources)
+    return load_translator(path, resources)
+
+
+def find_reranker(path: FilePath) -> Reranker:
+    """Load a system that reranks lists; an InputError for one that translates."""
+    if os.path.isdir(path):
+        resources = read_resources(path)
+        if isinstance(resources, RerankerResources):
+            return load_reranker(path, resources)
+    elif kind_of_bundle(path) != TRANSLATOR:
+        return read_reranker_bundle(path)
+    raise InputError("is a system that translates; use itersel translate", path)
+
+
+def bundle(path: FilePath, system: TrainedSystem | Reranker) -> None:
+    """Write a system to one file, atomically."""
+    if isinstance(system, Reranker):
+        write_reranker_bundle(path, system)
+    else:
+        write_bundle(path, system)

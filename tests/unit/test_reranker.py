@@ -1,0 +1,370 @@
+"""Systems that rerank n-best lists: from the folder of a run, from a bundle, and from Python."""
+
+import gzip
+import json
+import shutil
+from functools import reduce
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.damage import reseal_array, reseal_header
+from tests.refusals import input_error
+from tests.rerankers import ALL_TEXT, LANGUAGES, as_json, make_reranker, write_text
+from tests.systems import itersel as command
+
+import itersel
+from itersel.cli.main import main
+from itersel.system.loading import find_reranker
+from itersel.system.resources import read_resources
+from itersel.vectors.feature_names import TEXT_FEATURES
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Return the folder of a run whose system has all features of text; tests must not change it."""
+    folder = tmp_path_factory.mktemp("run")
+    make_reranker(folder, **ALL_TEXT)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bundle(run, tmp_path_factory):
+    path = tmp_path_factory.mktemp("bundles") / "x.bundle"
+    command("bundle", run / "experiments/x/best", path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """Return the folder of a run whose system adds nothing to its lists, whose words are as they are."""
+    folder = tmp_path_factory.mktemp("plain")
+    make_reranker(folder)
+    return folder
+
+
+def best(run):
+    return run / "experiments/x/best"
+
+
+def of_run(run):
+    return (best(run) / "test.txt").read_text().splitlines()
+
+
+def rescore(run, system, output, *options):
+    command("rescore", "--system", system, "--nbest", run / "lists", "--output", output, *options)
+    return output.read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("features", "how"),
+    [
+        ("all", {}),
+        ("dense", {}),
+        ("all", LANGUAGES),
+        ("dense", ALL_TEXT),
+        # of tokenised text
+        ("all", {name: value for name, value in ALL_TEXT.items() if name not in LANGUAGES}),
+        ("all", {**LANGUAGES, "dense": ["rank", "agreement", "length"]}),
+        ("all", {**LANGUAGES, "templates": ["Ngram2", "Lex"]}),
+    ],
+)
+def test_the_same_translations_as_in_the_run(tmp_path, features, how):
+    system = make_reranker(tmp_path, features, **how)
+    source = ["--source", tmp_path / "s.de"]
+    assert rescore(tmp_path, system, tmp_path / "out", *source) == of_run(tmp_path)
+    command("bundle", system, tmp_path / "bundle")
+    assert rescore(tmp_path, tmp_path / "bundle", tmp_path / "out", *source) == of_run(tmp_path)
+    # no feature decides alone
+    assert len(set(of_run(tmp_path))) > 5
+
+
+@pytest.mark.parametrize("columns", [(), ("TM_1", "w_x")])
+@pytest.mark.parametrize("features", ["dense", "all"])
+def test_lists_that_leave_out_zeros(tmp_path, features, columns):
+    """Then the first lines lack features, and only their names tell which are dense."""
+    system = make_reranker(tmp_path, features, columns, as_json, **LANGUAGES, dense=["rank"])
+    assert rescore(tmp_path, system, tmp_path / "out", "--source", tmp_path / "s.de") == of_run(tmp_path)
+    found = read_resources(system)
+    assert {*found.trained_with} == {*(columns or ("LM", "TM_0", "TM_1"))}
+    assert found.dense == columns
+    assert "LM" not in json.loads(lines_of(tmp_path)[0])["features"]
+
+
+def test_the_same_translations_with_everything(run, bundle, tmp_path):
+    lines = of_run(run)
+    for system in (best(run), bundle):
+        assert rescore(run, system, tmp_path / "out", "--source", run / "s.de") == lines
+    first = itersel.rescore([run / "lists"], {"LM": 1.0})
+    assert lines != first
+
+
+def test_everything_matters(run):
+    """All features are there, and with another source, others are."""
+    source = (run / "s.de").read_text().splitlines()
+    system, lists = find_reranker(best(run)), [run / "lists"]
+    table, other = (system.read(lists, lines).table for lines in (source, source[::-1]))
+    changed = {
+        name
+        for name, one, two in zip(table.dense_names, table.dense.T, other.dense.T, strict=True)
+        if (one != two).any()
+    }
+    assert {"TextLexForward", "TextLexReverse", "TextUncovered"} <= changed
+    assert not changed & {"LM", "TM_0", "TextModel", "TextRank", "TextAgreementBleu"}
+    assert {*table.dense_names} >= {"LM", "TM_0", *chain(*TEXT_FEATURES.values())}
+    assert table.feature_name.to_list() != other.feature_name.to_list()
+
+
+def test_sparse_features_that_lists_have_already(run, other, tmp_path, refused):
+    table = find_reranker(best(run)).read([run / "lists"], (run / "s.de").read_text().splitlines()).table
+    name = next(name for name in table.feature_name.to_list() if name != "w_x" and " " not in name)
+    refused(other(lambda line: line.replace("w_x=", f"{name}=1 w_x=")), tmp_path / "other.nbest", f"'{name}'")
+
+
+def test_k_best_lines(run, tmp_path):
+    lines = rescore(run, best(run), tmp_path / "out", "--source", run / "s.de", "--k-best", "2")
+    assert len(lines) == 2 * 9
+    given = lines_of(run)
+    scores = [float(line.rpartition(" ||| ")[2]) for line in lines]
+    for number, line in enumerate(lines):
+        assert line.startswith(f"{number // 2} ||| ")
+        assert line.rpartition(" ||| ")[0] in {one.rpartition(" ||| ")[0] for one in given}
+    assert all(first >= second for first, second in zip(scores[::2], scores[1::2], strict=True))
+    # equal translations count once
+    assert len(set(lines)) == len(lines)
+
+
+def test_from_python(run, plain, bundle, system):
+    source = (run / "s.de").read_text().splitlines()
+    for path in (best(run), bundle):
+        assert itersel.load_system(path).rerank(source, [run / "lists"]) == of_run(run)
+    assert itersel.load_system(best(plain)).rerank(None, [plain / "lists"]) == of_run(plain)
+    with input_error(best(run)):
+        itersel.load_system(best(run)).translate(["a"])
+    with input_error(system):
+        itersel.load_system(system).rerank(None, [run / "lists"])
+    for bad, facts in (("a b", ("source", "'a b'")), (["a\nb"], "source:1:"), (["a"], ("source", 1, 9))):
+        with input_error(facts):
+            itersel.load_system(bundle).rerank(bad, [run / "lists"])
+
+
+def test_a_bundle_needs_nothing_else(run, tmp_path):
+    copied = shutil.copytree(run, tmp_path / "run")
+    command("bundle", best(copied), tmp_path / "x")
+    expected = of_run(copied)
+    for folder in ("experiments", "all", "words"):
+        shutil.rmtree(copied / folder)
+    assert rescore(run, tmp_path / "x", tmp_path / "out", "--source", run / "s.de") == expected
+
+
+def test_equal_systems_give_equal_bytes(run, bundle, tmp_path):
+    """Also when the bundle is read and written again, so nothing of the system is lost."""
+    copied = shutil.copytree(run, tmp_path / "run")
+    command("bundle", best(copied), tmp_path / "again")
+    command("bundle", bundle, tmp_path / "of a bundle")
+    content = bundle.read_bytes()
+    assert content == (tmp_path / "again").read_bytes() == (tmp_path / "of a bundle").read_bytes()
+    assert str(run).encode() not in content
+
+
+def test_weights_of_a_bundle_are_shown(run, bundle, tmp_path):
+    for name, path in (("a", bundle), ("b", best(run))):
+        command("weights", "export", path, "--output", tmp_path / name)
+    assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text() != ""
+
+
+def test_resources_move_with_the_run(run, tmp_path):
+    moved = shutil.copytree(run, tmp_path / "moved")
+    found = read_resources(best(moved))
+    assert found.aligners == (f"{moved}/forward.h5", f"{moved}/reverse.h5")
+    assert found.models == f"{moved}/all"
+    assert found.trained_with == ("LM", "TM_0", "TM_1")
+    shutil.rmtree(moved / "all")
+    with input_error(best(moved) / "resources.json", moved / "all"):
+        read_resources(best(moved))
+
+
+def test_a_system_without_features_of_text_names_no_files(plain):
+    found = read_resources(best(plain))
+    assert (found.aligners, found.models) == ((), None)
+
+
+def lines_of(run):
+    """Return the lines of the lists of a run."""
+    files = sorted((run / "lists").iterdir())
+    return [line for path in files for line in gzip.decompress(path.read_bytes()).decode().splitlines(True)]
+
+
+@pytest.fixture
+def other(run, tmp_path):
+    """Return a function that writes the lists with changed lines; returns the command that reranks them."""
+
+    def write(change):
+        path = tmp_path / "other.nbest"
+        path.write_text("".join(map(change, lines_of(run))))
+        return ["rescore", "--system", best(run), "--source", run / "s.de", "--nbest", path]
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("change", "facts"),
+    [
+        (lambda line: line.replace("LM= ", "Model= "), "'LM'"),
+        (lambda line: line.replace(" 1 w_x", " w_x").replace(" 0 0 |", " 0 |"), "'TM_0'"),
+        (lambda line: line.replace("LM= ", "TextWords= 1 LM= "), "'TextWords'"),
+        (lambda line: line.replace(" ||| 0.25", ""), ()),
+        (lambda line: line.replace("3 |||", "33 |||", 1), 3),
+    ],
+)
+def test_lists_of_another_decoder(other, tmp_path, refused, change, facts):
+    arguments = other(change)
+    refused(arguments, tmp_path / "other.nbest", facts)
+
+
+def test_a_feature_without_a_weight_may_be_missing(plain, tmp_path):
+    copied = shutil.copytree(plain, tmp_path / "run")
+    weights = itersel.read_any_weights(best(copied) / "weights.h5").to_dict()
+    itersel.write_any_weights(best(copied) / "weights.h5", itersel.make_weights(weights | {"LM": 0.0}))
+    path = tmp_path / "other.nbest"
+    path.write_text("".join(line.replace("LM= ", "Model= ") for line in lines_of(plain)))
+    assert len(itersel.load_system(best(copied)).rerank(None, [path])) == 9
+
+
+def test_sources_that_do_not_fit(run, tmp_path, refused):
+    arguments = ["rescore", "--system", best(run), "--nbest", run / "lists"]
+    refused(arguments, f"{best(run)}:", "--source")
+    lines = (run / "s.de").read_text().splitlines()
+    for name, content in (("short", lines[:-1]), ("long", [*lines, "a"])):
+        path = tmp_path / name
+        path.write_text("".join(f"{line}\n" for line in content))
+        refused([*arguments, "--source", path], f"{path}:", len(content), 9)
+    (tmp_path / "bad").write_text("a\nb ||| c\n")
+    refused([*arguments, "--source", tmp_path / "bad"], "bad:2:")
+
+
+def test_systems_of_the_other_kind(run, bundle, system, tmp_path, refused):
+    (tmp_path / "text").write_text("a\n")
+    command("bundle", system, tmp_path / "translator")
+    for path in (best(run), bundle):
+        refused(["translate", "--system", path, "--input", tmp_path / "text"], f"{path}:", "itersel rescore")
+        export = ["export", "cdec", "--system", path, "--input", tmp_path / "text"]
+        refused([*export, "--output", tmp_path / "out"], f"{path}:", "itersel rescore")
+    for path in (system, tmp_path / "translator"):
+        refused(["rescore", "--system", path, "--nbest", run / "lists"], f"{path}:", "itersel translate")
+
+
+def test_options_that_do_not_fit(run, refused, misused):
+    lists = ["rescore", "--nbest", run / "lists"]
+    refused([*lists, "--first", "--source", run / "s.de"], "--source", "--system")
+    (system, source) = ["--system", best(run)], ["--source", run / "s.de"]
+    refused([*lists, *system, *source, "--scores", "x=y"], "--scores", "--system")
+    misused([*lists, *system, "--first"], "--first", "--system")
+
+
+def changed(**values):
+    def change(content):
+        return content | values
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        changed(features="some"),
+        changed(trained_with="LM"),
+        changed(aligners=None),
+        changed(models=3),
+        changed(kind="other"),
+        changed(lists={}),
+        lambda content: changed(lists=content["lists"] | {"dense": ["x"]})(content),
+        lambda content: changed(lists=content["lists"] | {"templates": ["x"]})(content),
+        lambda content: changed(lists=content["lists"] | {"language": "../x"})(content),
+        lambda content: changed(lists=content["lists"] | {"protected": ["("]})(content),
+        lambda content: [],
+    ],
+)
+def test_damaged_resources(run, tmp_path, refused, change):
+    copied = shutil.copytree(run, tmp_path / "run")
+    path = best(copied) / "resources.json"
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+    refused(["rescore", "--system", path.parent, "--nbest", run / "lists"], f"{path}:")
+
+
+@pytest.mark.parametrize("missing", ["forward.h5", "reverse.h5", "all/lm.bin", "all/lexicon.h5"])
+def test_missing_models(run, tmp_path, refused, missing):
+    copied = shutil.copytree(run, tmp_path / "run")
+    (copied / missing).unlink()
+    refused(["bundle", best(copied), tmp_path / "out"], copied / missing)
+    assert not (tmp_path / "out").exists()
+
+
+def in_header(value, *keys):
+    def change(header):
+        *path, last = keys
+        reduce(dict.__getitem__, path, header)[last] = value
+
+    return lambda path: reseal_header(path, change)
+
+
+@pytest.mark.parametrize(
+    ("change", "facts"),
+    [
+        (lambda path: path.write_bytes(b""), ()),
+        (lambda path: path.write_bytes(path.read_bytes()[:-1]), ()),
+        (lambda path: path.write_bytes(path.read_bytes()[:20]), ()),
+        (in_header(None, "attributes", "settings"), ()),
+        (in_header("some", "attributes", "settings", "features"), ()),
+        (in_header(["x"], "attributes", "settings", "lists", "templates"), "'x'"),
+        (in_header(["("], "attributes", "settings", "lists", "protected"), ()),
+        (in_header(3, "attributes", "model"), ()),
+        (in_header(10**9, "attributes", "model", "order"), ()),
+        (in_header("other", "kind"), "'other'"),
+        (in_header(1, "format"), ()),
+        (lambda path: reseal_array(path, "weights/v", lambda array: array.fill(np.inf)), ()),
+        (lambda path: reseal_array(path, "forward/pair_given", lambda array: array.fill(10**6)), ()),
+        (lambda path: reseal_array(path, "lexicon/pair_count", lambda array: array.fill(0)), ()),
+        (lambda path: reseal_array(path, "model/slots", lambda array: array.fill(2**64 - 1)), "'slots'"),
+        (Path.unlink, ()),
+    ],
+)
+def test_files_that_make_no_system(run, bundle, tmp_path, refused, change, facts):
+    path = Path(shutil.copy(bundle, tmp_path / "x.bundle"))
+    change(path)
+    arguments = ["rescore", "--system", path, "--source", run / "s.de", "--nbest", run / "lists"]
+    refused(arguments, f"{path}:", facts)
+
+
+def test_other_text_than_the_run_had(run, tmp_path):
+    """Words that no model knows, an empty source, and lists of one translation."""
+    source, lists = write_text(tmp_path, 3, seed=8)
+    (tmp_path / "one").write_text(
+        "0 ||| Unbekannt zzz ||| LM= 1 TM= 0 0 ||| 0\n1 |||  ||| LM= 1 TM= 0 0 ||| 0\n"
+    )
+    loaded = itersel.load_system(best(run))
+    assert len(loaded.rerank(source.read_text().splitlines(), [lists])) == 3
+    assert loaded.rerank(["", "x y"], [tmp_path / "one"]) == ["Unbekannt zzz", ""]
+
+
+def test_lists_without_scores(run, tmp_path):
+    """Then ranks and agreement do not depend on scores, as in a run."""
+    path = tmp_path / "x.nbest"
+    path.write_text("".join(f"{line.rpartition(' ||| ')[0]}\n" for line in lines_of(run)))
+    source = (run / "s.de").read_text().splitlines()
+    assert len(itersel.load_system(best(run)).rerank(source, [path])) == 9
+
+
+def test_no_partial_bundle_is_written(run, tmp_path, refused):
+    copied = shutil.copytree(run, tmp_path / "run")
+    (best(copied) / "weights.h5").write_bytes(b"x")
+    (tmp_path / "x.bundle").write_text("as before")
+    refused(["bundle", best(copied), tmp_path / "x.bundle"], f"{best(copied)}/weights.h5")
+    assert (tmp_path / "x.bundle").read_text() == "as before"
+
+
+def test_help_names_both_kinds(capsys):
+    for name in ("bundle", "rescore"):
+        assert main([name, "--help"]) == 0
+        assert "itersel rescore" in " ".join(capsys.readouterr().out.split())

@@ -1,0 +1,26 @@
+# What a system needs to rerank the n-best lists of new text, for `itersel rescore --system`.
+#
+# needs: shards/{split}/{shards}/text of the split that an experiment learns from; models of text_features.smk, if its
+#        features need any
+# makes: experiments/{experiment}/best/resources.json
+
+
+rule describe_reranker:
+    """takes no time"""
+    input:
+        lists=LIST_TEXTS.learned_lists,
+        aligners=TEXT_FEATURES.aligners_of_system,
+        models=TEXT_FEATURES.models_of_system,
+    output:
+        f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
+    log:
+        f"{LOGS}/resources/{{experiment}}.log",
+    localrule: True
+    conda:
+        "../../envs/itersel.yaml"
+    params:
+        settings=LIST_TEXTS.reranker_settings,
+        code=step_digest("step reranker"),
+    shell:
+        "itersel step reranker --lists {input.lists:q} --aligner {input.aligners:q} --models {input.models:q}"
+        " --settings {params.settings:q} --output {output:q} &> {log:q}"

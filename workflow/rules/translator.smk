@@ -1,0 +1,27 @@
+# What a system needs to translate new text, for `itersel translate`.
+#
+# needs: lm/lm.bin, grammar/index, corpus/{preparation,recaser}.json
+# makes: experiments/{experiment}/best/resources.json
+
+
+rule describe_resources:
+    """takes no time"""
+    input:
+        model=FILES.model,
+        index=FILES.index,
+        preparation=FILES.preparation,
+        recaser=FILES.recaser,
+    output:
+        f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
+    log:
+        f"{LOGS}/resources/{{experiment}}.log",
+    localrule: True
+    conda:
+        "../../envs/itersel.yaml"
+    params:
+        settings=TABLES.resource_settings,
+        code=step_digest("step resources"),
+    shell:
+        "itersel step resources --model {input.model:q} --index {input.index:q}"
+        " --preparation {input.preparation:q} --recaser {input.recaser:q}"
+        " --settings {params.settings:q} --output {output:q} &> {log:q}"
