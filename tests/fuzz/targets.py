@@ -226,8 +226,6 @@ TARGETS = {
     "alignment-model": _target(
         "forward.model reverse.model",
         "align --source source.txt --target target.txt --model FILE --output out",
-        f"{_FEATURES} FILE reverse.model",
-        f"{_FEATURES} forward.model FILE",
         f"{_RERANK} reranker",
         "bundle reranker out",
     ),

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.configs import BY_QUALITY, FILES, LISTS, WITH_QUALITY, experiment, lists, scores
+from tests.configs import BY_QUALITY, FILES, LISTED, LISTS, WITH_QUALITY, experiment, lists, scores
 from tests.unit.test_config_defaults import configs, read_or_skip, with_plugin
 
 from itersel.config.experiments import expanded
@@ -165,11 +165,16 @@ OF_LISTS = lists({"tune_on": "dev"}, devtest=WITH_QUALITY)
 OF_LISTS |= {
     "evaluation": {**BY_QUALITY["evaluation"], **scores({"COMET": {"hypotheses": "m"}})["evaluation"]}
 }
+# with features of their text, whose models are estimated on further text, too
+WITH_FEATURES = lists(
+    {"tune_on": "dev"}, **{split: LISTED | {"source": "s"} for split in ("train", "dev", "devtest", "test")}
+)
+WITH_FEATURES |= {"text_features": {"dense": ["lexical"], "source": "m", "target": "n"}}
 OF_TEXT = experiment() | scores({"COMET": {"systems": {"a": "m"}}})
 
 
 @pytest.mark.parametrize(
-    "content", [experiment(), experiment(tune_on="dev") | {"data": LISTS}, OF_LISTS, OF_TEXT]
+    "content", [experiment(), experiment(tune_on="dev") | {"data": LISTS}, OF_LISTS, WITH_FEATURES, OF_TEXT]
 )
 def test_stating_any_shown_value_of_a_short_config_changes_no_job(content):
     config = read_config(content)
@@ -208,6 +213,7 @@ def test_all_that_rules_ask_the_plan_is_compared(root):
         | {"data": FILES | {name: {"source": "s", "target": "t", "task": "k"} for name in SPLITS}},
         experiment() | {"data": FILES | {"dev": {"sacrebleu": "wmt11"}}},
         OF_LISTS,
+        WITH_FEATURES,
     ]
     answered = set()
     for content in runs:

@@ -110,7 +110,11 @@ class Preparation:
 
     def source(self, lines: Sequence[str]) -> list[str]:
         """Prepare source text, except for compounds."""
-        return self._lower(self._tokenize(self.clean(lines), self.source_language), self.source_language)
+        return self.cleaned_source(self.clean(lines))
+
+    def cleaned_source(self, lines: Sequence[str]) -> list[str]:
+        """Prepare source text that has been cleaned; to clean twice could change it again."""
+        return self._lower(self._tokenize(lines, self.source_language), self.source_language)
 
     def target(self, lines: Sequence[str]) -> list[str]:
         """Prepare target text."""

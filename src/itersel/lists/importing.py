@@ -47,7 +47,10 @@ def import_lists(
     lists = make_learnable(read, preparation.cleaned_target, list(texts.values()), quality)
     if add_features is None:
         return lists.table
-    sources = read_lines(cut.checked(f"{number}.source.gz"))
+    source = cut.checked(f"{number}.source.gz")
+    sources = read_lines(source)
+    if len(sources) != lists.table.sentence_count:
+        raise InputError(f"has {len(sources)} lines for {lists.table.sentence_count} sentences", source)
     return with_features(lists, add_features, sources, listed).table
 
 

@@ -33,8 +33,8 @@ def prepare_words(
     """Write the words of parallel text to a new folder, with the lines of the first pair of files.
 
     Pairs of further files follow, unless their source or their target is in the first files. What is
-    estimated without some lines of the first files would have seen them otherwise. The first target has been
-    cleaned.
+    estimated without some lines of the first files would have seen them otherwise. The first files have
+    been cleaned.
 
     Raises an InputError if files do not have as many lines as their partners.
     """
@@ -44,7 +44,7 @@ def prepare_words(
     first = sources[0], targets[0]
     pair = read_lines(first[0]), read_lines(first[1])
     check_line_counts((first[0], pair[0]), (first[1], pair[1]))
-    words = preparation.source(pair[0]), preparation.cleaned_target(pair[1])
+    words = preparation.cleaned_source(pair[0]), preparation.cleaned_target(pair[1])
     known = set(words[0]), set(words[1])
 
     for source, target in zip(sources[1:], targets[1:], strict=True):

@@ -64,7 +64,7 @@ class TextFeatureAdder:
         table
             Lists of N sentences, with the cleaned text of their H translations.
         sources
-            The N source sentences, as they were given.
+            The N source sentences, cleaned.
         score
             The decoder's score of each translation, float64 (H).
 

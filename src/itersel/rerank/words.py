@@ -42,12 +42,12 @@ def list_words(
     offset
         The translations of each sentence, int64 (N + 1).
     sources
-        The N source sentences, as they were given.
+        The N source sentences, cleaned.
     translations
         The H translations, cleaned.
     """
     numbers = [WordNumbers({NULL: 0}) for _ in range(2)]
-    prepared = preparation.source(sources), preparation.cleaned_target(translations)
+    prepared = preparation.cleaned_source(sources), preparation.cleaned_target(translations)
     sides = [
         number_words(list(map(split_words, lines)), words)
         for lines, words in zip(prepared, numbers, strict=True)
