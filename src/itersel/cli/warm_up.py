@@ -51,6 +51,12 @@ PREPARATION = (
     "lm estimate --order 3 --input %target --output %arpa",
     "lm compile --input %arpa --output %lm",
     "lm score --model %lm --input %target --output %scores",
+    "grammar index --source %source --target %target --alignment %alignment --output %index",
+    f"{_EXTRACT} --output %plain.h5",
+    f"{_EXTRACT} --leave-one-out %ids --output %loo.h5",
+)
+# Features of the text of lists, which nothing later needs.
+LISTS = (
     'step words --source %source --target %target --settings {"tokenized":true} --output %words',
     "align --source %source --target %target --direction forward --save %forward.h5 --output %forward",
     "align --source %source --target %target --direction reverse --save %reverse.h5 --output %reverse",
@@ -59,9 +65,6 @@ PREPARATION = (
     ' --settings {"cut":{"name":"in-order","shards":1}} --output %cut',
     "step lists --folder %cut --number 0 --aligner %forward.h5 %reverse.h5 --models %models"
     f" --settings {_TEXT_FEATURES} --output %lists.h5",
-    "grammar index --source %source --target %target --alignment %alignment --output %index",
-    f"{_EXTRACT} --output %plain.h5",
-    f"{_EXTRACT} --leave-one-out %ids --output %loo.h5",
 )
 # Then all learners train, and all tuners tune: see `learning`. Settings have no spaces, which separate words.
 _TRAIN = "train --shard %loo.h5 --model %lm --output %shard.h5"
@@ -245,12 +248,12 @@ def _steps(folder: Path, main: Main) -> None:
     if not _may_fork():
         with signs_of_life(SIGN):
             _prepare(folder, main)
-            _run_steps(learning(), folder, main)
+            _run_steps([*LISTS, *learning()], folder, main)
         return
     # what the second reads is made without compiling anything
     (folder / "again").mkdir()
     _run_processes([partial(_prepare_interpreted, folder, main)], PREPARING)
-    tasks = [partial(_prepare, folder / "again", main), partial(_run_steps, learning(), folder, main)]
+    tasks = [partial(_prepare, folder / "again", main, LISTS), partial(_run_steps, learning(), folder, main)]
     _run_processes(tasks, SIGN)
 
 
@@ -346,10 +349,10 @@ def _send_error(task: Callable[[], None], sender: Connection) -> None:
         sender.send_bytes(answer)
 
 
-def _prepare(folder: Path, main: Main) -> None:
+def _prepare(folder: Path, main: Main, further: Sequence[str] = ()) -> None:
     for name, text in SMALL_FILES.items():
         (folder / name).write_text(text.replace("|", "\n").replace("%", f"{folder}/") + "\n")
-    _run_steps(PREPARATION, folder, main)
+    _run_steps([*PREPARATION, *further], folder, main)
 
 
 def _run_steps(steps: Iterable[str], folder: Path, main: Main) -> None:
