@@ -7,6 +7,8 @@ from tests.workflow.test_lists import EPOCH, OF_TRAIN, TEXT_FEATURES, with_lists
 pytestmark = pytest.mark.cluster
 
 TARGET = f"{EPOCH}/weights.h5"
+FEATURES = "results/tiny/text-features"
+MODELS = ("forward.h5", "reverse.h5", "2-shards/2-folds/0", "2-shards/2-folds/1")
 
 
 @mostly("sge")
@@ -36,6 +38,8 @@ def test_features_of_a_shard_fail(make_project, cluster, tmp_path):
     there = ClusterProject(cluster, here.copy(tmp_path / "a project"))
     here.run("--cores", "2", *OF_TRAIN)
     try:
+        # all that both jobs need, so that they are one array
+        there.run(*(f"{FEATURES}/{name}" for name in MODELS))
         armed = there.sabotage(None, {1: "exit 3"}, "import_lists")
         output = there.run(*OF_TRAIN, "--keep-going", *armed, status=1)
         assert there.sabotage_happened()
