@@ -357,6 +357,8 @@ INCONSISTENT = [
     # lists of other decoders
     (files(dev={**PAIR, "lists": "l"}), ("'data.dev.lists'", 'data.kind')),
     (files(dense=["LM"]), ("'data.dense'", 'data.kind')),
+    (files(lowercase=False), ("'data.lowercase'", 'data.kind')),
+    (lists(lowercase=False, tokenized=True), ("'data.lowercase'", 'data.tokenized')),
     (lists(train=PAIR), ("'data.train.source'", 'data.kind')),
     (lists(devtest={"target": "t"}), ("'data.devtest.lists'", 'data.kind')),
     (lists(test={}), "'data.test.lists'"),

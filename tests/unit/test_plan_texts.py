@@ -44,7 +44,7 @@ def test_lists_replace_grammars_and_models():
     assert of_lists().texts.raw_references("test.new") == of_lists().texts.references("test.new") == files[:2]
     assert of_lists().texts.statistics == [f"out/x/corpus/{split}.statistics.json" for split in texts.splits]
     no_features = {"source_language": None, "dense": [], "templates": [], "minimum_count": 1}
-    expected = {"language": "en", "protected": ["a b"], **no_features}
+    expected = {"language": "en", "protected": ["a b"], "lowercase": True, **no_features}
     assert json.loads(texts.list_settings(place)) == expected
 
 

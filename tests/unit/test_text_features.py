@@ -180,6 +180,43 @@ def test_missing_models(made, tmp_path, features, dropped, facts):
     assert not (tmp_path / "x.h5").exists()
 
 
+def test_case_counts_if_it_is_to(made, tmp_path):
+    """For features, and for the matches that learners see."""
+    write_lines(tmp_path / "target", [line.capitalize() for line in TARGET])
+    lists = [f'{{"id": {n}, "text": "{line}"}}' for n, line in enumerate(TARGET)]
+    lists += [f'{{"id": {n}, "text": "{line.capitalize()}"}}' for n, line in enumerate(TARGET)]
+    write_lines(tmp_path / "lists", lists)
+    given = ["--nbest", str(tmp_path / "lists"), "--source", str(made / "source")]
+    shards = settings(cut={"name": "in-order", "shards": 1})
+    target = ["--target", str(tmp_path / "target")]
+    itersel("step", "shard", *given, *target, *shards, "--output", str(tmp_path / "cut"))
+
+    for lowercase in (True, False):
+        output = tmp_path / f"{lowercase}.h5"
+        languages = {"language": "en", "source_language": "de", "lowercase": lowercase}
+        features = {**languages, "templates": ["Ngram1"]}
+        itersel(*lists_step(made, output, features), "--folder", str(tmp_path / "cut"))
+        table = read_list_table(output)
+        matches = table.statistics.matches[:, 0].tolist()
+        if lowercase:
+            assert matches == [2, 2, 2, 2, 3, 3, 5, 5]
+            assert table.feature_name.to_list() == []
+        else:
+            assert matches == [1, 2, 1, 2, 2, 3, 4, 5]
+            assert {"Ngram1:the", "Ngram1:The"} <= {*table.feature_name.to_list()}
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_case_of_the_words_of_models(tmp_path, lowercase):
+    write_lines(tmp_path / "source", ["Das Haus"])
+    write_lines(tmp_path / "target", ["The House"])
+    texts = ["--source", str(tmp_path / "source"), "--target", str(tmp_path / "target")]
+    given = settings(source_language="de", target_language="en", lowercase=lowercase)
+    itersel("step", "words", *texts, *given, "--output", str(tmp_path / "words"))
+    expected = ["das haus", "the house"] if lowercase else ["Das Haus", "The House"]
+    assert [read_lines(tmp_path / f"words/{side}.gz")[0] for side in ("source", "target")] == expected
+
+
 @pytest.mark.parametrize("feature", ["TextWords= 2", "Ngram1:the=2"])
 def test_features_that_the_lists_have_already(made, tmp_path, feature):
     lines = [

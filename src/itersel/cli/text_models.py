@@ -13,8 +13,8 @@ from itersel.errors import InputError
 def _add_words(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Prepare parallel text for the models that features of the text of n-best lists need: DIR/source.gz "
-        "and DIR/target.gz, tokenised and lowercased. They begin with all lines of the first pair of files; "
-        "pairs of further files with a line of the first are left out."
+        "and DIR/target.gz, tokenised, and lowercased unless case counts. They begin with all lines of the "
+        "first pair of files; pairs of further files with a line of the first are left out."
     )
     add_settings(parser, WordSettings)
     texts = {
@@ -26,13 +26,15 @@ def _add_words(parser: argparse.ArgumentParser) -> None:
 
 
 def _words(options: argparse.Namespace) -> None:
-    from itersel.corpus.prepare import Preparation
     from itersel.rerank.estimate import prepare_words
+    from itersel.rerank.preparation import list_preparation
 
     settings = read_settings(WordSettings, options.settings)
-    is_tokenized = settings.tokenized
-    languages = ("", "") if is_tokenized else (settings.source_language, settings.target_language)
-    preparation = Preparation(*languages, is_tokenized, protected=settings.protected, listed=is_tokenized)
+    source, target = settings.source_language, settings.target_language
+    if settings.tokenized:
+        preparation = list_preparation(None, None, settings.protected, settings.lowercase)
+    else:
+        preparation = list_preparation(source, target, settings.protected, settings.lowercase)
     prepare_words(options.source, options.target, preparation, options.output)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from itersel.config.data import ReferencedText
-from itersel.config.data_checks import check_parallel_text, check_protected
+from itersel.config.data_checks import check_parallel_text, check_preparation
 from itersel.config.decoding_checks import check_decoding
 from itersel.config.defaults import estimates_model, first_seed
 from itersel.config.experiments import MARK, split_repeat
@@ -38,7 +38,7 @@ _TASK = "[A-Za-z0-9_-]{1,60}"
 def check_config(config: Config) -> None:
     """Reject missing keys, keys that conflict, and keys without effect; all of them are reported together."""
     of_kind = [check_lists] if has_lists(config) else [check_parallel_text, check_decoding]
-    attempt_all(partial(check, config) for check in (*of_kind, check_protected, _check_experiments))
+    attempt_all(partial(check, config) for check in (*of_kind, check_preparation, _check_experiments))
 
 
 def _check_experiments(config: Config) -> None:

@@ -113,6 +113,7 @@ class GivenListSettings:
         pattern=LANGUAGE_PATTERN,
     )
     protected: tuple[str, ...] = option_of(Data, "protected")
+    lowercase: bool = option_of(Data, "lowercase")
     source_language: str | None = option(
         "Language of the source, for features of text; null: words as they are.",
         pattern=LANGUAGE_PATTERN,
@@ -125,3 +126,5 @@ class GivenListSettings:
     def __post_init__(self) -> None:
         if self.protected and self.language is None:
             raise wrong("protected", "has no effect without a language; remove it")
+        if not self.lowercase and self.language is None:
+            raise wrong("lowercase", "has no effect without a language; remove it")

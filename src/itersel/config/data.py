@@ -203,6 +203,9 @@ class Data:
     tokenized: bool = option(
         "files, lists: the text is already tokenised; use its tokens as they are.", False
     )
+    lowercase: bool = option(
+        "lists: learn from lowercased words; false: case counts, as in cased BLEU.", True
+    )
     dense: tuple[str, ...] = option(
         "lists: names of the dense features; all others are sparse. Empty: those written `Name= value`; in "
         "lists without any, those of itersel, and words that may end in a number, such as TM_1.",

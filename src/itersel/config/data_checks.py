@@ -44,11 +44,13 @@ def check_parallel_text(config: Config) -> None:
     _check_held_out_modules(data)
 
 
-def check_protected(config: Config) -> None:
-    """Reject patterns that are none, or have no effect."""
+def check_preparation(config: Config) -> None:
+    """Reject patterns that are none, and keys that have no effect on tokenised text."""
     data = config.data
     if data.protected and data.tokenized:
         raise wrong("data.protected", "has no effect with data.tokenized; remove one of them")
+    if not data.lowercase and data.tokenized:
+        raise wrong("data.lowercase", "has no effect with data.tokenized; remove one of them")
     if data.protected:
         from itersel.corpus.tokenization import check_pattern
 
@@ -216,7 +218,8 @@ def _refuse_lists(config: Config) -> None:
         for name in ("lists", "quality"):
             if getattr(text, name):
                 raise wrong(f"{key}.{name}", "needs data.kind: lists")
-    if data.dense:
-        raise wrong("data.dense", "needs data.kind: lists")
+    for name in ("dense", "lowercase"):
+        if name in changed(data):
+            raise wrong(f"data.{name}", "needs data.kind: lists")
     if config.evaluation.choose_by == QUALITY:
         raise wrong("evaluation.choose_by", f"is {QUALITY}, which needs data.kind: lists")

@@ -16,7 +16,8 @@ from itersel.evaluate.names import QUALITY
 # The only keys of these sections that have an effect, and the keys of texts.
 USED = {
     "data": (
-        *("kind", "source_language", "target_language", "tokenized", "protected", "dense"),
+        *("kind", "source_language", "target_language", "tokenized", "protected", "lowercase"),
+        "dense",
         *("train", "dev", "devtest", "test"),
     ),
     "decoder": ("k_best", "jobs"),

@@ -81,6 +81,7 @@ class WordSettings:
     target_language: str = option_of(Data, "target_language")
     tokenized: bool = option_of(Data, "tokenized")
     protected: tuple[str, ...] = option_of(Data, "protected")
+    lowercase: bool = option_of(Data, "lowercase")
 
     def __post_init__(self) -> None:
         check_section(self)

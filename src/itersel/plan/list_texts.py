@@ -124,6 +124,7 @@ class ListTexts:
         return GivenListSettings(
             language=data.target_language if has_languages else None,
             protected=data.protected,
+            lowercase=data.lowercase,
             source_language=data.source_language if has_languages and not text.is_empty else None,
             dense=text.dense,
             templates=text.templates,

@@ -98,6 +98,7 @@ class TextFeatureModels:
                 target_language=data.target_language,
                 tokenized=data.tokenized,
                 protected=data.protected,
+                lowercase=data.lowercase,
             )
         )
 

@@ -11,8 +11,12 @@ from itersel.corpus.prepare import Preparation
 
 @dataclass
 class ListPreparation(Preparation):
-    """Prepares each line of the target side once: both BLEU and features of text need its words."""
+    """The preparation of lists, whose case may count.
 
+    Each line of the target side is prepared once: both BLEU and features of text need its words.
+    """
+
+    lowercase: bool = True
     _known: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def cleaned_target(self, lines: Sequence[str]) -> list[str]:
@@ -21,17 +25,30 @@ class ListPreparation(Preparation):
         self._known.update(zip(new, super().cleaned_target(new), strict=True))
         return [self._known[line] for line in lines]
 
+    def _lower(self, lines: Sequence[str], language: str) -> list[str]:
+        return super()._lower(lines, language) if self.lowercase else list(lines)
 
-def preparation_of(settings: GivenListSettings) -> ListPreparation:
+
+def list_preparation(
+    source_language: str | None, target_language: str | None, protected: tuple[str, ...], lowercase: bool
+) -> ListPreparation:
     """Return the preparation for features of text, and for BLEU to learn from.
 
-    Words of tokenised text count as they stand; other text is prepared as its language needs.
+    Text is prepared as its language needs; without a target language, words count as they stand.
     """
-    is_tokenized = settings.language is None
+    is_tokenized = target_language is None
     return ListPreparation(
-        settings.source_language or "",
-        settings.language or "",
+        source_language or "",
+        target_language or "",
         is_tokenized,
-        protected=settings.protected,
+        protected=protected,
         listed=is_tokenized,
+        lowercase=lowercase,
+    )
+
+
+def preparation_of(settings: GivenListSettings) -> ListPreparation:
+    """Return the preparation of lists with these settings."""
+    return list_preparation(
+        settings.source_language, settings.language, settings.protected, settings.lowercase
     )
