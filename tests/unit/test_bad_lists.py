@@ -15,7 +15,7 @@ from tests.text_grammars import write
 
 from itersel.lists.files import read_list_table
 from itersel.storage.files import read_lines
-from itersel.vectors.weights import read_weights
+from itersel.vectors.weights import read_itersel_weights
 
 LISTS = (
     "0 ||| the cat ||| LM= -1 TM= 1 2 ||| -1",
@@ -380,7 +380,7 @@ def results(folder, lists):
     return (
         read_lines(folder / "rescored"),
         read_lines(folder / "first"),
-        read_weights(folder / "tuned").to_dict(),
+        read_itersel_weights(folder / "tuned").to_dict(),
         (table.offset.tolist(), table.text.to_list(), table.dense.tolist(), features),
     )
 
