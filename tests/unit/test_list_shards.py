@@ -88,7 +88,7 @@ def test_shard(folder):
     dense = read_list_table(folder / "0.h5", "dense")
     assert (dense.sparse.is_empty, dense.feature_key.shape[0]) == (True, 0)
     decoder = ListDecoder(dense)
-    assert decoder.decode(0, decoder.weight_vectors(make_weights({}))).score.shape == (2,)
+    assert decoder.decode(0, decoder.weight_vectors(make_weights({})), k=5).score.shape == (2,)
 
 
 def test_prepared_for_bleu(folder, capsys):
