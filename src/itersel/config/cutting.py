@@ -22,11 +22,9 @@ from itersel.config.options import (
     seed_option,
     wrong,
 )
-from itersel.config.tasks import NaturalTasks
+from itersel.config.tasks import MOST_SHARDS, NaturalTasks
 from itersel.config.text_features import TextFeatures
 from itersel.corpus.languages import LANGUAGE_PATTERN
-
-MOST_SHARDS = 100_000
 
 
 class Cutting:

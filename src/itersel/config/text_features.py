@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from itersel.config.data import Data
 from itersel.config.options import check_section, documented, option, option_of, paths
+from itersel.config.tasks import MOST_FOLDS
 from itersel.lm.order import MAX_ORDER
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 
-MOST_FOLDS = 1000
 # Groups and templates that need word alignment, a lexicon, or a language model.
 LINKED = {"coverage", "Lex", "Del", "Ins", "Phrase"}
 LEXICAL = {"lexical", "unknown"}
