@@ -99,7 +99,7 @@ class CutSettings:
 class GivenListCutSettings(CutSettings):
     """How n-best lists are cut into shards."""
 
-    dense: tuple[str, ...] = option_of(Data, "dense")
+    dense_names: tuple[str, ...] = option_of(Data, "dense")
 
 
 @dataclass(frozen=True)

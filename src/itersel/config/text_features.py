@@ -67,9 +67,9 @@ class TextFeatures:
         return need_models(self.dense, self.templates)
 
 
-def need_models(dense: Collection[str], templates: Collection[str]) -> bool:
+def need_models(groups: Collection[str], templates: Collection[str]) -> bool:
     """Return whether any of these groups and templates needs a model."""
-    return not (LINKED | LEXICAL | MODELLED).isdisjoint((*dense, *templates))
+    return not (LINKED | LEXICAL | MODELLED).isdisjoint((*groups, *templates))
 
 
 @documented
