@@ -75,6 +75,8 @@ class DecoderSettings:
 class Experiment:
     """One way to learn weights. All experiments share the corpus, its alignment and the models of it."""
 
+    # In a config, `itersel.config.forms.forms_of` finds the defaults of tune_on and of the forms of tasks and
+    # mixing; those below are for `Experiment()`.
     algorithm: str | None = option(
         "sgd, mixsgd, itermixsgd or itersel: algorithms 1 to 4 of Simianer, Riezler & Dyer (2012). Each "
         "implies a mixing (docs/learning.md), which can then be left out.",
