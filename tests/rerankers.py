@@ -84,7 +84,7 @@ def make_reranker(
     itersel("corpus", "references", "--split=test", *given, *languages, "--output", folder)
     texts = ["--source", folder / "test.source.gz", "--target", folder / "test.target.gz"]
     cut = ["--nbest", lists, *texts, "--output", folder / "cut"]
-    itersel("step", "shard", *cut, *settings(cut={"name": "in-order", "shards": SHARDS}, dense=columns))
+    itersel("step", "shard", *cut, *settings(cut={"name": "in-order", "shards": SHARDS}, dense_names=columns))
 
     chance, weights = random.Random(5), dict[str, float]()
     for shard in range(SHARDS):
@@ -99,7 +99,7 @@ def make_reranker(
     write_itersel_weights(best / "weights.h5", make_weights(weights))
     kept = how | ({"templates": []} if features == "dense" and "templates" in how else {})
     files = ["--lists", folder / "cut", *models, "--output", best / "resources.json"]
-    itersel("step", "reranker", *files, *settings(features=features, dense=columns, lists=kept))
+    itersel("step", "reranker", *files, *settings(features=features, dense_names=columns, lists=kept))
     write_lines(best / "test.txt", decoded(folder, features))
     return best
 

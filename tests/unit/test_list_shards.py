@@ -88,7 +88,7 @@ def test_shard(folder):
     dense = read_list_table(folder / "0.h5", "dense")
     assert (dense.sparse.is_empty, dense.feature_key.shape[0]) == (True, 0)
     decoder = ListDecoder(dense)
-    assert decoder.decode(0, decoder.weight_vectors(make_weights({}))).score.shape == (2,)
+    assert decoder.decode(0, decoder.weight_vectors(make_weights({})), k=5).score.shape == (2,)
 
 
 def test_prepared_for_bleu(folder, capsys):
@@ -146,7 +146,7 @@ def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
     folder, corpus = tmp_path, sentences(3)
     references = ["--target", *write_text_lists(folder, corpus)]
     files = ["--nbest", folder / "lists", *references, "--output", folder / "cut"]
-    itersel("step", "shard", *files, *settings(dense=oracle.DENSE_NAMES, cut={"shards": 2}))
+    itersel("step", "shard", *files, *settings(dense_names=oracle.DENSE_NAMES, cut={"shards": 2}))
     start = write(folder / "start", *(f"{feature} {value!r}" for feature, value in START.items()))
     chosen = {"regularization": regularization, "delay": delay, "bleu": "nakov"}
     if regularization != "none":
@@ -203,8 +203,8 @@ def test_texts_of_a_run(folder, refused):
     ],
 )
 def test_dense_features(tmp_path, line, dense):
-    assert summarise([str(write(tmp_path / "list", line))]).dense == dense
-    assert summarise([str(tmp_path / "list")], dense=dense[-1:]).dense == dense[-1:]
+    assert summarise([str(write(tmp_path / "list", line))]).dense_names == dense
+    assert summarise([str(tmp_path / "list")], dense_names=dense[-1:]).dense_names == dense[-1:]
 
 
 def test_files_of_folders(tmp_path):
@@ -230,7 +230,7 @@ def test_files_of_folders(tmp_path):
             {},
             ("lists:", 65, "'f64'"),
         ),
-        ({}, {"dense": ["x", "y"]}, ("lists:", "'x'")),
+        ({}, {"dense_names": ["x", "y"]}, ("lists:", "'x'")),
         ({}, {"cut": {"shards": 5}}, ("lists:", 4, 5)),
         ({"quality": "1"}, {}, ("quality:", 1, 6)),
         # read before the lists, which take longest

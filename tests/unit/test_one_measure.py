@@ -61,7 +61,7 @@ def own_translation(folder, kind, corpus):
     write_lines(folder / "nbest", lines)
     shards, shard = str(folder / "shards"), str(folder / "0.h5")
     command = ["step", "shard", "--nbest", str(folder / "nbest"), "--target", str(corpus / "test.target.gz")]
-    cut = settings(cut={"name": "in-order", "shards": 1}, dense=["good"])
+    cut = settings(cut={"name": "in-order", "shards": 1}, dense_names=["good"])
     assert main([*command, *cut, "--output", shards]) == 0
     how = settings(language=None if "tokenized" in kind else "tr")
     assert main(["step", "lists", "--folder", shards, "--number", "0", *how, "--output", shard]) == 0

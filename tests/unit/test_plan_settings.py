@@ -125,7 +125,7 @@ def test_rerankers_need_what_their_features_need():
         for name in both:
             made = json.loads(plan.list_texts.reranker_settings(job(name)))
             assert made["lists"]["templates"] == (["Lex"] if name == "selected" else [])
-            assert (made["lists"]["dense"], made["dense"]) == (dense, ["LM"])
+            assert (made["lists"]["dense"], made["dense_names"]) == (dense, ["LM"])
             assert made["lists"]["minimum_count"] == 1
             models = plan.text_features.models_of_system(job(name))
             assert bool(models) == (name in needing) == bool(plan.text_features.aligners_of_system(job(name)))

@@ -63,6 +63,8 @@ HEURISTICS: dict[str, Callable[[set[Point], set[Point]], set[Point]]] = {
     "forward": lambda forward, reverse: forward,
     "reverse": lambda forward, reverse: reverse,
 }
+# Also that of links for features of text, which kernels combine (`itersel.rerank.link_kernels`).
+DEFAULT_HEURISTIC = "grow-diag-final-and"
 
 
 def symmetrize(forward: Iterable[Point], reverse: Iterable[Point], heuristic: str) -> list[Point]:

@@ -72,7 +72,7 @@ class SentenceBleu:
     the sentences in order.
     """
 
-    def __init__(self, variant: str = "liang") -> None:
+    def __init__(self, variant: str) -> None:
         self.variant = VARIANTS[variant]
         self._context = np.zeros(COUNTS)
 

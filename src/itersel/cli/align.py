@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _add_align(parser: argparse.ArgumentParser) -> None:
-    from itersel.align.symmetrize import DIRECTIONS, HEURISTICS
+    from itersel.align.symmetrize import DEFAULT_HEURISTIC, DIRECTIONS, HEURISTICS
 
     parser.description = (
         "Align the words of --source and --target in both directions, by sampling, with the model of "
@@ -41,12 +41,12 @@ def _add_align(parser: argparse.ArgumentParser) -> None:
     add_files(parser, {"--model FILE": model})
 
     parser.add_argument("--seed", type=seed, default=1, metavar="N", help="seed of the sampler (default: 1)")
-    add_options(parser, {"--symmetrization": "default: grow-diag-final-and"}, choices=list(HEURISTICS))
+    add_options(parser, {"--symmetrization": f"default: {DEFAULT_HEURISTIC}"}, choices=list(HEURISTICS))
     add_output(parser, "alignment to write, plain or compressed")
 
 
 def _align(options: argparse.Namespace) -> None:
-    from itersel.align.symmetrize import symmetrize
+    from itersel.align.symmetrize import DEFAULT_HEURISTIC, symmetrize
     from itersel.corpus.alignments import format_points
     from itersel.storage.files import write_lines
 
@@ -59,7 +59,7 @@ def _align(options: argparse.Namespace) -> None:
             write_lines(options.output, map(format_points, directions[0]))
             return
         pairs = zip(*directions, strict=True)
-    heuristic = options.symmetrization or "grow-diag-final-and"
+    heuristic = options.symmetrization or DEFAULT_HEURISTIC
     write_lines(options.output, (format_points(symmetrize(left, right, heuristic)) for left, right in pairs))
 
 

@@ -48,7 +48,7 @@ def _shard(options: argparse.Namespace) -> None:
     if isinstance(settings, GivenListCutSettings):
         from itersel.lists.sharding import shard_lists
 
-        given = options.target, options.quality, settings.dense, options.source
+        given = options.target, options.quality, settings.dense_names, options.source
         shard_lists(options.nbest, cut, options.output, *given)
     else:
         from itersel.corpus.sharding import shard_corpus

@@ -22,11 +22,9 @@ from itersel.config.options import (
     seed_option,
     wrong,
 )
-from itersel.config.tasks import NaturalTasks
+from itersel.config.tasks import MOST_SHARDS, NaturalTasks
 from itersel.config.text_features import TextFeatures
 from itersel.corpus.languages import LANGUAGE_PATTERN
-
-MOST_SHARDS = 100_000
 
 
 class Cutting:
@@ -101,7 +99,7 @@ class CutSettings:
 class GivenListCutSettings(CutSettings):
     """How n-best lists are cut into shards."""
 
-    dense: tuple[str, ...] = option_of(Data, "dense")
+    dense_names: tuple[str, ...] = option_of(Data, "dense")
 
 
 @dataclass(frozen=True)

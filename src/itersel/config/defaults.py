@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from itersel.config.splits import has_lists
-from itersel.config.tasks import MOST_FOLDS, files_of
+from itersel.config.tasks import DEFAULT_FOLDS, files_of
 from itersel.config.tuners import Batch, NoTuner
 from itersel.config.values import Config, Experiment
 from itersel.evaluate.tokenizers import tokenizer_of
@@ -59,7 +59,7 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
 
     if tasks.language_model_folds is None:
         is_own = experiment.tune_on == "train" and estimates_model(config)
-        tasks = replace(tasks, language_model_folds=min(MOST_FOLDS, files_of(tasks)) if is_own else 1)
+        tasks = replace(tasks, language_model_folds=min(DEFAULT_FOLDS, files_of(tasks)) if is_own else 1)
 
     if held_out.iterations is None and not isinstance(held_out.tuner, NoTuner):
         held_out = replace(held_out, iterations=held_out.tuner.held_out_iterations)

@@ -1,7 +1,9 @@
 """Writes the project's config.yaml with an explanation of every key: ``python -m itersel.config.generate``.
 
-Values are kept; missing keys get their defaults. Values that depend on others, such as seeds, stay null, so
-that they follow edits; `itersel config show` prints them.
+Values are kept. Missing keys get their defaults, also those that depend on other keys
+(`itersel.config.forms`) and do not follow them from then on. Values that `itersel.config.defaults` takes from
+other keys, such as the seeds of experiments, stay null, so that they follow edits; `itersel config show`
+prints them.
 """
 
 from __future__ import annotations

@@ -81,7 +81,8 @@ class Selection(Mixing):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.limits:
-            # wherever the section is: in a config, the settings of a step, Python
+            # here, not in `itersel.config.forms` or `defaults`: the section is also in the settings of steps,
+            # and made in Python
             object.__setattr__(self, "select", DEFAULT_SELECT)
 
     @property

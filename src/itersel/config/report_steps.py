@@ -98,7 +98,7 @@ class RerankerSettings:
     """How a system reranks n-best lists of another decoder."""
 
     features: str = option_of(Search, "features")
-    dense: tuple[str, ...] = option_of(Data, "dense")
+    dense_names: tuple[str, ...] = option_of(Data, "dense")
     lists: GivenListSettings = section(GivenListSettings, "How lists are read, and what is added to them.")
 
 

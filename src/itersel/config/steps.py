@@ -5,8 +5,8 @@
 - ``itersel step tune``: `TuneSettings`
 
 `itersel.plan` makes the settings of a step from a config, and the step reads them with
-`itersel.config.settings`. Settings of other steps are in `itersel.config.cutting`, `search` and
-`report_steps`.
+`itersel.config.settings`. Settings of other steps are in `itersel.config.cutting`, `search`,
+`text_features` and `report_steps`.
 """
 
 from __future__ import annotations

@@ -8,8 +8,10 @@ from typing import ClassVar
 from itersel.config.names import Names, check_label
 from itersel.config.options import LABEL_PATTERN, option, option_of
 
+# Most shards, and most parts of a text that are left out in turn by models.
+MOST_SHARDS, MOST_FOLDS = 100_000, 1000
 # Language models that leave text out, where their number is not stated.
-MOST_FOLDS = 10
+DEFAULT_FOLDS = 10
 # The command that trains a shard names all of its files.
 MOST_PARTS = 100
 
@@ -19,22 +21,22 @@ class RandomTasks:
     """Shards of equal size: the tuning corpus is shuffled and split."""
 
     shards: int = option(
-        "Number of shards Z; it is part of the algorithm.", 1, minimum=1, maximum=100_000, on={"mixed": 4}
+        "Number of shards Z; it is part of the algorithm.", 1, minimum=1, maximum=MOST_SHARDS, on={"mixed": 4}
     )
     language_model_folds: int | None = option(
         "tune_on train: number N of language models that leave text out. With N > 1, files f, f + N, ... (a "
         "shard has one or more files) are trained with a model that, like their grammars, has not seen their "
         "text (docs/workflow.md). 1: all files are trained with the model of all text. "
-        f"null: {MOST_FOLDS}, or the number of files if there are fewer.",
+        f"null: {DEFAULT_FOLDS}, or the number of files if there are fewer.",
         minimum=1,
-        maximum=1000,
+        maximum=MOST_FOLDS,
     )
     shards_per_job: int = option(
         "On a cluster: number of shards that one task of an array job trains, one after another. Does not "
         "change any result.",
         1,
         minimum=1,
-        maximum=100_000,
+        maximum=MOST_SHARDS,
         changes_no_result=True,
     )
 
@@ -64,7 +66,7 @@ class NaturalTasks:
         "Labels of the tasks, each with the number of shards that its sentences are split into. For the "
         "LibreOffice Help, labels are its modules; for files, they are in data.train.task.",
         minimum=1,
-        maximum=100_000,
+        maximum=MOST_SHARDS,
         names=Names("'name: number' lines", check_label, least=1),
         required=True,
     )

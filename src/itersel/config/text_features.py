@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from itersel.config.data import Data
 from itersel.config.options import check_section, documented, option, option_of, paths
+from itersel.config.tasks import MOST_FOLDS
 from itersel.lm.order import MAX_ORDER
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 
-MOST_FOLDS = 1000
 # Groups and templates that need word alignment, a lexicon, or a language model.
 LINKED = {"coverage", "Lex", "Del", "Ins", "Phrase"}
 LEXICAL = {"lexical", "unknown"}
@@ -67,9 +67,9 @@ class TextFeatures:
         return need_models(self.dense, self.templates)
 
 
-def need_models(dense: Collection[str], templates: Collection[str]) -> bool:
+def need_models(groups: Collection[str], templates: Collection[str]) -> bool:
     """Return whether any of these groups and templates needs a model."""
-    return not (LINKED | LEXICAL | MODELLED).isdisjoint((*dense, *templates))
+    return not (LINKED | LEXICAL | MODELLED).isdisjoint((*groups, *templates))
 
 
 @documented

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from itersel.align.symmetrize import HEURISTICS
+from itersel.align.symmetrize import DEFAULT_HEURISTIC, HEURISTICS
 from itersel.code.plugins import Joined
 from itersel.config.data import Data
 from itersel.config.evaluation import Evaluation, Report
@@ -21,9 +21,8 @@ from itersel.config.names import Names, check_name
 from itersel.config.options import NAME_PATTERN, option, option_of, section, seed_option
 from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, KBestSettings, Search
 from itersel.config.tasks import TASKS, Resharding, Tasks
-from itersel.config.text_features import TextFeatures
+from itersel.config.text_features import TextFeatures, TextModelSettings
 from itersel.config.tuners import TUNERS, Batch
-from itersel.lm.order import MAX_ORDER
 
 TUNING_SETS = ("dev", "train")
 # What can learn from the tuning set.
@@ -35,9 +34,7 @@ class Align:
     """Word alignment of the training corpus."""
 
     symmetrization: str = option(
-        "How the alignments of the two directions are combined.",
-        "grow-diag-final-and",
-        choices=tuple(HEURISTICS),
+        "How the alignments of the two directions are combined.", DEFAULT_HEURISTIC, choices=tuple(HEURISTICS)
     )
 
 
@@ -45,7 +42,7 @@ class Align:
 class LanguageModelSettings:
     """Language model of the target side."""
 
-    order: int = option("Length of the longest n-grams.", 3, minimum=1, maximum=MAX_ORDER)
+    order: int = option_of(TextModelSettings, "order")
     open_vocabulary: bool = option(
         "Replace words that do not occur on the target side of the training corpus by `<unk>` before "
         "estimation; useful with data.monolingual.",
@@ -78,6 +75,8 @@ class DecoderSettings:
 class Experiment:
     """One way to learn weights. All experiments share the corpus, its alignment and the models of it."""
 
+    # In a config, `itersel.config.forms.forms_of` finds the defaults of tune_on and of the forms of tasks and
+    # mixing; those below are for `Experiment()`.
     algorithm: str | None = option(
         "sgd, mixsgd, itermixsgd or itersel: algorithms 1 to 4 of Simianer, Riezler & Dyer (2012). Each "
         "implies a mixing (docs/learning.md), which can then be left out.",

@@ -32,7 +32,7 @@ BY_HASH = "hash"
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusSettings:
-    """How pairs are assigned to splits and filtered; defaults are those of the config."""
+    """How pairs are assigned to splits and filtered; the defaults are in the config, and none are here."""
 
     # One of `SPLITS`, or a named test set (``test.NAME``, ``devtest.NAME``), to put all pairs there. ``hash``
     # assigns pairs by a hash of their source and removes duplicates.

@@ -148,7 +148,7 @@ class Decoder:
         return WeightVectors(dense, find_weights(weights, self.shard.feature_key))
 
     def decode(
-        self, sentence: int, weights: WeightVectors, k: int = 100, finder: DerivationFinder | None = None
+        self, sentence: int, weights: WeightVectors, k: int, finder: DerivationFinder | None = None
     ) -> KBest:
         """Translate one sentence of the shard; for the weights, see `weight_vectors`.
 

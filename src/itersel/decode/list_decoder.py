@@ -27,7 +27,7 @@ class ListDecoder:
         return WeightVectors(dense, find_weights(weights, self._table.feature_key))
 
     def decode(
-        self, sentence: int, weights: WeightVectors, k: int = 100, finder: DerivationFinder | None = None
+        self, sentence: int, weights: WeightVectors, k: int, finder: DerivationFinder | None = None
     ) -> KBest:
         """Return the k best translations of a sentence; see `itersel.decode.decoder.Decoder.decode`."""
         if finder is not None:

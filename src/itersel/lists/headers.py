@@ -22,7 +22,7 @@ class ListFile(NamedTuple):
     shard: int
     iteration: int
     settings: str
-    sentences: str
+    sentences: str  # a checksum of the sentences
     dense_names: tuple[str, ...]
 
 

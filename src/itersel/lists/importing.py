@@ -27,7 +27,7 @@ def import_lists(
     """
     cut = DeclaredFolder(folder)
     ids = np.array(_read_ids(cut.checked(f"{number}.ids")), np.int64)
-    dense = read_lines(cut.checked(DENSE_NAMES))
+    dense_names = read_lines(cut.checked(DENSE_NAMES))
 
     # before the lists, which take longest
     texts: dict[FilePath, list[str]] = {}
@@ -37,7 +37,7 @@ def import_lists(
     numbers = read_numbers(cut.checked(name)) if cut.has(name) else None
 
     listed = cut.checked(f"{number}.lists.gz")
-    read = read_cleaned([listed], preparation, lambda names, sizes: dense, ids=ids)
+    read = read_cleaned([listed], preparation, lambda names, sizes: dense_names, ids=ids)
 
     for path, lines in texts.items():
         if len(lines) != read.table.sentence_count:

@@ -32,7 +32,7 @@ def shard_lists(
     output: FilePath,
     references: Sequence[FilePath] = (),
     quality: FilePath | None = None,
-    dense: Sequence[str] = (),
+    dense_names: Sequence[str] = (),
     source: FilePath | None = None,
 ) -> None:
     """Write shard z as ``z.lists.gz`` and ``z.ids`` into a new folder, and the names of the dense features.
@@ -51,14 +51,14 @@ def shard_lists(
 
     given = None if quality is None else read_numbers(quality)
 
-    found = summarise(lists, len(texts[0]) if texts else None, dense)
+    found = summarise(lists, len(texts[0]) if texts else None, dense_names)
     numbers = None if given is None else given.as_quality(found.sentence.shape[0])
 
     parts = cut(found.sentences)
     shard_of = np.full(found.sentences, -1)
 
     with declared_folder(output) as folder:
-        folder.write(DENSE_NAMES, found.dense)
+        folder.write(DENSE_NAMES, found.dense_names)
         for shard, sentences in enumerate(parts):
             shard_of[sentences] = shard
             ids = sentences.tolist()

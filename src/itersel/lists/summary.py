@@ -20,15 +20,20 @@ class Summary(NamedTuple):
 
     sentences: int
     sentence: Int32s  # of each translation, in the order of the files
-    dense: list[str]  # names of the dense features
+    dense_names: list[str]
 
 
-def summarise(lists: Sequence[FilePath], sentences: int | None = None, dense: Sequence[str] = ()) -> Summary:
-    """Check every line of lists; `sentences` is their number, if known; for `dense` see `dense_features`."""
+def summarise(
+    lists: Sequence[FilePath], sentences: int | None = None, dense_names: Sequence[str] = ()
+) -> Summary:
+    """Check every line of lists; `sentences` is their number, if known.
+
+    For `dense_names`, see what is given to `dense_features`.
+    """
     parser, sentence = LineParser(), array("i")
     for path, number, line in counted_translations(lists, "read"):
         sentence.append(parser.parse(line, path, number).sentence)
 
-    found = dense_features(list(parser.numbers), parser.sizes, dense, lists[0])
+    found = dense_features(list(parser.numbers), parser.sizes, dense_names, lists[0])
     of_translations = np.array(sentence, np.int32)
     return Summary(check_present(np.unique(of_translations), sentences, lists[0]), of_translations, found)

@@ -115,7 +115,11 @@ class _ParallelText(Inputs):
 
     def _training(self, experiment: Experiment) -> LearningSettings:
         return TrainSettings(
-            **_learning(experiment),
+            features=experiment.features,
+            k_best=never_null(experiment.k_best),
+            learner=_online_learner(experiment),
+            seed=never_null(experiment.seed),
+            measure_loss=experiment.mixing.needs_loss,
             templates=experiment.templates,
             pop_limit=self._config.decoder.pop_limit,
             max_span=self._config.grammar.max_span,
@@ -172,7 +176,13 @@ class _GivenLists(Inputs):
         return {}
 
     def _training(self, experiment: Experiment) -> LearningSettings:
-        return GivenListTrainSettings(**_learning(experiment))
+        return GivenListTrainSettings(
+            features=experiment.features,
+            k_best=never_null(experiment.k_best),
+            learner=_online_learner(experiment),
+            seed=never_null(experiment.seed),
+            measure_loss=experiment.mixing.needs_loss,
+        )
 
     def decoding_threads(self, wildcards: Any) -> int:
         return 1
@@ -203,16 +213,7 @@ def inputs_of(config: Config, files: Files) -> Inputs:
     return _GivenLists(config, files) if splits.has_lists(config) else _ParallelText(config, files)
 
 
-def _learning(experiment: Experiment) -> dict[str, Any]:
-    """Return the values of `LearningSettings`."""
-    learner = experiment.learner
-    # the shards of a batch tuner are not trained
-    assert isinstance(learner, Online)
-
-    return {
-        "features": experiment.features,
-        "k_best": never_null(experiment.k_best),
-        "learner": learner,
-        "seed": never_null(experiment.seed),
-        "measure_loss": experiment.mixing.needs_loss,
-    }
+def _online_learner(experiment: Experiment) -> Online:
+    """Return the learner of shards; those of a batch tuner are not trained."""
+    assert isinstance(experiment.learner, Online)
+    return experiment.learner

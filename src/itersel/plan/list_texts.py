@@ -104,7 +104,9 @@ class ListTexts:
 
     def cut_settings(self, wildcards: Any) -> str:
         """Return the `GivenListCutSettings` of a text."""
-        return as_json(GivenListCutSettings(cut=self._shards.cut(wildcards), dense=self._config.data.dense))
+        return as_json(
+            GivenListCutSettings(cut=self._shards.cut(wildcards), dense_names=self._config.data.dense)
+        )
 
     def sources(self, wildcards: Any) -> list[str]:
         """Return the source of a text, if its lists get features of text."""
@@ -136,7 +138,9 @@ class ListTexts:
         if features == "dense":
             # others would be computed, and then left out
             settings = replace(settings, templates=())
-        return as_json(RerankerSettings(features=features, dense=self._config.data.dense, lists=settings))
+        return as_json(
+            RerankerSettings(features=features, dense_names=self._config.data.dense, lists=settings)
+        )
 
     def learned_lists(self, wildcards: Any) -> str:
         """Return the folder of the text of the lists that an experiment learns from."""
@@ -167,7 +171,7 @@ def describe_lists(config: Config) -> Iterator[str]:
             check(translations)
 
         sizes[split], counts[split] = Size({1: found.sentences}), translations
-        dense = f"{len(found.dense)} dense features ({', '.join(found.dense)})"
+        dense = f"{len(found.dense_names)} dense features ({', '.join(found.dense_names)})"
         yield f"{split}: {found.sentences:,} sentences, {translations:,} translations, {dense}"
 
     for name in config.experiments:

@@ -28,7 +28,7 @@ class Known(NamedTuple):
 
     words: ListWords
     score: Float64s  # (H): by their decoder
-    further: tuple[str, ...]  # expressions of text that is one token, see `itersel.corpus.tokenization`
+    protected: tuple[str, ...]  # expressions of text that is one token, see `itersel.corpus.tokenization`
     links: Links | None
     lexicon: LexicalTable | None
     language_model: LanguageModel | None
@@ -89,8 +89,8 @@ def copies(known: Known) -> NDArray[Any]:
     """Return numbers, addresses, placeholders, tags and the like that are missing, and that are added."""
     words = known.words
     numbers: dict[str, int] = {}
-    source = _copied(words.source, words.source_words, numbers, known.further)
-    target = _copied(words.target, words.target_words, numbers, known.further)
+    source = _copied(words.source, words.source_words, numbers, known.protected)
+    target = _copied(words.target, words.target_words, numbers, known.protected)
     return changed_copies(*source, *target, words.offset, len(numbers))
 
 
@@ -124,10 +124,10 @@ GROUPS: Mapping[str, Callable[[Known], NDArray[Any]]] = {
 
 
 def _copied(
-    side: Side, words: list[str], numbers: dict[str, int], further: tuple[str, ...]
+    side: Side, words: list[str], numbers: dict[str, int], expressions: tuple[str, ...]
 ) -> tuple[Int32s, Int64s]:
     """Return the words of a side that are copied; equal ones have the same number on both sides."""
-    is_protected = protected(further)
+    is_protected = protected(expressions)
     number = np.full(len(words), -1, np.int32)
     for place, word in enumerate(words):
         text = text_of_token(word)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
-from itersel.align.symmetrize import symmetrize
+from itersel.align.symmetrize import DEFAULT_HEURISTIC, symmetrize
 from itersel.corpus.alignments import Point, read_alignment
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.text import check_line_counts, read_text
@@ -23,8 +23,6 @@ from itersel.storage.files import read_lines, write_lines
 
 # Files in the folder of prepared text.
 SOURCE, TARGET = "source.gz", "target.gz"
-# As links of translations are symmetrised (`itersel.rerank.link_kernels`).
-SYMMETRIZATION = "grow-diag-final-and"
 
 
 def prepare_words(
@@ -89,4 +87,5 @@ def _symmetrized(alignments: Sequence[FilePath]) -> Iterator[list[Point]]:
         if forward is None or reverse is None:
             shorter = alignments[0 if forward is None else 1]
             raise InputError(f"has no line {number}, but the other alignment does", shorter)
-        yield symmetrize(forward, reverse, SYMMETRIZATION)
+        # as links of translations are symmetrised (`itersel.rerank.link_kernels`)
+        yield symmetrize(forward, reverse, DEFAULT_HEURISTIC)

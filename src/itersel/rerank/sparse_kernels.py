@@ -217,6 +217,7 @@ def features_of_list(
     words = lists.target_offset[end] - lists.target_offset[begin]
     links = lists.link_offset[end] - lists.link_offset[begin]
     sources = lists.source_offset[sentence + 1] - lists.source_offset[sentence]
+
     longest, most_links = 0, 0
     for row in range(begin, end):
         longest = max(longest, lists.target_offset[row + 1] - lists.target_offset[row])
@@ -227,6 +228,7 @@ def features_of_list(
         LONGEST_NGRAM * (words + end - begin) + words + links * (1 + LONGEST_PHRASE) + sources * (end - begin)
     )
     of_one = LONGEST_NGRAM * (longest + 1) + longest + most_links * (1 + LONGEST_PHRASE) + sources
+
     slots = 16
     while slots < 2 * most:
         slots *= 2
@@ -240,6 +242,7 @@ def features_of_list(
         np.empty(slots, np.int64),
         wanted,
     )
+
     found, used = np.empty(of_one, np.int64), np.zeros(sources + longest, np.uint8)
     entry_slot, entry_value = np.empty(most, np.int64), np.empty(most, np.int32)
     ends = np.zeros(end - begin + 1, np.int64)
@@ -249,6 +252,7 @@ def features_of_list(
         count = add_ngrams(table, mask, found, 0, row, lists)
         count = add_linked(table, mask, found, count, row, sentence, lists, used)
         count = add_phrases(table, mask, found, count, row, sentence, lists)
+
         for k in range(count):
             slot = found[k]
             if row == begin:
@@ -257,6 +261,7 @@ def features_of_list(
                 table.equal[slot] += 1
             entry_slot[entries], entry_value[entries] = slot, table.times[slot]
             entries += 1
+
         ends[row - begin + 1] = entries
 
     # features that differ are numbered in the order of their first occurrence
@@ -268,17 +273,20 @@ def features_of_list(
         np.empty(entries, np.int32),
         np.empty(entries, np.int32),
     )
+
     for k in range(end - begin):
         for place in range(ends[k], ends[k + 1]):
             slot = entry_slot[place]
             if table.equal[slot] == end - begin:
                 continue
+
             if number[slot] < 0:
                 number[slot] = features
                 code[features] = table.code[slot]
                 for part in range(PARTS):
                     parts[features, part] = table.parts[slot, part]
                 features += 1
+
             feature[kept], value[kept] = number[slot], entry_value[place]
             kept += 1
             size[k] += 1

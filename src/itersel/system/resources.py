@@ -65,7 +65,8 @@ class RerankingSettings:
 
     features: str
     trained_with: tuple[str, ...]  # the dense features of the lists that it was trained on
-    dense: tuple[str, ...]  # which features are dense; empty: see `itersel.lists.dense.find_dense`
+    # data.dense of the config, as files call it: which features are dense; empty: by `find_dense`
+    dense: tuple[str, ...]
     lists: GivenListSettings
 
     def __post_init__(self) -> None:
@@ -122,7 +123,7 @@ def write_reranker(
     resources = RerankerResources(
         settings.features,
         tuple(trained_with),
-        settings.dense,
+        settings.dense_names,
         settings.lists,
         tuple(os.path.relpath(file, folder) for file in aligners),
         None if models is None else os.path.relpath(models, folder),

@@ -51,6 +51,7 @@ def tune_mira(
     for _ in progress(range(settings.passes), "k-best MIRA, passes"):
         order = np.argsort(bits.random_raw(table.sentence_count), kind="stable")
         mira_pass(known, sparse, state, order, settings.c, settings.decay)
+
         weights = mean_weights(state)
         score = score_rows(table.dense, sparse, weights)
         quality = table.best(score)

@@ -60,6 +60,7 @@ def read_translated(
     files = references_of(corpus, split)
     if not plain or not files:
         return None
+
     reference = read_lines(files[0])
 
     def parallel(paths: Iterable[Path]) -> list[list[str]]:
@@ -68,16 +69,20 @@ def read_translated(
     # translations in n-best lists may come without their sources
     [lines] = parallel([source]) if source.is_file() else [[""] * len(reference)]
     tokens = TestSetTexts(lines, parallel(files), parallel(plain.values()))
+
     raw = sorted(folder.glob("reference.[0-9]*.txt"), key=lambda path: int(path.name.split(".")[1]))
     texts = {one: path for one in (*plain, *others) if (path := folder / f"{one}.txt").is_file()}
     if not raw or not texts.keys() >= plain.keys():
         return Translated(name, list(plain), tokens, tokens)
+
     sources = [path for path in (raw_source, source) if path.is_file()]
     [shown_source] = parallel(sources[:1]) or [lines]
     shown = TestSetTexts(shown_source, parallel(raw), parallel(texts.values()))
+
     if further := shown.translations[len(plain) :]:
         prepare = read_preparation(results / PREPARATION).cleaned_target
         tokens.translations.extend(map(prepare, further))
+
     return Translated(name, list(texts), shown, tokens)
 
 
