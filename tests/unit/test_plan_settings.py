@@ -251,3 +251,25 @@ def test_numbers_of_several_test_sets():
         {"hypotheses": "y", "systems": {"online": "w"}},
     ]
     assert set(tables.score_files) == {"one.lists", "two.lists", *"xyvw"}
+
+
+def test_models_of_features_of_text_have_not_seen_the_shard():
+    """Those of a fold leave out every N-th shard; other texts are scored by the models of all text."""
+    text = {"lists": "l", "target": "t", "source": "s"}
+    data = {"kind": "lists", **dict.fromkeys(("train", "dev", "devtest", "test"), text)}
+    experiments = {"a": {"tasks": {"name": "random", "shards": 5}}}
+    plan = plan_of(experiments, data, text_features={"dense": ["lexical"], "folds": 3})
+    found = plan.text_features
+    folder = "out/x/text-features"
+    for shard in range(5):
+        place = job(split="train", shards="5", shard=str(shard))
+        [models] = found.models(place)
+        assert models == f"{folder}/5-shards/3-folds/{shard % 3}"
+        fold = job(shards="5", folds="3", fold=models[-1])
+        options = found.left_out(fold).split()
+        # itersel step text-models leaves out shards F, F+N, ...
+        number, folds = map(int, options[options.index("--fold") + 1].split("/"))
+        assert shard in range(number, 5, folds)
+        assert options[options.index("--leave-out") + 1] == "out/x/shards/train/5/text"
+    assert found.models(job(split="dev", shards="1", shard="0")) == [f"{folder}/all"]
+    assert found.models(job(split="train", shards="1", shard="0")) == [f"{folder}/all"]

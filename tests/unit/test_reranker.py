@@ -214,7 +214,6 @@ def other(run, tmp_path):
         (lambda line: line.replace("LM= ", "Model= "), "'LM'"),
         (lambda line: line.replace(" 1 w_x", " w_x").replace(" 0 0 |", " 0 |"), "'TM_0'"),
         (lambda line: line.replace("LM= ", "TextWords= 1 LM= "), "'TextWords'"),
-        (lambda line: line.replace(" ||| 0.25", ""), ()),
         (lambda line: line.replace("3 |||", "33 |||", 1), 3),
     ],
 )

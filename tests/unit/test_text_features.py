@@ -49,7 +49,7 @@ def made(tmp_path_factory):
     models = ["step", "text-models", "--words", files["words"], "--alignment", f"{folder}/forward"]
     models += [f"{folder}/reverse", *settings(**{"order": 2})]
     itersel(*models, "--output", f"{folder}/all")
-    left_out = ["--target", files["target"], "--leave-out", files["cut"], "--fold", "1/2"]
+    left_out = ["--leave-out", files["cut"], "--fold", "1/2"]
     itersel(*models, *left_out, "--output", f"{folder}/without-1")
     return folder
 
@@ -135,33 +135,89 @@ def test_rare_features_are_left_out(made, tmp_path):
 
 def test_further_text_without_that_of_train(made, tmp_path):
     """A pair that shares a side with train would be seen by the models of its fold."""
-    write_lines(tmp_path / "source", ["das haus", "neu", "alt", "", "gut"])
-    write_lines(tmp_path / "target", ["new", "the house", "old", "x", "good"])
+    write_lines(tmp_path / "source", ["das haus", "neu", "alt", "", "gut", "geheim", "rot"])
+    write_lines(tmp_path / "target", ["new", "the house", "old", "x", "good", "own", "secret"])
+    write_lines(tmp_path / "test.source", ["geheim"])
+    write_lines(tmp_path / "test.target", ["secret"])
     texts = [
         item
         for side in ("source", "target")
         for item in (f"--{side}", str(made / side), str(tmp_path / side))
     ]
-    itersel("step", "words", *texts, *settings(**{"tokenized": True}), "--output", str(tmp_path / "words"))
+    for side in ("source", "target"):
+        texts += [f"--held-out-{side}", str(tmp_path / f"test.{side}")]
+    itersel("step", "words", *texts, *settings(tokenized=True), "--output", str(tmp_path / "words"))
     assert read_lines(tmp_path / "words/source.gz") == [*SOURCE, "alt", "gut"]
     assert read_lines(tmp_path / "words/target.gz") == [*TARGET, "old", "good"]
 
 
 def test_scores_of_some_lines(made, tmp_path):
-    """They count only if all translations have them."""
-    none = [line.replace('"score"', '"features": {"x": 1}, "other"') for line in LISTS]
-    some = [line.replace('"score": 0', '"features": {"x": 1}') for line in LISTS]
-    write_lines(tmp_path / "none", none)
-    write_lines(tmp_path / "some", some)
+    """They count only in lists all of whose translations have them, however lists are cut."""
+    lines = [
+        line.replace('"score": 0', '"features": {"x": 1}') if '"id": 2' in line else line for line in LISTS
+    ]
+    write_lines(tmp_path / "lists", lines)
+    cut = cut_whole(made, tmp_path / "cut", tmp_path / "lists")
+    itersel(*lists_step(made, tmp_path / "some.h5", PLAIN), *cut)
+    table = read_list_table(tmp_path / "some.h5")
+    scores = table.dense[:, table.dense_names.index("TextScore")].tolist()
+    assert [scores[begin:end] for begin, end in pairwise(table.offset.tolist())] == [
+        [0, -1, -2],
+        [0, -1, -2],
+        [0, 0, 0],
+        [0, -1, -2],
+    ]
 
-    cut = cut_whole(made, tmp_path / "cut-none", tmp_path / "none")
-    itersel(*lists_step(made, tmp_path / "none.h5", PLAIN), *cut)
-    table = read_list_table(tmp_path / "none.h5")
-    assert not table.dense[:, table.dense_names.index("TextScore")].any()
 
-    cut = cut_whole(made, tmp_path / "cut-some", tmp_path / "some")
-    input_error([*lists_step(made, tmp_path / "some.h5", PLAIN), *cut], "cut-some/0.lists.gz")
-    assert not (tmp_path / "some.h5").exists()
+def test_copies_of_a_sentence_are_left_out(tmp_path):
+    """A pair that also occurs in another shard would be seen."""
+    write_lines(tmp_path / "source", ["das haus", "ein boot", "der fluss", "das haus"])
+    write_lines(tmp_path / "target", ["the house", "a boat", "the river", "the house"])
+    write_lines(tmp_path / "lists", [f'{{"id": {n}, "text": "x"}}' for n in range(4)])
+    write_lines(tmp_path / "links", ["0-0 1-1"] * 4)
+    texts = [f"--{side}={tmp_path}/{side}" for side in ("source", "target")]
+    cut = settings(cut={"name": "in-order", "shards": 2})
+    itersel(
+        "step", "shard", "--nbest", str(tmp_path / "lists"), *texts, *cut, "--output", str(tmp_path / "cut")
+    )
+    itersel("step", "words", *texts, *settings(tokenized=True), "--output", str(tmp_path / "words"))
+    models = ["step", "text-models", "--words", str(tmp_path / "words")]
+    models += ["--alignment", str(tmp_path / "links"), str(tmp_path / "links"), *settings(order=1)]
+    fold = ["--leave-out", str(tmp_path / "cut"), "--fold", "0/2", "--output", str(tmp_path / "models")]
+    itersel(*models, *fold)
+    lexicon = read_lexicon(tmp_path / "models/lexicon.h5")
+    words = {lexicon.source_words[number] for number in lexicon.source.tolist()}
+    assert words == {"der", "fluss"}
+
+    # words of another text
+    write_lines(tmp_path / "few", ["a"])
+    few = [f"--{side}={tmp_path}/few" for side in ("source", "target")]
+    itersel("step", "words", *few, *settings(tokenized=True), "--output", str(tmp_path / "less"))
+    models[3] = str(tmp_path / "less")
+    input_error([*models, *fold[:-1], str(tmp_path / "out")], "cut/0.ids", "less")
+
+
+@pytest.mark.parametrize("wrong", ["a " * 1025, "</s> b", ""])
+def test_pairs_that_models_cannot_use(made, tmp_path, wrong):
+    """Lines of train stay, empty; of further text, such pairs are left out."""
+    write_lines(tmp_path / "source", [*SOURCE[:2], wrong])
+    write_lines(tmp_path / "target", [*TARGET[:2], "x"])
+    write_lines(tmp_path / "more.source", ["gut", wrong])
+    write_lines(tmp_path / "more.target", ["good", "y"])
+    texts = [
+        item
+        for side in ("source", "target")
+        for item in (f"--{side}", str(tmp_path / side), str(tmp_path / f"more.{side}"))
+    ]
+    itersel("step", "words", *texts, *settings(tokenized=True), "--output", str(tmp_path / "words"))
+    assert read_lines(tmp_path / "words/source.gz") == [*SOURCE[:2], "", "gut"]
+    assert read_lines(tmp_path / "words/target.gz") == [*TARGET[:2], "", "good"]
+    sides = [f"--{side}={tmp_path}/words/{side}.gz" for side in ("source", "target")]
+    links = [str(tmp_path / direction) for direction in ("forward", "reverse")]
+    for direction, output in zip(("forward", "reverse"), links, strict=True):
+        itersel("align", *sides, "--direction", direction, "--output", output)
+    models = ["step", "text-models", "--words", str(tmp_path / "words"), "--alignment", *links]
+    itersel(*models, *settings(order=1), "--output", str(tmp_path / "models"))
 
 
 @pytest.mark.parametrize(
@@ -217,7 +273,7 @@ def test_case_of_the_words_of_models(tmp_path, lowercase):
     assert [read_lines(tmp_path / f"words/{side}.gz")[0] for side in ("source", "target")] == expected
 
 
-@pytest.mark.parametrize("feature", ["TextWords= 2", "Ngram1:the=2"])
+@pytest.mark.parametrize("feature", ["TextWords= 2", "TextWords=2", "Ngram1:the=2", "Ngram1:the= 2"])
 def test_features_that_the_lists_have_already(made, tmp_path, feature):
     lines = [
         f"{number} ||| {text} ||| LM= 1 {feature} ||| 0"

@@ -93,7 +93,7 @@ rule import_lists:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **SIZES.request(500, 60, lists=9),
+        **SIZES.request(500, 60, lists=9, train=(100, 0.5)),
     params:
         settings=LIST_TEXTS.list_settings,
         code=step_digest("step lists"),

@@ -12,6 +12,8 @@ rule prepare_words:
         text=TEXT_FEATURES.text,
         sources=TEXT_FEATURES.further_sources,
         targets=TEXT_FEATURES.further_targets,
+        held_out_source=TEXT_FEATURES.held_out("source"),
+        held_out_target=TEXT_FEATURES.held_out("target"),
     output:
         directory(TEXT_FEATURES.words),
     log:
@@ -26,6 +28,7 @@ rule prepare_words:
     shell:
         "itersel step words --source {input.text[0]:q} {input.sources:q}"
         " --target {input.text[1]:q} {input.targets:q} --settings {params.settings:q}"
+        " --held-out-source {input.held_out_source:q} --held-out-target {input.held_out_target:q}"
         " --output {output:q} &> {log:q}"
 
 
@@ -83,7 +86,6 @@ use rule estimate_text_models as estimate_fold_text_models with:
     input:
         words=TEXT_FEATURES.words,
         alignments=TEXT_FEATURES.alignments,
-        target=FILES.text("train", "target"),
         shards=f"{RESULTS}/shards/train/{{shards}}/text",
     output:
         directory(TEXT_FEATURES.fold_folder("{shards}", "{folds}", "{fold}")),

@@ -22,6 +22,11 @@ def _add_words(parser: argparse.ArgumentParser) -> None:
         "--target FILE": "its translation, cleaned",
     }
     add_files(parser, texts, required=True)
+    texts = {
+        "--held-out-source FILE": "source of other texts, whose lines further text must not have, either",
+        "--held-out-target FILE": "their references",
+    }
+    add_files(parser, texts, nargs="*", default=[])
     add_options(parser, {"--output DIR": "folder to write to"}, required=True)
 
 
@@ -35,7 +40,8 @@ def _words(options: argparse.Namespace) -> None:
         preparation = list_preparation(None, None, settings.protected, settings.lowercase)
     else:
         preparation = list_preparation(source, target, settings.protected, settings.lowercase)
-    prepare_words(options.source, options.target, preparation, options.output)
+    held_out = options.held_out_source, options.held_out_target
+    prepare_words(options.source, options.target, preparation, options.output, held_out)
 
 
 def _add_text_models(parser: argparse.ArgumentParser) -> None:
@@ -48,26 +54,19 @@ def _add_text_models(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--words DIR": "output of 'itersel step words'"}, required=True)
     links = "alignments of its lines, one that links each target word at most once, one each source word"
     add_files(parser, {"--alignment FILE": links}, required=True)
-    add_optional_files(
-        parser,
-        {
-            "--target FILE": "with --leave-out: the text of which the shards were cut",
-            "--leave-out DIR": "output of 'itersel step shard'",
-        },
-    )
+    add_optional_files(parser, {"--leave-out DIR": "output of 'itersel step shard --nbest'"})
     add_options(parser, {"--fold F/N": "leave out shards F, F+N, F+2N, ..."}, type=fold)
     add_options(parser, {"--output DIR": "folder to write to"}, required=True)
 
 
 def _text_models(options: argparse.Namespace) -> None:
-    from itersel.lm.numbered_text import lines_of_fold
-    from itersel.rerank.estimate import estimate_text_models
+    from itersel.rerank.estimate import estimate_text_models, lines_of_shards
 
-    if len({options.leave_out is None, options.fold is None, options.target is None}) > 1:
-        raise InputError("give --leave-out, --fold and --target together, or none of them")
+    if (options.leave_out is None) != (options.fold is None):
+        raise InputError("give --leave-out and --fold together, or neither")
     if len(options.alignment) != 2:
         raise InputError("--alignment takes two files, of both directions")
 
     settings = read_settings(TextModelSettings, options.settings)
-    left_out = lines_of_fold(options.target, options.leave_out, *options.fold) if options.fold else set()
+    left_out = lines_of_shards(options.words, options.leave_out, *options.fold) if options.fold else set()
     estimate_text_models(options.words, options.alignment, left_out, settings.order, options.output)

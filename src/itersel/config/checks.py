@@ -275,12 +275,16 @@ def _check_start(config: Config, name: str) -> None:
 
 def warnings(config: Config) -> list[str]:
     """Return one line for each setting that is allowed but probably not intended."""
-    if not estimates_model(config):
-        return []
-    why = "it is trained with a language model that has seen its text, and will trust it too much"
-    return [
-        f"experiments.{name} has {'one shard' if files_of(one.tasks) == 1 else 'language_model_folds: 1'}: "
-        f"{why} (docs/workflow.md)"
-        for name, one in config.experiments.items()
-        if one.tune_on == "train" and one.tasks.language_model_folds == 1
-    ]
+    has_seen = "it is trained with a language model that has seen its text, and will trust it too much"
+    found = []
+    for name, one in config.experiments.items():
+        shards = files_of(one.tasks)
+        if one.tune_on != "train":
+            continue
+        if estimates_model(config) and one.tasks.language_model_folds == 1:
+            folds = "one shard" if shards == 1 else "language_model_folds: 1"
+            found.append(f"experiments.{name} has {folds}: {has_seen} (docs/workflow.md)")
+        if config.text_features.needs_models and shards == 1:
+            seen = "models of text_features have seen its text, and it will trust them too much"
+            found.append(f"experiments.{name} has one shard: {seen} (docs/text-features.md)")
+    return found

@@ -90,8 +90,8 @@ def _check_unused(config: Config) -> None:
             if name not in used.get(section, ()):
                 raise wrong(f"{section}.{name}", NO_EFFECT)
 
-    for name in ("source", "target"):
-        if getattr(features, name) and not features.needs_models:
+    for name in ("source", "target", "folds"):
+        if name in changed(features) and not features.needs_models:
             raise wrong(f"text_features.{name}", "has no effect: no feature needs a model; remove it")
     if len(features.source) != len(features.target):
         why = f"names {len(features.target)} files, but source {len(features.source)}"

@@ -46,7 +46,7 @@ class TextFeatures:
         "Further parallel text on which the models are estimated, in addition to train: its source."
     )
     target: tuple[str, ...] = paths(
-        "Its target. Pairs whose source or target is in train are left out, so that folds stay apart."
+        "Its target. Pairs whose source or target is in another text of the run are left out."
     )
     folds: int = option(
         "The models that score a shard of train are estimated without the shards of its fold, one of so "

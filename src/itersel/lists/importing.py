@@ -8,7 +8,7 @@ import numpy as np
 
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.text_names import reference_columns
-from itersel.errors import FilePath, InputError
+from itersel.errors import FilePath, InputError, located
 from itersel.lists.learnable import make_learnable
 from itersel.lists.numbers import read_numbers
 from itersel.lists.sharding import DENSE_NAMES
@@ -51,7 +51,8 @@ def import_lists(
     sources = read_lines(source)
     if len(sources) != lists.table.sentence_count:
         raise InputError(f"has {len(sources)} lines for {lists.table.sentence_count} sentences", source)
-    return with_features(lists, add_features, sources, listed).table
+    with located(listed):
+        return with_features(lists, add_features, sources).table
 
 
 def _read_ids(path: FilePath) -> list[int]:

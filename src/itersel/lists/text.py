@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from itersel.corpus.prepare import Preparation
-from itersel.errors import FilePath, InputError
+from itersel.errors import FilePath
 from itersel.lists.reading import DenseChooser, ReadLists, read_lists
 from itersel.lists.table import ListTable
 from itersel.storage.arrays import Float64s, Int64s
@@ -31,20 +31,16 @@ def read_cleaned(
     return read_lists(paths, ids=ids, dense=dense, words=cleaned, has_lines=has_lines)
 
 
-def with_features(
-    lists: ReadLists, add_features: FeatureAdder, sources: Sequence[str], path: FilePath
-) -> ReadLists:
+def with_features(lists: ReadLists, add_features: FeatureAdder, sources: Sequence[str]) -> ReadLists:
     """Return cleaned lists, without duplicates, with further features in their table.
 
-    What others a list has matters to some features, so duplicates must have been removed. `path` is named if
-    only some translations have a score.
+    What others a list has matters to some features, so duplicates must have been removed.
     """
-    return lists._replace(table=add_features(lists.table, sources, _scores(lists.score, path)))
+    return lists._replace(table=add_features(lists.table, sources, _scores(lists)))
 
 
-def _scores(score: Float64s, path: FilePath) -> Float64s:
-    """Return the scores of all translations, 0 if none has one."""
-    is_missing = np.isnan(score)
-    if is_missing.any() and not is_missing.all():
-        raise InputError("has translations with a score and translations without one", path)
-    return np.zeros_like(score) if is_missing.any() else score
+def _scores(lists: ReadLists) -> Float64s:
+    """Return the scores of all translations: 0 for all of a sentence if one of them has none."""
+    is_missing = np.isnan(lists.score)
+    is_scored = np.bincount(lists.table.sentence[is_missing], minlength=lists.table.sentence_count) == 0
+    return np.where(is_scored[lists.table.sentence], lists.score, 0.0)

@@ -36,7 +36,7 @@ class Plan:
         self.texts = Texts(config, self.files, self.inputs)
         self.shards = Shards(config, self.files, self.texts)
         self.list_texts = ListTexts(config, self.files, self.texts, self.shards)
-        self.text_features = TextFeatureModels(config, self.files, self.shards)
+        self.text_features = TextFeatureModels(config, self.files, self.texts, self.shards)
         self.epochs = Epochs(config, self.files, self.inputs, self.shards)
         self.lists = Lists(config, self.inputs, self.epochs)
         self.tables = Tables(config, self.files, self.inputs, self.texts, self.shards)

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 from typing import NamedTuple
 
+from itersel.config.data import TrainingText
 from itersel.config.experiments import with_independent_tasks
 from itersel.config.splits import corpora, cut_sizes, is_given, own_devtests, test_sets, texts_of
 from itersel.config.tasks import files_of
@@ -27,6 +28,8 @@ LIST_COMPRESSION = 10.0
 WORDS_PER_PAIR = 25
 # Of a line in n-best lists.
 BYTES_PER_TRANSLATION = 300
+# How many times as much memory a shard of lists takes with features of text.
+FEATURES_OF_TEXT = 9
 # Memory of a translation without sparse features in the lists of a batch tuner, relative to one with them.
 DENSE_SHARE = 0.1
 # The forest of a sentence counts as this many translations.
@@ -195,14 +198,24 @@ def list_sizes(config: Config) -> TextSizes:
     compared = sum(translations[split] for split in test_sets(config).values()) / _guessed_list_size(config)
 
     return TextSizes(
+        _model_words(config),
         0.0,
         0.0,
-        0.0,
-        max(*shards, *pieces),
+        max(*shards, *pieces) * (1 if config.text_features.is_empty else FEATURES_OF_TEXT),
         tuned=_tuned(config, lambda split, one: translations[split], is_fixed=True),
         # also the decoder's own first entries
         compared=(_systems(config) + 1) * compared,
     )
+
+
+def _model_words(config: Config) -> float:
+    """Return the number of source words on which models of features of lists are estimated."""
+    if not config.text_features.needs_models:
+        return 0.0
+    train = texts_of(config, "train")[""]
+    assert isinstance(train, TrainingText)
+    paths = (*train.source, *config.text_features.source)
+    return sum(map(_bytes, paths)) / BYTES_PER_WORD
 
 
 def _split_words(config: Config, split: str, fetched: str) -> float | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from itersel.config.settings import as_json
+from itersel.config.splits import has_references
 from itersel.config.text_features import TextModelSettings, WordSettings, need_models
 from itersel.config.values import Config
 from itersel.plan.files import Files
 from itersel.plan.shell import no_option, shell_options
-from itersel.plan.texts import Shards
+from itersel.plan.texts import Shards, Texts
 
 DIRECTIONS = ("forward", "reverse")
 
@@ -17,8 +18,8 @@ DIRECTIONS = ("forward", "reverse")
 class TextFeatureModels:
     """Models that are estimated on train: of word alignment, and of all text or of all but a fold."""
 
-    def __init__(self, config: Config, files: Files, shards: Shards) -> None:
-        self._config, self._files, self._shards = config, files, shards
+    def __init__(self, config: Config, files: Files, texts: Texts, shards: Shards) -> None:
+        self._config, self._files, self._texts, self._shards = config, files, texts, shards
         self.folder = f"{files.results}/text-features"
         # the words of train, and how they are linked
         self.words = f"{self.folder}/words"
@@ -42,6 +43,13 @@ class TextFeatureModels:
     def further_targets(self) -> list[str]:
         """The target of further text."""
         return list(map(no_option, self._config.text_features.target))
+
+    def held_out(self, column: str) -> list[str]:
+        """Return this side of all other texts, if there is further text, which must not have it."""
+        if not self.further_sources:
+            return []
+        splits = [split for split in self._texts.held_out if has_references(self._config, split)]
+        return [self._files.text(split, column) for split in splits]
 
     def aligners(self, wildcards: Any) -> list[str]:
         """Return the models of word alignment that a shard of lists needs."""
@@ -84,7 +92,6 @@ class TextFeatureModels:
         if not hasattr(wildcards, "fold"):
             return ""
         return shell_options(
-            target=self._files.text("train", "target"),
             leave_out=f"{self._shards.folder('train', wildcards.shards)}/text",
             fold=f"{wildcards.fold}/{wildcards.folds}",
         )

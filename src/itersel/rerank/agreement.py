@@ -12,7 +12,7 @@ from itersel.rerank.agreement_kernels import (
     matches_with_expected,
     probabilities,
 )
-from itersel.rerank.words import ListWords
+from itersel.rerank.words import ListWords, letters
 from itersel.storage.arrays import Float64s
 from itersel.storage.ragged import offsets_of, take_rows
 
@@ -28,9 +28,9 @@ def agreement(words: ListWords, score: Float64s) -> Float64s:
     bleu = expected_bleu(matches, np.diff(side.offset), sentence, expected)
 
     # characters without spaces, as in chrF
-    letters = [np.frombuffer(word.encode("utf-32-le"), np.int32) for word in words.target_words]
-    starts = offsets_of([len(one) for one in letters])
-    characters, ends = take_rows(np.concatenate(letters), starts, side.words)
+    spelled = [np.frombuffer(letters(word).encode("utf-32-le"), np.int32) for word in words.target_words]
+    starts = offsets_of([len(one) for one in spelled])
+    characters, ends = take_rows(np.concatenate(spelled), starts, side.words)
     begins = ends[side.offset]
 
     matches, expected = matches_with_expected(characters, begins, words.offset, probability, CHRF_ORDER)

@@ -18,7 +18,7 @@ from itersel.rerank.agreement import agreement
 from itersel.rerank.lexicon import LexicalTable
 from itersel.rerank.links import Links
 from itersel.rerank.text_kernels import changed_copies, repeated_bigrams, words_without_links
-from itersel.rerank.words import ListWords, sum_words
+from itersel.rerank.words import ListWords, letters, sum_words
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.ragged import offsets_of
 
@@ -38,7 +38,7 @@ def lengths(known: Known) -> NDArray[Any]:
     """Return words, characters without spaces, and by how much the words differ from the source's."""
     words = known.words
     target, source = np.diff(words.target.offset), np.diff(words.source.offset)[words.sentence]
-    characters = sum_words(words.target, np.array([len(word) for word in words.target_words]))
+    characters = sum_words(words.target, np.array([len(letters(word)) for word in words.target_words]))
     # of few different numbers, so that no processor's own logarithm is used
     logarithms = np.array([math.log10(n + 1) for n in range(int(max(target.max(), source.max(), 0)) + 1)])
     return np.column_stack([target, characters, np.abs(logarithms[target] - logarithms[source])])

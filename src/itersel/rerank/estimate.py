@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
+from itersel.align.sampler import LONGEST
 from itersel.align.symmetrize import DEFAULT_HEURISTIC, symmetrize
 from itersel.corpus.alignments import Point, read_alignment
 from itersel.corpus.prepare import Preparation
-from itersel.corpus.text import check_line_counts, read_text
+from itersel.corpus.text import check_line_counts, read_text, split_words
 from itersel.corpus.vocabulary import WordNumbers, read_side
 from itersel.errors import FilePath, InputError
 from itersel.lm.binary import compile_estimate
 from itersel.lm.estimate import estimate
+from itersel.lm.ngrams import END, START, UNKNOWN
 from itersel.lm.numbered_text import read_numbered_text
 from itersel.rerank.lexicon import count_lexicon, write_lexicon
 from itersel.rerank.models import LANGUAGE_MODEL, LEXICON
 from itersel.rerank.words import NULL
 from itersel.run.atomic import new_folder
+from itersel.storage.declared import DeclaredFolder
 from itersel.storage.files import read_lines, write_lines
 
 # Files in the folder of prepared text.
 SOURCE, TARGET = "source.gz", "target.gz"
+RESERVED = {START, END, UNKNOWN}
 
 
 def prepare_words(
-    sources: Sequence[FilePath], targets: Sequence[FilePath], preparation: Preparation, output: FilePath
+    sources: Sequence[FilePath],
+    targets: Sequence[FilePath],
+    preparation: Preparation,
+    output: FilePath,
+    held_out: Sequence[Sequence[FilePath]] = ((), ()),
 ) -> None:
     """Write the words of parallel text to a new folder, with the lines of the first pair of files.
 
-    Pairs of further files follow, unless their source or their target is in the first files. What is
-    estimated without some lines of the first files would have seen them otherwise. The first files have
-    been cleaned.
+    The first files have been cleaned. Pairs that models cannot be estimated on, such as those of too many
+    words, become empty lines. Pairs of further files follow, unless they share a side with the first files
+    or with `held_out` texts (files of the source, and of the target): models must not have seen the
+    references of what they score.
 
     Raises an InputError if files do not have as many lines as their partners.
     """
@@ -44,19 +55,58 @@ def prepare_words(
     check_line_counts((first[0], pair[0]), (first[1], pair[1]))
     words = preparation.cleaned_source(pair[0]), preparation.cleaned_target(pair[1])
     known = set(words[0]), set(words[1])
+    for path in held_out[0]:
+        known[0].update(preparation.cleaned_source(read_lines(path)))
+    for path in held_out[1]:
+        known[1].update(preparation.cleaned_target(read_lines(path)))
 
+    kept = [_usable(left, right) for left, right in zip(*words, strict=True)]
     for source, target in zip(sources[1:], targets[1:], strict=True):
         text = read_text(source), read_text(target)
         check_line_counts((source, text[0]), (target, text[1]))
         further = preparation.source(text[0]), preparation.target(text[1])
         for left, right in zip(*further, strict=True):
-            if left and right and left not in known[0] and right not in known[1]:
-                words[0].append(left)
-                words[1].append(right)
+            if left not in known[0] and right not in known[1] and _usable(left, right)[0]:
+                kept.append((left, right))
 
     with new_folder(output) as folder:
-        write_lines(folder / SOURCE, words[0])
-        write_lines(folder / TARGET, words[1])
+        write_lines(folder / SOURCE, (left for left, _ in kept))
+        write_lines(folder / TARGET, (right for _, right in kept))
+
+
+def _usable(source: str, target: str) -> tuple[str, str]:
+    """Return a pair, or two empty lines if it cannot be aligned, or has words reserved in language models."""
+    for side in (source, target):
+        words = split_words(side)
+        if not 0 < len(words) <= LONGEST or not RESERVED.isdisjoint(words):
+            return "", ""
+    return source, target
+
+
+def lines_of_shards(words: FilePath, shards: FilePath, fold: int, folds: int) -> set[int]:
+    """Return the lines, from 0, of shards `fold`, `fold` + `folds`, ... of lists, and their copies.
+
+    `words` is the folder of `prepare_words` for the text that `shards` was cut from.
+    """
+    folder = DeclaredFolder(shards)
+    names = [name for name in folder.names if name.endswith(".ids")]
+    if len(names) < folds:
+        raise InputError(f"contains {len(names)} shards, too few for {folds} folds", shards)
+
+    pairs = list(zip(*(read_lines(Path(words, side)) for side in (SOURCE, TARGET)), strict=True))
+    lines = set[int]()
+    for shard in range(fold, len(names), folds):
+        path = folder.checked(f"{shard}.ids")
+        for number, line in enumerate(read_lines(path), 1):
+            if not re.fullmatch("[0-9]{1,9}", line) or int(line) >= len(pairs):
+                why = (
+                    f"'{line[:40]}' is not the number of a line of {os.fspath(words)}, which has {len(pairs)}"
+                )
+                raise InputError(why, path, number)
+            lines.add(int(line))
+
+    own = {pairs[line] for line in lines}
+    return {line for line, pair in enumerate(pairs) if pair in own}
 
 
 def estimate_text_models(

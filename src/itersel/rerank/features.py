@@ -18,10 +18,11 @@ from itersel.rerank.links import Links, align_lists
 from itersel.rerank.models import TextModels
 from itersel.rerank.sparse import text_rows
 from itersel.rerank.words import ListWords, list_words
-from itersel.storage.arrays import Float64s, Int64s
+from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.ragged import offsets_of
-from itersel.storage.strings import concatenate
+from itersel.storage.strings import concatenate, string_table
 from itersel.vectors.feature_names import TEXT_FEATURES
+from itersel.vectors.features import feature_keys
 
 
 class TextFeatureAdder:
@@ -80,6 +81,9 @@ class TextFeatureAdder:
         sparse = table.sparse_rows
         if self._settings.templates:
             found = text_rows(words, links, self._settings.templates)
+            if taken := shared(table.dense_names, found.key):
+                why = "leave out the template that computes it"
+                raise InputError(f"the lists already have a feature '{taken[0]}'; {why}")
             sparse = joined(sparse, frequent(found, table.sentence, self._settings.minimum_count))
         return table._replace(dense=dense, dense_names=names, sparse=sparse)
 
@@ -96,13 +100,19 @@ class TextFeatureAdder:
         known = Known(words, score, self._preparation.protected, links, lexical, model)
 
         names = [name for group in self._groups for name in TEXT_FEATURES[group]]
-        if taken := [name for name in names if name in table.dense_names]:
+        if taken := [name for name in names if name in table.dense_names] or shared(names, table.feature_key):
             why = "leave out the group of features of text that computes it"
             raise InputError(f"the lists already have a feature '{taken[0]}'; {why}")
 
         columns = [GROUPS[group](known).reshape(table.translation_count, -1) for group in self._groups]
         dense = np.concatenate([table.dense, *columns], axis=1, dtype=np.float64)
         return dense, (*table.dense_names, *names)
+
+
+def shared(names: Sequence[str], key: UInt64s) -> list[str]:
+    """Return the names whose keys are among those of sparse features."""
+    is_shared = np.isin(feature_keys(string_table(names)), key).tolist()
+    return [name for name, found in zip(names, is_shared, strict=True) if found]
 
 
 def frequent(rows: SparseRows, sentence: Int64s, minimum: int) -> SparseRows:

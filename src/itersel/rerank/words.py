@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.text import split_words
+from itersel.corpus.tokenization import text_of_token
 from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.storage.arrays import Int64s
 
@@ -53,6 +54,11 @@ def list_words(
         for lines, words in zip(prepared, numbers, strict=True)
     ]
     return ListWords(offset, sides[0], sides[1], list(numbers[0]), list(numbers[1]))
+
+
+def letters(word: str) -> str:
+    """Return the characters of a word, without marks of the tokeniser and spaces."""
+    return text_of_token(word).replace(" ", "")
 
 
 def sum_words(side: Side, number: NDArray[Any]) -> Int64s:

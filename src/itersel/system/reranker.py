@@ -68,7 +68,7 @@ class Reranker:
             adder = TextFeatureAdder(preparation, self.models, settings.lists)
             with located(lists[0]):
                 # runs clean the source before they compute features, too
-                found = with_features(found, adder, preparation.clean(sources), lists[0])
+                found = with_features(found, adder, preparation.clean(sources))
 
         if settings.features == "dense":
             table = found.table
