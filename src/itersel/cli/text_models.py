@@ -23,7 +23,7 @@ def _add_words(parser: argparse.ArgumentParser) -> None:
     }
     add_files(parser, texts, required=True)
     texts = {
-        "--held-out-source FILE": "source of other texts, whose lines further text must not have, either",
+        "--held-out-source FILE": "source of texts that further text must not repeat",
         "--held-out-target FILE": "their references",
     }
     add_files(parser, texts, nargs="*", default=[])
@@ -35,11 +35,13 @@ def _words(options: argparse.Namespace) -> None:
     from itersel.rerank.preparation import list_preparation
 
     settings = read_settings(WordSettings, options.settings)
-    source, target = settings.source_language, settings.target_language
-    if settings.tokenized:
-        preparation = list_preparation(None, None, settings.protected, settings.lowercase)
-    else:
-        preparation = list_preparation(source, target, settings.protected, settings.lowercase)
+    is_tokenized = settings.tokenized
+    preparation = list_preparation(
+        None if is_tokenized else settings.source_language,
+        None if is_tokenized else settings.target_language,
+        settings.protected,
+        settings.lowercase,
+    )
     held_out = options.held_out_source, options.held_out_target
     prepare_words(options.source, options.target, preparation, options.output, held_out)
 

@@ -26,7 +26,7 @@ def import_lists(
     Translations are cleaned, as their references have been; for BLEU, both are prepared.
     """
     cut = DeclaredFolder(folder)
-    ids = np.array(_read_ids(cut.checked(f"{number}.ids")), np.int64)
+    ids = np.array(read_ids(cut.checked(f"{number}.ids")), np.int64)
     dense_names = read_lines(cut.checked(DENSE_NAMES))
 
     # before the lists, which take longest
@@ -55,7 +55,8 @@ def import_lists(
         return with_features(lists, add_features, sources).table
 
 
-def _read_ids(path: FilePath) -> list[int]:
+def read_ids(path: FilePath) -> list[int]:
+    """Return the numbers of the sentences of a shard, from 0, one per line."""
     found = []
     for number, line in enumerate(read_lines(path), 1):
         if not re.fullmatch("[0-9]{1,9}", line):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -15,6 +14,7 @@ from itersel.corpus.prepare import Preparation
 from itersel.corpus.text import check_line_counts, read_text, split_words
 from itersel.corpus.vocabulary import WordNumbers, read_side
 from itersel.errors import FilePath, InputError
+from itersel.lists.importing import read_ids
 from itersel.lm.binary import compile_estimate
 from itersel.lm.estimate import estimate
 from itersel.lm.ngrams import END, START, UNKNOWN
@@ -97,16 +97,14 @@ def lines_of_shards(words: FilePath, shards: FilePath, fold: int, folds: int) ->
     lines = set[int]()
     for shard in range(fold, len(names), folds):
         path = folder.checked(f"{shard}.ids")
-        for number, line in enumerate(read_lines(path), 1):
-            if not re.fullmatch("[0-9]{1,9}", line) or int(line) >= len(pairs):
-                why = (
-                    f"'{line[:40]}' is not the number of a line of {os.fspath(words)}, which has {len(pairs)}"
-                )
-                raise InputError(why, path, number)
-            lines.add(int(line))
+        own = read_ids(path)
+        lines.update(own)
+        if max(own, default=0) >= len(pairs):
+            why = f"has the sentence {max(own)}, but {os.fspath(words)} has {len(pairs)} lines"
+            raise InputError(f"{why}; they are of different texts", path)
 
-    own = {pairs[line] for line in lines}
-    return {line for line, pair in enumerate(pairs) if pair in own}
+    left_out = {pairs[line] for line in lines}
+    return {line for line, pair in enumerate(pairs) if pair in left_out}
 
 
 def estimate_text_models(
