@@ -66,6 +66,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder to write to")
     parser.add_argument("--train", type=int, metavar="N", help="only the first N sentences of train")
+    parts = "also write the first N sentences of train as train-N, for each of these numbers"
+    parser.add_argument("--parts", type=int, nargs="+", default=[], metavar="N", help=parts)
     parser.add_argument(
         "--beam", type=int, default=12, help="also the size of the lists (default: %(default)s)"
     )
@@ -73,9 +75,15 @@ def main() -> None:
     python = "Python 3.9 to 3.12 for the environment (default: this one)"
     parser.add_argument("--python", default=sys.executable, metavar="COMMAND", help=python)
     options = parser.parse_args()
-    for name, least in (("train", 1), ("beam", 1), ("jobs", 1)):
-        if (number := getattr(options, name)) is not None and number < least:
-            parser.error(f"--{name} is {number}, must be at least {least}")
+    for name, numbers in (
+        ("train", [options.train] if options.train is not None else []),
+        ("parts", options.parts),
+        ("beam", [options.beam]),
+        ("jobs", [options.jobs]),
+    ):
+        for number in numbers:
+            if number < 1:
+                parser.error(f"--{name} is {number}, must be at least 1")
 
     folder: Path = options.output
     try:
@@ -85,6 +93,7 @@ def main() -> None:
         make_texts(folder / "text", folder / "help")
         for split in (*HELD_OUT, "train"):
             make_lists(folder, split, options.train if split == "train" else None, options.beam, options.jobs)
+        write_parts(folder, options.parts)
     except (InputError, OSError) as error:
         sys.exit(f"decode.py: {error}")
     except KeyboardInterrupt:
@@ -269,15 +278,36 @@ def make_lists(folder: Path, split: str, sentences: int | None, beam: int, jobs:
             pass
 
     lists = [line for path in paths for line in read_lines(path)]
-    if sentences is not None:
-        lists = [line for line in lists if int(line.partition(" ")[0]) < sentences]
-    for name, lines in ("source", source[:sentences]), ("target", target[:sentences]), ("nbest", lists):
-        # unless they are the same: the workflow would run again
-        if not (path := folder / f"{split}.{name}.gz").exists() or read_lines(path) != lines:
-            write_lines(path, lines)
+    write_split(folder / split, {"source": source, "target": target, "nbest": lists}, sentences)
 
     speed = f", {count:,} now, {count / (time.monotonic() - start):.1f} per second" if count else ""
     print(f"{split}: lists of {len(source[:sentences]):,} sentences{speed}", flush=True)
+
+
+def write_split(prefix: Path, texts: dict[str, list[str]], sentences: int | None) -> None:
+    """Write the first sentences of a split, or all: ``PREFIX.source.gz``, ``.target.gz``, ``.nbest.gz``."""
+    for name, lines in texts.items():
+        if name == "nbest":
+            kept = [line for line in lines if sentences is None or int(line.partition(" ")[0]) < sentences]
+        else:
+            kept = lines[:sentences]
+
+        # unless they are the same: the workflow would run again
+        path = prefix.with_name(f"{prefix.name}.{name}.gz")
+        if not path.exists() or read_lines(path) != kept:
+            write_lines(path, kept)
+
+
+def write_parts(folder: Path, sizes: Sequence[int]) -> None:
+    """Write the first sentences of train, so many for each size, as splits of their own."""
+    texts = {name: read_lines(folder / f"train.{name}.gz") for name in ("source", "target", "nbest")}
+    for size in sizes:
+        if size > (found := len(texts["source"])):
+            raise InputError(
+                f"has {found:,} sentences, but --parts names {size}; raise --train",
+                folder / "train.source.gz",
+            )
+        write_split(folder / f"train-{size}", texts, size)
 
 
 @contextlib.contextmanager

@@ -118,6 +118,22 @@ def test_part_of_train(decode):
     assert (decode.folder / "dev.nbest.gz").stat().st_ino == written
 
 
+def test_parts_of_train(decode):
+    decode("--train", "9", "--parts", "2", "7")
+    check_split(decode.folder, "train", 9)
+    for size in (2, 7):
+        source, target, lists = (
+            read_lines(decode.folder / f"train-{size}.{name}.gz") for name in ("source", "target", "nbest")
+        )
+        assert source == read_lines(decode.folder / "train.source.gz")[:size]
+        assert target == read_lines(decode.folder / "train.target.gz")[:size]
+        assert lists == read_lines(decode.folder / "train.nbest.gz")[: 2 * size]
+
+    with pytest.raises(SystemExit) as ended:
+        decode("--train", "9", "--parts", "10")
+    check_facts(str(ended.value), "train.source.gz:", 9, 10)
+
+
 def test_another_beam(decode):
     decode("--train", "1")
     with pytest.raises(SystemExit) as ended:
