@@ -75,7 +75,7 @@ lint: $(VENV)/installed-for-lint
 	"$(BIN)"/ruff check src tests benchmarks packages experiments docs/site
 	"$(BIN)"/ruff format --check src tests benchmarks packages experiments docs/site
 	"$(BIN)"/mypy
-	"$(BIN)"/mypy docs/site/*.py experiments/neural-lists/decode.py
+	"$(BIN)"/mypy docs/site/*.py experiments/neural-lists/decode.py experiments/package-descriptions/fetch.py
 	"$(BIN)"/snakefmt --check Snakefile workflow
 	"$(BIN)"/snakemake --lint
 

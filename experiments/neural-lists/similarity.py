@@ -32,7 +32,9 @@ def write_similarities(folder, split, model):
     translations = [line.split(" ||| ") for line in read_lines(folder / f"{split}.nbest.gz")]
 
     # long ones first, so that those of a batch have similar lengths
-    texts = sorted({*references, *(text for _, text, *_ in translations)}, key=lambda text: (-len(text), text))
+    texts = sorted(
+        {*references, *(text for _, text, *_ in translations)}, key=lambda text: (-len(text), text)
+    )
     vectors = model.encode(texts, batch_size=64, normalize_embeddings=True, show_progress_bar=False)
     places = {text: place for place, text in enumerate(texts)}
 

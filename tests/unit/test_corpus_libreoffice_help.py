@@ -13,7 +13,7 @@ from tests.archives import archive
 from tests.needs import missing
 
 from itersel.cli.main import main
-from itersel.corpus import libreoffice_help
+from itersel.corpus.debian_files import unpack, version
 from itersel.corpus.libreoffice_help import read_page
 from itersel.storage.files import read_lines
 
@@ -163,8 +163,8 @@ def test_packages_of_dpkg(pages, tmp_path):
     (pages / "DEBIAN/control").write_text(control)
     command = ["dpkg-deb", "--root-owner-group", "-b", str(pages), str(tmp_path / "x.deb")]
     subprocess.run(command, check=True, capture_output=True)
-    assert libreoffice_help.version(tmp_path / "x.deb") == "2:1.0-1"
-    libreoffice_help.unpack(tmp_path / "x.deb", tmp_path / "unpacked", ".html")
+    assert version(tmp_path / "x.deb") == "2:1.0-1"
+    unpack(tmp_path / "x.deb", tmp_path / "unpacked", ".html")
     for path in sorted((pages / "usr").rglob("*.html")):
         assert (tmp_path / "unpacked" / path.relative_to(pages)).read_bytes() == path.read_bytes()
 

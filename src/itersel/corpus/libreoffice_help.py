@@ -9,23 +9,15 @@ Packages are downloaded and unpacked in Python, on any system.
 
 from __future__ import annotations
 
-import hashlib
-import http.client
-import io
-import lzma
 import os
-import re
-import tarfile
 import tempfile
-import urllib.request
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from email.parser import HeaderParser
-from pathlib import Path, PurePosixPath
-from typing import IO
+from collections.abc import Iterator
+from pathlib import Path
 
 from lxml import etree, html
 
+from itersel.corpus.debian_files import download, unpack, version
 from itersel.corpus.text import clean_text
 from itersel.errors import InputError
 from itersel.storage.files import write_lines
@@ -34,18 +26,6 @@ from itersel.storage.json_files import write_json
 _PARAGRAPHS = " or ".join(f"self::{tag}" for tag in ("p", "h1", "h2", "h3", "h4", "h5", "h6"))
 # The rest of a page is navigation, whose ids differ between languages.
 _PARAGRAPHS_WITH_ID = f"//*[@id='DisplayArea']//*[@id and ({_PARAGRAPHS})]"
-
-_ADVICE = (
-    "check the network and the mirror, or fetch the two .deb files elsewhere and name their folder "
-    "(in a config: data.mirror, data.folder; for the command: --mirror, --folder)"
-)
-_TIMEOUT = 60  # seconds without data
-_MAX_INDEX = 1 << 29  # bytes, unpacked; the index of a release has about 20 MB
-_MAX_PACKAGE = 1 << 28
-
-# An ar archive starts with this line; a header with fixed columns precedes each file.
-_AR = b"!<arch>\n"
-_AR_HEADER = re.compile(rb"(?P<name>.{16}).{12}.{6}.{6}.{8}(?P<size>[0-9]+) *`\n", re.DOTALL)
 
 
 def fetch(
@@ -65,7 +45,7 @@ def fetch(
     with tempfile.TemporaryDirectory(prefix="itersel.") as scratch:
         files: list[Path] = []
         if folder is None:
-            files = _download(packages, Path(scratch, "download"), mirror, release)
+            files = download(packages, Path(scratch, "download"), mirror, release)
         elif not folder.is_dir():
             raise InputError("no such folder", folder)
         elif any(folder.glob("*.deb")):
@@ -170,109 +150,3 @@ def _shown(element: html.HtmlElement) -> list[html.HtmlElement]:
     if "switchinline" not in (element.get("class") or ""):
         return children
     return [child for child in children if (child.get("id") or "").startswith("default")] or children[:1]
-
-
-# ---- Debian packages
-
-
-def _download(packages: Sequence[str], folder: Path, mirror: str, release: str) -> list[Path]:
-    """Download packages without their dependencies; sizes and digests are checked against the index."""
-    entries = _index(packages, mirror, release)
-    folder.mkdir(parents=True, exist_ok=True)
-    files = []
-
-    for entry in entries:
-        address = f"{mirror.rstrip('/')}/{entry['Filename']}"
-        content = _fetch(address, min(int(entry["Size"]), _MAX_PACKAGE))
-        if hashlib.sha256(content).hexdigest() != entry["SHA256"]:
-            why = f"{address} is damaged: its digest is not the one in the mirror's index"
-            raise InputError(f"{why}; {_ADVICE}")
-
-        files.append(folder / PurePosixPath(entry["Filename"]).name)
-        files[-1].write_bytes(content)
-    return files
-
-
-def unpack(package: Path, folder: Path, suffix: str) -> None:
-    """Unpack the files of a .deb whose names end in `suffix` into `folder`."""
-    for name, stream in _members(package, "data"):
-        if name.endswith(suffix):
-            path = PurePosixPath(name)
-            if path.is_absolute() or ".." in path.parts:
-                raise InputError(f"has a file outside of the folder: {name}", package)
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(stream.read())
-
-
-def version(package: Path) -> str:
-    """Return the version of a .deb."""
-    for name, stream in _members(package, "control"):
-        if PurePosixPath(name).name == "control":
-            return HeaderParser().parsestr(stream.read().decode(errors="replace")).get("Version", "")
-    return ""
-
-
-def _index(packages: Sequence[str], mirror: str, release: str) -> list[dict[str, str]]:
-    """Return the entries of packages in the index of a release."""
-    address = f"{mirror.rstrip('/')}/dists/{release}/main/binary-all/Packages.xz"
-    try:
-        with lzma.open(io.BytesIO(_fetch(address, _MAX_INDEX))) as stream:
-            unpacked = stream.read(_MAX_INDEX + 1)
-    except (lzma.LZMAError, EOFError):
-        raise InputError(f"{address} is damaged or truncated; {_ADVICE}") from None
-    if len(unpacked) > _MAX_INDEX:
-        raise InputError(f"{address} has more than {_MAX_INDEX >> 20} MB; {_ADVICE}")
-
-    text = unpacked.decode(errors="replace")
-    entries = []
-    for package in packages:
-        found = re.search(rf"^Package: {re.escape(package)}\n(.+\n)*", text, re.MULTILINE)
-        entry = dict(HeaderParser().parsestr(found[0])) if found else {}
-        if not ({"Filename", "Size", "SHA256"} <= entry.keys() and entry["Size"].isdecimal()):
-            raise InputError(f"Debian {release} has no package {package}; check the languages")
-        entries.append(entry)
-    return entries
-
-
-def _fetch(address: str, size: int) -> bytes:
-    """Return the content at a URL, at most `size` bytes."""
-    try:
-        with urllib.request.urlopen(address, timeout=_TIMEOUT) as response:
-            content: bytes = response.read(size)
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        reason = getattr(error, "reason", None) or error
-        raise InputError(f"cannot fetch {address} ({reason}); {_ADVICE}") from None
-    return content
-
-
-def _members(package: Path, part: str) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield names and contents of the files in one of the two archives of a .deb, ``control`` or ``data``."""
-    archive = _archive(package, part)
-    try:
-        with tarfile.open(fileobj=io.BytesIO(archive), mode="r|*") as files:
-            for member in files:
-                stream = files.extractfile(member) if member.isfile() else None
-                if stream is not None:
-                    yield member.name, stream
-    except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as error:
-        raise InputError(f"cannot be unpacked ({error}); fetch it again", package) from None
-
-
-def _archive(package: Path, part: str) -> bytes:
-    """Return the archive ``<part>.tar.*`` in a .deb, which is an ar archive."""
-    content = package.read_bytes()
-    position = len(_AR)
-    while content.startswith(_AR) and (header := _AR_HEADER.match(content, position)) is not None:
-        position = header.end()
-        size = int(header["size"])
-        name = header["name"].decode(errors="replace").strip().rstrip("/")
-
-        if name.startswith(f"{part}.tar"):
-            if name.endswith(".zst"):
-                why = "is packed with zstd, as Ubuntu does; unpack it and name the folder of its files"
-                raise InputError(why, package)
-            return content[position : position + size]
-
-        position += size + size % 2
-    raise InputError("is no Debian package; fetch it again", package)
