@@ -10,7 +10,8 @@ BIN := $(VENV)/bin
 EXECUTOR := packages/snakemake-executor-plugin-arrays
 INSTALL := "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --constraint envs/constraints.txt
 
-.PHONY: help picture demo test test-plain fuzz test-executor test-cluster lint coverage bench package docs generated
+.PHONY: help picture demo test test-plain fuzz test-executor test-cluster lint coverage bench package docs generated \
+  installed-for-all
 
 help:
 	@echo "make demo       run the experiments in config.yaml and print the table of results"
@@ -93,8 +94,7 @@ bench: $(VENV)/installed
 	"$(BIN)"/python -m benchmarks
 
 # Wheels and sdists of both packages, in build/dist.
-package: $(VENV)/installed
-	$(INSTALL) --editable '.[release]'
+package: $(VENV)/installed-for-packages
 	rm -rf build/dist
 	"$(BIN)"/python -m build --outdir build/dist .
 	"$(BIN)"/python -m build --outdir build/dist $(EXECUTOR)
@@ -122,16 +122,27 @@ $(VENV)/installed: pyproject.toml $(EXECUTOR)/pyproject.toml envs/constraints.tx
 	@for name in slurm sge slurm-single; do test -e $$name || test -L $$name || ln -s profiles/$$name $$name; done
 	@touch "$@"
 
+# By the name of itersel, which is installed: `--editable .` would install it again while it may be running.
 # kenlm needs a compiler. If it cannot be installed, the tests that compare with it are skipped, except under CI.
 $(VENV)/installed-for-tests: $(VENV)/installed
-	$(INSTALL) --editable '.[test]'
+	$(INSTALL) 'itersel[test]'
 	@$(INSTALL) kenlm || { test -z "$$CI" && echo "kenlm cannot be installed; tests that compare with it are skipped"; }
 	@touch "$@"
 
 $(VENV)/installed-for-lint: $(VENV)/installed
-	$(INSTALL) --editable '.[lint]'
+	$(INSTALL) 'itersel[lint]'
 	@touch "$@"
 
 $(VENV)/installed-for-docs: $(VENV)/installed
-	$(INSTALL) --editable '.[docs]'
+	$(INSTALL) 'itersel[docs]'
 	@touch "$@"
+
+$(VENV)/installed-for-packages: $(VENV)/installed
+	$(INSTALL) 'itersel[release]'
+	@touch "$@"
+
+# All of these in one call, which is faster.
+installed-for-all: $(VENV)/installed
+	$(INSTALL) 'itersel[test,lint,docs,release]'
+	@touch "$(VENV)/installed-for-lint" "$(VENV)/installed-for-docs" "$(VENV)/installed-for-packages"
+	@"$(MAKE)" "$(VENV)/installed-for-tests"
