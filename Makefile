@@ -32,18 +32,20 @@ demo: $(VENV)/installed
 	"$(BIN)"/snakemake
 
 # Compile the kernels first; otherwise each of pytest's processes would compile all of them. There are three because some
-# tests wait; more are faster only on more than two cores.
+# tests wait; more are faster only on more than two cores. The tests of a module run in one process, which makes what they
+# share only once, and in the order of tests/conftest.py instead of the modules with most tests first.
 PROCESSES ?= 3
 # Slow tests are left for CI, which tests the executor on its own.
 TESTS := not cluster$(if $(CI),, and not slow)
 test: $(VENV)/installed-for-tests
 	"$(BIN)"/itersel warm-up
-	"$(BIN)"/python -m pytest -m "$(TESTS)" -n $(PROCESSES) --dist loadgroup --durations=15 $(if $(CI),tests)
+	"$(BIN)"/python -m pytest -m "$(TESTS)" -n $(PROCESSES) --dist loadscope --no-loadscope-reorder \
+	  --durations=15 $(if $(CI),tests)
 
 # With a cache of its own; itersel.compile.jit explains the ways of compiling kernels. These tests use most kernels but
 # run no commands, which would first compile all of them.
 test-plain: $(VENV)/installed-for-tests
-	ITERSEL_PLAIN_NUMBA=1 ITERSEL_CACHE="$(CURDIR)/build/plain" "$(BIN)"/python -m pytest -n 2 --dist loadgroup --durations=5 \
+	ITERSEL_PLAIN_NUMBA=1 ITERSEL_CACHE="$(CURDIR)/build/plain" "$(BIN)"/python -m pytest -n 2 --dist loadscope --durations=5 \
 	  tests/parity/test_decode.py tests/parity/test_extract.py
 
 # CASES is the number of cases for each kind of file in each of two processes.
