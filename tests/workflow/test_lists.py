@@ -100,7 +100,7 @@ def test_run_with_a_killed_shard(copy, finished):
     output = ended(run, 1)
     [line] = [line for line in output.splitlines() if line.startswith("itersel: ") and "SIGKILL" in line]
     check_facts(line, "itersel train --shard results/tiny/shards/train/2/1.h5")
-    before = copy.files()
+    before = copy.files("shards/**/*") | copy.files("experiments/**/*")
     assert "experiments/selected/epoch-2/shard-0.h5" in before
     assert "experiments/selected/epoch-2/mixed.h5" not in before
     learned = {"train_shard": 1, "list_trained_shards": 1, "mix_before_tuning": 1}
@@ -124,7 +124,8 @@ def test_results(project, finished, monkeypatch, capsys):
     needs_a_decoder = {"prepare_train", "align", "index_corpus", "extract_shard", "estimate_language_model"}
     assert not needs_a_decoder & jobs.keys()
     assert (jobs["shard_lists"], jobs["import_lists"]) == (5, 2 + 1 + 2 + 2 + 2)
-    project, output = finished, (finished.folder / CONSOLE).read_text()
+    project = finished
+    output = (project.folder / CONSOLE).read_text()
     table = json.loads((project.results / "report/table.json").read_text())["test_sets"][0]
     decoder, tuned, selected = table["systems"]
     assert [system["tune_on"] for system in table["systems"]] == [None, "dev", "train"]
