@@ -10,7 +10,8 @@ BIN := $(VENV)/bin
 EXECUTOR := packages/snakemake-executor-plugin-arrays
 INSTALL := "$(BIN)/python" -m pip install --quiet --disable-pip-version-check --constraint envs/constraints.txt
 
-.PHONY: help picture demo test test-plain fuzz test-executor test-cluster lint coverage bench package docs generated
+.PHONY: help picture demo test test-plain fuzz test-executor test-cluster lint coverage bench package docs generated \
+  installed-for-all
 
 help:
 	@echo "make demo       run the experiments in config.yaml and print the table of results"
@@ -31,18 +32,20 @@ demo: $(VENV)/installed
 	"$(BIN)"/snakemake
 
 # Compile the kernels first; otherwise each of pytest's processes would compile all of them. There are three because some
-# tests wait; more are faster only on more than two cores.
+# tests wait; more are faster only on more than two cores. The tests of a module run in one process, which makes what they
+# share only once, and in the order of tests/conftest.py instead of the modules with most tests first.
 PROCESSES ?= 3
 # Slow tests are left for CI, which tests the executor on its own.
 TESTS := not cluster$(if $(CI),, and not slow)
 test: $(VENV)/installed-for-tests
 	"$(BIN)"/itersel warm-up
-	"$(BIN)"/python -m pytest -m "$(TESTS)" -n $(PROCESSES) --dist loadgroup --durations=15 $(if $(CI),tests)
+	"$(BIN)"/python -m pytest -m "$(TESTS)" -n $(PROCESSES) --dist loadscope --no-loadscope-reorder \
+	  --durations=15 $(if $(CI),tests)
 
 # With a cache of its own; itersel.compile.jit explains the ways of compiling kernels. These tests use most kernels but
 # run no commands, which would first compile all of them.
 test-plain: $(VENV)/installed-for-tests
-	ITERSEL_PLAIN_NUMBA=1 ITERSEL_CACHE="$(CURDIR)/build/plain" "$(BIN)"/python -m pytest -n 2 --dist loadgroup --durations=5 \
+	ITERSEL_PLAIN_NUMBA=1 ITERSEL_CACHE="$(CURDIR)/build/plain" "$(BIN)"/python -m pytest -n 2 --dist loadscope --durations=5 \
 	  tests/parity/test_decode.py tests/parity/test_extract.py
 
 # CASES is the number of cases for each kind of file in each of two processes.
@@ -93,8 +96,7 @@ bench: $(VENV)/installed
 	"$(BIN)"/python -m benchmarks
 
 # Wheels and sdists of both packages, in build/dist.
-package: $(VENV)/installed
-	$(INSTALL) --editable '.[release]'
+package: $(VENV)/installed-for-packages
 	rm -rf build/dist
 	"$(BIN)"/python -m build --outdir build/dist .
 	"$(BIN)"/python -m build --outdir build/dist $(EXECUTOR)
@@ -122,16 +124,27 @@ $(VENV)/installed: pyproject.toml $(EXECUTOR)/pyproject.toml envs/constraints.tx
 	@for name in slurm sge slurm-single; do test -e $$name || test -L $$name || ln -s profiles/$$name $$name; done
 	@touch "$@"
 
+# By the name of itersel, which is installed: `--editable .` would install it again while it may be running.
 # kenlm needs a compiler. If it cannot be installed, the tests that compare with it are skipped, except under CI.
 $(VENV)/installed-for-tests: $(VENV)/installed
-	$(INSTALL) --editable '.[test]'
+	$(INSTALL) 'itersel[test]'
 	@$(INSTALL) kenlm || { test -z "$$CI" && echo "kenlm cannot be installed; tests that compare with it are skipped"; }
 	@touch "$@"
 
 $(VENV)/installed-for-lint: $(VENV)/installed
-	$(INSTALL) --editable '.[lint]'
+	$(INSTALL) 'itersel[lint]'
 	@touch "$@"
 
 $(VENV)/installed-for-docs: $(VENV)/installed
-	$(INSTALL) --editable '.[docs]'
+	$(INSTALL) 'itersel[docs]'
 	@touch "$@"
+
+$(VENV)/installed-for-packages: $(VENV)/installed
+	$(INSTALL) 'itersel[release]'
+	@touch "$@"
+
+# All of these in one call, which is faster.
+installed-for-all: $(VENV)/installed
+	$(INSTALL) 'itersel[test,lint,docs,release]'
+	@touch "$(VENV)/installed-for-lint" "$(VENV)/installed-for-docs" "$(VENV)/installed-for-packages"
+	@"$(MAKE)" "$(VENV)/installed-for-tests"

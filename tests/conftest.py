@@ -28,8 +28,8 @@ settings.load_profile("full" if IN_CI else "quick")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start with the workflow, whose tests take longest."""
-    items.sort(key=lambda item: "tests/workflow/" not in item.nodeid)
+    """Start with the workflow, whose tests take longest, and with the executor, whose tests wait."""
+    items.sort(key=lambda item: not item.nodeid.startswith(("tests/workflow/", "packages/")))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -29,35 +29,35 @@ def index_lines(folder: Path, source: Sequence[str], target: Sequence[str], alig
 
 
 def rule_of(shard: Shard, rule: int) -> naive.Rule:
-    words = shard.vocabulary.to_list()
     sides = []
     for side, offset in ("rule_source", "rule_source_offset"), ("rule_target", "rule_target_offset"):
         symbols = getattr(shard, side)[slice(*getattr(shard, offset)[rule : rule + 2])].tolist()
-        sides.append(tuple(symbol if symbol < 0 else words[symbol] for symbol in symbols))
+        sides.append(tuple(symbol if symbol < 0 else shard.vocabulary.get(symbol) for symbol in symbols))
     return sides[0], sides[1]
 
 
 def rows_of(shard: Shard, sentence: int) -> list[tuple[int, naive.Rule, tuple[float, ...]]]:
     """Return the kind, the sides and the dense features of all rules of a sentence, in order."""
-    rows = range(*shard.grammar_offset[sentence : sentence + 2])
+    bounds = shard.grammar_offset[sentence : sentence + 2].tolist()
+    rules, dense = shard.grammar_rule[slice(*bounds)], shard.dense(*bounds).tolist()
     return [
-        (int(shard.rule_kind[rule]), rule_of(shard, rule), tuple(shard.dense(row, row + 1)[0].tolist()))
-        for row in rows
-        for rule in [shard.grammar_rule[row]]
+        (int(shard.rule_kind[rule]), rule_of(shard, rule), tuple(features))
+        for rule, features in zip(rules, dense, strict=True)
     ]
 
 
 def grammar_of(shard: Shard, sentence: int) -> dict[naive.Rule, naive.Entry]:
     """Return the extracted rules of a sentence; check that there are no duplicates."""
     entries = {}
-    for row in range(*shard.grammar_offset[sentence : sentence + 2]):
-        rule = shard.grammar_rule[row]
+    bounds = shard.grammar_offset[sentence : sentence + 2].tolist()
+    rules, dense = shard.grammar_rule[slice(*bounds)], shard.dense(*bounds).tolist()
+    for rule, features in zip(rules, dense, strict=True):
         if shard.rule_kind[rule] == GRAMMAR_RULE:
             points = slice(*shard.rule_alignment_offset[rule : rule + 2])
             alignment = tuple((i, j) for i, j in shard.rule_alignment[points].tolist())
             key = rule_of(shard, rule)
             assert key not in entries
-            entries[key] = naive.Entry(tuple(shard.dense(row, row + 1)[0].tolist()), alignment)
+            entries[key] = naive.Entry(tuple(features), alignment)
     return entries
 
 

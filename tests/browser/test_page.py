@@ -13,7 +13,7 @@ from itersel.config.values import Config
 from itersel.report.description import write_run
 from itersel.report.page.render import write_page
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.slow
 
 FIRST = ".sentence:first-child"
 ROOT = {"depth": 0, "source": [-1], "target": [-1], "begin": 0, "end": 2, "score": 0.0, "features": []}

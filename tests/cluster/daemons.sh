@@ -14,7 +14,8 @@ stop_daemon() {  # FILE NAME
     is_up "$1" "$2" || return 0
     process=$(cat "$1")
     kill "$process"
-    for _ in $(seq 80); do
+    # a minute, because the processors may be busy
+    for _ in $(seq 240); do
         [ -d "/proc/$process" ] || return 0
         sleep 0.25
     done

@@ -84,13 +84,13 @@ configure() {
 
 start_qmaster() {
     is_up "$folder/qmaster/qmaster.pid" sge_qmaster || sge_qmaster
-    wait_until 30 qconf -sh
+    wait_until 120 qconf -sh
 }
 
 start_execd() {
     # sge_execd closes all possible file descriptors twice per task.
     is_up "$SGE_EXECD_PIDFILE" sge_execd || (ulimit -n 1024 && sge_execd)
-    wait_until 60 queue_is_up
+    wait_until 240 queue_is_up
 }
 
 queue_is_up() {

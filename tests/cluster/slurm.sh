@@ -34,7 +34,7 @@ start_munge() {
 
 start_controller() {
     is_up "$folder/slurmctld.pid" slurmctld || slurmctld
-    wait_until 30 scontrol ping
+    wait_until 120 scontrol ping
 }
 
 start_node() {
@@ -52,7 +52,7 @@ start-all)
     start_controller
     start_node n1
     start_node n2
-    wait_until 60 nodes_are_up
+    wait_until 240 nodes_are_up
     ;;
 start-slurmctld) start_controller ;;
 start-n?) start_node "$part" ;;

@@ -15,8 +15,7 @@ from itersel.grammar.text_format import import_grammars
 from itersel.lm.binary import compile_model, load_model
 from itersel.vectors.weights import read_itersel_weights
 
-# one group, so that its fixtures are created only once, even with several test processes
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("decode")]
+pytestmark = pytest.mark.slow
 
 SENTENCES = 60
 # cdec adds in single precision and prints 6 digits

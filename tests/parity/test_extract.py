@@ -17,8 +17,7 @@ from itersel.grammar.text_format import read_grammar
 from itersel.storage.files import read_lines, write_lines
 from itersel.vectors.feature_names import GRAMMAR_FEATURES
 
-# one group, so that its fixtures are created only once, even with several test processes
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("extract")]
+pytestmark = pytest.mark.slow
 
 # settings of the recorded run
 SETTINGS = Grammar(max_span=15, max_symbols=5, max_nonterminals=2, min_gap=1, max_samples=300)
@@ -43,18 +42,25 @@ def read_cdec(path):
     return found
 
 
+@pytest.fixture(scope="module")
+def index(parity, tmp_path_factory):
+    path = tmp_path_factory.mktemp("extract") / "index"
+    texts = (parity / "corpus" / f"train.{language}.gz" for language in ("de", "en"))
+    build_index(*texts, parity / "align" / "gdfa.gz", path)
+    return path
+
+
 @pytest.fixture(scope="module", params=["dev", "loo"])
-def case(request, parity, tmp_path_factory):
+def case(request, parity, index, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     train = parity / "corpus" / "train.de.gz"
-    build_index(train, parity / "corpus" / "train.en.gz", parity / "align" / "gdfa.gz", folder / "index")
     leave_one_out = request.param == "loo"
     count = 50 if leave_one_out else 30
     lines = read_lines(train if leave_one_out else parity / "corpus" / "dev.de.gz")[:count]
     write_lines(folder / "input", lines)
     write_lines(folder / "ids", map(str, range(count)))
     ids = folder / "ids" if leave_one_out else None
-    extract_shard(folder / "index", folder / "input", folder / "shard.h5", leave_one_out=ids)
+    extract_shard(index, folder / "input", folder / "shard.h5", leave_one_out=ids)
     shard = read_shard(folder / "shard.h5")
     return Case(
         [tuple(line.split()) for line in lines],

@@ -13,8 +13,7 @@ from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
 from itersel.grammar.text_format import export_grammars, import_grammars, read_grammar
 from itersel.vectors.feature_names import GRAMMAR_FEATURES
 
-# one group, so that its fixtures are created only once, even with several test processes
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("grammar text")]
+pytestmark = pytest.mark.slow
 
 SPARSE = ("RBS:", "RBT:", "Shape_")
 PRINTED_DIGITS = {"rtol": 1e-5, "atol": 1e-5}  # cdec prints six digits of sums

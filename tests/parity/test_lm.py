@@ -11,8 +11,7 @@ from itersel.lm.ngrams import NGrams
 from itersel.lm.numbered_text import read_numbered_text
 from itersel.storage.files import read_bytes, read_lines
 
-# one group, so that its fixtures are created only once, even with several test processes
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("lm")]
+pytestmark = pytest.mark.slow
 
 ODD_LINES = ["", "the", "zyzzyva", "zyzzyva zyzzyva the zyzzyva", "<unk> the file", ". " * 30]
 ODD_LINES += ["click the zyzzyva button , then choose ok ."]

@@ -13,7 +13,7 @@ from tests.refusals import check_facts
 
 import itersel
 import itersel.cli.weights
-from itersel.cli.arguments import add_command
+from itersel.cli.arguments import ListedParser, add_command
 from itersel.cli.main import COMMANDS, FOR_PEOPLE, STEPS, WITHOUT_KERNELS, main
 from itersel.code.digests import used_modules
 
@@ -48,6 +48,16 @@ def test_help_lists_all_commands(capsys):
     assert re.findall(r"(?m)^    (\S+)", capsys.readouterr().out) == list(STEPS)
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"itersel {itersel.__version__}\n"
+
+
+def test_parsers_that_are_initialised_late_keep_what_has_been_set():
+    parser = ListedParser(prog="itersel lm", description="as it is listed")
+    parser.description = "in full"
+    parser.add_argument("--order")
+    assert (parser.prog, parser.description) == ("itersel lm", "in full")
+    assert parser.parse_args(["--order", "3"]).order == "3"
+    with pytest.raises(AttributeError):
+        _ = parser.no_attribute
 
 
 @pytest.mark.parametrize(

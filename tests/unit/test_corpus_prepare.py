@@ -111,9 +111,10 @@ def test_duplicates_are_found_among_what_can_be_trained_on(tmp_path, options):
     assert found["train"] == [("ein haus", "a house")]
 
 
-def test_several_processes_prepare_the_same_text(tmp_path):
+def test_several_processes_prepare_the_same_text(tmp_path, monkeypatch):
     """There are more blocks than processes."""
-    lines = [(f"Der Satz Nr. {n}, am 1. Mai " * 3, f"Sentence no. {n}, May 1") for n in range(6000)]
+    monkeypatch.setattr("itersel.storage.files.BLOCK_BYTES", 2**13)
+    lines = [(f"Der Satz Nr. {n}, am 1. Mai " * 3, f"Sentence no. {n}, May 1") for n in range(600)]
     lines[7] = ("", "")
     for jobs in ("1", "2"):
         prepare_train(tmp_path / jobs, lines, "--compound-splitting", "--cut=dev=3", "--jobs", jobs)

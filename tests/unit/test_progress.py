@@ -5,14 +5,13 @@ import fcntl
 import io
 import itertools
 import multiprocessing
-import os
-import signal
 import sys
 import threading
 from functools import partial
 from types import SimpleNamespace
 
 import pytest
+from tests.mapped import Breaks, double, fail, identity, identity_of, raising, unusable
 from tests.refusals import check_facts, input_error
 
 from itersel.cli import warm_up
@@ -185,27 +184,6 @@ def test_duration():
     assert found == ["0 s", "99 s", "2 min", "59 min", "1 h 0 min", "3 h 5 min"]
 
 
-def double():
-    return lambda number: 2 * number
-
-
-def fail(error):
-    """Return a function that fails for 5: with an error, or its process is killed."""
-
-    def function(number):
-        if number == 5 and error is None:
-            os.kill(os.getpid(), signal.SIGKILL)
-        if number == 5:
-            raise error
-        return number
-
-    return function
-
-
-def unusable():
-    raise InputError("cannot be used")
-
-
 @pytest.mark.parametrize("processes", [1, 3])
 def test_results_are_in_order(processes):
     for count in (40, 0):
@@ -244,54 +222,6 @@ def test_a_function_that_cannot_be_made(processes):
         list(map_blocks(unusable, iter(range(9)), processes))
 
 
-class UnpackableError(Exception):
-    """Cannot be made again from its arguments."""
-
-    def __init__(self, file, line):
-        super().__init__(f"{file}:{line}: is wrong")
-
-
-class LockedError(Exception):
-    """Has something that cannot be packed."""
-
-    def __init__(self, text):
-        super().__init__(text)
-        self.lock = threading.Lock()
-
-
-class Breaks:
-    """Raises an error when it is unpacked."""
-
-    def __init__(self, error):
-        self.error = error
-
-    def __reduce__(self):
-        return breaks, (self.error,)
-
-
-def breaks(error):
-    raise error
-
-
-def raising(name):
-    """Return a function whose error or result cannot be sent."""
-
-    def function(_):
-        if name == "unpackable":
-            raise UnpackableError("file", 7)
-        if name == "locked":
-            raise LockedError("file:7: is wrong")
-        if name == "exit":
-            sys.exit("file:7: is wrong")
-        return {"lock": threading.Lock, "breaks": lambda: Breaks(ValueError("file:7: is wrong"))}[name]()
-
-    return function
-
-
-def identity():
-    return lambda block: block
-
-
 @pytest.mark.parametrize("name", ["unpackable", "locked", "exit", "breaks"])
 def test_errors_that_cannot_be_sent_keep_their_text(name):
     with pytest.raises(Exception, match="file:7: is wrong") as error:
@@ -310,7 +240,3 @@ def test_what_cannot_be_sent_is_an_error():
         with pytest.raises(Exception, match=r"pickle|is wrong") as error:
             list(map_blocks(make, iter([block] * 9), 2))
         assert not isinstance(error.value, InputError)
-
-
-def identity_of(_):
-    return identity()

@@ -13,7 +13,6 @@ from itertools import chain
 
 import pytest
 from sacrebleu.metrics.bleu import BLEU
-from scipy.stats import binomtest
 from tests.made_up_run import MadeUpRun
 from tests.scored import sacrebleu
 
@@ -150,6 +149,9 @@ def test_nothing_is_tokenised_twice(runs, monkeypatch):
 
 
 def test_signs():
+    # importing it takes longer than this test
+    from scipy.stats import binomtest
+
     assert [sign_test(6, 0), sign_test(0, 0), sign_test(3, 3)] == [2 / 64, 1, 1]
     for positive, negative in itertools.product(range(7), range(1, 7)):
         expected = binomtest(positive, positive + negative).pvalue

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from tests.refusals import check_facts
 from tests.systems import itersel as command
-from tests.workflow.conftest import SELECTION, SIZES, ended
+from tests.workflow.conftest import CONSOLE, SELECTION, SIZES, ended
 
 import itersel
 from itersel.lists.files import read_list_table
@@ -81,35 +81,51 @@ def project(make_project):
     return with_lists(make_project())
 
 
+@pytest.fixture(scope="module")
+def finished(make_project):
+    """Return such a project after a complete run; tests work on copies."""
+    project = with_lists(make_project())
+    project.configure(decoder={"jobs": 2})
+    (project.folder / CONSOLE).write_text(project.run("--cores", "2"))
+    return project
+
+
 @pytest.mark.slow
-def test_run_with_a_killed_shard(project):
+def test_run_with_a_killed_shard(copy, finished):
     """The killed shard is trained again alone, and the run ends as if it had not been killed."""
+    copy.without("*")
     victim = f"{EPOCH}/shard-1.h5"
-    run, job = project.start_and_hold(["train", victim], "--cores", "2", f"{EPOCH}/mixed.h5")
+    run, job = copy.start_and_hold(["train", victim], "--cores", "2", f"{EPOCH}/mixed.h5")
     job.kill()
     output = ended(run, 1)
     [line] = [line for line in output.splitlines() if line.startswith("itersel: ") and "SIGKILL" in line]
     check_facts(line, "itersel train --shard results/tiny/shards/train/2/1.h5")
-    before = project.files()
+    before = copy.files("shards/**/*") | copy.files("experiments/**/*")
     assert "experiments/selected/epoch-2/shard-0.h5" in before
     assert "experiments/selected/epoch-2/mixed.h5" not in before
     learned = {"train_shard": 1, "list_trained_shards": 1, "mix_before_tuning": 1}
-    assert project.planned(f"{EPOCH}/mixed.h5") == learned
-    project.run("--cores", "2")
-    assert project.keeps(before)
-    trained = project.contents("experiments/selected/epoch-*/shard-*")
-    shutil.rmtree(project.results)
-    project.run("--cores", "1", f"{EPOCH}/mixed.h5")
-    assert project.contents("experiments/selected/epoch-*/shard-*") == trained
+    assert copy.planned(f"{EPOCH}/mixed.h5") == learned
+    copy.run("--cores", "2")
+    assert copy.keeps(before)
+    assert copy.contents("experiments/**/*") == finished.contents("experiments/**/*")
 
 
-def test_results(project, monkeypatch, capsys):
+@pytest.mark.slow
+def test_shards_do_not_depend_on_the_number_of_cores(project, finished):
+    epoch = "results/tiny/experiments/selected/epoch-1"
+    project.run("--cores", "1", *(f"{epoch}/shard-{shard}.h5" for shard in range(2)))
+    shards = "experiments/selected/epoch-1/shard-*"
+    assert project.contents(shards) == finished.contents(shards)
+
+
+def test_results(project, finished, monkeypatch, capsys):
     project.configure(decoder={"jobs": 2})
     jobs = project.planned()
     needs_a_decoder = {"prepare_train", "align", "index_corpus", "extract_shard", "estimate_language_model"}
     assert not needs_a_decoder & jobs.keys()
     assert (jobs["shard_lists"], jobs["import_lists"]) == (5, 2 + 1 + 2 + 2 + 2)
-    output = project.run("--cores", "2")
+    project = finished
+    output = (project.folder / CONSOLE).read_text()
     table = json.loads((project.results / "report/table.json").read_text())["test_sets"][0]
     decoder, tuned, selected = table["systems"]
     assert [system["tune_on"] for system in table["systems"]] == [None, "dev", "train"]
@@ -146,8 +162,9 @@ def test_results(project, monkeypatch, capsys):
     assert project.planned() == {}
 
 
-def test_scores_of_the_users(project):
+def test_scores_of_the_users(copy):
     """Every system that chooses from the lists has numbers; others have those that are given for them."""
+    project = copy
     numbers, file = given_numbers(project, "test")
     shutil.copy(project.folder / "test.target", project.folder / "online")
     (project.folder / "online.comet").write_text("2.5\n" * SIZES["test"])
@@ -196,7 +213,8 @@ def given_numbers(project, split):
     return found, f"{split}.comet"
 
 
-def test_epochs_are_chosen_by_quality(project):
+def test_epochs_are_chosen_by_quality(copy):
+    project = copy.without("*")
     numbers, file = given_numbers(project, "devtest")
     data = project.config()["data"]
     experiments = {"selected": {**EXPERIMENTS["selected"], "epochs": 3, "patience": 1}}

@@ -11,7 +11,6 @@ from tests.conftest import ROOT
 from tests.refusals import check_facts
 from tests.workflow.preloaded import run_snakemake
 
-pytestmark = pytest.mark.xdist_group("plan")
 # --dag takes the word after it as the format
 GRAPHS = [["-n", "--dag"], ["-n", "--rulegraph"], ["-n", "--filegraph"], ["--dag=dot"]]
 

@@ -12,9 +12,6 @@ from itersel.vectors.weights import read_itersel_weights
 
 # sentences of the recorded lists
 PARTS = {"dev": range(100), "devtest": range(100, 130), "test": range(130, 180), "train": range(180, 190)}
-# its project is made once
-pytestmark = pytest.mark.xdist_group("recorded lists")
-
 SEED = 3
 FOLDER = "results/tiny/experiments/mert"
 

@@ -7,8 +7,7 @@ from tests.workflow.conftest import LEARNER, NOT_HELD_OUT
 
 from itersel.corpus.sharding import deal_files
 
-# its project is made once
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("tasks")]
+pytestmark = pytest.mark.slow
 
 LABELS = {"even": 1, "odd": 1}
 TABLE = "results/tiny/report/tasks.test.txt"

@@ -9,9 +9,6 @@ from tests.workflow.conftest import NATURAL
 
 from itersel.vectors.weights import read_itersel_weights
 
-# its projects are made once
-pytestmark = pytest.mark.xdist_group("tuners")
-
 DEV = {"tune_on": "dev", "tasks": {"name": "random", "shards": 2}, "epochs": 2}
 # what the finished project has learned
 SELECTED = conftest.EXPERIMENTS["selected"]

@@ -39,6 +39,27 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
 
+class ListedParser(Parser):
+    """The parser of a command that most command lines only list: it is initialised when first used.
+
+    For all commands, that would take longer than everything else that happens before a command runs.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        self._settings = settings
+
+    def __getattr__(self, name: str) -> Any:
+        """Initialise the parser, because it lacks an attribute."""
+        settings = vars(self).pop("_settings", None)
+        if settings is None:
+            raise AttributeError(name)
+        # such as a description
+        changed = dict(vars(self))
+        super().__init__(**settings)
+        vars(self).update(changed)
+        return getattr(self, name)
+
+
 def add_command(
     parser: argparse.ArgumentParser,
     name: str,

@@ -148,7 +148,7 @@ def make_parser(arguments: Sequence[str] = (), is_full: bool = False) -> Parser:
     """Return the parser; only the command that the arguments begin with has options, unless it `is_full`."""
     # after `check_code`: modules that are being edited may not be importable
     from itersel import __version__
-    from itersel.cli.arguments import Parser, add_command, add_options
+    from itersel.cli.arguments import ListedParser, Parser, add_command, add_options
     from itersel.cli.completion import SHELLS, PrintCompletion
 
     parser = Parser(prog="itersel", description=DESCRIPTION)
@@ -159,7 +159,9 @@ def make_parser(arguments: Sequence[str] = (), is_full: bool = False) -> Parser:
     shells = {"action": PrintCompletion, "choices": SHELLS, "const": lambda: make_parser(is_full=True)}
     add_options(parser, {"--print-completion SHELL": script}, **shells)
 
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, parser_class=ListedParser
+    )
     # listed in two groups instead
     parser._positionals._group_actions.remove(commands)
     people, workflow = map(parser.add_argument_group, ("commands", "commands of the workflow"))
