@@ -45,8 +45,7 @@ def _check(options: argparse.Namespace) -> None:
     from itersel.config.name_checks import check_names
     from itersel.config.reading import load_config
     from itersel.config.splits import has_lists
-    from itersel.plan.list_texts import describe_lists
-    from itersel.plan.own_scores import check_own_scores
+    from itersel.plan.checks import check_own_scores, describe_lists
     from itersel.run.progress import duration
 
     name = ", ".join(options.config)

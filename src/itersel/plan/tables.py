@@ -107,48 +107,18 @@ class Tables:
         folder = self._files.experiment(wildcards.experiment, f"{wildcards.stage}/{wildcards.split}")
         return [f"{folder}/{shard}.txt" for shard in range(self._config.decoder.jobs)]
 
-    def devtest(self, wildcards: Any) -> str:
-        """Return the split on which an epoch is chosen: devtest, or a test set's own devtest."""
-        return self._texts.own_devtests.get(getattr(wildcards, "test_set", ""), "devtest")
-
     def devtest_references(self, wildcards: Any) -> list[str]:
-        """Return the references of that split."""
-        return self._texts.references(self.devtest(wildcards))
+        """Return the references of the split on which an epoch is chosen."""
+        return self._texts.references(self._texts.devtest(wildcards))
 
     @property
     def scores_text(self) -> bool:
         """Whether epochs are chosen by a score of detokenised text."""
         return self._config.evaluation.choose_by not in (TOKENIZED_BLEU, QUALITY)
 
-    @property
-    def scores_quality(self) -> bool:
-        """Whether epochs are chosen by the mean quality of translations in lists."""
-        return self._config.evaluation.choose_by == QUALITY
-
-    def devtest_lists(self, wildcards: Any) -> list[str]:
-        """Return the files of the lists of devtest, if its quality is needed."""
-        return (
-            list(map(no_option, find_lists(self._devtest_text(wildcards).lists)))
-            if self.scores_quality
-            else []
-        )
-
-    def given_devtest_lists(self, wildcards: Any) -> list[str]:
-        """Return these files as the user gave them: folders of thousands do not fit on a command line."""
-        return list(map(no_option, self._devtest_text(wildcards).lists)) if self.scores_quality else []
-
-    def devtest_quality(self, wildcards: Any) -> list[str]:
-        """Return the file with the quality of the translations in these lists, if it is needed."""
-        # the config is checked: devtest has one
-        quality = never_null(self._devtest_text(wildcards).quality) if self.scores_quality else None
-        return [no_option(quality)] if quality else []
-
-    def _devtest_text(self, wildcards: Any) -> Any:
-        return splits.texts_of(self._config, self.devtest(wildcards))[""]
-
     def devtest_originals(self, wildcards: Any) -> list[str]:
         """Return the original references of that split, if scores of detokenised text need them."""
-        return self._texts.raw_references(self.devtest(wildcards)) if self.scores_text else []
+        return self._texts.raw_references(self._texts.devtest(wildcards)) if self.scores_text else []
 
     def scored_labels(self, wildcards: Any) -> list[str]:
         """Return the labels of devtest if the epoch is chosen on the sentences of one task."""
@@ -170,7 +140,7 @@ class Tables:
                 name=name,
                 repeat=repeat,
                 experiment=for_results(replace(experiment, tasks=tasks)),
-                devtest=self.devtest(wildcards),
+                devtest=self._texts.devtest(wildcards),
             )
         )
 

@@ -92,6 +92,10 @@ class Texts:
         columns = self._inputs.raw_columns(self.further_references(split))
         return [self._files.text(split, column) for column in columns]
 
+    def devtest(self, wildcards: Any) -> str:
+        """Return the split on which an epoch is chosen: devtest, or a test set's own devtest."""
+        return self.own_devtests.get(getattr(wildcards, "test_set", ""), "devtest")
+
     def learned_references(self, split: str) -> list[str]:
         """Return the columns of the additional references used in learning: target.1, ... of dev."""
         return self.further_references(split) if split == "dev" else []
