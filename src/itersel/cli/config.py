@@ -65,10 +65,10 @@ def _check(options: argparse.Namespace) -> None:
         check_sizes(sizes)
         if is_read:
             check_own_scores(config, {split: size.total() for split, size in sizes.items()})
-        lists = list(describe_lists(config)) if has_lists(config) and not options.no_text else []
+        described = list(describe_lists(config)) if has_lists(config) and not options.no_text else []
 
     print(f"{name}: valid; experiments: {', '.join(config.experiments)}")
-    for line in lists:
+    for line in described:
         print(f"  {line}")
     for split, size in sizes.items():
         print(f"  {split}: {size.total():,} sentences, {size.words:,} words")

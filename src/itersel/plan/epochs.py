@@ -175,9 +175,9 @@ class Epoch:
             return [f"{self.before.folder}/files.txt"]
         if self.number > 1:
             return []
-        shards, lists = self.epochs.shards, [f"{self.sentence_folder}/files.txt"]
+        shards, found = self.epochs.shards, [f"{self.sentence_folder}/files.txt"]
         name, folds = shards.name(self.experiment), shards.folds(self.experiment)
-        return [*lists, f"{shards.fold_folder(name, folds)}/files.txt"] if folds > 1 else lists
+        return [*found, f"{shards.fold_folder(name, folds)}/files.txt"] if folds > 1 else found
 
     @property
     def sentence_folder(self) -> str:

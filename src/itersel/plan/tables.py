@@ -313,4 +313,4 @@ class Tables:
     def explained_shards(self) -> list[str]:
         """The shards of the first test set, whose derivations the page shows."""
         first = next(iter(self._texts.test_sets.values()))
-        return self._shards.sentences(first, str(self._config.decoder.jobs))
+        return self._shards.sentence_files(first, str(self._config.decoder.jobs))

@@ -262,7 +262,7 @@ class Shards:
         """Return the folder of the shards of a split."""
         return f"{self._files.results}/shards/{split}/{shards}"
 
-    def sentences(self, split: str, shards: str) -> list[str]:
+    def sentence_files(self, split: str, shards: str) -> list[str]:
         """Return the files with the sentences of a split: grammars, or lists of another decoder."""
         return [f"{self.folder(split, shards)}/{shard}.h5" for shard in range(self.count(shards))]
 
