@@ -1,6 +1,7 @@
 """Defaults: one for each key, which may be stated; sections may be written in part."""
 
 import dataclasses
+import itertools
 import json
 import math
 from unittest import mock
@@ -14,10 +15,10 @@ from tests.refusals import input_error
 
 import itersel
 from itersel.cli.main import main
-from itersel.config.forms import with_forms
+from itersel.config.forms import conditions_of, with_forms
 from itersel.config.held_out import HeldOut
 from itersel.config.learners import LEARNERS, Online
-from itersel.config.mixing import MIXINGS, EpochsMean, Mean, PathFollowing, Selection
+from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Mean, PathFollowing, Selection
 from itersel.config.options import option, option_of, split_optional, types_of
 from itersel.config.reading import read_config
 from itersel.config.rendering import plain_yaml
@@ -294,6 +295,24 @@ def test_learners_and_tuners_of_which_nothing_is_stated():
         changed = {key: others[corpus] for key, others in conditions.items() if corpus in others}
         assert found.experiments["a"].learner == dataclasses.replace(kind(), **changed)
         assert not changed or kind is Installed
+
+
+def test_defaults_that_depend_on_other_keys():
+    """Each condition that a key names can hold, and a section's other default is one of its forms."""
+    learners, mixings = (None, "mert"), (None, *MIXINGS)
+    every = itertools.product((None, *ALGORITHMS), (None, "dev", "train"), learners, mixings)
+    possible = set().union(*(conditions_of(*one) for one in every))
+    waiting, named = [Experiment], set()
+
+    while waiting:
+        kind = waiting.pop()
+        for item in dataclasses.fields(kind):
+            forms, others = item.metadata.get("forms", {}), item.metadata.get("on", {})
+            assert not forms or {*others.values()} <= forms.keys()
+            named |= others.keys()
+            waiting += filter(dataclasses.is_dataclass, [types_of(kind)[item.name], *forms.values()])
+
+    assert {"dev", "mixed", "batch", "algorithm: sgd"} <= named <= possible
 
 
 @pytest.mark.parametrize("name", MIXINGS)

@@ -15,7 +15,7 @@ from tests.plans import job, plan_of
 from tests.refusals import input_error
 from tests.unit.test_config_defaults import with_plugin
 
-from itersel.config import cutting, report_steps, search, steps
+from itersel.config import cutting, report_steps, search, steps, ways_to_cut
 from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.options import (
     MAX_SEED,
@@ -228,7 +228,7 @@ def test_declarations_are_changed():
         option_of(Declared, "threads", least=1)
 
 
-@pytest.mark.parametrize("kind", [Config, Experiment, *read_by_steps(), *cutting.CUTTINGS.values()])
+@pytest.mark.parametrize("kind", [Config, Experiment, *read_by_steps(), *ways_to_cut.CUTTINGS.values()])
 def test_seeds_have_the_same_bounds(kind):
     expected = seed_option("A seed.").metadata
     for item in dataclasses.fields(kind):

@@ -8,9 +8,12 @@ from tests.given_lists import cut, import_shard, write_given
 from tests.text_grammars import write
 from tests.tuning import make_table, random_sentences, write_file
 
+from itersel.bleu.score_kernels import Statistics
 from itersel.errors import InputError
 from itersel.lists.files import read_dense, read_list_table, read_sparse, write_list_table, write_lists
 from itersel.lists.headers import header_attributes
+from itersel.lists.table import ListTable, sparse_rows
+from itersel.storage.strings import string_table
 from itersel.vectors.weights import make_weights, write_itersel_weights
 
 
@@ -42,6 +45,45 @@ def test_appended_sentences_are_the_lists_of_a_whole_table(tmp_path):
         assert np.array_equal(sparse.key[sparse.feature], expected.key[expected.feature])
         named = [one.name.take(one.feature).to_list() for one in (sparse, expected)]
         assert named[0] == named[1]
+
+
+def test_a_part_of_a_table():
+    """All columns are those of the chosen translations; what is unknown stays so."""
+    sparse = sparse_rows(
+        np.array([1, 0, 1]),
+        np.array([1.0, 2.0, 3.0]),
+        np.array([0, 1, 2, 2, 3]),
+        np.array([5, 9], np.uint64),
+        string_table("xy"),
+    )
+    numbers = np.arange(4, dtype=np.int32)
+    table = ListTable(
+        np.array([0, 2, 4]),
+        np.arange(8.0).reshape(4, 2),
+        ("a", "b"),
+        sparse,
+        string_table("klmn"),
+        np.array([7, 8, 9]),
+        np.array([0, 2, 3]),
+        Statistics(np.arange(16, dtype=np.int32).reshape(4, 4), numbers, numbers + 10),
+        np.arange(4) / 4,
+    )
+    found = table.take(np.array([1, 2, 3]))
+    assert found.offset.tolist() == [0, 1, 3]
+    assert found.dense.tolist() == [[2, 3], [4, 5], [6, 7]]
+    assert (found.sparse_rows.feature.tolist(), found.sparse_rows.value.tolist()) == ([0, 1], [2, 3])
+    assert found.text.to_list() == ["l", "m", "n"]
+    assert [column.tolist()[0] for column in found.statistics] == [[4, 5, 6, 7], 1, 11]
+    assert found.quality.tolist() == [0.25, 0.5, 0.75]
+    assert found.reference_length.tolist() == [7, 8, 9]
+
+    # translations in the order of files, of which each has some of every sentence
+    mixed = table.take(np.array([2, 0, 1]), np.array([1, 1, 0, 0]))
+    assert (mixed.offset.tolist(), mixed.text.to_list()) == ([0, 1, 3], ["m", "k", "l"])
+
+    unknown = ListTable(table.offset, table.dense, table.dense_names, sparse).take(np.array([0, 3]))
+    assert unknown.text.count == 0
+    assert {column.shape[0] for column in (*unknown.statistics, unknown.quality)} == {0}
 
 
 def test_damage(tmp_path):

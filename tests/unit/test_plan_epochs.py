@@ -5,10 +5,10 @@ import json
 import pytest
 from tests.plans import FOLDER, FOLLOWED, SELECTED, TUNED, job, plan_of
 
-from itersel.config.cutting import InOrder, Shuffled
 from itersel.config.experiments import split_repeat, with_repeats
 from itersel.config.settings import read_settings
 from itersel.config.steps import MixSettings
+from itersel.config.ways_to_cut import InOrder, Shuffled
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_step_on_dev_after_every_mixing(mixing, has_previous, weights):
     place = job(epoch=2, shard=0)
     assert plan.epochs.of(place).mixed_before == ([f"{first}/mixed.h5"] if has_previous else [])
     assert plan.epochs.start_weights(place) == [f"{first}/{weights}"]
-    assert plan.lists.sentences(place) == ["out/x/shards/dev/3/0.h5"]
+    assert plan.lists.sentence_files(place) == ["out/x/shards/dev/3/0.h5"]
     assert (plan.lists.decoded_with(place), plan.lists.iteration(place)) == ([f"{second}/mixed.h5"], 1)
     assert plan.lists.epoch_start(place) == [f"{first}/mixed.h5"]
     tuner = {"name": "line-search", "directions": ["WordPenalty", "step"]}

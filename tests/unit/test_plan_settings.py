@@ -225,13 +225,13 @@ def test_quality_of_each_devtest():
     of_devtest, of_own = {**text, "quality": "q"}, {"lists": "n", "target": "t", "quality": "r"}
     tests = {"one": {**text, "devtest": of_own}, "two": text}
     data = {"kind": "lists", **dict.fromkeys(("train", "dev"), text), "devtest": of_devtest, "test": tests}
-    tables = plan_of({"a": {}}, data, evaluation={"choose_by": "quality"}).tables
-    asked = tables.devtest_lists, tables.given_devtest_lists, tables.devtest_quality
+    lists = plan_of({"a": {}}, data, evaluation={"choose_by": "quality"}).list_texts
+    asked = lists.devtest_lists, lists.given_devtest_lists, lists.devtest_quality
     assert [ask(job("a")) for ask in asked] == [["l", "m"], ["l", "m"], ["q"]]
     assert [ask(job("a", test_set="one")) for ask in asked] == [["n"], ["n"], ["r"]]
     otherwise = plan_of(
         {"a": {}}, {**data, "devtest": text, "test": {"one": {**text, "devtest": text}}}
-    ).tables
+    ).list_texts
     for ask in (otherwise.devtest_lists, otherwise.given_devtest_lists, otherwise.devtest_quality):
         assert ask(job("a")) == []
 

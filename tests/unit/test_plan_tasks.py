@@ -2,16 +2,18 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 from tests.plans import DATA, FOLDER, LABELLED, NATURAL, PAIR, SELECTED, job, plan_of
 
-from itersel.config.cutting import Labelled, Pooled, Shuffled
+from itersel.config.file_checks import Size
 from itersel.config.report_steps import ChooseSettings
 from itersel.config.settings import read_settings
-from itersel.config.tasks import files_of
+from itersel.config.tasks import TASKS, RandomTasks
+from itersel.config.ways_to_cut import Labelled, Pooled, Shuffled
 from itersel.corpus.sharding import deal_files
+from itersel.plan.estimates import estimate_cost
 from itersel.plan.texts import SHARDS_PATTERN
 
 
@@ -53,7 +55,7 @@ def test_tasks(tasks, files, shards, folds, cut):
     """Files, shards and language models: one model per file, at most 10; tasks have their own folders."""
     plan = plan_of({"a": {**SELECTED, "tasks": tasks}})
     found = plan.config.experiments["a"].tasks
-    assert (files_of(found), found.shards, found.language_model_folds) == (files, shards, folds)
+    assert (found.files, found.shards, found.language_model_folds) == (files, shards, folds)
     name = plan.shards.name(plan.config.experiments["a"])
     kind = tasks.get("name", "random").removesuffix("-cat")
     has_digest = kind in ("natural", "pooled")
@@ -71,6 +73,35 @@ def test_tasks(tasks, files, shards, folds, cut):
     # if sentences are dropped, the shards do not have all rules of train
     is_whole = kind in ("random", "resharding") or "others" in tasks
     assert plan.tables.counted.get("train") == (name if is_whole else None)
+
+
+def test_a_kind_is_one_class(monkeypatch):
+    """What a class says of its shards is in all parts of the plan: their files, the tables, the estimate."""
+
+    @dataclass(frozen=True)
+    class EveryOther(RandomTasks):
+        keep_all = False
+        share = 0.5
+
+        @property
+        def files(self):
+            return 2 * self.shards
+
+        def files_of_shard(self, shard, seed, epoch):
+            return [2 * shard]
+
+    monkeypatch.setitem(TASKS, "every-other", EveryOther)
+    plan = plan_of({"a": {**SELECTED, "tasks": {"name": "every-other", "shards": 3}}})
+    assert plan.shards.name(plan.config.experiments["a"]) == "6"
+    assert plan.epochs.training_files(job(epoch=1, shard=2)) == ["out/x/shards/train/6/4.h5"]
+    assert "train" not in plan.tables.counted
+
+    whole = plan_of({"a": {**SELECTED, "tasks": {"name": "random", "shards": 6}}})
+    sizes = dict.fromkeys(("train", *whole.texts.held_out), Size({10: 1000}))
+    disk = [estimate_cost(one.config, sizes).disk for one in (plan, whole)]
+    # without a tuner, dev has no grammars
+    others = len(whole.texts.held_out) - 1
+    assert disk[0] / disk[1] == pytest.approx((others + 0.5) / (others + 1))
 
 
 def test_independent_tasks():

@@ -74,7 +74,7 @@ def test_text_of_a_run():
     assert set(texts.raw_files("train")) == {*sides, "d2.en", "m.en"}
     assert texts.of_language_model == ["out/x/corpus/train.target.gz", "out/x/corpus/monolingual.gz"]
     assert plan.arpa == "out/x/lm/lm.arpa.gz"
-    assert plan.tables.devtest(job(test_set="one")) == "devtest.one"
+    assert plan.texts.devtest(job(test_set="one")) == "devtest.one"
     assert plan.tables.translation("a", "one") == f"{FOLDER}/a/best-one/test.one.txt"
     splits_of_one_shard = ["devtest", "devtest.one", "test.one", "test.two"]
     assert plan.tables.counted == {"train": "1", **dict.fromkeys(splits_of_one_shard, "1")}

@@ -6,7 +6,7 @@
 #        experiments/{experiment}/best/{system.json,weights.h5}, and best-{test_set}/ for a test set with its own devtest
 
 # Computing tokenised BLEU takes no time; other scores, which need detokenised text or read lists, may take long.
-SCORES_LOCALLY = not (TABLES.scores_text or TABLES.scores_quality)
+SCORES_LOCALLY = not (TABLES.scores_text or LIST_TEXTS.scores_quality)
 PREPARATION_OF_TEXT = [] if SCORES_LOCALLY else [FILES.preparation]
 RECASER_OF_TEXT = [FILES.recaser] if TABLES.scores_text else []
 
@@ -21,8 +21,8 @@ rule check_patience:
         originals=TABLES.devtest_originals,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
-        lists=TABLES.devtest_lists,
-        quality=TABLES.devtest_quality,
+        lists=LIST_TEXTS.devtest_lists,
+        quality=LIST_TEXTS.devtest_quality,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/patience.json",
     log:
@@ -34,7 +34,7 @@ rule check_patience:
         **SIZES.request(2000, 120),
     params:
         settings=TABLES.patience_settings,
-        lists=TABLES.given_devtest_lists,
+        lists=LIST_TEXTS.given_devtest_lists,
         code=step_digest("step patience"),
     shell:
         "itersel step patience --settings {params.settings:q} --reference {input.references:q}"
@@ -56,8 +56,8 @@ rule choose_epoch:
         originals=TABLES.devtest_originals,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
-        lists=TABLES.devtest_lists,
-        quality=TABLES.devtest_quality,
+        lists=LIST_TEXTS.devtest_lists,
+        quality=LIST_TEXTS.devtest_quality,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/best/weights.h5",
         system=f"{RESULTS}/experiments/{{experiment}}/best/system.json",
@@ -70,7 +70,7 @@ rule choose_epoch:
         **SIZES.request(2000, 120),
     params:
         settings=TABLES.choose_settings,
-        lists=TABLES.given_devtest_lists,
+        lists=LIST_TEXTS.given_devtest_lists,
         code=step_digest("step choose"),
     shell:
         "itersel step choose --settings {params.settings:q} --reference {input.references:q}"
@@ -91,8 +91,8 @@ use rule choose_epoch as choose_epoch_for_test_set with:
         originals=TABLES.devtest_originals,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
-        lists=TABLES.devtest_lists,
-        quality=TABLES.devtest_quality,
+        lists=LIST_TEXTS.devtest_lists,
+        quality=LIST_TEXTS.devtest_quality,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/weights.h5",
         system=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/system.json",

@@ -30,7 +30,7 @@ for list_rule, level, files_of_level in (
     (
         "list_shards",
         "shards/{split}/{shards}",
-        lambda wildcards: SHARDS.sentences(wildcards.split, wildcards.shards),
+        lambda wildcards: SHARDS.sentence_files(wildcards.split, wildcards.shards),
     ),
     ("list_fold_models", "lm/{shards}-shards/{folds}-folds", SHARDS.fold_models),
     ("list_trained_shards", epoch_level, EPOCHS.trained_shards),

@@ -117,7 +117,7 @@ rule compare_tasks:
 rule count_rules:
     """count rules"""
     input:
-        lambda wildcards: SHARDS.sentences(
+        lambda wildcards: SHARDS.sentence_files(
             wildcards.split, TABLES.counted[wildcards.split]
         ),
     output:

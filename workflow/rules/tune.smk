@@ -12,7 +12,7 @@
 rule write_lists:
     """{experiment}: decode epoch {epoch} for tuning"""
     input:
-        shard=LISTS.sentences,
+        shard=LISTS.sentence_files,
         model=LISTS.models,
         weights=LISTS.decoded_with,
         patience=lambda wildcards: EPOCHS.of(wildcards).patience,

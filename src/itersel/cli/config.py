@@ -45,8 +45,7 @@ def _check(options: argparse.Namespace) -> None:
     from itersel.config.name_checks import check_names
     from itersel.config.reading import load_config
     from itersel.config.splits import has_lists
-    from itersel.plan.list_texts import describe_lists
-    from itersel.plan.own_scores import check_own_scores
+    from itersel.plan.checks import check_own_scores, describe_lists
     from itersel.run.progress import duration
 
     name = ", ".join(options.config)
@@ -66,10 +65,10 @@ def _check(options: argparse.Namespace) -> None:
         check_sizes(sizes)
         if is_read:
             check_own_scores(config, {split: size.total() for split, size in sizes.items()})
-        lists = list(describe_lists(config)) if has_lists(config) and not options.no_text else []
+        described = list(describe_lists(config)) if has_lists(config) and not options.no_text else []
 
     print(f"{name}: valid; experiments: {', '.join(config.experiments)}")
-    for line in lists:
+    for line in described:
         print(f"  {line}")
     for split, size in sizes.items():
         print(f"  {split}: {size.total():,} sentences, {size.words:,} words")

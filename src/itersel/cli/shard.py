@@ -6,8 +6,9 @@ import argparse
 from functools import partial
 
 from itersel.cli.arguments import add_files, add_optional_files, add_options, add_settings
-from itersel.config.cutting import CutSettings, GivenListCutSettings, Labelled, Pooled
+from itersel.config.cutting import CutSettings, GivenListCutSettings
 from itersel.config.settings import read_settings
+from itersel.config.ways_to_cut import Labelled, Pooled
 from itersel.errors import InputError
 
 

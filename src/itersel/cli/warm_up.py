@@ -271,10 +271,10 @@ def learning() -> list[str]:
     lines += _DECODING
     for name in TUNERS.built_in:
         kind = TUNERS[name]
-        lists = "forests" if kind.reads_forests else "dense" if kind.searches else "all"
+        wanted = "forests" if kind.reads_forests else "dense" if kind.searches else "all"
         for keys in kind.warm_up:
             settings = {"tuner": {"name": name, **keys}}
-            lines.append(f"{_TUNE} --lists %{lists}.list --settings {_packed(settings)}")
+            lines.append(f"{_TUNE} --lists %{wanted}.list --settings {_packed(settings)}")
 
     return lines
 

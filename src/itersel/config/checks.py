@@ -17,16 +17,7 @@ from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
 from itersel.config.options import MAX_SEED, changed, check_unique, name_in, reject, wrong
 from itersel.config.score_checks import check_scores
 from itersel.config.splits import has_labels, has_lists, is_help, test_sets
-from itersel.config.tasks import (
-    TASKS,
-    IndependentTasks,
-    NaturalTasks,
-    PooledTasks,
-    RandomTasks,
-    Resharding,
-    files_of,
-    labels_of,
-)
+from itersel.config.tasks import TASKS
 from itersel.config.tuners import ALL_DENSE, STEP, TUNERS, Batch, NoTuner
 from itersel.config.values import Config, Experiment
 from itersel.errors import attempt_all
@@ -108,9 +99,7 @@ def _check_mixing(experiment: Experiment, key: str) -> None:
 def _check_compared(config: Config) -> None:
     """Reject independent tasks without other experiments to compare with, or with different labels."""
     independent = {
-        name: labels_of(one.tasks)
-        for name, one in config.experiments.items()
-        if isinstance(one.tasks, IndependentTasks)
+        name: one.tasks.label_names for name, one in config.experiments.items() if one.tasks.are_independent
     }
 
     for name, labels in independent.items():
@@ -134,39 +123,32 @@ def _check_outputs(config: Config) -> None:
 
 def _check_alone(experiment: Experiment, key: str) -> None:
     """Reject several shards if their weights are not mixed."""
-    tasks, is_sgd = experiment.tasks, experiment.algorithm == "sgd"
+    is_sgd = experiment.algorithm == "sgd"
     is_alone = isinstance(experiment.mixing, Nothing) and not isinstance(experiment.learner, Batch)
     if not (is_sgd or is_alone):
         return
 
     why = "algorithm: sgd" if is_sgd else "mixing: {name: none}"
-    if isinstance(tasks, IndependentTasks):
-        for label, shards in (tasks.labels or {}).items():
-            if shards > 1:
-                raise wrong(f"{key}.labels.{label}", f"is {shards}, must be 1 with {why}")
-    elif tasks.shards > 1 and isinstance(tasks, NaturalTasks):
-        raise wrong(f"{key}.labels", f"makes {tasks.shards} shards, must make 1 with {why}")
-    elif tasks.shards > 1:
-        raise wrong(f"{key}.shards", f"is {tasks.shards}, must be 1 with {why}")
+    if several := experiment.tasks.several():
+        raise wrong(f"{key}.{several[0]}", f"{several[1]} with {why}")
 
 
 def _check_tasks(config: Config, experiment: Experiment, key: str) -> None:
     """Reject tasks without labels, or that the learner cannot use."""
     tasks = experiment.tasks
-    if isinstance(experiment.learner, Batch) and isinstance(tasks, Resharding | PooledTasks):
+    if isinstance(experiment.learner, Batch) and not tasks.suit_batch_tuners:
         why = "a batch tuner reads the lists of all shards at once"
         raise wrong(f"{key}.name", f"is {name_in(TASKS, tasks)}, which needs an online learner; {why}")
-    if isinstance(tasks, RandomTasks | Resharding):
+    if not tasks.needed_labels:
         return
 
-    labels, key = labels_of(tasks), f"{key}.labels"
+    labels, key = tasks.label_names, f"{key}.labels"
     if not labels:
-        each = "" if isinstance(tasks, PooledTasks) else ", each with a number of shards"
-        raise wrong(key, f"is missing; name the tasks{each}")
+        raise wrong(key, f"is missing; {tasks.needed_labels}")
     check_unique(key, labels)
 
     needed = [experiment.tune_on]
-    if isinstance(tasks, IndependentTasks):
+    if tasks.are_independent:
         for label in labels:
             if not re.fullmatch(_TASK, label):
                 allowed = "at most 60 letters, digits, '_' and '-'; use other labels"
@@ -199,7 +181,7 @@ def _check_losses(experiment: Experiment, key: str) -> None:
         name = name_in(LEARNERS, learner)
         raise wrong(f"{key}.learner.name", f"is {name}, whose loss is 0 if all weights are 0: {why}")
 
-    if isinstance(experiment.tasks, Resharding) and getattr(learner, "pairs", "") == "pro":
+    if experiment.tasks.are_reshuffled and getattr(learner, "pairs", "") == "pro":
         samples = "samples other pairs when a sentence moves to another shard"
         why = "with resharding, path following cannot compare their losses"
         raise wrong(f"{key}.learner.pairs", f"is pro, which {samples}: {why}")
@@ -257,7 +239,7 @@ def _check_start(config: Config, name: str) -> None:
         if start in path:
             raise wrong(key, f"is circular: {', '.join([*path, start])}")
         path.append(start)
-        of_start, of_own = (isinstance(experiments[one].tasks, IndependentTasks) for one in (start, path[-2]))
+        of_start, of_own = (experiments[one].tasks.are_independent for one in (start, path[-2]))
         if of_start and not of_own:
             reject(key, start, "an experiment with one weight vector; it has independent tasks")
 
@@ -278,7 +260,7 @@ def warnings(config: Config) -> list[str]:
     has_seen = "it is trained with a language model that has seen its text, and will trust it too much"
     found = []
     for name, one in config.experiments.items():
-        shards = files_of(one.tasks)
+        shards = one.tasks.files
         if one.tune_on != "train":
             continue
         if estimates_model(config) and one.tasks.language_model_folds == 1:

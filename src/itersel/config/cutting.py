@@ -11,79 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from itersel.config.data import Data
-from itersel.config.options import (
-    LABEL_PATTERN,
-    REQUIRED,
-    check_section,
-    documented,
-    option,
-    option_of,
-    section,
-    seed_option,
-    wrong,
-)
-from itersel.config.tasks import MOST_SHARDS, NaturalTasks
+from itersel.config.options import documented, option, option_of, section, wrong
 from itersel.config.text_features import TextFeatures
+from itersel.config.ways_to_cut import CUTTINGS, Cutting, Shuffled
 from itersel.corpus.languages import LANGUAGE_PATTERN
-
-
-class Cutting:
-    """A way to cut a text."""
-
-    def __post_init__(self) -> None:
-        check_section(self)
-
-
-@dataclass(frozen=True)
-class InOrder(Cutting):
-    """Shards of equal size with adjacent lines."""
-
-    shards: int = option("Number of shards.", 1, minimum=1, maximum=MOST_SHARDS)
-
-
-@dataclass(frozen=True)
-class Shuffled(Cutting):
-    """Shards of equal size: the text is shuffled and cut."""
-
-    shards: int = option_of(InOrder, "shards")
-    seed: int = seed_option("Seed of the shuffle.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Labelled(Cutting):
-    """One or more shards for each label, each of shuffled sentences with that label."""
-
-    labels: dict[str, int] = option_of(NaturalTasks, "labels", default=REQUIRED, required=False)
-    others: str = option_of(NaturalTasks, "others")
-    minimum: int = option_of(NaturalTasks, "minimum")
-    seed: int = option_of(Shuffled, "seed")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pooled(Cutting):
-    """Shards of equal size of the sentences that have one of some labels, shuffled together."""
-
-    labels: tuple[str, ...] = option("Labels of the sentences.", REQUIRED, pattern=LABEL_PATTERN)
-    shards: int = option_of(InOrder, "shards")
-    size: str = option(
-        "all sentences, or as many as a task has on average, evenly from each (one).",
-        "all",
-        choices=("all", "one"),
-    )
-    seed: int = option_of(Shuffled, "seed")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.labels:
-            raise wrong("cut.labels", "is empty; name at least one")
-
-
-CUTTINGS: dict[str, type[Cutting]] = {
-    "shuffled": Shuffled,
-    "in-order": InOrder,
-    "labelled": Labelled,
-    "pooled": Pooled,
-}
 
 
 @documented

@@ -9,7 +9,6 @@ from functools import partial
 from itersel.config.options import changed, reject, wrong
 from itersel.config.score_checks import check_scores_of_systems
 from itersel.config.splits import is_aligned
-from itersel.config.tasks import files_of
 from itersel.config.tuners import ALL_DENSE, STEP, NoTuner
 from itersel.config.values import Align, Config, Experiment
 from itersel.errors import attempt_all
@@ -80,11 +79,10 @@ def _check_folds(config: Config, experiment: Experiment, key: str) -> None:
     folds = experiment.tasks.language_model_folds
     if folds is None or folds == 1:
         return
-    key, files = f"{key}.tasks.language_model_folds", files_of(experiment.tasks)
+    key, files = f"{key}.tasks.language_model_folds", experiment.tasks.files
     if experiment.tune_on != "train":
         raise wrong(key, "needs tune_on: train")
     if config.language_model.arpa is not None:
         raise wrong(key, "has no effect with language_model.arpa; remove one of them")
     if folds > files:
-        what = "shards" if files == experiment.tasks.shards else "files"
-        raise wrong(key, f"is {folds}, must be at most {files}, its {what}")
+        raise wrong(key, f"is {folds}, must be at most {files}, its {experiment.tasks.unit}")

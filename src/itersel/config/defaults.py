@@ -6,10 +6,10 @@ Before reading, `itersel.config.forms` has filled in the forms of sections.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from itersel.config.splits import has_lists
-from itersel.config.tasks import DEFAULT_FOLDS, files_of
+from itersel.config.tasks import DEFAULT_FOLDS
 from itersel.config.tuners import Batch, NoTuner
 from itersel.config.values import Config, Experiment
 from itersel.evaluate.tokenizers import tokenizer_of
@@ -59,7 +59,9 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
 
     if tasks.language_model_folds is None:
         is_own = experiment.tune_on == "train" and estimates_model(config)
-        tasks = replace(tasks, language_model_folds=min(DEFAULT_FOLDS, files_of(tasks)) if is_own else 1)
+        folds = min(DEFAULT_FOLDS, tasks.files) if is_own else 1
+        # every kind has this key
+        tasks = replace(cast(Any, tasks), language_model_folds=folds)
 
     if held_out.iterations is None and not isinstance(held_out.tuner, NoTuner):
         held_out = replace(held_out, iterations=held_out.tuner.held_out_iterations)

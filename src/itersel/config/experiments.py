@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 
 from itersel.config.defaults import never_null
-from itersel.config.tasks import IndependentTask, IndependentTasks, NaturalTasks, Tasks
 from itersel.config.values import Config
 
 # Between the name of the experiment and the label.
@@ -26,30 +25,17 @@ def with_independent_tasks(config: Config) -> Config:
     """
     experiments = {}
     for name, experiment in config.experiments.items():
-        if not isinstance(experiment.tasks, IndependentTasks):
+        if not experiment.tasks.are_independent:
             experiments[name] = experiment
             continue
 
-        given, first = experiment.tasks, 0
-        natural = NaturalTasks(given.labels, minimum=given.minimum)
-        for label, count in (given.labels or {}).items():
-            same = given.language_model_folds, given.shards_per_job
-            task = IndependentTask(name, label, natural, first, count, *same)
-            first += count
+        for label, task in experiment.tasks.separate(name).items():
             start = experiment.start_from
-            if start and isinstance(config.experiments[start].tasks, IndependentTasks):
+            if start and config.experiments[start].tasks.are_independent:
                 start = f"{start}{MARK}{label}"
             experiments[f"{name}{MARK}{label}"] = replace(experiment, tasks=task, start_from=start)
 
     return replace(config, experiments=experiments)
-
-
-def as_config_has(tasks: Tasks) -> Tasks:
-    """Return tasks in the form that they have in a config: one of independent tasks has a single label."""
-    if not isinstance(tasks, IndependentTask):
-        return tasks
-    of_jobs = tasks.language_model_folds, tasks.shards_per_job
-    return IndependentTasks({tasks.label: tasks.shards}, tasks.natural.minimum, *of_jobs)
 
 
 def with_repeats(config: Config) -> Config:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from itersel.config.options import wrong
 from itersel.config.splits import corpora, cut_sizes, is_fetched, is_given, own_devtests, test_sets, texts_of
-from itersel.config.tasks import RandomTasks, Resharding, files_of
 from itersel.config.values import Config
 from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Reading
@@ -240,10 +239,11 @@ def check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:
     """Reject more shards than sentences; tasks with labels are checked when the labels are read."""
     experiment = config.experiments[name]
     size = sizes.get(experiment.tune_on)
-    if not size or not isinstance(experiment.tasks, RandomTasks | Resharding):
+    if not size or experiment.tasks.needed_labels:
         return
 
-    if size.total() < (shards := files_of(experiment.tasks)):
-        what = "shards" if isinstance(experiment.tasks, RandomTasks) else "files"
-        message = f"makes {shards} {what}, but {experiment.tune_on} has {size.total()} sentences"
+    if size.total() < (files := experiment.tasks.files):
+        message = (
+            f"makes {files} {experiment.tasks.unit}, but {experiment.tune_on} has {size.total()} sentences"
+        )
         raise wrong(f"experiments.{name}.tasks.shards", message)

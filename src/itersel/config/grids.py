@@ -34,7 +34,7 @@ def without_grids(content: Any) -> tuple[Any, dict[str, str]]:
     for name, settings in given.items():
         is_read = isinstance(name, str) and isinstance(settings, Mapping)
         unnamed = partial(possible_forms, settings)
-        found = dict(_lists([Experiment], settings, unnamed)) if is_read else {}
+        found = dict(_alternatives([Experiment], settings, unnamed)) if is_read else {}
         if not found:
             experiments[name] = settings
             continue
@@ -53,7 +53,7 @@ def without_grids(content: Any) -> tuple[Any, dict[str, str]]:
     return {**content, "experiments": experiments}, grids
 
 
-def _lists(
+def _alternatives(
     kinds: Sequence[Any], content: object, unnamed: Callable[[str], list[str]]
 ) -> Iterator[tuple[tuple[str, ...], Sequence[Any]]]:
     """Yield the path of keys and the values of each list that is used instead of a single value.
@@ -73,9 +73,9 @@ def _lists(
                 yield (key, "name"), names
             listed = names if _is_list(names) else [names]
             forms = [choices[name] for name in listed if isinstance(name, str) and name in choices]
-            inner = _lists(forms, value, unnamed)
+            inner = _alternatives(forms, value, unnamed)
         elif is_dataclass(known.get(key)):
-            inner = _lists([known[key]], value, unnamed)
+            inner = _alternatives([known[key]], value, unnamed)
         else:
             if _is_list(value) and key in known and split_optional(known[key])[0] in (int, float, str, bool):
                 yield (key,), value
@@ -91,21 +91,21 @@ def _is_list(value: object) -> bool:
 
 
 def _combinations(
-    grid: str, settings: Mapping[str, Any], lists: Mapping[tuple[str, ...], Sequence[Any]]
+    grid: str, settings: Mapping[str, Any], alternatives: Mapping[tuple[str, ...], Sequence[Any]]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the name and the settings of each experiment of a grid."""
-    if (count := math.prod(map(len, lists.values()))) > MOST_COMBINATIONS:
+    if (count := math.prod(map(len, alternatives.values()))) > MOST_COMBINATIONS:
         most = f"a grid may have at most {MOST_COMBINATIONS}"
         raise wrong(join("experiments", grid), f"stands for {count} experiments; {most}")
-    for path, values in lists.items():
+    for path, values in alternatives.items():
         check_unique(join("experiments", ".".join((grid, *path))), list(map(_label, values)))
 
-    last = [path[-1] for path in lists]
-    keys = ["-".join(path[-2:] if last.count(path[-1]) > 1 else path[-1:]) for path in lists]
+    last = [path[-1] for path in alternatives]
+    keys = ["-".join(path[-2:] if last.count(path[-1]) > 1 else path[-1:]) for path in alternatives]
 
-    for values in itertools.product(*lists.values()):
+    for values in itertools.product(*alternatives.values()):
         name, one = grid, settings
-        for key, path, value in zip(keys, lists, values, strict=True):
+        for key, path, value in zip(keys, alternatives, values, strict=True):
             name += f"-{_label(value)}" if path[-1] == "name" else f"-{key}-{_label(value)}"
             one = _with_value(one, path, value)
         yield name, one

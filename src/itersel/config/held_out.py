@@ -14,9 +14,11 @@ _OF_LINE_SEARCH = HELD_OUT_ONLY["line-search"].held_out_iterations
 class HeldOut:
     """A step on dev after each epoch: retune the dense features and one factor for all sparse features."""
 
-    # In a config, `itersel.config.forms.forms_of` finds the default form; NoTuner is for `HeldOut()`.
     tuner: Batch | NoTuner = section(
-        NoTuner, "How the mixed weights are tuned on k-best lists or forests of dev.", forms=HELD_OUT_TUNERS
+        NoTuner,
+        "How the mixed weights are tuned on k-best lists or forests of dev.",
+        forms=HELD_OUT_TUNERS,
+        on={"batch": "none", "train": "kbest-mira"},
     )
     iterations: int | None = option(
         "How often dev is decoded and the weights are tuned after each epoch. Each iteration starts from the "

@@ -31,8 +31,14 @@ LABEL_PATTERN = r"[^\s=,{}\x00-\x1f\x7f-\x9f-][^\s=,{}\x00-\x1f\x7f-\x9f]*"
 # Snakemake treats {...} as a wildcard.
 PATH_PATTERN = r"[^{}\x00-\x08\x0a-\x1f\x7f-\x9f]+"
 
-# Conditions under which an experiment has other defaults, and how the documentation states them.
-CONDITIONS = {"dev": "on dev", "train": "on train", "mixed": "on train with mixed weights"}
+# Conditions under which a key has another default, and how the documentation states them. Others are the
+# value of a key, such as "algorithm: sgd". `itersel.config.forms` finds those that hold in an experiment.
+CONDITIONS = {
+    "dev": "on dev",
+    "train": "on train",
+    "mixed": "on train with mixed weights",
+    "batch": "for batch tuners",
+}
 
 T = TypeVar("T")
 
@@ -69,16 +75,17 @@ def option(
 ) -> Any:
     """Return a dataclass field that carries its explanation and its bounds.
 
-    The explanation is shown in the documentation and in config.yaml. `above` is a number that the value must
-    exceed, and `pattern` a regular expression that a text must match as a whole. A `path` must match
-    `PATH_PATTERN`; `~` in it is the user's home. A list of one value may be written without brackets if it
-    may stand `alone`. `no_list` tells in an error message why a text cannot be a list. `on` gives other
-    defaults under some of `CONDITIONS`. With `any_case`, the `choices` (in lower case) may also be written
-    with capitals. `names` are the `itersel.config.names.Names` of values by name. A key with the default
-    `REQUIRED` must be given; so must one that is `required`, although sections can be made with its default,
-    which is refused when the whole config is checked. `place` is the command-line option of a key for the
-    place in a run, such as the epoch, which is not part of the settings that the workflow passes. Settings in
-    files (`itersel.config.plain.recorded`) lack a key that `changes_no_result`, or whose value the other
+    The explanation is shown in the documentation and in config.yaml. `above` is a number that the value
+    must exceed, and `pattern` a regular expression that a text must match as a whole. A `path` must match
+    `PATH_PATTERN`; `~` in it is the user's home. A list of one value may be written without brackets if
+    it may stand `alone`. `no_list` tells in an error message why a text cannot be a list. `on` gives
+    other defaults under some of `CONDITIONS`; the first that holds is used. With `any_case`, the
+    `choices` (in lower case) may also be written with capitals. `names` are the
+    `itersel.config.names.Names` of values by name. A key with the default `REQUIRED` must be given; so
+    must one that is `required`, although sections can be made with its default, which is refused when the
+    whole config is checked. `place` is the command-line option of a key for the place in a run, such as
+    the epoch, which is not part of the settings that the workflow passes. Settings in files
+    (`itersel.config.plain.recorded`) lack a key that `changes_no_result`, or whose value the other
     contents of the file tell (`recorded_otherwise`).
     """
     bounds = {
@@ -127,14 +134,19 @@ def paths(explanation: str) -> Any:
 
 
 def section(
-    default: Any, explanation: str = "", *, forms: Mapping[str, type] | None = None, names: Any = None
+    default: Any,
+    explanation: str = "",
+    *,
+    forms: Mapping[str, type] | None = None,
+    on: Mapping[str, str] | None = None,
+    names: Any = None,
 ) -> Any:
     """Return a field for a nested section, made by `default`, whose docstring is the default explanation.
 
-    A section with several `forms` has a key ``name``, which chooses one. `names` are the
-    `itersel.config.names.Names` of sections by name.
+    A section with several `forms` has a key ``name``, which chooses one; `on` names other default forms under
+    some of `CONDITIONS`. `names` are the `itersel.config.names.Names` of sections by name.
     """
-    found = {"explanation": explanation or default.__doc__, "forms": forms, "names": names}
+    found = {"explanation": explanation or default.__doc__, "forms": forms, "on": on, "names": names}
     metadata = {name: value for name, value in found.items() if value is not None}
     return field(default_factory=default, metadata=metadata)
 
@@ -182,9 +194,10 @@ def default_of(item: Field[Any], conditions: Collection[str] = ()) -> Any:
     return next((others[one] for one in others if one in conditions), item.default)
 
 
-def default_form(item: Field[Any]) -> str:
+def default_form(item: Field[Any], conditions: Collection[str] = ()) -> str:
     """Return the form of a section that states no name, of the several that it can have."""
-    return name_in(item.metadata["forms"], cast(Any, item.default_factory)())
+    form: Any = default_of(item, conditions)
+    return name_in(item.metadata["forms"], cast(Any, item.default_factory)()) if form is MISSING else form
 
 
 @functools.cache

@@ -64,7 +64,7 @@ def _summary(kind: Any) -> str:
 
 
 def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
-    schema: dict[str, Any] = {"description": item.metadata["explanation"]}
+    schema: dict[str, Any] = {"description": _explained(item)}
     if (known := item.metadata.get("forms")) is not None:
         forms = [_choice_schema(name, one, in_grid) for name, one in known.items()]
         if in_grid:
@@ -178,10 +178,24 @@ def _table_row(item: Field[Any], kind: Any) -> str:
     # null stands for a required key that is missing
     allowed = _allowed(item.metadata, kind) + (" or null" if optional and not is_required(item) else "")
     default = "required" if is_required(item) else f"`{_yaml(item.default)}`"
-    for condition, other in item.metadata.get("on", {}).items():
-        default += f", {CONDITIONS[condition]} `{_yaml(other)}`"
+    default += "".join(f", {condition} `{other}`" for condition, other in _other_defaults(item))
     cells = f"`{item.name}`", default, allowed, item.metadata["explanation"]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _other_defaults(item: Field[Any]) -> Iterator[tuple[str, str]]:
+    """Yield the conditions under which a key has other defaults, and these defaults."""
+    for condition, other in item.metadata.get("on", {}).items():
+        yield CONDITIONS.get(condition, f"for {condition}"), _yaml(other)
+
+
+def _explained(item: Field[Any]) -> str:
+    """Return the explanation of a key, with its default if that depends on other keys."""
+    text: str = item.metadata["explanation"]
+    if not _is_option(item) or "on" not in item.metadata:
+        return text
+    others = (f"{value} {condition}" for condition, value in _other_defaults(item))
+    return f"{text} Default: {', '.join([_yaml(item.default), *others])}."
 
 
 def _sections(kind: Any, key: str) -> Iterator[tuple[str, str, Any]]:
@@ -258,8 +272,7 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
 
     for number, item in enumerate(fields(section)):
         value = getattr(section, item.name)
-        depends = "on" in item.metadata or item.name == "tune_on"
-        if repeated and number > 0 and value == item.default and not depends:
+        if repeated and number > 0 and value == item.default and "on" not in item.metadata:
             continue
         # few corpora are tables or records
         if any(kind in explained and value == kind() for kind in (Columns, Fields)):
@@ -268,7 +281,7 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
         if depth == 0:
             yield ""
         if not repeated:
-            text, choices = item.metadata["explanation"], item.metadata.get("choices", ())
+            text, choices = _explained(item), item.metadata.get("choices", ())
             if any(choice not in text for choice in choices):
                 text += f" One of: {', '.join(choices)}."
             lines = textwrap.wrap(text, WIDTH - len(indent) - 2, break_on_hyphens=False)

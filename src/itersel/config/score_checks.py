@@ -8,7 +8,6 @@ from functools import partial
 from itersel.config.experiments import repeat_name
 from itersel.config.options import wrong
 from itersel.config.splits import test_sets
-from itersel.config.tasks import IndependentTasks
 from itersel.config.values import Config
 from itersel.errors import attempt_all, suggest
 
@@ -87,6 +86,6 @@ def _compared_runs(config: Config) -> dict[str, str]:
     return {
         repeat_name(name, repeat): name
         for name, one in config.experiments.items()
-        if not isinstance(one.tasks, IndependentTasks)
+        if not one.tasks.are_independent
         for repeat in range(1, 1 + one.repeats)
     }

@@ -1,15 +1,22 @@
-"""The kinds of tasks and their keys: how the tuning corpus is split into Z shards."""
+"""The kinds of tasks: how the tuning corpus is split into Z shards.
+
+A kind is a dataclass with its keys, derived from `Tasks`; its other properties say what is different for it.
+Checks of the config, the plan and the page ask these, and not which kind it is.
+"""
 
 from __future__ import annotations
 
+import functools
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from itersel.config.names import Names, check_label
 from itersel.config.options import LABEL_PATTERN, option, option_of
+from itersel.config.ways_to_cut import MOST_SHARDS, Labelled, Pooled
 
-# Most shards, and most parts of a text that are left out in turn by models.
-MOST_SHARDS, MOST_FOLDS = 100_000, 1000
+# Most parts of a text that are left out in turn by models.
+MOST_FOLDS = 1000
 # Language models that leave text out, where their number is not stated.
 DEFAULT_FOLDS = 10
 # The command that trains a shard names all of its files.
@@ -17,7 +24,99 @@ MOST_PARTS = 100
 
 
 @dataclass(frozen=True)
-class RandomTasks:
+class Tasks:
+    """Base class of all kinds, with the answers for shards that do not depend on labels.
+
+    The sentences are stored in numbered files, one for each shard unless a kind says otherwise.
+    """
+
+    if TYPE_CHECKING:
+
+        @property
+        @abstractmethod
+        def shards(self) -> int:
+            """The number of shards Z: a key, or what follows from the labels."""
+
+        @property
+        @abstractmethod
+        def language_model_folds(self) -> int | None:
+            """A key of every kind."""
+
+        @property
+        @abstractmethod
+        def shards_per_job(self) -> int:
+            """A key of every kind."""
+
+    # each label has a weight vector of its own, and becomes an experiment of its own
+    are_independent: ClassVar[bool] = False
+    # every epoch has other sentences in a shard
+    are_reshuffled: ClassVar[bool] = False
+    # a batch tuner, which reads the lists of all shards at once, can use them
+    suit_batch_tuners: ClassVar[bool] = True
+    # what to write if the labels are missing; empty for kinds without labels
+    needed_labels: ClassVar[str] = ""
+    # with labels: the kind in the name of the folder of the shards
+    folder_kind: ClassVar[str] = ""
+
+    @property
+    def keep_all(self) -> bool:
+        """Whether the shards have all sentences of the text."""
+        return True
+
+    @property
+    def files(self) -> int:
+        """The number of files in which the sentences are stored; for a single task, of all tasks."""
+        return self.shards
+
+    @property
+    def unit(self) -> str:
+        """What messages call these files: shards, if they are the same."""
+        return "shards" if self.files == self.shards else "files"
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The labels, in their order; none if the shards do not depend on labels."""
+        return ()
+
+    @property
+    def own_label(self) -> str | None:
+        """The label of the sentences that the weights are for; None for all sentences."""
+        return None
+
+    @property
+    def cut_by_label(self) -> Labelled | Pooled | None:
+        """How the text is cut by label, with any seed; None if that does not depend on labels."""
+        return None
+
+    @property
+    def cut_together(self) -> Tasks:
+        """The tasks whose files these are: a single task reads some of the files of all."""
+        return self
+
+    @property
+    def share(self) -> float:
+        """The share of the text that is used, assuming that all labels are equally frequent."""
+        return 1.0
+
+    def files_of_shard(self, shard: int, seed: int, epoch: int) -> Sequence[int]:
+        """Return the numbers of the files of a shard in an epoch, in training order."""
+        return [shard]
+
+    def several(self) -> tuple[str, str] | None:
+        """Return the key that makes several shards of which each has weights of its own, and what it does."""
+        return ("shards", f"is {self.shards}, must be 1") if self.shards > 1 else None
+
+    def separate(self, experiment: str) -> dict[str, Tasks]:
+        """Return the tasks of an experiment for each label, if they are independent."""
+        return {}
+
+    def as_in_config(self) -> Tasks:
+        """Return the tasks in the form that they have in a config."""
+        return self
+
+
+@dataclass(frozen=True)
+class RandomTasks(Tasks):
     """Shards of equal size: the tuning corpus is shuffled and split."""
 
     shards: int = option(
@@ -42,8 +141,11 @@ class RandomTasks:
 
 
 @dataclass(frozen=True)
-class Resharding:
+class Resharding(Tasks):
     """Shards of equal size with different sentences in every epoch; no grammar is extracted again."""
+
+    are_reshuffled: ClassVar[bool] = True
+    suit_batch_tuners: ClassVar[bool] = False
 
     # a single shard has all sentences, in another order in every epoch
     shards: int = option_of(RandomTasks, "shards", default=4, on=None)
@@ -57,26 +159,35 @@ class Resharding:
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
     shards_per_job: int = option_of(RandomTasks, "shards_per_job")
 
+    @property
+    def files(self) -> int:
+        """The number of files of all shards."""
+        return self.shards * self.parts
+
+    def files_of_shard(self, shard: int, seed: int, epoch: int) -> Sequence[int]:
+        """Return the files that a shard is dealt in an epoch."""
+        return _dealt(self.files, self.shards, seed, epoch)[shard]
+
+
+@functools.cache
+def _dealt(files: int, shards: int, seed: int, epoch: int) -> Sequence[Sequence[int]]:
+    """Return the numbers of the files of each shard."""
+    # imports numpy, which takes time
+    from itersel.corpus.sharding import deal_files
+
+    return deal_files(files, shards, seed, epoch)
+
 
 @dataclass(frozen=True)
-class NaturalTasks:
+class NaturalTasks(Tasks):
     """One or more shards for each label, made up of the sentences with that label."""
 
-    labels: dict[str, int] | None = option(
-        "Labels of the tasks, each with the number of shards that its sentences are split into. For the "
-        "LibreOffice Help, labels are its modules; for files, they are in data.train.task.",
-        minimum=1,
-        maximum=MOST_SHARDS,
-        names=Names("'name: number' lines", check_label, least=1),
-        required=True,
-    )
-    others: str = option(
-        "What to do with sentences that have other labels. drop: do not train on them; join: put them in an "
-        "additional shard, the last.",
-        "drop",
-        choices=("drop", "join"),
-    )
-    minimum: int = option("Minimum number of sentences of a task; a smaller task is an error.", 1, minimum=1)
+    needed_labels: ClassVar[str] = "name the tasks, each with a number of shards"
+    folder_kind: ClassVar[str] = "natural"
+
+    labels: dict[str, int] | None = option_of(Labelled, "labels", default=None, required=True)
+    others: str = option_of(Labelled, "others")
+    minimum: int = option_of(Labelled, "minimum")
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
     shards_per_job: int = option_of(RandomTasks, "shards_per_job")
 
@@ -85,10 +196,35 @@ class NaturalTasks:
         """The number of shards Z."""
         return sum((self.labels or {}).values()) + (self.others == "join")
 
+    @property
+    def keep_all(self) -> bool:
+        """Whether sentences with other labels are a shard, too."""
+        return self.others == "join"
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The labels of the tasks."""
+        return tuple(self.labels or ())
+
+    @property
+    def cut_by_label(self) -> Labelled | None:
+        """One shard after another of each label."""
+        if not self.labels:
+            return None
+        return Labelled(labels=self.labels, others=self.others, minimum=self.minimum)
+
+    def several(self) -> tuple[str, str] | None:
+        """Return the labels, if they make more than one shard."""
+        return ("labels", f"makes {self.shards} shards, must make 1") if self.shards > 1 else None
+
 
 @dataclass(frozen=True)
-class IndependentTasks:
+class IndependentTasks(Tasks):
     """A weight vector for each label, learned only from the sentences with that label."""
+
+    are_independent: ClassVar[bool] = True
+    needed_labels: ClassVar[str] = NaturalTasks.needed_labels
+    keep_all = False
 
     labels: dict[str, int] | None = option_of(NaturalTasks, "labels")
     minimum: int = option_of(NaturalTasks, "minimum")
@@ -100,10 +236,33 @@ class IndependentTasks:
         """The number of shards of all tasks."""
         return sum((self.labels or {}).values())
 
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The labels of the tasks."""
+        return tuple(self.labels or ())
+
+    def several(self) -> tuple[str, str] | None:
+        """Return the first label with more than one shard."""
+        own = ((label, shards) for label, shards in (self.labels or {}).items() if shards > 1)
+        return next(((f"labels.{label}", f"is {shards}, must be 1") for label, shards in own), None)
+
+    def separate(self, experiment: str) -> dict[str, Tasks]:
+        """Return a task for each label."""
+        natural, first = NaturalTasks(self.labels, minimum=self.minimum), 0
+        found: dict[str, Tasks] = {}
+        for label, shards in (self.labels or {}).items():
+            of_jobs = self.language_model_folds, self.shards_per_job
+            found[label] = IndependentTask(experiment, label, natural, first, shards, *of_jobs)
+            first += shards
+        return found
+
 
 @dataclass(frozen=True)
-class IndependentTask:
+class IndependentTask(Tasks):
     """One task of `IndependentTasks`, with their settings."""
+
+    folder_kind: ClassVar[str] = NaturalTasks.folder_kind
+    keep_all = False
 
     experiment: str  # to which the task belongs
     label: str
@@ -113,12 +272,56 @@ class IndependentTask:
     language_model_folds: int | None
     shards_per_job: int = option_of(RandomTasks, "shards_per_job")
 
+    @property
+    def files(self) -> int:
+        """The number of files of all tasks."""
+        return self.natural.files
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The labels of all tasks."""
+        return self.natural.label_names
+
+    @property
+    def own_label(self) -> str:
+        """The label of the task."""
+        return self.label
+
+    @property
+    def cut_by_label(self) -> Labelled | None:
+        """The cut of all tasks."""
+        return self.natural.cut_by_label
+
+    @property
+    def cut_together(self) -> Tasks:
+        """All tasks."""
+        return self.natural
+
+    @property
+    def share(self) -> float:
+        """The share of the task."""
+        return self.shards / self.natural.shards
+
+    def files_of_shard(self, shard: int, seed: int, epoch: int) -> Sequence[int]:
+        """Return the number of the shard among those of all tasks."""
+        return [self.first + shard]
+
+    def as_in_config(self) -> Tasks:
+        """Return independent tasks with this one."""
+        of_jobs = self.language_model_folds, self.shards_per_job
+        return IndependentTasks({self.label: self.shards}, self.natural.minimum, *of_jobs)
+
 
 @dataclass(frozen=True)
-class PooledTasks:
+class PooledTasks(Tasks):
     """One shard with as many sentences as a task has on average, equally many from each label."""
 
-    shards: ClassVar[int] = 1
+    suit_batch_tuners: ClassVar[bool] = False
+    needed_labels: ClassVar[str] = "name the tasks"
+    folder_kind: ClassVar[str] = "pooled"
+    keep_all = False
+    shards = 1
+    size: ClassVar[str] = "one"  # of `Pooled`
 
     labels: tuple[str, ...] = option("Labels of the tasks.", (), pattern=LABEL_PATTERN, required=True)
     parts: int = option(
@@ -130,21 +333,40 @@ class PooledTasks:
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
     shards_per_job: int = option_of(RandomTasks, "shards_per_job")
 
+    @property
+    def files(self) -> int:
+        """The number of files of the single shard."""
+        return self.parts
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The labels in the pool."""
+        return self.labels
+
+    @property
+    def cut_by_label(self) -> Pooled:
+        """The pool."""
+        # the order of labels in a pool does not matter
+        return Pooled(labels=tuple(sorted(self.labels)), shards=self.parts, size=self.size)
+
+    @property
+    def share(self) -> float:
+        """The size of one task."""
+        return 1 / max(1, len(self.labels))
+
+    def files_of_shard(self, shard: int, seed: int, epoch: int) -> Sequence[int]:
+        """Return all files: there is one shard."""
+        return range(self.parts)
+
 
 @dataclass(frozen=True)
 class PooledCatTasks(PooledTasks):
     """One shard with all sentences of all labels."""
 
+    size: ClassVar[str] = "all"
+    share = 1.0
 
-Tasks = (
-    RandomTasks
-    | Resharding
-    | NaturalTasks
-    | IndependentTasks
-    | IndependentTask
-    | PooledTasks
-    | PooledCatTasks
-)
+
 TASKS: dict[str, type[Tasks]] = {
     "random": RandomTasks,
     "resharding": Resharding,
@@ -153,21 +375,3 @@ TASKS: dict[str, type[Tasks]] = {
     "pooled": PooledTasks,
     "pooled-cat": PooledCatTasks,
 }
-
-
-def files_of(tasks: Tasks) -> int:
-    """Return the number of files in which the sentences are stored; for a single task, of all tasks."""
-    if isinstance(tasks, IndependentTask):
-        return files_of(tasks.natural)
-    if isinstance(tasks, PooledTasks):
-        return tasks.parts
-    return tasks.shards * tasks.parts if isinstance(tasks, Resharding) else tasks.shards
-
-
-def labels_of(tasks: Tasks) -> tuple[str, ...]:
-    """Return the labels of tasks, in their order; none if the shards do not depend on labels."""
-    if isinstance(tasks, IndependentTask):
-        return labels_of(tasks.natural)
-    if isinstance(tasks, RandomTasks | Resharding):
-        return ()
-    return tuple(tasks.labels or ())

@@ -20,7 +20,7 @@ from itersel.config.mixing import ALGORITHMS, MIXINGS, Mixing, Selection
 from itersel.config.names import Names, check_name
 from itersel.config.options import NAME_PATTERN, option, option_of, section, seed_option
 from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, KBestSettings, Search
-from itersel.config.tasks import TASKS, Resharding, Tasks
+from itersel.config.tasks import TASKS, RandomTasks, Tasks
 from itersel.config.text_features import TextFeatures, TextModelSettings
 from itersel.config.tuners import TUNERS, Batch
 
@@ -75,17 +75,16 @@ class DecoderSettings:
 class Experiment:
     """One way to learn weights. All experiments share the corpus, its alignment and the models of it."""
 
-    # In a config, `itersel.config.forms.forms_of` finds the defaults of tune_on and of the forms of tasks and
-    # mixing; those below are for `Experiment()`.
     algorithm: str | None = option(
         "sgd, mixsgd, itermixsgd or itersel: algorithms 1 to 4 of Simianer, Riezler & Dyer (2012). Each "
         "implies a mixing (docs/learning.md), which can then be left out.",
         choices=tuple(ALGORITHMS),
     )
     tune_on: str = option(
-        "Corpus from which weights are learned; the default for algorithm: sgd and batch tuners is dev.",
+        "Corpus from which weights are learned.",
         "train",
         choices=TUNING_SETS,
+        on={"algorithm: sgd": "dev", "batch": "dev"},
     )
     features: str = option_of(Search, "features")
     templates: tuple[str, ...] = option_of(Search, "templates")
@@ -117,10 +116,11 @@ class Experiment:
         maximum=100,
     )
     tasks: Tasks = section(
-        Resharding,
+        RandomTasks,
         "How the tuning corpus is split into Z shards. Default: resharding on train if the weights of shards "
         "are mixed (except with path-following), otherwise random.",
         forms=TASKS,
+        on={"mixing: path-following": "random", "mixed": "resharding"},
     )
     learner: Online | Batch = section(
         default_learner,
@@ -134,6 +134,11 @@ class Experiment:
         "shards. By default that of the algorithm or, without one, mean-of-epochs on dev and selection on "
         "train.",
         forms=MIXINGS,
+        on={
+            "batch": "none",
+            **{f"algorithm: {name}": mixing for name, mixing in ALGORITHMS.items()},
+            "dev": "mean-of-epochs",
+        },
     )
     held_out: HeldOut = section(
         HeldOut,

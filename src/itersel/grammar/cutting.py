@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itersel.config.cutting import Cutting, InOrder, Labelled, Pooled, Shuffled
+from itersel.config.ways_to_cut import Cutting, InOrder, Labelled, Pooled, Shuffled
 from itersel.corpus.labels import read_labels, refuse_repeats, require_label
 from itersel.corpus.sharding import natural_lines, pooled_lines, shard_lines
 from itersel.errors import FilePath, InputError, located

@@ -237,11 +237,11 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
 
     with checked(path, "damaged: its attributes are not JSON; recreate the file"):
         names, held, computed, attributes = (json.loads(found[name]) for name in ATTRIBUTES)
-    lists = {"dense_names": names, "templates": held, "computed": computed}
-    _check_names(lists, path)
+    listed = {"dense_names": names, "templates": held, "computed": computed}
+    _check_names(listed, path)
     if len(names) != (columns := values["grammar_dense"].shape[1]):
         raise damaged_file(path, f"'dense_names' must contain {columns} different names")
-    values |= {name: tuple(value) for name, value in lists.items()}
+    values |= {name: tuple(value) for name, value in listed.items()}
 
     shard = Shard(**values, attributes=attributes)
     if shard.can_be_learned_from:
@@ -315,21 +315,21 @@ def count_sentences(path: FilePath) -> int:
     return int(arrays["source_offset"].shape[0]) - 1
 
 
-def _check_names(lists: Mapping[str, Any], path: FilePath) -> None:
+def _check_names(listed: Mapping[str, Any], path: FilePath) -> None:
     """Check the dense features and the templates of a file, by the names of their attributes."""
-    for attribute, names in lists.items():
+    for attribute, names in listed.items():
         are_names = isinstance(names, list) and all(isinstance(name, str) for name in names)
         if not are_names or len(set(names)) != len(names):
             raise damaged_file(path, f"'{attribute}' is not a list of different names")
 
-    for name in lists["dense_names"]:
+    for name in listed["dense_names"]:
         if not re.fullmatch("[!-~]+", name) or name in DECODER_FEATURES:
             raise damaged_file(path, f"{name!r} cannot be a dense feature of a shard")
 
-    if unknown := [name for name in lists["templates"] if name not in TEMPLATES]:
+    if unknown := [name for name in listed["templates"] if name not in TEMPLATES]:
         why = "install the package that adds it, or recreate the file"
         raise InputError(f"has features of an unknown template, {unknown[0]!r}; {why}", path)
-    if not set(lists["computed"]) <= set(lists["templates"]):
+    if not set(listed["computed"]) <= set(listed["templates"]):
         raise damaged_file(path, "'computed' has a template that 'templates' lacks")
 
 

@@ -179,22 +179,20 @@ def _join_shard(files: Sequence[ListFile]) -> tuple[ListTable, Int64s, int]:
     first = tables[0]
     sentence = np.concatenate([table.sentence for table in tables])
     kept = first_of_equal(sentence, np.concatenate(hashes))
-    offset = offsets_of(np.bincount(sentence[kept], minlength=first.sentence_count))
     matches, length, closest, dense, quality = (
-        np.concatenate(columns)[kept] if columns[0].shape[0] else columns[0]
+        np.concatenate(columns) if columns[0].shape[0] else columns[0]
         for columns in zip(
             *((*table.statistics, table.dense, table.quality) for table in tables), strict=True
         )
     )
 
     joined = first._replace(
-        offset=offset,
         dense=dense,
-        sparse=no_sparse_rows(kept.shape[0]),
+        sparse=no_sparse_rows(sentence.shape[0]),
         statistics=Statistics(matches, length, closest),
         quality=quality,
     )
-    return joined, kept, sentence.shape[0]
+    return joined.take(kept, sentence), kept, sentence.shape[0]
 
 
 def _check_alike(tables: Sequence[ListTable], paths: Sequence[FilePath]) -> None:

@@ -39,16 +39,8 @@ class ReadLists(NamedTuple):
 
     def take(self, rows: Int64s) -> ReadLists:
         """Return some translations, which are in the order of their sentences."""
-        table = self.table
-        kept = table._replace(
-            offset=offsets_of(np.bincount(table.sentence[rows], minlength=table.sentence_count)),
-            dense=table.dense[rows],
-            sparse=table.sparse_rows.take(rows),
-            text=table.text.take(rows),
-            quality=table.quality[rows] if table.has_quality else table.quality,
-        )
         return self._replace(
-            table=kept,
+            table=self.table.take(rows),
             row=self.row[rows],
             line=[self.line[row] for row in rows.tolist() if self.line],
             score=self.score[rows],

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 from statistics import fmean
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,6 +177,25 @@ class ListTable(NamedTuple):
         if self.reference_length.shape[0]:
             return _means(self.reference_length, self.reference_offset)
         return _means(self.statistics.length, self.offset)
+
+    def take(self, rows: Int64s, sentence: Int64s | None = None) -> ListTable:
+        """Return some translations, which are in the order of their sentences; references stay the same.
+
+        `sentence` is that of each translation (H), if those of the table are not in this order.
+        """
+        sentence = (self.sentence if sentence is None else sentence)[rows]
+
+        def taken(column: NDArray[Any]) -> NDArray[Any]:
+            return column[rows] if column.shape[0] else column
+
+        return self._replace(
+            offset=offsets_of(np.bincount(sentence, minlength=self.sentence_count)),
+            dense=self.dense[rows],
+            sparse=self.sparse.take(rows),
+            text=self.text.take(rows) if self.text.count else self.text,
+            statistics=Statistics(*map(taken, self.statistics)),
+            quality=taken(self.quality),
+        )
 
     def references(self, sentence: int) -> References:
         """Return the references of a sentence: only their lengths are known; without any, an empty one."""

@@ -1,8 +1,8 @@
 """The plan of a run: the files, settings and options of every job.
 
-Only the sizes of texts and the contents of folders of lists are looked up. Files are read only by
-`itersel.plan.list_texts.describe_lists` and `itersel.plan.own_scores.check_own_scores`, for ``itersel config
-check``. `Plan` combines all parts; the rules in workflow/rules use its methods that take wildcards.
+Only the sizes of texts and the contents of folders of lists are looked up; only `itersel.plan.checks`, for
+``itersel config check``, reads files. `Plan` combines all parts; the rules in workflow/rules use its methods
+that take wildcards.
 """
 
 from __future__ import annotations

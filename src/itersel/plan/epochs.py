@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 from itersel.config.defaults import never_null
 from itersel.config.settings import as_json
 from itersel.config.steps import MixSettings
-from itersel.config.tasks import IndependentTask, PooledTasks, Resharding, files_of
 from itersel.config.tuners import Batch
 from itersel.config.values import Config
-from itersel.corpus.sharding import deal_files
 from itersel.plan.files import Files
 from itersel.plan.held_out import held_out_iterations, held_out_tuner
 from itersel.plan.inputs import Inputs
@@ -176,9 +175,9 @@ class Epoch:
             return [f"{self.before.folder}/files.txt"]
         if self.number > 1:
             return []
-        shards, lists = self.epochs.shards, [f"{self.sentence_folder}/files.txt"]
+        shards, found = self.epochs.shards, [f"{self.sentence_folder}/files.txt"]
         name, folds = shards.name(self.experiment), shards.folds(self.experiment)
-        return [*lists, f"{shards.fold_folder(name, folds)}/files.txt"] if folds > 1 else lists
+        return [*found, f"{shards.fold_folder(name, folds)}/files.txt"] if folds > 1 else found
 
     @property
     def sentence_folder(self) -> str:
@@ -186,20 +185,9 @@ class Epoch:
         shards, experiment = self.epochs.shards, self.experiment
         return shards.folder(experiment.tune_on, shards.name(experiment))
 
-    @functools.cached_property
-    def _dealt(self) -> list[list[int]]:
-        """With resharding: the numbers of the files in each shard."""
-        tasks, seed = self.experiment.tasks, never_null(self.experiment.seed)
-        return deal_files(files_of(tasks), tasks.shards, seed, self.number)
-
-    def files(self, shard: int) -> list[int]:
+    def files(self, shard: int) -> Sequence[int]:
         """Return the numbers of the files with the sentences of a shard, in training order."""
-        tasks = self.experiment.tasks
-        if isinstance(tasks, Resharding):
-            return self._dealt[shard]
-        if isinstance(tasks, PooledTasks):
-            return list(range(tasks.parts))
-        return [tasks.first + shard] if isinstance(tasks, IndependentTask) else [shard]
+        return self.experiment.tasks.files_of_shard(shard, never_null(self.experiment.seed), self.number)
 
     def shard_weights(self, number: int | str) -> str:
         """Return the weights of a shard."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from itersel.config.experiments import expanded
 from itersel.config.splits import own_devtests, test_sets
-from itersel.config.tasks import IndependentTask, PooledCatTasks, PooledTasks, Tasks, files_of, labels_of
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.plan.held_out import held_out_iterations, held_out_tuner
@@ -52,8 +51,9 @@ def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     rules = {split: per_word * size.words for split, size in sizes.items()}
 
     # grammars: once for each way to split a tuning corpus, and for each text that is translated
-    cuts = {(one.tune_on, repr(_cut_tasks(one)), one.seed): one for one in experiments}
-    shards = [(one.tune_on, files_of(_cut_tasks(one)), _share(_cut_tasks(one))) for one in cuts.values()]
+    cut = [(one.tune_on, one.tasks.cut_together, one.seed) for one in experiments]
+    different = {(split, repr(tasks), seed): (split, tasks) for split, tasks, seed in cut}
+    shards = [(split, tasks.files, tasks.share) for split, tasks in different.values()]
     shards += [(split, config.decoder.jobs, 1.0) for split in translated]
     all_rules = sum(rules[split] * share for split, _, share in shards)
     jobs = sum(files for _, files, _ in shards)
@@ -75,8 +75,8 @@ def _experiment_cost(
     config: Config, experiment: Experiment, seconds: Mapping[str, float], tested: list[str]
 ) -> tuple[int, float]:
     """Return the number of jobs and the seconds for an experiment's epochs and its translations of test."""
-    epoch_jobs = -(-files_of(experiment.tasks) // experiment.tasks.shards_per_job) + 1 + config.decoder.jobs
-    epoch = seconds[experiment.tune_on] * _share(experiment.tasks) + seconds["devtest"]
+    epoch_jobs = -(-experiment.tasks.files // experiment.tasks.shards_per_job) + 1 + config.decoder.jobs
+    epoch = seconds[experiment.tune_on] * experiment.tasks.share + seconds["devtest"]
     if isinstance(experiment.learner, Batch):
         epoch += TUNE_SECONDS
     if held_out_tuner(experiment):
@@ -85,19 +85,6 @@ def _experiment_cost(
         epoch_jobs += iterations * (config.decoder.jobs + 1)
     jobs = experiment.epochs * epoch_jobs + len(tested) * config.decoder.jobs
     return jobs, experiment.epochs * epoch + sum(seconds[split] for split in tested)
-
-
-def _cut_tasks(experiment: Experiment) -> Tasks:
-    """Return the tasks whose shards an experiment reads."""
-    return experiment.tasks.natural if isinstance(experiment.tasks, IndependentTask) else experiment.tasks
-
-
-def _share(tasks: Tasks) -> float:
-    """Return the share of the text used for training, assuming that all labels are equally frequent."""
-    if isinstance(tasks, IndependentTask):
-        return tasks.shards / tasks.natural.shards
-    is_pool = isinstance(tasks, PooledTasks) and not isinstance(tasks, PooledCatTasks)
-    return 1 / max(1, len(labels_of(tasks))) if is_pool else 1.0
 
 
 def _decoding_seconds(config: Config, size: Size) -> float:

@@ -69,7 +69,7 @@ class Inputs(ABC):
         """Return the number of threads that decode a shard; it does not change any result."""
 
     @abstractmethod
-    def to_tune_on(self, sentences: list[str], decoded: list[str]) -> list[str]:
+    def to_tune_on(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
         """Return what tuners read: files with the sentences, or the lists decoded from them so far."""
 
     @abstractmethod
@@ -129,7 +129,7 @@ class _ParallelText(Inputs):
         learner = self._config.experiments[wildcards.experiment].learner
         return min(getattr(learner, "delay", 1), MOST_THREADS)
 
-    def to_tune_on(self, sentences: list[str], decoded: list[str]) -> list[str]:
+    def to_tune_on(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
         return decoded
 
     def decode_settings(self, wildcards: Any) -> str:
@@ -187,9 +187,9 @@ class _GivenLists(Inputs):
     def decoding_threads(self, wildcards: Any) -> int:
         return 1
 
-    def to_tune_on(self, sentences: list[str], decoded: list[str]) -> list[str]:
+    def to_tune_on(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
         # lists are the same in every iteration, and read whole
-        return sentences
+        return sentence_files
 
     def decode_settings(self, wildcards: Any) -> str:
         return as_json(FeatureSettings(features=self._config.experiments[wildcards.experiment].features))

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from itersel.config.cutting import GivenListCutSettings, GivenListSettings
 from itersel.config.data import TrainingText
-from itersel.config.file_checks import Size, check_outputs, check_shards, given_splits
+from itersel.config.defaults import never_null
 from itersel.config.report_steps import RerankerSettings
 from itersel.config.settings import as_json
 from itersel.config.splits import has_references, texts_of
 from itersel.config.values import Config
-from itersel.corpus.text import check_line_counts, read_text
 from itersel.corpus.text_names import reference_columns
-from itersel.errors import FilePath
+from itersel.evaluate.names import QUALITY
 from itersel.lists.folders import find_lists
-from itersel.lists.numbers import read_numbers
-from itersel.lists.summary import summarise
 from itersel.plan.files import Files
-from itersel.plan.own_scores import check_own_scores
 from itersel.plan.shell import no_option, shell_options
 from itersel.plan.texts import Shards, Texts
 from itersel.results import CORPUS
@@ -102,6 +97,29 @@ class ListTexts:
         quality = self._given(wildcards.split).quality if wildcards.split in LEARNED_FROM else None
         return [no_option(quality)] if quality else []
 
+    @property
+    def scores_quality(self) -> bool:
+        """Whether epochs are chosen by the mean quality of translations in the lists of devtest."""
+        return self._config.evaluation.choose_by == QUALITY
+
+    def devtest_lists(self, wildcards: Any) -> list[str]:
+        """Return the files of the lists of devtest, if their quality is needed."""
+        if not self.scores_quality:
+            return []
+        return list(map(no_option, find_lists(self._devtest(wildcards).lists)))
+
+    def given_devtest_lists(self, wildcards: Any) -> list[str]:
+        """Return these files as the user gave them."""
+        return list(map(no_option, self._devtest(wildcards).lists)) if self.scores_quality else []
+
+    def devtest_quality(self, wildcards: Any) -> list[str]:
+        """Return the file with the quality of the translations in these lists, if it is needed."""
+        # the config is checked: devtest has one
+        return [no_option(never_null(self._devtest(wildcards).quality))] if self.scores_quality else []
+
+    def _devtest(self, wildcards: Any) -> Any:
+        return self._given(self._texts.devtest(wildcards))
+
     def cut_settings(self, wildcards: Any) -> str:
         """Return the `GivenListCutSettings` of a text."""
         return as_json(
@@ -146,35 +164,3 @@ class ListTexts:
         """Return the folder of the text of the lists that an experiment learns from."""
         experiment = self._config.experiments[wildcards.experiment]
         return f"{self._shards.folder(experiment.tune_on, self._shards.name(experiment))}/text"
-
-
-def describe_lists(config: Config) -> Iterator[str]:
-    """Check all lists and references of a config, and yield a line about each split.
-
-    Raises the first error in them, or an error for an experiment with more shards than sentences, or for an
-    output of another system or numbers of a score that do not fit their test set.
-    """
-    sizes: dict[str, Size] = {}
-    counts: dict[str, int] = {}
-    for split in given_splits(config):
-        text = texts_of(config, split)[""]
-        references: dict[FilePath, list[str]] = {path: read_text(path) for path in text.target}
-        if references:
-            check_line_counts(*references.items())
-        sentences = next((len(lines) for lines in references.values()), None)
-
-        found = summarise(text.lists, sentences, config.data.dense)
-        translations = found.sentence.shape[0]
-        if text.quality:
-            numbers = read_numbers(text.quality)
-            check = numbers.as_quality if split in LEARNED_FROM else numbers.of_translations
-            check(translations)
-
-        sizes[split], counts[split] = Size({1: found.sentences}), translations
-        dense = f"{len(found.dense_names)} dense features ({', '.join(found.dense_names)})"
-        yield f"{split}: {found.sentences:,} sentences, {translations:,} translations, {dense}"
-
-    for name in config.experiments:
-        check_shards(config, name, sizes)
-    check_outputs(config, sizes)
-    check_own_scores(config, {split: size.total() for split, size in sizes.items()}, counts)

@@ -33,17 +33,17 @@ class _Iterations(Protocol):
     def shard_count(self, epoch: Epoch) -> int:
         """Return the number of shards that are decoded."""
 
-    def all_sentences(self, epoch: Epoch) -> list[str]:
+    def all_sentence_files(self, epoch: Epoch) -> list[str]:
         """Return the files with the sentences of all shards: grammars, or lists of another decoder."""
 
     def level_before(self, epoch: Epoch) -> list[str]:
         """Return the lists of files that all shards wait for, so that they start together."""
 
-    def sentences(self, wildcards: Any) -> list[str]:
+    def sentence_files(self, wildcards: Any) -> list[str]:
         """Return the files with the sentences to decode for a list: their grammars."""
 
     def models(self, wildcards: Any) -> list[str]:
-        """Return the language model for each file of `sentences`."""
+        """Return the language model for each file of `sentence_files`."""
 
     def per_job(self, wildcards: Any) -> int:
         """Return the number of lists that a task of an array writes."""
@@ -69,14 +69,14 @@ class _BatchIterations(_Iterations):
     def shard_count(self, epoch: Epoch) -> int:
         return epoch.experiment.tasks.shards
 
-    def all_sentences(self, epoch: Epoch) -> list[str]:
+    def all_sentence_files(self, epoch: Epoch) -> list[str]:
         files = (file for shard in range(self.shard_count(epoch)) for file in epoch.files(shard))
         return [f"{epoch.sentence_folder}/{file}.h5" for file in files]
 
     def level_before(self, epoch: Epoch) -> list[str]:
         return epoch.level_before
 
-    def sentences(self, wildcards: Any) -> list[str]:
+    def sentence_files(self, wildcards: Any) -> list[str]:
         return self._epochs.training_files(wildcards)
 
     def models(self, wildcards: Any) -> list[str]:
@@ -111,13 +111,13 @@ class _HeldOutIterations(_Iterations):
     def shard_count(self, epoch: Epoch) -> int:
         return self._jobs
 
-    def all_sentences(self, epoch: Epoch) -> list[str]:
+    def all_sentence_files(self, epoch: Epoch) -> list[str]:
         return [f"{self._dev}/{shard}.h5" for shard in range(self._jobs)]
 
     def level_before(self, epoch: Epoch) -> list[str]:
         return [f"{self._dev}/files.txt"]
 
-    def sentences(self, wildcards: Any) -> list[str]:
+    def sentence_files(self, wildcards: Any) -> list[str]:
         return [f"{self._dev}/{wildcards.shard}.h5"]
 
     def models(self, wildcards: Any) -> list[str]:
@@ -145,12 +145,12 @@ class Lists:
     def _of(self, wildcards: Any) -> _Iterations:
         return self._batch if self._epochs.of(wildcards).is_batch else self._held_out
 
-    def sentences(self, wildcards: Any) -> list[str]:
+    def sentence_files(self, wildcards: Any) -> list[str]:
         """Return the files with the sentences to decode for a list: their grammars."""
-        return self._of(wildcards).sentences(wildcards)
+        return self._of(wildcards).sentence_files(wildcards)
 
     def models(self, wildcards: Any) -> list[str]:
-        """Return the language model for each file of `sentences`."""
+        """Return the language model for each file of `sentence_files`."""
         return self._of(wildcards).models(wildcards)
 
     def per_job(self, wildcards: Any) -> int:
@@ -212,7 +212,7 @@ class Lists:
         """Return the files to tune on: lists of all iterations so far, but only the newest forests of dev."""
         iterations, epoch = self._of(wildcards), self._epochs.of(wildcards)
         decoded = _decoded_lists(iterations, epoch, self.iteration(wildcards))
-        return self._inputs.to_tune_on(iterations.all_sentences(epoch), decoded)
+        return self._inputs.to_tune_on(iterations.all_sentence_files(epoch), decoded)
 
     def epoch_start(self, wildcards: Any) -> list[str]:
         """Return the weights that the epoch started from, if the tuner searches along the step from there."""

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from itersel.config.data import TrainingText
 from itersel.config.experiments import with_independent_tasks
 from itersel.config.splits import corpora, cut_sizes, is_given, own_devtests, test_sets, texts_of
-from itersel.config.tasks import files_of
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.lists.folders import find_lists
@@ -132,11 +131,11 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
     pieces = [words / config.decoder.jobs for words in held_out.values()]
     for one in with_independent_tasks(config).experiments.values():
         if one.tune_on != "train":
-            pieces.append(held_out[one.tune_on] / files_of(one.tasks))
+            pieces.append(held_out[one.tune_on] / one.tasks.files)
         elif known is None and train == DOWNLOAD_WORDS:
             pieces.append(DOWNLOAD_SHARD_WORDS)
         else:
-            pieces.append(train / files_of(one.tasks))
+            pieces.append(train / one.tasks.files)
 
     sentences = {split: words / WORDS_PER_PAIR for split, words in {**held_out, "train": train}.items()}
     return TextSizes(
@@ -191,7 +190,7 @@ def list_sizes(config: Config) -> TextSizes:
     }
 
     experiments = with_independent_tasks(config).experiments.values()
-    shards = [size[one.tune_on] / files_of(one.tasks) for one in experiments]
+    shards = [size[one.tune_on] / one.tasks.files for one in experiments]
     pieces = [size[split] / config.decoder.jobs for split in size if split != "train"]
 
     translations = {split: count / BYTES_PER_TRANSLATION for split, count in size.items()}

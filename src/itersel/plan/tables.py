@@ -8,7 +8,7 @@ from typing import Any
 
 from itersel.config import splits
 from itersel.config.defaults import never_null
-from itersel.config.experiments import as_config_has, repeat_name, split_repeat
+from itersel.config.experiments import repeat_name, split_repeat
 from itersel.config.options import for_results
 from itersel.config.report_steps import (
     ChooseSettings,
@@ -24,8 +24,8 @@ from itersel.config.report_steps import (
     TaskTableSettings,
 )
 from itersel.config.settings import as_json
-from itersel.config.tasks import IndependentTask, NaturalTasks, RandomTasks, Resharding, files_of, labels_of
-from itersel.config.values import Config, Experiment
+from itersel.config.tasks import IndependentTask
+from itersel.config.values import Config
 from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
 from itersel.lists.folders import find_lists
 from itersel.plan.files import Files
@@ -53,6 +53,7 @@ class Tables:
         # for each experiment with independent tasks, the experiments for its tasks, by label
         self.independent: dict[str, dict[str, str]] = {}
         for name, one in config.experiments.items():
+            # only these know the experiment that they belong to
             if isinstance(one.tasks, IndependentTask):
                 whole = repeat_name(one.tasks.experiment, split_repeat(name)[1])
                 self.independent.setdefault(whole, {})[one.tasks.label] = name
@@ -60,8 +61,8 @@ class Tables:
                 self.compared.append(name)
 
         tasks = [one.tasks for one in config.experiments.values()]
-        independent = [one for one in tasks if isinstance(one, IndependentTask)]
-        labels = (label for one in independent or tasks for label in labels_of(one))
+        independent = [one for one in tasks if one.own_label is not None]
+        labels = (label for one in independent or tasks for label in one.label_names)
         # the tasks that are compared: independent ones, which lack weights for others, or else all
         self.task_labels = tuple(dict.fromkeys(labels))
         self.task_splits = [split for split in texts.test_sets.values() if self._has_task_table(split)]
@@ -81,8 +82,8 @@ class Tables:
         """Return the folder with the fewest shards of each split; grammars do not depend on how it is cut."""
         jobs = str(self._config.decoder.jobs)
         whole = sorted(
-            filter(_uses_whole_split, self._config.experiments.values()),
-            key=lambda one: (one.tune_on, -files_of(one.tasks), -never_null(one.seed)),
+            (one for one in self._config.experiments.values() if one.tasks.keep_all),
+            key=lambda one: (one.tune_on, -one.tasks.files, -never_null(one.seed)),
         )
 
         found = {experiment.tune_on: self._shards.name(experiment) for experiment in whole}
@@ -106,70 +107,40 @@ class Tables:
         folder = self._files.experiment(wildcards.experiment, f"{wildcards.stage}/{wildcards.split}")
         return [f"{folder}/{shard}.txt" for shard in range(self._config.decoder.jobs)]
 
-    def devtest(self, wildcards: Any) -> str:
-        """Return the split on which an epoch is chosen: devtest, or a test set's own devtest."""
-        return self._texts.own_devtests.get(getattr(wildcards, "test_set", ""), "devtest")
-
     def devtest_references(self, wildcards: Any) -> list[str]:
-        """Return the references of that split."""
-        return self._texts.references(self.devtest(wildcards))
+        """Return the references of the split on which an epoch is chosen."""
+        return self._texts.references(self._texts.devtest(wildcards))
 
     @property
     def scores_text(self) -> bool:
         """Whether epochs are chosen by a score of detokenised text."""
         return self._config.evaluation.choose_by not in (TOKENIZED_BLEU, QUALITY)
 
-    @property
-    def scores_quality(self) -> bool:
-        """Whether epochs are chosen by the mean quality of translations in lists."""
-        return self._config.evaluation.choose_by == QUALITY
-
-    def devtest_lists(self, wildcards: Any) -> list[str]:
-        """Return the files of the lists of devtest, if its quality is needed."""
-        return (
-            list(map(no_option, find_lists(self._devtest_text(wildcards).lists)))
-            if self.scores_quality
-            else []
-        )
-
-    def given_devtest_lists(self, wildcards: Any) -> list[str]:
-        """Return these files as the user gave them: folders of thousands do not fit on a command line."""
-        return list(map(no_option, self._devtest_text(wildcards).lists)) if self.scores_quality else []
-
-    def devtest_quality(self, wildcards: Any) -> list[str]:
-        """Return the file with the quality of the translations in these lists, if it is needed."""
-        # the config is checked: devtest has one
-        quality = never_null(self._devtest_text(wildcards).quality) if self.scores_quality else None
-        return [no_option(quality)] if quality else []
-
-    def _devtest_text(self, wildcards: Any) -> Any:
-        return splits.texts_of(self._config, self.devtest(wildcards))[""]
-
     def devtest_originals(self, wildcards: Any) -> list[str]:
         """Return the original references of that split, if scores of detokenised text need them."""
-        return self._texts.raw_references(self.devtest(wildcards)) if self.scores_text else []
+        return self._texts.raw_references(self._texts.devtest(wildcards)) if self.scores_text else []
 
     def scored_labels(self, wildcards: Any) -> list[str]:
         """Return the labels of devtest if the epoch is chosen on the sentences of one task."""
-        is_own = isinstance(self._config.experiments[wildcards.experiment].tasks, IndependentTask)
-        return [self._files.text("devtest", "task")] if is_own else []
+        own = self._config.experiments[wildcards.experiment].tasks.own_label
+        return [] if own is None else [self._files.text("devtest", "task")]
 
     def choose_settings(self, wildcards: Any) -> str:
         """Return the `ChooseSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
         name, repeat = split_repeat(wildcards.experiment)
-        tasks = as_config_has(experiment.tasks)
+        tasks = experiment.tasks.as_in_config()
 
         return as_json(
             ChooseSettings(
                 tokenize=self._config.evaluation.tokenize,
                 choose_by=self._config.evaluation.choose_by,
                 tokenizer=self._scoring_tokenizer,
-                label=_own_label(experiment),
+                label=experiment.tasks.own_label,
                 name=name,
                 repeat=repeat,
                 experiment=for_results(replace(experiment, tasks=tasks)),
-                devtest=self.devtest(wildcards),
+                devtest=self._texts.devtest(wildcards),
             )
         )
 
@@ -184,7 +155,7 @@ class Tables:
                 tokenize=self._config.evaluation.tokenize,
                 choose_by=self._config.evaluation.choose_by,
                 tokenizer=self._scoring_tokenizer,
-                label=_own_label(experiment),
+                label=experiment.tasks.own_label,
                 patience=experiment.patience,
             )
         )
@@ -342,16 +313,4 @@ class Tables:
     def explained_shards(self) -> list[str]:
         """The shards of the first test set, whose derivations the page shows."""
         first = next(iter(self._texts.test_sets.values()))
-        return self._shards.sentences(first, str(self._config.decoder.jobs))
-
-
-def _own_label(experiment: Experiment) -> str | None:
-    """Return the label of the sentences on which a single task is scored; None for all sentences."""
-    return experiment.tasks.label if isinstance(experiment.tasks, IndependentTask) else None
-
-
-def _uses_whole_split(experiment: Experiment) -> bool:
-    """Tell whether the shards of an experiment contain all sentences of its tuning corpus."""
-    tasks = experiment.tasks
-    is_joined = isinstance(tasks, NaturalTasks) and tasks.others == "join"
-    return is_joined or isinstance(tasks, RandomTasks | Resharding)
+        return self._shards.sentence_files(first, str(self._config.decoder.jobs))

@@ -9,11 +9,12 @@ from dataclasses import astuple, replace
 from typing import Any
 
 from itersel.config import splits
-from itersel.config.cutting import CutSettings, Cutting, InOrder, Labelled, Pooled, Shuffled
+from itersel.config.cutting import CutSettings
 from itersel.config.defaults import never_null
 from itersel.config.settings import as_json
-from itersel.config.tasks import IndependentTask, NaturalTasks, PooledCatTasks, PooledTasks, Tasks, files_of
+from itersel.config.tasks import TASKS, Tasks
 from itersel.config.values import Config, Experiment
+from itersel.config.ways_to_cut import Cutting, InOrder, Shuffled
 from itersel.corpus.corpora import TABLE_FORMATS, Corpus, Fields, format_of
 from itersel.corpus.text_names import text_name
 from itersel.plan.files import Files
@@ -27,7 +28,8 @@ RAW_SOURCE = "raw.source"
 # Separates the number of shards from the seed in the name of a folder; the run's own seed is left out.
 SEED_MARK = "-seed-"
 # What the wildcard `shards` matches.
-SHARDS_PATTERN = rf"\d+(-(natural|pooled)-[0-9a-f]{{8}})?({SEED_MARK}\d+)?"
+_KINDS = "|".join(sorted({kind.folder_kind for kind in TASKS.values()} - {""}))
+SHARDS_PATTERN = rf"\d+(-({_KINDS})-[0-9a-f]{{8}})?({SEED_MARK}\d+)?"
 
 
 class Texts:
@@ -89,6 +91,10 @@ class Texts:
         """Return the original references of a split, in the order of `references`."""
         columns = self._inputs.raw_columns(self.further_references(split))
         return [self._files.text(split, column) for column in columns]
+
+    def devtest(self, wildcards: Any) -> str:
+        """Return the split on which an epoch is chosen: devtest, or a test set's own devtest."""
+        return self.own_devtests.get(getattr(wildcards, "test_set", ""), "devtest")
 
     def learned_references(self, split: str) -> list[str]:
         """Return the columns of the additional references used in learning: target.1, ... of dev."""
@@ -236,11 +242,11 @@ class Shards:
         experiments = list(config.experiments.values())
         # Folders that depend on labels, and how the text is cut for them.
         self._labelled = {
-            _tasks_folder(one.tasks): cut for one in experiments if (cut := _labelled_cut(one.tasks))
+            _tasks_folder(one.tasks): cut for one in experiments if (cut := one.tasks.cut_by_label)
         }
         # Folders of independent tasks, whose epochs are chosen on the devtest sentences with their label.
         self._scored_by_task = {
-            _tasks_folder(one.tasks) for one in experiments if isinstance(one.tasks, IndependentTask)
+            _tasks_folder(one.tasks) for one in experiments if one.tasks.own_label is not None
         }
 
     def name(self, experiment: Experiment) -> str:
@@ -256,7 +262,7 @@ class Shards:
         """Return the folder of the shards of a split."""
         return f"{self._files.results}/shards/{split}/{shards}"
 
-    def sentences(self, split: str, shards: str) -> list[str]:
+    def sentence_files(self, split: str, shards: str) -> list[str]:
         """Return the files with the sentences of a split: grammars, or lists of another decoder."""
         return [f"{self.folder(split, shards)}/{shard}.h5" for shard in range(self.count(shards))]
 
@@ -325,23 +331,10 @@ class Shards:
         return as_json(self._config.grammar)
 
 
-def _labelled_cut(tasks: Tasks) -> Labelled | Pooled | None:
-    """Return how the text of tasks is cut by label, with any seed; None if it does not depend on labels."""
-    if isinstance(tasks, PooledTasks):
-        size = "all" if isinstance(tasks, PooledCatTasks) else "one"
-        # the order of labels in a pool does not matter
-        return Pooled(labels=tuple(sorted(tasks.labels)), shards=tasks.parts, size=size)
-    natural = tasks.natural if isinstance(tasks, IndependentTask) else tasks
-    if isinstance(natural, NaturalTasks) and natural.labels:
-        return Labelled(labels=natural.labels, others=natural.others, minimum=natural.minimum)
-    return None
-
-
 def _tasks_folder(tasks: Tasks) -> str:
     """Return the name of a folder of shards without the seed; with labels, it has a digest of settings."""
-    cut = _labelled_cut(tasks)
+    cut = tasks.cut_by_label
     if cut is None:
-        return str(files_of(tasks))
+        return str(tasks.files)
     digest = hashlib.sha256(as_json(replace(cut, seed=1)).encode()).hexdigest()
-    kind = "pooled" if isinstance(tasks, PooledTasks) else "natural"
-    return f"{files_of(tasks)}-{kind}-{digest[:8]}"
+    return f"{tasks.files}-{tasks.folder_kind}-{digest[:8]}"

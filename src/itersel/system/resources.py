@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from itersel.config.cutting import GivenListSettings
 from itersel.config.options import check_section
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 RESOURCE_FILES = ("model", "index", "preparation", "recaser")
 KIND, RERANKER = "kind", "reranker"
+# Keys of the settings of steps that descriptions and bundles call otherwise.
+NAMES = {"grammar": "extraction", "dense_names": "dense"}
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Resources(TranslationSettings):
 
     def translation(self) -> TranslationSettings:
         """Return the settings without the files."""
-        return TranslationSettings(self.pop_limit, self.features, self.extraction)
+        return TranslationSettings(**_own(TranslationSettings, self))
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,17 @@ class RerankerResources(RerankingSettings):
 
     def reranking(self) -> RerankingSettings:
         """Return the settings without the files."""
-        return RerankingSettings(self.features, self.trained_with, self.dense, self.lists)
+        return RerankingSettings(**_own(RerankingSettings, self))
+
+
+def _own(kind: type[TranslationSettings | RerankingSettings], whole: object) -> dict[str, Any]:
+    """Return the values of the fields of a class, from an object of a class derived from it."""
+    return {item.name: getattr(whole, item.name) for item in fields(kind)}
+
+
+def _of_step(settings: ResourceSettings | RerankerSettings) -> dict[str, Any]:
+    """Return the settings of a step under the names that files have for them."""
+    return {NAMES.get(item.name, item.name): getattr(settings, item.name) for item in fields(settings)}
 
 
 def write_resources(path: FilePath, settings: ResourceSettings, files: Mapping[str, str]) -> None:
@@ -103,8 +115,9 @@ def write_resources(path: FilePath, settings: ResourceSettings, files: Mapping[s
 
     `files` are those of `RESOURCE_FILES`, by name.
     """
-    relative = {name: os.path.relpath(file, Path(path).parent) for name, file in files.items()}
-    resources = Resources(settings.pop_limit, settings.features, settings.grammar, **relative)
+    folder = Path(path).parent
+    relative: Any = {name: os.path.relpath(file, folder) for name, file in files.items()}
+    resources = Resources(**_of_step(settings), **relative)
     write_json(path, as_content(resources), indent=2)
 
 
@@ -121,12 +134,10 @@ def write_reranker(
     """
     folder = Path(path).parent
     resources = RerankerResources(
-        settings.features,
-        tuple(trained_with),
-        settings.dense_names,
-        settings.lists,
-        tuple(os.path.relpath(file, folder) for file in aligners),
-        None if models is None else os.path.relpath(models, folder),
+        **_of_step(settings),
+        trained_with=tuple(trained_with),
+        aligners=tuple(os.path.relpath(file, folder) for file in aligners),
+        models=None if models is None else os.path.relpath(models, folder),
     )
     write_json(path, {KIND: RERANKER, **as_content(resources)}, indent=2, is_ascii=False)
 
@@ -155,8 +166,8 @@ def read_resources(folder: FilePath) -> Resources | RerankerResources:
         aligners = tuple(_resolved("aligner", file, path) for file in found.aligners)
         models = None if found.models is None else _resolved("models", found.models, path)
         return replace(found, aligners=aligners, models=models)
-    files = {name: _resolved(name, getattr(found, name), path) for name in RESOURCE_FILES}
-    return Resources(found.pop_limit, found.features, found.extraction, **files)
+    files: Any = {name: _resolved(name, getattr(found, name), path) for name in RESOURCE_FILES}
+    return replace(found, **files)
 
 
 def translator_resources(folder: FilePath) -> Resources:

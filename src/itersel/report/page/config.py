@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
-from itersel.config.forms import FormNames, default_forms
+from itersel.config.forms import conditions_in
 from itersel.config.grids import without_grids
-from itersel.config.options import default_of, name_in
+from itersel.config.options import default_form, default_of, name_in
 from itersel.config.values import Config, Experiment
 
 
@@ -37,13 +37,15 @@ def _keys(content: object, key: str) -> Iterable[str]:
         yield from _keys(value, f"{key}.{name}" if key else str(name))
 
 
-def _changed(section: Any, key: str, forms: FormNames | None = None) -> Iterable[tuple[str, str, str]]:
+def _changed(
+    section: Any, key: str, conditions: Collection[str] | None = None
+) -> Iterable[tuple[str, str, str]]:
     """Yield key, value and default of values that differ from the defaults, including nested sections.
 
-    `forms` are the default ones of an experiment.
+    The defaults of an experiment depend on `conditions`.
     """
     if isinstance(section, Experiment):
-        forms = default_forms(section)
+        conditions = conditions_in(section)
 
     for item in fields(section):
         value, name = getattr(section, item.name), f"{key}{item.name}"
@@ -52,21 +54,21 @@ def _changed(section: Any, key: str, forms: FormNames | None = None) -> Iterable
             for entry, one in value.items():
                 yield from _changed(one, f"{name}.{entry}." if entry else f"{name}.")
         elif is_dataclass(value):
-            if forms is not None and "forms" in item.metadata:
-                form, default = name_in(item.metadata["forms"], value), getattr(forms, item.name)
+            if conditions is not None and "forms" in item.metadata:
+                form, default = name_in(item.metadata["forms"], value), default_form(item, conditions)
                 if form != default:
                     yield f"{name}.name", form, default
-            yield from _changed(value, f"{name}.", forms)
+            yield from _changed(value, f"{name}.", conditions)
         else:
-            default = _default(item, forms)
+            default = _default(item, conditions)
             if default is MISSING or value != default:
                 yield name, _text(value), "" if default is MISSING else _text(default)
 
 
-def _default(item: Field[Any], forms: FormNames | None) -> Any:
-    if forms is None:
+def _default(item: Field[Any], conditions: Collection[str] | None) -> Any:
+    if conditions is None:
         return item.default_factory() if item.default_factory is not MISSING else item.default
-    return forms.tune_on if item.name == "tune_on" else default_of(item, forms.conditions)
+    return default_of(item, conditions)
 
 
 def _text(value: object) -> str:

@@ -14,7 +14,6 @@ from itersel.config.defaults import resolved
 from itersel.config.experiments import with_independent_tasks
 from itersel.config.reading import read_unresolved
 from itersel.config.splits import kind_of_text, texts_by_key
-from itersel.config.tasks import IndependentTask
 from itersel.config.values import Config, Experiment
 from itersel.report.answer import answer
 from itersel.report.baseline import baseline_and_best, is_experiment
@@ -140,7 +139,7 @@ def _describe_repeat(
     system = read_system(best) if best.is_file() else None
 
     # independent tasks are scored only on the sentences with their label
-    scored = [] if planned and isinstance(planned.tasks, IndependentTask) else references
+    scored = [] if planned and planned.tasks.own_label is not None else references
 
     return {
         "run": repeat.name,

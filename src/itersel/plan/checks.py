@@ -1,0 +1,70 @@
+"""Read the lists and numbers that a config names, to check and describe them, for ``itersel config check``.
+
+This is above the checks in `itersel.config`, which cannot read lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from itersel.config.file_checks import Size, check_outputs, check_shards, given_splits
+from itersel.config.splits import test_sets, texts_of
+from itersel.config.values import Config
+from itersel.corpus.text import check_line_counts, read_text
+from itersel.errors import FilePath
+from itersel.lists.numbers import read_numbers, read_own_numbers
+from itersel.lists.summary import summarise
+from itersel.plan.list_texts import LEARNED_FROM
+
+
+def describe_lists(config: Config) -> Iterator[str]:
+    """Check all lists and references of a config, and yield a line about each split.
+
+    Raises the first error in them, or an error for an experiment with more shards than sentences, or for an
+    output of another system or numbers of a score that do not fit their test set.
+    """
+    sizes: dict[str, Size] = {}
+    counts: dict[str, int] = {}
+    for split in given_splits(config):
+        text = texts_of(config, split)[""]
+        references: dict[FilePath, list[str]] = {path: read_text(path) for path in text.target}
+        if references:
+            check_line_counts(*references.items())
+        sentences = next((len(lines) for lines in references.values()), None)
+
+        found = summarise(text.lists, sentences, config.data.dense)
+        translations = found.sentence.shape[0]
+        if text.quality:
+            numbers = read_numbers(text.quality)
+            check = numbers.as_quality if split in LEARNED_FROM else numbers.of_translations
+            check(translations)
+
+        sizes[split], counts[split] = Size({1: found.sentences}), translations
+        dense = f"{len(found.dense_names)} dense features ({', '.join(found.dense_names)})"
+        yield f"{split}: {found.sentences:,} sentences, {translations:,} translations, {dense}"
+
+    for name in config.experiments:
+        check_shards(config, name, sizes)
+    check_outputs(config, sizes)
+    check_own_scores(config, {split: size.total() for split, size in sizes.items()}, counts)
+
+
+def check_own_scores(
+    config: Config, sentences: Mapping[str, int], translations: Mapping[str, int] | None = None
+) -> None:
+    """Reject files without a number for each sentence of a test set, or each translation in its lists.
+
+    The numbers of both are given by split; if they are not known yet, only the lines are checked.
+    """
+    for score in config.evaluation.scores.values():
+        for place, split in enumerate(test_sets(config).values()):
+            if score.hypotheses:
+                _check(score.hypotheses[place], (translations or {}).get(split))
+            for files in (score.systems or {}).values():
+                _check(files[place], sentences.get(split))
+
+
+def _check(path: str, count: int | None) -> None:
+    numbers = read_own_numbers(path)
+    if count is not None:
+        numbers.of_translations(count)
