@@ -1,4 +1,4 @@
-"""docs/other-decoders.md: its first example, on recorded lists of a neural system. The run is only planned."""
+"""docs/other-decoders.md: its first example, on recorded lists. The run is only planned."""
 
 import re
 import textwrap
@@ -13,7 +13,8 @@ SPLITS = {"train": "train", "dev": "dev", "devtest": "devtest", "test": "devtest
 def test_first_example(root, parity, make_project, monkeypatch, capsys):
     project = make_project()
     page = (root / "docs/other-decoders.md").read_text()
-    config, command = re.findall(r"\n\n((?:    .*\n)+)", page.partition("A neural system and a corpus")[2])[:2]
+    example = page.partition("A neural system and a corpus")[2]
+    config, command = re.findall(r"\n\n((?:    .*\n)+)", example)[:2]
     (project.folder / "config.yaml").write_text(textwrap.dedent(config))
     for split, recorded in SPLITS.items():
         for ending in ("pt", "en", "nbest"):

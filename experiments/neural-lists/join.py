@@ -1,0 +1,45 @@
+"""Join n-best lists with those of itersel's own decoder, sentence by sentence.
+
+    python experiments/neural-lists/join.py dev.nbest.gz dev.own.gz dev.joined.gz
+
+The second file is what ``itersel translate --k-best 12 --feature-values`` writes for the source. A translation
+of the joined lists has the features of each decoder that found it: ``Neural`` and ``F0``, ``Own`` and others.
+"""
+
+import gzip
+import json
+import sys
+
+
+def main():
+    """Run the script."""
+    if len(sys.argv) != 4:
+        sys.exit("usage: join.py NEURAL OWN OUTPUT")
+    neural, own, output = sys.argv[1:]
+    lists = {}
+    for line in read_lines(neural):
+        number, text, features, *_ = line.split(" ||| ")
+        lists.setdefault(int(number), {})[text] = f"Neural= 1 {features}"
+
+    for number, line in enumerate(read_lines(own)):
+        if number not in lists:
+            break
+        found = lists[number]
+        for translation in json.loads(line)["translations"]:
+            values = " ".join(f"Own{name}= {value!r}" for name, value in translation["features"].items())
+            text = translation["text"]
+            found[text] = " ".join(filter(None, [found.get(text), f"Own= 1 {values}"]))
+    # scores of both decoders cannot be compared, so the lists have none
+    with gzip.open(output, "wt", encoding="utf-8") as stream:
+        for number, found in lists.items():
+            stream.writelines(f"{number} ||| {text} ||| {features}\n" for text, features in found.items())
+
+
+def read_lines(path):
+    """Return the lines of a compressed file."""
+    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as stream:
+        return [line.rstrip("\n") for line in stream]
+
+
+if __name__ == "__main__":
+    main()
