@@ -2,8 +2,9 @@
 
     python experiments/neural-lists/join.py dev.nbest.gz dev.own.gz dev.joined.gz
 
-The second file is what ``itersel translate --k-best 12 --feature-values`` writes for the source. A translation
-of the joined lists has the features of each decoder that found it: ``Neural`` and ``F0``, ``Own`` and others.
+The second file is what ``itersel translate --k-best 12 --feature-values`` writes for the source. A
+translation of the joined lists has the features of each decoder that found it: ``Neural`` and ``F0``,
+``Own`` and others.
 """
 
 import gzip
