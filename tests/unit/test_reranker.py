@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import os
 import shutil
+import threading
 from functools import reduce
 from itertools import chain
 from pathlib import Path
@@ -57,6 +59,12 @@ def rescore(run, system, output, *options):
     return output.read_text().splitlines()
 
 
+def read_table(run, source, lists="lists"):
+    """Return the lists of a run, which are in one block, as its system reads them."""
+    (block,) = find_reranker(best(run)).blocks([run / lists], source)
+    return block.table
+
+
 @pytest.mark.parametrize(
     ("features", "how"),
     [
@@ -100,11 +108,51 @@ def test_the_same_translations_with_everything(run, bundle, tmp_path):
     assert lines != first
 
 
+@pytest.mark.parametrize("size", [1, 13, 20])
+def test_lists_in_blocks(run, tmp_path, monkeypatch, size):
+    """The same bytes, whichever sentences are read together and wherever their lines are."""
+    lines, source = lines_of(run), ["--source", run / "s.de"]
+    for number, kind in enumerate(([], ["--k-best", "3"])):
+        expected = rescore(run, best(run), tmp_path / str(number), *source, *kind)
+        # as in the run: the files have all sentences; of one file, in another order
+        by_sentence = sorted(lines, key=lambda line: int(line.split()[0]))
+        turned = by_sentence[40:] + by_sentence[:40]
+        for name, content in (("sorted", by_sentence), ("turned", turned)):
+            (tmp_path / name).write_text("".join(content))
+        with monkeypatch.context() as patch:
+            patch.setattr("itersel.lists.blocks.TRANSLATIONS", size)
+            for lists in (run / "lists", tmp_path / "sorted", tmp_path / "turned"):
+                found = rescore(run, best(run), tmp_path / "out", *source, *kind, "--nbest", lists)
+                assert found == expected
+
+
+def test_blocks_are_small(run, monkeypatch):
+    """A block begins with a new sentence once there are enough translations."""
+    monkeypatch.setattr("itersel.lists.blocks.TRANSLATIONS", 20)
+    source = (run / "s.de").read_text().splitlines()
+    blocks = list(find_reranker(best(run)).blocks([run / "lists"], source))
+    sizes = [block.table.sentence_count for block in blocks]
+    assert sum(sizes) == len(source)
+    assert len(sizes) > 3
+    assert max(sizes) <= 4
+
+
+def test_lists_from_a_pipe(run, tmp_path):
+    """It can be read only once."""
+    pipe, lines = tmp_path / "pipe", lines_of(run)
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=["".join(lines)])
+    writer.start()
+    source = ["--source", run / "s.de"]
+    found = rescore(run, best(run), tmp_path / "out", *source, "--nbest", pipe)
+    writer.join()
+    assert found == of_run(run)
+
+
 def test_everything_matters(run):
     """All features are there, and with another source, others are."""
     source = (run / "s.de").read_text().splitlines()
-    system, lists = find_reranker(best(run)), [run / "lists"]
-    table, other = (system.read(lists, lines).table for lines in (source, source[::-1]))
+    table, other = (read_table(run, lines) for lines in (source, source[::-1]))
     changed = {
         name
         for name, one, two in zip(table.dense_names, table.dense.T, other.dense.T, strict=True)
@@ -117,7 +165,7 @@ def test_everything_matters(run):
 
 
 def test_sparse_features_that_lists_have_already(run, other, tmp_path, refused):
-    table = find_reranker(best(run)).read([run / "lists"], (run / "s.de").read_text().splitlines()).table
+    table = read_table(run, (run / "s.de").read_text().splitlines())
     name = next(name for name in table.feature_name.to_list() if name != "w_x" and " " not in name)
     refused(other(lambda line: line.replace("w_x=", f"{name}=1 w_x=")), tmp_path / "other.nbest", f"'{name}'")
 
