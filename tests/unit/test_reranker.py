@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import shutil
 import threading
 from functools import reduce
@@ -14,6 +15,7 @@ import pytest
 from tests.damage import reseal_array, reseal_header
 from tests.refusals import input_error
 from tests.rerankers import ALL_TEXT, LANGUAGES, as_json, make_reranker, write_text
+from tests.steps import settings
 from tests.systems import itersel as command
 
 import itersel
@@ -279,6 +281,41 @@ def test_a_feature_without_a_weight_may_be_missing(plain, tmp_path):
     assert len(itersel.load_system(best(copied)).rerank(None, [path])) == 9
 
 
+@pytest.mark.parametrize("features", ["dense", "all"])
+def test_lists_without_any_sparse_features(tmp_path, refused, features):
+    """They were made by another decoder, or written without them; one of them may be missing."""
+    make_reranker(tmp_path, features, **LANGUAGES, templates=["Ngram1"])
+    path, source = tmp_path / "other.nbest", ["--source", tmp_path / "s.de"]
+    arguments = ["rescore", "--system", best(tmp_path), *source, "--nbest", path]
+    lines = lines_of(tmp_path)
+    path.write_text("".join(line.replace(" w_x=", " w_y=") for line in lines))
+    command(*arguments, "--output", tmp_path / "out")
+
+    path.write_text("".join(re.sub(" w_x=[0-9]+", "", line) for line in lines))
+    if features == "all":
+        refused(arguments, f"{path}:", "'w_x'")
+    else:
+        command(*arguments, "--output", tmp_path / "out")
+
+
+def test_only_the_models_that_are_needed(tmp_path):
+    """In a run, all are files; of the others, nothing is read, and a bundle has nothing."""
+    how = {**LANGUAGES, "dense": ["language-model"]}
+    system = make_reranker(tmp_path, **how)
+    source = ["--source", tmp_path / "s.de"]
+    for name in ("forward.h5", "reverse.h5", "all/lexicon.h5"):
+        (tmp_path / name).write_bytes(b"x")
+    assert rescore(tmp_path, system, tmp_path / "out", *source) == of_run(tmp_path)
+    command("bundle", system, tmp_path / "small")
+    assert rescore(tmp_path, tmp_path / "small", tmp_path / "out", *source) == of_run(tmp_path)
+    content = (tmp_path / "small").read_bytes()
+    assert b"model/" in content
+    assert not any(part in content for part in (b"forward/", b"lexicon/"))
+    shards = ["--folder", tmp_path / "cut", "--number", 0, "--output", tmp_path / "0.h5"]
+    models = ["--aligner", tmp_path / "forward.h5", tmp_path / "reverse.h5", "--models", tmp_path / "all"]
+    command("step", "lists", *shards, *models, *settings(**how))
+
+
 def test_sources_that_do_not_fit(run, tmp_path, refused):
     arguments = ["rescore", "--system", best(run), "--nbest", run / "lists"]
     refused(arguments, f"{best(run)}:", "--source")
@@ -323,7 +360,13 @@ def changed(**values):
         changed(features="some"),
         changed(trained_with="LM"),
         changed(aligners=None),
+        changed(aligners=[]),
+        lambda content: changed(aligners=content["aligners"][:1])(content),
+        lambda content: changed(aligners=content["aligners"] * 2)(content),
         changed(models=3),
+        changed(models=None),
+        changed(models="forward.h5"),
+        lambda content: changed(lists=content["lists"] | {"minimum_count": 2})(content),
         changed(kind="other"),
         changed(lists={}),
         lambda content: changed(lists=content["lists"] | {"dense": ["x"]})(content),
@@ -338,6 +381,17 @@ def test_damaged_resources(run, tmp_path, refused, change):
     path = best(copied) / "resources.json"
     path.write_text(json.dumps(change(json.loads(path.read_text()))))
     refused(["rescore", "--system", path.parent, "--nbest", run / "lists"], f"{path}:")
+    refused(["bundle", path.parent, tmp_path / "out"], f"{path}:")
+
+
+@pytest.mark.parametrize("name", ["language", "source_language"])
+def test_words_as_they_are_on_one_side(run, tmp_path, name):
+    """That is no damage."""
+    copied = shutil.copytree(run, tmp_path / "run")
+    path = best(copied) / "resources.json"
+    content = json.loads(path.read_text())
+    path.write_text(json.dumps(content | {"lists": content["lists"] | {name: None}}))
+    assert len(rescore(run, path.parent, tmp_path / "out", "--source", run / "s.de")) == 9
 
 
 @pytest.mark.parametrize("missing", ["forward.h5", "reverse.h5", "all/lm.bin", "all/lexicon.h5"])
@@ -388,7 +442,7 @@ def test_other_text_than_the_run_had(run, tmp_path):
     """Words that no model knows, an empty source, and lists of one translation."""
     source, lists = write_text(tmp_path, 3, seed=8)
     (tmp_path / "one").write_text(
-        "0 ||| Unbekannt zzz ||| LM= 1 TM= 0 0 ||| 0\n1 |||  ||| LM= 1 TM= 0 0 ||| 0\n"
+        "0 ||| Unbekannt zzz ||| LM= 1 TM= 0 0 w_y=1 ||| 0\n1 |||  ||| LM= 1 TM= 0 0 ||| 0\n"
     )
     loaded = itersel.load_system(best(run))
     assert len(loaded.rerank(source.read_text().splitlines(), [lists])) == 3

@@ -12,9 +12,10 @@ from tests.systems import itersel
 
 from itersel.config.reading import read_config
 from itersel.errors import InputError
-from itersel.lists.files import read_list_table
+from itersel.lists.files import FORMAT, read_list_table
 from itersel.rerank.lexicon import read_lexicon
 from itersel.storage.files import read_lines, write_lines
+from itersel.storage.hdf5 import header_of
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 
 SOURCE = ["das haus", "ein haus", "das kleine haus", "ein kleines haus ist klein"]
@@ -131,6 +132,8 @@ def test_rare_features_are_left_out(made, tmp_path):
         names.append(set(read_list_table(output).feature_name.to_list()))
     assert names[0] > names[1] == names[2] == {"Ngram1:7"}
     assert names[3] == set()
+    recorded = [json.loads(header_of(tmp_path / f"{n}.h5", FORMAT).attributes["settings"]) for n in (1, 3)]
+    assert [one.get("minimum_count") for one in recorded] == [None, 3]
 
 
 def test_further_text_without_that_of_train(made, tmp_path):

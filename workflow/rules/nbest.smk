@@ -45,9 +45,9 @@ rule take_first_entries:
         **SIZES.request(1000, 120),
     params:
         lists=LIST_TEXTS.given_lists,
-        code=step_digest("rescore"),
+        code=step_digest("step first-entries"),
     shell:
-        "itersel rescore --first --nbest {params.lists:q} --output {output:q} &> {log:q}"
+        "itersel step first-entries --nbest {params.lists:q} --output {output:q} &> {log:q}"
 
 
 rule shard_lists:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from itersel.config.data import Data
 from itersel.config.options import check_section, documented, option, option_of, paths
@@ -17,10 +18,24 @@ from itersel.config.tasks import MOST_FOLDS
 from itersel.lm.order import MAX_ORDER
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 
-# Groups and templates that need word alignment, a lexicon, or a language model.
+# Groups and templates that need models of word alignment, a lexicon, or a language model.
 LINKED = {"coverage", "Lex", "Del", "Ins", "Phrase"}
 LEXICAL = {"lexical", "unknown"}
 MODELLED = {"language-model"}
+
+
+class NeededModels(NamedTuple):
+    """Which models features of text need."""
+
+    aligners: bool
+    lexicon: bool
+    language_model: bool
+
+
+def needed_models(groups: Collection[str], templates: Collection[str]) -> NeededModels:
+    """Return which models these groups and templates need."""
+    wanted = {*groups, *templates}
+    return NeededModels(*(not needing.isdisjoint(wanted) for needing in (LINKED, LEXICAL, MODELLED)))
 
 
 @dataclass(frozen=True)
@@ -69,7 +84,7 @@ class TextFeatures:
 
 def need_models(groups: Collection[str], templates: Collection[str]) -> bool:
     """Return whether any of these groups and templates needs a model."""
-    return not (LINKED | LEXICAL | MODELLED).isdisjoint((*groups, *templates))
+    return any(needed_models(groups, templates))
 
 
 @documented

@@ -106,10 +106,7 @@ class _Form(NamedTuple):
 
 
 def _read(
-    lines: Iterable[Line],
-    places: Callable[[Int64s], Int64s],
-    extra: Mapping[str, Numbers],
-    form: _Form,
+    lines: Iterable[Line], places: Callable[[Int64s], Int64s], extra: Mapping[str, Numbers], form: _Form
 ) -> ReadLists:
     """Read lines; `places` returns the positions of sentences, given their numbers."""
     parser = LineParser()
@@ -133,8 +130,8 @@ def _read(
     table = _split_features(rank[row], feature, value, translations, names, form.dense(names, parser.sizes))
     table = table._replace(offset=offsets_of(np.bincount(place)), text=found.text.take(order))
 
-    lines = [found.line[i] for i in order.tolist()] if form.has_lines else []
-    return ReadLists(table, order, lines, names, parser.sizes, found.score[order])
+    kept = [found.line[i] for i in order.tolist()] if form.has_lines else []
+    return ReadLists(table, order, kept, names, parser.sizes, found.score[order])
 
 
 class _Collected(NamedTuple):

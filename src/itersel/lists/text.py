@@ -18,10 +18,7 @@ FeatureAdder = Callable[[ListTable, Sequence[str], Float64s], ListTable]
 
 
 def read_cleaned(
-    paths: Sequence[FilePath],
-    preparation: Preparation,
-    dense: DenseChooser,
-    ids: Int64s | None = None,
+    paths: Sequence[FilePath], preparation: Preparation, dense: DenseChooser, ids: Int64s | None = None
 ) -> ReadLists:
     """Read lists with cleaned text; see `read_lists`."""
     return read_lists(paths, ids=ids, dense=dense, words=_cleaner(preparation))

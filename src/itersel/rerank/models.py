@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from itersel.align.sampler import TrainedModel, read_model
+from itersel.config.text_features import NeededModels
 from itersel.errors import FilePath, InputError
 from itersel.lm.binary import LanguageModel, load_model
 from itersel.rerank.lexicon import Lexicon, read_lexicon
@@ -37,10 +38,13 @@ def read_aligners(paths: Collection[FilePath]) -> tuple[TrainedModel, TrainedMod
     return found["forward"], found["reverse"]
 
 
-def read_text_models(aligners: Collection[FilePath], folder: FilePath | None) -> TextModels:
-    """Read the models that are given: those of word alignment, and a folder of the others."""
+def read_text_models(
+    aligners: Collection[FilePath], folder: FilePath | None, needed: NeededModels
+) -> TextModels:
+    """Read the models that are given and needed: those of word alignment, and in a folder the others."""
+    has_lexicon, has_model = (folder is not None and one for one in needed[1:])
     return TextModels(
-        read_aligners(aligners) if aligners else None,
-        None if folder is None else read_lexicon(Path(folder, LEXICON)),
-        None if folder is None else load_model(Path(folder, LANGUAGE_MODEL)),
+        read_aligners(aligners) if aligners and needed.aligners else None,
+        read_lexicon(Path(folder or "", LEXICON)) if has_lexicon else None,
+        load_model(Path(folder or "", LANGUAGE_MODEL)) if has_model else None,
     )

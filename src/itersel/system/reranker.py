@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from itersel.corpus.prepare import Preparation
@@ -18,6 +19,7 @@ from itersel.rerank.models import TextModels, read_text_models
 from itersel.rerank.preparation import preparation_of
 from itersel.results import WEIGHTS
 from itersel.system.resources import RerankerResources, RerankingSettings
+from itersel.vectors.feature_names import TEXT_FEATURES, text_prefix
 from itersel.vectors.weights import Weights, find_named, read_itersel_weights
 
 
@@ -62,6 +64,7 @@ class Reranker:
         found = ListBlocks(lists)
         self._check_names(found.names, lists[0])
         dense = dense_features(found.names, found.sizes, settings.dense, lists[0])
+        self._check_sparse(found.names, dense, lists[0])
         if sources is not None and len(sources) != (count := found.sentence_count):
             raise InputError(f"has {len(sources)} lines for the lists of {count} sentences", source_path)
 
@@ -95,6 +98,23 @@ class Reranker:
                 why = "which the system was trained with; use lists of the same decoder"
                 raise InputError(f"has no feature '{name}', {why}", path)
 
+    def _check_sparse(self, names: Sequence[str], dense: Sequence[str], path: FilePath) -> None:
+        """Raise an InputError if lists have no sparse features, but the system was trained with some.
+
+        Any single one may be missing, as in a sentence without its word.
+        """
+        settings = self.settings
+        if settings.features == "dense" or not {*dense}.issuperset(names):
+            return
+
+        of_groups = chain.from_iterable(TEXT_FEATURES[group] for group in settings.lists.dense)
+        known = {*settings.trained_with, *of_groups}
+        of_text = tuple(map(text_prefix, settings.lists.templates))
+        for name, weight in zip(self.weights.name.to_list(), self.weights.value.tolist(), strict=True):
+            if weight and name not in known and not name.startswith(of_text):
+                why = f"but the system was trained with some, such as '{name}'; use lists of the same decoder"
+                raise InputError(f"has no sparse features, {why}", path)
+
     def best_texts(
         self, lists: Sequence[FilePath], sources: Sequence[str] | None, source_path: FilePath = "source"
     ) -> list[str]:
@@ -108,5 +128,5 @@ def load_reranker(folder: FilePath, resources: RerankerResources) -> Reranker:
     return Reranker(
         resources.reranking(),
         read_itersel_weights(Path(folder, WEIGHTS)),
-        read_text_models(resources.aligners, resources.models),
+        read_text_models(resources.aligners, resources.models, resources.needed_models),
     )

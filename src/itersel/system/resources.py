@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from itersel.config.cutting import GivenListSettings
-from itersel.config.options import check_section
+from itersel.config.options import check_section, wrong
 from itersel.config.search import FeatureSettings, Grammar, Search
-from itersel.config.text_features import need_models
+from itersel.config.text_features import NeededModels, needed_models
 from itersel.corpus.tokenization import check_pattern
 from itersel.errors import FilePath, InputError
 from itersel.results import RESOURCES
@@ -74,6 +74,10 @@ class RerankingSettings:
             check_section(section)
         for pattern in self.lists.protected:
             check_pattern(pattern)
+        if self.lists.minimum_count > 1:
+            # lists are read in blocks, so features could not be counted
+            why = f"is {self.lists.minimum_count}; only train leaves out features"
+            raise wrong("lists.minimum_count", why)
 
     @property
     def adds_features(self) -> bool:
@@ -81,9 +85,9 @@ class RerankingSettings:
         return bool(self.lists.dense or self.lists.templates)
 
     @property
-    def needs_models(self) -> bool:
-        """Whether any of them needs a model."""
-        return need_models(self.lists.dense, self.lists.templates)
+    def needed_models(self) -> NeededModels:
+        """Which models they need."""
+        return needed_models(self.lists.dense, self.lists.templates)
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,15 @@ class RerankerResources(RerankingSettings):
 
     aligners: tuple[str, ...]  # models of both directions, or none
     models: str | None  # folder of the other models
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        needed = self.needed_models
+        if needed.aligners and len(self.aligners) != 2:
+            why = f"names {len(self.aligners)} models; features of text need those of both directions"
+            raise wrong("aligners", why)
+        if (needed.lexicon or needed.language_model) and self.models is None:
+            raise wrong("models", "is missing; features of text need them")
 
     def reranking(self) -> RerankingSettings:
         """Return the settings without the files."""

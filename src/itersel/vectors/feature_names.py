@@ -85,3 +85,8 @@ TEXT_FEATURES = {
     "agreement": ("TextAgreementBleu", "TextAgreementChrf"),
 }
 TEXT_TEMPLATES = ("Ngram1", "Ngram2", "Ngram3", "Lex", "Del", "Ins", "Phrase")
+
+
+def text_prefix(template: str) -> str:
+    """Return what the names of the features of a template of text begin with."""
+    return f"{template}:"
