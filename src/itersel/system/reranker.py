@@ -19,7 +19,7 @@ from itersel.rerank.models import TextModels, read_text_models
 from itersel.rerank.preparation import preparation_of
 from itersel.results import WEIGHTS
 from itersel.system.resources import RerankerResources, RerankingSettings
-from itersel.vectors.feature_names import TEXT_FEATURES, text_prefix
+from itersel.vectors.feature_names import TEXT_FEATURES, own_model_features, text_prefix
 from itersel.vectors.weights import Weights, find_named, read_itersel_weights
 
 
@@ -108,7 +108,8 @@ class Reranker:
             return
 
         of_groups = chain.from_iterable(TEXT_FEATURES[group] for group in settings.lists.dense)
-        known = {*settings.trained_with, *of_groups}
+        of_models = chain.from_iterable(map(own_model_features, settings.lists.language_models))
+        known = {*settings.trained_with, *of_groups, *of_models}
         of_text = tuple(map(text_prefix, settings.lists.templates))
         for name, weight in zip(self.weights.name.to_list(), self.weights.value.tolist(), strict=True):
             if weight and name not in known and not name.startswith(of_text):
@@ -128,5 +129,7 @@ def load_reranker(folder: FilePath, resources: RerankerResources) -> Reranker:
     return Reranker(
         resources.reranking(),
         read_itersel_weights(Path(folder, WEIGHTS)),
-        read_text_models(resources.aligners, resources.models, resources.needed_models),
+        read_text_models(
+            resources.aligners, resources.models, resources.needed_models, resources.language_models
+        ),
     )

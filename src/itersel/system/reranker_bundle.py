@@ -5,7 +5,6 @@ Only the models that the system needs are in it.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 
 from itersel import __version__
@@ -31,58 +30,66 @@ _PARTS = {
     "model": binary.FORMAT,
 }
 FORMAT = FileFormat(RERANKER, version_of(_LAYOUT, _PARTS), ("itersel bundle",), declarations(_PARTS))
+# A bundle without models.
+_WEIGHTS = replace(FORMAT, arrays=declarations({"weights": weight_file.FORMAT}))
 
 
-def _format_of(parts: Collection[str]) -> FileFormat:
-    """Return the format of a bundle with only these parts."""
-    arrays = FORMAT.arrays.items()
-    return replace(FORMAT, arrays={name: array for name, array in arrays if name.split("/")[0] in parts})
+def _format_of(settings: RerankingSettings) -> FileFormat:
+    """Return the format of a bundle with the models that a system needs."""
+    needed = settings.needed_models
+    has_parts = {"forward": needed.aligners, "reverse": needed.aligners}
+    has_parts |= {"lexicon": needed.lexicon, "model": needed.language_model}
+    parts = {name: part for name, part in _PARTS.items() if has_parts.get(name, True)}
+    own = dict.fromkeys(map(_own, range(len(settings.lists.language_models))), binary.FORMAT)
+    return replace(FORMAT, arrays=declarations(parts | own))
+
+
+def _own(number: int) -> str:
+    """Return the name of the part with one of the user's language models."""
+    return f"own-{number}"
 
 
 def write_reranker_bundle(path: FilePath, system: Reranker) -> None:
     """Write a system to one file, atomically."""
     parts = {"weights": weight_file.weight_arrays(system.weights)}
     attributes = {"itersel": __version__, "settings": as_content(system.settings)}
-    models, needed = system.models, system.settings.needed_models
+    models = system.models
 
-    # the features could not be computed otherwise
-    if needed.aligners:
-        assert models.aligners is not None
+    if models.aligners is not None:
         for name, aligner in zip(("forward", "reverse"), models.aligners, strict=True):
             parts[name] = sampler.model_arrays(aligner)
-    if needed.lexicon:
-        assert models.lexicon is not None
+    if models.lexicon is not None:
         parts["lexicon"] = lexicon.lexicon_arrays(models.lexicon)
-    if needed.language_model:
-        assert models.language_model is not None
+    if models.language_model is not None:
         parts["model"] = binary.model_arrays(models.language_model)
         attributes["model"] = dict(models.language_model.attributes)
-    write_arrays(path, _format_of(parts), joined(parts), attributes)
+    for number, model in enumerate(models.own):
+        parts[_own(number)] = binary.model_arrays(model)
+        attributes[_own(number)] = dict(model.attributes)
+    write_arrays(path, _format_of(system.settings), joined(parts), attributes)
 
 
 def read_reranker_bundle(path: FilePath) -> Reranker:
     """Map a bundle, and check that features can be computed with its content."""
-    arrays, attributes = map_arrays(path, _format_of(["weights"]))
+    _, attributes = map_arrays(path, _WEIGHTS)
     with checked(path, DAMAGED):
         settings = from_content(RerankingSettings, attributes["settings"])
+    arrays, _ = map_arrays(path, _format_of(settings))
     weights = weight_file.weights_of(part_of(arrays, "weights"), path)
 
-    needed = settings.needed_models
-    has_parts = {"forward": needed.aligners, "reverse": needed.aligners}
-    has_parts |= {"lexicon": needed.lexicon, "model": needed.language_model}
-    parts = [name for name, is_needed in has_parts.items() if is_needed]
-    if not parts:
-        return Reranker(settings, weights, TextModels())
-
-    arrays, _ = map_arrays(path, _format_of(parts))
-    aligners = words = model = None
-    if needed.aligners:
-        forward, reverse = (sampler.model_of(part_of(arrays, name), name) for name in ("forward", "reverse"))
-        aligners = forward, reverse
-    if needed.lexicon:
-        words = lexicon.lexicon_of(part_of(arrays, "lexicon"))
-    if needed.language_model:
+    def model(part: str) -> binary.LanguageModel:
         with checked(path, DAMAGED):
-            model_attributes = {**attributes["model"]}
-        model = binary.model_of(part_of(arrays, "model"), model_attributes, path)
-    return Reranker(settings, weights, TextModels(aligners, words, model))
+            own = {**attributes[part]}
+        return binary.model_of(part_of(arrays, part), own, path)
+
+    needed, aligners = settings.needed_models, None
+    if needed.aligners:
+        both = (sampler.model_of(part_of(arrays, name), name) for name in ("forward", "reverse"))
+        aligners = next(both), next(both)
+    models = TextModels(
+        aligners,
+        lexicon.lexicon_of(part_of(arrays, "lexicon")) if needed.lexicon else None,
+        model("model") if needed.language_model else None,
+        tuple(model(_own(number)) for number in range(len(settings.lists.language_models))),
+    )
+    return Reranker(settings, weights, models)

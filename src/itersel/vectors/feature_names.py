@@ -87,6 +87,11 @@ TEXT_FEATURES = {
 TEXT_TEMPLATES = ("Ngram1", "Ngram2", "Ngram3", "Lex", "Del", "Ins", "Phrase")
 
 
+def own_model_features(name: str) -> tuple[str, str]:
+    """Return the dense features of a language model of the user's, given its name."""
+    return f"TextModel_{name}", f"TextModelUnknown_{name}"
+
+
 def text_prefix(template: str) -> str:
     """Return what the names of the features of a template of text begin with."""
     return f"{template}:"
