@@ -18,6 +18,7 @@ from itersel.rerank.lexicon import read_lexicon
 from itersel.storage.files import read_lines, write_lines
 from itersel.storage.hdf5 import header_of
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+from itersel.vectors.weights import read_itersel_weights
 
 SOURCE = ["das haus", "ein haus", "das kleine haus", "ein kleines haus ist klein"]
 TARGET = ["the house", "a house", "the small house", "a small house is small"]
@@ -222,6 +223,43 @@ def test_pairs_that_models_cannot_use(made, tmp_path, wrong):
         itersel("align", *sides, "--direction", direction, "--output", output)
     models = ["step", "text-models", "--words", str(tmp_path / "words"), "--alignment", *links]
     itersel(*models, *settings(order=1), "--output", str(tmp_path / "models"))
+
+
+@pytest.fixture(scope="module")
+def by_templates(made, tmp_path_factory):
+    """Return shards of all lists with the features of one template, and of several."""
+    folder = tmp_path_factory.mktemp("templates")
+    whole = cut_whole(made, folder / "whole")
+    for name, templates in (("one", ["Ngram1"]), ("several", ["Ngram2", "Ngram1", "Lex"])):
+        itersel(*lists_step(made, folder / f"{name}.h5", {"templates": templates}), *whole)
+        (folder / name).write_text(f"{folder}/{name}.h5\n")
+    return folder
+
+
+LEARNERS = [{"name": "adagrad"}, {"name": "mira"}, {"name": "pro"}, {"name": "kbest-mira"}]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: learner["name"])
+def test_templates_that_are_left_out(by_templates, tmp_path, learner):
+    """Learning from some features of lists is as if they had no others, down to the bytes."""
+    for name, left_out in (("one", []), ("several", ["Lex", "Ngram2"])):
+        how, output = {"left_out_templates": left_out}, ["--output", tmp_path / name]
+        if learner["name"] in ("pro", "kbest-mira"):
+            itersel("step", "tune", "--lists", by_templates / name, *settings(tuner=learner, **how), *output)
+        else:
+            shard = by_templates / f"{name}.h5"
+            itersel("train", "--shard", shard, *settings(learner=learner, **how), *output)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "several").read_bytes()
+    names = read_itersel_weights(tmp_path / "one").to_dict()
+    assert any(name.startswith("Ngram1:") for name in names)
+
+
+def test_without_any_sparse_features(by_templates, tmp_path, refused):
+    """A tuner that searches needs lists without sparse features; all templates may be left out."""
+    tune = ["step", "tune", "--lists", by_templates / "several", "--output", tmp_path / "weights.h5"]
+    for left_out in ([], ["Ngram1", "Lex"]):
+        refused([*tune, *settings(tuner={"name": "mert"}, left_out_templates=left_out)], "features: dense")
+    itersel(*tune, *settings(tuner={"name": "mert"}, left_out_templates=["Ngram1", "Lex", "Ngram2"]))
 
 
 @pytest.mark.parametrize(

@@ -115,8 +115,11 @@ def _check_experiment(config: Config, name: str) -> None:
     experiment, key = config.experiments[name], f"experiments.{name}"
     learner, tuner = experiment.learner, experiment.held_out.tuner
 
-    if experiment.templates:
-        raise wrong(f"{key}.templates", NO_EFFECT)
+    for template in experiment.templates:
+        if template not in config.text_features.templates:
+            raise wrong(f"{key}.templates", f": '{template}' is not in text_features.templates; add it there")
+    if experiment.templates and experiment.features == "dense":
+        raise wrong(f"{key}.templates", "has no effect with features: dense; remove one of them")
     if experiment.k_best is not None and isinstance(learner, Batch):
         raise wrong(f"{key}.k_best", "has no effect: a batch tuner reads whole lists; remove it")
     if experiment.tasks.language_model_folds not in (None, 1):

@@ -135,10 +135,11 @@ class ListTexts:
 
     def reranker_settings(self, wildcards: Any) -> str:
         """Return the `RerankerSettings` of an experiment."""
-        settings, features = self._list_settings(), self._config.experiments[wildcards.experiment].features
-        if features == "dense":
-            # others would be computed, and then left out
-            settings = replace(settings, templates=())
+        experiment = self._config.experiments[wildcards.experiment]
+        features, text = experiment.features, self._config.text_features
+        # others would be computed, and then left out, or have no weight
+        used = text.templates_of(features, experiment.templates)
+        settings = replace(self._list_settings(), templates=used)
         return as_json(
             RerankerSettings(features=features, dense_names=self._config.data.dense, lists=settings)
         )

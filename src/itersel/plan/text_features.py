@@ -74,7 +74,7 @@ class TextFeatureModels:
 
     def _needs_models(self, wildcards: Any) -> bool:
         text, experiment = self._config.text_features, self._config.experiments[wildcards.experiment]
-        return need_models(text.dense, text.templates if experiment.features == "all" else ())
+        return need_models(text.dense, text.templates_of(experiment.features, experiment.templates))
 
     def own_models(self, wildcards: Any) -> list[str]:
         """Return the user's own language models, compiled."""

@@ -137,19 +137,7 @@ def frequent(rows: SparseRows, sentence: Int64s, minimum: int) -> SparseRows:
     is_new[1:] = (np.diff(feature) != 0) | (np.diff(place) != 0)
     count = np.bincount(feature[is_new], minlength=rows.key.shape[0])
 
-    kept = np.flatnonzero(count >= minimum)
-    number = np.full(count.shape[0], -1, np.int32)
-    number[kept] = np.arange(kept.shape[0])
-    is_kept = number[rows.feature] >= 0
-    sizes = np.add.reduceat(np.append(is_kept, False).astype(np.int64), rows.offset[:-1])
-    sizes[np.diff(rows.offset) == 0] = 0
-    return SparseRows(
-        number[rows.feature[is_kept]],
-        rows.value[is_kept],
-        offsets_of(sizes),
-        rows.key[kept],
-        rows.name.take(kept),
-    )
+    return rows.only(count >= minimum)
 
 
 def no_links(words: ListWords) -> Links:

@@ -1,6 +1,7 @@
 """Names of features: dense ones, and templates of sparse ones with those that installed packages add."""
 
 import re
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from itersel.code.plugins import Extensible
@@ -85,6 +86,25 @@ TEXT_FEATURES = {
     "agreement": ("TextAgreementBleu", "TextAgreementChrf"),
 }
 TEXT_TEMPLATES = ("Ngram1", "Ngram2", "Ngram3", "Lex", "Del", "Ins", "Phrase")
+
+
+class _AllTemplates(Collection[str]):
+    """The templates of grammars, and those of text; some names are of both."""
+
+    def __contains__(self, name: object) -> bool:
+        return name in TEXT_TEMPLATES or name in TEMPLATES
+
+    def __iter__(self) -> Iterator[str]:
+        yield from dict.fromkeys((*TEMPLATES, *TEXT_TEMPLATES))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __str__(self) -> str:
+        return ", ".join(self)
+
+
+ALL_TEMPLATES = _AllTemplates()
 
 
 def own_model_features(name: str) -> tuple[str, str]:

@@ -45,13 +45,18 @@ def find_groups(key: UInt64s, name: StringTable) -> Int8s:
     groups = feature_groups()
     group = np.full(key.shape[0], groups.index(OTHER), np.int8)
     group[np.isin(key, feature_keys(string_table(DENSE_FEATURES)))] = groups.index(DENSE)
-    begin, length = name.offset[:-1], np.diff(name.offset)
     for template, prefix in TEMPLATES.items():
-        found = np.flatnonzero(length >= len(prefix))
-        for place, letter in enumerate(prefix.encode()):
-            found = found[name.data[begin[found] + place] == letter]
-        group[found] = groups.index(template)
+        group[names_with(prefix, name)] = groups.index(template)
     return group
+
+
+def names_with(prefix: str, name: StringTable) -> Int64s:
+    """Return the rows of the names that begin with a prefix, ascending."""
+    begin, letters = name.offset[:-1], prefix.encode()
+    found = np.flatnonzero(np.diff(name.offset) >= len(letters))
+    for place, letter in enumerate(letters):
+        found = found[name.data[begin[found] + place] == letter]
+    return found
 
 
 def unique_features(keys: UInt64s, names: StringTable) -> tuple[UInt64s, StringTable]:
