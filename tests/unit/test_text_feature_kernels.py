@@ -17,14 +17,15 @@ from itersel.rerank.dense import Known, model_scores, own_model_scores
 from itersel.rerank.lexicon import LexicalTable, count_lexicon
 from itersel.rerank.link_kernels import grow_diag_final_and
 from itersel.rerank.links import Links
-from itersel.rerank.sparse import text_rows
+from itersel.rerank.sparse import shape_of, shapes_of, text_rows
 from itersel.rerank.text_kernels import changed_copies, repeated_bigrams, words_without_links
 from itersel.rerank.words import NULL, ListWords
 from itersel.storage.files import write_lines
 from itersel.storage.ragged import offsets_of
 from itersel.vectors.feature_names import TEXT_TEMPLATES
 
-SOURCE, TARGET = ["das", "haus", "ist", "klein"], ["the", "house", "is", "small", "a_b"]
+SOURCE = ["das", "Haus", "ist", "KLEIN", "2.0", "iX"]
+TARGET = ["the", "House", "is", "SMALL", "a_b", "1,000"]
 
 
 class Lists:
@@ -180,6 +181,27 @@ def test_sparse_features(seed, templates):
         for a, b in pairwise(rows.offset.tolist())
     ]
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "shape"),
+    [
+        *(("", ""), ("the", "a"), ("The", "Aa"), ("NATO", "A"), ("iPhone", "aAa"), ("McDonald's", "AaAa-a")),
+        *(
+            ("1,000.5", "0-0-0"),
+            ("...", "-"),
+            ("A4", "A0"),
+            ("ß", "a"),
+            ("Ö", "A"),
+            ("中文", "a"),
+            ("٣", "0"),
+        ),
+    ],
+)
+def test_shapes(word, shape):
+    """Letters without case count as lower case."""
+    assert shape_of(word) == naive.shape(word) == shape
+    assert shapes_of(["x", word, word]).number.tolist()[1:] == [int(shape != "a")] * 2
 
 
 def test_features_with_the_same_name_are_one():

@@ -74,7 +74,7 @@ class GivenListFeatures(FeatureSettings):
     left_out_templates: tuple[str, ...] = option(
         "With features: all, templates of text_features that are not used.",
         (),
-        choices=TEXT_TEMPLATES,
+        choices=tuple(TEXT_TEMPLATES),
         recorded_otherwise=True,
     )
 

@@ -21,7 +21,7 @@ from itersel.storage.files import without_compression
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 
 # Groups and templates that need models of word alignment, a lexicon, or a language model.
-LINKED = {"coverage", "Lex", "Del", "Ins", "Phrase"}
+LINKED = {"coverage", "Lex", "Del", "Ins", "Phrase", "LexShape"}
 LEXICAL = {"lexical", "unknown"}
 MODELLED = {"language-model"}
 # Ends of names that tell what a file of a language model is.
@@ -53,7 +53,9 @@ class TextFeatures:
         choices=tuple(TEXT_FEATURES),
     )
     templates: tuple[str, ...] = option(
-        "data.kind: lists: templates of sparse features to add; empty: none.", (), choices=TEXT_TEMPLATES
+        "data.kind: lists: templates of sparse features to add; empty: none.",
+        (),
+        choices=tuple(TEXT_TEMPLATES),
     )
     minimum_count: int = option(
         "In train, sparse features must tell translations apart in this many sentences of their shard.",

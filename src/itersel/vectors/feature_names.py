@@ -85,7 +85,17 @@ TEXT_FEATURES = {
     "unknown": ("TextUnknownWords", "TextUnknownCharacters"),
     "agreement": ("TextAgreementBleu", "TextAgreementChrf"),
 }
-TEXT_TEMPLATES = ("Ngram1", "Ngram2", "Ngram3", "Lex", "Del", "Ins", "Phrase")
+# The templates with what they are; docs/text-features.md has the same words.
+TEXT_TEMPLATES = {
+    "Ngram1": "words of the translation",
+    "Ngram2": "bigrams of the translation, also with its edges",
+    "Ngram3": "trigrams of the translation, also with its edges",
+    "Lex": "pairs of linked words",
+    "Del": "source words without links",
+    "Ins": "words of the translation without links",
+    "Phrase": "pairs of phrases of up to two words that are linked only to each other, except pairs of words",
+    "LexShape": "shapes of linked words: runs of capitals (A), other letters (a), digits (0), others (-)",
+}
 
 
 class _AllTemplates(Collection[str]):
