@@ -45,6 +45,14 @@ def lists(settings=None, **keys):
     return experiment(**(settings or {})) | {"data": LISTS | keys}
 
 
+def with_text(**experiments):
+    """Return a config with lists that get features of their text, with these experiments."""
+    text = LISTED | {"source": "s"}
+    data = LISTS | dict.fromkeys(("train", "dev", "devtest", "test"), text)
+    features = {"dense": ["length"], "templates": ["Ngram1", "Ngram2"]}
+    return {"data": data, "text_features": features, "experiments": experiments}
+
+
 def train(**keys):
     return files(train=keys)
 
@@ -386,7 +394,12 @@ INCONSISTENT = [
     (lists() | {"report": {"derivations": 9}}, ("'report.derivations'", 'data.kind')),
     (lists({"tune_on": "dev", "learner": {"name": "pro"}, "k_best": 9}),
      "k_best'"),
-    (lists({"templates": ["R"]}), ("templates'", 'data.kind')),
+    (lists({"templates": ["R"]}), ("templates'", "'R'", "text_features.templates")),
+    (lists({"templates": ["Ngram1"]}), ("templates'", "'Ngram1'", "text_features.templates")),
+    (with_text(a={"templates": ["Ngram1"], "features": "dense"}), "experiments.a.templates"),
+    (with_text(a={"templates": ["Ngram3"]}), ("experiments.a.templates", "'Ngram3'")),
+    (with_text(a={"start_from": "b", "templates": ["Ngram2"]}, b={}), ("a.start_from", "Ngram1")),
+    (experiment(templates=["Ngram1"]), ("templates'", "'Ngram1'", "grammar.templates")),
     (lists({"tasks": {"language_model_folds": 2}}), ("language_model_folds'", 'data.kind')),
     (lists({"learner": {"name": "mira", "candidates": "forest"}}), "candidates'"),
     (lists({"learner": {"name": "forest-mert"}, "features": "dense"}),

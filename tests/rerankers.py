@@ -17,7 +17,12 @@ from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 from itersel.vectors.weights import make_weights, write_itersel_weights
 
 LANGUAGES = {"source_language": "de", "language": "en"}
-ALL_TEXT = {**LANGUAGES, "dense": list(TEXT_FEATURES), "templates": list(TEXT_TEMPLATES)}
+ALL_TEXT = {
+    **LANGUAGES,
+    "dense": list(TEXT_FEATURES),
+    "templates": list(TEXT_TEMPLATES),
+    "language_models": ["short", "long.er"],
+}
 # so that text changes whenever it is cleaned, and again
 CHANGED_BY_CLEANING = "&amp;amp;amp;lt;"
 SHARDS = 2
@@ -75,7 +80,11 @@ def make_reranker(
     corpus = list(zip(*sentences(60), strict=True))
     for name, lines in zip(("source", "target"), corpus, strict=False):
         write_lines(folder / f"{name}.gz", lines)
-    models = write_models(folder, how) if how.get("dense") or how.get("templates") else []
+    models: list[object] = []
+    if how.get("dense") or how.get("templates"):
+        models += write_models(folder, how)
+    if names := how.get("language_models"):
+        models += ["--language-model", *(write_model(folder, name) for name in names)]
 
     source, lists = write_text(folder, form=form)
     tokenized = [] if "language" in how else ["--tokenized"]
@@ -120,6 +129,15 @@ def write_models(folder: Path, how: dict[str, Any]) -> Sequence[object]:
     links = ["--alignment", folder / "forward.gz", folder / "reverse.gz"]
     itersel("step", "text-models", "--words", folder / "words", *links, "--output", folder / "all")
     return ["--aligner", *aligners, "--models", folder / "all"]
+
+
+def write_model(folder: Path, name: str) -> Path:
+    """Write a language model of the user's; returns its file."""
+    text, arpa, model = (folder / f"{name}.{suffix}" for suffix in ("txt", "arpa", "bin"))
+    write_lines(text, [line for _, line, _ in sentences(20, seed=len(name))])
+    itersel("lm", "estimate", "--order", len(name) % 3 + 1, "--input", text, "--output", arpa)
+    itersel("lm", "compile", "--input", arpa, "--output", model)
+    return model
 
 
 def decoded(folder: Path, features: str) -> list[str]:

@@ -287,7 +287,11 @@ TARGETS = {
         also=("shards/", "shards: "),
     ),
     "text-language-model": _target(
-        "models/lm.bin", f"{_FEATURES} forward.model reverse.model", also=("reranked",)
+        "models/lm.bin",
+        f"{_FEATURES} forward.model reverse.model",
+        f"{step('step lists', language_models=['own'])} --folder reranked --number 0 --language-model FILE"
+        " --output out.h5",
+        also=("reranked",),
     ),
     "words": _target(
         "words/source.gz words/target.gz",

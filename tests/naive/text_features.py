@@ -4,11 +4,18 @@ import math
 from collections import Counter
 from fractions import Fraction
 
+from tests.naive import lm
+
 
 def lexical_scores(source, translation, counts):
     """Return log10 p(translation | source) and the reverse; `counts` are of pairs, NULL is ''."""
     forward = _direction(translation, source, {(t, s): n for (s, t), n in counts.items()})
     return forward, _direction(source, translation, counts)
+
+
+def model_scores(words, model, order):
+    """Return log10 of the probability by a language model, and the words that it does not know."""
+    return lm.score_sentence(model, order, words), sum((word,) not in model for word in words)
 
 
 def _direction(words, others, counts):
@@ -93,10 +100,23 @@ def sparse_features(source, target, points, templates):
     for n in (2, 3):
         found.update(f"Ngram{n}:{'_'.join(gram)}" for gram in ngrams(edged, n).elements())
     found.update(f"Lex:{source[i]}_{target[j]}" for i, j in points)
+    found.update(f"LexShape:{shape(source[i])}_{shape(target[j])}" for i, j in points)
     found.update(f"Del:{word}" for i, word in enumerate(source) if all(one != i for one, _ in points))
     found.update(f"Ins:{word}" for j, word in enumerate(target) if all(one != j for _, one in points))
     found.update(f"Phrase:{name}" for name in _phrases(source, target, points))
     return Counter({name: n for name, n in found.items() if name.partition(":")[0] in templates})
+
+
+def shape(word):
+    """Return the shape of a word, of the classes of its characters."""
+    found = ""
+    for one in word:
+        kind = "0" if one.isdigit() else "-"
+        if one.isalpha():
+            kind = "A" if one.isupper() else "a"
+        if not found.endswith(kind):
+            found += kind
+    return found
 
 
 def _phrases(source, target, points):

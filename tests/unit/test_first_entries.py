@@ -25,7 +25,9 @@ def test_first_of_each_sentence(tmp_path):
     assert first_texts([tmp_path / "a", tmp_path / "b"]) == ["a", "b c", "d"]
     lists = ["--nbest", str(tmp_path / "a"), str(tmp_path / "b")]
     assert main(["rescore", "--first", *lists, "--output", str(tmp_path / "first.gz")]) == 0
-    assert read_lines(tmp_path / "first.gz") == ["a", "b c", "d"]
+    assert main(["step", "first-entries", *lists, "--output", str(tmp_path / "step.gz")]) == 0
+    for name in ("first.gz", "step.gz"):
+        assert read_lines(tmp_path / name) == ["a", "b c", "d"]
     with pytest.raises(InputError):
         first_texts([tmp_path / "b"])
 

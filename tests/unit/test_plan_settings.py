@@ -5,6 +5,7 @@ import shlex
 from dataclasses import replace
 
 import pytest
+from tests.configs import with_text
 from tests.plans import (
     EXPERIMENTS,
     FOLDER,
@@ -20,6 +21,8 @@ from tests.plans import (
 
 from itersel.cli.main import make_parser
 from itersel.config.cutting import CutSettings, GivenListCutSettings, GivenListSettings
+from itersel.config.experiments import expanded
+from itersel.config.reading import read_config
 from itersel.config.report_steps import (
     ChooseSettings,
     CorporaSettings,
@@ -132,6 +135,20 @@ def test_rerankers_need_what_their_features_need():
         assert plan.list_texts.reranking_options("test") == ["--source", "s", "--nbest", "l's"]
         assert "/dev/1/text" in plan.list_texts.learned_lists(job("tuned"))
         assert "/train/4/text" in plan.list_texts.learned_lists(job("selected"))
+
+
+def test_templates_of_an_experiment_on_lists():
+    """They are a choice among those of the lists, so a grid over them reads the same lists."""
+    experiments = {"a": {"templates": ["Ngram2"]}, "every": {}}
+    tuned = {"tune_on": "dev", "learner": {"name": "pro"}, "templates": ["Ngram1"]}
+    plan = Plan(expanded(read_config(with_text(**experiments, tuned=tuned))))
+    for name, used, left_out in (("a", ["Ngram2"], ["Ngram1"]), ("every", ["Ngram1", "Ngram2"], [])):
+        made = json.loads(plan.inputs.train_settings(job(name, epoch=1, shard=0)))
+        assert made["left_out_templates"] == left_out
+        assert json.loads(plan.list_texts.reranker_settings(job(name)))["lists"]["templates"] == used
+    found = json.loads(plan.lists.tune_settings(job("tuned", epoch=1)))
+    assert found["left_out_templates"] == ["Ngram2"]
+    assert plan.list_texts.list_settings(job(split="dev")).count("Ngram") == 2
 
 
 def test_the_source_is_named_for_features_of_text():

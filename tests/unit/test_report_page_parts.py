@@ -14,8 +14,9 @@ from itersel.report.description import write_run
 from itersel.report.page.charts import curves
 from itersel.report.page.config import describe_config
 from itersel.report.page.document import compared_systems, read_document
-from itersel.report.page.render import SCRIPTS, asset
+from itersel.report.page.render import SCRIPTS, asset, render
 from itersel.report.settings import settings_table
+from itersel.vectors.features import TEXT_EXPLANATIONS, find_reported_groups, reported_groups
 from itersel.vectors.weights import make_weights, write_itersel_weights
 
 NAMES = ["<script>window.hacked = 1", "a|b_c%d$"]
@@ -172,3 +173,38 @@ def test_contrast_of_text(theme):
     for text, paper in pairs:
         dark, light = sorted((luminance(colors[text]), luminance(colors[paper])))
         assert (light + 0.05) / (dark + 0.05) >= 4.5, (text, paper)
+
+
+# The group in which reports show a feature: own ones of text, otherwise those of grammars.
+GROUPS = {
+    **{"TextWords": "dense", "TextModel_large": "dense", "TextModelUnknown_x": "dense"},
+    **{"LanguageModel": "dense", "LM": "other", "w_the": "other", "TextOfMine": "other"},
+    **{"Ngram1:the": "Ngram1", "Ngram3:a_b_c": "Ngram3", "Lex:das_the": "Lex", "Del:das": "Del"},
+    **{"Ins:the": "Ins", "Phrase:a:b_c": "Phrase", "LexShape:Aa_A": "LexShape", "R:X:a:b": "R"},
+}
+
+
+def test_groups_of_features_of_text(tmp_path):
+    weights = make_weights(dict.fromkeys(GROUPS, 1.0))
+    groups = [reported_groups()[place] for place in find_reported_groups(weights.key, weights.name)]
+    assert dict(zip(weights.name.to_list(), groups, strict=True)) == GROUPS
+
+    run = MadeUpRun(tmp_path / "made-up", ["first"], epochs=1)
+    best = run.folder / "experiments/first/best/weights.h5"
+
+    def page():
+        return render(read_document(run.folder))
+
+    # pages of other runs do not explain what they do not have
+    without = page()
+    write_itersel_weights(best, weights)
+    [features] = [one["features"] for one in read_document(run.folder)["runs"]]
+    assert {one["group"] for one in features["groups"]} == {*GROUPS.values()}
+    for text in ("words of the translation without links", TEXT_EXPLANATIONS["TextScore"].split(" ", 2)[2]):
+        assert (text in without, text in page()) == (False, True)
+
+
+@pytest.mark.parametrize("name", TEXT_EXPLANATIONS)
+def test_explanations_of_features_of_text(name, root):
+    """The page of a run has the words of docs/text-features.md."""
+    assert f"| `{name}` | {TEXT_EXPLANATIONS[name]} |" in (root / "docs/text-features.md").read_text()

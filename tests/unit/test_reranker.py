@@ -2,7 +2,10 @@
 
 import gzip
 import json
+import os
+import re
 import shutil
+import threading
 from functools import reduce
 from itertools import chain
 from pathlib import Path
@@ -12,6 +15,7 @@ import pytest
 from tests.damage import reseal_array, reseal_header
 from tests.refusals import input_error
 from tests.rerankers import ALL_TEXT, LANGUAGES, as_json, make_reranker, write_text
+from tests.steps import settings
 from tests.systems import itersel as command
 
 import itersel
@@ -57,6 +61,12 @@ def rescore(run, system, output, *options):
     return output.read_text().splitlines()
 
 
+def read_table(run, source, lists="lists"):
+    """Return the lists of a run, which are in one block, as its system reads them."""
+    (block,) = find_reranker(best(run)).blocks([run / lists], source)
+    return block.table
+
+
 @pytest.mark.parametrize(
     ("features", "how"),
     [
@@ -68,6 +78,7 @@ def rescore(run, system, output, *options):
         ("all", {name: value for name, value in ALL_TEXT.items() if name not in LANGUAGES}),
         ("all", {**LANGUAGES, "dense": ["rank", "agreement", "length"]}),
         ("all", {**LANGUAGES, "templates": ["Ngram2", "Lex"]}),
+        ("dense", {**LANGUAGES, "language_models": ["own"]}),
     ],
 )
 def test_the_same_translations_as_in_the_run(tmp_path, features, how):
@@ -100,24 +111,68 @@ def test_the_same_translations_with_everything(run, bundle, tmp_path):
     assert lines != first
 
 
+@pytest.mark.parametrize("size", [1, 13, 20])
+def test_lists_in_blocks(run, tmp_path, monkeypatch, size):
+    """The same bytes, whichever sentences are read together and wherever their lines are."""
+    lines, source = lines_of(run), ["--source", run / "s.de"]
+    for number, kind in enumerate(([], ["--k-best", "3"])):
+        expected = rescore(run, best(run), tmp_path / str(number), *source, *kind)
+        # as in the run: the files have all sentences; of one file, in another order
+        by_sentence = sorted(lines, key=lambda line: int(line.split()[0]))
+        turned = by_sentence[40:] + by_sentence[:40]
+        for name, content in (("sorted", by_sentence), ("turned", turned)):
+            (tmp_path / name).write_text("".join(content))
+        with monkeypatch.context() as patch:
+            patch.setattr("itersel.lists.blocks.TRANSLATIONS", size)
+            for lists in (run / "lists", tmp_path / "sorted", tmp_path / "turned"):
+                found = rescore(run, best(run), tmp_path / "out", *source, *kind, "--nbest", lists)
+                assert found == expected
+
+
+def test_blocks_are_small(run, monkeypatch):
+    """A block begins with a new sentence once there are enough translations."""
+    monkeypatch.setattr("itersel.lists.blocks.TRANSLATIONS", 20)
+    source = (run / "s.de").read_text().splitlines()
+    blocks = list(find_reranker(best(run)).blocks([run / "lists"], source))
+    sizes = [block.table.sentence_count for block in blocks]
+    assert sum(sizes) == len(source)
+    assert len(sizes) > 3
+    assert max(sizes) <= 4
+
+
+def test_lists_from_a_pipe(run, tmp_path):
+    """It can be read only once."""
+    pipe, lines = tmp_path / "pipe", lines_of(run)
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=["".join(lines)])
+    writer.start()
+    source = ["--source", run / "s.de"]
+    found = rescore(run, best(run), tmp_path / "out", *source, "--nbest", pipe)
+    writer.join()
+    assert found == of_run(run)
+
+
 def test_everything_matters(run):
     """All features are there, and with another source, others are."""
     source = (run / "s.de").read_text().splitlines()
-    system, lists = find_reranker(best(run)), [run / "lists"]
-    table, other = (system.read(lists, lines).table for lines in (source, source[::-1]))
+    table, other = (read_table(run, lines) for lines in (source, source[::-1]))
     changed = {
         name
         for name, one, two in zip(table.dense_names, table.dense.T, other.dense.T, strict=True)
         if (one != two).any()
     }
     assert {"TextLexForward", "TextLexReverse", "TextUncovered"} <= changed
-    assert not changed & {"LM", "TM_0", "TextModel", "TextRank", "TextAgreementBleu"}
+    own = {"TextModel_short", "TextModelUnknown_short", "TextModel_long.er", "TextModelUnknown_long.er"}
+    assert not changed & {"LM", "TM_0", "TextModel", "TextRank", "TextAgreementBleu", *own}
+    assert own < {*table.dense_names}
+    models = [table.dense[:, table.dense_names.index(f"TextModel_{name}")] for name in ("short", "long.er")]
+    assert (models[0] != models[1]).any()
     assert {*table.dense_names} >= {"LM", "TM_0", *chain(*TEXT_FEATURES.values())}
     assert table.feature_name.to_list() != other.feature_name.to_list()
 
 
 def test_sparse_features_that_lists_have_already(run, other, tmp_path, refused):
-    table = find_reranker(best(run)).read([run / "lists"], (run / "s.de").read_text().splitlines()).table
+    table = read_table(run, (run / "s.de").read_text().splitlines())
     name = next(name for name in table.feature_name.to_list() if name != "w_x" and " " not in name)
     refused(other(lambda line: line.replace("w_x=", f"{name}=1 w_x=")), tmp_path / "other.nbest", f"'{name}'")
 
@@ -155,6 +210,8 @@ def test_a_bundle_needs_nothing_else(run, tmp_path):
     expected = of_run(copied)
     for folder in ("experiments", "all", "words"):
         shutil.rmtree(copied / folder)
+    for path in copied.glob("*.bin"):
+        path.unlink()
     assert rescore(run, tmp_path / "x", tmp_path / "out", "--source", run / "s.de") == expected
 
 
@@ -179,6 +236,7 @@ def test_resources_move_with_the_run(run, tmp_path):
     found = read_resources(best(moved))
     assert found.aligners == (f"{moved}/forward.h5", f"{moved}/reverse.h5")
     assert found.models == f"{moved}/all"
+    assert found.language_models == (f"{moved}/short.bin", f"{moved}/long.er.bin")
     assert found.trained_with == ("LM", "TM_0", "TM_1")
     shutil.rmtree(moved / "all")
     with input_error(best(moved) / "resources.json", moved / "all"):
@@ -187,7 +245,7 @@ def test_resources_move_with_the_run(run, tmp_path):
 
 def test_a_system_without_features_of_text_names_no_files(plain):
     found = read_resources(best(plain))
-    assert (found.aligners, found.models) == ((), None)
+    assert (found.aligners, found.models, found.language_models) == ((), None, ())
 
 
 def lines_of(run):
@@ -214,6 +272,7 @@ def other(run, tmp_path):
         (lambda line: line.replace("LM= ", "Model= "), "'LM'"),
         (lambda line: line.replace(" 1 w_x", " w_x").replace(" 0 0 |", " 0 |"), "'TM_0'"),
         (lambda line: line.replace("LM= ", "TextWords= 1 LM= "), "'TextWords'"),
+        (lambda line: line.replace("w_x=", "TextModel_short=1 w_x="), "'TextModel_short'"),
         (lambda line: line.replace("3 |||", "33 |||", 1), 3),
     ],
 )
@@ -229,6 +288,41 @@ def test_a_feature_without_a_weight_may_be_missing(plain, tmp_path):
     path = tmp_path / "other.nbest"
     path.write_text("".join(line.replace("LM= ", "Model= ") for line in lines_of(plain)))
     assert len(itersel.load_system(best(copied)).rerank(None, [path])) == 9
+
+
+@pytest.mark.parametrize("features", ["dense", "all"])
+def test_lists_without_any_sparse_features(tmp_path, refused, features):
+    """They were made by another decoder, or written without them; one of them may be missing."""
+    make_reranker(tmp_path, features, **LANGUAGES, templates=["Ngram1"])
+    path, source = tmp_path / "other.nbest", ["--source", tmp_path / "s.de"]
+    arguments = ["rescore", "--system", best(tmp_path), *source, "--nbest", path]
+    lines = lines_of(tmp_path)
+    path.write_text("".join(line.replace(" w_x=", " w_y=") for line in lines))
+    command(*arguments, "--output", tmp_path / "out")
+
+    path.write_text("".join(re.sub(" w_x=[0-9]+", "", line) for line in lines))
+    if features == "all":
+        refused(arguments, f"{path}:", "'w_x'")
+    else:
+        command(*arguments, "--output", tmp_path / "out")
+
+
+def test_only_the_models_that_are_needed(tmp_path):
+    """In a run, all are files; of the others, nothing is read, and a bundle has nothing."""
+    how = {**LANGUAGES, "dense": ["language-model"]}
+    system = make_reranker(tmp_path, **how)
+    source = ["--source", tmp_path / "s.de"]
+    for name in ("forward.h5", "reverse.h5", "all/lexicon.h5"):
+        (tmp_path / name).write_bytes(b"x")
+    assert rescore(tmp_path, system, tmp_path / "out", *source) == of_run(tmp_path)
+    command("bundle", system, tmp_path / "small")
+    assert rescore(tmp_path, tmp_path / "small", tmp_path / "out", *source) == of_run(tmp_path)
+    content = (tmp_path / "small").read_bytes()
+    assert b"model/" in content
+    assert not any(part in content for part in (b"forward/", b"lexicon/"))
+    shards = ["--folder", tmp_path / "cut", "--number", 0, "--output", tmp_path / "0.h5"]
+    models = ["--aligner", tmp_path / "forward.h5", tmp_path / "reverse.h5", "--models", tmp_path / "all"]
+    command("step", "lists", *shards, *models, *settings(**how))
 
 
 def test_sources_that_do_not_fit(run, tmp_path, refused):
@@ -275,7 +369,16 @@ def changed(**values):
         changed(features="some"),
         changed(trained_with="LM"),
         changed(aligners=None),
+        changed(aligners=[]),
+        lambda content: changed(aligners=content["aligners"][:1])(content),
+        lambda content: changed(aligners=content["aligners"] * 2)(content),
         changed(models=3),
+        changed(models=None),
+        changed(models="forward.h5"),
+        changed(language_models=None),
+        lambda content: changed(language_models=content["language_models"][:1])(content),
+        lambda content: changed(lists=content["lists"] | {"language_models": ["short", "a b"]})(content),
+        lambda content: changed(lists=content["lists"] | {"minimum_count": 2})(content),
         changed(kind="other"),
         changed(lists={}),
         lambda content: changed(lists=content["lists"] | {"dense": ["x"]})(content),
@@ -290,9 +393,20 @@ def test_damaged_resources(run, tmp_path, refused, change):
     path = best(copied) / "resources.json"
     path.write_text(json.dumps(change(json.loads(path.read_text()))))
     refused(["rescore", "--system", path.parent, "--nbest", run / "lists"], f"{path}:")
+    refused(["bundle", path.parent, tmp_path / "out"], f"{path}:")
 
 
-@pytest.mark.parametrize("missing", ["forward.h5", "reverse.h5", "all/lm.bin", "all/lexicon.h5"])
+@pytest.mark.parametrize("name", ["language", "source_language"])
+def test_words_as_they_are_on_one_side(run, tmp_path, name):
+    """That is no damage."""
+    copied = shutil.copytree(run, tmp_path / "run")
+    path = best(copied) / "resources.json"
+    content = json.loads(path.read_text())
+    path.write_text(json.dumps(content | {"lists": content["lists"] | {name: None}}))
+    assert len(rescore(run, path.parent, tmp_path / "out", "--source", run / "s.de")) == 9
+
+
+@pytest.mark.parametrize("missing", ["forward.h5", "reverse.h5", "all/lm.bin", "all/lexicon.h5", "short.bin"])
 def test_missing_models(run, tmp_path, refused, missing):
     copied = shutil.copytree(run, tmp_path / "run")
     (copied / missing).unlink()
@@ -320,6 +434,8 @@ def in_header(value, *keys):
         (in_header(["("], "attributes", "settings", "lists", "protected"), ()),
         (in_header(3, "attributes", "model"), ()),
         (in_header(10**9, "attributes", "model", "order"), ()),
+        (in_header(None, "attributes", "own-1"), ()),
+        (in_header(["a", "b", "c"], "attributes", "settings", "lists", "language_models"), ()),
         (in_header("other", "kind"), "'other'"),
         (in_header(1, "format"), ()),
         (lambda path: reseal_array(path, "weights/v", lambda array: array.fill(np.inf)), ()),
@@ -340,7 +456,7 @@ def test_other_text_than_the_run_had(run, tmp_path):
     """Words that no model knows, an empty source, and lists of one translation."""
     source, lists = write_text(tmp_path, 3, seed=8)
     (tmp_path / "one").write_text(
-        "0 ||| Unbekannt zzz ||| LM= 1 TM= 0 0 ||| 0\n1 |||  ||| LM= 1 TM= 0 0 ||| 0\n"
+        "0 ||| Unbekannt zzz ||| LM= 1 TM= 0 0 w_y=1 ||| 0\n1 |||  ||| LM= 1 TM= 0 0 ||| 0\n"
     )
     loaded = itersel.load_system(best(run))
     assert len(loaded.rerank(source.read_text().splitlines(), [lists])) == 3

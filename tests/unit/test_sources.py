@@ -27,6 +27,7 @@ from itersel.code.digests import WITHOUT_INFLUENCE, step_digest, used_modules
         ("grammar extract", {"grammar.shard"},
          {"vectors.weights", "decode.search_kernels", "grammar.text_format"}),
         ("step resources", {"system.resources"}, {"evaluate.metrics", "grammar.extract"}),
+        ("step first-entries", {"lists.rescoring"}, {"rerank.features", "system.reranker", "lists.text"}),
         ("step reranker", {"system.resources", "storage.declared"}, {"rerank.features", "grammar.extract"}),
         ("step choose", {"evaluate.metrics", "vectors.weights"}, {"report.table", "report.tasks"}),
         ("step table", {"report.comparison", "report.table"}, {"report.tasks", "config.values"}),

@@ -5,21 +5,27 @@ from itertools import chain, pairwise
 
 import numpy as np
 import pytest
+from tests.naive import lm as naive_lm
 from tests.naive import text_features as naive
+from tests.systems import itersel
 
 from itersel.align.symmetrize import symmetrize
 from itersel.corpus.vocabulary import Side, WordNumbers, number_words
+from itersel.lm.binary import load_model
 from itersel.rerank.agreement import agreement
+from itersel.rerank.dense import Known, model_scores, own_model_scores
 from itersel.rerank.lexicon import LexicalTable, count_lexicon
 from itersel.rerank.link_kernels import grow_diag_final_and
 from itersel.rerank.links import Links
-from itersel.rerank.sparse import text_rows
+from itersel.rerank.sparse import shape_of, shapes_of, text_rows
 from itersel.rerank.text_kernels import changed_copies, repeated_bigrams, words_without_links
 from itersel.rerank.words import NULL, ListWords
+from itersel.storage.files import write_lines
 from itersel.storage.ragged import offsets_of
 from itersel.vectors.feature_names import TEXT_TEMPLATES
 
-SOURCE, TARGET = ["das", "haus", "ist", "klein"], ["the", "house", "is", "small", "a_b"]
+SOURCE = ["das", "Haus", "ist", "KLEIN", "2.0", "iX"]
+TARGET = ["the", "House", "is", "SMALL", "a_b", "1,000"]
 
 
 class Lists:
@@ -115,6 +121,25 @@ def test_lexical_scores(seed, left_out):
     ]
 
 
+@pytest.mark.parametrize("order", [1, 3])
+def test_scores_by_language_models(tmp_path, order):
+    """That of train, and any number of the user's."""
+    lists, models, plain = Lists(7), [], []
+    for number, text in enumerate((["the house is small"], ["a house", "the a_b", "small small"])):
+        files = [tmp_path / f"{number}.{suffix}" for suffix in ("txt", "arpa", "bin")]
+        write_lines(files[0], text)
+        itersel("lm", "estimate", "--order", order, "--input", files[0], "--output", files[1])
+        itersel("lm", "compile", "--input", files[1], "--output", files[2])
+        models.append(load_model(files[2]))
+        plain.append(naive_lm.estimate([line.split() for line in text], order))
+
+    known = Known(lists.words, np.zeros(len(lists.rows)), (), None, None, models[0], models)
+    expected = [[naive.model_scores(row, model, order) for model in plain] for row in lists.rows]
+    found = own_model_scores(known)
+    np.testing.assert_allclose(found, [[*chain(*row)] for row in expected], atol=1e-4)
+    assert found[:, :2].tolist() == model_scores(known).tolist()
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_agreement(seed):
     lists = Lists(seed)
@@ -156,6 +181,27 @@ def test_sparse_features(seed, templates):
         for a, b in pairwise(rows.offset.tolist())
     ]
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "shape"),
+    [
+        *(("", ""), ("the", "a"), ("The", "Aa"), ("NATO", "A"), ("iPhone", "aAa"), ("McDonald's", "AaAa-a")),
+        *(
+            ("1,000.5", "0-0-0"),
+            ("...", "-"),
+            ("A4", "A0"),
+            ("ß", "a"),
+            ("Ö", "A"),
+            ("中文", "a"),
+            ("٣", "0"),
+        ),
+    ],
+)
+def test_shapes(word, shape):
+    """Letters without case count as lower case."""
+    assert shape_of(word) == naive.shape(word) == shape
+    assert shapes_of(["x", word, word]).number.tolist()[1:] == [int(shape != "a")] * 2
 
 
 def test_features_with_the_same_name_are_one():

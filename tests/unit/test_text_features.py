@@ -10,12 +10,15 @@ from tests.refusals import input_error
 from tests.steps import settings
 from tests.systems import itersel
 
+from itersel.config.file_checks import check_files_exist
 from itersel.config.reading import read_config
 from itersel.errors import InputError
-from itersel.lists.files import read_list_table
+from itersel.lists.files import FORMAT, read_list_table
 from itersel.rerank.lexicon import read_lexicon
 from itersel.storage.files import read_lines, write_lines
+from itersel.storage.hdf5 import header_of
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+from itersel.vectors.weights import read_itersel_weights
 
 SOURCE = ["das haus", "ein haus", "das kleine haus", "ein kleines haus ist klein"]
 TARGET = ["the house", "a house", "the small house", "a small house is small"]
@@ -131,6 +134,8 @@ def test_rare_features_are_left_out(made, tmp_path):
         names.append(set(read_list_table(output).feature_name.to_list()))
     assert names[0] > names[1] == names[2] == {"Ngram1:7"}
     assert names[3] == set()
+    recorded = [json.loads(header_of(tmp_path / f"{n}.h5", FORMAT).attributes["settings"]) for n in (1, 3)]
+    assert [one.get("minimum_count") for one in recorded] == [None, 3]
 
 
 def test_further_text_without_that_of_train(made, tmp_path):
@@ -169,7 +174,7 @@ def test_scores_of_some_lines(made, tmp_path):
     ]
 
 
-def test_copies_of_a_sentence_are_left_out(tmp_path):
+def test_copies_of_a_sentence_are_left_out(tmp_path, refused):
     """A pair that also occurs in another shard would be seen."""
     write_lines(tmp_path / "source", ["das haus", "ein boot", "der fluss", "das haus"])
     write_lines(tmp_path / "target", ["the house", "a boat", "the river", "the house"])
@@ -194,7 +199,7 @@ def test_copies_of_a_sentence_are_left_out(tmp_path):
     few = [f"--{side}={tmp_path}/few" for side in ("source", "target")]
     itersel("step", "words", *few, *settings(tokenized=True), "--output", str(tmp_path / "less"))
     models[3] = str(tmp_path / "less")
-    input_error([*models, *fold[:-1], str(tmp_path / "out")], "cut/0.ids", "less")
+    refused([*models, *fold[:-1], str(tmp_path / "out")], "cut/0.ids", "less")
 
 
 @pytest.mark.parametrize("wrong", ["a " * 1025, "</s> b", ""])
@@ -220,6 +225,43 @@ def test_pairs_that_models_cannot_use(made, tmp_path, wrong):
     itersel(*models, *settings(order=1), "--output", str(tmp_path / "models"))
 
 
+@pytest.fixture(scope="module")
+def by_templates(made, tmp_path_factory):
+    """Return shards of all lists with the features of one template, and of several."""
+    folder = tmp_path_factory.mktemp("templates")
+    whole = cut_whole(made, folder / "whole")
+    for name, templates in (("one", ["Ngram1"]), ("several", ["Ngram2", "Ngram1", "Lex"])):
+        itersel(*lists_step(made, folder / f"{name}.h5", {"templates": templates}), *whole)
+        (folder / name).write_text(f"{folder}/{name}.h5\n")
+    return folder
+
+
+LEARNERS = [{"name": "adagrad"}, {"name": "mira"}, {"name": "pro"}, {"name": "kbest-mira"}]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: learner["name"])
+def test_templates_that_are_left_out(by_templates, tmp_path, learner):
+    """Learning from some features of lists is as if they had no others, down to the bytes."""
+    for name, left_out in (("one", []), ("several", ["Lex", "Ngram2"])):
+        how, output = {"left_out_templates": left_out}, ["--output", tmp_path / name]
+        if learner["name"] in ("pro", "kbest-mira"):
+            itersel("step", "tune", "--lists", by_templates / name, *settings(tuner=learner, **how), *output)
+        else:
+            shard = by_templates / f"{name}.h5"
+            itersel("train", "--shard", shard, *settings(learner=learner, **how), *output)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "several").read_bytes()
+    names = read_itersel_weights(tmp_path / "one").to_dict()
+    assert any(name.startswith("Ngram1:") for name in names)
+
+
+def test_without_any_sparse_features(by_templates, tmp_path, refused):
+    """A tuner that searches needs lists without sparse features; all templates may be left out."""
+    tune = ["step", "tune", "--lists", by_templates / "several", "--output", tmp_path / "weights.h5"]
+    for left_out in ([], ["Ngram1", "Lex"]):
+        refused([*tune, *settings(tuner={"name": "mert"}, left_out_templates=left_out)], "features: dense")
+    itersel(*tune, *settings(tuner={"name": "mert"}, left_out_templates=["Ngram1", "Lex", "Ngram2"]))
+
+
 @pytest.mark.parametrize(
     ("features", "dropped", "facts"),
     [
@@ -228,11 +270,11 @@ def test_pairs_that_models_cannot_use(made, tmp_path, wrong):
         ({"dense": ["language-model"]}, "--models", ["language-model", "--models"]),
     ],
 )
-def test_missing_models(made, tmp_path, features, dropped, facts):
+def test_missing_models(made, tmp_path, features, dropped, facts, refused):
     step = lists_step(made, tmp_path / "x.h5", features)
     place = step.index(dropped)
     end = next(number for number in range(place + 1, len(step)) if step[number].startswith("--"))
-    input_error([*step[:place], *step[end:]], *facts)
+    refused([*step[:place], *step[end:]], *facts)
     assert not (tmp_path / "x.h5").exists()
 
 
@@ -274,7 +316,7 @@ def test_case_of_the_words_of_models(tmp_path, lowercase):
 
 
 @pytest.mark.parametrize("feature", ["TextWords= 2", "TextWords=2", "Ngram1:the=2", "Ngram1:the= 2"])
-def test_features_that_the_lists_have_already(made, tmp_path, feature):
+def test_features_that_the_lists_have_already(made, tmp_path, feature, refused):
     lines = [
         f"{number} ||| {text} ||| LM= 1 {feature} ||| 0"
         for number, reference in enumerate(TARGET)
@@ -283,16 +325,16 @@ def test_features_that_the_lists_have_already(made, tmp_path, feature):
     write_lines(tmp_path / "lists", lines)
     whole = cut_whole(made, tmp_path / "cut", tmp_path / "lists")
     step = [*lists_step(made, tmp_path / "x.h5", {**PLAIN, "dense": ["length"]}), *whole]
-    input_error(step, feature.partition("=")[0])
+    refused(step, feature.partition("=")[0])
     assert not (tmp_path / "x.h5").exists()
 
 
-def test_links_of_other_sentences(made, tmp_path):
+def test_links_of_other_sentences(made, tmp_path, refused):
     write_lines(tmp_path / "links", ["0-0 1-1", "5-0", "", ""])
     step = ["step", "text-models", "--words", str(made / "words"), "--alignment", str(tmp_path / "links")]
-    input_error([*step, str(tmp_path / "links"), "--output", str(tmp_path / "out")], "links, line 2")
+    refused([*step, str(tmp_path / "links"), "--output", str(tmp_path / "out")], "links:2:")
     write_lines(tmp_path / "links", ["0-0 1-1"])
-    input_error([*step, str(tmp_path / "links"), "--output", str(tmp_path / "out")], "links", "1", "4")
+    refused([*step, str(tmp_path / "links"), "--output", str(tmp_path / "out")], "links", "1", "4")
     assert not (tmp_path / "out").exists()
 
 
@@ -311,6 +353,12 @@ def of_lists(**features):
         (of_lists(dense=["length"], minimum_count=2), "text_features.minimum_count"),
         (of_lists(dense=["length"], source=["x"], target=["y"]), "text_features.source"),
         (of_lists(dense=["lexical"], source=["x"]), "text_features.target"),
+        (of_lists(language_models=["a/x.bin", "b/x.arpa.gz"]), "text_features.language_models"),
+        (of_lists(language_models=["a b"]), "text_features.language_models"),
+        (
+            {"text_features": {"language_models": ["x"]}, "experiments": {"a": {}}},
+            "text_features.language_models",
+        ),
         (of_lists(dense=["length"]) | {"language_model": {"order": 4}}, "language_model.order"),
         (of_lists(), "data.train.source"),
     ],
@@ -319,6 +367,36 @@ def test_configs_that_do_not_fit(content, facts):
     with pytest.raises(InputError) as error:
         read_config(json.loads(json.dumps(content)))
     assert facts in str(error.value)
+
+
+def test_names_of_language_models():
+    """Files of any folder and format; only the folder and the format are left out."""
+    files = ["a/x.bin", "a/x.5.arpa.gz", "b/y.lm", "z"]
+    config = read_config(of_lists(language_models=files))
+    assert config.text_features.model_names == ("x", "x.5", "y.lm", "z")
+    assert not config.text_features.needs_models
+
+
+def test_missing_language_models(tmp_path):
+    for name in ("l", "s", "t"):
+        (tmp_path / name).write_text("")
+    content = of_lists(language_models=[str(tmp_path / "x.arpa")])
+    for text in list(content["data"].values())[1:]:
+        text |= {name: str(tmp_path / text[name][0]) for name in ("lists", "source", "target")}
+    with input_error("text_features.language_models", tmp_path / "x.arpa"):
+        check_files_exist(read_config(json.loads(json.dumps(content))))
+
+
+def test_language_models_and_their_names(made, tmp_path, refused):
+    step = lists_step(made, tmp_path / "x.h5", {"language_models": ["one", "two"]})
+    refused([*step, "--language-model", str(made / "all/lm.bin")], 1, 2)
+    models = [str(made / "all/lm.bin"), str(made / "without-1/lm.bin")]
+    itersel(*step, "--language-model", *models)
+    table = read_list_table(tmp_path / "x.h5")
+    assert table.dense_names[1:] == (
+        *("TextModel_one", "TextModelUnknown_one"),
+        *("TextModel_two", "TextModelUnknown_two"),
+    )
 
 
 def test_every_text_needs_its_source():

@@ -243,15 +243,23 @@ def test_epochs_are_chosen_by_quality(copy):
 
 def test_features_of_text(make_project):
     """They are learned from; each shard of train is scored by models that have not seen it."""
-    project = with_lists(make_project(), TEXT_FEATURES)
+    own = {"language_models": ["own.arpa", "other.bin"]}
+    project = with_lists(make_project(), TEXT_FEATURES | own)
+    here = project.folder
+    command("lm", "estimate", "--order", 2, "--input", here / "dev.target", "--output", here / "own.arpa")
+    command("lm", "compile", "--input", here / "own.arpa", "--output", here / "other.bin")
     jobs = project.planned()
+    assert jobs["compile_own_language_model"] == 1
     models = ("prepare_words", "learn_aligner", "estimate_text_models", "estimate_fold_text_models")
     assert [jobs[name] for name in models] == [1, 2, 1, 2]
 
     project.run("--cores", "2", "results/tiny/experiments/selected/epoch-1/shard-0.h5", *OF_TRAIN)
     own = [name for group in TEXT_GROUPS.values() for name in group]
     table = read_list_table(project.folder / OF_TRAIN[0])
+    own += [f"{name}_{model}" for model in ("own", "other") for name in ("TextModel", "TextModelUnknown")]
     assert list(table.dense_names) == ["LM", "Length", *own]
+    # the same model twice
+    assert table.dense[:, -4:-2].tolist() == table.dense[:, -2:].tolist()
     prefixes = {name.partition(":")[0] for name in table.feature_name.to_list() if ":" in name}
     assert prefixes <= {*TEXT_TEMPLATES}
     assert {"Ngram1", "Ngram2", "Ngram3", "Lex", "Ins"} <= prefixes

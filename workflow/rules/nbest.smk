@@ -45,9 +45,9 @@ rule take_first_entries:
         **SIZES.request(1000, 120),
     params:
         lists=LIST_TEXTS.given_lists,
-        code=step_digest("rescore"),
+        code=step_digest("step first-entries"),
     shell:
-        "itersel rescore --first --nbest {params.lists:q} --output {output:q} &> {log:q}"
+        "itersel step first-entries --nbest {params.lists:q} --output {output:q} &> {log:q}"
 
 
 rule shard_lists:
@@ -84,6 +84,7 @@ rule import_lists:
         text=f"{RESULTS}/shards/{{split}}/{{shards}}/text",
         aligners=TEXT_FEATURES.aligners,
         models=TEXT_FEATURES.models,
+        own=TEXT_FEATURES.own_models,
     output:
         f"{RESULTS}/shards/{{split}}/{{shards}}/{{shard}}.h5",
     log:
@@ -93,11 +94,11 @@ rule import_lists:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **SIZES.request(500, 60, lists=9, train=(100, 0.5)),
+        **SIZES.request(500, 60, lists=9, train=(100, 0.5), model=(20, 0)),
     params:
         settings=LIST_TEXTS.list_settings,
         code=step_digest("step lists"),
     shell:
         "itersel step lists --folder {input.text:q} --number {wildcards.shard}"
-        " --aligner {input.aligners:q} --models {input.models:q}"
+        " --aligner {input.aligners:q} --models {input.models:q} --language-model {input.own:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"

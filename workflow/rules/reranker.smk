@@ -11,6 +11,7 @@ rule describe_reranker:
         lists=LIST_TEXTS.learned_lists,
         aligners=TEXT_FEATURES.aligners_of_system,
         models=TEXT_FEATURES.models_of_system,
+        own=TEXT_FEATURES.own_models,
     output:
         f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
     log:
@@ -23,4 +24,4 @@ rule describe_reranker:
         code=step_digest("step reranker"),
     shell:
         "itersel step reranker --lists {input.lists:q} --aligner {input.aligners:q} --models {input.models:q}"
-        " --settings {params.settings:q} --output {output:q} &> {log:q}"
+        " --language-model {input.own:q} --settings {params.settings:q} --output {output:q} &> {log:q}"

@@ -3,7 +3,7 @@
 # needs: corpus/train.{source,target}.gz, shards/train/{shards}/text; the files of text_features.{source,target}
 # makes: text-features/words, text-features/{forward,reverse}.{align.gz,h5};
 #        text-features/all, text-features/{shards}-shards/{folds}-folds/{fold}: the lexicon and the language model of
-#        all text, and without every folds-th shard
+#        all text, and without every folds-th shard; text-features/language-models: the user's own
 
 
 rule prepare_words:
@@ -93,3 +93,23 @@ use rule estimate_text_models as estimate_fold_text_models with:
         f"{LOGS}/text-features/{{shards}}-shards/{{folds}}-folds/{{fold}}.log",
     benchmark:
         f"{BENCHMARKS}/text-features/{{shards}}-shards/{{folds}}-folds/{{fold}}.tsv"
+
+
+rule compile_own_language_model:
+    """compile the language model {model}"""
+    input:
+        TEXT_FEATURES.arpa,
+    output:
+        f"{TEXT_FEATURES.own_folder}/{{model}}.bin",
+    log:
+        f"{LOGS}/text-features/language-models/{{model}}.log",
+    wildcard_constraints:
+        model="[^/]+",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES.request(500, 60, model=(100, 1)),
+    params:
+        code=step_digest("lm compile"),
+    shell:
+        "itersel lm compile --input {input:q} --output {output:q} &> {log:q}"

@@ -143,6 +143,8 @@ def _add_reranker(parser: argparse.ArgumentParser) -> None:
     add_files(parser, {"--aligner FILE": aligners}, nargs="*", default=[])
     models = "output of 'itersel step text-models' for all of train, if features of text need it"
     add_optional_files(parser, {"--models DIR": models})
+    own = "compiled language models of your own, in the order of the key lists.language_models"
+    add_files(parser, {"--language-model FILE": own}, nargs="*", default=[])
     add_output(parser, "resources.json in the folder of the system", "--output")
 
 
@@ -150,8 +152,9 @@ def _reranker(options: argparse.Namespace) -> None:
     from itersel.lists.sharding import DENSE_NAMES
     from itersel.storage.declared import DeclaredFolder
     from itersel.storage.files import read_lines
-    from itersel.system.resources import write_reranker
+    from itersel.system.resources import RerankerFiles, write_reranker
 
     settings = read_settings(RerankerSettings, options.settings)
     trained_with = read_lines(DeclaredFolder(options.lists).checked(DENSE_NAMES))
-    write_reranker(options.output, settings, trained_with, options.aligner, options.models)
+    files = RerankerFiles(tuple(options.aligner), options.models, tuple(options.language_model))
+    write_reranker(options.output, settings, trained_with, files)

@@ -1,8 +1,9 @@
-"""``itersel step lists``: build a training shard from another decoder's n-best lists."""
+"""``itersel step lists`` and ``first-entries``: what a run takes from another decoder's n-best lists."""
 
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from itersel.cli.arguments import (
     add_files,
@@ -10,11 +11,13 @@ from itersel.cli.arguments import (
     add_options,
     add_output,
     add_settings,
+    add_text_output,
     not_negative,
 )
 from itersel.config.cutting import GivenListSettings
 from itersel.config.plain import recorded
 from itersel.config.settings import read_settings
+from itersel.config.text_features import needed_models
 
 
 def _add_lists(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +34,8 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
     add_files(parser, {"--aligner FILE": aligners}, nargs="*", default=[])
     models = "output of 'itersel step text-models', for lexical scores and those of the language model"
     add_optional_files(parser, {"--models DIR": models})
+    own = "compiled language models of your own, in the order of the key language_models"
+    add_files(parser, {"--language-model FILE": own}, nargs="*", default=[])
     add_output(parser, "lists, .h5")
 
 
@@ -43,12 +48,35 @@ def _lists(options: argparse.Namespace) -> None:
     preparation = preparation_of(settings)
 
     adder = None
-    if settings.dense or settings.templates:
+    if settings.adds_features:
         from itersel.rerank.features import TextFeatureAdder
         from itersel.rerank.models import read_text_models
 
-        models = read_text_models(options.aligner, options.models)
+        needed = needed_models(settings.dense, settings.templates)
+        models = read_text_models(options.aligner, options.models, needed, options.language_model)
         adder = TextFeatureAdder(preparation, models, settings)
 
     table = import_lists(options.folder, options.number, preparation, adder)
-    write_list_table(options.output, table, options.number, recorded(settings))
+    write_list_table(options.output, table, options.number, _recorded(settings))
+
+
+def _recorded(settings: GivenListSettings) -> dict[str, Any]:
+    """Return what a shard records; unlike the other keys of features, its content does not tell this one."""
+    minimum = settings.minimum_count
+    return recorded(settings) | ({"minimum_count": minimum} if minimum > 1 else {})
+
+
+def _add_first_entries(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Write the first translation of each sentence in n-best lists, as their decoder ranked them, as "
+        "'itersel rescore --first' does."
+    )
+    add_files(parser, {"--nbest FILE": "n-best lists, or folders of them"}, required=True)
+    add_text_output(parser)
+
+
+def _first_entries(options: argparse.Namespace) -> None:
+    from itersel.lists.rescoring import first_texts
+    from itersel.storage.files import write_lines
+
+    write_lines(options.output, first_texts(options.nbest))

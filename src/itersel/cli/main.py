@@ -50,6 +50,7 @@ COMMANDS = {
 STEPS = {
     "shard": ("shard", "shuffle a corpus or lists and cut them into balanced shards"),
     "lists": ("lists", "build a training shard from another decoder's n-best lists"),
+    "first-entries": ("lists", "write the translations that another decoder ranks first"),
     "words": ("text_models", "prepare the text of the models that features of lists need"),
     "text-models": ("text_models", "estimate the models that features of lists need"),
     "kbest": ("decode", "write the k-best lists of a shard for tuning"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import (
@@ -241,8 +241,8 @@ def _rescore(options: argparse.Namespace) -> None:
     write_lines(options.output, lines)
 
 
-def _reranked(options: argparse.Namespace) -> Iterable[str]:
-    """Return what a trained system writes for lists."""
+def _reranked(options: argparse.Namespace) -> Iterator[str]:
+    """Yield what a trained system writes for lists."""
     from itersel.corpus.text import read_text
     from itersel.lists.rescoring import rescored_lines
     from itersel.system.loading import find_reranker
@@ -256,7 +256,9 @@ def _reranked(options: argparse.Namespace) -> Iterable[str]:
             "computes features of text, which need the source of the lists; add --source", options.system
         )
     sources = read_text(options.source) if options.source else None
-    lists = system.read(options.nbest, sources, options.source or "", options.k_best is not None)
-    if options.k_best is None:
-        return lists.table.best_texts(system.weights)
-    return rescored_lines(lists, system.weights, options.k_best)
+    k_best = options.k_best
+    for block in system.blocks(options.nbest, sources, options.source or "", k_best is not None):
+        if k_best is None:
+            yield from block.table.best_texts(system.weights)
+        else:
+            yield from rescored_lines(block, system.weights, k_best)

@@ -42,7 +42,7 @@ SMALL_FILES = {
     **{f"{name}.list": f"%{name}.h5" for name in ("shard", "forests", "dense", "all")},
 }
 _TEXT_FEATURES = json.dumps(
-    {"dense": list(TEXT_FEATURES), "templates": TEXT_TEMPLATES}, separators=(",", ":")
+    {"dense": list(TEXT_FEATURES), "templates": list(TEXT_TEMPLATES)}, separators=(",", ":")
 )
 _EXTRACT = "grammar extract --index %index --input %source --reference %target"
 # From text to shards and a language model.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from itersel.config.data import Data
-from itersel.config.options import documented, option, option_of, section, wrong
+from itersel.config.options import NAME_PATTERN, documented, option, option_of, section, wrong
 from itersel.config.text_features import TextFeatures
 from itersel.config.ways_to_cut import CUTTINGS, Cutting, Shuffled
 from itersel.corpus.languages import LANGUAGE_PATTERN
@@ -51,6 +51,17 @@ class GivenListSettings:
     dense: tuple[str, ...] = option_of(TextFeatures, "dense", recorded_otherwise=True)
     templates: tuple[str, ...] = option_of(TextFeatures, "templates", recorded_otherwise=True)
     minimum_count: int = option_of(TextFeatures, "minimum_count", recorded_otherwise=True)
+    language_models: tuple[str, ...] = option(
+        "Names of further language models, each of which gives two dense features.",
+        (),
+        pattern=NAME_PATTERN,
+        recorded_otherwise=True,
+    )
+
+    @property
+    def adds_features(self) -> bool:
+        """Whether there are features of text."""
+        return bool(self.dense or self.templates or self.language_models)
 
     def __post_init__(self) -> None:
         if self.protected and self.language is None:

@@ -60,8 +60,8 @@ def check_files_exist(config: Config) -> list[str]:
     data = config.data
     named = [(FOLDER, data.folder), ("language_model.arpa", config.language_model.arpa)]
     named += [("data.monolingual", path) for path in data.monolingual]
-    for side in ("source", "target"):
-        named += [(f"text_features.{side}", path) for path in getattr(config.text_features, side)]
+    for name in ("source", "target", "language_models"):
+        named += [(f"text_features.{name}", path) for path in getattr(config.text_features, name)]
 
     outputs = (config.evaluation.outputs or {}).items()
     named += [(f"evaluation.outputs.{name}", path) for name, files in outputs for path in files]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from itersel.config.data import ReferencedText, TestSet, TrainingText
-from itersel.config.options import changed, name_in, wrong
+from itersel.config.options import NAME_PATTERN, changed, name_in, wrong
 from itersel.config.score_checks import check_scores_of_lists
 from itersel.config.splits import texts_by_key
 from itersel.config.tuners import ALL_DENSE, HELD_OUT_TUNERS, Batch, NoTuner
@@ -96,6 +97,14 @@ def _check_unused(config: Config) -> None:
     if len(features.source) != len(features.target):
         why = f"names {len(features.target)} files, but source {len(features.source)}"
         raise wrong("text_features.target", f"{why}; give one for each")
+    names = features.model_names
+    for name, path in zip(names, features.language_models, strict=True):
+        key = "text_features.language_models"
+        if not re.fullmatch(NAME_PATTERN, name):
+            why = f"names {path}, but '{name}' cannot be the name of a feature"
+            raise wrong(key, f"{why}; use letters, digits, '.', '_' and '-' in its name")
+        if names.count(name) > 1:
+            raise wrong(key, f"has two files of the name '{name}'; rename one, as features are called by it")
     if features.minimum_count > 1 and not features.templates:
         raise wrong(
             "text_features.minimum_count", "has no effect without 'text_features.templates'; remove it"
@@ -106,8 +115,11 @@ def _check_experiment(config: Config, name: str) -> None:
     experiment, key = config.experiments[name], f"experiments.{name}"
     learner, tuner = experiment.learner, experiment.held_out.tuner
 
-    if experiment.templates:
-        raise wrong(f"{key}.templates", NO_EFFECT)
+    for template in experiment.templates:
+        if template not in config.text_features.templates:
+            raise wrong(f"{key}.templates", f": '{template}' is not in text_features.templates; add it there")
+    if experiment.templates and experiment.features == "dense":
+        raise wrong(f"{key}.templates", "has no effect with features: dense; remove one of them")
     if experiment.k_best is not None and isinstance(learner, Batch):
         raise wrong(f"{key}.k_best", "has no effect: a batch tuner reads whole lists; remove it")
     if experiment.tasks.language_model_folds not in (None, 1):

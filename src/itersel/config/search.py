@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from itersel.config.options import check_section, documented, option, option_of
-from itersel.vectors.feature_names import DEFAULT_TEMPLATES, TEMPLATES
+from itersel.vectors.feature_names import DEFAULT_TEMPLATES, TEMPLATES, TEXT_TEMPLATES
 
 # Limits on a rule: words in its source span (phrases are indexed up to this length), source symbols,
 # non-terminals.
@@ -64,6 +64,19 @@ class FeatureSettings:
 
     def __post_init__(self) -> None:
         check_section(self)
+
+
+@dataclass(frozen=True)
+class GivenListFeatures(FeatureSettings):
+    """The features of another decoder's lists that are used."""
+
+    # files contain no weights of their features
+    left_out_templates: tuple[str, ...] = option(
+        "With features: all, templates of text_features that are not used.",
+        (),
+        choices=tuple(TEXT_TEMPLATES),
+        recorded_otherwise=True,
+    )
 
 
 @documented

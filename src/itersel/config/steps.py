@@ -27,7 +27,7 @@ from itersel.config.options import (
     seed_option,
     wrong,
 )
-from itersel.config.search import FeatureSettings, IterationSearch, KBestSettings, Search
+from itersel.config.search import FeatureSettings, GivenListFeatures, IterationSearch, KBestSettings, Search
 from itersel.config.tuners import HELD_OUT_TUNERS, TUNERS, Batch, NoTuner
 
 
@@ -77,7 +77,7 @@ class TrainSettings(LearningSettings, Search):
 
 
 @dataclass(frozen=True)
-class GivenListTrainSettings(LearningSettings):
+class GivenListTrainSettings(LearningSettings, GivenListFeatures):
     """The same for a shard with another decoder's lists, for which nothing is searched."""
 
     # why it has no keys of `Search`
@@ -129,6 +129,7 @@ class TuneSettings:
         "Tune the dense features and one factor for all sparse ones (forests: only those of this iteration).",
         False,
     )
+    left_out_templates: tuple[str, ...] = option_of(GivenListFeatures, "left_out_templates")
 
     def __post_init__(self) -> None:
         check_section(self)

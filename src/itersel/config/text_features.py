@@ -8,19 +8,38 @@ The features themselves are settings of ``step lists``, in `itersel.config.cutti
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from itersel.config.data import Data
 from itersel.config.options import check_section, documented, option, option_of, paths
 from itersel.config.tasks import MOST_FOLDS
 from itersel.lm.order import MAX_ORDER
+from itersel.storage.files import without_compression
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 
-# Groups and templates that need word alignment, a lexicon, or a language model.
-LINKED = {"coverage", "Lex", "Del", "Ins", "Phrase"}
+# Groups and templates that need models of word alignment, a lexicon, or a language model.
+LINKED = {"coverage", "Lex", "Del", "Ins", "Phrase", "LexShape"}
 LEXICAL = {"lexical", "unknown"}
 MODELLED = {"language-model"}
+# Ends of names that tell what a file of a language model is.
+MODEL_SUFFIXES = (".arpa", ".bin")
+
+
+class NeededModels(NamedTuple):
+    """Which models features of text need."""
+
+    aligners: bool
+    lexicon: bool
+    language_model: bool
+
+
+def needed_models(groups: Collection[str], templates: Collection[str]) -> NeededModels:
+    """Return which models these groups and templates need."""
+    wanted = {*groups, *templates}
+    return NeededModels(*(not needing.isdisjoint(wanted) for needing in (LINKED, LEXICAL, MODELLED)))
 
 
 @dataclass(frozen=True)
@@ -34,7 +53,9 @@ class TextFeatures:
         choices=tuple(TEXT_FEATURES),
     )
     templates: tuple[str, ...] = option(
-        "data.kind: lists: templates of sparse features to add; empty: none.", (), choices=TEXT_TEMPLATES
+        "data.kind: lists: templates of sparse features to add; empty: none.",
+        (),
+        choices=tuple(TEXT_TEMPLATES),
     )
     minimum_count: int = option(
         "In train, sparse features must tell translations apart in this many sentences of their shard.",
@@ -56,10 +77,28 @@ class TextFeatures:
         maximum=MOST_FOLDS,
     )
 
+    language_models: tuple[str, ...] = paths(
+        "Your own language models, compiled or in the ARPA format (plain or compressed): for each, two dense "
+        "features, named after the file. They must not have seen the references."
+    )
+
     @property
     def is_empty(self) -> bool:
         """Whether there are none."""
-        return not (self.dense or self.templates)
+        return not (self.dense or self.templates or self.language_models)
+
+    def templates_of(self, features: str, templates: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the templates that an experiment uses, given its keys `features` and `templates`."""
+        return (templates or self.templates) if features == "all" else ()
+
+    def left_out(self, templates: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the templates that an experiment leaves out, given its key `templates`."""
+        return tuple(one for one in self.templates if templates and one not in templates)
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """The names of the user's own language models, by which their features are called."""
+        return tuple(map(model_name, self.language_models))
 
     @property
     def needs_models(self) -> bool:
@@ -69,7 +108,14 @@ class TextFeatures:
 
 def need_models(groups: Collection[str], templates: Collection[str]) -> bool:
     """Return whether any of these groups and templates needs a model."""
-    return not (LINKED | LEXICAL | MODELLED).isdisjoint((*groups, *templates))
+    return any(needed_models(groups, templates))
+
+
+def model_name(path: str) -> str:
+    """Return the name of a language model: that of its file, without what tells the format."""
+    name = os.path.basename(without_compression(path))
+    root, suffix = os.path.splitext(name)
+    return root if suffix in MODEL_SUFFIXES else name
 
 
 @documented

@@ -23,6 +23,7 @@ from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, KBestSett
 from itersel.config.tasks import TASKS, RandomTasks, Tasks
 from itersel.config.text_features import TextFeatures, TextModelSettings
 from itersel.config.tuners import TUNERS, Batch
+from itersel.vectors.feature_names import ALL_TEMPLATES
 
 TUNING_SETS = ("dev", "train")
 # What can learn from the tuning set.
@@ -87,7 +88,13 @@ class Experiment:
         on={"algorithm: sgd": "dev", "batch": "dev"},
     )
     features: str = option_of(Search, "features")
-    templates: tuple[str, ...] = option_of(Search, "templates")
+    templates: tuple[str, ...] = option_of(
+        Search,
+        "templates",
+        explanation="With features: all, use only these templates of grammar.templates (data.kind: lists: of "
+        "text_features.templates); empty: all of them.",
+        choices=ALL_TEMPLATES,
+    )
     epochs: int = option(
         "Number of epochs T; the best one on devtest is used.", 3, minimum=1, maximum=1000, on={"dev": 10}
     )

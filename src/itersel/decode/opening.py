@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TypeAlias
 
-from itersel.config.search import FeatureSettings, Search
+from itersel.config.search import FeatureSettings, GivenListFeatures, Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.list_decoder import ListDecoder
 from itersel.errors import FilePath
@@ -37,7 +37,8 @@ def open_sentences(
     With a model, the settings are those of a `Search`.
     """
     if model is None:
-        table = lists.read_list_table(path, settings.features)
+        left_out = settings.left_out_templates if isinstance(settings, GivenListFeatures) else ()
+        table = lists.read_list_table(path, settings.features, left_out=left_out)
         return table, [ListDecoder(table)]
 
     assert isinstance(settings, Search)

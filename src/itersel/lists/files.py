@@ -7,7 +7,7 @@ for each shard, with text.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -185,8 +185,13 @@ def read_sparse(path: FilePath) -> SparseRows:
     return _sparse(read_arrays(path, FORMAT, SPARSE_ARRAYS)[0])
 
 
-def read_list_table(path: FilePath, features: str = "all", has_text: bool = False) -> ListTable:
-    """Read lists, without sparse features if `features` is ``dense``, and with text if `has_text`."""
+def read_list_table(
+    path: FilePath, features: str = "all", has_text: bool = False, left_out: Collection[str] = ()
+) -> ListTable:
+    """Read lists, without sparse features if `features` is ``dense``, and with text if `has_text`.
+
+    Sparse features of the templates that are `left_out` are not read either.
+    """
     names = list(DENSE_ARRAYS)
     if features == "all":
         names += SPARSE_ARRAYS
@@ -196,7 +201,7 @@ def read_list_table(path: FilePath, features: str = "all", has_text: bool = Fals
     arrays, attributes = read_arrays(path, FORMAT, names)
     table = _table(path, arrays, attributes)
     if features == "all":
-        table = table._replace(sparse=_checked_sparse(path, arrays))
+        table = table._replace(sparse=_checked_sparse(path, arrays).without(left_out))
     if has_text:
         if not arrays["text_offset"].shape[0]:
             raise InputError("has no text; lists for tuners cannot be used to translate", path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 from operator import attrgetter
 from typing import NamedTuple
@@ -83,11 +83,14 @@ class SparseFiles(NamedTuple):
 
     files: Sequence[ListFile]
     origin: Int64s  # (H): row of each translation in the concatenation of all files
+    left_out: Collection[str]  # templates of text whose features are ignored
 
     @property
     def is_empty(self) -> bool:
         """Whether no translation in the files has a sparse feature."""
-        return not any(has_sparse(file.path) for file in self.files)
+        if not self.left_out:
+            return not any(has_sparse(file.path) for file in self.files)
+        return all(read_sparse(file.path).without(self.left_out).is_empty for file in self.files)
 
     def take(self, rows: Int64s) -> SparseRows:
         """Return the features of some translations, in any order."""
@@ -126,18 +129,18 @@ class SparseFiles(NamedTuple):
         """Yield the features of each file, which elements of `origin` are in it, and their rows there."""
         base = 0
         for file in self.files:
-            sparse = read_sparse(file.path)
+            sparse = read_sparse(file.path).without(self.left_out)
             rows = sparse.offset.shape[0] - 1
             wanted = np.flatnonzero((origin >= base) & (origin < base + rows))
             yield sparse, wanted, origin[wanted] - base
             base += rows
 
 
-def join_files(files: Sequence[ListFile], features: str = "all") -> ListTable:
+def join_files(files: Sequence[ListFile], features: str = "all", left_out: Collection[str] = ()) -> ListTable:
     """Return the lists of files from `find_files`, by shard, sentence, iteration and rank, without text.
 
     Of translations with the same words and features, the first is kept. With `features` ``dense``, there are
-    no sparse ones.
+    no sparse ones; those of templates of text that are `left_out` are ignored, too.
     """
     parts: list[ListTable] = []
     origins: list[Int64s] = []
@@ -159,7 +162,7 @@ def join_files(files: Sequence[ListFile], features: str = "all") -> ListTable:
 
     if features == "dense":
         return table
-    return table._replace(sparse=SparseFiles(files, np.concatenate(origins)))
+    return table._replace(sparse=SparseFiles(files, np.concatenate(origins), left_out))
 
 
 def _join_shard(files: Sequence[ListFile]) -> tuple[ListTable, Int64s, int]:

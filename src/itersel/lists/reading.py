@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from itersel.corpus.text import find_control, split_words
 from itersel.errors import FilePath, InputError
+from itersel.lists.blocks import Block, Line
 from itersel.lists.duplicates import first_of_equal, hash_rows
 from itersel.lists.folders import listed_translations
 from itersel.lists.lines import LineParser, check_present
@@ -65,11 +66,46 @@ def read_lists(
     """
     # before the lists, which take longest
     extra = _read_extra_features(extra_features or {})
+    form = _Form(dense, words, has_lines)
+
+    def places(sentence: Int64s) -> Int64s:
+        return _sentence_places(sentence, sentences, ids, os.fspath(paths[0]))
+
+    return _read(listed_translations(paths), places, extra, form)
+
+
+def read_block(
+    block: Block,
+    path: FilePath,
+    dense: DenseChooser = lambda names, sizes: (),
+    words: Callable[[str], str] = str,
+    has_lines: bool = False,
+) -> ReadLists:
+    """Read a block of the lists in `path`; see `read_lists`."""
+
+    def places(sentence: Int64s) -> Int64s:
+        return _sentence_places(sentence, None, block.sentences, os.fspath(path))
+
+    return _read(block.lines, places, {}, _Form(dense, words, has_lines))
+
+
+class _Form(NamedTuple):
+    """What lists are read into; see `read_lists`."""
+
+    dense: DenseChooser
+    words: Callable[[str], str]
+    has_lines: bool
+
+
+def _read(
+    lines: Iterable[Line], places: Callable[[Int64s], Int64s], extra: Mapping[str, Numbers], form: _Form
+) -> ReadLists:
+    """Read lines; `places` returns the positions of sentences, given their numbers."""
     parser = LineParser()
-    found = _collect(paths, parser, words, has_lines)
+    found = _collect(lines, parser, form.words, form.has_lines)
     translations = found.text.count
 
-    place = _sentence_places(found.sentence, sentences, ids, os.fspath(paths[0]))
+    place = places(found.sentence)
     order = np.argsort(place, kind="stable")
     columns = _add_features(parser, extra, translations)
     names = list(parser.numbers)
@@ -83,11 +119,11 @@ def read_lists(
 
     rank = np.empty_like(order)
     rank[order] = np.arange(translations)
-    table = _split_features(rank[row], feature, value, translations, names, dense(names, parser.sizes))
+    table = _split_features(rank[row], feature, value, translations, names, form.dense(names, parser.sizes))
     table = table._replace(offset=offsets_of(np.bincount(place)), text=found.text.take(order))
 
-    lines = [found.line[i] for i in order.tolist()] if has_lines else []
-    return ReadLists(table, order, lines, names, parser.sizes, found.score[order])
+    kept = [found.line[i] for i in order.tolist()] if form.has_lines else []
+    return ReadLists(table, order, kept, names, parser.sizes, found.score[order])
 
 
 class _Collected(NamedTuple):
@@ -103,14 +139,14 @@ class _Collected(NamedTuple):
 
 
 def _collect(
-    paths: Sequence[FilePath], parser: LineParser, words: Callable[[str], str], has_lines: bool
+    given: Iterable[Line], parser: LineParser, words: Callable[[str], str], has_lines: bool
 ) -> _Collected:
     lines, sentence = list[str](), array("q")
     # strings would need a multiple of the memory
     text, end = bytearray(), array("q", [0])
     count, feature, value, score = array("q"), array("i"), array("d"), array("d")
 
-    for path, number, line in listed_translations(paths):
+    for path, number, line in given:
         found = parser.parse(line, path, number)
         if has_lines:
             lines.append(line)

@@ -6,7 +6,7 @@ A table is read from the text of another decoder's lists (`itersel.lists.reading
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 from statistics import fmean
 from typing import Any, NamedTuple, Protocol
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from itersel.bleu.references import References
 from itersel.bleu.score_kernels import ORDER, Statistics, best_bleu, closest_lengths
 from itersel.errors import FilePath, InputError
-from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
+from itersel.storage.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.ragged import offsets_of, sum_rows, take_rows
 from itersel.storage.strings import StringTable, string_table
-from itersel.vectors.features import unique_features
+from itersel.vectors.feature_names import text_prefix
+from itersel.vectors.features import names_with, unique_features
 from itersel.vectors.weights import Weights, find_named, find_weights
 
 # Dense features are rounded to these decimal places for tuners, so translations with the same features are
@@ -52,6 +53,31 @@ class SparseRows(NamedTuple):
         """Return the features of some translations, in any order."""
         feature, offset = take_rows(self.feature, self.offset, rows)
         return SparseRows(feature, take_rows(self.value, self.offset, rows)[0], offset, self.key, self.name)
+
+    def only(self, kept: Bools) -> SparseRows:
+        """Return only some features, given whether each (F) is kept."""
+        rows = np.flatnonzero(kept)
+        number = np.full(kept.shape[0], -1, np.int32)
+        number[rows] = np.arange(rows.shape[0])
+        is_kept = kept[self.feature]
+        total = np.zeros(is_kept.shape[0] + 1, np.int64)
+        np.cumsum(is_kept, out=total[1:])
+        return SparseRows(
+            number[self.feature[is_kept]],
+            self.value[is_kept],
+            total[self.offset],
+            self.key[rows],
+            self.name.take(rows),
+        )
+
+    def without(self, templates: Collection[str]) -> SparseRows:
+        """Return all features but those of some templates of text."""
+        if not templates:
+            return self
+        kept = np.ones(self.key.shape[0], np.bool_)
+        for template in templates:
+            kept[names_with(text_prefix(template), self.name)] = False
+        return self.only(kept)
 
     def scores(self, weights: Weights) -> Float64s:
         """Return the scores of all translations, float64 (H); features without a weight count 0."""

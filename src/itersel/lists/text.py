@@ -8,7 +8,8 @@ import numpy as np
 
 from itersel.corpus.prepare import Preparation
 from itersel.errors import FilePath
-from itersel.lists.reading import DenseChooser, ReadLists, read_lists
+from itersel.lists.blocks import Block
+from itersel.lists.reading import DenseChooser, ReadLists, read_block, read_lists
 from itersel.lists.table import ListTable
 from itersel.storage.arrays import Float64s, Int64s
 
@@ -17,18 +18,21 @@ FeatureAdder = Callable[[ListTable, Sequence[str], Float64s], ListTable]
 
 
 def read_cleaned(
-    paths: Sequence[FilePath],
-    preparation: Preparation,
-    dense: DenseChooser,
-    ids: Int64s | None = None,
-    has_lines: bool = False,
+    paths: Sequence[FilePath], preparation: Preparation, dense: DenseChooser, ids: Int64s | None = None
 ) -> ReadLists:
     """Read lists with cleaned text; see `read_lists`."""
+    return read_lists(paths, ids=ids, dense=dense, words=_cleaner(preparation))
 
-    def cleaned(text: str) -> str:
-        return preparation.clean([text])[0]
 
-    return read_lists(paths, ids=ids, dense=dense, words=cleaned, has_lines=has_lines)
+def read_cleaned_block(
+    block: Block, path: FilePath, preparation: Preparation, dense: DenseChooser, has_lines: bool
+) -> ReadLists:
+    """Read a block of lists with cleaned text; see `read_block`."""
+    return read_block(block, path, dense, _cleaner(preparation), has_lines)
+
+
+def _cleaner(preparation: Preparation) -> Callable[[str], str]:
+    return lambda text: preparation.clean([text])[0]
 
 
 def with_features(lists: ReadLists, add_features: FeatureAdder, sources: Sequence[str]) -> ReadLists:

@@ -178,6 +178,7 @@ class _GivenLists(Inputs):
     def _training(self, experiment: Experiment) -> LearningSettings:
         return GivenListTrainSettings(
             features=experiment.features,
+            left_out_templates=self._config.text_features.left_out(experiment.templates),
             k_best=never_null(experiment.k_best),
             learner=_online_learner(experiment),
             seed=never_null(experiment.seed),

@@ -148,14 +148,16 @@ class ListTexts:
             source_language=data.source_language if has_languages and not text.is_empty else None,
             dense=text.dense,
             templates=text.templates,
+            language_models=text.model_names,
         )
 
     def reranker_settings(self, wildcards: Any) -> str:
         """Return the `RerankerSettings` of an experiment."""
-        settings, features = self._list_settings(), self._config.experiments[wildcards.experiment].features
-        if features == "dense":
-            # others would be computed, and then left out
-            settings = replace(settings, templates=())
+        experiment = self._config.experiments[wildcards.experiment]
+        features, text = experiment.features, self._config.text_features
+        # others would be computed, and then left out, or have no weight
+        used = text.templates_of(features, experiment.templates)
+        settings = replace(self._list_settings(), templates=used)
         return as_json(
             RerankerSettings(features=features, dense_names=self._config.data.dense, lists=settings)
         )

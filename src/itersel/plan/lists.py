@@ -233,5 +233,6 @@ class Lists:
                 seed=never_null(epoch.experiment.seed),
                 features=epoch.experiment.features,
                 sum_sparse=self._of(wildcards).sum_sparse,
+                left_out_templates=self._config.text_features.left_out(epoch.experiment.templates),
             )
         )

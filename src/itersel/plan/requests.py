@@ -196,9 +196,10 @@ def list_sizes(config: Config) -> TextSizes:
     translations = {split: count / BYTES_PER_TRANSLATION for split, count in size.items()}
     compared = sum(translations[split] for split in test_sets(config).values()) / _guessed_list_size(config)
 
+    own_models = sum(map(_bytes, config.text_features.language_models))
     return TextSizes(
         _model_words(config),
-        0.0,
+        own_models * WORDS_PER_ARPA_BYTE,
         0.0,
         max(*shards, *pieces) * (1 if config.text_features.is_empty else FEATURES_OF_TEXT),
         tuned=_tuned(config, lambda split, one: translations[split], is_fixed=True),

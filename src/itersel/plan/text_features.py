@@ -11,6 +11,7 @@ from itersel.config.values import Config
 from itersel.plan.files import Files
 from itersel.plan.shell import no_option, shell_options
 from itersel.plan.texts import Shards, Texts
+from itersel.storage.arrayfile import is_array_file
 
 DIRECTIONS = ("forward", "reverse")
 
@@ -23,6 +24,10 @@ class TextFeatureModels:
         self.folder = f"{files.results}/text-features"
         # the words of train, and how they are linked
         self.words = f"{self.folder}/words"
+        # the user's own language models, by their names, and the folder of those that are compiled
+        text = config.text_features
+        self._own = dict(zip(text.model_names, text.language_models, strict=True))
+        self.own_folder = f"{self.folder}/language-models"
         self.alignments = [f"{self.folder}/{direction}.align.gz" for direction in DIRECTIONS]
 
     @property
@@ -69,7 +74,18 @@ class TextFeatureModels:
 
     def _needs_models(self, wildcards: Any) -> bool:
         text, experiment = self._config.text_features, self._config.experiments[wildcards.experiment]
-        return need_models(text.dense, text.templates if experiment.features == "all" else ())
+        return need_models(text.dense, text.templates_of(experiment.features, experiment.templates))
+
+    def own_models(self, wildcards: Any) -> list[str]:
+        """Return the user's own language models, compiled."""
+        return [
+            no_option(path) if is_array_file(path) else f"{self.own_folder}/{name}.bin"
+            for name, path in self._own.items()
+        ]
+
+    def arpa(self, wildcards: Any) -> str:
+        """Return the file of a language model that is not compiled yet."""
+        return no_option(self._own[wildcards.model])
 
     def models(self, wildcards: Any) -> list[str]:
         """Return the folder of the lexicon and language model that a shard needs: for train, without it."""

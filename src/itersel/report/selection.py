@@ -19,7 +19,7 @@ from itersel.storage.hdf5 import header_of, read_arrays
 from itersel.storage.provenance import SHARD_MATRIX, read_provenance
 from itersel.storage.strings import StringTable
 from itersel.storage.text_table import Content, aligned, tab_separated
-from itersel.vectors.features import feature_groups, find_groups
+from itersel.vectors.features import find_reported_groups, reported_groups
 
 ALL = "all"
 # These must be the same in all epochs, and so must the keys of the mixing.
@@ -30,7 +30,7 @@ class MatrixColumns(NamedTuple):
     """The D columns of an epoch's matrix W, by ascending key."""
 
     key: UInt64s
-    group: Int8s  # a position in `feature_groups`
+    group: Int8s  # a position in `reported_groups`
     norm: Float64s
     shards: Int64s  # number of shards in which the weight is not 0
     selected: Bools
@@ -64,7 +64,7 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
             state = {"passed_on": True}
 
         groups = {ALL: np.ones_like(columns.selected)}
-        groups |= {group: columns.group == place for place, group in enumerate(feature_groups())}
+        groups |= {group: columns.group == place for place, group in enumerate(reported_groups())}
         for group, members in groups.items():
             if group == ALL or members.any():
                 counts = _describe(columns, members, before, found["shards"])
@@ -89,7 +89,11 @@ def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
     arrays, _ = read_arrays(path, MATRIX)
     key, name = arrays["features/key"], StringTable(arrays["features/name"], arrays["features/name_offset"])
     columns = MatrixColumns(
-        key, find_groups(key, name), arrays["norm"], np.diff(arrays["W/indptr"]), arrays["selected"] == 1
+        key,
+        find_reported_groups(key, name),
+        arrays["norm"],
+        np.diff(arrays["W/indptr"]),
+        arrays["selected"] == 1,
     )
 
     if not isinstance(found.get("shards"), int) or columns.shards.max(initial=0) > found["shards"]:

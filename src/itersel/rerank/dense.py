@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +32,7 @@ class Known(NamedTuple):
     links: Links | None
     lexicon: LexicalTable | None
     language_model: LanguageModel | None
+    own_models: Sequence[LanguageModel] = ()
 
 
 def lengths(known: Known) -> NDArray[Any]:
@@ -56,10 +57,19 @@ def ranks(known: Known) -> NDArray[Any]:
 
 def model_scores(known: Known) -> NDArray[Any]:
     """Return log10 of the language model's probability, and the words that it does not know."""
-    model, side = known.language_model, known.words.target
-    assert model is not None
-    ids = model.ids
-    number = np.array([ids.get(word, 0) for word in known.words.target_words], np.int32)
+    assert known.language_model is not None
+    return _scores_by(known.language_model, known.words)
+
+
+def own_model_scores(known: Known) -> NDArray[Any]:
+    """Return the same for each language model of the user's."""
+    scores = [_scores_by(model, known.words) for model in known.own_models]
+    return np.concatenate(scores, axis=1)
+
+
+def _scores_by(model: LanguageModel, words: ListWords) -> NDArray[Any]:
+    ids, side = model.ids, words.target
+    number = np.array([ids.get(word, 0) for word in words.target_words], np.int32)
 
     # between <s> and </s>
     offset = offsets_of(np.diff(side.offset) + 2)

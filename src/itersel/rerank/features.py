@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from itersel.config.text_features import LEXICAL, LINKED, MODELLED
 from itersel.corpus.prepare import Preparation
 from itersel.errors import InputError
 from itersel.lists.table import ListTable, SparseRows, sparse_rows
-from itersel.rerank.dense import GROUPS, Known
+from itersel.rerank.dense import GROUPS, Known, own_model_scores
 from itersel.rerank.lexicon import LexicalTable
 from itersel.rerank.links import Links, align_lists
 from itersel.rerank.models import TextModels
@@ -21,7 +22,7 @@ from itersel.rerank.words import ListWords, list_words
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import concatenate, string_table
-from itersel.vectors.feature_names import TEXT_FEATURES
+from itersel.vectors.feature_names import TEXT_FEATURES, own_model_features
 from itersel.vectors.features import feature_keys
 
 
@@ -55,6 +56,10 @@ class TextFeatureAdder:
         ):
             if model is None and (found := sorted(needing & wanted)):
                 raise InputError(f"features of text '{found[0]}' need {option}")
+        if len(models.own) != (count := len(settings.language_models)):
+            raise InputError(
+                f"{len(models.own)} language models (--language-model) for {count} names; give one for each"
+            )
         self._has_links = bool(LINKED & wanted)
 
     def __call__(self, table: ListTable, sources: Sequence[str], score: Float64s) -> ListTable:
@@ -97,14 +102,19 @@ class TextFeatureAdder:
         """Return the dense features with the further ones, and their names."""
         lexicon, model = self._models.lexicon, self._models.language_model
         lexical = None if lexicon is None else LexicalTable(lexicon, words)
-        known = Known(words, score, self._preparation.protected, links, lexical, model)
+        known = Known(words, score, self._preparation.protected, links, lexical, model, self._models.own)
 
         names = [name for group in self._groups for name in TEXT_FEATURES[group]]
+        names += chain.from_iterable(map(own_model_features, self._settings.language_models))
         if taken := [name for name in names if name in table.dense_names] or shared(names, table.feature_key):
-            why = "leave out the group of features of text that computes it"
+            why = "leave out the group or language model of text_features that computes it"
             raise InputError(f"the lists already have a feature '{taken[0]}'; {why}")
 
-        columns = [GROUPS[group](known).reshape(table.translation_count, -1) for group in self._groups]
+        groups = [
+            *(GROUPS[group] for group in self._groups),
+            *([own_model_scores] if self._models.own else []),
+        ]
+        columns = [group(known).reshape(table.translation_count, -1) for group in groups]
         dense = np.concatenate([table.dense, *columns], axis=1, dtype=np.float64)
         return dense, (*table.dense_names, *names)
 
@@ -127,19 +137,7 @@ def frequent(rows: SparseRows, sentence: Int64s, minimum: int) -> SparseRows:
     is_new[1:] = (np.diff(feature) != 0) | (np.diff(place) != 0)
     count = np.bincount(feature[is_new], minlength=rows.key.shape[0])
 
-    kept = np.flatnonzero(count >= minimum)
-    number = np.full(count.shape[0], -1, np.int32)
-    number[kept] = np.arange(kept.shape[0])
-    is_kept = number[rows.feature] >= 0
-    sizes = np.add.reduceat(np.append(is_kept, False).astype(np.int64), rows.offset[:-1])
-    sizes[np.diff(rows.offset) == 0] = 0
-    return SparseRows(
-        number[rows.feature[is_kept]],
-        rows.value[is_kept],
-        offsets_of(sizes),
-        rows.key[kept],
-        rows.name.take(kept),
-    )
+    return rows.only(count >= minimum)
 
 
 def no_links(words: ListWords) -> Links:

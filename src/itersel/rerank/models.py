@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from itersel.align.sampler import TrainedModel, read_model
+from itersel.config.text_features import NeededModels
 from itersel.errors import FilePath, InputError
 from itersel.lm.binary import LanguageModel, load_model
 from itersel.rerank.lexicon import Lexicon, read_lexicon
@@ -22,6 +23,7 @@ class TextModels:
     aligners: tuple[TrainedModel, TrainedModel] | None = None  # forward, reverse
     lexicon: Lexicon | None = None
     language_model: LanguageModel | None = None
+    own: tuple[LanguageModel, ...] = ()  # the user's, in the order of their names
 
 
 def read_aligners(paths: Collection[FilePath]) -> tuple[TrainedModel, TrainedModel]:
@@ -37,10 +39,20 @@ def read_aligners(paths: Collection[FilePath]) -> tuple[TrainedModel, TrainedMod
     return found["forward"], found["reverse"]
 
 
-def read_text_models(aligners: Collection[FilePath], folder: FilePath | None) -> TextModels:
-    """Read the models that are given: those of word alignment, and a folder of the others."""
+def read_text_models(
+    aligners: Collection[FilePath],
+    folder: FilePath | None,
+    needed: NeededModels,
+    own: Sequence[FilePath] = (),
+) -> TextModels:
+    """Read the models that are given and needed: those of word alignment, and in a folder the others.
+
+    `own` are language models of the user's.
+    """
+    has_lexicon, has_model = (folder is not None and one for one in needed[1:])
     return TextModels(
-        read_aligners(aligners) if aligners else None,
-        None if folder is None else read_lexicon(Path(folder, LEXICON)),
-        None if folder is None else load_model(Path(folder, LANGUAGE_MODEL)),
+        read_aligners(aligners) if aligners and needed.aligners else None,
+        read_lexicon(Path(folder or "", LEXICON)) if has_lexicon else None,
+        load_model(Path(folder or "", LANGUAGE_MODEL)) if has_model else None,
+        tuple(map(load_model, own)),
     )

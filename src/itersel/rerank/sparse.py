@@ -1,13 +1,15 @@
-"""Sparse features of translations: n-grams, and pairs of linked words and phrases."""
+"""Sparse features of translations: n-grams, and pairs of linked words, of their shapes, and of phrases."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from itertools import pairwise
+from collections.abc import Collection, Sequence
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from itersel.corpus.tokenization import text_of_token
+from itersel.corpus.vocabulary import WordNumbers
 from itersel.errors import InputError
 from itersel.lists.table import SparseRows, sparse_rows
 from itersel.rerank.links import Links
@@ -20,6 +22,8 @@ from itersel.vectors.features import feature_keys, first_difference
 
 # What n-grams see at the edges of a translation.
 BEGIN, END = "<s>", "</s>"
+# The template of shapes.
+SHAPE = "LexShape"
 
 
 class _Form(NamedTuple):
@@ -42,7 +46,15 @@ _FORMS = (
     _Form("Phrase", "Phrase:", 1, 2),
     _Form("Phrase", "Phrase:", 2, 1),
     _Form("Phrase", "Phrase:", 2, 2),
+    _Form(SHAPE, "LexShape:", 1, 1),
 )
+
+
+class Shapes(NamedTuple):
+    """The shapes of words."""
+
+    number: Int32s  # of the shape of each word
+    shapes: list[str]
 
 
 class _Entries(NamedTuple):
@@ -54,13 +66,31 @@ class _Entries(NamedTuple):
     parts: Int32s  # (F, PARTS)
 
 
+def shape_of(word: str) -> str:
+    """Return the shape of a word: a letter for each run of capitals, other letters, digits, or the rest."""
+    kinds = (
+        "A" if one.isupper() else "a" if one.isalpha() else "0" if one.isdigit() else "-"
+        for one in text_of_token(word)
+    )
+    return "".join(kind for kind, _ in groupby(kinds))
+
+
+def shapes_of(words: Sequence[str]) -> Shapes:
+    """Return the shapes of words."""
+    numbers = WordNumbers()
+    number = np.array([numbers[shape_of(word)] for word in words], np.int32)
+    return Shapes(number, list(numbers))
+
+
 def text_rows(words: ListWords, links: Links, templates: Collection[str]) -> SparseRows:
     """Return the sparse features of all translations that tell translations of a sentence apart.
 
     Raises an InputError if two features have the same key.
     """
-    found = _entries(words, links, templates)
-    names = string_table(_names(words, found.parts))
+    sides = words.source_words, words.target_words
+    shapes = [shapes_of(side if SHAPE in templates else [""] * len(side)) for side in sides]
+    found = _entries(words, links, templates, shapes)
+    names = string_table(_names(words, found.parts, shapes))
     keys = feature_keys(names)
 
     # words that contain what separates words in names can give two features the same name
@@ -79,9 +109,12 @@ def text_rows(words: ListWords, links: Links, templates: Collection[str]) -> Spa
     return sparse_rows(feature, value, offset, unique, names.take(first))
 
 
-def _entries(words: ListWords, links: Links, templates: Collection[str]) -> _Entries:
+def _entries(
+    words: ListWords, links: Links, templates: Collection[str], shapes: Sequence[Shapes]
+) -> _Entries:
     wanted = np.array([form.template in templates for form in _FORMS], np.uint8)
-    lists = ListArrays(*words.source, *words.target, links.source, links.target, links.offset)
+    of_words = (one.number for one in shapes)
+    lists = ListArrays(*words.source, *words.target, links.source, links.target, links.offset, *of_words)
 
     sizes, features, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
     codes, parts, count = [np.zeros(0, np.uint64)], [np.zeros((0, PARTS), np.int32)], 0
@@ -111,15 +144,17 @@ def _unified(code: UInt64s, parts: Int32s) -> tuple[Int64s, Int64s]:
     return order[is_new], number
 
 
-def _names(words: ListWords, parts: Int32s) -> list[str]:
+def _names(words: ListWords, parts: Int32s, shapes: Sequence[Shapes]) -> list[str]:
     """Return the name of each feature; = and ; in words become _, as in grammars."""
-    sides = [
+    of_words = [
         [word.replace("=", "_").replace(";", "_") for word in side]
         for side in (words.source_words, words.target_words)
     ]
+    of_shapes = [one.shapes for one in shapes]
     names = []
     for template, *numbers in parts.tolist():
         form = _FORMS[template]
+        sides = of_shapes if form.template == SHAPE else of_words
         source = [sides[0][number] for number in numbers[: form.source]]
         target = [sides[1][number] for number in numbers[form.source : form.source + form.target]]
         if form.source == 0 and form.target > 1:

@@ -1,7 +1,7 @@
 """Kernels of the sparse features of translations: n-grams, and pairs of linked words and phrases.
 
-A feature is a template and up to four words, `PARTS` numbers; see `itersel.rerank.sparse` for its name. A
-feature that all translations of a list have equally often cannot tell them apart, and is left out.
+A feature is a template and up to four words or shapes, `PARTS` numbers; see `itersel.rerank.sparse` for its
+name. A feature that all translations of a list have equally often cannot tell them apart, and is left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itersel.rerank.agreement_kernels import mixed
 from itersel.storage.arrays import Int32s, Int64s, UInt8s, UInt64s
 
 # The numbers of the templates, and of what phrases are, by their words on either side.
-UNIGRAM, BIGRAM, TRIGRAM, LINKED, DELETED, INSERTED, ONE_TWO, TWO_ONE, TWO_TWO = range(9)
+UNIGRAM, BIGRAM, TRIGRAM, LINKED, DELETED, INSERTED, ONE_TWO, TWO_ONE, TWO_TWO, SHAPED = range(10)
 # A template and four words; NO_WORD where there are fewer.
 PARTS, NO_WORD = 5, -1
 # What n-grams see before the first word and behind the last one.
@@ -34,6 +34,9 @@ class ListArrays(NamedTuple):
     link_source: Int32s
     link_target: Int32s
     link_offset: Int64s
+    # the number of the shape of each different word
+    source_shape: Int32s
+    target_shape: Int32s
 
 
 class Table(NamedTuple):
@@ -129,7 +132,7 @@ def add_linked(
     lists: ListArrays,
     used: UInt8s,
 ) -> int:
-    """Add pairs of linked words, and source and target words without links; see `add`.
+    """Add pairs of linked words and of their shapes, and source and target words without links; see `add`.
 
     used: space for the words of either side, 0; 0 again afterwards.
     """
@@ -142,6 +145,8 @@ def add_linked(
         used[i] = used[middle + j] = 1
         one, other = lists.source[begin + i], lists.target[first + j]
         count = add(table, mask, found, count, row, LINKED, one, other, NO_WORD, NO_WORD)
+        shapes = lists.source_shape[one], lists.target_shape[other]
+        count = add(table, mask, found, count, row, SHAPED, shapes[0], shapes[1], NO_WORD, NO_WORD)
 
     for i in range(middle):
         if not used[i]:
@@ -225,9 +230,9 @@ def features_of_list(
 
     # an upper bound of the features of all translations, and of one
     most = (
-        LONGEST_NGRAM * (words + end - begin) + words + links * (1 + LONGEST_PHRASE) + sources * (end - begin)
+        LONGEST_NGRAM * (words + end - begin) + words + links * (2 + LONGEST_PHRASE) + sources * (end - begin)
     )
-    of_one = LONGEST_NGRAM * (longest + 1) + longest + most_links * (1 + LONGEST_PHRASE) + sources
+    of_one = LONGEST_NGRAM * (longest + 1) + longest + most_links * (2 + LONGEST_PHRASE) + sources
 
     slots = 16
     while slots < 2 * most:

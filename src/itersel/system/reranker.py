@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
+from itersel.corpus.prepare import Preparation
 from itersel.errors import FilePath, InputError, located
+from itersel.lists.blocks import ListBlocks
 from itersel.lists.dense import dense_features
 from itersel.lists.reading import ReadLists, without_duplicates
 from itersel.lists.table import no_sparse_rows
-from itersel.lists.text import read_cleaned, with_features
+from itersel.lists.text import read_cleaned_block, with_features
 from itersel.rerank.features import TextFeatureAdder
 from itersel.rerank.models import TextModels, read_text_models
 from itersel.rerank.preparation import preparation_of
 from itersel.results import WEIGHTS
 from itersel.system.resources import RerankerResources, RerankingSettings
+from itersel.vectors.feature_names import TEXT_FEATURES, own_model_features, text_prefix
 from itersel.vectors.weights import Weights, find_named, read_itersel_weights
 
 
@@ -27,14 +31,16 @@ class Reranker:
     weights: Weights
     models: TextModels
 
-    def read(
+    def blocks(
         self,
         lists: Sequence[FilePath],
         sources: Sequence[str] | None = None,
         source_path: FilePath = "source",
         has_lines: bool = False,
-    ) -> ReadLists:
+    ) -> Iterator[ReadLists]:
         """Read lists as the run read those of its test sets: without duplicates, with the system's features.
+
+        Yields blocks of sentences, so that memory does not grow with the number of lists.
 
         Parameters
         ----------
@@ -55,25 +61,33 @@ class Reranker:
         if settings.adds_features and sources is None:
             raise InputError("the system computes features of text; give the source of the lists, too")
 
-        def dense(names: Sequence[str], sizes: Mapping[str, int]) -> Sequence[str]:
-            self._check_names(names, lists[0])
-            return dense_features(names, sizes, settings.dense, lists[0])
+        found = ListBlocks(lists)
+        self._check_names(found.names, lists[0])
+        dense = dense_features(found.names, found.sizes, settings.dense, lists[0])
+        self._check_sparse(found.names, dense, lists[0])
+        if sources is not None and len(sources) != (count := found.sentence_count):
+            raise InputError(f"has {len(sources)} lines for the lists of {count} sentences", source_path)
 
-        preparation = preparation_of(settings.lists)
-        found = without_duplicates(read_cleaned(lists, preparation, dense, has_lines=has_lines))
-
-        if sources is not None and len(sources) != (sentences := found.table.sentence_count):
-            raise InputError(f"has {len(sources)} lines for the lists of {sentences} sentences", source_path)
-        if sources is not None and settings.adds_features:
-            adder = TextFeatureAdder(preparation, self.models, settings.lists)
+        for block in found:
+            # a preparation remembers its lines
+            preparation = preparation_of(settings.lists)
+            read = read_cleaned_block(block, lists[0], preparation, lambda names, sizes: dense, has_lines)
+            own = [] if sources is None else [sources[number] for number in block.sentences.tolist()]
             with located(lists[0]):
-                # runs clean the source before they compute features, too
-                found = with_features(found, adder, preparation.clean(sources))
+                read = self._with_features(without_duplicates(read), preparation, own)
+            yield read
 
+    def _with_features(self, read: ReadLists, preparation: Preparation, sources: Sequence[str]) -> ReadLists:
+        """Return lists with the features of text, and without those that are not used."""
+        settings = self.settings
+        if settings.adds_features:
+            adder = TextFeatureAdder(preparation, self.models, settings.lists)
+            # runs clean the source before they compute features, too
+            read = with_features(read, adder, preparation.clean(sources))
         if settings.features == "dense":
-            table = found.table
-            return found._replace(table=table._replace(sparse=no_sparse_rows(table.translation_count)))
-        return found
+            table = read.table
+            return read._replace(table=table._replace(sparse=no_sparse_rows(table.translation_count)))
+        return read
 
     def _check_names(self, names: Sequence[str], path: FilePath) -> None:
         """Raise an InputError if lists lack a dense feature that has a weight."""
@@ -84,11 +98,30 @@ class Reranker:
                 why = "which the system was trained with; use lists of the same decoder"
                 raise InputError(f"has no feature '{name}', {why}", path)
 
+    def _check_sparse(self, names: Sequence[str], dense: Sequence[str], path: FilePath) -> None:
+        """Raise an InputError if lists have no sparse features, but the system was trained with some.
+
+        Any single one may be missing, as in a sentence without its word.
+        """
+        settings = self.settings
+        if settings.features == "dense" or not {*dense}.issuperset(names):
+            return
+
+        of_groups = chain.from_iterable(TEXT_FEATURES[group] for group in settings.lists.dense)
+        of_models = chain.from_iterable(map(own_model_features, settings.lists.language_models))
+        known = {*settings.trained_with, *of_groups, *of_models}
+        of_text = tuple(map(text_prefix, settings.lists.templates))
+        for name, weight in zip(self.weights.name.to_list(), self.weights.value.tolist(), strict=True):
+            if weight and name not in known and not name.startswith(of_text):
+                why = f"but the system was trained with some, such as '{name}'; use lists of the same decoder"
+                raise InputError(f"has no sparse features, {why}", path)
+
     def best_texts(
         self, lists: Sequence[FilePath], sources: Sequence[str] | None, source_path: FilePath = "source"
     ) -> list[str]:
-        """Return the best translation of each sentence; see `read`."""
-        return list(self.read(lists, sources, source_path).table.best_texts(self.weights))
+        """Return the best translation of each sentence; see `blocks`."""
+        blocks = self.blocks(lists, sources, source_path)
+        return [text for block in blocks for text in block.table.best_texts(self.weights)]
 
 
 def load_reranker(folder: FilePath, resources: RerankerResources) -> Reranker:
@@ -96,5 +129,7 @@ def load_reranker(folder: FilePath, resources: RerankerResources) -> Reranker:
     return Reranker(
         resources.reranking(),
         read_itersel_weights(Path(folder, WEIGHTS)),
-        read_text_models(resources.aligners, resources.models),
+        read_text_models(
+            resources.aligners, resources.models, resources.needed_models, resources.language_models
+        ),
     )

@@ -1,6 +1,6 @@
 """Bundles of rerankers: an array file as that of a translator; see `itersel.system.trained`.
 
-There are no models in it if the system needs none.
+Only the models that the system needs are in it.
 """
 
 from __future__ import annotations
@@ -30,8 +30,23 @@ _PARTS = {
     "model": binary.FORMAT,
 }
 FORMAT = FileFormat(RERANKER, version_of(_LAYOUT, _PARTS), ("itersel bundle",), declarations(_PARTS))
-_WEIGHTS = {name: array for name, array in FORMAT.arrays.items() if name.startswith("weights/")}
-_WITHOUT_MODELS = replace(FORMAT, arrays=_WEIGHTS)
+# A bundle without models.
+_WEIGHTS = replace(FORMAT, arrays=declarations({"weights": weight_file.FORMAT}))
+
+
+def _format_of(settings: RerankingSettings) -> FileFormat:
+    """Return the format of a bundle with the models that a system needs."""
+    needed = settings.needed_models
+    has_parts = {"forward": needed.aligners, "reverse": needed.aligners}
+    has_parts |= {"lexicon": needed.lexicon, "model": needed.language_model}
+    parts = {name: part for name, part in _PARTS.items() if has_parts.get(name, True)}
+    own = dict.fromkeys(map(_own, range(len(settings.lists.language_models))), binary.FORMAT)
+    return replace(FORMAT, arrays=declarations(parts | own))
+
+
+def _own(number: int) -> str:
+    """Return the name of the part with one of the user's language models."""
+    return f"own-{number}"
 
 
 def write_reranker_bundle(path: FilePath, system: Reranker) -> None:
@@ -39,37 +54,42 @@ def write_reranker_bundle(path: FilePath, system: Reranker) -> None:
     parts = {"weights": weight_file.weight_arrays(system.weights)}
     attributes = {"itersel": __version__, "settings": as_content(system.settings)}
     models = system.models
-    if not system.settings.needs_models:
-        write_arrays(path, _WITHOUT_MODELS, joined(parts), attributes)
-        return
 
-    # the features could not be computed otherwise
-    assert models.aligners is not None
-    assert models.lexicon is not None
-    assert models.language_model is not None
-    for name, aligner in zip(("forward", "reverse"), models.aligners, strict=True):
-        parts[name] = sampler.model_arrays(aligner)
-    parts["lexicon"] = lexicon.lexicon_arrays(models.lexicon)
-    parts["model"] = binary.model_arrays(models.language_model)
-    write_arrays(path, FORMAT, joined(parts), {**attributes, "model": dict(models.language_model.attributes)})
+    if models.aligners is not None:
+        for name, aligner in zip(("forward", "reverse"), models.aligners, strict=True):
+            parts[name] = sampler.model_arrays(aligner)
+    if models.lexicon is not None:
+        parts["lexicon"] = lexicon.lexicon_arrays(models.lexicon)
+    if models.language_model is not None:
+        parts["model"] = binary.model_arrays(models.language_model)
+        attributes["model"] = dict(models.language_model.attributes)
+    for number, model in enumerate(models.own):
+        parts[_own(number)] = binary.model_arrays(model)
+        attributes[_own(number)] = dict(model.attributes)
+    write_arrays(path, _format_of(system.settings), joined(parts), attributes)
 
 
 def read_reranker_bundle(path: FilePath) -> Reranker:
     """Map a bundle, and check that features can be computed with its content."""
-    arrays, attributes = map_arrays(path, _WITHOUT_MODELS)
+    _, attributes = map_arrays(path, _WEIGHTS)
     with checked(path, DAMAGED):
         settings = from_content(RerankingSettings, attributes["settings"])
+    arrays, _ = map_arrays(path, _format_of(settings))
     weights = weight_file.weights_of(part_of(arrays, "weights"), path)
-    if not settings.needs_models:
-        return Reranker(settings, weights, TextModels())
 
-    arrays, _ = map_arrays(path, FORMAT)
-    with checked(path, DAMAGED):
-        model_attributes = {**attributes["model"]}
-    forward, reverse = (sampler.model_of(part_of(arrays, name), name) for name in ("forward", "reverse"))
+    def model(part: str) -> binary.LanguageModel:
+        with checked(path, DAMAGED):
+            own = {**attributes[part]}
+        return binary.model_of(part_of(arrays, part), own, path)
+
+    needed, aligners = settings.needed_models, None
+    if needed.aligners:
+        both = (sampler.model_of(part_of(arrays, name), name) for name in ("forward", "reverse"))
+        aligners = next(both), next(both)
     models = TextModels(
-        (forward, reverse),
-        lexicon.lexicon_of(part_of(arrays, "lexicon")),
-        binary.model_of(part_of(arrays, "model"), model_attributes, path),
+        aligners,
+        lexicon.lexicon_of(part_of(arrays, "lexicon")) if needed.lexicon else None,
+        model("model") if needed.language_model else None,
+        tuple(model(_own(number)) for number in range(len(settings.lists.language_models))),
     )
     return Reranker(settings, weights, models)

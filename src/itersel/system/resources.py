@@ -7,15 +7,15 @@ reranker tells them apart.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itersel.config.cutting import GivenListSettings
-from itersel.config.options import check_section
+from itersel.config.options import check_section, wrong
 from itersel.config.search import FeatureSettings, Grammar, Search
-from itersel.config.text_features import need_models
+from itersel.config.text_features import NeededModels, needed_models
 from itersel.corpus.tokenization import check_pattern
 from itersel.errors import FilePath, InputError
 from itersel.results import RESOURCES
@@ -76,16 +76,36 @@ class RerankingSettings:
             check_section(section)
         for pattern in self.lists.protected:
             check_pattern(pattern)
+        if self.lists.minimum_count > 1:
+            # lists are read in blocks, so features could not be counted
+            why = f"is {self.lists.minimum_count}; only train leaves out features"
+            raise wrong("lists.minimum_count", why)
 
     @property
     def adds_features(self) -> bool:
         """Whether there are features of text."""
-        return bool(self.lists.dense or self.lists.templates)
+        return self.lists.adds_features
 
     @property
-    def needs_models(self) -> bool:
-        """Whether any of them needs a model."""
-        return need_models(self.lists.dense, self.lists.templates)
+    def needed_models(self) -> NeededModels:
+        """Which models they need."""
+        return needed_models(self.lists.dense, self.lists.templates)
+
+
+class RerankerFiles(NamedTuple):
+    """The files of a reranker, as in `RerankerResources`."""
+
+    aligners: tuple[str, ...] = ()
+    models: str | None = None
+    language_models: tuple[str, ...] = ()
+
+    def changed(self, change: Callable[[str, str], str]) -> RerankerFiles:
+        """Return other files, given what changes one, after what it is."""
+        return RerankerFiles(
+            tuple(change("aligner", file) for file in self.aligners),
+            None if self.models is None else change("models", self.models),
+            tuple(change("language model", file) for file in self.language_models),
+        )
 
 
 @dataclass(frozen=True)
@@ -94,6 +114,18 @@ class RerankerResources(RerankingSettings):
 
     aligners: tuple[str, ...]  # models of both directions, or none
     models: str | None  # folder of the other models
+    language_models: tuple[str, ...]  # the user's own, in the order of their names
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        needed = self.needed_models
+        if needed.aligners and len(self.aligners) != 2:
+            why = f"names {len(self.aligners)} models; features of text need those of both directions"
+            raise wrong("aligners", why)
+        if (needed.lexicon or needed.language_model) and self.models is None:
+            raise wrong("models", "is missing; features of text need them")
+        if len(self.language_models) != (count := len(self.lists.language_models)):
+            raise wrong("language_models", f"names {len(self.language_models)} files for {count} models")
 
     def reranking(self) -> RerankingSettings:
         """Return the settings without the files."""
@@ -122,11 +154,7 @@ def write_resources(path: FilePath, settings: ResourceSettings, files: Mapping[s
 
 
 def write_reranker(
-    path: FilePath,
-    settings: RerankerSettings,
-    trained_with: Sequence[str],
-    aligners: Sequence[str],
-    models: str | None,
+    path: FilePath, settings: RerankerSettings, trained_with: Sequence[str], files: RerankerFiles
 ) -> None:
     """Write the description of a reranker, so that all its files can be moved together.
 
@@ -136,8 +164,7 @@ def write_reranker(
     resources = RerankerResources(
         **_of_step(settings),
         trained_with=tuple(trained_with),
-        aligners=tuple(os.path.relpath(file, folder) for file in aligners),
-        models=None if models is None else os.path.relpath(models, folder),
+        **files.changed(lambda _, file: os.path.relpath(file, folder))._asdict(),
     )
     write_json(path, {KIND: RERANKER, **as_content(resources)}, indent=2, is_ascii=False)
 
@@ -163,9 +190,9 @@ def read_resources(folder: FilePath) -> Resources | RerankerResources:
         raise InputError(f"{error.message}; run the workflow again", path) from None
 
     if isinstance(found, RerankerResources):
-        aligners = tuple(_resolved("aligner", file, path) for file in found.aligners)
-        models = None if found.models is None else _resolved("models", found.models, path)
-        return replace(found, aligners=aligners, models=models)
+        given = RerankerFiles(found.aligners, found.models, found.language_models)
+        resolved = given.changed(lambda what, file: _resolved(what, file, path))
+        return replace(found, **resolved._asdict())
     files: Any = {name: _resolved(name, getattr(found, name), path) for name in RESOURCE_FILES}
     return replace(found, **files)
 

@@ -83,7 +83,7 @@ def tune(
     if reads_forests:
         problem = TuningProblem(ForestFiles(files), decoded_with, sums, seed)
     else:
-        table = join_files(files, settings.features)
+        table = join_files(files, settings.features, settings.left_out_templates)
         problem = TuningProblem.of_table(table, decoded_with, sums, seed)
 
     result = run_tuner(settings.tuner, problem, short_name([file.path for file in files]))

@@ -1,6 +1,7 @@
 """Names of features: dense ones, and templates of sparse ones with those that installed packages add."""
 
 import re
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from itersel.code.plugins import Extensible
@@ -84,4 +85,43 @@ TEXT_FEATURES = {
     "unknown": ("TextUnknownWords", "TextUnknownCharacters"),
     "agreement": ("TextAgreementBleu", "TextAgreementChrf"),
 }
-TEXT_TEMPLATES = ("Ngram1", "Ngram2", "Ngram3", "Lex", "Del", "Ins", "Phrase")
+# The templates with what they are; docs/text-features.md has the same words.
+TEXT_TEMPLATES = {
+    "Ngram1": "words of the translation",
+    "Ngram2": "bigrams of the translation, also with its edges",
+    "Ngram3": "trigrams of the translation, also with its edges",
+    "Lex": "pairs of linked words",
+    "Del": "source words without links",
+    "Ins": "words of the translation without links",
+    "Phrase": "pairs of phrases of up to two words that are linked only to each other, except pairs of words",
+    "LexShape": "shapes of linked words: runs of capitals (A), other letters (a), digits (0), others (-)",
+}
+
+
+class _AllTemplates(Collection[str]):
+    """The templates of grammars, and those of text; some names are of both."""
+
+    def __contains__(self, name: object) -> bool:
+        return name in TEXT_TEMPLATES or name in TEMPLATES
+
+    def __iter__(self) -> Iterator[str]:
+        yield from dict.fromkeys((*TEMPLATES, *TEXT_TEMPLATES))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __str__(self) -> str:
+        return ", ".join(self)
+
+
+ALL_TEMPLATES = _AllTemplates()
+
+
+def own_model_features(name: str) -> tuple[str, str]:
+    """Return the dense features of a language model of the user's, given its name."""
+    return f"TextModel_{name}", f"TextModelUnknown_{name}"
+
+
+def text_prefix(template: str) -> str:
+    """Return what the names of the features of a template of text begin with."""
+    return f"{template}:"

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
 from itersel.errors import InputError
 from itersel.storage.arrays import Int8s, Int64s, UInt64s
 from itersel.storage.strings import Strings, StringTable, string_table
 from itersel.vectors.feature_kernels import hash_strings
-from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, DENSE, DENSE_FEATURES, OTHER, TEMPLATES
+from itersel.vectors.feature_names import (
+    ALL_TEMPLATES,
+    BUILT_IN_TEMPLATES,
+    DENSE,
+    DENSE_FEATURES,
+    OTHER,
+    TEMPLATES,
+    TEXT_FEATURES,
+    TEXT_TEMPLATES,
+    own_model_features,
+    text_prefix,
+)
 
 
 def feature_groups() -> tuple[str, ...]:
     """Return the groups of features: dense ones, sparse ones by template, and others."""
     return DENSE, *TEMPLATES, OTHER
+
+
+def reported_groups() -> tuple[str, ...]:
+    """Return the groups of features in reports: those of text have their own."""
+    return DENSE, *ALL_TEMPLATES, OTHER
 
 
 # What dense features and templates are, by name; docs/features.md has the same words.
@@ -33,6 +51,28 @@ EXPLANATIONS = {
     "LanguageModel_OOV": "number of words that the language model does not know",
     **{name: template.explanation for name, template in BUILT_IN_TEMPLATES.items()},
 }
+# The same for features of text; docs/text-features.md has the same words.
+TEXT_EXPLANATIONS = {
+    "TextWords": "words",
+    "TextCharacters": "characters without spaces",
+    "TextLengthRatio": "absolute difference of log10(words + 1) between translation and source",
+    "TextRank": "log10 of the rank in the list, from 1",
+    "TextScore": "the decoder's score minus the highest one of the list",
+    "TextModel": "log10 of the probability under a language model of train",
+    "TextModelUnknown": "words that this model does not know",
+    "TextLexForward": "log10 p(translation given source), by IBM model 1 with the words linked in train",
+    "TextLexReverse": "log10 p(source given translation)",
+    "TextUncovered": "source words without links",
+    "TextInserted": "words of the translation without links",
+    "TextMissing": "numbers, addresses, placeholders, tags and the like of the source that are missing",
+    "TextAdded": "those of the translation that the source does not have",
+    "TextRepeated": "bigrams that the translation has had before",
+    "TextUnknownWords": "words that train does not have",
+    "TextUnknownCharacters": "characters that train does not have",
+    "TextAgreementBleu": "BLEU of the translation against what its list expects",
+    "TextAgreementChrf": "chrF likewise",
+    **TEXT_TEMPLATES,
+}
 
 
 def feature_keys(names: StringTable) -> UInt64s:
@@ -45,13 +85,35 @@ def find_groups(key: UInt64s, name: StringTable) -> Int8s:
     groups = feature_groups()
     group = np.full(key.shape[0], groups.index(OTHER), np.int8)
     group[np.isin(key, feature_keys(string_table(DENSE_FEATURES)))] = groups.index(DENSE)
-    begin, length = name.offset[:-1], np.diff(name.offset)
     for template, prefix in TEMPLATES.items():
-        found = np.flatnonzero(length >= len(prefix))
-        for place, letter in enumerate(prefix.encode()):
-            found = found[name.data[begin[found] + place] == letter]
-        group[found] = groups.index(template)
+        group[names_with(prefix, name)] = groups.index(template)
     return group
+
+
+def find_reported_groups(key: UInt64s, name: StringTable) -> Int8s:
+    """Return the group of each feature, as its position in `reported_groups`."""
+    groups = reported_groups()
+    places = np.array([groups.index(group) for group in feature_groups()], np.int8)
+    found = find_groups(key, name)
+    group = places[found]
+    is_other = found == feature_groups().index(OTHER)
+
+    members = {template: names_with(text_prefix(template), name) for template in TEXT_TEMPLATES}
+    dense = feature_keys(string_table(chain.from_iterable(TEXT_FEATURES.values())))
+    own = [names_with(prefix, name) for prefix in own_model_features("")]
+    members[DENSE] = np.concatenate([np.flatnonzero(np.isin(key, dense)), *own])
+    for place, rows in members.items():
+        group[rows[is_other[rows]]] = groups.index(place)
+    return group
+
+
+def names_with(prefix: str, name: StringTable) -> Int64s:
+    """Return the rows of the names that begin with a prefix, ascending."""
+    begin, letters = name.offset[:-1], prefix.encode()
+    found = np.flatnonzero(np.diff(name.offset) >= len(letters))
+    for place, letter in enumerate(letters):
+        found = found[name.data[begin[found] + place] == letter]
+    return found
 
 
 def unique_features(keys: UInt64s, names: StringTable) -> tuple[UInt64s, StringTable]:

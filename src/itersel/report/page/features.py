@@ -13,7 +13,7 @@ from itersel.select.selection import MATRIX
 from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.hdf5 import read_arrays
 from itersel.system.chosen import ChosenSystem
-from itersel.vectors.features import feature_groups, find_groups
+from itersel.vectors.features import find_reported_groups, reported_groups
 from itersel.vectors.weights import Weights, read_itersel_weights
 
 # Bounds of the histogram: log10 of the absolute weight.
@@ -28,12 +28,12 @@ def read_features(repeat: Repeat, system: ChosenSystem | None) -> dict[str, Any]
         return None
 
     weights = read_itersel_weights(path)
-    group = find_groups(weights.key, weights.name)
+    group = find_reported_groups(weights.key, weights.name)
     shards = _shards(repeat.folder / epoch_folder(system.epoch) / SELECTION_MATRIX, weights)
 
     groups = [
         {"group": name, **_describe(weights, rows, shards)}
-        for place, name in enumerate(feature_groups())
+        for place, name in enumerate(reported_groups())
         if (rows := np.flatnonzero((group == place) & (weights.value != 0))).size
     ]
 

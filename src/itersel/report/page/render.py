@@ -35,17 +35,26 @@ from itersel.report.systems import format_hours, table_view
 from itersel.report.table import signatures
 from itersel.results import EXPERIMENTS, REPORT
 from itersel.storage.files import write_lines
-from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, TEMPLATES
-from itersel.vectors.features import EXPLANATIONS
+from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, TEMPLATES, TEXT_TEMPLATES, text_prefix
+from itersel.vectors.features import EXPLANATIONS, TEXT_EXPLANATIONS
 
 # Suffixes of the files that the page shows; other files do not cause a rewrite.
 SHOWN = (".h5", ".txt", ".json", ".tsv", ".log")
 # The names and times of those files.
 State = list[tuple[str, int]]
 SHARED = ("core.js", "tables.js", "draw.js")
+# Templates of features of text that grammars do not have.
+TEXT_ONLY = TEXT_TEMPLATES.keys() - BUILT_IN_TEMPLATES.keys()
 # Parts of a document that scripts do not read, or read compressed.
 UNUSED = ("answer", "test_sets", "derivations")
 SCRIPTS = (*SHARED, "charts.js", "features.js", "sentences.js", "derivations.js")
+
+
+def _has_text_features(runs: Sequence[dict[str, Any]]) -> bool:
+    """Return whether the page shows features of the text of n-best lists."""
+    shown = [one for run in runs if run["features"] for one in run["features"]["groups"]]
+    names = {feature["name"] for one in shown for feature in one["largest"]}
+    return any(one["group"] in TEXT_ONLY for one in shown) or not TEXT_EXPLANATIONS.keys().isdisjoint(names)
 
 
 def render(document: dict[str, Any], refresh: int | None = None) -> str:
@@ -56,6 +65,11 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
     small["explanations"] = [
         (TEMPLATES[name] if name in BUILT_IN_TEMPLATES else name, text) for name, text in EXPLANATIONS.items()
     ]
+    if _has_text_features(document["runs"]):
+        prefixes = {name: text_prefix(name) for name in TEXT_TEMPLATES}
+        # before those of grammars, some of which have the same names
+        of_text = [(prefixes.get(name, name), text) for name, text in TEXT_EXPLANATIONS.items()]
+        small["explanations"] = [*of_text, *small["explanations"]]
 
     table, shown = document["table"], curves(document["learned_by"])
     systems = table["test_sets"][0]["systems"] if table else []

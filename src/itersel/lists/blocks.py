@@ -1,0 +1,112 @@
+"""n-best lists read in blocks of sentences, so that memory does not grow with their number.
+
+Lists are read twice, as when they are cut into shards: the first time, every line is parsed, which tells the
+features and the sentences; the second time, the lines of each block are read into a table.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from itersel.errors import FilePath, InputError
+from itersel.lists.folders import find_lists, listed_translations
+from itersel.lists.lines import LineParser, check_present, translation_lines
+from itersel.run.progress import count_up
+from itersel.storage.arrays import Int32s, Int64s
+from itersel.storage.files import STANDARD_STREAM
+
+# Translations of a block, unless a single list has more.
+TRANSLATIONS = 1 << 14
+
+# A line: its file, its number there, and its text.
+Line = tuple[str, int, str]
+
+
+class Block(NamedTuple):
+    """Adjacent sentences, and the lines of their lists in the order of the files."""
+
+    sentences: Int64s
+    lines: list[Line]
+
+
+class ListBlocks:
+    """Lists whose lines have been parsed once.
+
+    Attributes
+    ----------
+    names
+        Of all features, in order of first occurrence.
+    sizes
+        Number of values of each name that ended in ``=``.
+    sentence_count
+        Number of sentences, each of which has a translation.
+
+    Raises
+    ------
+    InputError
+        If the lists cannot be read, or lack a sentence.
+    """
+
+    def __init__(self, paths: Sequence[FilePath]) -> None:
+        self._paths = paths
+        # pipes can be read only once
+        self._kept: dict[str, list[tuple[int, str]]] = {
+            path: list(translation_lines(path)) for path in _given(paths) if not _can_be_read_again(path)
+        }
+        parser, sentence = LineParser(), array("i")
+        for path, number, line in count_up(self._lines(), "translations read", lambda _: 1):
+            sentence.append(parser.parse(line, path, number).sentence)
+
+        self.names: Sequence[str] = list(parser.numbers)
+        self.sizes: Mapping[str, int] = parser.sizes
+        self._sentence: Int32s = np.array(sentence, np.int32)
+        self.sentence_count = check_present(np.unique(self._sentence), None, paths[0])
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield all sentences in blocks of about `TRANSLATIONS`.
+
+        Lines wait until the blocks before theirs are complete: none, if the files are in the order of their
+        sentences.
+        """
+        size = np.bincount(self._sentence)
+        block_of = (np.cumsum(size) - size) // TRANSLATIONS
+        # a list that is larger than a block leaves out numbers
+        block_of = np.unique(block_of, return_inverse=True)[1]
+        begins = np.searchsorted(block_of, np.arange(block_of[-1] + 2))
+        missing = np.bincount(block_of, size).astype(np.int64)
+
+        waiting: list[list[Line]] = [[] for _ in missing]
+        complete = 0
+        for line, block in zip(self._lines(), block_of[self._sentence].tolist(), strict=False):
+            waiting[block].append(line)
+            missing[block] -= 1
+            while complete < len(waiting) and not missing[complete]:
+                lines, waiting[complete] = waiting[complete], []
+                yield Block(np.arange(begins[complete], begins[complete + 1]), lines)
+                complete += 1
+
+        if complete < len(waiting):
+            raise InputError("has changed while it was read", self._paths[0])
+
+    def _lines(self) -> Iterator[Line]:
+        """Yield all lines; see `listed_translations`."""
+        if not self._kept:
+            yield from listed_translations(self._paths)
+            return
+        for path in _given(self._paths):
+            lines = self._kept[path] if path in self._kept else translation_lines(path)
+            yield from ((path, number, line) for number, line in lines)
+
+
+def _given(paths: Sequence[FilePath]) -> list[str]:
+    """Return the files of lists; none for what `listed_translations` refuses."""
+    return [] if isinstance(paths, str) else find_lists(paths)
+
+
+def _can_be_read_again(path: str) -> bool:
+    return path != STANDARD_STREAM and (os.path.isfile(path) or not os.path.exists(path))
