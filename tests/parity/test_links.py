@@ -1,4 +1,4 @@
-"""Links of n-best lists, which saved models make, against aligning the same text together with that of the models."""
+"""Links of n-best lists by saved models, against aligning the same text together with that of the models."""
 
 import gzip
 
