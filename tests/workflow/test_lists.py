@@ -277,3 +277,23 @@ def test_features_of_text(make_project):
     jobs = project.planned()
     assert not {"prepare_words", "learn_aligner", "estimate_text_models"} & jobs.keys()
     assert jobs["import_lists"] == 5
+
+
+@pytest.mark.slow
+def test_features_of_text_with_natural_tasks(make_project):
+    """The models of a fold leave out the sentences of its tasks."""
+    features = {"dense": ["language-model", "lexical"], "templates": ["Lex"]}
+    project = with_lists(make_project(), features)
+    content = project.config()
+    content["data"]["train"]["task"] = "train.task"
+    tasks = {"name": "natural", "labels": {"even": 1, "odd": 1}}
+    content["experiments"] = {"selected": {**EXPERIMENTS["selected"], "tasks": tasks}}
+    project.configure(**content)
+    assert project.planned()["estimate_fold_text_models"] == 2
+
+    shards = [f"results/tiny/experiments/selected/epoch-1/shard-{shard}.h5" for shard in range(2)]
+    project.run("--cores", "2", *shards)
+    [folder] = (project.results / "shards/train").iterdir()
+    both = [read_list_table(folder / f"{shard}.h5") for shard in range(2)]
+    assert [table.sentence_count for table in both] == [SIZES["train"] / 2] * 2
+    assert all({"TextModel", "TextLexForward"} <= {*table.dense_names} for table in both)
