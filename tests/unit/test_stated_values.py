@@ -112,7 +112,7 @@ def jobs_of(config):
         "further": [["target.1", "task"]],
         "held_out": [plan.texts.held_out],
         "folders": [{"dev": "1"}],
-        "sentences": [["x.h5"]],
+        "sentence_files": [["x.h5"]],
         "decoded": [["lists/x.h5"]],
         "test_sets": [plan.texts.test_sets],
         "files": [plan.tables.system_files],
