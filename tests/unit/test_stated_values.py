@@ -45,7 +45,7 @@ def wildcards_of(plan):
             yield Wildcards(**place, stage=f"epoch-{epoch}")
         yield Wildcards(**place, stage="best", iteration="1", fold="0", held_out="dev", test_set="test")
         of_table = {"scored": name, "evaluated": "test", "number": "0", "independent": name.split(".")[0]}
-        yield Wildcards(**of_table, split="test", fetched=next(iter(plan.texts.downloads), ""))
+        yield Wildcards(**of_table, model="own", split="test", fetched=next(iter(plan.texts.downloads), ""))
 
 
 def outcome(function, *arguments):
@@ -169,7 +169,9 @@ OF_LISTS |= {
 WITH_FEATURES = lists(
     {"tune_on": "dev"}, **{split: LISTED | {"source": "s"} for split in ("train", "dev", "devtest", "test")}
 )
-WITH_FEATURES |= {"text_features": {"dense": ["lexical"], "source": "m", "target": "n"}}
+WITH_FEATURES |= {
+    "text_features": {"dense": ["lexical"], "source": "m", "target": "n", "language_models": ["own.arpa"]}
+}
 OF_TEXT = experiment() | scores({"COMET": {"systems": {"a": "m"}}})
 
 
