@@ -103,11 +103,11 @@ def tune(
 
 
 def tuned_with(
-    tuner: Batch, seed: int, others: Mapping[str, Any], **more: str | int | float
+    tuner: Batch, seed: int, other: Mapping[str, Any], **more: str | int | float
 ) -> dict[str, Any]:
-    """Return the attributes of weights that a tuner has found, given its seed and `others` of its settings."""
+    """Return the attributes of weights that a tuner has found, given its seed and `other` settings."""
     name = name_in(HELD_OUT_TUNERS, tuner)
-    every = {"tuner": name, "seed": seed, **recorded(tuner), **others}
+    every = {"tuner": name, "seed": seed, **recorded(tuner), **other}
     return made_with(TUNED_WEIGHTS, every, tuner=name, **more)
 
 
