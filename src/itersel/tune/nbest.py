@@ -99,6 +99,7 @@ def tune_nbest(
     InputError
         If the lists cannot be read, or nothing can be learned from them.
     """
+    # the `scores` that users give are features here, as those of the lists are
     return prepare_nbest(lists, references, tuner, start, scores, read_quality(quality), words).tune(seed)
 
 
@@ -210,7 +211,7 @@ def _read_lists(
         """Return a line as BLEU needs it; other metrics take it as it is."""
         return words(line.lower() if quality.is_lowercased else line) if quality.is_bleu else line
 
-    read = read_lists(paths, len(texts[0]) if texts else None, extra_features, dense=dense, words=prepared)
+    read = read_lists(paths, len(texts[0]) if texts else None, extra_features, dense=dense, prepare=prepared)
     values = NO_NUMBERS
     if quality.numbers is not None:
         values = quality.numbers.as_quality(read.row.shape[0])[read.row]
