@@ -11,6 +11,7 @@ from typing import Any
 
 import itersel
 from itersel.config.plain import recorded
+from itersel.config.reading import read_config
 from itersel.config.rendering import plain_yaml
 from itersel.config.values import Config
 from itersel.errors import InputError
@@ -89,6 +90,13 @@ def read_run(results: Path) -> dict[str, Any]:
     """Return the description of a run; empty if it was not written."""
     otherwise = "is not the description of a run; delete it and run snakemake again"
     return read_optional(results / RUN, _check_run, otherwise) or {}
+
+
+def settings_of(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a finished run, by key: those that it recorded, else those of its config."""
+    # an earlier version did not record them
+    settings: dict[str, Any] = description.get("settings") or recorded(read_config(description["config"]))
+    return settings
 
 
 def _check_run(content: Any) -> None:
