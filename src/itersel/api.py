@@ -173,6 +173,7 @@ def mix_weights(
     epoch: int = 1,
     select: int | None = None,
     threshold: float | None = None,
+    relative_threshold: float | None = None,
     norm: str | None = None,
     keep: Sequence[str] = (),
     previous: FilePath | None = None,
@@ -187,11 +188,13 @@ def mix_weights(
     output
         File to write, ``.h5`` or text.
     mixing
-        ``none``, ``mean``, ``mean-of-epochs`` or ``selection``.
+        ``none``, ``mean``, ``mean-of-epochs`` or ``selection``. Unlike in a config, ``mean`` is the default:
+        nothing is left out unless that is asked for.
     epoch
         Number of the epoch, from 1.
-    select, threshold
-        For ``selection``, one of them: the number of features to keep, or the norm they must exceed.
+    select, threshold, relative_threshold
+        For ``selection``, at most one of them, as in a config: the number of features to keep (default
+        100,000), the norm they must exceed, or the fraction of the largest norm that they must reach.
     norm
         For ``selection``: norm of a feature's weights over all shards, ``l0``, ``l1``, ``l2`` (default) or
         ``linf``.
@@ -222,6 +225,7 @@ def mix_weights(
     stated = {
         "select": None if select is None else operator.index(select),
         "threshold": None if threshold is None else float(threshold),
+        "relative_threshold": None if relative_threshold is None else float(relative_threshold),
         "norm": norm,
         "keep": list(keep) or None,
     }

@@ -244,6 +244,8 @@ def mix(inputs=("missing.h5",), **options):
         (lambda: mix(mixing="selection", select=5, norm="l3"), ("'mixing.norm'", "'l3'")),
         (lambda: mix(mixing="selection", select=0), ("'mixing.select'", 0)),
         (lambda: mix(mixing="mean", select=5), "'mixing.select'"),
+        (lambda: mix(mixing="selection", relative_threshold=2), ("'mixing.relative_threshold'", 1)),
+        (lambda: mix(mixing="selection", threshold=1, relative_threshold=0.1), "'mixing.relative_threshold'"),
         (lambda: mix(mixing="selection", select=5, keep="dense"), ("keep", "'dense'")),
         (lambda: mix(epoch=0), ("'epoch'", 0)),
         (lambda: mix([]), ("'shards'", 0)),

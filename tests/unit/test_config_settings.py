@@ -1,5 +1,6 @@
 """The settings of steps: one value, written as JSON and read back, or a file that somebody has written."""
 
+import argparse
 import dataclasses
 import io
 import json
@@ -16,6 +17,7 @@ from tests.refusals import input_error
 from tests.unit.test_config_defaults import with_plugin
 
 from itersel.config import cutting, report_steps, search, steps, ways_to_cut
+from itersel.config.command_line import add_key
 from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.options import (
     MAX_SEED,
@@ -36,6 +38,7 @@ from itersel.config.sections import read_section
 from itersel.config.settings import as_json, read_settings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings
 from itersel.config.tasks import TASKS
+from itersel.config.tuners import TUNERS
 from itersel.config.values import Config, Experiment
 from itersel.errors import InputError
 
@@ -255,6 +258,16 @@ def test_docstrings_show_defaults():
     assert "mixing : Mixing, default: Selection()" in MixSettings.__doc__
     assert "threads : int, default: 1" in Declared.__doc__
     assert "name : str\n" in Declared.__doc__
+
+
+def test_defaults_that_depend_on_the_config_are_shown():
+    """Commands and Python have the first default."""
+    mira = TUNERS["kbest-mira"]
+    assert "c : float, default: 0.01; in a config, 0.001 on train\n" in mira.__doc__
+    assert "default: 'papineni'; in a config, 'lin' on dev\n" in LEARNERS["perceptron"].__doc__
+    parser = argparse.ArgumentParser()
+    add_key(parser, mira, "c")
+    assert "(default: 0.01; in a config, 0.001 on train)" in " ".join(parser.format_help().split())
 
 
 @pytest.mark.parametrize("kind", [search.KBestSettings, search.ForestSettings])

@@ -9,18 +9,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from itersel.config.cutting import GivenListSettings
 from itersel.config.search import Grammar
 from itersel.evaluate.epochs import Progress
 from itersel.storage.json_files import as_content, from_content
 from itersel.system.chosen import ChosenSystem
-from itersel.system.resources import Resources, TranslationSettings
+from itersel.system.resources import (
+    RerankingSettings,
+    Resources,
+    TranslationSettings,
+    settings_as_content,
+    settings_from_content,
+)
 
 TEXT = st.text(string.ascii_letters + "ü '\"\\/", max_size=5)
 SCORES = st.lists(st.floats(0, 100), max_size=3).map(tuple)
 SETTINGS = {
     "pop_limit": st.integers(1, 9),
     "features": st.sampled_from(["dense", "all"]),
-    "extraction": st.builds(Grammar, max_span=st.integers(1, 9), templates=st.just(("R", "RBS"))),
+    "grammar": st.builds(Grammar, max_span=st.integers(1, 9), templates=st.just(("R", "RBS"))),
 }
 FILES = dict.fromkeys(("model", "index", "preparation", "recaser"), TEXT)
 CHOSEN = {
@@ -48,3 +55,24 @@ def test_what_is_written_is_read(kind, data):
     del content[lost]
     with pytest.raises(ValueError, match=lost):
         from_content(kind, content)
+
+
+@pytest.mark.parametrize(
+    ("settings", "keys"),
+    [
+        (TranslationSettings(30, "all", Grammar()), {"pop_limit", "features", "extraction"}),
+        (
+            RerankingSettings("all", ("LM",), ("LM", "TM"), GivenListSettings()),
+            {"features", "trained_with", "dense", "lists"},
+        ),
+    ],
+)
+def test_files_keep_their_keys(settings, keys):
+    """Python calls some of them otherwise, by names that are unknown keys in a file."""
+    content = json.loads(json.dumps(settings_as_content(settings)))
+    assert content.keys() == keys
+    names = {item.name for item in dataclasses.fields(settings)}
+    assert settings_from_content(type(settings), content | dict.fromkeys(names - keys)) == settings
+    for key in keys:
+        with pytest.raises(ValueError):  # noqa: PT011
+            settings_from_content(type(settings), {one: content[one] for one in keys - {key}})

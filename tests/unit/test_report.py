@@ -214,7 +214,7 @@ def test_resources_move_with_the_run(tmp_path, resources):
     resources = read_resources(moved / "experiments/x/best")
     assert (resources.model, resources.index) == (f"{moved}/model", f"{moved}/index")
     assert (resources.pop_limit, resources.features) == (30, "dense")
-    assert (resources.extraction.max_span, resources.extraction.max_samples) == (10, 50)
+    assert (resources.grammar.max_span, resources.grammar.max_samples) == (10, 50)
     (moved / "index").unlink()
     facts = "resources.json"
     with input_error(facts):

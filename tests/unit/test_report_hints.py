@@ -85,3 +85,13 @@ def test_lists_are_reranked_by_the_best_system(systems):
     files = ["--source", "the source", "--nbest", "l's"]
     command = ["ITERSEL_CACHE=the cache", "bin/itersel", "rescore", "--system", str(systems["b"]), *files]
     assert shlex.split(rerank) == command
+
+
+def test_chance_in_one_repeat_does_not_decide(tmp_path):
+    """As in the table, the best experiment has the best mean over its repeats; of these, the best is used."""
+    systems = {}
+    for name, repeat, bleu in (("a", 1, 10.0), ("a", 2, 30.0), ("b", 1, 24.0), ("b", 2, 25.0)):
+        systems[f"{name}.{repeat}"] = tmp_path / f"{name}.{repeat}"
+        write_system(systems[f"{name}.{repeat}"] / "system.json", make_system(name, (bleu,), repeat))
+    _, rerank = hints_for_lists(systems, ["--nbest", "lists"], None, "bin")
+    assert str(systems["b.2"]) in rerank

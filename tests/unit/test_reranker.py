@@ -99,7 +99,7 @@ def test_lists_that_leave_out_zeros(tmp_path, features, columns):
     assert rescore(tmp_path, system, tmp_path / "out", "--source", tmp_path / "s.de") == of_run(tmp_path)
     found = read_resources(system)
     assert {*found.trained_with} == {*(columns or ("LM", "TM_0", "TM_1"))}
-    assert found.dense == columns
+    assert found.dense_names == columns
     assert "LM" not in json.loads(lines_of(tmp_path)[0])["features"]
 
 

@@ -184,7 +184,7 @@ def say_if_plain() -> None:
 
 
 def is_warm() -> bool:
-    """Tell whether all kernels have been compiled for this machine and version."""
+    """Return whether all kernels have been compiled for this machine and version."""
     return _marker().exists()
 
 
@@ -284,7 +284,7 @@ def _packed(settings: Mapping[str, object]) -> str:
 
 
 def _may_fork() -> bool:
-    """Tell whether two processes are better than one, and safe."""
+    """Return whether two processes are better than one, and safe."""
     # where processors cannot be counted, as on macOS, one process is right
     has_cores = len(getattr(os, "sched_getaffinity", lambda _: {0})(0)) > 1
     # a forked process has the locks of other threads, but not the threads; and see `warm_up_once` for numba's

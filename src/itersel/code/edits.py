@@ -27,7 +27,7 @@ def fingerprint(folder: FilePath = PACKAGE) -> str:
 
 
 def is_changed(expected: str, folder: FilePath = PACKAGE) -> bool:
-    """Tell whether a folder has other contents, which are read only if times or sizes differ."""
+    """Return whether a folder has other contents, which are read only if times or sizes differ."""
     times, _, contents = expected.partition(" ")
     return _digest(folder, of_contents=False) != times and _digest(folder, of_contents=True) != contents
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, NoReturn, TypeVar
 
-from itersel.config.options import BOUNDS, split_optional, types_of
+from itersel.config.options import BOUNDS, defaults_in_configs, split_optional, types_of
 from itersel.storage.numbers import parse_number
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ def add_key(
         shown += "."
         declared |= {"type": different_names(choices), "metavar": "NAMES"}
     else:
-        shown += "" if is_optional else f" (default: {chosen})"
+        shown += "" if is_optional else f" (default: {chosen}{defaults_in_configs(item)})"
         taken = BOUNDS if kind is float else ("minimum", "maximum")
         limits = {name: bounds[name] for name in taken if name in bounds}
 

@@ -23,7 +23,7 @@ SOURCE = "Source side: UTF-8, one sentence per line, plain or compressed (.gz, .
 
 @dataclass(frozen=True)
 class TrainingText:
-    """A training corpus of `data.kind: files`."""
+    """A training corpus of `data.kind: files` or `lists`."""
 
     source: tuple[str, ...] = paths(f"{SOURCE}; or a list of files, which are joined.")
     target: tuple[str, ...] = paths(
@@ -174,20 +174,20 @@ class Data:
     )
     train: dict[str, TrainingText] = section(
         lambda: {"": TrainingText()},
-        "files: training corpus; or several named corpora, which are joined, and whose names can be the "
-        "labels of natural tasks.",
+        "files, lists: training corpus. files: or several named corpora, which are joined, and whose names "
+        "can be the labels of natural tasks.",
         names=Names(
             "files, or corpora by name", partial(check_text_name, "corpus", CORPUS_KEYS), 0, CORPUS_KEYS
         ),
     )
     dev: ReferencedText = section(
-        ReferencedText, "files: corpus for tuning; learners and tuners use all references."
+        ReferencedText, "files, lists: corpus for tuning; learners and tuners use all references."
     )
-    devtest: ReferencedText = section(ReferencedText, "files: corpus on which the epoch is chosen.")
+    devtest: ReferencedText = section(ReferencedText, "files, lists: corpus on which the epoch is chosen.")
     test: dict[str, TestSet] = section(
         dict,
-        "files: corpus that is scored at the end; or several named test sets, scored separately and "
-        "pooled. libreoffice-help: further test sets by name.",
+        "files, lists: corpus that is scored at the end; or several named test sets, scored separately "
+        "and pooled. libreoffice-help: further test sets by name.",
         names=Names(
             "files, or test sets by name", partial(check_text_name, "test set", NO_TEST_SETS), 0, NO_TEST_SETS
         ),

@@ -23,7 +23,7 @@ def tokenizer_for_text(config: Config) -> str:
 
 
 def estimates_model(config: Config) -> bool:
-    """Tell whether a language model is estimated: there is none for lists of another decoder."""
+    """Return whether a language model is estimated: there is none for lists of another decoder."""
     return config.language_model.arpa is None and not has_lists(config)
 
 

@@ -85,7 +85,7 @@ def _alternatives(
 
 
 def _is_list(value: object) -> bool:
-    """Tell whether a value is a list of single values."""
+    """Return whether a value is a list of single values."""
     single = (str, int, float, type(None))
     return isinstance(value, list | tuple) and bool(value) and all(isinstance(one, single) for one in value)
 

@@ -10,7 +10,7 @@ import re
 import textwrap
 import types
 import typing
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
 from numbers import Real
 from typing import Any, NoReturn, TypeVar, cast
@@ -175,11 +175,23 @@ def _shown_default(item: Field[Any]) -> str:
     if is_required(item):
         return ""
     if item.default_factory is MISSING:
-        return f", default: {item.default!r}"
+        return f", default: {item.default!r}{defaults_in_configs(item, repr)}"
     if not isinstance(item.default_factory, type):
         return ""
     made = item.default_factory()
     return f", default: {type(made).__name__}()" if is_dataclass(made) else f", default: {made!r}"
+
+
+def other_defaults(item: Field[Any]) -> list[tuple[str, Any]]:
+    """Return the conditions, in words, under which a key has other defaults in a config, and these."""
+    others = item.metadata.get("on", {})
+    return [(CONDITIONS.get(condition, f"for {condition}"), other) for condition, other in others.items()]
+
+
+def defaults_in_configs(item: Field[Any], show: Callable[[Any], str] = str) -> str:
+    """Return what follows a default in the help of commands and Python, where no condition holds."""
+    listed = ", ".join(f"{show(other)} {condition}" for condition, other in other_defaults(item))
+    return f"; in a config, {listed}" if listed else ""
 
 
 def is_required(item: Field[Any]) -> bool:

@@ -10,12 +10,12 @@ from typing import Any
 
 from itersel.config.options import (
     BOUNDS,
-    CONDITIONS,
     EXPERIMENT_PATTERN,
     LABEL_PATTERN,
     SCORE_PATTERN,
     is_required,
     name_in,
+    other_defaults,
     split_optional,
     types_of,
 )
@@ -185,8 +185,8 @@ def _table_row(item: Field[Any], kind: Any) -> str:
 
 def _other_defaults(item: Field[Any]) -> Iterator[tuple[str, str]]:
     """Yield the conditions under which a key has other defaults, and these defaults."""
-    for condition, other in item.metadata.get("on", {}).items():
-        yield CONDITIONS.get(condition, f"for {condition}"), _yaml(other)
+    for condition, other in other_defaults(item):
+        yield condition, _yaml(other)
 
 
 def _explained(item: Field[Any]) -> str:

@@ -108,14 +108,14 @@ class IterationSearch(Search):
 
 @dataclass(frozen=True)
 class KBestSettings(IterationSearch):
-    """Everything that affects k-best lists, except shard, model and weights."""
+    """Everything that affects k-best lists, except the contents of files."""
 
     k_best: int = option("Size of the k-best lists used for training.", 100, minimum=1, maximum=MAX_K_BEST)
 
 
 @dataclass(frozen=True)
 class ForestSettings(IterationSearch):
-    """Everything that affects forests, except shard, model and weights."""
+    """Everything that affects forests, except the contents of files."""
 
     features: str = option_of(
         Search,

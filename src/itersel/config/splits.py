@@ -19,12 +19,12 @@ def test_sets(config: Config) -> dict[str, str]:
 
 
 def is_help(config: Config) -> bool:
-    """Tell whether the text is the LibreOffice Help."""
+    """Return whether the text is the LibreOffice Help."""
     return config.data.kind == "libreoffice-help"
 
 
 def has_lists(config: Config) -> bool:
-    """Tell whether n-best lists replace decoding."""
+    """Return whether n-best lists replace decoding."""
     return config.data.kind == "lists"
 
 
@@ -42,7 +42,7 @@ def own_devtests(config: Config) -> dict[str, str]:
 
 
 def is_given(config: Config, split: str) -> bool:
-    """Tell whether the config names the corpora of a split; others are taken from the help or from train."""
+    """Return whether the config names the corpora of a split; others are from the help or from train."""
     _, _, name = split.partition(".")
     if is_help(config):
         return name != "" and name in config.data.test
@@ -67,12 +67,12 @@ def texts_of(config: Config, split: str) -> dict[str, TrainingText | ReferencedT
 
 
 def has_references(config: Config, split: str) -> bool:
-    """Tell whether a split has references; the lists of a text to learn from may have numbers instead."""
+    """Return whether a split has references; the lists of a text to learn from may have numbers instead."""
     return any(text.target for text in texts_of(config, split).values())
 
 
 def is_fetched(text: TrainingText | ReferencedText) -> bool:
-    """Tell whether a corpus is downloaded by a package."""
+    """Return whether a corpus is downloaded by a package."""
     return bool(text.mtdata) or (isinstance(text, ReferencedText) and text.sacrebleu is not None)
 
 
@@ -133,7 +133,7 @@ def reference_names(config: Config, text: TrainingText | ReferencedText) -> list
 
 
 def has_labels(config: Config, split: str) -> bool:
-    """Tell whether the sentences of a split have labels: given labels, or the names of their corpora."""
+    """Return whether the sentences of a split have labels: given labels, or the names of their corpora."""
     source = "train" if split in cut_sizes(config) else split
     return any(
         name or text.task or text.columns.task or text.fields.task
@@ -142,7 +142,7 @@ def has_labels(config: Config, split: str) -> bool:
 
 
 def is_aligned(config: Config) -> bool:
-    """Tell whether the training corpus comes with its alignment."""
+    """Return whether the training corpus comes with its alignment."""
     return any(corpus.alignment for corpus in config.data.train.values())
 
 

@@ -70,7 +70,7 @@ class LearningSettings(FeatureSettings):
 @documented
 @dataclass(frozen=True)
 class TrainSettings(LearningSettings, Search):
-    """Everything that affects the result of training a shard, except shard, model and start weights.
+    """Everything that affects the result of training a shard, except the contents of files.
 
     Shards with lists of another decoder have `GivenListTrainSettings`.
     """

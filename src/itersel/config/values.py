@@ -1,4 +1,6 @@
-"""The keys of a config: types, defaults, bounds and explanations.
+"""The config and its experiments: their keys, with types, defaults, bounds and explanations.
+
+Other modules declare most sections in them, such as `data`, `evaluation`, `learners` and `mixing`.
 
 `reading` checks a config against these classes, and `rendering` generates the JSON schema, the documentation
 and config.yaml from them. From a config, `itersel.plan` makes the settings of the steps and the names of

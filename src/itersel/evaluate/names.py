@@ -1,4 +1,6 @@
-"""What metrics are called: the one table that configs, options, Python, files, tables and pages read.
+"""What metrics of texts are called: the one table for configs, options, Python, files, tables and pages.
+
+`itersel.bleu.names` has the names of the BLEUs of sentences that learners use.
 
 A metric has one name. It is in lower case where programs read it (configs, options, Python, JSON, TSV, HDF5),
 and in its usual case, the title, where people do. Input may be in either case.

@@ -40,10 +40,10 @@ class Steps:
     a `Memory` of these steps; if not, cumulative l1 starts at 0.
     """
 
-    def __init__(self, settings: Online, before: int, goes_on: bool) -> None:
-        kind = REGULARIZERS[settings.regularization] if settings.strength > 0 else NONE
-        self.rule = UpdateRule(kind, settings.strength, settings.learning_rate, settings.adaptive)
-        self._schedule, self._before = settings.schedule, before
+    def __init__(self, learner: Online, before: int, goes_on: bool) -> None:
+        kind = REGULARIZERS[learner.regularization] if learner.strength > 0 else NONE
+        self.rule = UpdateRule(kind, learner.strength, learner.learning_rate, learner.adaptive)
+        self._schedule, self._before = learner.schedule, before
         self.first = self.now = before if goes_on else 0
 
     def scale(self, step: int) -> float:
@@ -119,9 +119,9 @@ class WeightTable:
     is the same as for one shard with all sentences. `before` is the number of steps in earlier epochs.
     """
 
-    def __init__(self, start: Start, settings: Online, before: int) -> None:
+    def __init__(self, start: Start, learner: Online, before: int) -> None:
         weights, memory = start.weights, start.memory
-        self._steps = Steps(settings, before, goes_on=memory is not None)
+        self._steps = Steps(learner, before, goes_on=memory is not None)
         self._key, self._name = weights.key, weights.name
         self._weights = make_coordinates(weights.value, self._steps.first, memory)
 

@@ -14,16 +14,18 @@ from itersel.lists.table import ListTable, closest_reference_lengths
 
 
 def with_statistics(
-    table: ListTable, words: Callable[[Sequence[str]], Sequence[str]], references: Sequence[Sequence[str]]
+    table: ListTable,
+    tokenize_lines: Callable[[Sequence[str]], Sequence[str]],
+    references: Sequence[Sequence[str]],
 ) -> ListTable:
     """Return the table with what BLEU needs: matches with the references, and lengths.
 
-    `words` tokenises lines, of text and references; without references, only lengths are counted.
+    `tokenize_lines` takes the text, and each reference; without references, only lengths are counted.
     """
     numbers = WordNumbers()
 
     def numbered(lines: Sequence[str]) -> Side:
-        return number_words([split_words(line) for line in words(lines)], numbers)
+        return number_words([split_words(line) for line in tokenize_lines(lines)], numbers)
 
     word, offset = numbered(table.text.to_list())
     length = np.diff(offset).astype(np.int32)

@@ -36,6 +36,9 @@ def import_lists(
     name = f"{number}.quality.gz"
     numbers = read_numbers(cut.checked(name)) if cut.has(name) else None
 
+    source = f"{number}.source.gz"
+    sources = [] if add_features is None else read_lines(cut.checked(source))
+
     listed = cut.checked(f"{number}.lists.gz")
     read = read_cleaned([listed], preparation, lambda names, sizes: dense_names, ids=ids)
 
@@ -47,10 +50,10 @@ def import_lists(
     lists = make_learnable(read, preparation.cleaned_target, list(texts.values()), quality)
     if add_features is None:
         return lists.table
-    source = cut.checked(f"{number}.source.gz")
-    sources = read_lines(source)
     if len(sources) != lists.table.sentence_count:
-        raise InputError(f"has {len(sources)} lines for {lists.table.sentence_count} sentences", source)
+        raise InputError(
+            f"has {len(sources)} lines for {lists.table.sentence_count} sentences", cut.path / source
+        )
     with located(listed):
         return with_features(lists, add_features, sources).table
 

@@ -54,19 +54,19 @@ def read_lists(
     extra_features: Mapping[str, FilePath | ArrayLike] | None = None,
     ids: Int64s | None = None,
     dense: DenseChooser = lambda names, sizes: (),
-    words: Callable[[str], str] = str,
+    prepare: Callable[[str], str] = str,
     has_lines: bool = False,
 ) -> ReadLists:
     """Read n-best lists, such as those of several iterations, and merge them by sentence.
 
     The lists are files, or folders of files. By default, they determine the number of `sentences`, and the
     numbers (`ids`) are 0, 1, 2, ... `extra_features` have a number for each translation, in the order of the
-    lists, in a file or an array. Features that `dense` does not choose are sparse. `words` changes each text,
-    for instance by tokenising it. With `has_lines`, the lines are kept, too.
+    lists, in a file or an array. Features that `dense` does not choose are sparse. `prepare` changes each
+    text, for instance by tokenising it. With `has_lines`, the lines are kept, too.
     """
     # before the lists, which take longest
     extra = _read_extra_features(extra_features or {})
-    form = _Form(dense, words, has_lines)
+    form = _Form(dense, prepare, has_lines)
 
     def places(sentence: Int64s) -> Int64s:
         return _sentence_places(sentence, sentences, ids, os.fspath(paths[0]))
@@ -78,7 +78,7 @@ def read_block(
     block: Block,
     path: FilePath,
     dense: DenseChooser = lambda names, sizes: (),
-    words: Callable[[str], str] = str,
+    prepare: Callable[[str], str] = str,
     has_lines: bool = False,
 ) -> ReadLists:
     """Read a block of the lists in `path`; see `read_lists`."""
@@ -86,14 +86,14 @@ def read_block(
     def places(sentence: Int64s) -> Int64s:
         return _sentence_places(sentence, None, block.sentences, os.fspath(path))
 
-    return _read(block.lines, places, {}, _Form(dense, words, has_lines))
+    return _read(block.lines, places, {}, _Form(dense, prepare, has_lines))
 
 
 class _Form(NamedTuple):
     """What lists are read into; see `read_lists`."""
 
     dense: DenseChooser
-    words: Callable[[str], str]
+    prepare: Callable[[str], str]
     has_lines: bool
 
 
@@ -102,7 +102,7 @@ def _read(
 ) -> ReadLists:
     """Read lines; `places` returns the positions of sentences, given their numbers."""
     parser = LineParser()
-    found = _collect(lines, parser, form.words, form.has_lines)
+    found = _collect(lines, parser, form.prepare, form.has_lines)
     translations = found.text.count
 
     place = places(found.sentence)
@@ -139,7 +139,7 @@ class _Collected(NamedTuple):
 
 
 def _collect(
-    given: Iterable[Line], parser: LineParser, words: Callable[[str], str], has_lines: bool
+    given: Iterable[Line], parser: LineParser, prepare: Callable[[str], str], has_lines: bool
 ) -> _Collected:
     lines, sentence = list[str](), array("q")
     # strings would need a multiple of the memory
@@ -150,7 +150,7 @@ def _collect(
         found = parser.parse(line, path, number)
         if has_lines:
             lines.append(line)
-        text += words(found.text).encode()
+        text += prepare(found.text).encode()
         end.append(len(text))
         sentence.append(found.sentence)
         count.append(len(found.features))

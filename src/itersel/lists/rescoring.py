@@ -46,6 +46,7 @@ def rescore(
         If the lists cannot be read, have other numbers of values than the weights of a feature function, or
         no feature that has a weight.
     """
+    # as in `tune_nbest`, the `scores` that users give are features
     found = lists_with_weights(lists, weights, scores)
     return list(found.lists.table.best_texts(found.weights))
 

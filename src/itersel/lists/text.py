@@ -21,7 +21,7 @@ def read_cleaned(
     paths: Sequence[FilePath], preparation: Preparation, dense: DenseChooser, ids: Int64s | None = None
 ) -> ReadLists:
     """Read lists with cleaned text; see `read_lists`."""
-    return read_lists(paths, ids=ids, dense=dense, words=_cleaner(preparation))
+    return read_lists(paths, ids=ids, dense=dense, prepare=_cleaner(preparation))
 
 
 def read_cleaned_block(

@@ -1,8 +1,8 @@
 """The plan of a run: the files, settings and options of every job.
 
-Only the sizes of texts and the contents of folders of lists are looked up; only `itersel.plan.checks`, for
-``itersel config check``, reads files. `Plan` combines all parts; the rules in workflow/rules use its methods
-that take wildcards.
+Only whether texts exist, their sizes and the contents of folders of lists are looked up; only
+`itersel.plan.checks`, for ``itersel config check``, reads files. `Plan` combines all parts; the rules in
+workflow/rules use its methods that take wildcards.
 """
 
 from __future__ import annotations

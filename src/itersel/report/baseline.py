@@ -28,13 +28,11 @@ def baseline_and_best(table: Content) -> tuple[str | None, str]:
 
 def best_on_devtest(systems: Iterable[Content]) -> Content:
     """Return the experiment with the best score of those by which its epochs were chosen."""
-    best: Content = max(filter(is_experiment, systems), key=_score_on_devtest)
+    best: Content = max(filter(is_experiment, systems), key=lambda one: score_on_devtest(one["runs"]))
     return best
 
 
-def _score_on_devtest(system: Content) -> float:
+def score_on_devtest(repeats: Iterable[Content]) -> float:
     """Return the score by which a system's epochs were chosen, the mean of its repeats; higher is better."""
-    scores = [
-        sign_of(run["chosen_by"]) * float(run["devtest_scores"][run["epoch"] - 1]) for run in system["runs"]
-    ]
+    scores = [sign_of(run["chosen_by"]) * float(run["devtest_scores"][run["epoch"] - 1]) for run in repeats]
     return sum(scores) / len(scores)

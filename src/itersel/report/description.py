@@ -11,6 +11,7 @@ from typing import Any
 
 import itersel
 from itersel.config.plain import recorded
+from itersel.config.reading import read_config
 from itersel.config.rendering import plain_yaml
 from itersel.config.values import Config
 from itersel.errors import InputError
@@ -33,18 +34,18 @@ def current_versions() -> dict[str, str]:
     return versions | {package: version(package) for package in PACKAGES}
 
 
-def write_run(results: Path, config: Mapping[str, Any], settings: Config) -> None:
+def write_run(results: Path, given: Mapping[str, Any], config: Config) -> None:
     """Write the config of a run that starts, its settings, and the versions, if they have changed.
 
-    The config is the content of the YAML file; `settings` are the values that the jobs use, which are
-    `recorded` without keys that change no result. Versions of runs before, with which some of
+    `given` is the content of the YAML file, `config` has the values that the jobs use, which are `recorded`
+    without keys that change no result. Versions of runs before, with which some of
     the results may have been made, are kept as ``earlier``.
     """
     versions, (before, earlier) = current_versions(), _recorded_versions(results)
     # packages that one of them did not record may have been the same
     earlier = [one for one in (*earlier, before) if _differing(one, versions)]
     earlier = [one for number, one in enumerate(earlier) if one not in earlier[number + 1 :]]
-    content: dict[str, Any] = {"config": config, "settings": recorded(settings), "versions": versions}
+    content: dict[str, Any] = {"config": given, "settings": recorded(config), "versions": versions}
     content |= {"earlier": earlier} if earlier else {}
     _write_changed(results / RUN, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
@@ -89,6 +90,13 @@ def read_run(results: Path) -> dict[str, Any]:
     """Return the description of a run; empty if it was not written."""
     otherwise = "is not the description of a run; delete it and run snakemake again"
     return read_optional(results / RUN, _check_run, otherwise) or {}
+
+
+def settings_of(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a finished run, by key: those that it recorded, else those of its config."""
+    # an earlier version did not record them
+    settings: dict[str, Any] = description.get("settings") or recorded(read_config(description["config"]))
+    return settings
 
 
 def _check_run(content: Any) -> None:

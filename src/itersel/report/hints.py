@@ -13,8 +13,9 @@ from itersel.corpus.corpora import Corpus, Reading
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.text import split_words, text_blocks
 from itersel.errors import InputError
-from itersel.evaluate.names import sign_of
+from itersel.report.baseline import score_on_devtest
 from itersel.results import SYSTEM
+from itersel.storage.json_files import as_content
 from itersel.system.chosen import read_system
 
 # Number of words in a sentence that is short, but not a heading.
@@ -54,13 +55,15 @@ def hints_for_lists(
 
 
 def _best(systems: Mapping[str, Path]) -> str:
-    """Return the name of the system that is best on devtest."""
+    """Return the name of the system that is best on devtest: of the best experiment, the best repeat."""
+    runs = {name: as_content(read_system(folder / SYSTEM)) for name, folder in systems.items()}
+    repeats: dict[str, list[str]] = {}
+    for name, run in runs.items():
+        repeats.setdefault(run["name"], []).append(name)
 
-    def score(name: str) -> float:
-        system = read_system(systems[name] / SYSTEM)
-        return sign_of(system.chosen_by) * system.devtest_scores[system.epoch - 1]
-
-    return max(systems, key=score)
+    # as in the table, chance in a single repeat does not decide between experiments
+    best = max(repeats.values(), key=lambda names: score_on_devtest(runs[name] for name in names))
+    return max(best, key=lambda name: score_on_devtest([runs[name]]))
 
 
 def _environment(cache: str | None) -> str:

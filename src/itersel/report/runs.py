@@ -15,7 +15,6 @@ import numpy as np
 
 from itersel.config.experiments import expanded, repeat_name
 from itersel.config.options import for_results, show
-from itersel.config.plain import recorded
 from itersel.config.reading import read_config
 from itersel.config.values import Config, Experiment
 from itersel.corpus.prepare import read_preparation
@@ -42,7 +41,7 @@ from itersel.evaluate.significance import (
 )
 from itersel.report.baseline import best_on_devtest, is_experiment
 from itersel.report.corpus import read_corpus
-from itersel.report.description import read_run
+from itersel.report.description import read_run, settings_of
 from itersel.report.folder import references_of, split_of_test_set, translation_of
 from itersel.report.runs_settings import RunSettings, compare_settings, varied_numbers
 from itersel.report.scores import Scores, better_than, describe_test
@@ -135,9 +134,7 @@ def _read_run(folder: Path) -> Finished:
     if not description:
         raise InputError(f"has no {RUN}; run snakemake again to record the config", folder)
     with located(folder / RUN):
-        config = expanded(read_config(description["config"]))
-    # an earlier version did not record the settings
-    settings = description.get("settings") or recorded(config)
+        config, settings = expanded(read_config(description["config"])), settings_of(description)
     corpus = read_corpus(folder) or {"splits": {}}
     pairs = corpus["splits"].get("train", {}).get("sentences")
     return Finished(config.name, folder, config, table, settings, description.get("versions", {}), pairs)

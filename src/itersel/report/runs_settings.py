@@ -137,7 +137,7 @@ def _is_number(value: object) -> bool:
 
 
 def _follows(other: str, key: str) -> bool:
-    """Tell whether another key follows from the one whose numbers are compared, or the other way round."""
+    """Return whether another key follows from the one whose numbers are compared, or the other way round."""
     if key == PAIRS:
         return other == PAIRS or bool(OF_PAIRS.fullmatch(other))
     return other == key or (other == PAIRS and bool(OF_TEXT.fullmatch(key)))

@@ -119,7 +119,7 @@ def _appear(temporary: Path, target: Path, durable: bool) -> None:
 
 
 def is_replaced() -> bool:
-    """Tell whether this process belongs to an attempt at a job of a cluster that must not write any more.
+    """Return whether this process belongs to an attempt at a job of a cluster that must not write any more.
 
     The scheduler has started the job again, perhaps because the node of this attempt was out of reach, or it
     was given up. The executor arrays names a file that exists until then (its README, "Attempts").
@@ -129,7 +129,7 @@ def is_replaced() -> bool:
 
 
 def _are_equal(one: Path, other: Path) -> bool:
-    """Tell whether two folders contain the same files with the same contents."""
+    """Return whether two folders contain the same files with the same contents."""
     names = sorted(os.listdir(one))
     return names == sorted(os.listdir(other)) and all(
         _are_equal(one / name, other / name)

@@ -91,7 +91,7 @@ class DeclaredFolder:
         return list(self._declared)
 
     def has(self, name: str) -> bool:
-        """Tell whether a file is declared; an InputError if it is not, but exists."""
+        """Return whether a file is declared; an InputError if it is not, but exists."""
         if name not in self._declared and os.path.lexists(self.path / name):
             raise InputError(f"is not named in {DECLARATION}; {_REMEDY}", self.path / name)
         return name in self._declared
@@ -115,7 +115,7 @@ class DeclaredFolder:
 
 
 def is_declaration(file: Path) -> bool:
-    """Tell whether a file that is called like a declaration is one."""
+    """Return whether a file that is called like a declaration is one."""
     with contextlib.suppress(OSError), file.open("rb") as stream:
         return stream.read(len(HEADER) + 1) == f"{HEADER}\n".encode()
     return False

@@ -63,15 +63,17 @@ class Reranker:
 
         found = ListBlocks(lists)
         self._check_names(found.names, lists[0])
-        dense = dense_features(found.names, found.sizes, settings.dense, lists[0])
-        self._check_sparse(found.names, dense, lists[0])
+        dense_names = dense_features(found.names, found.sizes, settings.dense_names, lists[0])
+        self._check_sparse(found.names, dense_names, lists[0])
         if sources is not None and len(sources) != (count := found.sentence_count):
             raise InputError(f"has {len(sources)} lines for the lists of {count} sentences", source_path)
 
         for block in found:
             # a preparation remembers its lines
             preparation = preparation_of(settings.lists)
-            read = read_cleaned_block(block, lists[0], preparation, lambda names, sizes: dense, has_lines)
+            read = read_cleaned_block(
+                block, lists[0], preparation, lambda names, sizes: dense_names, has_lines
+            )
             own = [] if sources is None else [sources[number] for number in block.sentences.tolist()]
             with located(lists[0]):
                 read = self._with_features(without_duplicates(read), preparation, own)
@@ -98,13 +100,13 @@ class Reranker:
                 why = "which the system was trained with; use lists of the same decoder"
                 raise InputError(f"has no feature '{name}', {why}", path)
 
-    def _check_sparse(self, names: Sequence[str], dense: Sequence[str], path: FilePath) -> None:
+    def _check_sparse(self, names: Sequence[str], dense_names: Sequence[str], path: FilePath) -> None:
         """Raise an InputError if lists have no sparse features, but the system was trained with some.
 
         Any single one may be missing, as in a sentence without its word.
         """
         settings = self.settings
-        if settings.features == "dense" or not {*dense}.issuperset(names):
+        if settings.features == "dense" or not {*dense_names}.issuperset(names):
             return
 
         of_groups = chain.from_iterable(TEXT_FEATURES[group] for group in settings.lists.dense)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from itersel.config.cutting import GivenListSettings
 from itersel.config.options import check_section, wrong
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 RESOURCE_FILES = ("model", "index", "preparation", "recaser")
 KIND, RERANKER = "kind", "reranker"
-# Keys of the settings of steps that descriptions and bundles call otherwise.
-NAMES = {"grammar": "extraction", "dense_names": "dense"}
+# Keys of settings that descriptions and bundles call otherwise.
+KEYS = {"grammar": "extraction", "dense_names": "dense"}
+
+Settings = TypeVar("Settings", bound="TranslationSettings | RerankingSettings")
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class TranslationSettings:
 
     pop_limit: int
     features: str
-    extraction: Grammar
+    grammar: Grammar
 
     def __post_init__(self) -> None:
         # the decoder's bounds
@@ -44,7 +46,7 @@ class TranslationSettings:
 
     def search(self) -> Search:
         """Return the settings of the decoder."""
-        return Search(self.features, pop_limit=self.pop_limit, max_span=self.extraction.max_span)
+        return Search(self.features, pop_limit=self.pop_limit, max_span=self.grammar.max_span)
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,7 @@ class RerankingSettings:
 
     features: str
     trained_with: tuple[str, ...]  # the dense features of the lists that it was trained on
-    # data.dense of the config, as files call it: which features are dense; empty: by `find_dense`
-    dense: tuple[str, ...]
+    dense_names: tuple[str, ...]  # data.dense of the config: which features are dense; empty: by `find_dense`
     lists: GivenListSettings
 
     def __post_init__(self) -> None:
@@ -138,8 +139,22 @@ def _own(kind: type[TranslationSettings | RerankingSettings], whole: object) -> 
 
 
 def _of_step(settings: ResourceSettings | RerankerSettings) -> dict[str, Any]:
-    """Return the settings of a step under the names that files have for them."""
-    return {NAMES.get(item.name, item.name): getattr(settings, item.name) for item in fields(settings)}
+    """Return the settings of a step by name."""
+    return {item.name: getattr(settings, item.name) for item in fields(settings)}
+
+
+def settings_as_content(settings: TranslationSettings | RerankingSettings) -> dict[str, Any]:
+    """Return settings as descriptions and bundles contain them, under the keys of files."""
+    return {KEYS.get(name, name): value for name, value in as_content(settings).items()}
+
+
+def settings_from_content(kind: type[Settings], content: object) -> Settings:
+    """Return the settings in a description or bundle; a ValueError as from `from_content`."""
+    if not isinstance(content, dict):
+        raise ValueError("not an object")
+    names = {key: name for name, key in KEYS.items()}
+    # a name instead of its key is an unknown key
+    return from_content(kind, {names.get(key, key): content[key] for key in content if key not in KEYS})
 
 
 def write_resources(path: FilePath, settings: ResourceSettings, files: Mapping[str, str]) -> None:
@@ -150,7 +165,7 @@ def write_resources(path: FilePath, settings: ResourceSettings, files: Mapping[s
     folder = Path(path).parent
     relative: Any = {name: os.path.relpath(file, folder) for name, file in files.items()}
     resources = Resources(**_of_step(settings), **relative)
-    write_json(path, as_content(resources), indent=2)
+    write_json(path, settings_as_content(resources), indent=2)
 
 
 def write_reranker(
@@ -166,7 +181,7 @@ def write_reranker(
         trained_with=tuple(trained_with),
         **files.changed(lambda _, file: os.path.relpath(file, folder))._asdict(),
     )
-    write_json(path, {KIND: RERANKER, **as_content(resources)}, indent=2, is_ascii=False)
+    write_json(path, {KIND: RERANKER, **settings_as_content(resources)}, indent=2, is_ascii=False)
 
 
 def read_resources(folder: FilePath) -> Resources | RerankerResources:
@@ -181,9 +196,9 @@ def read_resources(folder: FilePath) -> Resources | RerankerResources:
     try:
         content = read_json(path)
         if isinstance(content, dict) and content.get(KIND) == RERANKER:
-            found = from_content(RerankerResources, content)
+            found = settings_from_content(RerankerResources, content)
         else:
-            found = from_content(Resources, content)
+            found = settings_from_content(Resources, content)
     except (ValueError, OverflowError):
         raise InputError("is not the description of a system; run the workflow again", path) from None
     except InputError as error:

@@ -24,7 +24,6 @@ from itersel.lm import binary
 from itersel.results import WEIGHTS
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.formats import Array, FileFormat
-from itersel.storage.json_files import as_content, from_content
 from itersel.system.bundles import (
     RERANKER,
     TRANSLATOR,
@@ -34,7 +33,14 @@ from itersel.system.bundles import (
     part_of,
     version_of,
 )
-from itersel.system.resources import Resources, TranslationSettings, no_translator, translator_resources
+from itersel.system.resources import (
+    Resources,
+    TranslationSettings,
+    no_translator,
+    settings_as_content,
+    settings_from_content,
+    translator_resources,
+)
 from itersel.vectors import weights as weight_file
 
 # of bundles
@@ -100,7 +106,7 @@ def write_bundle(path: FilePath, system: TrainedSystem) -> None:
     attributes = {
         "itersel": __version__,
         "model": dict(system.model.attributes),
-        "settings": as_content(system.settings),
+        "settings": settings_as_content(system.settings),
     }
     write_arrays(path, FORMAT, arrays, attributes)
 
@@ -113,7 +119,7 @@ def read_bundle(path: FilePath) -> TrainedSystem:
     arrays, attributes = map_arrays(path, FORMAT)
     with checked(path, DAMAGED):
         model_attributes = {**attributes["model"]}
-        settings = from_content(TranslationSettings, attributes["settings"])
+        settings = settings_from_content(TranslationSettings, attributes["settings"])
 
     return TrainedSystem(
         grammar_index.index_of(part_of(arrays, "index"), path),

@@ -74,7 +74,7 @@ def config_lines(settings: TranslationSettings) -> Iterator[str]:
     """Yield the lines of ``cdec.ini``."""
     yield "formalism=scfg"
     yield "add_pass_through_rules=true"
-    yield f"scfg_max_span_limit={settings.extraction.max_span}"
+    yield f"scfg_max_span_limit={settings.grammar.max_span}"
 
     yield "intersection_strategy=cube_pruning"
     yield f"cubepruning_pop_limit={settings.pop_limit}"
@@ -82,7 +82,7 @@ def config_lines(settings: TranslationSettings) -> Iterator[str]:
     yield "feature_function=WordPenalty"
     yield f"feature_function=KLanguageModel {MODEL}"
     if settings.features == "all":
-        for template in settings.extraction.templates:
+        for template in settings.grammar.templates:
             if template in FEATURE_FUNCTIONS:
                 yield f"feature_function={FEATURE_FUNCTIONS[template]}"
 

@@ -103,11 +103,11 @@ class Translator:
         self, system: TrainedSystem, keep_tokens: bool = False, details: Details | None = None
     ) -> None:
         self.system, self.keep_tokens, self.details = system, keep_tokens, details
-        extraction = system.settings.extraction
+        grammar = system.settings.grammar
         if system.settings.features == "dense":
             # saves a quarter of the extraction time if the decoder ignores these features
-            extraction = replace(extraction, templates=())
-        self.extractor = Extractor(system.index, extraction)
+            grammar = replace(grammar, templates=())
+        self.extractor = Extractor(system.index, grammar)
 
     def prepare(self, block: Block, path: FilePath) -> list[list[str]]:
         """Return the words to translate; InputErrors (too many words, reserved ones) name `path`."""

@@ -153,7 +153,7 @@ def choose_point(begin: Float64s, quality: Float64s) -> tuple[float, float]:
 
 
 def tune_mert(
-    search: ExactSearch, start: Float64s, settings: Mert, seed: tuple[int, ...]
+    search: ExactSearch, start: Float64s, tuner: Mert, seed: tuple[int, ...]
 ) -> tuple[Float64s, float]:
     """Search for the weights with the highest quality.
 
@@ -165,10 +165,10 @@ def tune_mert(
         raise InputError("no sentence has translations with different features; decode more of them")
 
     bits = np.random.PCG64(list(seed))
-    directions = partial(_directions, search.scale, settings.directions, bits)
+    directions = partial(_directions, search.scale, tuner.directions, bits)
     weights, quality = climb(search, start, directions)
 
-    for _ in progress(range(settings.restarts), "MERT, restarts"):
+    for _ in progress(range(tuner.restarts), "MERT, restarts"):
         point = start.copy()
         point[varies] = _uniform(bits, int(varies.sum())) / search.scale[varies]
         other, found = climb(search, point, directions)

@@ -35,7 +35,7 @@ def mean_weights(state: MiraState) -> Float64s:
 
 
 def tune_mira(
-    table: ListTable, sparse: SparseRows, start: Float64s, settings: KBestMira, seed: tuple[int, ...]
+    table: ListTable, sparse: SparseRows, start: Float64s, tuner: KBestMira, seed: tuple[int, ...]
 ) -> tuple[Float64s, float]:
     """Run all passes of k-best MIRA (Cherry & Foster 2012).
 
@@ -48,9 +48,9 @@ def tune_mira(
     known = scored(table)
     best, highest = start, -np.inf
 
-    for _ in progress(range(settings.passes), "k-best MIRA, passes"):
+    for _ in progress(range(tuner.passes), "k-best MIRA, passes"):
         order = np.argsort(bits.random_raw(table.sentence_count), kind="stable")
-        mira_pass(known, sparse, state, order, settings.c, settings.decay)
+        mira_pass(known, sparse, state, order, tuner.c, tuner.decay)
 
         weights = mean_weights(state)
         score = score_rows(table.dense, sparse, weights)

@@ -99,13 +99,14 @@ def tune_nbest(
     InputError
         If the lists cannot be read, or nothing can be learned from them.
     """
+    # the `scores` that users give are features here, as those of the lists are
     return prepare_nbest(lists, references, tuner, start, scores, read_quality(quality), words).tune(seed)
 
 
 class PreparedLists(NamedTuple):
     """Lists as a tuner needs them, which can be tuned on with several seeds."""
 
-    settings: Batch
+    tuner: Batch
     problem: TuningProblem
     begin: Weights  # start weights
     names: Sequence[str]  # of all features in the lists
@@ -119,7 +120,7 @@ class PreparedLists(NamedTuple):
         """Tune with a seed."""
         # as in the first iteration of a run, which finds the same weights on these lists
         problem = self.problem._replace(seed=(seed, 1))
-        found = run_tuner(self.settings, problem, self.name)
+        found = run_tuner(self.tuner, problem, self.name)
         return TunedLists(
             make_weights(found.weights.to_dict() | self.others),
             self.quality.sign * found.score,
@@ -142,7 +143,7 @@ class PreparedLists(NamedTuple):
         `numbers` are the quality of these translations, unless a metric is.
         """
         quality = self.quality if numbers is None else Quality(numbers=read_numbers(numbers))
-        read = _read_lists(lists, references, self.settings, extra_features, quality, self.words)
+        read = _read_lists(lists, references, self.tuner, extra_features, quality, self.words)
         advice = "make both with the same models"
         if {*read.names}.isdisjoint(self.names):
             raise InputError(f"has no feature of {self.name}; {advice}", short_name(lists))
@@ -171,22 +172,22 @@ def prepare_nbest(
     """Read lists for a tuner; see `tune_nbest`."""
     if isinstance(tuner, str):
         check_choice("tuner", tuner, LIST_TUNERS)
-    settings = LIST_TUNERS[tuner]() if isinstance(tuner, str) else tuner
-    if settings.reads_forests or settings.is_held_out_only:
+        tuner = LIST_TUNERS[tuner]()
+    if tuner.reads_forests or tuner.is_held_out_only:
         raise InputError(f"n-best lists are tuned with one of {LIST_TUNERS}")
 
     words = words or tokenizer_for_bleu()
     # before the lists, which take longest
     given = None if start is None else given_weights(start)
-    read = _read_lists(lists, references, settings, extra_features, quality, words)
+    read = _read_lists(lists, references, tuner, extra_features, quality, words)
 
-    begin = start_on_lists(settings, read.names) if given is None else given.fitting(read)
+    begin = start_on_lists(tuner, read.names) if given is None else given.fitting(read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(begin.key, feature_keys(string_table(read.names)))
     others = take_weights(begin, ~listed).to_dict()
     problem = TuningProblem.of_table(read.table, take_weights(begin, listed))
     return PreparedLists(
-        settings, problem, begin, read.names, others, read.sizes, quality, words, short_name(lists)
+        tuner, problem, begin, read.names, others, read.sizes, quality, words, short_name(lists)
     )
 
 
@@ -210,7 +211,7 @@ def _read_lists(
         """Return a line as BLEU needs it; other metrics take it as it is."""
         return words(line.lower() if quality.is_lowercased else line) if quality.is_bleu else line
 
-    read = read_lists(paths, len(texts[0]) if texts else None, extra_features, dense=dense, words=prepared)
+    read = read_lists(paths, len(texts[0]) if texts else None, extra_features, dense=dense, prepare=prepared)
     values = NO_NUMBERS
     if quality.numbers is not None:
         values = quality.numbers.as_quality(read.row.shape[0])[read.row]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_STEPS = 1000  # of L-BFGS
 
 
-def draw_pairs(table: ListTable, settings: Pro, seed: tuple[int, ...]) -> Int64s:
+def draw_pairs(table: ListTable, tuner: Pro, seed: tuple[int, ...]) -> Int64s:
     """Draw pairs as in PRO (Hopkins & May 2011), int64 (pairs, 2): rows of `table`, the better first."""
     pairs = [np.zeros((0, 2), np.int64)]
     statistics, longest = table.statistics, table.longest_reference
@@ -33,14 +33,14 @@ def draw_pairs(table: ListTable, settings: Pro, seed: tuple[int, ...]) -> Int64s
         quality = table.quality[begin:end]
         if not table.has_quality:
             quality = score_hypotheses(
-                VARIANTS[settings.bleu],
+                VARIANTS[tuner.bleu],
                 statistics.matches[begin:end].astype(np.int64),
                 statistics.length[begin:end].astype(np.int64),
                 statistics.closest_length[begin:end].astype(np.int64),
                 int(min(ORDER, longest[sentence])),
                 np.zeros(COUNTS),
             )
-        pairs.append(pro_pairs(quality, (*seed, sentence), settings.max_difference / 100) + begin)
+        pairs.append(pro_pairs(quality, (*seed, sentence), tuner.max_difference / 100) + begin)
 
     found = np.concatenate(pairs)
     if found.shape[0] == 0:

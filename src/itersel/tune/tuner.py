@@ -103,27 +103,27 @@ def tune(
 
 
 def tuned_with(
-    tuner: Batch, seed: int, settings: Mapping[str, Any], **more: str | int | float
+    tuner: Batch, seed: int, other: Mapping[str, Any], **more: str | int | float
 ) -> dict[str, Any]:
-    """Return the attributes of weights that a tuner has found, given its seed and other `settings`."""
+    """Return the attributes of weights that a tuner has found, given its seed and `other` settings."""
     name = name_in(HELD_OUT_TUNERS, tuner)
-    every = {"tuner": name, "seed": seed, **recorded(tuner), **settings}
+    every = {"tuner": name, "seed": seed, **recorded(tuner), **other}
     return made_with(TUNED_WEIGHTS, every, tuner=name, **more)
 
 
-def run_tuner(settings: Batch, problem: TuningProblem, source: str) -> Tuned:
+def run_tuner(tuner: Batch, problem: TuningProblem, source: str) -> Tuned:
     """Tune; errors name the source of the lists."""
     check_magnitude(problem.decoded_with, " at the start", "start from smaller weights")
     has_quality = isinstance(problem.lists, ListTable) and problem.lists.has_quality
 
     with located(source):
-        _check_problem(settings, problem)
-        result = settings.tune(problem)
-        if settings.searches and result.score == 0.0 and not has_quality:
+        _check_problem(tuner, problem)
+        result = tuner.tune(problem)
+        if tuner.searches and result.score == 0.0 and not has_quality:
             raise InputError(
                 "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
             )
 
-    name = name_in(HELD_OUT_TUNERS, settings)
+    name = name_in(HELD_OUT_TUNERS, tuner)
     check_magnitude(result.weights, f" from tuner {name}", "regularise more, or choose smaller steps")
     return result

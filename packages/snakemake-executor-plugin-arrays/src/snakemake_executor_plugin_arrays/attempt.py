@@ -104,7 +104,7 @@ class _Guard:
 
 
 def is_there(token: str) -> bool | None:
-    """Tell whether a token exists; None if the file system does not say."""
+    """Return whether a token exists; None if the file system does not say."""
     try:
         os.stat(token)
     except (FileNotFoundError, NotADirectoryError):
@@ -157,7 +157,7 @@ def processes_of_task(shell: int) -> list[int]:
 
 
 def _is_alive(process: psutil.Process) -> bool:
-    """Tell whether a process has not ended, even if nobody has taken notice of its end."""
+    """Return whether a process has not ended, even if nobody has taken notice of its end."""
     try:
         return bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
@@ -180,7 +180,7 @@ class Attempt:
         return self.folder / f"{line}.{word}.{self.name}"
 
     def has_taken(self, line: int) -> bool:
-        """Tell whether this attempt is to run the job in a line."""
+        """Return whether this attempt is to run the job in a line."""
         return self._token(line, TAKEN).exists()
 
     def prepare(self, line: int) -> None:

@@ -267,7 +267,7 @@ class Client:
         return found
 
     def sees_everybody(self) -> bool:
-        """Tell whether the scheduler shows the jobs of other users; if it does not say, it may not."""
+        """Return whether the scheduler shows the jobs of other users; if it does not say, it may not."""
         command = self.scheduler.privacy()
         try:
             return command is None or not self.scheduler.is_private(run(command))

@@ -34,7 +34,7 @@ class Together:
         self.is_updated = any(job.is_updated for job in jobs)
 
     def is_group(self) -> bool:
-        """Tell whether the jobs have to run side by side."""
+        """Return whether the jobs have to run side by side."""
         return False
 
     def get_target_spec(self) -> list[Any]:
@@ -83,7 +83,7 @@ class CommandExecutor(RemoteExecutor):
         return found
 
     def _may_be_together(self, jobs: Sequence[Any]) -> bool:
-        """Tell whether one Snakemake can run several jobs with the same results as one Snakemake each."""
+        """Return whether one Snakemake can run several jobs with the same results as one Snakemake each."""
         if len(jobs) == 1:
             return False
         usage = set(self.workflow.storage_settings.shared_fs_usage)

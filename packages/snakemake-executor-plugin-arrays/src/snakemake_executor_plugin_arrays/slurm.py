@@ -180,7 +180,7 @@ class Slurm(Scheduler):
         return ["scontrol", "show", "config"]
 
     def is_private(self, output: str) -> bool:
-        """Tell whether PrivateData has jobs; operators are told the same, which is only too careful."""
+        """Return whether PrivateData has jobs; operators are told the same, which is only too careful."""
         return re.search(r"^PrivateData\s*=.*\b(jobs|all)\b", output, re.M) is not None
 
     def cancellation(self, tasks: Iterable[Task] = (), arrays: Iterable[str] = ()) -> list[list[str]]:

@@ -89,7 +89,7 @@ class Executor(local.Executor):  # type: ignore[misc]  # Snakemake has no types
             os.dup2(file.fileno(), 2)
 
     def _is_orphan(self) -> bool:
-        """Tell whether the shell of the task has ended, so that nobody waits for exit statuses."""
+        """Return whether the shell of the task has ended, so that nobody waits for exit statuses."""
         return os.getppid() != self.task
 
     def handle_job_success(self, job: Any) -> None:

@@ -107,5 +107,5 @@ class Drop:
     request: Request | None = None
 
     def concerns(self, batch: Batch) -> bool:
-        """Tell whether a batch is dropped."""
+        """Return whether a batch is dropped."""
         return self.name in (None, batch.name) and self.request in (None, batch.request)

@@ -41,8 +41,8 @@ class LogisticLearner(OnlineLearner):
     applied, lazily for weights without a gradient: when they are next needed.
     """
 
-    def __init__(self, settings: AdaGrad) -> None:
-        self._pairs = settings.pairs
+    def __init__(self, learner: AdaGrad) -> None:
+        self._pairs = learner.pairs
 
     def learn(self, example: Example) -> Move:
         """Return the negative gradient. All pairs have a loss; only wrongly ranked ones count as updates."""

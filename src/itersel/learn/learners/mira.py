@@ -88,10 +88,10 @@ class MiraLearner(OnlineLearner):
 
     step_setting = "C"
 
-    def __init__(self, settings: Mira) -> None:
-        self._c = settings.c
-        self._is_oracle, self._is_prediction = settings.hope == "oracle", settings.fear == "prediction"
-        self._all, self._searches = settings.constraints == "all", settings.candidates == "forest"
+    def __init__(self, learner: Mira) -> None:
+        self._c = learner.c
+        self._is_oracle, self._is_prediction = learner.hope == "oracle", learner.fear == "prediction"
+        self._all, self._searches = learner.constraints == "all", learner.candidates == "forest"
 
     def finder(self, target: Target) -> DerivationFinder | None:
         """Return the search for hope and fear in the forest; None if it is not used or BLEU is always 0."""

@@ -61,9 +61,9 @@ class PairLearner(OnlineLearner):
     all pairs of a sentence use the decoder's scores (as in dtrain).
     """
 
-    def __init__(self, settings: Perceptron) -> None:
-        self._pairs, self._sequential = settings.pairs, settings.update == "sequential"
-        self._margin = settings.margin
+    def __init__(self, learner: Perceptron) -> None:
+        self._pairs, self._sequential = learner.pairs, learner.update == "sequential"
+        self._margin = learner.margin
 
     def learn(self, example: Example) -> Move:
         """Return how often each translation was the better one in an update minus how often the worse."""
