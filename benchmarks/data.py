@@ -108,7 +108,7 @@ def make_bundle(data: Data) -> Path:
         read_itersel_weights(data.weights),
         Preparation("de", "en"),
         recaser.recaser(),
-        TranslationSettings(pop_limit=200, features="all", extraction=Grammar()),
+        TranslationSettings(pop_limit=200, features="all", grammar=Grammar()),
     )
     path = data.work / "system.bundle"
     write_bundle(path, system)

@@ -138,7 +138,7 @@ def test_rerankers_need_what_their_features_need():
 
 
 def test_templates_of_an_experiment_on_lists():
-    """They are a choice among those of the lists, so a grid over them reads the same lists."""
+    """They are a choice among those of the lists, so experiments with different ones read the same lists."""
     experiments = {"a": {"templates": ["Ngram2"]}, "every": {}}
     tuned = {"tune_on": "dev", "learner": {"name": "pro"}, "templates": ["Ngram1"]}
     plan = Plan(expanded(read_config(with_text(**experiments, tuned=tuned))))

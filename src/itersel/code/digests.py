@@ -49,6 +49,7 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.config.steps",
         "itersel.config.tasks",
         "itersel.config.values",
+        "itersel.config.ways_to_cut",
     }
 )
 

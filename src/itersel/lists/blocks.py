@@ -1,4 +1,4 @@
-"""n-best lists read in blocks of sentences, so that memory does not grow with their number.
+"""n-best lists read in blocks of sentences, so that memory hardly grows with their number.
 
 Lists are read twice, as when they are cut into shards: the first time, every line is parsed, which tells the
 features and the sentences; the second time, the lines of each block are read into a table.
@@ -9,29 +9,18 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from itersel.errors import FilePath, InputError
 from itersel.lists.folders import find_lists, listed_translations
-from itersel.lists.lines import LineParser, check_present, translation_lines
+from itersel.lists.lines import Block, Line, LineParser, check_present, translation_lines
 from itersel.run.progress import count_up
-from itersel.storage.arrays import Int32s, Int64s
+from itersel.storage.arrays import Int32s
 from itersel.storage.files import STANDARD_STREAM
 
 # Translations of a block, unless a single list has more.
 TRANSLATIONS = 1 << 14
-
-# A line: its file, its number there, and its text.
-Line = tuple[str, int, str]
-
-
-class Block(NamedTuple):
-    """Adjacent sentences, and the lines of their lists in the order of the files."""
-
-    sentences: Int64s
-    lines: list[Line]
 
 
 class ListBlocks:
@@ -64,7 +53,7 @@ class ListBlocks:
 
         self.names: Sequence[str] = list(parser.numbers)
         self.sizes: Mapping[str, int] = parser.sizes
-        self._sentence: Int32s = np.array(sentence, np.int32)
+        self._sentence: Int32s = np.frombuffer(sentence, np.int32)
         self.sentence_count = check_present(np.unique(self._sentence), None, paths[0])
 
     def __iter__(self) -> Iterator[Block]:
@@ -82,7 +71,8 @@ class ListBlocks:
 
         waiting: list[list[Line]] = [[] for _ in missing]
         complete = 0
-        for line, block in zip(self._lines(), block_of[self._sentence].tolist(), strict=False):
+        for line, sentence in zip(self._lines(), self._sentence, strict=False):
+            block = int(block_of[sentence])
             waiting[block].append(line)
             missing[block] -= 1
             while complete < len(waiting) and not missing[complete]:

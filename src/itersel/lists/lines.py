@@ -38,6 +38,16 @@ FEATURES, WORD_SCORES = 2, "WordScores="
 MAX_SENTENCES = 100_000_000
 _NAMED = re.compile(r"\S=")
 
+# A line: its file, its number there, and its text.
+Line = tuple[str, int, str]
+
+
+class Block(NamedTuple):
+    """Adjacent sentences, and the lines of their lists in the order of the files."""
+
+    sentences: Int64s
+    lines: list[Line]
+
 
 def translation_lines(path: FilePath) -> Iterator[tuple[int, str]]:
     """Return the lines of a list that are not empty, with their numbers from 1."""

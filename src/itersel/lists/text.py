@@ -8,7 +8,7 @@ import numpy as np
 
 from itersel.corpus.prepare import Preparation
 from itersel.errors import FilePath
-from itersel.lists.blocks import Block
+from itersel.lists.lines import Block
 from itersel.lists.reading import DenseChooser, ReadLists, read_block, read_lists
 from itersel.lists.table import ListTable
 from itersel.storage.arrays import Float64s, Int64s

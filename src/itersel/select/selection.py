@@ -19,7 +19,7 @@ from itersel.storage.formats import Array, Digest, FileFormat, numbers
 from itersel.storage.hdf5 import write_header
 from itersel.storage.hdf5_rows import GrowingArray
 from itersel.storage.strings import StringTable, concatenate, string_table
-from itersel.vectors.features import feature_groups, feature_keys, find_groups
+from itersel.vectors.features import feature_keys, find_reported_groups, reported_groups
 from itersel.vectors.weights import FORMAT
 
 DATASETS = {
@@ -87,7 +87,7 @@ class Selector:
     Keeps at most about twice as many features as can still be selected.
 
     `choose` is one of `CHOICES`, with its `limit`: the features that it chooses from all are among those that
-    it chooses from any part. `keep` are names of features and of `feature_groups` that are selected
+    it chooses from any part. `keep` are names of features and of `reported_groups` that are selected
     regardless of their norms, and do not compete with the others.
     """
 
@@ -95,7 +95,7 @@ class Selector:
         self, choose: Callable[[Float64s, float], Int64s], limit: float, keep: Sequence[str] = ()
     ) -> None:
         self._choose, self._limit = choose, limit
-        groups = feature_groups()
+        groups = reported_groups()
         self._groups = [groups.index(name) for name in keep if name in groups]
         self._names = feature_keys(string_table(name for name in keep if name not in groups))
         self._kept: list[FeatureNorms] = []
@@ -106,7 +106,7 @@ class Selector:
         """Consider more features."""
         if self._groups or self._names.shape[0]:
             is_kept = np.isin(features.key, self._names)
-            is_kept |= np.isin(find_groups(features.key, features.name), self._groups)
+            is_kept |= np.isin(find_reported_groups(features.key, features.name), self._groups)
             self._kept.append(features.take(np.flatnonzero(is_kept)))
             features = features.take(np.flatnonzero(~is_kept))
         self._chosen.append(features.take(self._choose(features.norm, self._limit)))

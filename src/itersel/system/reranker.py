@@ -22,6 +22,9 @@ from itersel.system.resources import RerankerResources, RerankingSettings
 from itersel.vectors.feature_names import TEXT_FEATURES, own_model_features, text_prefix
 from itersel.vectors.weights import Weights, find_named, read_itersel_weights
 
+# So many sentences without sparse features are refused, if the system was trained with some.
+WITHOUT_SPARSE = 100
+
 
 @dataclass(frozen=True)
 class Reranker:
@@ -40,7 +43,7 @@ class Reranker:
     ) -> Iterator[ReadLists]:
         """Read lists as the run read those of its test sets: without duplicates, with the system's features.
 
-        Yields blocks of sentences, so that memory does not grow with the number of lists.
+        Yields blocks of sentences, so that memory hardly grows with the number of lists.
 
         Parameters
         ----------
@@ -64,7 +67,7 @@ class Reranker:
         found = ListBlocks(lists)
         self._check_names(found.names, lists[0])
         dense_names = dense_features(found.names, found.sizes, settings.dense_names, lists[0])
-        self._check_sparse(found.names, dense_names, lists[0])
+        self._check_sparse(found.names, dense_names, found.sentence_count, lists[0])
         if sources is not None and len(sources) != (count := found.sentence_count):
             raise InputError(f"has {len(sources)} lines for the lists of {count} sentences", source_path)
 
@@ -100,13 +103,16 @@ class Reranker:
                 why = "which the system was trained with; use lists of the same decoder"
                 raise InputError(f"has no feature '{name}', {why}", path)
 
-    def _check_sparse(self, names: Sequence[str], dense_names: Sequence[str], path: FilePath) -> None:
-        """Raise an InputError if lists have no sparse features, but the system was trained with some.
+    def _check_sparse(
+        self, names: Sequence[str], dense_names: Sequence[str], sentences: int, path: FilePath
+    ) -> None:
+        """Raise an InputError if many lists have no sparse features, but the system was trained with some.
 
-        Any single one may be missing, as in a sentence without its word.
+        Any single one may be missing, as in a sentence without its word, and a few lists may have none.
         """
         settings = self.settings
-        if settings.features == "dense" or not {*dense_names}.issuperset(names):
+        has_some = not {*dense_names}.issuperset(names)
+        if settings.features == "dense" or has_some or sentences < WITHOUT_SPARSE:
             return
 
         of_groups = chain.from_iterable(TEXT_FEATURES[group] for group in settings.lists.dense)

@@ -20,7 +20,7 @@ from itersel.system.reranker import Reranker
 from itersel.system.resources import RerankingSettings, settings_as_content, settings_from_content
 from itersel.vectors import weights as weight_file
 
-_LAYOUT = 1
+_LAYOUT = 2
 _PARTS = {
     "weights": weight_file.FORMAT,
     "forward": sampler.FORMAT,

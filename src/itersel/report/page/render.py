@@ -35,7 +35,13 @@ from itersel.report.systems import format_hours, table_view
 from itersel.report.table import signatures
 from itersel.results import EXPERIMENTS, REPORT
 from itersel.storage.files import write_lines
-from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, TEMPLATES, TEXT_TEMPLATES, text_prefix
+from itersel.vectors.feature_names import (
+    BUILT_IN_TEMPLATES,
+    TEMPLATES,
+    TEXT_TEMPLATES,
+    own_model_features,
+    text_prefix,
+)
 from itersel.vectors.features import EXPLANATIONS, TEXT_EXPLANATIONS
 
 # Suffixes of the files that the page shows; other files do not cause a rewrite.
@@ -69,6 +75,9 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
         prefixes = {name: text_prefix(name) for name in TEXT_TEMPLATES}
         # before those of grammars, some of which have the same names
         of_text = [(prefixes.get(name, name), text) for name, text in TEXT_EXPLANATIONS.items()]
+        # those of the user's own models end in the names of these
+        own = own_model_features("")
+        of_text += [(name, TEXT_EXPLANATIONS[name.removesuffix("_")]) for name in own]
         small["explanations"] = [*of_text, *small["explanations"]]
 
     table, shown = document["table"], curves(document["learned_by"])
