@@ -47,6 +47,7 @@ GROUPS = {
     "R": ["R:X:a:b", "R:"],
     "RBT": ["RBT:a_b"],
     "Shape": ["Shape_S010_T010"],
+    "Ngram1": ["Ngram1:a"],
     "other": ["Shape_", "RBTS", "R", "é", "feature0", "feature1", "feature2"],
 }
 MIXED = [*itertools.chain(*GROUPS.values())]
