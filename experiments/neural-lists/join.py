@@ -25,11 +25,14 @@ def main():
     for number, line in enumerate(read_lines(own)):
         if number not in lists:
             break
-        found = lists[number]
+        best = {}
         for translation in json.loads(line)["translations"]:
-            values = " ".join(f"Own{name}= {value!r}" for name, value in translation["features"].items())
-            text = translation["text"]
-            found[text] = " ".join(filter(None, [found.get(text), f"Own= 1 {values}"]))
+            # detokenised, two can be the same
+            best.setdefault(translation["text"], translation["features"])
+        for text, features in best.items():
+            values = " ".join(f"Own{name}= {value!r}" for name, value in features.items())
+            lists[number][text] = " ".join(filter(None, [lists[number].get(text), f"Own= 1 {values}"]))
+
     # scores of both decoders cannot be compared, so the lists have none
     with gzip.open(output, "wt", encoding="utf-8") as stream:
         for number, found in lists.items():
