@@ -67,7 +67,8 @@ def test_requests_grow_with_each_size(root, field):
         grammars, lists = {"extract_shard", *readers}, {"import_lists", *readers}
         tables = {"compare_systems", "compare_tasks"}
         expected = {
-            "model": models,
+            # those of the user, with lists, are among them
+            "model": {*models, "compile_own_language_model", "import_lists"},
             "grammars": grammars,
             "lists": lists,
             "compared": tables,

@@ -20,7 +20,7 @@ def test_lists_replace_grammars_and_models():
     ) == ([], [], {})
     # nothing of a decoder
     made = json.loads(of_lists().inputs.train_settings(place))
-    assert made.keys() == {"features", "k_best", "seed", "learner", "measure_loss"}
+    assert made.keys() == {"features", "k_best", "seed", "learner", "measure_loss", "left_out_templates"}
     assert of_lists().epochs.of(place).level_before == ["out/x/shards/train/4/files.txt"]
     # tuners read whole lists in every iteration
     dev = [f"out/x/shards/dev/3/{shard}.h5" for shard in range(3)]
@@ -43,7 +43,8 @@ def test_lists_replace_grammars_and_models():
     assert texts.texts("test.new") == [*files, "out/x/corpus/test.new.statistics.json"]
     assert of_lists().texts.raw_references("test.new") == of_lists().texts.references("test.new") == files[:2]
     assert of_lists().texts.statistics == [f"out/x/corpus/{split}.statistics.json" for split in texts.splits]
-    no_features = {"source_language": None, "dense": [], "templates": [], "minimum_count": 1}
+    features = {key: [] for key in ("dense", "language_models", "templates")}
+    no_features = {"source_language": None, "minimum_count": 1, **features}
     expected = {"language": "en", "protected": ["a b"], "lowercase": True, **no_features}
     assert json.loads(texts.list_settings(place)) == expected
 

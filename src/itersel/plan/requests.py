@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from itersel.config.data import TrainingText
 from itersel.config.experiments import with_independent_tasks
-from itersel.config.splits import corpora, cut_sizes, has_lists, is_given, own_devtests, test_sets, texts_of
+from itersel.config.splits import corpora, cut_sizes, is_given, own_devtests, test_sets, texts_of
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.lists.folders import find_lists
@@ -142,19 +142,17 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
         train,
         model,
         max(pieces),
-        tuned=_tuned(config, lambda split, one: sentences[split] * _translations(config, one)),
+        tuned=_tuned(config, lambda split, one: sentences[split] * _translations(one, FOREST_TRANSLATIONS)),
         compared=_systems(config) * sum(sentences[split] for split in test_sets(config).values()),
     )
 
 
-def _translations(config: Config, experiment: Experiment) -> int:
+def _translations(experiment: Experiment, without_k_best: int) -> int:
     """Return the number of translations per sentence that an experiment reads in one iteration.
 
     Where `k_best` is null, a tuner reads forests or, of another decoder, whole lists of unknown length.
     """
-    if experiment.k_best is not None:
-        return experiment.k_best
-    return config.decoder.k_best if has_lists(config) else FOREST_TRANSLATIONS
+    return without_k_best if experiment.k_best is None else experiment.k_best
 
 
 def _systems(config: Config) -> int:
@@ -192,7 +190,7 @@ def list_sizes(config: Config) -> TextSizes:
     pieces = [size[split] / config.decoder.jobs for split in size if split != "train"]
 
     translations = {split: count / BYTES_PER_TRANSLATION for split, count in size.items()}
-    size_of_lists = max(_translations(config, one) for one in config.experiments.values())
+    size_of_lists = max(_translations(one, config.decoder.k_best) for one in config.experiments.values())
     compared = sum(translations[split] for split in test_sets(config).values()) / size_of_lists
 
     own_models = sum(map(_bytes, config.text_features.language_models))
