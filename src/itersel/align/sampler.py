@@ -159,7 +159,10 @@ class Sampler:
 
 
 def align_with(model: Model, text: SentencePairs, seed: int, passes: Sequence[int] = TRAINED) -> Int16s:
-    """Align text with a trained model, which does not change; returns the links as `Sampler.run` does."""
+    """Align text with a trained model that was read; returns the links as `Sampler.run` does.
+
+    The model does not change.
+    """
     links = np.zeros((len(text.generated), SAMPLERS), np.int16)
     room = room_for(text)
     for number, stage in enumerate(progress(passes, "passes")):
