@@ -7,9 +7,10 @@ translation of the joined lists has the features of each decoder that found it: 
 ``Own`` and others.
 """
 
-import gzip
 import json
 import sys
+
+from itersel.storage.files import read_lines, write_lines
 
 
 def main():
@@ -34,15 +35,12 @@ def main():
             lists[number][text] = " ".join(filter(None, [lists[number].get(text), f"Own= 1 {values}"]))
 
     # scores of both decoders cannot be compared, so the lists have none
-    with gzip.open(output, "wt", encoding="utf-8") as stream:
-        for number, found in lists.items():
-            stream.writelines(f"{number} ||| {text} ||| {features}\n" for text, features in found.items())
-
-
-def read_lines(path):
-    """Return the lines of a compressed file."""
-    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as stream:
-        return [line.rstrip("\n") for line in stream]
+    joined = (
+        f"{number} ||| {text} ||| {features}"
+        for number, found in lists.items()
+        for text, features in found.items()
+    )
+    write_lines(output, joined)
 
 
 if __name__ == "__main__":

@@ -250,3 +250,22 @@ def test_protocol(root, tmp_path):
     requests = "".join(json.dumps(one) + "\n" for one in given).encode("ascii")
     made = subprocess.run(asked, input=requests, stdout=subprocess.PIPE, check=True, env=environment).stdout
     assert [json.loads(line) for line in made.splitlines()] == [["--options x", *one] for one in given]
+
+
+def test_joined_lists(root, tmp_path):
+    """A translation of both decoders has the features of both; of equal ones of one, the best counts."""
+    neural = ["0 ||| a ||| F0= -1 ||| -1", "0 ||| b ||| F0= -2 ||| -2", "1 ||| a ||| F0= -3 ||| -3"]
+    own = [[("b", {"LM": -0.5}), ("b", {"LM": -9.0}), ("c", {})], [("d", {"LM": -4.0})], [("e", {})]]
+    write_lines(tmp_path / "neural.gz", neural)
+    listed = [[{"text": text, "features": features} for text, features in one] for one in own]
+    write_lines(tmp_path / "own.gz", [json.dumps({"translations": one}) for one in listed])
+
+    names = [tmp_path / f"{name}.gz" for name in ("neural", "own", "joined")]
+    subprocess.run([sys.executable, root / "experiments/neural-lists/join.py", *names], check=True)
+    assert [line.split() for line in read_lines(tmp_path / "joined.gz")] == [
+        ["0", "|||", "a", "|||", "Neural=", "1", "F0=", "-1"],
+        ["0", "|||", "b", "|||", "Neural=", "1", "F0=", "-2", "Own=", "1", "OwnLM=", "-0.5"],
+        ["0", "|||", "c", "|||", "Own=", "1"],
+        ["1", "|||", "a", "|||", "Neural=", "1", "F0=", "-3"],
+        ["1", "|||", "d", "|||", "Own=", "1", "OwnLM=", "-4.0"],
+    ]
