@@ -50,20 +50,22 @@ rule all:
     input:
         table=f"{RESULTS}/report/table.txt",
         corpus=f"{RESULTS}/report/corpus.txt",
-        tasks=[f"{RESULTS}/report/tasks.{split}.txt" for split in TABLES.task_splits],
+        tasks=[
+            f"{RESULTS}/report/tasks.{split}.txt" for split in PLAN.tables.task_splits
+        ],
         # no other job may need them any more, but they are what the run is for
         systems=[
             path
             for stage in BEST
             for name in ("weights.h5", "system.json")
-            for path in FILES.experiments(
+            for path in PLAN.files.experiments(
                 list(EXPANDED_CONFIG.experiments), f"{stage}/{name}"
             )
         ],
-        resources=FILES.experiments(
+        resources=PLAN.files.experiments(
             list(EXPANDED_CONFIG.experiments), "best/resources.json"
         ),
-        selections=FILES.experiments(EPOCHS.selecting, "selection.txt"),
+        selections=PLAN.files.experiments(PLAN.epochs.selecting, "selection.txt"),
         paper=multiext(f"{RESULTS}/report/table", ".tex", ".md"),
         page=f"{RESULTS}/report/index.html",
 

@@ -14,7 +14,7 @@ from itersel.config.tasks import TASKS, RandomTasks
 from itersel.config.ways_to_cut import Labelled, Pooled, Shuffled
 from itersel.corpus.sharding import deal_files
 from itersel.plan.estimates import estimate_cost
-from itersel.plan.texts import SHARDS_PATTERN
+from itersel.plan.shards import SHARDS_PATTERN
 
 
 def test_resharding_deals_each_file_once():

@@ -6,8 +6,8 @@
 rule align_direction:
     """align words"""
     input:
-        source=FILES.text("train", "source"),
-        target=FILES.text("train", "target"),
+        source=PLAN.files.text("train", "source"),
+        target=PLAN.files.text("train", "target"),
     output:
         f"{RESULTS}/align/{{direction}}.align.gz",
     log:

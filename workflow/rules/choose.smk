@@ -6,23 +6,23 @@
 #        experiments/{experiment}/best/{system.json,weights.h5}, and best-{test_set}/ for a test set with its own devtest
 
 # Computing tokenised BLEU takes no time; other scores, which need detokenised text or read lists, may take long.
-SCORES_LOCALLY = not (TABLES.scores_text or LIST_TEXTS.scores_quality)
-PREPARATION_OF_TEXT = [] if SCORES_LOCALLY else [FILES.preparation]
-RECASER_OF_TEXT = [FILES.recaser] if TABLES.scores_text else []
+SCORES_LOCALLY = not (PLAN.tables.scores_text or PLAN.list_texts.scores_quality)
+PREPARATION_OF_TEXT = [] if SCORES_LOCALLY else [PLAN.files.preparation]
+RECASER_OF_TEXT = [PLAN.files.recaser] if PLAN.tables.scores_text else []
 
 
 rule check_patience:
     """{experiment}: score epoch {epoch} on devtest"""
     input:
-        references=TABLES.devtest_references,
+        references=PLAN.tables.devtest_references,
         translations=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/devtest.txt",
-        previous=lambda wildcards: EPOCHS.of(wildcards).decision_before,
-        labels=TABLES.scored_labels,
-        originals=TABLES.devtest_originals,
+        previous=lambda wildcards: PLAN.epochs.of(wildcards).decision_before,
+        labels=PLAN.tables.scored_labels,
+        originals=PLAN.tables.devtest_originals,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
-        lists=LIST_TEXTS.devtest_lists,
-        quality=LIST_TEXTS.devtest_quality,
+        lists=PLAN.list_texts.devtest_lists,
+        quality=PLAN.list_texts.devtest_quality,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/patience.json",
     log:
@@ -33,8 +33,8 @@ rule check_patience:
     resources:
         **SIZES.request(2000, 120),
     params:
-        settings=TABLES.patience_settings,
-        lists=LIST_TEXTS.given_devtest_lists,
+        settings=PLAN.tables.patience_settings,
+        lists=PLAN.list_texts.given_devtest_lists,
         code=step_digest("step patience"),
     shell:
         "itersel step patience --settings {params.settings:q} --reference {input.references:q}"
@@ -49,15 +49,15 @@ rule check_patience:
 rule choose_epoch:
     """{experiment}: choose the best epoch"""
     input:
-        references=TABLES.devtest_references,
-        translations=EPOCHS.of_all("devtest.txt"),
-        weights=EPOCHS.of_all("weights.h5"),
-        labels=TABLES.scored_labels,
-        originals=TABLES.devtest_originals,
+        references=PLAN.tables.devtest_references,
+        translations=PLAN.epochs.of_all("devtest.txt"),
+        weights=PLAN.epochs.of_all("weights.h5"),
+        labels=PLAN.tables.scored_labels,
+        originals=PLAN.tables.devtest_originals,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
-        lists=LIST_TEXTS.devtest_lists,
-        quality=LIST_TEXTS.devtest_quality,
+        lists=PLAN.list_texts.devtest_lists,
+        quality=PLAN.list_texts.devtest_quality,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/best/weights.h5",
         system=f"{RESULTS}/experiments/{{experiment}}/best/system.json",
@@ -69,8 +69,8 @@ rule choose_epoch:
     resources:
         **SIZES.request(2000, 120),
     params:
-        settings=TABLES.choose_settings,
-        lists=LIST_TEXTS.given_devtest_lists,
+        settings=PLAN.tables.choose_settings,
+        lists=PLAN.list_texts.given_devtest_lists,
         code=step_digest("step choose"),
     shell:
         "itersel step choose --settings {params.settings:q} --reference {input.references:q}"
@@ -84,15 +84,15 @@ rule choose_epoch:
 # For a test set with its own devtest.
 use rule choose_epoch as choose_epoch_for_test_set with:
     input:
-        references=TABLES.devtest_references,
-        translations=EPOCHS.of_all("devtest.{test_set}.txt"),
-        weights=EPOCHS.of_all("weights.h5"),
+        references=PLAN.tables.devtest_references,
+        translations=PLAN.epochs.of_all("devtest.{test_set}.txt"),
+        weights=PLAN.epochs.of_all("weights.h5"),
         labels=[],
-        originals=TABLES.devtest_originals,
+        originals=PLAN.tables.devtest_originals,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
-        lists=LIST_TEXTS.devtest_lists,
-        quality=LIST_TEXTS.devtest_quality,
+        lists=PLAN.list_texts.devtest_lists,
+        quality=PLAN.list_texts.devtest_quality,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/weights.h5",
         system=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/system.json",

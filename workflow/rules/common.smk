@@ -21,7 +21,7 @@ from itersel.config.name_checks import check_names
 from itersel.errors import InputError
 from itersel.plan import Plan
 from itersel.plan.shell import sequence, sequences
-from itersel.plan.texts import SHARDS_PATTERN
+from itersel.plan.shards import SHARDS_PATTERN
 from itersel.code.plugins import imported_code
 from itersel.project import PROJECT
 from itersel.run.atomic import remove_leftovers, stale_lists
@@ -77,17 +77,15 @@ except InputError as error:
     sys.exit(os.EX_CONFIG if isinstance(error, CodeChangedError) else 1)
 
 
+# The parts of the plan have the names of their modules: `PLAN.epochs` is in itersel/plan/epochs.py.
 PLAN = Plan(EXPANDED_CONFIG)
-FILES, INPUTS, TEXTS, SHARDS = PLAN.files, PLAN.inputs, PLAN.texts, PLAN.shards
-EPOCHS, LISTS, TABLES = PLAN.epochs, PLAN.lists, PLAN.tables
 
 # Without a decoder, there is no language model; systems rerank the lists of new text.
-LIST_TEXTS, TEXT_FEATURES = PLAN.list_texts, PLAN.text_features
 HAS_LISTS = has_lists(EXPANDED_CONFIG)
 
-RESULTS = FILES.results
+RESULTS = PLAN.files.results
 # Folders of the best epochs of an experiment: on devtest, and on the own devtest of a test set.
-BEST = ["best", *(f"best-{name}" for name in TEXTS.own_devtests)]
+BEST = ["best", *(f"best-{name}" for name in PLAN.texts.own_devtests)]
 # Lists of files that were deleted after a run. Mixing depends on a list alone, so Snakemake has to take it for missing,
 # to make the missing files again. Jobs that use the files of other lists depend on each of them.
 STALE = (
@@ -108,7 +106,7 @@ LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 
 # Sizes of the texts: the memory and time that jobs request on a cluster depend on them (`TextSizes.request`).
-SIZES = INPUTS.sizes()
+SIZES = PLAN.inputs.sizes()
 
 # Folder of the compiled kernels, None if the config names none; evaluated again on the node of each job, where
 # variables are expanded.
@@ -135,9 +133,9 @@ def one_of(names):
 
 
 wildcard_constraints:
-    split=one_of(["train", *TEXTS.held_out]),
-    held_out=one_of(TEXTS.held_out),
-    test_set=one_of(TEXTS.own_devtests),
+    split=one_of(["train", *PLAN.texts.held_out]),
+    held_out=one_of(PLAN.texts.held_out),
+    test_set=one_of(PLAN.texts.own_devtests),
     shards=SHARDS_PATTERN,
     folds=r"\d+",
     fold=r"\d+",

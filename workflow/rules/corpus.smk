@@ -33,7 +33,7 @@ if EXPANDED_CONFIG.data.kind == "libreoffice-help":
         resources:
             **SIZES.request(2000, 60),
         params:
-            options=TEXTS.help_options,
+            options=PLAN.texts.help_options,
             folder=lambda wildcards, output: os.path.dirname(output.source),
             code=step_digest("corpus libreoffice-help"),
         shell:
@@ -43,9 +43,9 @@ if EXPANDED_CONFIG.data.kind == "libreoffice-help":
 rule prepare_train:
     """prepare the text"""
     input:
-        TEXTS.raw_files(TEXTS.first),
+        PLAN.texts.raw_files(PLAN.texts.first),
     output:
-        TEXTS.prepared,
+        PLAN.texts.prepared,
     log:
         f"{LOGS}/corpus/prepare.log",
     conda:
@@ -55,7 +55,7 @@ rule prepare_train:
         # 60 MB for each process
         **SIZES.request(700 + 60 * SIZES.preparation_processes, 60, train=(150, 2)),
     params:
-        options=TEXTS.prepare_options,
+        options=PLAN.texts.prepare_options,
         code=step_digest("corpus prepare"),
     shell:
         "itersel corpus prepare {params.options} --jobs {threads} &> {log:q}"
@@ -64,7 +64,8 @@ rule prepare_train:
 # Outputs cannot vary with a wildcard, so there is one rule for each number of references: fetch_corpus,
 # fetch_corpus_target_1, ...
 for columns, names in groupby(
-    sorted(TEXTS.downloads, key=TEXTS.fetched_columns), TEXTS.fetched_columns
+    sorted(PLAN.texts.downloads, key=PLAN.texts.fetched_columns),
+    PLAN.texts.fetched_columns,
 ):
 
     rule:
@@ -72,8 +73,8 @@ for columns, names in groupby(
         name:
             "_".join(["fetch_corpus", *columns[2:]]).replace(".", "_")
         output:
-            [f"{FILES.fetched}/{{fetched}}/{column}.gz" for column in columns],
-            f"{FILES.fetched}/{{fetched}}/statistics.json",
+            [f"{PLAN.files.fetched}/{{fetched}}/{column}.gz" for column in columns],
+            f"{PLAN.files.fetched}/{{fetched}}/statistics.json",
         log:
             f"{LOGS}/corpus/fetched/{{fetched}}.log",
         wildcard_constraints:
@@ -83,7 +84,7 @@ for columns, names in groupby(
         conda:
             "../../envs/itersel.yaml"
         params:
-            options=TEXTS.fetch_options,
+            options=PLAN.texts.fetch_options,
             code=step_digest("corpus fetch"),
         shell:
             "itersel corpus fetch {params.options} &> {log:q}"
@@ -92,7 +93,7 @@ for columns, names in groupby(
 # Held-out text is prepared like train. Outputs cannot vary with a wildcard, so there is one rule for each set of
 # further files: prepare_held_out, prepare_held_out_task, prepare_held_out_target_1, ...
 for further, held_out in groupby(
-    sorted(TEXTS.given, key=TEXTS.further_columns), TEXTS.further_columns
+    sorted(PLAN.texts.given, key=PLAN.texts.further_columns), PLAN.texts.further_columns
 ):
 
     rule:
@@ -100,15 +101,15 @@ for further, held_out in groupby(
         name:
             "_".join(["prepare_held_out", *further]).replace(".", "_")
         input:
-            lambda wildcards: TEXTS.raw_files(wildcards.held_out),
-            preparation=FILES.preparation,
+            lambda wildcards: PLAN.texts.raw_files(wildcards.held_out),
+            preparation=PLAN.files.preparation,
         output:
-            source=FILES.text("{held_out}", "source"),
-            target=FILES.text("{held_out}", "target"),
-            further=[FILES.text("{held_out}", column) for column in further],
+            source=PLAN.files.text("{held_out}", "source"),
+            target=PLAN.files.text("{held_out}", "target"),
+            further=[PLAN.files.text("{held_out}", column) for column in further],
             raw=[
-                FILES.text("{held_out}", column)
-                for column in (*INPUTS.raw_columns(further), RAW_SOURCE)
+                PLAN.files.text("{held_out}", column)
+                for column in (*PLAN.inputs.raw_columns(further), RAW_SOURCE)
             ],
             statistics=f"{RESULTS}/corpus/{{held_out}}.statistics.json",
         log:
@@ -118,7 +119,7 @@ for further, held_out in groupby(
         conda:
             "../../envs/itersel.yaml"
         params:
-            options=TEXTS.prepare_options,
+            options=PLAN.texts.prepare_options,
             code=step_digest("corpus prepare"),
         shell:
             "itersel corpus prepare {params.options} &> {log:q}"

@@ -8,9 +8,9 @@
 rule decode_shard:
     """{experiment}: translate {split} ({stage})"""
     input:
-        unpack(EPOCHS.passed_translation),
+        unpack(PLAN.epochs.passed_translation),
         shard=f"{RESULTS}/shards/{{split}}/{EXPANDED_CONFIG.decoder.jobs}/{{shard}}.h5",
-        model=INPUTS.models,
+        model=PLAN.inputs.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/{{stage}}/weights.h5",
     output:
         f"{RESULTS}/experiments/{{experiment}}/{{stage}}/{{split}}/{{shard}}.txt",
@@ -21,7 +21,7 @@ rule decode_shard:
     resources:
         **SIZES.request_to_decode(minutes=120),
     params:
-        settings=INPUTS.decode_settings,
+        settings=PLAN.inputs.decode_settings,
         code=step_digest("decode"),
     shell:
         "itersel decode --shard {input.shard:q} --model {input.model:q} --weights {input.weights:q}"
@@ -34,7 +34,7 @@ rule decode_shard:
 rule join_translations:
     """takes no time"""
     input:
-        TABLES.translated_shards,
+        PLAN.tables.translated_shards,
     output:
         f"{RESULTS}/experiments/{{experiment}}/{{stage}}/{{split}}.txt",
     log:

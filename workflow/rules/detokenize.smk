@@ -10,14 +10,14 @@ from importlib.metadata import version
 
 
 wildcard_constraints:
-    evaluated=one_of(TEXTS.test_sets),
-    scored=one_of([*EXPANDED_CONFIG.experiments, *TABLES.outputs]),
+    evaluated=one_of(PLAN.texts.test_sets),
+    scored=one_of([*EXPANDED_CONFIG.experiments, *PLAN.tables.outputs]),
 
 
 rule write_references:
     """takes no time"""
     input:
-        TABLES.raw_reference,
+        PLAN.tables.raw_reference,
     output:
         f"{RESULTS}/evaluation/{{evaluated}}/reference.{{number}}.txt",
     log:
@@ -34,12 +34,12 @@ rule write_references:
 rule detokenize:
     """detokenise the translations of {evaluated}"""
     input:
-        translations=lambda wildcards: TABLES.scored_translation(
+        translations=lambda wildcards: PLAN.tables.scored_translation(
             wildcards.scored, wildcards.evaluated
         ),
-        references=lambda wildcards: TABLES.plain_references(wildcards.evaluated),
-        preparation=FILES.preparation,
-        recaser=FILES.recaser,
+        references=lambda wildcards: PLAN.tables.plain_references(wildcards.evaluated),
+        preparation=PLAN.files.preparation,
+        recaser=PLAN.files.recaser,
     output:
         text=f"{RESULTS}/evaluation/{{evaluated}}/{{scored}}.txt",
         counts=f"{RESULTS}/evaluation/{{evaluated}}/counts/{{scored}}.h5",
@@ -51,8 +51,8 @@ rule detokenize:
         # TER of 3,000 sentences takes a minute or two of processor time
         **SIZES.request(2000, 60),
     params:
-        restoring=TABLES.restoring,
-        tokenizer=TABLES.tokenizer,
+        restoring=PLAN.tables.restoring,
+        tokenizer=PLAN.tables.tokenizer,
         # part of the signatures, which must be the same for all systems
         sacrebleu=version("sacrebleu"),
         code=step_digest("detokenize"),

@@ -12,11 +12,11 @@
 rule index_corpus:
     """index the corpus"""
     input:
-        source=FILES.text("train", "source"),
-        target=FILES.text("train", "target"),
-        alignment=TEXTS.alignment,
+        source=PLAN.files.text("train", "source"),
+        target=PLAN.files.text("train", "target"),
+        alignment=PLAN.texts.alignment,
     output:
-        FILES.index,
+        PLAN.files.index,
     log:
         f"{LOGS}/grammar/index.log",
     conda:
@@ -33,11 +33,11 @@ rule index_corpus:
 rule shard_corpus:
     """cut {split} into shards"""
     input:
-        source=FILES.text("{split}", "source"),
-        target=FILES.text("{split}", "target"),
-        further=SHARDS.further_texts,
-        labels=SHARDS.labels,
-        scored=SHARDS.scored_labels,
+        source=PLAN.files.text("{split}", "source"),
+        target=PLAN.files.text("{split}", "target"),
+        further=PLAN.shards.further_texts,
+        labels=PLAN.shards.labels,
+        scored=PLAN.shards.scored_labels,
     output:
         directory(f"{RESULTS}/shards/{{split}}/{{shards}}/text"),
     log:
@@ -47,7 +47,7 @@ rule shard_corpus:
     resources:
         **SIZES.request(500, 30, train=(30, 0.2)),
     params:
-        settings=SHARDS.cut_settings,
+        settings=PLAN.shards.cut_settings,
         code=step_digest("step shard"),
     shell:
         "itersel step shard --source {input.source:q} --target {input.target:q} {input.further:q}"
@@ -58,7 +58,7 @@ rule shard_corpus:
 rule extract_shard:
     """extract grammars of {split}"""
     input:
-        index=FILES.index,
+        index=PLAN.files.index,
         text=f"{RESULTS}/shards/{{split}}/{{shards}}/text",
     output:
         f"{RESULTS}/shards/{{split}}/{{shards}}/{{shard}}.h5",
@@ -71,8 +71,8 @@ rule extract_shard:
     resources:
         **SIZES.request_to_extract(),
     params:
-        text=SHARDS.extracted_text,
-        settings=SHARDS.grammar,
+        text=PLAN.shards.extracted_text,
+        settings=PLAN.shards.grammar,
         code=step_digest("grammar extract"),
     shell:
         "itersel grammar extract --index {input.index:q} {params.text}"

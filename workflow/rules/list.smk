@@ -30,15 +30,15 @@ for list_rule, level, files_of_level in (
     (
         "list_shards",
         "shards/{split}/{shards}",
-        lambda wildcards: SHARDS.sentence_files(wildcards.split, wildcards.shards),
+        lambda wildcards: PLAN.shards.sentence_files(wildcards.split, wildcards.shards),
     ),
-    ("list_fold_models", "lm/{shards}-shards/{folds}-folds", SHARDS.fold_models),
-    ("list_trained_shards", epoch_level, EPOCHS.trained_shards),
-    ("list_lists", f"{epoch_level}/lists", LISTS.to_tune_on),
+    ("list_fold_models", "lm/{shards}-shards/{folds}-folds", PLAN.shards.fold_models),
+    ("list_trained_shards", epoch_level, PLAN.epochs.trained_shards),
+    ("list_lists", f"{epoch_level}/lists", PLAN.lists.to_tune_on),
     (
         "list_lists_again",
         f"{epoch_level}/iteration-{{iteration}}/lists",
-        LISTS.to_tune_on,
+        PLAN.lists.to_tune_on,
     ),
 ):
 

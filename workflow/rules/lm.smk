@@ -5,7 +5,7 @@
 rule estimate_language_model:
     """estimate the language model"""
     input:
-        text=TEXTS.of_language_model,
+        text=PLAN.texts.of_language_model,
     output:
         f"{RESULTS}/lm/lm.arpa.gz",
     log:
@@ -17,7 +17,7 @@ rule estimate_language_model:
     resources:
         **SIZES.request(1500, 60, model=(10, 1)),
     params:
-        options=SHARDS.estimate_options,
+        options=PLAN.shards.estimate_options,
         code=step_digest("lm estimate"),
     shell:
         "itersel lm estimate --input {input.text:q} {params.options} --output {output:q} &> {log:q}"
@@ -28,7 +28,7 @@ rule compile_language_model:
     input:
         PLAN.arpa,
     output:
-        FILES.model,
+        PLAN.files.model,
     log:
         f"{LOGS}/lm/compile.log",
     conda:
@@ -45,10 +45,10 @@ rule compile_language_model:
 use rule estimate_language_model as estimate_fold_model with:
     """estimate language models without some shards"""
     input:
-        text=TEXTS.of_language_model,
+        text=PLAN.texts.of_language_model,
         shards=f"{RESULTS}/shards/train/{{shards}}/text",
     output:
-        f"{SHARDS.fold_folder('{shards}', '{folds}')}/{{fold}}.bin",
+        f"{PLAN.shards.fold_folder('{shards}', '{folds}')}/{{fold}}.bin",
     log:
         f"{LOGS}/lm/{{shards}}-shards/{{folds}}-folds/estimate.{{fold}}.log",
     benchmark:
@@ -56,5 +56,5 @@ use rule estimate_language_model as estimate_fold_model with:
     resources:
         **SIZES.request(1500, 60, model=(100, 2)),
     params:
-        options=SHARDS.estimate_options,
+        options=PLAN.shards.estimate_options,
         code=step_digest("lm estimate"),

@@ -10,22 +10,22 @@
 # called a-b and a__b.
 IN_NAMES = str.maketrans({"-": "__", "_": "_u_", ".": "_"})
 
-for list_split in LIST_TEXTS.splits:
+for list_split in PLAN.list_texts.splits:
 
     rule:
         """clean the references"""
         name:
             f"copy_references_{list_split.translate(IN_NAMES)}"
         input:
-            LIST_TEXTS.given_texts(list_split),
+            PLAN.list_texts.given_texts(list_split),
         output:
-            LIST_TEXTS.texts(list_split),
+            PLAN.list_texts.texts(list_split),
         log:
             f"{LOGS}/corpus/{list_split}.log",
         conda:
             "../../envs/itersel.yaml"
         params:
-            options=LIST_TEXTS.text_options(list_split),
+            options=PLAN.list_texts.text_options(list_split),
             code=step_digest("corpus references"),
         shell:
             "itersel corpus references {params.options} &> {log:q}"
@@ -34,7 +34,7 @@ for list_split in LIST_TEXTS.splits:
 rule take_first_entries:
     """take the first entries of the lists of {split}"""
     input:
-        LIST_TEXTS.lists,
+        PLAN.list_texts.lists,
     output:
         f"{RESULTS}/corpus/{{split}}.first.gz",
     log:
@@ -44,7 +44,7 @@ rule take_first_entries:
     resources:
         **SIZES.request(1000, 120),
     params:
-        lists=LIST_TEXTS.given_lists,
+        lists=PLAN.list_texts.given_lists,
         code=step_digest("step first-entries"),
     shell:
         "itersel step first-entries --nbest {params.lists:q} --output {output:q} &> {log:q}"
@@ -53,12 +53,12 @@ rule take_first_entries:
 rule shard_lists:
     """cut the lists of {split} into shards"""
     input:
-        lists=LIST_TEXTS.lists,
-        references=LIST_TEXTS.references,
-        quality=LIST_TEXTS.quality,
-        source=LIST_TEXTS.sources,
-        labels=SHARDS.labels,
-        scored=SHARDS.scored_labels,
+        lists=PLAN.list_texts.lists,
+        references=PLAN.list_texts.references,
+        quality=PLAN.list_texts.quality,
+        source=PLAN.list_texts.sources,
+        labels=PLAN.shards.labels,
+        scored=PLAN.shards.scored_labels,
     output:
         directory(f"{RESULTS}/shards/{{split}}/{{shards}}/text"),
     log:
@@ -68,8 +68,8 @@ rule shard_lists:
     resources:
         **SIZES.request(1500, 240),
     params:
-        lists=LIST_TEXTS.given_lists,
-        settings=LIST_TEXTS.cut_settings,
+        lists=PLAN.list_texts.given_lists,
+        settings=PLAN.list_texts.cut_settings,
         code=step_digest("step shard"),
     shell:
         "itersel step shard --nbest {params.lists:q} --target {input.references:q} --quality {input.quality:q}"
@@ -82,9 +82,9 @@ rule import_lists:
     """read the lists of {split}"""
     input:
         text=f"{RESULTS}/shards/{{split}}/{{shards}}/text",
-        aligners=TEXT_FEATURES.aligners,
-        models=TEXT_FEATURES.models,
-        own=TEXT_FEATURES.own_models,
+        aligners=PLAN.text_features.aligners,
+        models=PLAN.text_features.models,
+        own=PLAN.text_features.own_models,
     output:
         f"{RESULTS}/shards/{{split}}/{{shards}}/{{shard}}.h5",
     log:
@@ -96,7 +96,7 @@ rule import_lists:
     resources:
         **SIZES.request(500, 60, lists=9, train=(100, 0.5), model=(20, 0)),
     params:
-        settings=LIST_TEXTS.list_settings,
+        settings=PLAN.list_texts.list_settings,
         code=step_digest("step lists"),
     shell:
         "itersel step lists --folder {input.text:q} --number {wildcards.shard}"

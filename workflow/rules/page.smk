@@ -9,8 +9,8 @@ rule explain_translations:
     """explain the translations that differ most"""
     input:
         table=f"{RESULTS}/report/table.json",
-        model=FILES.model,
-        shards=TABLES.explained_shards,
+        model=PLAN.files.model,
+        shards=PLAN.tables.explained_shards,
     output:
         f"{RESULTS}/report/derivations.json",
     log:
@@ -36,8 +36,8 @@ rule write_page:
     input:
         table=f"{RESULTS}/report/table.json",
         corpus=f"{RESULTS}/report/corpus.json",
-        selections=FILES.experiments(EPOCHS.selecting, "selection.json"),
-        derivations=INPUTS.derivations,
+        selections=PLAN.files.experiments(PLAN.epochs.selecting, "selection.json"),
+        derivations=PLAN.inputs.derivations,
     output:
         report(
             f"{RESULTS}/report/index.html",

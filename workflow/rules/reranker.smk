@@ -8,10 +8,10 @@
 rule describe_reranker:
     """takes no time"""
     input:
-        lists=LIST_TEXTS.learned_lists,
-        aligners=TEXT_FEATURES.aligners_of_system,
-        models=TEXT_FEATURES.models_of_system,
-        own=TEXT_FEATURES.own_models,
+        lists=PLAN.list_texts.learned_lists,
+        aligners=PLAN.text_features.aligners_of_system,
+        models=PLAN.text_features.models_of_system,
+        own=PLAN.text_features.own_models,
     output:
         f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
     log:
@@ -20,7 +20,7 @@ rule describe_reranker:
     conda:
         "../../envs/itersel.yaml"
     params:
-        settings=LIST_TEXTS.reranker_settings,
+        settings=PLAN.list_texts.reranker_settings,
         code=step_digest("step reranker"),
     shell:
         "itersel step reranker --lists {input.lists:q} --aligner {input.aligners:q} --models {input.models:q}"

@@ -78,7 +78,7 @@ def show_results():
     """Show the tables, and where to find the results and what to do next."""
     # of an earlier run that did not end
     Path(RESULTS, "report", "progress.html").unlink(missing_ok=True)
-    by_task = [f"tasks.{split}.txt" for split in TABLES.task_splits]
+    by_task = [f"tasks.{split}.txt" for split in PLAN.tables.task_splits]
     tables = [
         Path(RESULTS, "report", name) for name in ("corpus.txt", "table.txt", *by_task)
     ]
@@ -100,24 +100,24 @@ def next_steps():
     if page.exists():
         yield f"Report: {page}"
     yield f"Weights and translations: {RESULTS}/experiments/*/best"
-    names = TABLES.compared or list(EXPANDED_CONFIG.experiments)
-    systems = {name: Path(FILES.experiment(name, "best")) for name in names}
+    names = PLAN.tables.compared or list(EXPANDED_CONFIG.experiments)
+    systems = {name: Path(PLAN.files.experiment(name, "best")) for name in names}
     # a run with explicit targets may not have made them
     systems = {
         name: path for name, path in systems.items() if (path / "system.json").exists()
     }
     if not systems:
         return
-    split = next(iter(TEXTS.test_sets.values()))
+    split = next(iter(PLAN.texts.test_sets.values()))
     cache, tools = CACHE and shortest(CACHE), shortest(os.path.dirname(sys.executable))
     if HAS_LISTS:
-        options = LIST_TEXTS.reranking_options(split)
+        options = PLAN.list_texts.reranking_options(split)
         yield from hints_for_lists(systems, options, cache, tools)
         return
     sentence = short_sentence(
-        Path(FILES.text(split, "source")),
-        TEXTS.corpora(split if split in TEXTS.given else TEXTS.first),
-        read_preparation(FILES.preparation),
+        Path(PLAN.files.text(split, "source")),
+        PLAN.texts.corpora(split if split in PLAN.texts.given else PLAN.texts.first),
+        read_preparation(PLAN.files.preparation),
         EXPANDED_CONFIG.data.max_line_bytes,
     )
     yield from hints(

@@ -6,13 +6,13 @@
 #        report/rules.{split}.json; with corpus/*.task.gz: report/tasks.{split}.{txt,tsv,json} and, for independent tasks,
 #        experiments/{independent}/tasks/{split}.txt
 
-SYSTEMS = len(EXPANDED_CONFIG.experiments) + len(TABLES.outputs)
+SYSTEMS = len(EXPANDED_CONFIG.experiments) + len(PLAN.tables.outputs)
 
 
 rule describe_selection:
     """{experiment}: describe the selection"""
     input:
-        EPOCHS.of_all("selection.h5"),
+        PLAN.epochs.of_all("selection.h5"),
     output:
         multiext(
             f"{RESULTS}/experiments/{{experiment}}/selection",
@@ -35,13 +35,13 @@ rule describe_selection:
 rule compare_systems:
     """compare the experiments"""
     input:
-        references=TABLES.test_references,
-        systems=TABLES.of_test_sets(TABLES.system_files),
-        translations=TABLES.of_test_sets(TABLES.translations),
-        counts=TABLES.of_test_sets(TABLES.counts),
-        outputs=TABLES.of_test_sets(TABLES.output_texts),
-        preparation=[FILES.preparation] if TABLES.outputs else [],
-        scores=TABLES.score_files,
+        references=PLAN.tables.test_references,
+        systems=PLAN.tables.of_test_sets(PLAN.tables.system_files),
+        translations=PLAN.tables.of_test_sets(PLAN.tables.translations),
+        counts=PLAN.tables.of_test_sets(PLAN.tables.counts),
+        outputs=PLAN.tables.of_test_sets(PLAN.tables.output_texts),
+        preparation=[PLAN.files.preparation] if PLAN.tables.outputs else [],
+        scores=PLAN.tables.score_files,
     output:
         text=report(
             f"{RESULTS}/report/table.txt",
@@ -58,7 +58,7 @@ rule compare_systems:
     resources:
         **SIZES.request(4000, 60 + 5 * SYSTEMS, compared=2000),
     params:
-        settings=TABLES.table_settings,
+        settings=PLAN.tables.table_settings,
         code=step_digest("step table"),
     shell:
         # not an argument: Linux limits each to 128 KB
@@ -70,19 +70,19 @@ rule compare_systems:
 rule join_tasks:
     """takes no time"""
     input:
-        labels=FILES.text("{split}", "task"),
-        translations=TABLES.own_translations,
+        labels=PLAN.files.text("{split}", "task"),
+        translations=PLAN.tables.own_translations,
     output:
         f"{RESULTS}/experiments/{{independent}}/tasks/{{split}}.txt",
     log:
         f"{LOGS}/join/{{independent}}/{{split}}.log",
     wildcard_constraints:
-        independent=one_of(TABLES.independent),
+        independent=one_of(PLAN.tables.independent),
     localrule: True
     conda:
         "../../envs/itersel.yaml"
     params:
-        settings=TABLES.join_settings,
+        settings=PLAN.tables.join_settings,
         code=step_digest("step join"),
     shell:
         "itersel step join --task {input.labels:q} --settings {params.settings:q} --output {output:q} &> {log:q}"
@@ -91,9 +91,11 @@ rule join_tasks:
 rule compare_tasks:
     """compare tasks on {split}"""
     input:
-        labels=FILES.text("{split}", "task"),
-        references=lambda wildcards: TEXTS.references(wildcards.split),
-        translations=lambda wildcards: list(dict(TABLES.task_systems(wildcards.split))),
+        labels=PLAN.files.text("{split}", "task"),
+        references=lambda wildcards: PLAN.texts.references(wildcards.split),
+        translations=lambda wildcards: list(
+            dict(PLAN.tables.task_systems(wildcards.split))
+        ),
     output:
         multiext(
             f"{RESULTS}/report/tasks.{{split}}", text=".txt", tsv=".tsv", json=".json"
@@ -101,13 +103,13 @@ rule compare_tasks:
     log:
         f"{LOGS}/compare-tasks/{{split}}.log",
     wildcard_constraints:
-        split=one_of(TABLES.task_splits),
+        split=one_of(PLAN.tables.task_splits),
     conda:
         "../../envs/itersel.yaml"
     resources:
         **SIZES.request(4000, 60 + 5 * SYSTEMS, compared=2000),
     params:
-        settings=TABLES.task_settings,
+        settings=PLAN.tables.task_settings,
         code=step_digest("step tasks"),
     shell:
         "(printf %s {params.settings:q} | itersel step tasks --settings - --task {input.labels:q}"
@@ -117,8 +119,8 @@ rule compare_tasks:
 rule count_rules:
     """count rules"""
     input:
-        lambda wildcards: SHARDS.sentence_files(
-            wildcards.split, TABLES.counted[wildcards.split]
+        lambda wildcards: PLAN.shards.sentence_files(
+            wildcards.split, PLAN.tables.counted[wildcards.split]
         ),
     output:
         f"{RESULTS}/report/rules.{{split}}.json",
@@ -138,9 +140,9 @@ rule count_rules:
 rule describe_corpus:
     """describe the corpus"""
     input:
-        collection=TEXTS.collection,
-        statistics=TEXTS.statistics,
-        rules=TABLES.counts_of_rules,
+        collection=PLAN.texts.collection,
+        statistics=PLAN.texts.statistics,
+        rules=PLAN.tables.counts_of_rules,
     output:
         text=report(
             f"{RESULTS}/report/corpus.txt",
@@ -155,7 +157,7 @@ rule describe_corpus:
     conda:
         "../../envs/itersel.yaml"
     params:
-        settings=lambda wildcards: TABLES.corpora_settings,
+        settings=lambda wildcards: PLAN.tables.corpora_settings,
         code=step_digest("step corpora"),
     shell:
         "itersel step corpora --settings {params.settings:q} --preparation {input.statistics:q}"

@@ -9,13 +9,13 @@
 rule prepare_words:
     """prepare train for the features of lists"""
     input:
-        text=TEXT_FEATURES.text,
-        sources=TEXT_FEATURES.further_sources,
-        targets=TEXT_FEATURES.further_targets,
-        held_out_source=TEXT_FEATURES.held_out("source"),
-        held_out_target=TEXT_FEATURES.held_out("target"),
+        text=PLAN.text_features.text,
+        sources=PLAN.text_features.further_sources,
+        targets=PLAN.text_features.further_targets,
+        held_out_source=PLAN.text_features.held_out("source"),
+        held_out_target=PLAN.text_features.held_out("target"),
     output:
-        directory(TEXT_FEATURES.words),
+        directory(PLAN.text_features.words),
     log:
         f"{LOGS}/text-features/words.log",
     conda:
@@ -23,7 +23,7 @@ rule prepare_words:
     resources:
         **SIZES.request(700, 60, train=(150, 2)),
     params:
-        settings=TEXT_FEATURES.word_settings,
+        settings=PLAN.text_features.word_settings,
         code=step_digest("step words"),
     shell:
         "itersel step words --source {input.text[0]:q} {input.sources:q}"
@@ -35,10 +35,10 @@ rule prepare_words:
 rule learn_aligner:
     """align words"""
     input:
-        TEXT_FEATURES.words,
+        PLAN.text_features.words,
     output:
-        align=f"{TEXT_FEATURES.folder}/{{direction}}.align.gz",
-        model=f"{TEXT_FEATURES.folder}/{{direction}}.h5",
+        align=f"{PLAN.text_features.folder}/{{direction}}.align.gz",
+        model=f"{PLAN.text_features.folder}/{{direction}}.h5",
     log:
         f"{LOGS}/text-features/{{direction}}.log",
     benchmark:
@@ -60,10 +60,10 @@ rule learn_aligner:
 rule estimate_text_models:
     """estimate the models of the features of lists"""
     input:
-        words=TEXT_FEATURES.words,
-        alignments=TEXT_FEATURES.alignments,
+        words=PLAN.text_features.words,
+        alignments=PLAN.text_features.alignments,
     output:
-        directory(f"{TEXT_FEATURES.folder}/all"),
+        directory(f"{PLAN.text_features.folder}/all"),
     log:
         f"{LOGS}/text-features/models.log",
     benchmark:
@@ -73,8 +73,8 @@ rule estimate_text_models:
     resources:
         **SIZES.request(1500, 60, train=(90, 2)),
     params:
-        left_out=TEXT_FEATURES.left_out,
-        settings=TEXT_FEATURES.model_settings,
+        left_out=PLAN.text_features.left_out,
+        settings=PLAN.text_features.model_settings,
         code=step_digest("step text-models"),
     shell:
         "itersel step text-models --words {input.words:q} --alignment {input.alignments:q}"
@@ -84,11 +84,11 @@ rule estimate_text_models:
 use rule estimate_text_models as estimate_fold_text_models with:
     """estimate the models of the features of lists without some shards"""
     input:
-        words=TEXT_FEATURES.words,
-        alignments=TEXT_FEATURES.alignments,
+        words=PLAN.text_features.words,
+        alignments=PLAN.text_features.alignments,
         shards=f"{RESULTS}/shards/train/{{shards}}/text",
     output:
-        directory(TEXT_FEATURES.fold_folder("{shards}", "{folds}", "{fold}")),
+        directory(PLAN.text_features.fold_folder("{shards}", "{folds}", "{fold}")),
     log:
         f"{LOGS}/text-features/{{shards}}-shards/{{folds}}-folds/{{fold}}.log",
     benchmark:
@@ -98,9 +98,9 @@ use rule estimate_text_models as estimate_fold_text_models with:
 rule compile_own_language_model:
     """compile the language model {model}"""
     input:
-        TEXT_FEATURES.arpa,
+        PLAN.text_features.arpa,
     output:
-        f"{TEXT_FEATURES.own_folder}/{{model}}.bin",
+        f"{PLAN.text_features.own_folder}/{{model}}.bin",
     log:
         f"{LOGS}/text-features/language-models/{{model}}.log",
     wildcard_constraints:

@@ -11,11 +11,11 @@
 rule train_shard:
     """{experiment}: train epoch {epoch}"""
     input:
-        shard=EPOCHS.training_files,
-        model=EPOCHS.training_models,
-        start=EPOCHS.start_weights,
-        patience=lambda wildcards: EPOCHS.of(wildcards).patience,
-        level=lambda wildcards: ancient(EPOCHS.of(wildcards).level_before),
+        shard=PLAN.epochs.training_files,
+        model=PLAN.epochs.training_models,
+        start=PLAN.epochs.start_weights,
+        patience=lambda wildcards: PLAN.epochs.of(wildcards).patience,
+        level=lambda wildcards: ancient(PLAN.epochs.of(wildcards).level_before),
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/shard-{{shard}}.h5",
     log:
@@ -24,13 +24,13 @@ rule train_shard:
         f"{BENCHMARKS}/train/{{experiment}}/epoch-{{epoch}}/{{shard}}.tsv"
     conda:
         "../../envs/itersel.yaml"
-    threads: INPUTS.decoding_threads
+    threads: PLAN.inputs.decoding_threads
     resources:
         **SIZES.request_to_decode(minutes=240),
-        array=EPOCHS.array_name,
-        jobs_per_task=EPOCHS.shards_per_job,
+        array=PLAN.epochs.array_name,
+        jobs_per_task=PLAN.epochs.shards_per_job,
     params:
-        settings=INPUTS.train_settings,
+        settings=PLAN.inputs.train_settings,
         code=step_digest("train"),
     shell:
         "itersel train --shard {input.shard:q} --model {input.model:q} --weights {input.start:q}"
@@ -42,9 +42,9 @@ rule train_shard:
 rule mix:
     """{experiment}: mix epoch {epoch}"""
     input:
-        unpack(EPOCHS.passed_mixed),
+        unpack(PLAN.epochs.passed_mixed),
         shards=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/files.txt",
-        previous=lambda wildcards: EPOCHS.of(wildcards).mixed_before,
+        previous=lambda wildcards: PLAN.epochs.of(wildcards).mixed_before,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
         matrix=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/selection.h5",
@@ -53,14 +53,14 @@ rule mix:
     benchmark:
         f"{BENCHMARKS}/mix/{{experiment}}/epoch-{{epoch}}.tsv"
     wildcard_constraints:
-        experiment=one_of(EPOCHS.mixed),
+        experiment=one_of(PLAN.epochs.mixed),
     conda:
         "../../envs/itersel.yaml"
     resources:
         **SIZES.request(8000, 60),
-        array=EPOCHS.array_name,
+        array=PLAN.epochs.array_name,
     params:
-        settings=EPOCHS.mix_settings,
+        settings=PLAN.epochs.mix_settings,
         code=step_digest("step mix"),
     shell:
         "itersel step mix --inputs {input.shards:q} --previous {input.previous:q}"
@@ -74,4 +74,4 @@ use rule mix as mix_before_tuning with:
         weights=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/mixed.h5",
         matrix=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/selection.h5",
     wildcard_constraints:
-        experiment=one_of(EPOCHS.held_out),
+        experiment=one_of(PLAN.epochs.held_out),

@@ -7,10 +7,10 @@
 rule describe_resources:
     """takes no time"""
     input:
-        model=FILES.model,
-        index=FILES.index,
-        preparation=FILES.preparation,
-        recaser=FILES.recaser,
+        model=PLAN.files.model,
+        index=PLAN.files.index,
+        preparation=PLAN.files.preparation,
+        recaser=PLAN.files.recaser,
     output:
         f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
     log:
@@ -19,7 +19,7 @@ rule describe_resources:
     conda:
         "../../envs/itersel.yaml"
     params:
-        settings=TABLES.resource_settings,
+        settings=PLAN.tables.resource_settings,
         code=step_digest("step resources"),
     shell:
         "itersel step resources --model {input.model:q} --index {input.index:q}"

@@ -12,11 +12,11 @@
 rule write_lists:
     """{experiment}: decode epoch {epoch} for tuning"""
     input:
-        shard=LISTS.sentence_files,
-        model=LISTS.models,
-        weights=LISTS.decoded_with,
-        patience=lambda wildcards: EPOCHS.of(wildcards).patience,
-        level=lambda wildcards: ancient(LISTS.level_before(wildcards)),
+        shard=PLAN.lists.sentence_files,
+        model=PLAN.lists.models,
+        weights=PLAN.lists.decoded_with,
+        patience=lambda wildcards: PLAN.epochs.of(wildcards).patience,
+        level=lambda wildcards: ancient(PLAN.lists.level_before(wildcards)),
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/{{shard}}.h5",
     log:
@@ -24,18 +24,18 @@ rule write_lists:
     benchmark:
         f"{BENCHMARKS}/write_lists/{{experiment}}/epoch-{{epoch}}/{{shard}}.tsv"
     wildcard_constraints:
-        experiment=one_of([*EPOCHS.batch, *EPOCHS.held_out]),
+        experiment=one_of([*PLAN.epochs.batch, *PLAN.epochs.held_out]),
     conda:
         "../../envs/itersel.yaml"
     resources:
         **SIZES.request_to_decode(minutes=240),
-        array=EPOCHS.array_name,
-        jobs_per_task=LISTS.per_job,
+        array=PLAN.epochs.array_name,
+        jobs_per_task=PLAN.lists.per_job,
     params:
-        step=LISTS.step,
-        settings=LISTS.settings,
-        iteration=LISTS.iteration,
-        code=lambda wildcards: step_digest(f"step {LISTS.step(wildcards)}"),
+        step=PLAN.lists.step,
+        settings=PLAN.lists.settings,
+        iteration=PLAN.lists.iteration,
+        code=lambda wildcards: step_digest(f"step {PLAN.lists.step(wildcards)}"),
     shell:
         "itersel step {params.step} --shard {input.shard:q} --model {input.model:q}"
         " --weights {input.weights:q} --patience {input.patience:q} --settings {params.settings:q}"
@@ -45,10 +45,10 @@ rule write_lists:
 rule tune:
     """{experiment}: tune epoch {epoch}"""
     input:
-        unpack(EPOCHS.passed_weights),
+        unpack(PLAN.epochs.passed_weights),
         lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/files.txt",
-        decoded_with=LISTS.decoded_with,
-        epoch_start=LISTS.epoch_start,
+        decoded_with=PLAN.lists.decoded_with,
+        epoch_start=PLAN.lists.epoch_start,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
     log:
@@ -56,16 +56,16 @@ rule tune:
     benchmark:
         f"{BENCHMARKS}/tune/{{experiment}}/epoch-{{epoch}}.tsv"
     wildcard_constraints:
-        experiment=one_of([*EPOCHS.batch, *EPOCHS.held_out]),
+        experiment=one_of([*PLAN.epochs.batch, *PLAN.epochs.held_out]),
     conda:
         "../../envs/itersel.yaml"
     resources:
         # k-best MIRA keeps all lists: with sparse features, 3.7 GB for 1,029 sentences, 100-best, ten iterations
         **SIZES.request(2000, 120, tuned=4500),
-        array=EPOCHS.array_name,
+        array=PLAN.epochs.array_name,
     params:
-        settings=LISTS.tune_settings,
-        iteration=LISTS.iteration,
+        settings=PLAN.lists.tune_settings,
+        iteration=PLAN.lists.iteration,
         code=step_digest("step tune"),
     shell:
         "itersel step tune --lists {input.lists:q} --decoded-with {input.decoded_with:q}"
@@ -82,15 +82,15 @@ use rule write_lists as write_lists_again with:
     benchmark:
         f"{BENCHMARKS}/write_lists/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/{{shard}}.tsv"
     wildcard_constraints:
-        experiment=one_of(EPOCHS.held_out),
+        experiment=one_of(PLAN.epochs.held_out),
 
 
 use rule tune as tune_again with:
     input:
-        unpack(EPOCHS.passed_weights),
+        unpack(PLAN.epochs.passed_weights),
         lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/lists/files.txt",
-        decoded_with=LISTS.decoded_with,
-        epoch_start=LISTS.epoch_start,
+        decoded_with=PLAN.lists.decoded_with,
+        epoch_start=PLAN.lists.epoch_start,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/weights.h5",
     log:
@@ -98,4 +98,4 @@ use rule tune as tune_again with:
     benchmark:
         f"{BENCHMARKS}/tune/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}.tsv"
     wildcard_constraints:
-        experiment=one_of(EPOCHS.held_out),
+        experiment=one_of(PLAN.epochs.held_out),

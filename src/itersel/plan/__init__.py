@@ -19,10 +19,11 @@ from itersel.plan.files import Files
 from itersel.plan.inputs import inputs_of
 from itersel.plan.list_texts import ListTexts
 from itersel.plan.lists import Lists
+from itersel.plan.shards import Shards
 from itersel.plan.shell import no_option
 from itersel.plan.tables import Tables
 from itersel.plan.text_features import TextFeatureModels
-from itersel.plan.texts import Shards, Texts
+from itersel.plan.texts import Texts
 
 
 class Plan:

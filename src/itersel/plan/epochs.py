@@ -14,7 +14,7 @@ from itersel.config.values import Config
 from itersel.plan.files import Files
 from itersel.plan.held_out import held_out_iterations, held_out_tuner
 from itersel.plan.inputs import Inputs
-from itersel.plan.texts import Shards
+from itersel.plan.shards import Shards
 from itersel.results import BEST, DECISION, EPOCH_PREFIX, MIXED, WEIGHTS, epoch_folder, shard_weights
 
 

@@ -16,8 +16,9 @@ from itersel.corpus.text_names import reference_columns
 from itersel.evaluate.names import QUALITY
 from itersel.lists.folders import find_lists
 from itersel.plan.files import Files
+from itersel.plan.shards import Shards
 from itersel.plan.shell import no_option, shell_options
-from itersel.plan.texts import Shards, Texts
+from itersel.plan.texts import Texts
 from itersel.results import CORPUS
 
 # The splits whose quality learners and tuners use; that of others only tells which epoch is the best.

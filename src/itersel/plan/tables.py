@@ -31,8 +31,9 @@ from itersel.lists.folders import find_lists
 from itersel.plan.files import Files
 from itersel.plan.held_out import held_out_tuner
 from itersel.plan.inputs import Inputs
+from itersel.plan.shards import Shards
 from itersel.plan.shell import no_option, shell_options
-from itersel.plan.texts import HASH, Shards, Texts
+from itersel.plan.texts import HASH, Texts
 from itersel.results import BEST, EVALUATION, REPORT, SYSTEM, best_folder
 
 

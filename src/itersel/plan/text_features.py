@@ -9,8 +9,9 @@ from itersel.config.splits import has_references
 from itersel.config.text_features import TextModelSettings, WordSettings, need_models
 from itersel.config.values import Config
 from itersel.plan.files import Files
+from itersel.plan.shards import Shards
 from itersel.plan.shell import no_option, shell_options
-from itersel.plan.texts import Shards, Texts
+from itersel.plan.texts import Texts
 from itersel.storage.arrayfile import is_array_file
 
 DIRECTIONS = ("forward", "reverse")
