@@ -17,6 +17,7 @@ from tests.unit.test_learn_learners import ALL_NAMES, START, close, eager, sente
 from itersel.config.learners import LEARNERS
 from itersel.corpus.sharding import shard_lines
 from itersel.corpus.statistics import read_statistics
+from itersel.decode.decoder import WeightVectors
 from itersel.decode.list_decoder import ListDecoder
 from itersel.lists.files import read_list_table
 from itersel.lists.folders import find_lists
@@ -24,7 +25,7 @@ from itersel.lists.sharding import shard_lists
 from itersel.lists.summary import summarise
 from itersel.storage.files import read_lines
 from itersel.storage.hdf5 import header_of
-from itersel.vectors.weights import FORMAT, make_weights, read_itersel_weights
+from itersel.vectors.weights import FORMAT, find_named, find_weights, make_weights, read_itersel_weights
 
 MANY = " ".join(f"f{number}=1" for number in range(65))
 
@@ -68,6 +69,13 @@ def test_lines_wait_in_memory_only_up_to_a_limit(folder, monkeypatch):
     assert written() == at_once
 
 
+def best_of_list(table, weights, k):
+    """Return the k best translations of the first sentence."""
+    given = make_weights(weights)
+    dense, sparse = find_named(given, table.dense_names), find_weights(given, table.feature_key)
+    return ListDecoder(table).decode(0, WeightVectors(dense, sparse), k)
+
+
 def test_shard(folder):
     cut(folder)
     shard = read_list_table(import_shard(folder), has_text=True)
@@ -80,15 +88,12 @@ def test_shard(folder):
     assert (shard.references(0).lengths.tolist(), shard.statistics.length.tolist()) == ([3], [2, 2, 2, 1, 2])
     assert shard.statistics.matches[0].tolist() == [2, 1, 0, 0]
     # with the weights of only some features, and ties in the order of the list
-    decoder = ListDecoder(shard)
-    vectors = decoder.weight_vectors(make_weights({"LM": -1.0, "w_the": 4.0, "of another": 1.0}))
-    best = decoder.decode(0, vectors, k=1)
+    best = best_of_list(shard, {"LM": -1.0, "w_the": 4.0, "of another": 1.0}, k=1)
     assert (best.score.tolist(), best.dense.tolist()) == ([5.0], [[-1.0]])
-    assert decoder.decode(0, decoder.weight_vectors(make_weights({})), k=5).dense[:, 0].tolist() == [-1, -2]
+    assert best_of_list(shard, {}, k=5).dense[:, 0].tolist() == [-1, -2]
     dense = read_list_table(folder / "0.h5", "dense")
     assert (dense.sparse.is_empty, dense.feature_key.shape[0]) == (True, 0)
-    decoder = ListDecoder(dense)
-    assert decoder.decode(0, decoder.weight_vectors(make_weights({})), k=5).score.shape == (2,)
+    assert best_of_list(dense, {}, k=5).score.shape == (2,)
 
 
 def test_prepared_for_bleu(folder, capsys):

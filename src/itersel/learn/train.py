@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.bleu.sentence import SentenceBleu
-from itersel.config.steps import LearningSettings
+from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
 from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
 from itersel.decode.opening import SentenceDecoder, Sentences, count_sentences, open_sentences
 from itersel.errors import InputError, located
@@ -44,7 +44,11 @@ class Part(NamedTuple):
 
 
 def file_part(
-    path: str, model: str | None, start: str | None, settings: LearningSettings, threads: int
+    path: str,
+    model: str | None,
+    start: str | None,
+    settings: TrainSettings | GivenListTrainSettings,
+    threads: int,
 ) -> Part:
     """Return a file of a shard as a part; `model` is None if it contains another decoder's lists.
 
