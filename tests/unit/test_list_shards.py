@@ -101,7 +101,7 @@ def test_prepared_for_bleu(folder, capsys):
     write(folder / "lists/0.gz", "0 ||| It rains. ||| LM= -1", "2 ||| x ||| LM= 0")
     write(folder / "lists/1.gz", "1 ||| A dog! ||| LM= 1", "3 ||| No? ||| LM= 1")
     cut(folder)
-    path = import_shard(folder, language="en", protected=[r"No\?"])
+    path = import_shard(folder, tokenized=False, target_language="en", protected=[r"No\?"])
     shard = read_list_table(path)
     # it rains . | a dog ! | x | No?
     assert shard.statistics.length.tolist() == [3, 3, 1, 1]

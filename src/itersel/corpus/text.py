@@ -210,11 +210,11 @@ def _complaint(forbidden: str) -> str:
     return f"control character U+{ord(forbidden):04X}; remove it or replace it by a space"
 
 
-def is_valid(block: Bitext, index: int, tokenized: bool) -> bool:
+def is_valid(block: Bitext, index: int, is_tokenized: bool) -> bool:
     """Return whether a pair of a block has no text that `check_text` refuses."""
     sides = (block.source[index], block.target[index], *(block.further[index] if block.further else ()))
     return not any(
-        _FORBIDDEN.search(text) or (tokenized and any(map(_RESERVED.fullmatch, split_words(text))))
+        _FORBIDDEN.search(text) or (is_tokenized and any(map(_RESERVED.fullmatch, split_words(text))))
         for text in sides
     )
 

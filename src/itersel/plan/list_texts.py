@@ -140,12 +140,12 @@ class ListTexts:
     def _list_settings(self) -> GivenListSettings:
         """Return the settings for all texts but train."""
         data, text = self._config.data, self._config.text_features
-        has_languages = not data.tokenized
         return GivenListSettings(
-            language=data.target_language if has_languages else None,
+            source_language=data.source_language,
+            target_language=data.target_language,
+            tokenized=data.tokenized,
             protected=data.protected,
             lowercase=data.lowercase,
-            source_language=data.source_language if has_languages and not text.is_empty else None,
             dense=text.dense,
             templates=text.templates,
             language_models=text.model_names,

@@ -16,7 +16,7 @@ from itersel.lists.table import no_sparse_rows
 from itersel.lists.text import read_cleaned_block, with_features
 from itersel.rerank.features import TextFeatureAdder
 from itersel.rerank.models import TextModels, read_text_models
-from itersel.rerank.preparation import preparation_of
+from itersel.rerank.preparation import list_preparation
 from itersel.results import WEIGHTS
 from itersel.system.resources import RerankerResources, RerankingSettings
 from itersel.vectors.feature_names import TEXT_FEATURES, own_model_features, text_prefix
@@ -73,7 +73,7 @@ class Reranker:
 
         for block in found:
             # a preparation remembers its lines
-            preparation = preparation_of(settings.lists)
+            preparation = list_preparation(settings.lists)
             read = read_cleaned_block(
                 block, lists[0], preparation, lambda names, sizes: dense_names, has_lines
             )
