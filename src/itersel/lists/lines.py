@@ -27,6 +27,7 @@ import numpy as np
 from itersel.corpus.text import FIELD_SEPARATOR, find_control, split_words
 from itersel.corpus.vocabulary import WordNumbers
 from itersel.errors import FilePath, InputError
+from itersel.run.progress import count_up
 from itersel.storage.arrays import Int64s
 from itersel.storage.files import line_blocks
 from itersel.storage.formats import MAX_MAGNITUDE
@@ -58,6 +59,7 @@ def translation_lines(path: FilePath) -> Iterator[tuple[int, str]]:
 class ParsedLine(NamedTuple):
     """A parsed line."""
 
+    line: str
     sentence: int
     text: str
     features: dict[str, float]
@@ -73,12 +75,14 @@ class LineParser:
         # number of values of each name that ended in ``=``
         self.sizes: dict[str, int] = {}
 
-    def parse(self, line: str, path: FilePath, number: int) -> ParsedLine:
-        """Parse a line of a file; errors name the file and the number of the line."""
-        try:
-            return self._parse(line)
-        except ValueError as error:
-            raise InputError(str(error), path, number) from None
+    def translations(self, lines: Iterable[Line]) -> Iterator[ParsedLine]:
+        """Yield the translations in lines; errors name the file and the number of the line."""
+        for path, number, line in count_up(lines, "translations read", lambda _: 1):
+            try:
+                found = self._parse(line)
+            except ValueError as error:
+                raise InputError(str(error), path, number) from None
+            yield found
 
     def _parse(self, line: str) -> ParsedLine:
         if line.startswith("{"):
@@ -106,7 +110,7 @@ class LineParser:
 
         for name in features:
             self.numbers[name]  # numbers a new name
-        return ParsedLine(sentence, text, features, score)
+        return ParsedLine(line, sentence, text, features, score)
 
     def _named(self, name: str, value: float | list[float]) -> Iterable[tuple[str, float]]:
         """Return the features of a name, which have one value each."""

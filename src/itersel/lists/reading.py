@@ -145,17 +145,16 @@ def _collect(
     text, end = bytearray(), array("q", [0])
     count, feature, value, score = array("q"), array("i"), array("d"), array("d")
 
-    for path, number, line in given:
-        found = parser.parse(line, path, number)
+    for translation in parser.translations(given):
         if has_lines:
-            lines.append(line)
-        text += prepare(found.text).encode()
+            lines.append(translation.line)
+        text += prepare(translation.text).encode()
         end.append(len(text))
-        sentence.append(found.sentence)
-        count.append(len(found.features))
-        feature.extend(parser.numbers[name] for name in found.features)
-        value.extend(found.features.values())
-        score.append(math.nan if found.score is None else found.score)
+        sentence.append(translation.sentence)
+        count.append(len(translation.features))
+        feature.extend(parser.numbers[name] for name in translation.features)
+        value.extend(translation.features.values())
+        score.append(math.nan if translation.score is None else translation.score)
 
     return _Collected(
         lines,

@@ -80,9 +80,8 @@ def lists_with_weights(
 def first_texts(lists: Sequence[FilePath]) -> list[str]:
     """Return the first translation of each sentence in n-best lists, which their decoder ranked highest."""
     parser, first = LineParser(), dict[int, str]()
-    for path, number, line in listed_translations(lists):
-        found = parser.parse(line, path, number)
-        first.setdefault(found.sentence, found.text)
+    for translation in parser.translations(listed_translations(lists)):
+        first.setdefault(translation.sentence, translation.text)
     check_present(np.array(sorted(first), np.int64), None, lists[0])
     return [first[sentence] for sentence in sorted(first)]
 

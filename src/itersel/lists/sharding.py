@@ -13,9 +13,10 @@ import numpy as np
 from itersel.corpus.text import check_line_counts
 from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath
-from itersel.lists.folders import counted_translations
+from itersel.lists.folders import listed_translations
 from itersel.lists.numbers import read_numbers
 from itersel.lists.summary import summarise
+from itersel.run.progress import count_up
 from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.declared import DeclaredWriter, declared_folder
 from itersel.storage.files import read_lines
@@ -78,7 +79,8 @@ def _distribute(
     """
     waiting: dict[str, list[str]] = {}
     size = 0
-    for row, (_, _, line) in enumerate(counted_translations(lists, "written")):
+    lines = count_up(listed_translations(lists), "translations written", lambda _: 1)
+    for row, (_, _, line) in enumerate(lines):
         if (shard := int(shards[row])) < 0:
             continue
         waiting.setdefault(f"{shard}.lists.gz", []).append(line)

@@ -10,7 +10,7 @@ import numpy as np
 
 from itersel.errors import FilePath
 from itersel.lists.dense import dense_features
-from itersel.lists.folders import counted_translations
+from itersel.lists.folders import listed_translations
 from itersel.lists.lines import LineParser, check_present
 from itersel.storage.arrays import Int32s
 
@@ -31,8 +31,8 @@ def summarise(
     For `dense_names`, see what is given to `dense_features`.
     """
     parser, sentence = LineParser(), array("i")
-    for path, number, line in counted_translations(lists, "read"):
-        sentence.append(parser.parse(line, path, number).sentence)
+    for translation in parser.translations(listed_translations(lists)):
+        sentence.append(translation.sentence)
 
     found = dense_features(list(parser.numbers), parser.sizes, dense_names, lists[0])
     of_translations = np.array(sentence, np.int32)
