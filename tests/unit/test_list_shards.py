@@ -254,11 +254,12 @@ def test_bad_lists(folder, refused, monkeypatch, change, how, facts):
 @pytest.mark.parametrize(
     ("name", "lines", "options", "facts"),
     [
-        ("0.ids", "01", "", "0.lists.gz"),
-        ("0.ids", "01223", "", "0.lists.gz"),
+        ("0.ids", "0124", "", "0.lists.gz"),
+        ("0.ids", "0122", "", "0.lists.gz"),
+        ("0.ids", "01", "", ("0.target.gz", 4, 2)),
         ("0.ids", "x1", "", ("0.ids:1:", "'x'")),
         ("0.target.gz", "ab", "", ("0.target.gz", 2, 4)),
-        ("0.ids", "0123", '--settings {"protected":["x"]}', "'protected'"),
+        ("0.ids", "0123", '--settings {"tokenized":true,"protected":["x"]}', "'protected'"),
         ("0.ids", "0123", "--number 1", "1.ids"),
     ],
 )
@@ -270,13 +271,25 @@ def test_bad_shards(folder, refused, name, lines, options, facts):
     refused([*words, *options.split()], facts)
 
 
-def test_qualities_of_a_shard_are_read_before_its_lists(folder, refused):
+@pytest.mark.parametrize(
+    ("name", "lines", "facts"),
+    [("0.quality.gz", "x", "0.quality.gz:1:"), ("0.target.gz", "ab", ("0.target.gz", 2, 4))],
+)
+def test_other_files_of_a_shard_are_read_before_its_lists(folder, refused, name, lines, facts):
     cut(folder)
     write(folder / "cut/0.lists.gz", "not a list")
-    write(folder / "cut/0.quality.gz", "x")
+    write(folder / "cut" / name, *lines)
     redeclare(folder / "cut")
     words = ["step", "lists", "--folder", folder / "cut", "--number", 0, "--output", folder / "out.h5"]
-    refused(words, "0.quality.gz:1:")
+    refused(words, facts)
+
+
+def test_labels_are_read_before_the_lists(folder, refused):
+    write(folder / "lists/0.gz", "not a list")
+    labels = ["--task", write(folder / "labels", "x", "y y")]
+    files = ["--nbest", folder / "lists", "--target", folder / "references", "--output", folder / "cut"]
+    labelled = settings(cut={"name": "labelled", "labels": {"x": 1}})
+    refused(["step", "shard", *files, *labels, *labelled], f"{folder / 'labels'}:2:")
 
 
 def test_what_needs_a_decoder(folder, refused):

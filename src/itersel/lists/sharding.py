@@ -44,17 +44,16 @@ def shard_lists(
     sentences of each shard, given the number of sentences. The folder appears only when it is complete, with
     a declaration of its files.
     """
+    # everything else is read before the lists, which take longest
     paths = [*([] if source is None else [source]), *references]
     texts = [read_lines(path) for path in paths]
     if texts:
         check_line_counts(*zip(paths, texts, strict=True))
     columns = [*([] if source is None else ["source"]), *reference_columns(len(references))]
-
     given = None if quality is None else read_numbers(quality)
 
     found = summarise(lists, len(texts[0]) if texts else None, dense_names)
     numbers = None if given is None else given.as_quality(found.sentence.shape[0])
-
     parts = cut(found.sentences)
     shard_of = np.full(found.sentences, -1)
 
