@@ -19,9 +19,8 @@ from itersel.lists.reading import ReadLists, read_lists, short_name
 from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
 from itersel.lists.weights import given_weights
 from itersel.storage.strings import string_table
-from itersel.tune.metric_quality import metric_quality
 from itersel.tune.problem import TuningProblem
-from itersel.tune.quality import Quality, read_quality
+from itersel.tune.quality import Quality, metric_quality, read_quality
 from itersel.tune.start_weights import start_on_lists
 from itersel.tune.tuner import run_tuner
 from itersel.vectors.features import feature_keys
