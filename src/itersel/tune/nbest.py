@@ -21,7 +21,6 @@ from itersel.lists.weights import given_weights
 from itersel.storage.strings import string_table
 from itersel.tune.problem import TuningProblem
 from itersel.tune.quality import Quality, metric_quality, read_quality
-from itersel.tune.start_weights import start_on_lists
 from itersel.tune.tuner import run_tuner
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
@@ -188,6 +187,16 @@ def prepare_nbest(
     return PreparedLists(
         tuner, problem, begin, read.names, others, read.sizes, quality, words, short_name(lists)
     )
+
+
+def start_on_lists(tuner: Batch, names: Sequence[str]) -> Weights:
+    """Return the weights that a tuner starts from on n-best lists of any decoder, whose weights are unknown.
+
+    `names` are all features of the lists. Weights are 0, which favours no feature; but a search cannot start
+    where all translations are tied, so it begins with 1 for each. In a run, all tuners begin with
+    `itersel.tune.start_weights`, since the first lists are decoded with these.
+    """
+    return make_weights(dict.fromkeys(names, 1.0) if tuner.searches else {})
 
 
 def _read_lists(
