@@ -14,9 +14,8 @@ from itersel.config.search import GivenListFeatures, Search
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest, WeightVectors
 from itersel.decode.list_decoder import ListDecoder
 from itersel.errors import FilePath
-from itersel.grammar import shard as shards
-from itersel.grammar.shard import FeatureRows, Shard
-from itersel.lists import files as lists
+from itersel.grammar.shard import FeatureRows, Shard, count_sentences_of_shard, read_shard
+from itersel.lists.files import count_sentences_of_lists, read_list_table
 from itersel.lm.binary import load_model
 from itersel.storage.arrays import UInt64s
 from itersel.storage.strings import Strings
@@ -70,7 +69,7 @@ _load_model = lru_cache(maxsize=1)(load_model)
 
 def open_shard(path: FilePath, model: str, settings: Search, threads: int = 1) -> tuple[Shard, list[Decoder]]:
     """Read a shard with grammars and a language model, and make a decoder for each thread."""
-    shard, loaded = shards.read_shard(path, settings.templates, settings.features), _load_model(model)
+    shard, loaded = read_shard(path, settings.templates, settings.features), _load_model(model)
     return shard, [Decoder(shard, loaded, settings) for _ in range(threads)]
 
 
@@ -79,7 +78,7 @@ def open_sentences(
 ) -> tuple[Sentences, Sequence[SentenceDecoder]]:
     """Read a shard, and make a decoder for each thread; lists need no language model, and one decoder."""
     if isinstance(settings, GivenListFeatures):
-        table = lists.read_list_table(path, settings.features, left_out=settings.left_out_templates)
+        table = read_list_table(path, settings.features, left_out=settings.left_out_templates)
         return table, [ListDecoder(table)]
 
     assert model is not None, "only lists need no language model"
@@ -88,4 +87,4 @@ def open_sentences(
 
 def count_sentences(path: FilePath, model: str | None) -> int:
     """Return the number of sentences without reading grammars or lists."""
-    return lists.count_sentences(path) if model is None else shards.count_sentences(path)
+    return count_sentences_of_lists(path) if model is None else count_sentences_of_shard(path)

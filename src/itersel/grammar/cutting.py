@@ -29,8 +29,8 @@ def read_cut(how: Cutting, *, text: FilePath, labels: FilePath | None, scored: F
     found = read_labels(labels)
     of_scored = None if scored is None else read_labels(scored)
 
-    def cut(sentences: int) -> Sequence[Int64s]:
-        check_label_count(found, labels, sentences, text)
+    def cut(sentence_count: int) -> Sequence[Int64s]:
+        check_label_count(found, labels, sentence_count, text)
         with located(labels):
             if isinstance(how, Pooled):
                 refuse_repeats(how.labels)
@@ -44,8 +44,8 @@ def read_cut(how: Cutting, *, text: FilePath, labels: FilePath | None, scored: F
     return cut
 
 
-def _cut_equally(how: InOrder | Shuffled, text: FilePath, sentences: int) -> Sequence[Int64s]:
-    if sentences < how.shards:
-        limit = f"use at most {sentences} (in a config: decoder.jobs, or shards of an experiment)"
-        raise InputError(f"has {sentences} sentences, too few for {how.shards} shards; {limit}", text)
-    return shard_lines(sentences, how.shards, how.seed if isinstance(how, Shuffled) else None)
+def _cut_equally(how: InOrder | Shuffled, text: FilePath, sentence_count: int) -> Sequence[Int64s]:
+    if sentence_count < how.shards:
+        limit = f"use at most {sentence_count} (in a config: decoder.jobs, or shards of an experiment)"
+        raise InputError(f"has {sentence_count} sentences, too few for {how.shards} shards; {limit}", text)
+    return shard_lines(sentence_count, how.shards, how.seed if isinstance(how, Shuffled) else None)

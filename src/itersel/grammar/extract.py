@@ -64,9 +64,9 @@ class ExtractedRules(NamedTuple):
     row: Int32s
 
 
-def leave_nothing_out(sentences: int) -> Own:
+def leave_nothing_out(sentence_count: int) -> Own:
     """Return what is left out of the grammars of sentences that are not in the corpus."""
-    return Own(np.empty((0, 2), np.int64), np.zeros((sentences, 2), np.int64))
+    return Own(np.empty((0, 2), np.int64), np.zeros((sentence_count, 2), np.int64))
 
 
 def extract_rule_table(

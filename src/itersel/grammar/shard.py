@@ -283,11 +283,11 @@ def add_features(shard: Shard, templates: Sequence[str] = ()) -> Shard:
     """
     templates = tuple(templates) or shard.templates
     computed = tuple(name for name in shard.computed if name in templates)
-    features = rule_features(shard.rule_kind, _rules(shard), computed)
+    found = rule_features(shard.rule_kind, _rules(shard), computed)
     if shard.rule_feature_offset.shape[0]:
         listed = [name for name in (*templates, OTHER) if name not in computed]
-        features = join_features(features, select_features(_features(shard), listed))
-    return replace(shard, **features._asdict(), templates=templates, computed=computed)
+        found = join_features(found, select_features(_features(shard), listed))
+    return replace(shard, **found._asdict(), templates=templates, computed=computed)
 
 
 def _rules(shard: Shard) -> Rules:
@@ -309,7 +309,7 @@ def _features(shard: Shard) -> SparseFeatures:
     return SparseFeatures(*(getattr(shard, name) for name in SparseFeatures._fields))
 
 
-def count_sentences(path: FilePath) -> int:
+def count_sentences_of_shard(path: FilePath) -> int:
     """Return the number of sentences of a shard without reading its grammars."""
     arrays, _ = read_arrays(path, FORMAT, ("vocabulary", "vocabulary_offset", "source", "source_offset"))
     return int(arrays["source_offset"].shape[0]) - 1

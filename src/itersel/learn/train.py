@@ -83,8 +83,8 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
     check_magnitude(start.weights, " at the start", "start from smaller weights")
 
     learner = settings.learner.make_learner()
-    sentences = sum(part.sentence_count for part in parts)
-    before = (settings.epoch - 1) * sentences
+    sentence_count = sum(part.sentence_count for part in parts)
+    before = (settings.epoch - 1) * sentence_count
     if start.steps is not None:
         # with resharding, the shard's size may have differed a little in earlier epochs
         before = start.steps
@@ -94,7 +94,7 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
         # in a fixed epoch: losses of different epochs are comparable only if the same pairs are drawn
         # without a name, so that its weights are freed before training
         listed = _Pass(start, before, learner, settings, LOSS_EPOCH).examples(parts)
-        losses = (learner.loss(one.example) for one in progress(listed, "measure loss", sentences))
+        losses = (learner.loss(one.example) for one in progress(listed, "measure loss", sentence_count))
         loss = sum(losses, 0.0)
 
     seen = pairs = updates = 0
@@ -105,7 +105,7 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
         return f"mean {measured} {mean_quality:.1f}, {updates:,} of {pairs:,} pairs with a loss"
 
     training = _Pass(start, before, learner, settings, settings.epoch)
-    for one in progress(training.examples(parts), "train", sentences, status):
+    for one in progress(training.examples(parts), "train", sentence_count, status):
         move = learner.learn(one.example)
         overflown = one.weights.step(one.example, move.coefficient)
         if overflown is not None:
@@ -122,8 +122,8 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
 
     mixed, state = training.table.collect(settings.learner.average)
     if state is not None:
-        state = state._replace(steps=before + sentences)
-    return Training(mixed, state, sentences, pairs, updates, mean_quality, loss)
+        state = state._replace(steps=before + sentence_count)
+    return Training(mixed, state, sentence_count, pairs, updates, mean_quality, loss)
 
 
 class _Decoded(NamedTuple):

@@ -210,7 +210,7 @@ def read_list_table(
     return table
 
 
-def count_sentences(path: FilePath) -> int:
+def count_sentences_of_lists(path: FilePath) -> int:
     """Return the number of sentences without reading the lists."""
     arrays, _ = read_arrays(path, FORMAT, ("sentence_offset", "length"))
     return int(arrays["sentence_offset"].shape[0]) - 1
@@ -250,9 +250,10 @@ def _table(path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mappi
         raise damaged_file(path, "more matches than n-grams")
 
     reference_length, reference_offset = (arrays[name].astype(np.int64) for name in REFERENCE_ARRAYS)
-    sentences, closest = offset.shape[0] - 1, np.zeros(length.shape[0], np.int32)
+    closest = np.zeros(length.shape[0], np.int32)
     if reference_length.shape[0]:
-        reference_offset = grouped_references(reference_length.shape[0], reference_offset, sentences, path)
+        references, sentences = reference_length.shape[0], offset.shape[0] - 1
+        reference_offset = grouped_references(references, reference_offset, sentences, path)
         closest = closest_reference_lengths(reference_length, reference_offset, length, offset)
 
     return ListTable(

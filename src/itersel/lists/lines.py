@@ -46,7 +46,7 @@ Line = tuple[str, int, str]
 class Block(NamedTuple):
     """Adjacent sentences, and the lines of their lists in the order of the files."""
 
-    sentences: Int64s
+    ids: Int64s  # numbers of the sentences
     lines: list[Line]
 
 
@@ -121,23 +121,23 @@ class LineParser:
         return zip(value_names(name, len(value)), value, strict=True)
 
 
-def check_present(present: Int64s, sentences: int | None, path: FilePath) -> int:
+def check_present(present: Int64s, sentence_count: int | None, path: FilePath) -> int:
     """Return the number of sentences, given those with translations (ascending, each once).
 
-    Raises an InputError if one is missing, or beyond the number of `sentences`, if that is known.
+    Raises an InputError if one is missing, or beyond `sentence_count`, if that is known.
     """
     if not present.shape[0]:
         raise InputError("contains no translations", path)
 
     count = int(present[-1]) + 1
-    if sentences is not None and count > sentences:
+    if sentence_count is not None and count > sentence_count:
         raise InputError(
-            f"has translations of sentence {count - 1}, but the number of references is {sentences}, "
+            f"has translations of sentence {count - 1}, but the number of references is {sentence_count}, "
             "and sentences are numbered from 0",
             path,
         )
 
-    total = sentences or count
+    total = sentence_count or count
     if present.shape[0] < total:
         missing = np.searchsorted(present - np.arange(present.shape[0]), 1)
         raise InputError(f"has no translation of sentence {missing} (of 0 to {total - 1})", path)

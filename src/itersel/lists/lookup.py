@@ -36,12 +36,12 @@ class ListedTexts(NamedTuple):
 
 
 def read_texts(
-    lists: Sequence[FilePath], clean: Callable[[str], str], is_wanted: Callable[[int, str], bool]
+    paths: Sequence[FilePath], clean: Callable[[str], str], is_wanted: Callable[[int, str], bool]
 ) -> ListedTexts:
     """Read the texts of lists; `clean` changes each, `is_wanted` chooses among them by sentence and text."""
     first: dict[bytes, int] = {}
     parser, row = LineParser(), -1
-    for row, translation in enumerate(parser.translations(listed_translations(lists))):
+    for row, translation in enumerate(parser.translations(listed_translations(paths))):
         text = clean(translation.text)
         if is_wanted(translation.sentence, text):
             first.setdefault(_digest(translation.sentence, text), row)

@@ -50,29 +50,29 @@ def shard_lists(
     if texts:
         check_line_counts(*zip(paths, texts, strict=True))
     columns = [*([] if source is None else ["source"]), *reference_columns(len(references))]
-    given = None if quality is None else read_numbers(quality)
+    read = None if quality is None else read_numbers(quality)
 
     found = summarise(lists, len(texts[0]) if texts else None, dense_names)
-    numbers = None if given is None else given.as_quality(found.sentence.shape[0])
-    parts = cut(found.sentences)
-    shard_of = np.full(found.sentences, -1)
+    scaled = None if read is None else read.as_quality(found.sentence.shape[0])
+    parts = cut(found.sentence_count)
+    shard_of_sentence = np.full(found.sentence_count, -1)
 
     with declared_folder(output) as folder:
         folder.write(DENSE_NAMES, found.dense_names)
-        for shard, sentences in enumerate(parts):
-            shard_of[sentences] = shard
-            ids = sentences.tolist()
+        for shard, numbers in enumerate(parts):
+            shard_of_sentence[numbers] = shard
+            ids = numbers.tolist()
             folder.write(f"{shard}.ids", map(str, ids))
             for column, text in zip(columns, texts, strict=True):
                 folder.write(f"{shard}.{column}.gz", (text[line] for line in ids))
 
-        _distribute(folder, lists, shard_of[found.sentence], numbers)
+        _distribute(folder, lists, shard_of_sentence[found.sentence], scaled)
 
 
 def _distribute(
-    folder: DeclaredWriter, lists: Sequence[FilePath], shards: Int64s, numbers: Float64s | None
+    folder: DeclaredWriter, lists: Sequence[FilePath], shard_of: Int64s, quality: Float64s | None
 ) -> None:
-    """Write the translations and their numbers to the files of their shards; shard -1 is left out.
+    """Write the translations and their quality to the files of their shards; shard -1 is left out.
 
     Lines are appended many at a time: a process cannot keep thousands of files open.
     """
@@ -80,11 +80,11 @@ def _distribute(
     size = 0
     lines = count_up(listed_translations(lists), "translations written", lambda _: 1)
     for row, (_, _, line) in enumerate(lines):
-        if (shard := int(shards[row])) < 0:
+        if (shard := int(shard_of[row])) < 0:
             continue
         waiting.setdefault(f"{shard}.lists.gz", []).append(line)
-        if numbers is not None:
-            waiting.setdefault(f"{shard}.quality.gz", []).append(repr(float(numbers[row])))
+        if quality is not None:
+            waiting.setdefault(f"{shard}.quality.gz", []).append(repr(float(quality[row])))
         size += len(line)
 
         if size > WAITING_CHARACTERS:

@@ -77,7 +77,7 @@ class Reranker:
             read = read_cleaned_block(
                 block, lists[0], preparation, lambda names, sizes: dense_names, has_lines
             )
-            own = [] if sources is None else [sources[number] for number in block.sentences.tolist()]
+            own = [] if sources is None else [sources[number] for number in block.ids.tolist()]
             with located(lists[0]):
                 read = self._with_features(without_duplicates(read), preparation, own)
             yield read
@@ -104,7 +104,7 @@ class Reranker:
                 raise InputError(f"has no feature '{name}', {why}", path)
 
     def _check_sparse(
-        self, names: Sequence[str], dense_names: Sequence[str], sentences: int, path: FilePath
+        self, names: Sequence[str], dense_names: Sequence[str], sentence_count: int, path: FilePath
     ) -> None:
         """Raise an InputError if many lists have no sparse features, but the system was trained with some.
 
@@ -112,7 +112,7 @@ class Reranker:
         """
         settings = self.settings
         has_some = not {*dense_names}.issuperset(names)
-        if settings.features == "dense" or has_some or sentences < WITHOUT_SPARSE:
+        if settings.features == "dense" or has_some or sentence_count < WITHOUT_SPARSE:
             return
 
         of_groups = chain.from_iterable(TEXT_FEATURES[group] for group in settings.lists.dense)

@@ -212,14 +212,16 @@ def _read_lists(
         raise InputError(f"quality {quality.metric} needs references")
     texts = checked_references(references)
 
-    def dense(names: Sequence[str], sizes: Mapping[str, int]) -> Sequence[str]:
+    def choose_dense(names: Sequence[str], sizes: Mapping[str, int]) -> Sequence[str]:
         return columns_of_tuner(names, tuner.searches, short_name(paths))
 
     def prepared(line: str) -> str:
         """Return a line as BLEU needs it; other metrics take it as it is."""
         return words(line.lower() if quality.is_lowercased else line) if quality.is_bleu else line
 
-    read = read_lists(paths, len(texts[0]) if texts else None, extra_features, dense=dense, prepare=prepared)
+    read = read_lists(
+        paths, len(texts[0]) if texts else None, extra_features, choose_dense=choose_dense, prepare=prepared
+    )
     values = NO_NUMBERS
     if quality.numbers is not None:
         values = quality.numbers.as_quality(read.row.shape[0])[read.row]
