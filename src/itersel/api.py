@@ -241,7 +241,8 @@ class System:
     """A trained system, which translates or reranks; see `load_system`."""
 
     def __init__(self, system: TrainedSystem | Reranker, path: FilePath) -> None:
-        self._system, self._path = system, path
+        self._system = system
+        self._path = path
 
     def translate(
         self,

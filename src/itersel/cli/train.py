@@ -44,7 +44,8 @@ def _train(options: argparse.Namespace) -> None:
         TrainSettings if options.model else GivenListTrainSettings
     )
     settings = read_settings(kind, options.settings, vars(options))
-    models, count = options.model or [None], len(options.shard)
+    models = options.model or [None]
+    count = len(options.shard)
     if len(models) not in (1, count):
         named = f"--model names {len(models)} files, --shard {count}"
         raise InputError(f"{named}; name one model for all files of the shard, or one per file")

@@ -139,7 +139,10 @@ def text_blocks(
 
 def _segments(blocks: Iterator[list[str]], path: str) -> Iterator[list[str]]:
     """Yield the segments of an SGML file in blocks, given blocks of its lines."""
-    rest, systems, last, found = "", set[str](), 0, False
+    rest = ""
+    systems = set[str]()
+    last = 0
+    found = False
     for lines in blocks:
         text = rest + "\n".join(lines) + "\n"
         end = max((match.end() for match in _END.finditer(text)), default=0)

@@ -18,7 +18,8 @@ class ListDecoder:
     """
 
     def __init__(self, table: ListTable) -> None:
-        self._table, self.dense_names = table, table.dense_names
+        self._table = table
+        self.dense_names = table.dense_names
 
     def decode(
         self, sentence: int, weights: WeightVectors, k: int, finder: DerivationFinder | None = None
@@ -33,7 +34,8 @@ class ListDecoder:
         best = best_first(score, k)
 
         rows = every[best]
-        sparse, statistics = table.sparse_rows.take(rows), table.statistics
+        sparse = table.sparse_rows.take(rows)
+        statistics = table.statistics
         matches, length = (array[rows].astype(np.int64) for array in statistics[:2])
         return KBest(
             NO_WORDS,

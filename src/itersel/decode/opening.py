@@ -69,7 +69,8 @@ _load_model = lru_cache(maxsize=1)(load_model)
 
 def open_shard(path: FilePath, model: str, settings: Search, threads: int = 1) -> tuple[Shard, list[Decoder]]:
     """Read a shard with grammars and a language model, and make a decoder for each thread."""
-    shard, loaded = read_shard(path, settings.templates, settings.features), _load_model(model)
+    shard = read_shard(path, settings.templates, settings.features)
+    loaded = _load_model(model)
     return shard, [Decoder(shard, loaded, settings) for _ in range(threads)]
 
 

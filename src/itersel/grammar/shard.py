@@ -136,7 +136,8 @@ class Shard:
             return self.grammar_dense[rows]
 
         samples, count = self.grammar_samples[rows], self.grammar_count[rows]
-        logarithm, cost = self._logarithms, self.rule_cost[self.grammar_rule[rows]]
+        logarithm = self._logarithms
+        cost = self.rule_cost[self.grammar_rule[rows]]
         columns = {
             "EgivenFCoherent": logarithm[samples] - logarithm[count],
             "SampleCountF": logarithm[samples + 1],
@@ -245,7 +246,8 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
 
     shard = Shard(**values, attributes=attributes)
     if shard.can_be_learned_from:
-        references, offset = shard.reference_offset.shape[0] - 1, shard.sentence_reference_offset
+        references = shard.reference_offset.shape[0] - 1
+        offset = shard.sentence_reference_offset
         grouped_references(references, offset, shard.sentence_count, path)
     _check_features(shard, path)
     _check_categories(shard, path)

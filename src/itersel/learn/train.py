@@ -97,7 +97,7 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
         losses = (learner.loss(one.example) for one in progress(listed, "measure loss", sentence_count))
         loss = sum(losses, 0.0)
 
-    seen = pairs = updates = 0
+    pairs = updates = 0
     mean_quality = total_quality = 0.0
     measured = SENTENCE_BLEU
 
@@ -105,7 +105,8 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
         return f"mean {measured} {mean_quality:.1f}, {updates:,} of {pairs:,} pairs with a loss"
 
     training = _Pass(start, before, learner, settings, settings.epoch)
-    for one in progress(training.examples(parts), "train", sentence_count, status):
+    trained_on = progress(training.examples(parts), "train", sentence_count, status)
+    for seen, one in enumerate(trained_on, 1):
         move = learner.learn(one.example)
         overflown = one.weights.step(one.example, move.coefficient)
         if overflown is not None:
@@ -115,7 +116,8 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
                 one.name,
             )
 
-        seen, pairs, updates = seen + 1, pairs + move.pairs, updates + move.updates
+        pairs += move.pairs
+        updates += move.updates
         measured = QUALITY if one.example.kbest.has_quality else SENTENCE_BLEU
         total_quality += float(one.example.quality[0])
         mean_quality = 100 * total_quality / seen
@@ -143,7 +145,9 @@ class _Pass:
     ) -> None:
         self.table = WeightTable(start, settings.learner, before)
         self._epoch = epoch
-        self._bleu, self._learner, self._settings = SentenceBleu(settings.learner.bleu), learner, settings
+        self._bleu = SentenceBleu(settings.learner.bleu)
+        self._learner = learner
+        self._settings = settings
 
     def examples(self, parts: Sequence[Part]) -> Iterator[_Decoded]:
         """Yield each sentence with its k-best list, decoded with the current weights.
@@ -162,9 +166,11 @@ class _Pass:
         if not shard.can_be_learned_from:
             raise InputError("has no references to train on; extract it with --reference", part.path)
 
-        weights, settings = self.table.open(shard, decoders[0].dense_names), self._settings
+        weights = self.table.open(shard, decoders[0].dense_names)
+        settings = self._settings
         for sentence, kbest in self._decode_all(shard, decoders, weights):
-            quality, words = kbest.quality, 1.0
+            quality = kbest.quality
+            words = 1.0
             if not kbest.has_quality:
                 references = shard.references(sentence)
                 words = self._bleu.target(references).words

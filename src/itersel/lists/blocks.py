@@ -46,7 +46,8 @@ class ListBlocks:
         self._kept: dict[str, list[tuple[int, str]]] = {
             path: list(translation_lines(path)) for path in _given(paths) if not _can_be_read_again(path)
         }
-        parser, sentence = LineParser(), array("i")
+        parser = LineParser()
+        sentence = array("i")
         for translation in parser.translations(self._lines()):
             sentence.append(translation.sentence)
 
@@ -75,7 +76,8 @@ class ListBlocks:
             waiting[block].append(line)
             missing[block] -= 1
             while complete < len(waiting) and not missing[complete]:
-                lines, waiting[complete] = waiting[complete], []
+                lines = waiting[complete]
+                waiting[complete] = []
                 yield Block(np.arange(begins[complete], begins[complete + 1]), lines)
                 complete += 1
 

@@ -122,7 +122,9 @@ class ListWriter:
     """
 
     def __init__(self, rows: RowWriter, key: UInt64s, name: Strings) -> None:
-        self._rows, self._key, self._name = rows, key, name
+        self._rows = rows
+        self._key = key
+        self._name = name
         self._used: list[int] = []
         self._place = np.full(key.shape[0], -1, np.int32)  # of each feature in the file
 
@@ -252,7 +254,8 @@ def _table(path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mappi
     reference_length, reference_offset = (arrays[name].astype(np.int64) for name in REFERENCE_ARRAYS)
     closest = np.zeros(length.shape[0], np.int32)
     if reference_length.shape[0]:
-        references, sentences = reference_length.shape[0], offset.shape[0] - 1
+        references = reference_length.shape[0]
+        sentences = offset.shape[0] - 1
         reference_offset = grouped_references(references, reference_offset, sentences, path)
         closest = closest_reference_lengths(reference_length, reference_offset, length, offset)
 

@@ -94,7 +94,8 @@ class SparseFiles(NamedTuple):
 
     def take(self, rows: Int64s) -> SparseRows:
         """Return the features of some translations, in any order."""
-        key, name = np.zeros(0, np.uint64), string_table([])
+        key = np.zeros(0, np.uint64)
+        name = string_table([])
         counts = np.zeros(rows.shape[0], np.int64)
         parts = []
 

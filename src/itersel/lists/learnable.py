@@ -52,7 +52,8 @@ def _with_statistics(
         begin, end = table.offset[sentence : sentence + 2]
         matches[begin:end] = ngram_matches(word, offset[begin : end + 1], joined.of_sentence(sentence))
 
-    reference_length, reference_offset = np.diff(joined.offset), joined.sentence_offset
+    reference_length = np.diff(joined.offset)
+    reference_offset = joined.sentence_offset
     if not reference_offset.shape[0]:
         reference_offset = np.arange(table.sentence_count + 1)
     closest = closest_reference_lengths(reference_length, reference_offset, length, table.offset)

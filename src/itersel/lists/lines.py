@@ -35,7 +35,8 @@ from itersel.storage.numbers import parse_number
 
 UNNAMED_FEATURE, SCORE_FEATURE = "F", "score"
 # The field in which features are expected, counted from 0; what begins a field of Marian's that has none.
-FEATURES, WORD_SCORES = 2, "WordScores="
+FEATURES = 2
+WORD_SCORES = "WordScores="
 MAX_SENTENCES = 100_000_000
 _NAMED = re.compile(r"\S=")
 
@@ -164,7 +165,8 @@ def features_field(fields: Sequence[str]) -> int:
     """
     if _has_names(fields[FEATURES]):
         return FEATURES
-    words, next_field = split_words(fields[FEATURES]), FEATURES + 1
+    words = split_words(fields[FEATURES])
+    next_field = FEATURES + 1
 
     if not words or _is_number(words[0]):
         # Features without names, or no features, are followed by a score. Nothing or a single number, before

@@ -40,7 +40,8 @@ def read_texts(
 ) -> ListedTexts:
     """Read the texts of lists; `clean` changes each, `is_wanted` chooses among them by sentence and text."""
     first: dict[bytes, int] = {}
-    parser, row = LineParser(), -1
+    parser = LineParser()
+    row = -1
     for row, translation in enumerate(parser.translations(listed_translations(paths))):
         text = clean(translation.text)
         if is_wanted(translation.sentence, text):

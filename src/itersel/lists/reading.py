@@ -142,10 +142,15 @@ class _Collected(NamedTuple):
 def _collect(
     given: Iterable[Line], parser: LineParser, prepare: Callable[[str], str], has_lines: bool
 ) -> _Collected:
-    lines, sentence = list[str](), array("q")
+    lines = list[str]()
+    sentence = array("q")
     # strings would need a multiple of the memory
-    text, end = bytearray(), array("q", [0])
-    count, feature, value, score = array("q"), array("i"), array("d"), array("d")
+    text = bytearray()
+    end = array("q", [0])
+    count = array("q")
+    feature = array("i")
+    value = array("d")
+    score = array("d")
 
     for translation in parser.translations(given):
         if has_lines:
@@ -221,7 +226,9 @@ def _split_features(
     place = np.cumsum(is_sparse) - 1
     # 0 means the same as no value, and must not make equal translations differ
     is_kept = ~is_dense & (value != 0)
-    row, feature, value = row[is_kept], place[feature[is_kept]], value[is_kept]
+    row = row[is_kept]
+    feature = place[feature[is_kept]]
+    value = value[is_kept]
     order = np.argsort(row, kind="stable")
 
     table = string_table(name for name, chosen in zip(names, is_sparse.tolist(), strict=True) if chosen)

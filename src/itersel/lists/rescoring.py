@@ -79,7 +79,8 @@ def lists_with_weights(
 
 def first_texts(paths: Sequence[FilePath]) -> list[str]:
     """Return the first translation of each sentence in n-best lists, which their decoder ranked highest."""
-    parser, first = LineParser(), dict[int, str]()
+    parser = LineParser()
+    first = dict[int, str]()
     for translation in parser.translations(listed_translations(paths)):
         first.setdefault(translation.sentence, translation.text)
     check_present(np.array(sorted(first), np.int64), None, paths[0])

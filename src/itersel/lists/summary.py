@@ -30,7 +30,8 @@ def summarise(
 
     For `dense_names`, see what is given to `dense_features`.
     """
-    parser, sentence = LineParser(), array("i")
+    parser = LineParser()
+    sentence = array("i")
     for translation in parser.translations(listed_translations(paths)):
         sentence.append(translation.sentence)
 

@@ -39,7 +39,8 @@ def describe_lists(config: Config) -> Iterator[str]:
             check = numbers.as_quality if split in LEARNED_FROM else numbers.of_translations
             check(translations)
 
-        sizes[split], counts[split] = Size({1: found.sentence_count}), translations
+        sizes[split] = Size({1: found.sentence_count})
+        counts[split] = translations
         dense = f"{len(found.dense_names)} dense features ({', '.join(found.dense_names)})"
         yield f"{split}: {found.sentence_count:,} sentences, {translations:,} translations, {dense}"
 

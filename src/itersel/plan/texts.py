@@ -36,9 +36,12 @@ class Texts:
     """The splits of a run."""
 
     def __init__(self, config: Config, files: Files, inputs: Inputs) -> None:
-        self._config, self._files, self._inputs = config, files, inputs
+        self._config = config
+        self._files = files
+        self._inputs = inputs
         # the splits of the test sets by name, and the devtests of test sets that have their own
-        self.test_sets, self.own_devtests = splits.test_sets(config), splits.own_devtests(config)
+        self.test_sets = splits.test_sets(config)
+        self.own_devtests = splits.own_devtests(config)
         # all splits but train; splits with files in the config (others are from the Help, or cut from train)
         self.held_out = ["dev", "devtest", *self.own_devtests.values(), *self.test_sets.values()]
         self.given = [split for split in self.held_out if splits.is_given(config, split)]
@@ -111,7 +114,8 @@ class Texts:
 
     def fetch_options(self, wildcards: Any) -> str:
         """Return the options of `itersel corpus fetch` for a download."""
-        text, data = self.downloads[wildcards.fetched], self._config.data
+        text = self.downloads[wildcards.fetched]
+        data = self._config.data
         return shell_options(
             mtdata=list(text.mtdata),
             sacrebleu=getattr(text, "sacrebleu", None),
@@ -156,7 +160,8 @@ class Texts:
 
     def prepare_options(self, wildcards: Any) -> str:
         """Return the options of `itersel corpus prepare`: for a held-out split, or without one for train."""
-        data, split = self._config.data, getattr(wildcards, "held_out", self.first)
+        data = self._config.data
+        split = getattr(wildcards, "held_out", self.first)
         corpora = corpora_options(self.corpora(split))
         output = shell_options(output=f"{self._files.results}/{CORPUS}")
 
@@ -238,7 +243,9 @@ class Shards:
     """The folders of shards; experiments with the same tasks and the same seed share them."""
 
     def __init__(self, config: Config, files: Files, texts: Texts) -> None:
-        self._config, self._files, self._texts = config, files, texts
+        self._config = config
+        self._files = files
+        self._texts = texts
         experiments = list(config.experiments.values())
         # Folders that depend on labels, and how the text is cut for them.
         self._labelled = {
@@ -251,7 +258,8 @@ class Shards:
 
     def name(self, experiment: Experiment) -> str:
         """Return the name of the folder of an experiment's shards: 4, or 4-seed-2 with its own seed."""
-        name, seed = _tasks_folder(experiment.tasks), never_null(experiment.seed)
+        name = _tasks_folder(experiment.tasks)
+        seed = never_null(experiment.seed)
         return name if seed == self._config.seed else f"{name}{SEED_MARK}{seed}"
 
     def folds(self, experiment: Experiment) -> int:
@@ -281,7 +289,8 @@ class Shards:
 
     def estimate_options(self, wildcards: Any) -> str:
         """Return the options of `itersel lm estimate` for the model of all text, or for a fold."""
-        model, leave_out = self._config.language_model, {}
+        model = self._config.language_model
+        leave_out = {}
         if hasattr(wildcards, "fold"):
             text = f"{self.folder('train', wildcards.shards)}/text"
             leave_out = {"leave_out": text, "fold": f"{wildcards.fold}/{wildcards.folds}"}

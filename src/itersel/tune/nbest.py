@@ -147,7 +147,8 @@ class PreparedLists(NamedTuple):
             raise InputError(f"has no feature of {self.name}; {advice}", short_name(lists))
         if different := sorted(self.sizes.items() ^ read.sizes.items()):
             name, _ = different[0]
-            count, expected = read.sizes.get(name, 0), self.sizes.get(name, 0)
+            count = read.sizes.get(name, 0)
+            expected = self.sizes.get(name, 0)
             problem = f"the number of values of '{name}' is {count}, but {expected} in {self.name}"
             raise InputError(f"{problem}; {advice}", short_name(lists))
         # rounded as those that were tuned on

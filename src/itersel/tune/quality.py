@@ -73,7 +73,8 @@ def metric_quality(table: ListTable, references: Sequence[ReferenceText], name: 
 
     texts = [text for _, text in numbers]
     sizes = np.bincount([sentence for sentence, _ in numbers], minlength=table.sentence_count)
-    offset, quality = offsets_of(sizes), np.empty(len(texts))
+    offset = offsets_of(sizes)
+    quality = np.empty(len(texts))
 
     for rank in progress(range(int(sizes.max())), f"count {title_of(name)} of the n-th translations"):
         # sacrebleu counts a text at a time: the translations at this rank, empty lines for shorter lists

@@ -40,7 +40,8 @@ class KBestMira(Batch):
         lists = scored(table)
         state = start_state(start)
         bits = np.random.PCG64(list(problem.seed))
-        best, highest = start, -np.inf
+        best = start
+        highest = -np.inf
 
         for _ in progress(range(self.passes), "k-best MIRA, passes"):
             order = np.argsort(bits.random_raw(table.sentence_count), kind="stable")
@@ -49,6 +50,7 @@ class KBestMira(Batch):
             weights = mean_weights(state)
             quality = table.best(score_rows(table.dense, sparse, weights))
             if quality > highest:
-                best, highest = weights, quality
+                best = weights
+                highest = quality
 
         return problem.tuned(problem.weights(best, sparse, 1.0), highest)
