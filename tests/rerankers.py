@@ -16,7 +16,8 @@ from itersel.storage.files import write_lines
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 from itersel.vectors.weights import make_weights, write_itersel_weights
 
-LANGUAGES = {"source_language": "de", "language": "en"}
+LANGUAGES = {"source_language": "de", "target_language": "en"}
+TOKENIZED = {"tokenized": True}
 ALL_TEXT = {
     **LANGUAGES,
     "dense": list(TEXT_FEATURES),
@@ -87,7 +88,7 @@ def make_reranker(
         models += ["--language-model", *(write_model(folder, name) for name in names)]
 
     source, lists = write_text(folder, form=form)
-    tokenized = [] if "language" in how else ["--tokenized"]
+    tokenized = ["--tokenized"] if how.get("tokenized") else []
     given = [f"--source={source}", f"--target={folder}/s.en", *tokenized]
     languages = ["--source-language=de", "--target-language=en"]
     itersel("corpus", "references", "--split=test", *given, *languages, "--output", folder)
@@ -116,10 +117,8 @@ def make_reranker(
 def write_models(folder: Path, how: dict[str, Any]) -> Sequence[object]:
     """Write the models of features of text; returns the options that name them."""
     texts = ["--source", folder / "source.gz", "--target", folder / "target.gz"]
-    languages: dict[str, Any] = {"tokenized": True}
-    if "language" in how:
-        languages = {"source_language": how["source_language"], "target_language": how["language"]}
-    itersel("step", "words", *texts, *settings(**languages), "--output", folder / "words")
+    words = {key: how[key] for key in (*LANGUAGES, *TOKENIZED) if key in how}
+    itersel("step", "words", *texts, *settings(**words), "--output", folder / "words")
     aligners = []
     for direction in ("forward", "reverse"):
         words = ["--source", folder / "words/source.gz", "--target", folder / "words/target.gz"]

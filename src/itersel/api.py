@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from itersel.config.mixing import DEFAULT_MIXING
 from itersel.errors import InputError, check_choice
 from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZATIONS
 
@@ -169,7 +170,7 @@ def mix_weights(
     inputs: Sequence[FilePath],
     output: FilePath,
     *,
-    mixing: str = "mean",
+    mixing: str = DEFAULT_MIXING,
     epoch: int = 1,
     select: int | None = None,
     threshold: float | None = None,
@@ -188,8 +189,7 @@ def mix_weights(
     output
         File to write, ``.h5`` or text.
     mixing
-        ``none``, ``mean``, ``mean-of-epochs`` or ``selection``. Unlike in a config, ``mean`` is the default:
-        nothing is left out unless that is asked for.
+        ``selection``, as by default in a config on train, ``mean``, ``mean-of-epochs`` or ``none``.
     epoch
         Number of the epoch, from 1.
     select, threshold, relative_threshold
@@ -241,7 +241,8 @@ class System:
     """A trained system, which translates or reranks; see `load_system`."""
 
     def __init__(self, system: TrainedSystem | Reranker, path: FilePath) -> None:
-        self._system, self._path = system, path
+        self._system = system
+        self._path = path
 
     def translate(
         self,

@@ -26,7 +26,9 @@ class InputError(Exception):
     """
 
     def __init__(self, message: str, path: FilePath | None = None, line: int | None = None) -> None:
-        self.message, self.path, self.line = message, path, line
+        self.message = message
+        self.path = path
+        self.line = line
         place = "<stdin>" if path is None or os.fspath(path) == "-" else os.fspath(path)
         if line is not None:
             place += f":{line}"

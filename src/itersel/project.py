@@ -17,7 +17,8 @@ SNAKEFILE = PROJECT / "Snakefile"
 _SCHEMA = "workflow/schemas/config.schema.json"
 SCHEMA = PROJECT / _SCHEMA
 CONFIG = Path("config.yaml")
-_EXPERIMENTS, _BASE = Path("experiments"), "base.yaml"
+_EXPERIMENTS = Path("experiments")
+_BASE = "base.yaml"
 PROFILES = ("default", "sge", "slurm", "slurm-single")
 
 _OWN_SNAKEFILE = """\

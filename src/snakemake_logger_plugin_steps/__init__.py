@@ -164,7 +164,8 @@ class LogHandler(LogHandlerBase, ColorizingTextHandler):
         if record.levelno > logging.INFO:
             return not message.startswith(UNFINISHED)
         if message.startswith(ENDING):
-            is_first, self._is_ending = not self._is_ending, True
+            is_first = not self._is_ending
+            self._is_ending = True
             return is_first
         return getattr(record, "event", None) not in HIDDEN and not message.startswith(ROUTINE)
 

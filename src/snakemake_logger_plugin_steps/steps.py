@@ -165,7 +165,9 @@ class Steps:
         """Estimate the time left from the jobs that have ended; empty if they tell too little."""
         if self._failed:
             return ""  # jobs that depend on them will not run
-        work, known, unknown = 0.0, 0, 0
+        work = 0.0
+        known = 0
+        unknown = 0
         for kind, count in self._left.items():
             each = self._usual_seconds(kind)
             if each is None:

@@ -178,7 +178,7 @@ def _make_models() -> None:
 def _make_shards() -> None:
     itersel(f"{CUT} --source source.txt --target target.txt --output shards")
     itersel("step shard --nbest nbest.txt nbest.json --target target.txt --output listed")
-    itersel(f"{step('step lists', language='en')} --folder listed --number 0 --output listed.h5")
+    itersel(f"{step('step lists', target_language='en')} --folder listed --number 0 --output listed.h5")
     for part, name in (("shards/0", "shard.h5"), ("shards/1", "shard1.h5")):
         texts = f"--input {part}.source.gz --reference {part}.target.gz --leave-one-out {part}.ids"
         itersel(f"grammar extract --index index {texts} --output {name}")
@@ -263,7 +263,7 @@ def _make_reranker() -> None:
     weights |= {"Lex:fluss_river": 0.5, "Ngram1:the": 0.25, "R:0": 0.1}
     write_itersel_weights("reranker/weights.h5", make_weights(weights))
     models = "--aligner forward.model reverse.model --models models"
-    lists = {"dense": list(TEXT_FEATURES), "templates": list(TEXT_TEMPLATES)}
+    lists = {"tokenized": True, "dense": list(TEXT_FEATURES), "templates": list(TEXT_TEMPLATES)}
     files = f"--lists reranked {models} --output reranker/resources.json"
     itersel(f"{step('step reranker', lists=lists)} {files}")
     itersel("bundle reranker reranker.bundle")

@@ -95,7 +95,7 @@ def _table(**files: list[str]) -> str:
 
 
 # All features of the text of lists; the models of word alignment follow.
-_FEATURES = step("step lists", dense=[*TEXT_FEATURES], templates=[*TEXT_TEMPLATES])
+_FEATURES = step("step lists", tokenized=True, dense=[*TEXT_FEATURES], templates=[*TEXT_TEMPLATES])
 _FEATURES += " --folder reranked --number 0 --models models --output out.h5 --aligner"
 _DETOKENIZE = "detokenize --input target.txt --output out"
 TARGETS = {
@@ -289,8 +289,8 @@ TARGETS = {
     "text-language-model": _target(
         "models/lm.bin",
         f"{_FEATURES} forward.model reverse.model",
-        f"{step('step lists', language_models=['own'])} --folder reranked --number 0 --language-model FILE"
-        " --output out.h5",
+        f"{step('step lists', tokenized=True, language_models=['own'])} --folder reranked --number 0"
+        " --language-model FILE --output out.h5",
         also=("reranked",),
     ),
     "words": _target(

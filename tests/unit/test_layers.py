@@ -21,7 +21,6 @@ def layers(root):
 CIRCULAR = {
     ("config.tuners", "tune.problem"),
     ("tune.mert", "tune.tuners.mert"),
-    ("tune.mira", "tune.tuners.kbest_mira"),
     ("tune.ranking", "tune.tuners.pro"),
 }
 

@@ -17,6 +17,7 @@ from tests.unit.test_learn_learners import ALL_NAMES, START, close, eager, sente
 from itersel.config.learners import LEARNERS
 from itersel.corpus.sharding import shard_lines
 from itersel.corpus.statistics import read_statistics
+from itersel.decode.decoder import WeightVectors
 from itersel.decode.list_decoder import ListDecoder
 from itersel.lists.files import read_list_table
 from itersel.lists.folders import find_lists
@@ -24,7 +25,7 @@ from itersel.lists.sharding import shard_lists
 from itersel.lists.summary import summarise
 from itersel.storage.files import read_lines
 from itersel.storage.hdf5 import header_of
-from itersel.vectors.weights import FORMAT, make_weights, read_itersel_weights
+from itersel.vectors.weights import FORMAT, find_named, find_weights, make_weights, read_itersel_weights
 
 MANY = " ".join(f"f{number}=1" for number in range(65))
 
@@ -68,6 +69,13 @@ def test_lines_wait_in_memory_only_up_to_a_limit(folder, monkeypatch):
     assert written() == at_once
 
 
+def best_of_list(table, weights, k):
+    """Return the k best translations of the first sentence."""
+    given = make_weights(weights)
+    dense, sparse = find_named(given, table.dense_names), find_weights(given, table.feature_key)
+    return ListDecoder(table).decode(0, WeightVectors(dense, sparse), k)
+
+
 def test_shard(folder):
     cut(folder)
     shard = read_list_table(import_shard(folder), has_text=True)
@@ -80,15 +88,12 @@ def test_shard(folder):
     assert (shard.references(0).lengths.tolist(), shard.statistics.length.tolist()) == ([3], [2, 2, 2, 1, 2])
     assert shard.statistics.matches[0].tolist() == [2, 1, 0, 0]
     # with the weights of only some features, and ties in the order of the list
-    decoder = ListDecoder(shard)
-    vectors = decoder.weight_vectors(make_weights({"LM": -1.0, "w_the": 4.0, "of another": 1.0}))
-    best = decoder.decode(0, vectors, k=1)
+    best = best_of_list(shard, {"LM": -1.0, "w_the": 4.0, "of another": 1.0}, k=1)
     assert (best.score.tolist(), best.dense.tolist()) == ([5.0], [[-1.0]])
-    assert decoder.decode(0, decoder.weight_vectors(make_weights({})), k=5).dense[:, 0].tolist() == [-1, -2]
+    assert best_of_list(shard, {}, k=5).dense[:, 0].tolist() == [-1, -2]
     dense = read_list_table(folder / "0.h5", "dense")
     assert (dense.sparse.is_empty, dense.feature_key.shape[0]) == (True, 0)
-    decoder = ListDecoder(dense)
-    assert decoder.decode(0, decoder.weight_vectors(make_weights({})), k=5).score.shape == (2,)
+    assert best_of_list(dense, {}, k=5).score.shape == (2,)
 
 
 def test_prepared_for_bleu(folder, capsys):
@@ -96,7 +101,7 @@ def test_prepared_for_bleu(folder, capsys):
     write(folder / "lists/0.gz", "0 ||| It rains. ||| LM= -1", "2 ||| x ||| LM= 0")
     write(folder / "lists/1.gz", "1 ||| A dog! ||| LM= 1", "3 ||| No? ||| LM= 1")
     cut(folder)
-    path = import_shard(folder, language="en", protected=[r"No\?"])
+    path = import_shard(folder, tokenized=False, target_language="en", protected=[r"No\?"])
     shard = read_list_table(path)
     # it rains . | a dog ! | x | No?
     assert shard.statistics.length.tolist() == [3, 3, 1, 1]
@@ -249,11 +254,12 @@ def test_bad_lists(folder, refused, monkeypatch, change, how, facts):
 @pytest.mark.parametrize(
     ("name", "lines", "options", "facts"),
     [
-        ("0.ids", "01", "", "0.lists.gz"),
-        ("0.ids", "01223", "", "0.lists.gz"),
+        ("0.ids", "0124", "", "0.lists.gz"),
+        ("0.ids", "0122", "", "0.lists.gz"),
+        ("0.ids", "01", "", ("0.target.gz", 4, 2)),
         ("0.ids", "x1", "", ("0.ids:1:", "'x'")),
         ("0.target.gz", "ab", "", ("0.target.gz", 2, 4)),
-        ("0.ids", "0123", '--settings {"protected":["x"]}', "'protected'"),
+        ("0.ids", "0123", '--settings {"tokenized":true,"protected":["x"]}', "'protected'"),
         ("0.ids", "0123", "--number 1", "1.ids"),
     ],
 )
@@ -265,13 +271,25 @@ def test_bad_shards(folder, refused, name, lines, options, facts):
     refused([*words, *options.split()], facts)
 
 
-def test_qualities_of_a_shard_are_read_before_its_lists(folder, refused):
+@pytest.mark.parametrize(
+    ("name", "lines", "facts"),
+    [("0.quality.gz", "x", "0.quality.gz:1:"), ("0.target.gz", "ab", ("0.target.gz", 2, 4))],
+)
+def test_other_files_of_a_shard_are_read_before_its_lists(folder, refused, name, lines, facts):
     cut(folder)
     write(folder / "cut/0.lists.gz", "not a list")
-    write(folder / "cut/0.quality.gz", "x")
+    write(folder / "cut" / name, *lines)
     redeclare(folder / "cut")
     words = ["step", "lists", "--folder", folder / "cut", "--number", 0, "--output", folder / "out.h5"]
-    refused(words, "0.quality.gz:1:")
+    refused(words, facts)
+
+
+def test_labels_are_read_before_the_lists(folder, refused):
+    write(folder / "lists/0.gz", "not a list")
+    labels = ["--task", write(folder / "labels", "x", "y y")]
+    files = ["--nbest", folder / "lists", "--target", folder / "references", "--output", folder / "cut"]
+    labelled = settings(cut={"name": "labelled", "labels": {"x": 1}})
+    refused(["step", "shard", *files, *labels, *labelled], f"{folder / 'labels'}:2:")
 
 
 def test_what_needs_a_decoder(folder, refused):

@@ -63,7 +63,7 @@ def own_translation(folder, kind, corpus):
     command = ["step", "shard", "--nbest", str(folder / "nbest"), "--target", str(corpus / "test.target.gz")]
     cut = settings(cut={"name": "in-order", "shards": 1}, dense_names=["good"])
     assert main([*command, *cut, "--output", shards]) == 0
-    how = settings(language=None if "tokenized" in kind else "tr")
+    how = settings(tokenized="tokenized" in kind, target_language="tr")
     assert main(["step", "lists", "--folder", shards, "--number", "0", *how, "--output", shard]) == 0
 
     # learning sees the same: all n-grams match

@@ -44,8 +44,9 @@ def test_lists_replace_grammars_and_models():
     assert of_lists().texts.raw_references("test.new") == of_lists().texts.references("test.new") == files[:2]
     assert of_lists().texts.statistics == [f"out/x/corpus/{split}.statistics.json" for split in texts.splits]
     features = {key: [] for key in ("dense", "language_models", "templates")}
-    no_features = {"source_language": None, "minimum_count": 1, **features}
-    expected = {"language": "en", "protected": ["a b"], "lowercase": True, **no_features}
+    words = {"source_language": "de", "target_language": "en", "tokenized": False}
+    no_features = {"minimum_count": 1, **features}
+    expected = {**words, "protected": ["a b"], "lowercase": True, **no_features}
     assert json.loads(texts.list_settings(place)) == expected
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from tests.damage import reseal_array, reseal_header
 from tests.refusals import input_error
-from tests.rerankers import ALL_TEXT, LANGUAGES, as_json, make_reranker, write_text
+from tests.rerankers import ALL_TEXT, LANGUAGES, TOKENIZED, as_json, make_reranker, write_text
 from tests.steps import settings
 from tests.systems import itersel as command
 
@@ -44,7 +44,7 @@ def bundle(run, tmp_path_factory):
 def plain(tmp_path_factory):
     """Return the folder of a run whose system adds nothing to its lists, whose words are as they are."""
     folder = tmp_path_factory.mktemp("plain")
-    make_reranker(folder)
+    make_reranker(folder, **TOKENIZED)
     return folder
 
 
@@ -70,12 +70,11 @@ def read_table(run, source, lists="lists"):
 @pytest.mark.parametrize(
     ("features", "how"),
     [
-        ("all", {}),
-        ("dense", {}),
+        ("all", TOKENIZED),
+        ("dense", TOKENIZED),
         ("all", LANGUAGES),
         ("dense", ALL_TEXT),
-        # of tokenised text
-        ("all", {name: value for name, value in ALL_TEXT.items() if name not in LANGUAGES}),
+        ("all", ALL_TEXT | TOKENIZED),
         ("all", {**LANGUAGES, "dense": ["rank", "agreement", "length"]}),
         ("all", {**LANGUAGES, "templates": ["Ngram2", "Lex"]}),
         ("dense", {**LANGUAGES, "language_models": ["own"]}),
@@ -384,9 +383,10 @@ def changed(**values):
         lambda content: changed(lists=content["lists"] | {"minimum_count": 2})(content),
         changed(kind="other"),
         changed(lists={}),
+        lambda content: changed(lists=content["lists"] | {"source_language": None})(content),
         lambda content: changed(lists=content["lists"] | {"dense": ["x"]})(content),
         lambda content: changed(lists=content["lists"] | {"templates": ["x"]})(content),
-        lambda content: changed(lists=content["lists"] | {"language": "../x"})(content),
+        lambda content: changed(lists=content["lists"] | {"target_language": "../x"})(content),
         lambda content: changed(lists=content["lists"] | {"protected": ["("]})(content),
         lambda content: [],
     ],
@@ -397,16 +397,6 @@ def test_damaged_resources(run, tmp_path, refused, change):
     path.write_text(json.dumps(change(json.loads(path.read_text()))))
     refused(["rescore", "--system", path.parent, "--nbest", run / "lists"], f"{path}:")
     refused(["bundle", path.parent, tmp_path / "out"], f"{path}:")
-
-
-@pytest.mark.parametrize("name", ["language", "source_language"])
-def test_words_as_they_are_on_one_side(run, tmp_path, name):
-    """That is no damage."""
-    copied = shutil.copytree(run, tmp_path / "run")
-    path = best(copied) / "resources.json"
-    content = json.loads(path.read_text())
-    path.write_text(json.dumps(content | {"lists": content["lists"] | {name: None}}))
-    assert len(rescore(run, path.parent, tmp_path / "out", "--source", run / "s.de")) == 9
 
 
 @pytest.mark.parametrize("missing", ["forward.h5", "reverse.h5", "all/lm.bin", "all/lexicon.h5", "short.bin"])

@@ -43,7 +43,7 @@ def made(tmp_path_factory):
     cut = {"cut": {"name": "in-order", "shards": 2}}
     texts = ["--source", files["source"], "--target", files["target"]]
     itersel("step", "shard", "--nbest", files["lists"], *texts, *settings(**cut), "--output", files["cut"])
-    itersel("step", "words", *texts, *settings(**{"tokenized": True}), "--output", files["words"])
+    itersel("step", "words", *texts, *settings(tokenized=True), "--output", files["words"])
     for direction in ("forward", "reverse"):
         texts = [f"--{side}={files['words']}/{side}.gz" for side in ("source", "target")]
         saved = ["--save", f"{folder}/{direction}.h5", "--output", f"{folder}/{direction}"]
@@ -77,7 +77,13 @@ def rows_of(table):
 
 
 def lists_step(made, output, features, shard=0):
-    given = ["--folder", str(made / "cut"), "--number", str(shard), *settings(**features)]
+    given = [
+        "--folder",
+        str(made / "cut"),
+        "--number",
+        str(shard),
+        *settings(**({"tokenized": True} | features)),
+    ]
     aligners = ["--aligner", str(made / "forward.h5"), str(made / "reverse.h5")]
     return ["step", "lists", *given, *aligners, "--models", str(made / "all"), "--output", str(output)]
 
@@ -291,8 +297,7 @@ def test_case_counts_if_it_is_to(made, tmp_path):
 
     for lowercase in (True, False):
         output = tmp_path / f"{lowercase}.h5"
-        languages = {"language": "en", "source_language": "de", "lowercase": lowercase}
-        features = {**languages, "templates": ["Ngram1"]}
+        features = {"tokenized": False, "lowercase": lowercase, "templates": ["Ngram1"]}
         itersel(*lists_step(made, output, features), "--folder", str(tmp_path / "cut"))
         table = read_list_table(output)
         matches = table.statistics.matches[:, 0].tolist()

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.test_config_defaults import VALUES, values_of
 
+import itersel
 from itersel.cli.main import make_parser
 from itersel.config.command_line import section_of
 from itersel.config.evaluation import Evaluation
@@ -128,6 +129,26 @@ def test_a_selection_of_which_nothing_is_stated():
     assert Selection().limits == {"select": 100_000}
     assert Selection(threshold=0.5).limits == {"threshold": 0.5}
     assert dataclasses.replace(Selection(), select=7).limits == {"select": 7}
+
+
+def default_in_python(function, name):
+    return inspect.signature(function).parameters[name].default
+
+
+def test_mixing_of_which_nothing_is_stated():
+    """The form, and each key that Python passes on only if it is stated, or with the default of the step."""
+    of_step = MixSettings()
+    assert default_in_python(itersel.mix_weights, "mixing") == of_step.name
+    assert default_in_python(itersel.mix_weights, "epoch") == of_step.epoch
+    experiment = read_config({"experiments": {"x": {"tune_on": "train"}}}).experiments["x"]
+    assert experiment.mixing == of_step.mixing
+    for item in dataclasses.fields(of_step.mixing):
+        assert default_in_python(itersel.mix_weights, item.name) in (None, item.default), item.name
+
+
+def test_the_tuner_that_nobody_names():
+    of_python = default_in_python(itersel.tune_nbest, "tuner")
+    assert TuneSettings().tuner == TUNERS[of_python]() == LIST_TUNERS[of_python]()
 
 
 def test_the_number_of_trials():

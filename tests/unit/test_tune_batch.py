@@ -23,12 +23,13 @@ from itersel.bleu.score_kernels import Statistics, best_bleu
 from itersel.errors import InputError
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends
 from itersel.tune.mert import ListSearch, choose_point, move, tune_mert
-from itersel.tune.mira import mean_weights, scored, start_state, tune_mira
-from itersel.tune.mira_kernels import mira_pass, score_rows
+from itersel.tune.mira_kernels import mean_weights, mira_pass, score_rows, scored, start_state
+from itersel.tune.problem import TuningProblem
 from itersel.tune.ranking import Objective, draw_pairs, fit_ranking, pair_matrix
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
 from itersel.tune.tuners.pro import Pro
+from itersel.vectors.weights import make_weights
 
 START = np.array([1.0, -0.5, 0.25])
 GOOD = (6, 5, 4, 3)
@@ -220,13 +221,11 @@ def test_mira_equals_plain_python(seed: int, limit: float, decay: float) -> None
 
 @given(st.integers(0, 2**32))
 def test_the_best_pass_is_kept(seed: int) -> None:
-    table = make_table(random_sentences(seed))
-    sparse = table.sparse_rows
-    start = np.zeros(len(DENSE_NAMES) + sparse.key.shape[0])
-    passes = [tune_mira(table, sparse, start, KBestMira(passes=n), (seed,)) for n in (1, 2, 3, 4)]
-    assert [bleu for _, bleu in passes] == sorted(bleu for _, bleu in passes)
-    again = tune_mira(table, sparse, start, KBestMira(passes=4), (seed,))
-    assert again[0].tolist() == passes[-1][0].tolist()
+    problem = TuningProblem.of_table(make_table(random_sentences(seed)), make_weights({}), seed=(seed,))
+    passes = [KBestMira(passes=n).tune(problem) for n in (1, 2, 3, 4)]
+    assert [one.score for one in passes] == sorted(one.score for one in passes)
+    again = KBestMira(passes=4).tune(problem)
+    assert again.weights.to_dict() == passes[-1].weights.to_dict()
 
 
 def plain_bleu(one: Translation, reference_lengths: tuple[int, ...], variant: str) -> float:

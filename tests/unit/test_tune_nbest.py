@@ -19,12 +19,10 @@ from itersel.lists.learnable import make_learnable
 from itersel.lists.reading import read_lists
 from itersel.storage.hdf5 import header_of
 from itersel.tune.mert import ListSearch, tune_mert
-from itersel.tune.metric_quality import metric_quality
-from itersel.tune.mira import mean_weights, scored, start_state
-from itersel.tune.mira_kernels import mira_pass
-from itersel.tune.nbest import tune_nbest
+from itersel.tune.mira_kernels import mean_weights, mira_pass, scored, start_state
+from itersel.tune.nbest import start_on_lists, tune_nbest
+from itersel.tune.quality import metric_quality
 from itersel.tune.ranking import draw_pairs
-from itersel.tune.start_weights import start_on_lists
 from itersel.tune.tuners.forest_mert import ForestMert
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert

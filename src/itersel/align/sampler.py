@@ -53,9 +53,12 @@ SAMPLERS = 3
 # Passes over text that is aligned with a trained model, whose counts are final.
 TRAINED = (RANDOM, *[IBM1] * 2, *[HMM] * 4, *[FERTILE] * 8, DECIDE)
 # Slots of the smallest table of pairs, and the fraction in use at which it is rebuilt.
-SLOTS, FULL = 2**16, 0.6
+SLOTS = 2**16
+FULL = 0.6
 # Parameters of Dirichlet priors, and the number of distances that the sum of jumps begins with.
-JUMP, FERTILITY, DISTANCES = 0.5, 0.5, 100
+JUMP = 0.5
+FERTILITY = 0.5
+DISTANCES = 100
 # Instead of 0, for fertilities that do not occur.
 NEVER = 1e-10
 
@@ -100,7 +103,8 @@ class Sampler:
     """
 
     def __init__(self, text: SentencePairs, given_words: int, generated_words: int, seed: int) -> None:
-        self.text, self.seed = text, seed
+        self.text = text
+        self.seed = seed
         self.room = room_for(text)
         self.links = np.zeros((len(text.generated), SAMPLERS), np.int16)
         given, generated = np.diff(text.given_start), np.diff(text.generated_start)
@@ -241,7 +245,8 @@ def model_of(arrays: Arrays, direction: str) -> TrainedModel:
         arrays[name] for name in ("pair_given", "pair_links", "jumps", "ratio")
     )
 
-    table, prior = new_table(len(pair_given)), prior_of(len(generated))
+    table = new_table(len(pair_given))
+    prior = prior_of(len(generated))
     keys = pair_given.astype(np.uint64) << np.uint64(32) | arrays["pair_generated"].astype(np.uint64)
     move_pairs(keys, pair_links, *table)
     links = np.zeros((len(ratio) + 1, SAMPLERS), np.int32)

@@ -76,7 +76,8 @@ def add_command(
     """
     command = importlib.import_module(f"itersel.cli.{module}")
     parsers = {name: parser}
-    listed, prefix = getattr(command, "PARTS", {}).items(), f"{name} "
+    listed = getattr(command, "PARTS", {}).items()
+    prefix = f"{name} "
     parts = {one.removeprefix(prefix): summary for one, summary in listed if one.startswith(prefix)}
     if parts:
         added = parser.add_subparsers(dest="part", metavar="PART", required=True)
@@ -154,7 +155,8 @@ def add_place(parser: argparse._ActionsContainer, kind: type) -> None:
     """Add options for the place in a run, such as the epoch: the keys with a `place` in this dataclass."""
     for item in fields(kind):
         if "place" in item.metadata:
-            place, explanation = item.metadata["place"], item.metadata["explanation"].removesuffix(".")
+            place = item.metadata["place"]
+            explanation = item.metadata["explanation"].removesuffix(".")
             option = f"--{place.replace('_', '-')} {PLACE_LETTERS[place]}"
             shown = f"{explanation[0].lower()}{explanation[1:]} (default: {item.default})"
             add_options(parser, {option: shown}, type=whole(item.metadata["minimum"]))

@@ -83,7 +83,8 @@ def _compare(options: argparse.Namespace) -> None:
     from itersel.evaluate.compare import compare
     from itersel.evaluate.metrics import read_references, read_translations
 
-    references, outputs = read_references(options.reference), {}
+    references = read_references(options.reference)
+    outputs = {}
     for path in (options.baseline, *options.systems):
         if path in outputs:
             raise InputError("is given twice; give each system once", path)

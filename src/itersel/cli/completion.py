@@ -30,7 +30,8 @@ def _with_snakemake(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     from snakemake.cli import get_argument_parser
 
     [commands] = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
-    run, snakemake = commands.choices["run"], get_argument_parser()
+    run = commands.choices["run"]
+    snakemake = get_argument_parser()
     snakemake.prog = run.prog
     for action in snakemake._actions:
         # shells show a line per option, where Snakemake has paragraphs

@@ -77,14 +77,14 @@ def _translations(options: argparse.Namespace, settings: FeatureSettings) -> Ite
         yield from read_list_table(options.shard, settings.features, has_text=True).best_texts(weights)
         return
 
-    sentences, [decoder] = open_shard(options.shard, options.model, settings)
+    shard, [decoder] = open_shard(options.shard, options.model, settings)
     vectors = decoder.weight_vectors(weights)
-    words = sentences.vocabulary.to_list()
+    words = shard.vocabulary.to_list()
 
-    for sentence in progress(range(sentences.sentence_count), "decode"):
+    for sentence in progress(range(shard.sentence_count), "decode"):
         found = decoder.decode(sentence, vectors, k=max(options.k_best, 1))
         if options.k_best:
-            yield from kbest_lines(sentence, found, words, decoder.dense_names, sentences.feature_name)
+            yield from kbest_lines(sentence, found, words, decoder.dense_names, shard.feature_name)
         else:
             yield text_of(found, 0, words)
 

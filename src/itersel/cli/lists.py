@@ -42,10 +42,10 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
 def _lists(options: argparse.Namespace) -> None:
     from itersel.lists.files import write_list_table
     from itersel.lists.importing import import_lists
-    from itersel.rerank.preparation import preparation_of
+    from itersel.rerank.preparation import list_preparation
 
     settings = read_settings(GivenListSettings, options.settings)
-    preparation = preparation_of(settings)
+    preparation = list_preparation(settings)
 
     adder = None
     if settings.adds_features:

@@ -11,7 +11,9 @@ from itersel.cli.arguments import add_files, output_file
 from itersel.errors import InputError
 
 # How the names of files end.
-TABLE_SUFFIXES, PAPER_SUFFIXES, PAGE_SUFFIX = (".txt", ".tsv", ".json"), (".tex", ".md"), ".html"
+TABLE_SUFFIXES = (".txt", ".tsv", ".json")
+PAPER_SUFFIXES = (".tex", ".md")
+PAGE_SUFFIX = ".html"
 # Returns the lines of a format.
 Form = Callable[[Any], list[str]]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from functools import partial
 
 from itersel.cli.arguments import add_files, add_optional_files, add_options, add_settings
 from itersel.config.cutting import CutSettings, GivenListCutSettings
@@ -40,12 +39,12 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
 
 
 def _shard(options: argparse.Namespace) -> None:
-    from itersel.grammar.cutting import cut_lines
+    from itersel.grammar.cutting import read_cut
 
     settings = read_settings(GivenListCutSettings if options.nbest else CutSettings, options.settings)
     _check_files(options, settings)
     first = options.nbest[0] if options.nbest else options.source
-    cut = partial(cut_lines, settings.cut, text=first, labels=options.task, scored=options.scored)
+    cut = read_cut(settings.cut, text=first, labels=options.task, scored=options.scored)
     if isinstance(settings, GivenListCutSettings):
         from itersel.lists.sharding import shard_lists
 

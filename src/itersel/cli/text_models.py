@@ -35,15 +35,8 @@ def _words(options: argparse.Namespace) -> None:
     from itersel.rerank.preparation import list_preparation
 
     settings = read_settings(WordSettings, options.settings)
-    is_tokenized = settings.tokenized
-    preparation = list_preparation(
-        None if is_tokenized else settings.source_language,
-        None if is_tokenized else settings.target_language,
-        settings.protected,
-        settings.lowercase,
-    )
     held_out = options.held_out_source, options.held_out_target
-    prepare_words(options.source, options.target, preparation, options.output, held_out)
+    prepare_words(options.source, options.target, list_preparation(settings), options.output, held_out)
 
 
 def _add_text_models(parser: argparse.ArgumentParser) -> None:

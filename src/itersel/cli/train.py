@@ -15,7 +15,7 @@ from itersel.cli.arguments import (
     positive,
 )
 from itersel.config.settings import read_settings
-from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
+from itersel.config.steps import GivenListTrainSettings, TrainSettings
 from itersel.errors import InputError
 
 
@@ -40,9 +40,12 @@ def _train(options: argparse.Namespace) -> None:
     from itersel.learn.train import file_part, train_parts
     from itersel.learn.training import passed_on, write_training
 
-    kind: type[LearningSettings] = TrainSettings if options.model else GivenListTrainSettings
+    kind: type[TrainSettings | GivenListTrainSettings] = (
+        TrainSettings if options.model else GivenListTrainSettings
+    )
     settings = read_settings(kind, options.settings, vars(options))
-    models, count = options.model or [None], len(options.shard)
+    models = options.model or [None]
+    count = len(options.shard)
     if len(models) not in (1, count):
         named = f"--model names {len(models)} files, --shard {count}"
         raise InputError(f"{named}; name one model for all files of the shard, or one per file")

@@ -178,7 +178,8 @@ def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple
     from itersel.tune.seeds import tune_with_seeds
 
     references = read_references(options.devtest_reference) if options.devtest_reference else []
-    scores, numbers = dict(options.devtest_scores), options.devtest_quality
+    scores = dict(options.devtest_scores)
+    numbers = options.devtest_quality
     devtest = lists.scorer(options.devtest_nbest, references, scores, numbers)
     best = tune_with_seeds(lists, options.seeds, devtest)
 

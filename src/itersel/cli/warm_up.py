@@ -110,7 +110,8 @@ def warm_up(main: Main) -> None:
     """Run the steps, and mark the cache; kernels are compiled for the types of arrays that files give."""
     make_writable(cache_folder())
     remove_leftovers(cache_folder())
-    start, was_warm = time.monotonic(), is_warm()
+    start = time.monotonic()
+    was_warm = is_warm()
     if not was_warm:
         _say(f"{COMPILING}; about a minute")
     with _no_inner_warm_up(), tempfile.TemporaryDirectory() as folder:
@@ -192,8 +193,11 @@ class Announcer:
     """Says that a step compiles kernels, and at the end how long it took; silent if it takes no time."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
-        self._clock, self._depth, self._begin = clock, 0, 0.0
-        self._seconds, self._is_said = 0.0, False
+        self._clock = clock
+        self._depth = 0
+        self._begin = 0.0
+        self._seconds = 0.0
+        self._is_said = False
 
     def on_start(self, event: object) -> None:
         """Note that a kernel is compiled; its compilation includes the kernels that it calls."""

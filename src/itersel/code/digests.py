@@ -84,10 +84,12 @@ def used_modules(command: str) -> list[str]:
     no such function.
     """
     words = command.split()
-    tables, function = _tables(), f"_{words[-1].replace('-', '_')}"
+    tables = _tables()
+    function = f"_{words[-1].replace('-', '_')}"
     module, _ = tables["STEPS"][words[1]] if words[0] == "step" else tables["COMMANDS"][words[0]]
     root = f"itersel.cli.{module}"
-    found, waiting = {root}, [*_imported(_reached(_tree(root), function))]
+    found = {root}
+    waiting = [*_imported(_reached(_tree(root), function))]
     while waiting:
         module = waiting.pop()
         if module not in found and module not in WITHOUT_INFLUENCE:

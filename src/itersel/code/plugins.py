@@ -97,7 +97,10 @@ class Extensible(Mapping[str, T]):
         make: Callable[[Plugin], T] = lambda plugin: plugin.value,
         is_taken: Callable[[str], bool] = lambda name: False,
     ) -> None:
-        self.group, self.built_in, self._make, self._is_taken = group, built_in, make, is_taken
+        self.group = group
+        self.built_in = built_in
+        self._make = make
+        self._is_taken = is_taken
 
     def __getitem__(self, name: str) -> T:
         plugin = self.plugin(name)

@@ -82,7 +82,7 @@ def kernel_sources(package: Path) -> list[Path]:
 
 
 def is_kept(function: Callable[..., object]) -> bool:
-    """Tell whether a compiled kernel is kept: kernels of the package and of plugins, whose code is known."""
+    """Return whether a compiled kernel is kept: kernels of the package, and of plugins with known code."""
     module = function.__module__
     return module.split(".")[0] == PACKAGE.name or code_of(module) is not None
 

@@ -194,7 +194,8 @@ def intermediate_code(target: Any) -> Iterator[None]:
             return before[1](context, builder, index_type, index, size)
         return context.cast(builder, index, index_type, types.intp if index_type.signed else types.uintp)
 
-    codegen._library_class, arrayobj.fix_integer_index = Library, place_of
+    codegen._library_class = Library
+    arrayobj.fix_integer_index = place_of
     try:
         yield
     finally:

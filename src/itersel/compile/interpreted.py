@@ -34,7 +34,7 @@ def checked(value: Any, index: Any) -> Any:
 
 
 def _is_negative(part: Any) -> bool:
-    """Tell whether a part of an index is negative; slices may have negative bounds."""
+    """Return whether a part of an index is negative; slices may have negative bounds."""
     if isinstance(part, INTEGERS):
         return bool(part < 0)
     # takes some hundred times as long
@@ -73,7 +73,7 @@ class _CheckSubscripts(ast.NodeTransformer):
 
 
 def _is_name(node: ast.expr) -> bool:
-    """Tell whether an expression is a name, or an attribute of one, so that it can be repeated."""
+    """Return whether an expression is a name, or an attribute of one, so that it can be repeated."""
     return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and _is_name(node.value))
 
 

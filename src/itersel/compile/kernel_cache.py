@@ -43,7 +43,8 @@ class KernelCache(NullCache):
         code = code_of(function.__module__)
         version = f"-{code.digest}" if code is not None else ""
         self._name = f"{module}.{function.__qualname__}{version}-{use}"
-        self._reduce, self._rebuild = reduce, rebuild
+        self._reduce = reduce
+        self._rebuild = rebuild
 
     @property
     def cache_path(self) -> str:
@@ -53,7 +54,8 @@ class KernelCache(NullCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the kernel compiled for arguments of some types, or None if there is no usable file."""
         rtsys.initialize(target_context)
-        path, content = self._path(sig), b""
+        path = self._path(sig)
+        content = b""
         with suppress(OSError):  # errors of the folder are reported when it is written to
             content = path.read_bytes()
 

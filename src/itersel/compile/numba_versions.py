@@ -18,7 +18,7 @@ PLAIN_VARIABLE = "ITERSEL_PLAIN_NUMBA"
 
 @functools.cache
 def is_plain() -> bool:
-    """Tell whether kernels are compiled by numba's public functions alone: by choice, or by its version."""
+    """Return whether kernels are compiled by numba's public functions alone: by choice, or by its version."""
     return _is_chosen() or not _is_tested()
 
 

@@ -24,7 +24,8 @@ def plain_kernel(function: Callable[..., object], flags: dict[str, Any]) -> Call
     if not is_kept(function):
         return numba.njit(**flags)(function)  # type: ignore[no-any-return]
     # numba chooses the folder when it is given the function; the folder of other functions stays as it is
-    before, numba_config.CACHE_DIR = numba_config.CACHE_DIR, str(_folder(function))
+    before = numba_config.CACHE_DIR
+    numba_config.CACHE_DIR = str(_folder(function))
     try:
         return numba.njit(cache=True, **flags)(function)  # type: ignore[no-any-return]
     finally:

@@ -44,7 +44,8 @@ def _check_experiments(config: Config) -> None:
 
 def _check_experiment(config: Config, name: str) -> None:
     experiment = config.experiments[name]
-    key, mixing = f"experiments.{name}", experiment.mixing
+    key = f"experiments.{name}"
+    mixing = experiment.mixing
     _check_mixing(experiment, key)
 
     if split_repeat(name) != (name, 1):
@@ -78,7 +79,8 @@ def _check_experiment(config: Config, name: str) -> None:
 
 def _check_mixing(experiment: Experiment, key: str) -> None:
     """Reject a mixing that does not fit the learner or the algorithm."""
-    mixing, algorithm = name_in(MIXINGS, experiment.mixing), experiment.algorithm
+    mixing = name_in(MIXINGS, experiment.mixing)
+    algorithm = experiment.algorithm
 
     if isinstance(experiment.learner, Batch):
         name = name_in(TUNERS, experiment.learner)
@@ -103,7 +105,8 @@ def _check_compared(config: Config) -> None:
     }
 
     for name, labels in independent.items():
-        key, first = f"experiments.{name}.tasks", next(iter(independent))
+        key = f"experiments.{name}.tasks"
+        first = next(iter(independent))
         if len(independent) == len(config.experiments):
             raise wrong(key, ": independent tasks need an experiment with other tasks to compare with")
         if set(labels) != set(independent[first]):
@@ -114,7 +117,8 @@ def _check_compared(config: Config) -> None:
 def _check_outputs(config: Config) -> None:
     """Reject outputs of other systems named like an experiment, or without a file for each test set."""
     for name, files in (config.evaluation.outputs or {}).items():
-        key, sets = f"evaluation.outputs.{name}", test_sets(config)
+        key = f"evaluation.outputs.{name}"
+        sets = test_sets(config)
         if MARK in name or split_repeat(name)[0] in config.experiments:
             raise wrong(key, ": an experiment has this name; choose another")
         if len(files) != len(sets):
@@ -142,7 +146,8 @@ def _check_tasks(config: Config, experiment: Experiment, key: str) -> None:
     if not tasks.needed_labels:
         return
 
-    labels, key = tasks.label_names, f"{key}.labels"
+    labels = tasks.label_names
+    key = f"{key}.labels"
     if not labels:
         raise wrong(key, f"is missing; {tasks.needed_labels}")
     check_unique(key, labels)
@@ -230,7 +235,8 @@ def _check_directions(directions: Sequence[str], key: str, epochs: int) -> None:
 
 def _check_start(config: Config, name: str) -> None:
     """Reject a start that does not exist, is circular, or has features that the experiment does not use."""
-    key, experiments = f"experiments.{name}.start_from", config.experiments
+    key = f"experiments.{name}.start_from"
+    experiments = config.experiments
     path = [name]
     while (start := experiments[path[-1]].start_from) is not None:
         if start not in experiments:
@@ -243,7 +249,8 @@ def _check_start(config: Config, name: str) -> None:
         if of_start and not of_own:
             reject(key, start, "an experiment with one weight vector; it has independent tasks")
 
-    first, own = experiments[name].start_from, experiments[name]
+    first = experiments[name].start_from
+    own = experiments[name]
     if first is None or experiments[first].features == "dense":
         return
 

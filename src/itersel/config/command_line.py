@@ -43,7 +43,8 @@ def add_key(
     item = section.__dataclass_fields__[name]
     (kind, is_optional), bounds = split_optional(types_of(section)[name]), item.metadata
     chosen: Any = item.default
-    choices, shown = bounds.get("choices"), (explanation or bounds["explanation"]).replace("%", "%%")
+    choices = bounds.get("choices")
+    shown = (explanation or bounds["explanation"]).replace("%", "%%")
 
     flag = "--" + name.replace("_", "-")
     declared: dict[str, Any] = {"default": chosen}

@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from itersel.config.data import Data
-from itersel.config.options import NAME_PATTERN, documented, option, option_of, section, wrong
-from itersel.config.text_features import TextFeatures
+from itersel.config.options import NAME_PATTERN, documented, option, option_of, section
+from itersel.config.text_features import TextFeatures, WordSettings
 from itersel.config.ways_to_cut import CUTTINGS, Cutting, Shuffled
-from itersel.corpus.languages import LANGUAGE_PATTERN
 
 
 @documented
@@ -34,20 +33,11 @@ class GivenListCutSettings(CutSettings):
 
 
 @dataclass(frozen=True)
-class GivenListSettings:
+class GivenListSettings(WordSettings):
     """How n-best lists of another decoder become shards to learn from."""
 
-    language: str | None = option(
-        "Tokenise and lowercase for BLEU by the rules of this language; null: words as they are.",
-        pattern=LANGUAGE_PATTERN,
-    )
-    protected: tuple[str, ...] = option_of(Data, "protected")
-    lowercase: bool = option_of(Data, "lowercase")
-    source_language: str | None = option(
-        "Language of the source, for features of text; null: words as they are.",
-        pattern=LANGUAGE_PATTERN,
-        recorded_otherwise=True,
-    )
+    # only features of text depend on it
+    source_language: str = option_of(Data, "source_language", recorded_otherwise=True)
     dense: tuple[str, ...] = option_of(TextFeatures, "dense", recorded_otherwise=True)
     templates: tuple[str, ...] = option_of(TextFeatures, "templates", recorded_otherwise=True)
     minimum_count: int = option_of(TextFeatures, "minimum_count", recorded_otherwise=True)
@@ -62,9 +52,3 @@ class GivenListSettings:
     def adds_features(self) -> bool:
         """Whether there are features of text."""
         return bool(self.dense or self.templates or self.language_models)
-
-    def __post_init__(self) -> None:
-        if self.protected and self.language is None:
-            raise wrong("protected", "has no effect without a language; remove it")
-        if not self.lowercase and self.language is None:
-            raise wrong("lowercase", "has no effect without a language; remove it")

@@ -75,7 +75,8 @@ def _check_kind(data: Data) -> None:
 
 def _check_text(config: Config, key: str, text: TrainingText | ReferencedText) -> None:
     """Reject files if the text comes from elsewhere, missing files, and keys without effect."""
-    split, is_test_set = key.removeprefix("data."), key.startswith("data.test.")
+    split = key.removeprefix("data.")
+    is_test_set = key.startswith("data.test.")
     given = changed(text)
 
     if split in cut_sizes(config):
@@ -195,7 +196,8 @@ def _check_alignment(data: Data) -> None:
 
 
 def _check_held_out_modules(data: Data) -> None:
-    key, names = "data.held_out_modules", data.held_out_modules
+    key = "data.held_out_modules"
+    names = data.held_out_modules
     for place, others in (("data.test", data.test), (key, names)):
         if "test" in others and (data.kind != "files" or data.split.test):
             origin = "the help" if data.kind != "files" else "train (data.split)"

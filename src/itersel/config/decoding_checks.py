@@ -34,13 +34,15 @@ def _check_models(config: Config) -> None:
 
 
 def _check_experiment(config: Config, name: str) -> None:
-    experiment, key = config.experiments[name], f"experiments.{name}"
+    experiment = config.experiments[name]
+    key = f"experiments.{name}"
     _check_templates(config, experiment, name)
     if experiment.mixing.selects:
         _check_kept(config, experiment, experiment.mixing.keep, f"{key}.mixing.keep")
     _check_folds(config, experiment, key)
 
-    tuner, allowed = experiment.held_out.tuner, (ALL_DENSE, STEP, *DENSE_FEATURES)
+    tuner = experiment.held_out.tuner
+    allowed = (ALL_DENSE, STEP, *DENSE_FEATURES)
     for direction in () if isinstance(tuner, NoTuner) else tuner.named_directions or ():
         if direction not in allowed:
             reject(f"{key}.held_out.tuner.directions", direction, f"one of {', '.join(allowed)}")
@@ -79,7 +81,8 @@ def _check_folds(config: Config, experiment: Experiment, key: str) -> None:
     folds = experiment.tasks.language_model_folds
     if folds is None or folds == 1:
         return
-    key, files = f"{key}.tasks.language_model_folds", experiment.tasks.files
+    key = f"{key}.tasks.language_model_folds"
+    files = experiment.tasks.files
     if experiment.tune_on != "train":
         raise wrong(key, "needs tune_on: train")
     if config.language_model.arpa is not None:

@@ -126,7 +126,8 @@ def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
     # not needed by jobs, and slow to import
     from itersel.config.suspicions import Suspicions
 
-    shared, suspicions = HeldOutPairs(), Suspicions(config)
+    shared = HeldOutPairs()
+    suspicions = Suspicions(config)
     sizes: dict[str, Size] = {}
 
     # train is compared with the others, so it is last
@@ -228,7 +229,8 @@ def check_outputs(config: Config, sizes: Mapping[str, Size]) -> None:
     """Reject outputs of other systems that do not have the size of their test set, if that is known."""
     for name, files in (config.evaluation.outputs or {}).items():
         for (test_set, split), path in zip(test_sets(config).items(), files, strict=True):
-            lines, size = sum(map(len, line_blocks(path))), sizes.get(split)
+            lines = sum(map(len, line_blocks(path)))
+            size = sizes.get(split)
             if size is not None and lines != size.total():
                 found = f"names {path}, which has {lines} lines"
                 message = f"{found}, but test set {test_set} has {size.total()}"

@@ -93,10 +93,12 @@ def _with_defaults(kind: Any, settings: Mapping[Any, Any], conditions: Collectio
     """Return a section that states its forms and the values whose defaults depend on conditions."""
     filled = dict(settings)
     for item in fields(kind):
-        given, inner = settings.get(item.name, {}), types_of(kind)[item.name]
+        given = settings.get(item.name, {})
+        inner = types_of(kind)[item.name]
         if "forms" in item.metadata and isinstance(given, Mapping):
             given = {"name": default_form(item, conditions), **given}
-            filled[item.name], inner = given, _kind(item.metadata["forms"], _text(given["name"]))
+            filled[item.name] = given
+            inner = _kind(item.metadata["forms"], _text(given["name"]))
 
         if isinstance(given, Mapping) and is_dataclass(inner):
             filled[item.name] = _with_defaults(inner, given, conditions)

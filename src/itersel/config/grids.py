@@ -104,7 +104,8 @@ def _combinations(
     keys = ["-".join(path[-2:] if last.count(path[-1]) > 1 else path[-1:]) for path in alternatives]
 
     for values in itertools.product(*alternatives.values()):
-        name, one = grid, settings
+        name = grid
+        one = settings
         for key, path, value in zip(keys, alternatives, values, strict=True):
             name += f"-{_label(value)}" if path[-1] == "name" else f"-{key}-{_label(value)}"
             one = _with_value(one, path, value)

@@ -112,7 +112,8 @@ def _check_unused(config: Config) -> None:
 
 
 def _check_experiment(config: Config, name: str) -> None:
-    experiment, key = config.experiments[name], f"experiments.{name}"
+    experiment = config.experiments[name]
+    key = f"experiments.{name}"
     learner, tuner = experiment.learner, experiment.held_out.tuner
 
     for template in experiment.templates:

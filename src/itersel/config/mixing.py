@@ -9,6 +9,8 @@ from itersel.config.options import check_section, option, option_of
 
 NORMS = ("l0", "l1", "l2", "linf")
 DEFAULT_SELECT = 100_000
+# For steps and Python; a config has others under some conditions.
+DEFAULT_MIXING = "selection"
 
 
 class Mixing:

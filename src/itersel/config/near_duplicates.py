@@ -11,7 +11,8 @@ LEAST_WORDS = 4
 # Of more sentences of a set with the same half, only so many are compared: boilerplate would take too long.
 MOST_ALIKE = 50
 # A number, and what stands for it.
-_NUMBER, PLACE = re.compile(r"(?<!\S)[\d.,:/%-]*\d[\d.,:/%-]*(?!\S)"), "\0"
+_NUMBER = re.compile(r"(?<!\S)[\d.,:/%-]*\d[\d.,:/%-]*(?!\S)")
+PLACE = "\0"
 # The number of words of a sentence, which half of it this is, and the text of the half.
 Half = tuple[int, int, str]
 

@@ -229,7 +229,8 @@ def check_section(values: Any) -> None:
     """Raise an InputError for a wrong value in a section, also if Python code made it."""
     section: Any = type(values)
     for item in fields(section):
-        value, bounds = getattr(values, item.name), item.metadata
+        value = getattr(values, item.name)
+        bounds = item.metadata
         kind, is_optional = split_optional(types_of(section)[item.name])
         if value is None and is_optional:
             continue

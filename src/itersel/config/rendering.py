@@ -90,10 +90,12 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
         return schema | {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, experiment)
 
     if typing.get_origin(kind) is dict:
-        keys, text = item.metadata["names"].keys_of_single, typing.get_args(kind)[-1]
+        keys = item.metadata["names"].keys_of_single
+        text = typing.get_args(kind)[-1]
         if not keys:
             return schema | _names_schema(SCORE_PATTERN, _section_schema(text))
-        pattern, files = f"(?!({'|'.join(keys)})$){TEST_SET_PATTERN}", _section_schema(text)
+        pattern = f"(?!({'|'.join(keys)})$){TEST_SET_PATTERN}"
+        files = _section_schema(text)
         return schema | {"anyOf": [files, _names_schema(pattern, files)]}
 
     if typing.get_origin(kind) is tuple:
@@ -267,7 +269,8 @@ def plain_yaml(config: Config) -> str:
 
 def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[str]:
     """Yield the lines of a section; if an earlier one had the same keys, only those not at their defaults."""
-    indent, repeated = "  " * depth, type(section) in explained
+    indent = "  " * depth
+    repeated = type(section) in explained
     explained.add(type(section))
 
     for number, item in enumerate(fields(section)):
@@ -281,7 +284,8 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
         if depth == 0:
             yield ""
         if not repeated:
-            text, choices = _explained(item), item.metadata.get("choices", ())
+            text = _explained(item)
+            choices = item.metadata.get("choices", ())
             if any(choice not in text for choice in choices):
                 text += f" One of: {', '.join(choices)}."
             lines = textwrap.wrap(text, WIDTH - len(indent) - 2, break_on_hyphens=False)

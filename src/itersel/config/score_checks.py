@@ -18,7 +18,8 @@ def check_scores(config: Config) -> None:
 
 
 def _check_score(config: Config, name: str) -> None:
-    score, key = config.evaluation.scores[name], f"evaluation.scores.{name}"
+    score = config.evaluation.scores[name]
+    key = f"evaluation.scores.{name}"
     same = [one for one in config.evaluation.scores if one.lower() == name.lower()]
     if len(same) > 1:
         raise wrong(key, f": names of scores must differ in more than case, unlike {' and '.join(same)}")
@@ -38,7 +39,8 @@ def check_scores_of_lists(config: Config) -> None:
 
 
 def _check_score_of_lists(config: Config, name: str) -> None:
-    score, key = config.evaluation.scores[name], f"evaluation.scores.{name}"
+    score = config.evaluation.scores[name]
+    key = f"evaluation.scores.{name}"
     if not score.hypotheses:
         raise wrong(f"{key}.hypotheses", "is missing; data.kind: lists needs it")
 
@@ -56,7 +58,8 @@ def check_scores_of_systems(config: Config) -> None:
 
 
 def _check_score_of_systems(config: Config, name: str) -> None:
-    score, key = config.evaluation.scores[name], f"evaluation.scores.{name}"
+    score = config.evaluation.scores[name]
+    key = f"evaluation.scores.{name}"
     if score.hypotheses:
         raise wrong(
             f"{key}.hypotheses", "needs data.kind: lists; give the numbers of each system in 'systems'"

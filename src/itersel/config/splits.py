@@ -29,7 +29,7 @@ def has_lists(config: Config) -> bool:
 
 
 def kind_of_text(config: Config) -> str:
-    """Tell what the scored translations are: detokenized, tokenized like the corpus, or listed."""
+    """Return what the scored translations are: detokenized, tokenized like the corpus, or listed."""
     if has_lists(config):
         return "listed"
     return "tokenized" if config.data.tokenized else "detokenized"

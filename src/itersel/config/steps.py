@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from itersel.config.learners import LEARNERS, Online, default_learner
-from itersel.config.mixing import MIXINGS, Mixing, Nothing, Selection
+from itersel.config.mixing import DEFAULT_MIXING, MIXINGS, Mixing, Nothing
 from itersel.config.options import (
     check_section,
     documented,
@@ -92,7 +92,9 @@ class GivenListTrainSettings(LearningSettings, GivenListFeatures):
 class MixSettings:
     """How the weights of all shards of an epoch are mixed."""
 
-    mixing: Mixing = section(Selection, "How the weight vectors of the shards are combined.", forms=MIXINGS)
+    mixing: Mixing = section(
+        MIXINGS[DEFAULT_MIXING], "How the weight vectors of the shards are combined.", forms=MIXINGS
+    )
     shards: int = option("Number of shards Z; fewer are never mixed.", 1, minimum=1)
     epoch: int = option("Number of the epoch, from 1.", 1, minimum=1, place="epoch")
 

@@ -25,7 +25,9 @@ SAMPLE = 500
 SIDES = ("source", "target")
 # How many pairs tell whether the lengths of two sides go together, which correlation they then have at least,
 # and by how many lines they may be shifted.
-ENOUGH, LEAST_CORRELATION, MOST_SHIFT = 50, 0.3, 3
+ENOUGH = 50
+LEAST_CORRELATION = 0.3
+MOST_SHIFT = 3
 # Lines of a window, in which lines may be shifted that are not before; so many pairs tell, see above.
 WINDOW = ENOUGH
 # The variation of lengths, relative to their mean, below which they tell nothing.
@@ -221,7 +223,8 @@ class Suspicions:
         """Yield a warning for each split whose lines are probably not translations of each other."""
         for split, found in self._splits.items():
             what = f"the lengths of source and target of {split} do not go together"
-            slip, measured = found.slip, found.correlation.get(0, 1.0)
+            slip = found.slip
+            measured = found.correlation.get(0, 1.0)
 
             if slip is not None and slip.line > 1:
                 yield (
@@ -238,7 +241,8 @@ class Suspicions:
 
     def _near_duplicates(self) -> Iterator[str]:
         for split, found in self._splits.items():
-            count, total = self._near.count(split), len(found.sources)
+            count = self._near.count(split)
+            total = len(found.sources)
             if count >= max(1, LEAST_NEAR * total):
                 yield (
                     f"{count:,} of the {total:,} different sources of {split} ({100 * count / total:.0f} %) "

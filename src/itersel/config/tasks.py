@@ -248,7 +248,8 @@ class IndependentTasks(Tasks):
 
     def separate(self, experiment: str) -> dict[str, Tasks]:
         """Return a task for each label."""
-        natural, first = NaturalTasks(self.labels, minimum=self.minimum), 0
+        natural = NaturalTasks(self.labels, minimum=self.minimum)
+        first = 0
         found: dict[str, Tasks] = {}
         for label, shards in (self.labels or {}).items():
             of_jobs = self.language_model_folds, self.shards_per_job

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from itersel.config.data import Data
-from itersel.config.options import check_section, documented, option, option_of, paths
+from itersel.config.options import check_section, documented, option, option_of, paths, wrong
 from itersel.config.tasks import MOST_FOLDS
 from itersel.lm.order import MAX_ORDER
 from itersel.storage.files import without_compression
@@ -121,7 +121,7 @@ def model_name(path: str) -> str:
 @documented
 @dataclass(frozen=True)
 class WordSettings:
-    """How text becomes the words that models of lists are estimated on."""
+    """How the text of n-best lists and their source, and text that models are estimated on, becomes words."""
 
     source_language: str = option_of(Data, "source_language")
     target_language: str = option_of(Data, "target_language")
@@ -131,6 +131,10 @@ class WordSettings:
 
     def __post_init__(self) -> None:
         check_section(self)
+        if self.tokenized and self.protected:
+            raise wrong("protected", "has no effect with tokenized; remove one of them")
+        if self.tokenized and not self.lowercase:
+            raise wrong("lowercase", "has no effect with tokenized; remove one of them")
 
 
 @documented

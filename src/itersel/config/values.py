@@ -18,7 +18,7 @@ from itersel.config.data import Data
 from itersel.config.evaluation import Evaluation, Report
 from itersel.config.held_out import HeldOut
 from itersel.config.learners import LEARNERS, Online, default_learner
-from itersel.config.mixing import ALGORITHMS, MIXINGS, Mixing, Selection
+from itersel.config.mixing import ALGORITHMS, DEFAULT_MIXING, MIXINGS, Mixing
 from itersel.config.names import Names, check_name
 from itersel.config.options import NAME_PATTERN, option, option_of, section, seed_option
 from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, KBestSettings, Search
@@ -138,7 +138,7 @@ class Experiment:
         forms=ALL_LEARNERS,
     )
     mixing: Mixing = section(
-        Selection,
+        MIXINGS[DEFAULT_MIXING],
         "How the Z weight vectors are combined after an epoch; none if a single vector is tuned on all "
         "shards. By default that of the algorithm or, without one, mean-of-epochs on dev and selection on "
         "train.",

@@ -70,7 +70,8 @@ class StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
 
     def construct_number(self, node: yaml.Node) -> float:
         """Make a number, whole or not."""
-        text, problem = self.construct_scalar(node), ""
+        text = self.construct_scalar(node)
+        problem = ""
         if len(text) > MAX_NUMBER_LENGTH:
             problem = f"a number of more than {MAX_NUMBER_LENGTH} characters"
         elif re.fullmatch("[-+]?0[0-9_]+", text):

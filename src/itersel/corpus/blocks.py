@@ -86,7 +86,8 @@ def _parallel_blocks(paths: dict[str, str], further: Sequence[str], reading: Rea
     ]
 
     # the lines of each file that can be taken now; none at its end
-    waiting, number = [next(file, []) for file in files], 0
+    waiting = [next(file, []) for file in files]
+    number = 0
     while count := min(map(len, waiting)):
         columns: dict[str, Any] = dict(zip(paths, [lines[:count] for lines in waiting], strict=True))
         others = [columns.pop(name) for name in references]
@@ -106,7 +107,8 @@ def _checked(block: Bitext, paths: dict[str, str], before: int) -> Bitext:
         block = block._replace(task=checked_labels(block.task, paths["task"], numbers))
 
     if block.alignment is not None:
-        lines, path = [], paths["alignment"]
+        lines = []
+        path = paths["alignment"]
         texts = zip(block.alignment, block.source, block.target, strict=True)
         for number, (line, *sides) in enumerate(texts, before + 1):
             points = parse_points(line, path, number)

@@ -18,7 +18,11 @@ MAX_COLUMNS = 1000
 
 # By suffix: tables with numbered columns, records with named fields, and other files with both languages.
 TSV, TMX, CSV = ".tsv", ".tmx", ".csv"
-JSON_LINES, PARQUET, PO, MO, XLIFF = ".jsonl", ".parquet", ".po", ".mo", (".xlf", ".xliff")
+JSON_LINES = ".jsonl"
+PARQUET = ".parquet"
+PO = ".po"
+MO = ".mo"
+XLIFF = (".xlf", ".xliff")
 # The label of a message in a catalogue.
 CONTEXT = "msgctxt"
 # A test set of WMT.

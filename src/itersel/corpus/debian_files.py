@@ -66,7 +66,8 @@ def fetch_release_file(mirror: str, release: str, name: str) -> str:
         raise InputError(f"{folder}/Release names no {name}{' or '.join(_COMPRESSED)}; {_MIRROR_ADVICE}")
 
     file = found[name + ending]
-    address, most = f"{folder}/{file['name']}", min(int(file["size"]), _MAX_INDEX)
+    address = f"{folder}/{file['name']}"
+    most = min(int(file["size"]), _MAX_INDEX)
     content = _fetch_checked(address, most, file["digest"], _MIRROR_ADVICE)
     try:
         return _COMPRESSED[ending](content).decode()

@@ -96,7 +96,9 @@ def _find(name: str, source_language: str, target_language: str) -> tuple[Any, b
     try:
         fits, is_swapped = languages.BCP47Tag.check_compat_swap(wanted, dataset.langs)
     except AssertionError as error:
-        fits, is_swapped, reason = False, False, str(error)
+        fits = False
+        is_swapped = False
+        reason = str(error)
     if not fits:
         raise InputError(f"mtdata's dataset '{name}' cannot be used: {reason}")
     return datasets.INDEX[dataset], is_swapped
@@ -142,7 +144,8 @@ def _pairs(entry: Any, is_swapped: bool, dropped: Counter[str]) -> Iterator[tupl
     with _explained(f"mtdata cannot get '{entry.did}'", _NETWORK, cache_dir):
         files = Cache(cache_dir).get_entry(entry)
 
-    is_empty, advice = True, "remove its files, to download them again"
+    is_empty = True
+    advice = "remove its files, to download them again"
     with _explained(f"mtdata cannot read '{entry.did}'", advice, cache_dir):
         for record in Parser(files, ext=entry.in_ext or None, ent=entry).read_segs(show_pbar=False):
             if len(record) < 2:
@@ -195,7 +198,8 @@ def language_pair(name: str, source_language: str, target_language: str) -> str:
 
 def count_references(name: str, source_language: str, target_language: str) -> int:
     """Return the number of references of a test set, which sacrebleu knows without downloading it."""
-    dataset, pair = _dataset(name), language_pair(name, source_language, target_language)
+    dataset = _dataset(name)
+    pair = language_pair(name, source_language, target_language)
     # sets from 2021 on: the files contain all references, the metadata tell which ones are used
     allowed = getattr(dataset, "_get_langpair_allowed_refs", None)
     if allowed is not None:
@@ -207,7 +211,8 @@ def _test_set(name: str, source_language: str, target_language: str) -> list[lis
     """Return the source and all references of a test set."""
     from sacrebleu.utils import SACREBLEU_DIR
 
-    dataset, pair = _dataset(name), language_pair(name, source_language, target_language)
+    dataset = _dataset(name)
+    pair = language_pair(name, source_language, target_language)
     home = os.path.join(SACREBLEU_DIR, name)
     try:
         with _explained(f"sacrebleu cannot download '{name}'", _NETWORK, home):

@@ -21,10 +21,16 @@ def read_labels(path: FilePath, lines: int | None = None, text: FilePath = "") -
     """Return the label of each line of a text; `lines` is the number of its lines, if known."""
     found = read_lines(path)
     labels = checked_labels(found, path, range(1, 1 + len(found)))
-    if lines not in (None, len(labels)):
+    if lines is not None:
+        check_label_count(labels, path, lines, text)
+    return labels
+
+
+def check_label_count(labels: Sequence[str], path: FilePath, lines: int, text: FilePath) -> None:
+    """Raise an InputError unless each of the `lines` of a text has a label; `path` is the file of labels."""
+    if len(labels) != lines:
         counts = f"has {len(labels)} lines, {os.fspath(text)} has {lines}"
         raise InputError(f"{counts}; give one label for each line", path)
-    return labels
 
 
 def checked_labels(lines: Sequence[str], path: FilePath, numbers: Sequence[int | None]) -> list[str]:

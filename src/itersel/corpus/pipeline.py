@@ -102,7 +102,8 @@ def prepare_corpus(
     splits: dict[str, PreparedSplit] = {}
     seen: set[str] = set()
     for name, parts in collected.parts.items():
-        before, dropped = collected.dropped[name], dict[str, int]()
+        before = collected.dropped[name]
+        dropped = dict[str, int]()
         pairs = concatenate_bitexts(parts)
         parts.clear()
         pairs = pairs._replace(source=preparation.split_compounds(pairs.source))
@@ -149,7 +150,9 @@ class _Collected:
         self.dropped = {name: Counter[str]() for name in names}
         self.case = RecaserCounts(preparation.target_language, protected(preparation.protected))
 
-        self._preparation, self._settings, self._held_out = preparation, settings, held_out
+        self._preparation = preparation
+        self._settings = settings
+        self._held_out = held_out
         self._frequency: Counter[str] = Counter()  # of source words
         # Pairs of blocks without words. Not in `dropped`: threads of `map_blocks` count them meanwhile.
         self._empty = 0
@@ -257,7 +260,8 @@ def _preparing(preparation: Preparation, settings: CorpusSettings) -> Callable[[
 
 def _prepared(preparation: Preparation, settings: CorpusSettings, block: Bitext) -> Bitext:
     """Prepare the text of a block, except for compounds."""
-    further, raw = block.further, None
+    further = block.further
+    raw = None
     # train, from which nothing is cut, is never scored
     if settings.split != "train" or settings.cut:
         columns = block.source, block.target, *zip(*further or (), strict=True)
@@ -265,7 +269,8 @@ def _prepared(preparation: Preparation, settings: CorpusSettings, block: Bitext)
     if further is not None:
         references = [preparation.target(lines) for lines in zip(*further, strict=True)]
         further = list(zip(*references, strict=True))
-    source, cased = preparation.source(block.source), preparation.cased_target(block.target)
+    source = preparation.source(block.source)
+    cased = preparation.cased_target(block.target)
     target = preparation.lower_target(cased)
     return block._replace(source=source, target=target, further=further, raw=raw, cased=cased)
 
@@ -383,7 +388,8 @@ def write_references(
     paths |= {"source": source} if source is not None else {}
     texts = {column: preparation.clean(read_text(path)) for column, path in paths.items()}
     if task is not None:
-        texts["task"], paths["task"] = read_labels(task), task
+        texts["task"] = read_labels(task)
+        paths["task"] = task
     if texts:
         check_line_counts(*((paths[column], lines) for column, lines in texts.items()))
 

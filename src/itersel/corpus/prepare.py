@@ -192,7 +192,8 @@ def read_preparation(path: FilePath, content: bytes | None = None) -> Preparatio
         languages = document["source_language"], document["target_language"]
         tokenized, frequency = document["tokenized"], document["source_frequency"]
         # earlier versions did not write `listed`
-        further, listed = document["protected"], document.get("listed", False)
+        further = document["protected"]
+        listed = document.get("listed", False)
 
         if not (isinstance(further, list) and isinstance(tokenized, bool) and isinstance(listed, bool)):
             raise ValueError

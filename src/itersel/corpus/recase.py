@@ -126,7 +126,8 @@ class RecaserCounts:
     """Counts the forms of words, alone and next to their neighbours; protected words are not counted."""
 
     def __init__(self, language: str = "", is_protected: Callable[[str], bool] = lambda word: False) -> None:
-        self._language, self._is_protected = language, is_protected
+        self._language = language
+        self._is_protected = is_protected
         self._forms: Counter[str] = Counter()
         self._left: Counter[tuple[str, str]] = Counter()
         self._right: Counter[tuple[str, str]] = Counter()
@@ -161,7 +162,8 @@ class RecaserCounts:
                 self._limit = max(MAX_COUNTED, 2 * len(self._left), 2 * len(self._right))
 
     def _case_of(self, word: str) -> _Case:
-        small, first = lower(word, self._language), word[0]
+        small = lower(word, self._language)
+        first = word[0]
         return _Case(
             small,
             self._is_protected(text_of_token(word)),
@@ -198,7 +200,8 @@ class RecaserCounts:
 
 def _before(words: Sequence[str], small: Sequence[str]) -> list[str]:
     """Return for each word the lowercased one before it, or `EDGE` if it may begin a sentence."""
-    found, begins = [], True
+    found = []
+    begins = True
     for index, word in enumerate(words):
         found.append(EDGE if begins else small[index - 1])
         mark = bare(word)

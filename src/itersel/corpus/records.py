@@ -62,15 +62,19 @@ def _blocks_of(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
         size += len(pair.source) + len(pair.target)
         if len(block) == _MAX_PAIRS or size >= _MAX_CHARACTERS:
             yield block
-            block, size = [], 0
+            block = []
+            size = 0
     if block:
         yield block
 
 
 def tsv_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
     """Read TSV: a pair per line, fields separated by tabs; quotes have no special meaning."""
-    columns, number = corpus.columns, 0
-    source, target, task = columns.source - 1, columns.target - 1, (columns.task or 0) - 1
+    columns = corpus.columns
+    number = 0
+    source = columns.source - 1
+    target = columns.target - 1
+    task = (columns.task or 0) - 1
     last = max(source, target, task)
 
     for number, line in enumerate(_lines(path, reading), 1):
@@ -233,7 +237,8 @@ def _catalogue(path: str) -> Any:
     """Read a catalogue, which polib does from files only."""
     import polib
 
-    name, content = without_compression(path).lower(), read_bytes(path)
+    name = without_compression(path).lower()
+    content = read_bytes(path)
 
     if name.endswith(".po"):
         try:

@@ -139,7 +139,10 @@ def text_blocks(
 
 def _segments(blocks: Iterator[list[str]], path: str) -> Iterator[list[str]]:
     """Yield the segments of an SGML file in blocks, given blocks of its lines."""
-    rest, systems, last, found = "", set[str](), 0, False
+    rest = ""
+    systems = set[str]()
+    last = 0
+    found = False
     for lines in blocks:
         text = rest + "\n".join(lines) + "\n"
         end = max((match.end() for match in _END.finditer(text)), default=0)
@@ -210,11 +213,11 @@ def _complaint(forbidden: str) -> str:
     return f"control character U+{ord(forbidden):04X}; remove it or replace it by a space"
 
 
-def is_valid(block: Bitext, index: int, tokenized: bool) -> bool:
+def is_valid(block: Bitext, index: int, is_tokenized: bool) -> bool:
     """Return whether a pair of a block has no text that `check_text` refuses."""
     sides = (block.source[index], block.target[index], *(block.further[index] if block.further else ()))
     return not any(
-        _FORBIDDEN.search(text) or (tokenized and any(map(_RESERVED.fullmatch, split_words(text))))
+        _FORBIDDEN.search(text) or (is_tokenized and any(map(_RESERVED.fullmatch, split_words(text))))
         for text in sides
     )
 

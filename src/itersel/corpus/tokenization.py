@@ -227,7 +227,8 @@ class Tokenizer:
     def _hide(self, text: str) -> tuple[str, list[str]]:
         """Replace what is protected, and return it, with marks in place of its spaces."""
         hidden: list[str] = []
-        kept, end = [], 0
+        kept = []
+        end = 0
         for begin, stop in self._find(text):
             hidden.append(text[begin:stop].replace(" ", SPACE))
             kept += [text[end:begin], _HIDDEN]
@@ -311,7 +312,8 @@ def _is_rather(right: str, left: str) -> bool:
 
 def _spaces(tokens: Sequence[str], text: str) -> list[bool] | None:
     """Return for each gap between tokens whether the text has a space there; None for other tokens."""
-    spaces, place = [], 0
+    spaces = []
+    place = 0
     for token in tokens:
         begin = place
         while place < len(text) and text[place].isspace() and not text.startswith(token, place):

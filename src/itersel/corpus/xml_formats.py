@@ -92,7 +92,8 @@ def _units(path: str, tag: str | tuple[str, ...], root_name: str, reading: Readi
     parser = etree.XMLPullParser(
         ("end",), tag=tag, resolve_entities=False, remove_comments=True, remove_pis=True
     )
-    is_checked, size = False, 0
+    is_checked = False
+    size = 0
 
     try:
         for piece in byte_blocks(path):
@@ -189,7 +190,9 @@ def xliff_pairs(path: str, reading: Reading) -> Iterator[Pair]:
     approved, or marked as not to be translated are left out. A unit that a translator's tool has cut (1.2)
     gives a pair for each segment.
     """
-    wanted, found, there = (reading.source_language, reading.target_language), False, set()
+    wanted = (reading.source_language, reading.target_language)
+    found = False
+    there = set()
 
     for unit in _units(path, ("{*}trans-unit", "{*}segment"), "xliff", reading):
         source, target = (next(unit.iterchildren(f"{{*}}{name}"), None) for name in ("source", "target"))
@@ -208,7 +211,8 @@ def xliff_pairs(path: str, reading: Reading) -> Iterator[Pair]:
         for sides in _segment_pairs(unit, source, target, path):
             first, second = (_text_of(one, path) for one in sides)
             if first and second:
-                found, line = True, _line_of(sides[1])
+                found = True
+                line = _line_of(sides[1])
                 yield Pair(first, second, line) if same else Pair(second, first, line)
 
     if not found:
@@ -283,7 +287,8 @@ def _segments(element: Any, path: str) -> dict[str, tuple[str, int | None]]:
     """Return the segments of a text and their lines, by their numbers."""
     found: dict[str, tuple[str, int | None]] = {}
     for segment in element.iterdescendants("{*}seg"):
-        number, line = segment.get("id", ""), _line_of(segment)
+        number = segment.get("id", "")
+        line = _line_of(segment)
         if not number or number in found:
             raise InputError(f"a segment has no number of its own, but '{number}'", path, line)
         found[number] = _text_of(segment, path), line

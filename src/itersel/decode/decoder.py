@@ -114,8 +114,10 @@ class Decoder:
             read, wanted = (", ".join(names) or "none" for names in (shard.templates, search.templates))
             raise InputError(f"the shard was read with the templates {read}, the search needs {wanted}")
 
-        self.shard, self.model = shard, model
-        self.pop_limit, self.max_span = search.pop_limit, search.max_span
+        self.shard = shard
+        self.model = model
+        self.pop_limit = search.pop_limit
+        self.max_span = search.max_span
         self.dense_names = tuple(shard.dense_names) + DECODER_FEATURES
         self.use_sparse = search.features == "all"
 
@@ -140,7 +142,8 @@ class Decoder:
         self._states: dict[int, States] = {}
         self._queue: Queue | None = None
         self._found: Hypotheses | None = None
-        self._queue_bundles, self._found_nodes = 0, (0, 0)
+        self._queue_bundles = 0
+        self._found_nodes = (0, 0)
 
     def weight_vectors(self, weights: Weights) -> WeightVectors:
         """Return `weights` as dense (C) and sparse (F) float64 vectors of this shard."""
@@ -178,7 +181,8 @@ class Decoder:
         are too small, the search starts again with larger ones.
         """
         words = self.shard.source[slice(*self.shard.source_offset[sentence : sentence + 2])]
-        rules, model_weight = self._sentence_rules(sentence), float(weights.dense[self.model_column])
+        rules = self._sentence_rules(sentence)
+        model_weight = float(weights.dense[self.model_column])
         score_rules(self._table, rules, *weights)
         model = self.model
 
@@ -239,12 +243,14 @@ class Decoder:
     def _find_best(self, found: Hypotheses, rules: SentenceRules, k: int) -> Best:
         """Find the k best; restarts with larger tables if they were too small."""
         items, edges = found.counts.tolist()
-        pool, rows = 2 * edges + 64 * k, min(items, 20000)
+        pool = 2 * edges + 64 * k
+        rows = min(items, 20000)
         while True:
             best = kbest(found, rules, self._table, k, pool, rows)
             if best.score.shape[0]:
                 return best
-            pool, rows = 2 * pool, min(2 * rows, items)
+            pool *= 2
+            rows = min(2 * rows, items)
 
     def _search_tables(self, forest: Forest) -> tuple[Queue, Hypotheses]:
         """Return tables large enough for a forest, reusing the previous sentence's tables if possible.
@@ -255,7 +261,8 @@ class Decoder:
         if self._queue is None or bundles > self._queue_bundles:
             self._queue_bundles = 2 * bundles
             self._queue = make_queue(self._queue_bundles, self.pop_limit)
-        nodes, glue_nodes = forest.is_glue.shape[0], int(forest.is_glue.sum())
+        nodes = forest.is_glue.shape[0]
+        glue_nodes = int(forest.is_glue.sum())
         if self._found is None or nodes > self._found_nodes[0] or glue_nodes > self._found_nodes[1]:
             self._found_nodes = 2 * nodes, 2 * glue_nodes
             self._found = make_hypotheses(*self._found_nodes, self.pop_limit)

@@ -66,7 +66,8 @@ def derive_all(
 def _derivation(
     decoder: Decoder, forest: SentenceForest, rank: int, weights: WeightVectors, words: Sequence[str]
 ) -> Derivation:
-    shard, best = decoder.shard, forest.best
+    shard = decoder.shard
+    best = forest.best
     nodes: list[Node] = []
     links: list[tuple[int, int]] = []
     root = _tree(forest, best.rule[slice(*best.rule_offset[rank : rank + 2])])
@@ -126,7 +127,8 @@ def _tree(forest: SentenceForest, rules: Int32s) -> _Part:
 
 def _offsets(symbols: Sequence[int], begin: int, lengths: Sequence[int]) -> list[int]:
     """Return where each symbol of a side begins; `lengths` are the numbers of words in its nonterminals."""
-    found, place = [], begin
+    found = []
+    place = begin
     for symbol in symbols:
         found.append(place)
         place += lengths[-symbol - 1] if symbol < 0 else 1
@@ -139,7 +141,8 @@ def _largest(
     """Return the weighted features that contribute most to a rule's score, by magnitude, then by name."""
     dense = forest.rules.dense[number] * weights.dense
     found = dict(zip(decoder.dense_names, dense.tolist(), strict=True))
-    table, rule = forest.table, forest.rules.rule[number]
+    table = forest.table
+    rule = forest.rules.rule[number]
     row = slice(*table.feature_offset[rule : rule + 2])
     values = table.feature_value[row] * weights.sparse[table.feature[row]]
     for feature, value in zip(table.feature[row].tolist(), values.tolist(), strict=True):

@@ -7,7 +7,6 @@ import numpy as np
 from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
 from itersel.errors import InputError
 from itersel.lists.table import ListTable, best_first
-from itersel.vectors.weights import Weights, find_named, find_weights
 
 NO_WORDS = np.zeros(0, np.int32)
 
@@ -15,21 +14,17 @@ NO_WORDS = np.zeros(0, np.int32)
 class ListDecoder:
     """Finds the k best translations of a sentence in its list; ties keep the order of the list.
 
-    Learners use it like `itersel.decode.decoder.Decoder`, and the table like `itersel.grammar.shard.Shard`.
+    It is a `itersel.decode.opening.SentenceDecoder`.
     """
 
     def __init__(self, table: ListTable) -> None:
-        self._table, self.dense_names = table, table.dense_names
-
-    def weight_vectors(self, weights: Weights) -> WeightVectors:
-        """Return `weights` as dense (C) and sparse (F) float64 vectors of this table."""
-        dense = find_named(weights, self.dense_names)
-        return WeightVectors(dense, find_weights(weights, self._table.feature_key))
+        self._table = table
+        self.dense_names = table.dense_names
 
     def decode(
         self, sentence: int, weights: WeightVectors, k: int, finder: DerivationFinder | None = None
     ) -> KBest:
-        """Return the k best translations of a sentence; see `itersel.decode.decoder.Decoder.decode`."""
+        """Return the k best translations of a sentence; there is no forest for `finder`."""
         if finder is not None:
             raise InputError("lists have no forest to search for hope and fear; use candidates: k-best")
 
@@ -39,7 +34,8 @@ class ListDecoder:
         best = best_first(score, k)
 
         rows = every[best]
-        sparse, statistics = table.sparse_rows.take(rows), table.statistics
+        sparse = table.sparse_rows.take(rows)
+        statistics = table.statistics
         matches, length = (array[rows].astype(np.int64) for array in statistics[:2])
         return KBest(
             NO_WORDS,

@@ -1,23 +1,67 @@
-"""What learners learn from: shards, decoded with a language model, or another decoder's lists."""
+"""What learners learn from: shards, decoded with a language model, or another decoder's lists.
+
+Learners know both only as `Sentences` and `SentenceDecoder`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Protocol
 
-from itersel.config.search import FeatureSettings, GivenListFeatures, Search
-from itersel.decode.decoder import Decoder
+from itersel.bleu.references import References
+from itersel.config.search import GivenListFeatures, Search
+from itersel.decode.decoder import Decoder, DerivationFinder, KBest, WeightVectors
 from itersel.decode.list_decoder import ListDecoder
 from itersel.errors import FilePath
-from itersel.grammar import shard as shards
-from itersel.grammar.shard import Shard
-from itersel.lists import files as lists
-from itersel.lists.table import ListTable
+from itersel.grammar.shard import FeatureRows, Shard, count_sentences_of_shard, read_shard
+from itersel.lists.files import count_sentences_of_lists, read_list_table
 from itersel.lm.binary import load_model
+from itersel.storage.arrays import UInt64s
+from itersel.storage.strings import Strings
 
-# What learners read, and how they translate it.
-Sentences: TypeAlias = Shard | ListTable
-SentenceDecoder: TypeAlias = Decoder | ListDecoder
+
+class Sentences(Protocol):
+    """What learners ask of sentences: a `Shard`, or the `ListTable` of another decoder's lists.
+
+    Rows are the rules of a shard, or the translations of a table. Shape: F sparse features.
+    """
+
+    @property
+    def sentence_count(self) -> int:
+        """Number of sentences."""
+
+    @property
+    def can_be_learned_from(self) -> bool:
+        """Whether there are references, or a quality to learn from instead of BLEU."""
+
+    @property
+    def feature_key(self) -> UInt64s:
+        """Keys of the sparse features, ascending, uint64 (F)."""
+
+    @property
+    def feature_name(self) -> Strings:
+        """Names of the sparse features (F)."""
+
+    def features_of(self, begin: int, end: int) -> FeatureRows:
+        """Return the rows of sentences `begin` to `end`, and the sparse features of all rows."""
+
+    def references(self, sentence: int) -> References:
+        """Return the references of a sentence."""
+
+
+class SentenceDecoder(Protocol):
+    """What learners ask of a decoder of these sentences: `Decoder`, or `ListDecoder`. Each has a thread."""
+
+    @property
+    def dense_names(self) -> tuple[str, ...]:
+        """Names of the dense features."""
+
+    def decode(
+        self, sentence: int, weights: WeightVectors, k: int, finder: DerivationFinder | None = None
+    ) -> KBest:
+        """Return at most `k` translations of a sentence, best first, and those that `finder` finds."""
+
 
 # Consecutive files often have the same model.
 _load_model = lru_cache(maxsize=1)(load_model)
@@ -25,27 +69,23 @@ _load_model = lru_cache(maxsize=1)(load_model)
 
 def open_shard(path: FilePath, model: str, settings: Search, threads: int = 1) -> tuple[Shard, list[Decoder]]:
     """Read a shard with grammars and a language model, and make a decoder for each thread."""
-    shard, loaded = shards.read_shard(path, settings.templates, settings.features), _load_model(model)
+    shard = read_shard(path, settings.templates, settings.features)
+    loaded = _load_model(model)
     return shard, [Decoder(shard, loaded, settings) for _ in range(threads)]
 
 
 def open_sentences(
-    path: FilePath, model: str | None, settings: FeatureSettings, threads: int = 1
-) -> tuple[Sentences, list[SentenceDecoder]]:
-    """Read a shard, and make a decoder for each thread; without a language model, the file contains lists.
-
-    With a model, the settings are those of a `Search`.
-    """
-    if model is None:
-        left_out = settings.left_out_templates if isinstance(settings, GivenListFeatures) else ()
-        table = lists.read_list_table(path, settings.features, left_out=left_out)
+    path: FilePath, model: str | None, settings: Search | GivenListFeatures, threads: int = 1
+) -> tuple[Sentences, Sequence[SentenceDecoder]]:
+    """Read a shard, and make a decoder for each thread; lists need no language model, and one decoder."""
+    if isinstance(settings, GivenListFeatures):
+        table = read_list_table(path, settings.features, left_out=settings.left_out_templates)
         return table, [ListDecoder(table)]
 
-    assert isinstance(settings, Search)
-    shard, decoders = open_shard(path, model, settings, threads)
-    return shard, [*decoders]
+    assert model is not None, "only lists need no language model"
+    return open_shard(path, model, settings, threads)
 
 
 def count_sentences(path: FilePath, model: str | None) -> int:
     """Return the number of sentences without reading grammars or lists."""
-    return lists.count_sentences(path) if model is None else shards.count_sentences(path)
+    return count_sentences_of_lists(path) if model is None else count_sentences_of_shard(path)

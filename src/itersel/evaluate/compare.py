@@ -128,16 +128,19 @@ def compare(
     text_metrics = make_metrics(checked_references(references), tokenizer, names)
     counted = chain(_counted(outputs, text_metrics), ((one, counts.items()) for one, counts in own.items()))
 
-    exchanges, bootstrap = Randomization(sentences, trials, seed), Bootstrap(sentences)
+    exchanges = Randomization(sentences, trials, seed)
+    bootstrap = Bootstrap(sentences)
     found = []
     for metric, by_system in counted:
         systems: list[SystemScore] = []
         for name, counts in by_system:
-            score, interval = metric.score(counts), bootstrap.interval(metric, [counts])
+            score = metric.score(counts)
+            interval = bootstrap.interval(metric, [counts])
             exchanged = exchanges.exchange(counts)
 
             if not systems:
-                base, first = score, exchanged
+                base = score
+                first = exchanged
                 systems.append(SystemScore(name, score, interval, None, None))
                 continue
 

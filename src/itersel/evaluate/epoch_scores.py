@@ -103,5 +103,6 @@ def text_scorer(
 ) -> Scorer:
     """Return a scorer by a metric of detokenised text; the `tokenizer` is sacrebleu's."""
     [metric] = make_metrics(texts.raw_references, tokenizer, [name])
-    prepared, learned = read_preparation(preparation), read_recaser(recaser)
+    prepared = read_preparation(preparation)
+    learned = read_recaser(recaser)
     return lambda found: metric.score(metric.counts(restore(found.lines, prepared, learned)))

@@ -153,7 +153,8 @@ def without_empty(references: Sequence[ReferenceText]) -> list[list[str | None]]
 
 def read_translations(path: FilePath, references: Sequence[ReferenceText], reference: FilePath) -> list[str]:
     """Read the translations of one system, which must have as many lines as the file `reference`."""
-    lines, count = read_lines(path), len(references[0])
+    lines = read_lines(path)
+    count = len(references[0])
     if len(lines) != count:
         raise InputError(
             f"has {len(lines)} lines, but the reference {os.fspath(reference)} has {count}; both must have "
@@ -260,7 +261,9 @@ def bleu_formula(sums: Sums, smoothing: str = "exp") -> Sums:
 def chrf_formula(sums: Sums) -> Sums:
     """Return chrF or chrF++ from sums of (n-grams, n-grams of the reference, matches) for each order."""
     orders = sums.reshape(*sums.shape[:-1], sums.shape[-1] // 3, 3)
-    own, reference, matches = orders[..., 0], orders[..., 1], orders[..., 2]
+    own = orders[..., 0]
+    reference = orders[..., 1]
+    matches = orders[..., 2]
     is_there = (own > 0) & (reference > 0)
     number = is_there.sum(axis=-1)
     precision = np.where(is_there, matches / own, 0.0).sum(axis=-1) / number

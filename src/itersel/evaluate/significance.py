@@ -188,7 +188,8 @@ def _ends(counts: Sequence[Sums]) -> list[int]:
 
 
 def _by_metric(exchanged: Exchanged, ends: Sequence[int]) -> list[Exchanged]:
-    total, kept = np.split(exchanged.total, ends[:-1]), np.hsplit(exchanged.kept, ends[:-1])
+    total = np.split(exchanged.total, ends[:-1])
+    kept = np.hsplit(exchanged.kept, ends[:-1])
     return [Exchanged(*pair) for pair in zip(total, map(np.ascontiguousarray, kept), strict=True)]
 
 
@@ -234,7 +235,8 @@ def _exchanges(repeats: int, sentences: int, trials: int, seed: Seed) -> Iterato
     A column is the translation of a sentence by a repeat: repeat x sentences + sentence.
     """
     random = np.random.default_rng(seed)
-    order, sentence = np.tile(np.arange(repeats), (sentences, 1)), np.arange(sentences)
+    order = np.tile(np.arange(repeats), (sentences, 1))
+    sentence = np.arange(sentences)
     for block in blocks(trials, repeats * sentences, BLOCK):
         drawn = [random.permuted(order, axis=1).T for _ in range(trials)[block]]
         columns = (np.stack(drawn) * sentences + sentence).astype(np.int32).reshape(-1)
@@ -279,7 +281,8 @@ class Bootstrap:
     """
 
     def __init__(self, sentences: int, seed: Seed = SEED) -> None:
-        random, small = np.random.default_rng(seed), np.iinfo(np.uint8).max
+        random = np.random.default_rng(seed)
+        small = np.iinfo(np.uint8).max
         self._times = np.zeros((RESAMPLES, sentences), np.uint8 if sentences <= small else np.uint16)
         for times in self._times:
             drawn = np.bincount(random.choice(sentences, size=sentences, replace=True), minlength=sentences)

@@ -89,10 +89,12 @@ def make_shard(
 
     category = string_table(builder.categories.numbers)
     if not rule_category[2:].any():  # only X, except in the glue rules
-        category, rule_category = string_table(()), rule_category[:0]
+        category = string_table(())
+        rule_category = rule_category[:0]
 
     points, points_offset = _ragged([tuple(sum(row.alignment, ())) for row in rows])
-    alignment, alignment_offset = points.astype(np.uint8).reshape(-1, 2), points_offset // 2
+    alignment = points.astype(np.uint8).reshape(-1, 2)
+    alignment_offset = points_offset // 2
 
     names = string_table(dict.fromkeys(name for row in rows for name, _ in row.sparse))
     keys = feature_keys(names)

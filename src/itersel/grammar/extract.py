@@ -64,9 +64,9 @@ class ExtractedRules(NamedTuple):
     row: Int32s
 
 
-def leave_nothing_out(sentences: int) -> Own:
+def leave_nothing_out(sentence_count: int) -> Own:
     """Return what is left out of the grammars of sentences that are not in the corpus."""
-    return Own(np.empty((0, 2), np.int64), np.zeros((sentences, 2), np.int64))
+    return Own(np.empty((0, 2), np.int64), np.zeros((sentence_count, 2), np.int64))
 
 
 def extract_rule_table(
@@ -201,7 +201,8 @@ class Extractor:
 
     def __init__(self, index: GrammarIndex, settings: Grammar) -> None:
         check_templates(settings.templates)
-        self._index, self._settings = index.arrays, settings
+        self._index = index.arrays
+        self._settings = settings
         self._ids = index.word_numbers()
         self._words = list(self._ids)
 
@@ -234,7 +235,9 @@ def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side
             min(len(lines), source.sentence_count) + 1,
         )
 
-    offset, groups, numbers = index.arrays.source_offset, list[tuple[int, int]](), list[int]()
+    offset = index.arrays.source_offset
+    groups = list[tuple[int, int]]()
+    numbers = list[int]()
     for i, line in enumerate(lines):
         words = split_words(line.rstrip("\r"))
         listed = re.fullmatch(r"@([0-9]{1,15})", words[1]) if len(words) == 2 else None

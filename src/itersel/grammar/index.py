@@ -159,7 +159,8 @@ def _read_links(
     lines = int((text == ord("\n")).sum())
     check_line_counts((names[0], range(sides[0].sentence_count)), (path, range(lines)))
 
-    links, offset = np.empty((int((text == ord("-")).sum()), 2), np.int32), np.zeros(lines + 1, np.int64)
+    links = np.empty((int((text == ord("-")).sum()), 2), np.int32)
+    offset = np.zeros(lines + 1, np.int64)
     bad_line = parse_alignments(text, links, offset)
     if bad_line >= 0:
         raise InputError("expected alignment points such as '0-0 1-2'", path, bad_line + 1)
@@ -193,7 +194,8 @@ def lexical_table(
     order = order[np.argsort(pair[order])]
     pair, count = pair[order], count[order]
 
-    f, e = (pair >> np.uint64(32)).astype(np.int32), pair.astype(np.uint32).astype(np.int32)
+    f = (pair >> np.uint64(32)).astype(np.int32)
+    e = pair.astype(np.uint32).astype(np.int32)
     cost = np.empty((count.shape[0], 2), np.float32)
     # differences of logarithms would not be exactly 0 where the probability is 1
     cost[:, 0] = -np.log10(count / np.bincount(e, count)[e], dtype=np.longdouble) + 0.0

@@ -54,7 +54,8 @@ def _number_blocks(index: IndexArrays, low: Int32s, high: Int32s) -> tuple[Int32
     # 0 always comes first, even if no block is missing: the suffixes of words begin above it
     distinct, number = np.unique(np.append(code, 0), return_inverse=True)
     block = number[:-1].reshape(low.shape).astype(np.int32)
-    lows, lengths = (distinct // LENGTH_RADIX).astype(np.int32), (distinct % LENGTH_RADIX).astype(np.int32)
+    lows = (distinct // LENGTH_RADIX).astype(np.int32)
+    lengths = (distinct % LENGTH_RADIX).astype(np.int32)
 
     highs, parent = np.zeros_like(lows), np.zeros_like(lows)
     highs[block] = high

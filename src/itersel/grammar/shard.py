@@ -136,7 +136,8 @@ class Shard:
             return self.grammar_dense[rows]
 
         samples, count = self.grammar_samples[rows], self.grammar_count[rows]
-        logarithm, cost = self._logarithms, self.rule_cost[self.grammar_rule[rows]]
+        logarithm = self._logarithms
+        cost = self.rule_cost[self.grammar_rule[rows]]
         columns = {
             "EgivenFCoherent": logarithm[samples] - logarithm[count],
             "SampleCountF": logarithm[samples + 1],
@@ -245,7 +246,8 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
 
     shard = Shard(**values, attributes=attributes)
     if shard.can_be_learned_from:
-        references, offset = shard.reference_offset.shape[0] - 1, shard.sentence_reference_offset
+        references = shard.reference_offset.shape[0] - 1
+        offset = shard.sentence_reference_offset
         grouped_references(references, offset, shard.sentence_count, path)
     _check_features(shard, path)
     _check_categories(shard, path)
@@ -283,11 +285,11 @@ def add_features(shard: Shard, templates: Sequence[str] = ()) -> Shard:
     """
     templates = tuple(templates) or shard.templates
     computed = tuple(name for name in shard.computed if name in templates)
-    features = rule_features(shard.rule_kind, _rules(shard), computed)
+    found = rule_features(shard.rule_kind, _rules(shard), computed)
     if shard.rule_feature_offset.shape[0]:
         listed = [name for name in (*templates, OTHER) if name not in computed]
-        features = join_features(features, select_features(_features(shard), listed))
-    return replace(shard, **features._asdict(), templates=templates, computed=computed)
+        found = join_features(found, select_features(_features(shard), listed))
+    return replace(shard, **found._asdict(), templates=templates, computed=computed)
 
 
 def _rules(shard: Shard) -> Rules:
@@ -309,7 +311,7 @@ def _features(shard: Shard) -> SparseFeatures:
     return SparseFeatures(*(getattr(shard, name) for name in SparseFeatures._fields))
 
 
-def count_sentences(path: FilePath) -> int:
+def count_sentences_of_shard(path: FilePath) -> int:
     """Return the number of sentences of a shard without reading its grammars."""
     arrays, _ = read_arrays(path, FORMAT, ("vocabulary", "vocabulary_offset", "source", "source_offset"))
     return int(arrays["source_offset"].shape[0]) - 1

@@ -48,7 +48,10 @@ class FeatureNames:
     """
 
     def __init__(self, rules: Rules, stored: StringTable, place: Int64s, longest: int) -> None:
-        self._rules, self._stored, self._place, self._longest = rules, stored, place, longest
+        self._rules = rules
+        self._stored = stored
+        self._place = place
+        self._longest = longest
 
     @property
     def count(self) -> int:
@@ -112,7 +115,8 @@ def rule_features(kind: UInt8s, rules: Rules, templates: Sequence[str]) -> Spars
     is_new = np.ones(key.shape[0], bool)
     is_new[1:] = key[order[1:]] != key[order[:-1]]
 
-    again, found = np.flatnonzero(~is_new), FeatureNames(rules, stored, place, longest)
+    again = np.flatnonzero(~is_new)
+    found = FeatureNames(rules, stored, place, longest)
     if different := first_difference(found.take(order[again]), found.take(order[again - 1])):
         raise _collision(different[0])
 

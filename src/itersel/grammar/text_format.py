@@ -140,12 +140,14 @@ def read_input(
     """
     sentences = []
     for number, line in enumerate(read_lines(path)):
-        attributes, text = {}, line
+        attributes = {}
+        text = line
         if line.lstrip().startswith("<seg"):
             match = SEGMENT.fullmatch(line)
             if match is None:
                 raise InputError('expected <seg name="value" ...> text </seg>', path, number + 1)
-            attributes, text = dict(ATTRIBUTE.findall(match[1])), match[2]
+            attributes = dict(ATTRIBUTE.findall(match[1]))
+            text = match[2]
 
         words = split_words(text)
         if found := find_control(text):

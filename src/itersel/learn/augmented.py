@@ -105,7 +105,9 @@ def _search(
     forest: SentenceForest, kept: Kept, ngrams: ReferenceNgrams, objective: AugmentedObjective
 ) -> Best:
     """Return the derivation with the best objective; none if no objective is finite."""
-    found, rules, table = forest.found, forest.rules, forest.table
+    found = forest.found
+    rules = forest.rules
+    table = forest.table
     problem = AugmentedProblem(
         found.edge_rule,
         found.edge_first,

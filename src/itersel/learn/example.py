@@ -66,5 +66,6 @@ class Example:
 
     def leads(self, strategy: str) -> Float64s:
         """Return, for each pair, the model score of the better translation minus that of the worse one."""
-        pairs, score = self.pairs(strategy), self.kbest.score
+        pairs = self.pairs(strategy)
+        score = self.kbest.score
         return score[pairs[:, 0]] - score[pairs[:, 1]]

@@ -96,7 +96,8 @@ def _state(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath, epoch:
     name = StringTable(arrays["state/name"], arrays["state/name_offset"])
     weights = Weights(arrays["state/key"], arrays["state/v"], name)
 
-    steps, before = attributes.get("steps"), read_provenance(attributes, path).epoch
+    steps = attributes.get("steps")
+    before = read_provenance(attributes, path).epoch
     if not isinstance(steps, int) or not 0 <= steps <= MAX_INTEGER:
         raise damaged_file(path, "the number of steps is missing or invalid")
     if before < 0:

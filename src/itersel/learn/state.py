@@ -43,7 +43,8 @@ class Steps:
     def __init__(self, learner: Online, before: int, goes_on: bool) -> None:
         kind = REGULARIZERS[learner.regularization] if learner.strength > 0 else NONE
         self.rule = UpdateRule(kind, learner.strength, learner.learning_rate, learner.adaptive)
-        self._schedule, self._before = learner.schedule, before
+        self._schedule = learner.schedule
+        self._before = before
         self.first = self.now = before if goes_on else 0
 
     def scale(self, step: int) -> float:
@@ -71,7 +72,9 @@ class ShardWeights:
     """The weights of a shard's C dense and F sparse features while it is in training."""
 
     def __init__(self, dense: ShardFeatures, sparse: ShardFeatures, steps: Steps) -> None:
-        self.dense, self.sparse, self._steps = dense, sparse, steps
+        self.dense = dense
+        self.sparse = sparse
+        self._steps = steps
 
     @property
     def vectors(self) -> WeightVectors:
@@ -122,7 +125,8 @@ class WeightTable:
     def __init__(self, start: Start, learner: Online, before: int) -> None:
         weights, memory = start.weights, start.memory
         self._steps = Steps(learner, before, goes_on=memory is not None)
-        self._key, self._name = weights.key, weights.name
+        self._key = weights.key
+        self._name = weights.name
         self._weights = make_coordinates(weights.value, self._steps.first, memory)
 
     def open(self, shard: Sentences, dense_names: tuple[str, ...]) -> ShardWeights:
@@ -133,7 +137,8 @@ class WeightTable:
         names = string_table(dense_names)
         keys = feature_keys(names)
         order = np.argsort(keys)
-        key, name = keys[order], names.take(order)
+        key = keys[order]
+        name = names.take(order)
         refuse_shared(key, name, shard.feature_key, shard.feature_name)
         dense = self._find(key, name, order)
         sparse = self._find(shard.feature_key, shard.feature_name, np.arange(shard.feature_key.shape[0]))
@@ -148,13 +153,16 @@ class WeightTable:
 
     def close(self, shard: ShardWeights) -> None:
         """Copy the weights of a shard back to the table, including new features if they have been updated."""
-        keys, names, tables = [self._key], [self._name], [self._weights]
+        keys = [self._key]
+        names = [self._name]
+        tables = [self._weights]
 
         for one in (shard.dense, shard.sparse):
             for own, theirs in zip(self._weights, one.weights, strict=True):
                 own[one.row] = theirs[one.order[one.known]]
 
-            moved, weights = one.weights.anchor != 0, one.weights
+            moved = one.weights.anchor != 0
+            weights = one.weights
             for array in (weights.total, weights.paid, weights.squares, weights.area):
                 moved |= array != 0
             is_new = moved[one.order]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.bleu.sentence import SentenceBleu
-from itersel.config.steps import LearningSettings
+from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
 from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
 from itersel.decode.opening import SentenceDecoder, Sentences, count_sentences, open_sentences
 from itersel.errors import InputError, located
@@ -44,7 +44,11 @@ class Part(NamedTuple):
 
 
 def file_part(
-    path: str, model: str | None, start: str | None, settings: LearningSettings, threads: int
+    path: str,
+    model: str | None,
+    start: str | None,
+    settings: TrainSettings | GivenListTrainSettings,
+    threads: int,
 ) -> Part:
     """Return a file of a shard as a part; `model` is None if it contains another decoder's lists.
 
@@ -79,8 +83,8 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
     check_magnitude(start.weights, " at the start", "start from smaller weights")
 
     learner = settings.learner.make_learner()
-    sentences = sum(part.sentence_count for part in parts)
-    before = (settings.epoch - 1) * sentences
+    sentence_count = sum(part.sentence_count for part in parts)
+    before = (settings.epoch - 1) * sentence_count
     if start.steps is not None:
         # with resharding, the shard's size may have differed a little in earlier epochs
         before = start.steps
@@ -90,10 +94,10 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
         # in a fixed epoch: losses of different epochs are comparable only if the same pairs are drawn
         # without a name, so that its weights are freed before training
         listed = _Pass(start, before, learner, settings, LOSS_EPOCH).examples(parts)
-        losses = (learner.loss(one.example) for one in progress(listed, "measure loss", sentences))
+        losses = (learner.loss(one.example) for one in progress(listed, "measure loss", sentence_count))
         loss = sum(losses, 0.0)
 
-    seen = pairs = updates = 0
+    pairs = updates = 0
     mean_quality = total_quality = 0.0
     measured = SENTENCE_BLEU
 
@@ -101,7 +105,8 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
         return f"mean {measured} {mean_quality:.1f}, {updates:,} of {pairs:,} pairs with a loss"
 
     training = _Pass(start, before, learner, settings, settings.epoch)
-    for one in progress(training.examples(parts), "train", sentences, status):
+    trained_on = progress(training.examples(parts), "train", sentence_count, status)
+    for seen, one in enumerate(trained_on, 1):
         move = learner.learn(one.example)
         overflown = one.weights.step(one.example, move.coefficient)
         if overflown is not None:
@@ -111,15 +116,16 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
                 one.name,
             )
 
-        seen, pairs, updates = seen + 1, pairs + move.pairs, updates + move.updates
+        pairs += move.pairs
+        updates += move.updates
         measured = QUALITY if one.example.kbest.has_quality else SENTENCE_BLEU
         total_quality += float(one.example.quality[0])
         mean_quality = 100 * total_quality / seen
 
     mixed, state = training.table.collect(settings.learner.average)
     if state is not None:
-        state = state._replace(steps=before + sentences)
-    return Training(mixed, state, sentences, pairs, updates, mean_quality, loss)
+        state = state._replace(steps=before + sentence_count)
+    return Training(mixed, state, sentence_count, pairs, updates, mean_quality, loss)
 
 
 class _Decoded(NamedTuple):
@@ -139,7 +145,9 @@ class _Pass:
     ) -> None:
         self.table = WeightTable(start, settings.learner, before)
         self._epoch = epoch
-        self._bleu, self._learner, self._settings = SentenceBleu(settings.learner.bleu), learner, settings
+        self._bleu = SentenceBleu(settings.learner.bleu)
+        self._learner = learner
+        self._settings = settings
 
     def examples(self, parts: Sequence[Part]) -> Iterator[_Decoded]:
         """Yield each sentence with its k-best list, decoded with the current weights.
@@ -158,9 +166,11 @@ class _Pass:
         if not shard.can_be_learned_from:
             raise InputError("has no references to train on; extract it with --reference", part.path)
 
-        weights, settings = self.table.open(shard, decoders[0].dense_names), self._settings
+        weights = self.table.open(shard, decoders[0].dense_names)
+        settings = self._settings
         for sentence, kbest in self._decode_all(shard, decoders, weights):
-            quality, words = kbest.quality, 1.0
+            quality = kbest.quality
+            words = 1.0
             if not kbest.has_quality:
                 references = shard.references(sentence)
                 words = self._bleu.target(references).words

@@ -71,7 +71,8 @@ def write_training(path: FilePath, training: Training, settings: LearningSetting
     if training.loss is not None:
         measured["loss"] = training.loss
     found = STOPPED if training.stopped else measured
-    attributes, state = {**provenance(settings), **found}, training.state
+    attributes = {**provenance(settings), **found}
+    state = training.state
     if state is None or not os.fspath(path).endswith(".h5"):
         write_itersel_weights(path, training.weights, attributes)
         return

@@ -15,7 +15,6 @@ import numpy as np
 from itersel.errors import FilePath, InputError
 from itersel.lists.folders import find_lists, listed_translations
 from itersel.lists.lines import Block, Line, LineParser, check_present, translation_lines
-from itersel.run.progress import count_up
 from itersel.storage.arrays import Int32s
 from itersel.storage.files import STANDARD_STREAM
 
@@ -47,9 +46,10 @@ class ListBlocks:
         self._kept: dict[str, list[tuple[int, str]]] = {
             path: list(translation_lines(path)) for path in _given(paths) if not _can_be_read_again(path)
         }
-        parser, sentence = LineParser(), array("i")
-        for path, number, line in count_up(self._lines(), "translations read", lambda _: 1):
-            sentence.append(parser.parse(line, path, number).sentence)
+        parser = LineParser()
+        sentence = array("i")
+        for translation in parser.translations(self._lines()):
+            sentence.append(translation.sentence)
 
         self.names: Sequence[str] = list(parser.numbers)
         self.sizes: Mapping[str, int] = parser.sizes
@@ -76,7 +76,8 @@ class ListBlocks:
             waiting[block].append(line)
             missing[block] -= 1
             while complete < len(waiting) and not missing[complete]:
-                lines, waiting[complete] = waiting[complete], []
+                lines = waiting[complete]
+                waiting[complete] = []
                 yield Block(np.arange(begins[complete], begins[complete + 1]), lines)
                 complete += 1
 

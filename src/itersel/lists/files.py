@@ -122,7 +122,9 @@ class ListWriter:
     """
 
     def __init__(self, rows: RowWriter, key: UInt64s, name: Strings) -> None:
-        self._rows, self._key, self._name = rows, key, name
+        self._rows = rows
+        self._key = key
+        self._name = name
         self._used: list[int] = []
         self._place = np.full(key.shape[0], -1, np.int32)  # of each feature in the file
 
@@ -210,7 +212,7 @@ def read_list_table(
     return table
 
 
-def count_sentences(path: FilePath) -> int:
+def count_sentences_of_lists(path: FilePath) -> int:
     """Return the number of sentences without reading the lists."""
     arrays, _ = read_arrays(path, FORMAT, ("sentence_offset", "length"))
     return int(arrays["sentence_offset"].shape[0]) - 1
@@ -250,9 +252,11 @@ def _table(path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mappi
         raise damaged_file(path, "more matches than n-grams")
 
     reference_length, reference_offset = (arrays[name].astype(np.int64) for name in REFERENCE_ARRAYS)
-    sentences, closest = offset.shape[0] - 1, np.zeros(length.shape[0], np.int32)
+    closest = np.zeros(length.shape[0], np.int32)
     if reference_length.shape[0]:
-        reference_offset = grouped_references(reference_length.shape[0], reference_offset, sentences, path)
+        references = reference_length.shape[0]
+        sentences = offset.shape[0] - 1
+        reference_offset = grouped_references(references, reference_offset, sentences, path)
         closest = closest_reference_lengths(reference_length, reference_offset, length, offset)
 
     return ListTable(

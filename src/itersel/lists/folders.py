@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from itersel.errors import FilePath, InputError
-from itersel.lists.lines import translation_lines
-from itersel.run.progress import count_up
+from itersel.lists.lines import Line, translation_lines
 
 
 def find_lists(paths: Sequence[FilePath]) -> list[str]:
@@ -21,8 +20,8 @@ def find_lists(paths: Sequence[FilePath]) -> list[str]:
     return found
 
 
-def listed_translations(paths: Sequence[FilePath]) -> Iterator[tuple[str, int, str]]:
-    """Yield the file, the number and the text of each line of lists; there must be a file."""
+def listed_translations(paths: Sequence[FilePath]) -> Iterator[Line]:
+    """Yield the lines of lists; there must be a file."""
     if isinstance(paths, str) or not paths:
         raise InputError("the names of one or more n-best lists were expected")
 
@@ -32,8 +31,3 @@ def listed_translations(paths: Sequence[FilePath]) -> Iterator[tuple[str, int, s
     for path in files:
         for number, line in translation_lines(path):
             yield path, number, line
-
-
-def counted_translations(paths: Sequence[FilePath], done: str) -> Iterator[tuple[str, int, str]]:
-    """Yield `listed_translations`; progress tells how many are `done`."""
-    return count_up(listed_translations(paths), f"translations {done}", lambda _: 1)

@@ -22,7 +22,7 @@ class ListFile(NamedTuple):
     shard: int
     iteration: int
     settings: str
-    sentences: str  # a checksum of the sentences
+    sentence_digest: str
     dense_names: tuple[str, ...]
 
 
@@ -44,10 +44,10 @@ def header_attributes(
     shard: int,
     iteration: int,
     settings: Mapping[str, Any],
-    sentences: str,
+    sentence_digest: str,
     dense_names: tuple[str, ...],
 ) -> dict[str, Any]:
-    """Return the attributes that `read_list_header` reads; `sentences` is a checksum of the sentences."""
+    """Return the attributes that `read_list_header` reads."""
     names = json.dumps(dense_names)
     place = {"iteration": iteration, "shard": shard}
-    return made_with(kind, settings, **place, sentences=sentences, dense_names=names)
+    return made_with(kind, settings, **place, sentences=sentence_digest, dense_names=names)

@@ -33,27 +33,26 @@ def import_lists(
     texts: dict[FilePath, list[str]] = {}
     while cut.has(reference := f"{number}.{reference_columns(len(texts) + 1)[-1]}.gz"):
         texts[cut.path / reference] = read_lines(cut.checked(reference))
+    references = list(texts.values())
     name = f"{number}.quality.gz"
     numbers = read_numbers(cut.checked(name)) if cut.has(name) else None
 
-    source = f"{number}.source.gz"
-    sources = [] if add_features is None else read_lines(cut.checked(source))
+    sources: list[str] = []
+    if add_features is not None:
+        source = f"{number}.source.gz"
+        sources = texts[cut.path / source] = read_lines(cut.checked(source))
+
+    for path, lines in texts.items():
+        if len(lines) != ids.shape[0]:
+            raise InputError(f"has {len(lines)} lines for {ids.shape[0]} sentences", path)
 
     listed = cut.checked(f"{number}.lists.gz")
     read = read_cleaned([listed], preparation, lambda names, sizes: dense_names, ids=ids)
 
-    for path, lines in texts.items():
-        if len(lines) != read.table.sentence_count:
-            raise InputError(f"has {len(lines)} lines for {read.table.sentence_count} sentences", path)
-
     quality = NO_NUMBERS if numbers is None else numbers.of_translations(read.row.shape[0])[read.row]
-    lists = make_learnable(read, preparation.cleaned_target, list(texts.values()), quality)
+    lists = make_learnable(read, preparation.cleaned_target, references, quality)
     if add_features is None:
         return lists.table
-    if len(sources) != lists.table.sentence_count:
-        raise InputError(
-            f"has {len(sources)} lines for {lists.table.sentence_count} sentences", cut.path / source
-        )
     with located(listed):
         return with_features(lists, add_features, sources).table
 

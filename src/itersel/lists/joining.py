@@ -64,7 +64,7 @@ def find_files(
     first_of: dict[int, ListFile] = {}
     for file in files:
         first = first_of.setdefault(file.shard, file)
-        for name, like in (("settings", files[0]), ("dense_names", files[0]), ("sentences", first)):
+        for name, like in (("settings", files[0]), ("dense_names", files[0]), ("sentence_digest", first)):
             if getattr(file, name) != getattr(like, name):
                 what = f"{os.fspath(like.path)} in its {name.replace('_', ' ')}"
                 raise InputError(f"differs from {what}; recreate one of them", file.path)
@@ -94,7 +94,8 @@ class SparseFiles(NamedTuple):
 
     def take(self, rows: Int64s) -> SparseRows:
         """Return the features of some translations, in any order."""
-        key, name = np.zeros(0, np.uint64), string_table([])
+        key = np.zeros(0, np.uint64)
+        name = string_table([])
         counts = np.zeros(rows.shape[0], np.int64)
         parts = []
 

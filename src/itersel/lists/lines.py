@@ -27,6 +27,7 @@ import numpy as np
 from itersel.corpus.text import FIELD_SEPARATOR, find_control, split_words
 from itersel.corpus.vocabulary import WordNumbers
 from itersel.errors import FilePath, InputError
+from itersel.run.progress import count_up
 from itersel.storage.arrays import Int64s
 from itersel.storage.files import line_blocks
 from itersel.storage.formats import MAX_MAGNITUDE
@@ -34,7 +35,8 @@ from itersel.storage.numbers import parse_number
 
 UNNAMED_FEATURE, SCORE_FEATURE = "F", "score"
 # The field in which features are expected, counted from 0; what begins a field of Marian's that has none.
-FEATURES, WORD_SCORES = 2, "WordScores="
+FEATURES = 2
+WORD_SCORES = "WordScores="
 MAX_SENTENCES = 100_000_000
 _NAMED = re.compile(r"\S=")
 
@@ -45,7 +47,7 @@ Line = tuple[str, int, str]
 class Block(NamedTuple):
     """Adjacent sentences, and the lines of their lists in the order of the files."""
 
-    sentences: Int64s
+    ids: Int64s  # numbers of the sentences
     lines: list[Line]
 
 
@@ -58,6 +60,7 @@ def translation_lines(path: FilePath) -> Iterator[tuple[int, str]]:
 class ParsedLine(NamedTuple):
     """A parsed line."""
 
+    line: str
     sentence: int
     text: str
     features: dict[str, float]
@@ -73,12 +76,14 @@ class LineParser:
         # number of values of each name that ended in ``=``
         self.sizes: dict[str, int] = {}
 
-    def parse(self, line: str, path: FilePath, number: int) -> ParsedLine:
-        """Parse a line of a file; errors name the file and the number of the line."""
-        try:
-            return self._parse(line)
-        except ValueError as error:
-            raise InputError(str(error), path, number) from None
+    def translations(self, lines: Iterable[Line]) -> Iterator[ParsedLine]:
+        """Yield the translations in lines; errors name the file and the number of the line."""
+        for path, number, line in count_up(lines, "translations read", lambda _: 1):
+            try:
+                found = self._parse(line)
+            except ValueError as error:
+                raise InputError(str(error), path, number) from None
+            yield found
 
     def _parse(self, line: str) -> ParsedLine:
         if line.startswith("{"):
@@ -106,7 +111,7 @@ class LineParser:
 
         for name in features:
             self.numbers[name]  # numbers a new name
-        return ParsedLine(sentence, text, features, score)
+        return ParsedLine(line, sentence, text, features, score)
 
     def _named(self, name: str, value: float | list[float]) -> Iterable[tuple[str, float]]:
         """Return the features of a name, which have one value each."""
@@ -117,23 +122,23 @@ class LineParser:
         return zip(value_names(name, len(value)), value, strict=True)
 
 
-def check_present(present: Int64s, sentences: int | None, path: FilePath) -> int:
+def check_present(present: Int64s, sentence_count: int | None, path: FilePath) -> int:
     """Return the number of sentences, given those with translations (ascending, each once).
 
-    Raises an InputError if one is missing, or beyond the number of `sentences`, if that is known.
+    Raises an InputError if one is missing, or beyond `sentence_count`, if that is known.
     """
     if not present.shape[0]:
         raise InputError("contains no translations", path)
 
     count = int(present[-1]) + 1
-    if sentences is not None and count > sentences:
+    if sentence_count is not None and count > sentence_count:
         raise InputError(
-            f"has translations of sentence {count - 1}, but the number of references is {sentences}, "
+            f"has translations of sentence {count - 1}, but the number of references is {sentence_count}, "
             "and sentences are numbered from 0",
             path,
         )
 
-    total = sentences or count
+    total = sentence_count or count
     if present.shape[0] < total:
         missing = np.searchsorted(present - np.arange(present.shape[0]), 1)
         raise InputError(f"has no translation of sentence {missing} (of 0 to {total - 1})", path)
@@ -160,7 +165,8 @@ def features_field(fields: Sequence[str]) -> int:
     """
     if _has_names(fields[FEATURES]):
         return FEATURES
-    words, next_field = split_words(fields[FEATURES]), FEATURES + 1
+    words = split_words(fields[FEATURES])
+    next_field = FEATURES + 1
 
     if not words or _is_number(words[0]):
         # Features without names, or no features, are followed by a score. Nothing or a single number, before

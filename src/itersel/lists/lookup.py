@@ -9,7 +9,7 @@ import numpy as np
 import xxhash
 
 from itersel.errors import FilePath, InputError
-from itersel.lists.folders import counted_translations
+from itersel.lists.folders import listed_translations
 from itersel.lists.lines import LineParser
 from itersel.storage.arrays import Int64s
 
@@ -36,16 +36,16 @@ class ListedTexts(NamedTuple):
 
 
 def read_texts(
-    lists: Sequence[FilePath], clean: Callable[[str], str], is_wanted: Callable[[int, str], bool]
+    paths: Sequence[FilePath], clean: Callable[[str], str], is_wanted: Callable[[int, str], bool]
 ) -> ListedTexts:
     """Read the texts of lists; `clean` changes each, `is_wanted` chooses among them by sentence and text."""
     first: dict[bytes, int] = {}
-    parser, row = LineParser(), -1
-    for row, (path, number, line) in enumerate(counted_translations(lists, "read")):
-        parsed = parser.parse(line, path, number)
-        text = clean(parsed.text)
-        if is_wanted(parsed.sentence, text):
-            first.setdefault(_digest(parsed.sentence, text), row)
+    parser = LineParser()
+    row = -1
+    for row, translation in enumerate(parser.translations(listed_translations(paths))):
+        text = clean(translation.text)
+        if is_wanted(translation.sentence, text):
+            first.setdefault(_digest(translation.sentence, text), row)
     return ListedTexts(first, row + 1)
 
 

@@ -49,26 +49,26 @@ class ReadLists(NamedTuple):
 
 def read_lists(
     paths: Sequence[FilePath],
-    sentences: int | None = None,
+    sentence_count: int | None = None,
     extra_features: Mapping[str, FilePath | ArrayLike] | None = None,
     ids: Int64s | None = None,
-    dense: DenseChooser = lambda names, sizes: (),
+    choose_dense: DenseChooser = lambda names, sizes: (),
     prepare: Callable[[str], str] = str,
     has_lines: bool = False,
 ) -> ReadLists:
     """Read n-best lists, such as those of several iterations, and merge them by sentence.
 
-    The lists are files, or folders of files. By default, they determine the number of `sentences`, and the
+    The lists are files, or folders of files. By default, they determine the `sentence_count`, and the
     numbers (`ids`) are 0, 1, 2, ... `extra_features` have a number for each translation, in the order of the
-    lists, in a file or an array. Features that `dense` does not choose are sparse. `prepare` changes each
-    text, for instance by tokenising it. With `has_lines`, the lines are kept, too.
+    lists, in a file or an array. Features that `choose_dense` does not return are sparse. `prepare` changes
+    each text, for instance by tokenising it. With `has_lines`, the lines are kept, too.
     """
     # before the lists, which take longest
     extra = _read_extra_features(extra_features or {})
-    form = _Form(dense, prepare, has_lines)
+    form = _Form(choose_dense, prepare, has_lines)
 
     def places(sentence: Int64s) -> Int64s:
-        return _sentence_places(sentence, sentences, ids, os.fspath(paths[0]))
+        return _sentence_places(sentence, sentence_count, ids, os.fspath(paths[0]))
 
     return _read(listed_translations(paths), places, extra, form)
 
@@ -76,22 +76,22 @@ def read_lists(
 def read_block(
     block: Block,
     path: FilePath,
-    dense: DenseChooser = lambda names, sizes: (),
+    choose_dense: DenseChooser = lambda names, sizes: (),
     prepare: Callable[[str], str] = str,
     has_lines: bool = False,
 ) -> ReadLists:
     """Read a block of the lists in `path`; see `read_lists`."""
 
     def places(sentence: Int64s) -> Int64s:
-        return _sentence_places(sentence, None, block.sentences, os.fspath(path))
+        return _sentence_places(sentence, None, block.ids, os.fspath(path))
 
-    return _read(block.lines, places, {}, _Form(dense, prepare, has_lines))
+    return _read(block.lines, places, {}, _Form(choose_dense, prepare, has_lines))
 
 
 class _Form(NamedTuple):
     """What lists are read into; see `read_lists`."""
 
-    dense: DenseChooser
+    choose_dense: DenseChooser
     prepare: Callable[[str], str]
     has_lines: bool
 
@@ -118,7 +118,9 @@ def _read(
 
     rank = np.empty_like(order)
     rank[order] = np.arange(translations)
-    table = _split_features(rank[row], feature, value, translations, names, form.dense(names, parser.sizes))
+    table = _split_features(
+        rank[row], feature, value, translations, names, form.choose_dense(names, parser.sizes)
+    )
     table = table._replace(offset=offsets_of(np.bincount(place)), text=found.text.take(order))
 
     kept = [found.line[i] for i in order.tolist()] if form.has_lines else []
@@ -140,22 +142,26 @@ class _Collected(NamedTuple):
 def _collect(
     given: Iterable[Line], parser: LineParser, prepare: Callable[[str], str], has_lines: bool
 ) -> _Collected:
-    lines, sentence = list[str](), array("q")
+    lines = list[str]()
+    sentence = array("q")
     # strings would need a multiple of the memory
-    text, end = bytearray(), array("q", [0])
-    count, feature, value, score = array("q"), array("i"), array("d"), array("d")
+    text = bytearray()
+    end = array("q", [0])
+    count = array("q")
+    feature = array("i")
+    value = array("d")
+    score = array("d")
 
-    for path, number, line in given:
-        found = parser.parse(line, path, number)
+    for translation in parser.translations(given):
         if has_lines:
-            lines.append(line)
-        text += prepare(found.text).encode()
+            lines.append(translation.line)
+        text += prepare(translation.text).encode()
         end.append(len(text))
-        sentence.append(found.sentence)
-        count.append(len(found.features))
-        feature.extend(parser.numbers[name] for name in found.features)
-        value.extend(found.features.values())
-        score.append(math.nan if found.score is None else found.score)
+        sentence.append(translation.sentence)
+        count.append(len(translation.features))
+        feature.extend(parser.numbers[name] for name in translation.features)
+        value.extend(translation.features.values())
+        score.append(math.nan if translation.score is None else translation.score)
 
     return _Collected(
         lines,
@@ -168,11 +174,11 @@ def _collect(
     )
 
 
-def _sentence_places(sentence: Int64s, sentences: int | None, ids: Int64s | None, path: str) -> Int64s:
+def _sentence_places(sentence: Int64s, sentence_count: int | None, ids: Int64s | None, path: str) -> Int64s:
     """Return the position of each translation's sentence; see `read_lists`."""
     present = np.unique(sentence)
     if ids is None:
-        check_present(present, sentences, path)
+        check_present(present, sentence_count, path)
         return sentence
     order = np.argsort(ids, kind="stable")
     if not np.array_equal(present, ids[order]):
@@ -220,7 +226,9 @@ def _split_features(
     place = np.cumsum(is_sparse) - 1
     # 0 means the same as no value, and must not make equal translations differ
     is_kept = ~is_dense & (value != 0)
-    row, feature, value = row[is_kept], place[feature[is_kept]], value[is_kept]
+    row = row[is_kept]
+    feature = place[feature[is_kept]]
+    value = value[is_kept]
     order = np.argsort(row, kind="stable")
 
     table = string_table(name for name, chosen in zip(names, is_sparse.tolist(), strict=True) if chosen)

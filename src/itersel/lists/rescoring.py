@@ -60,14 +60,14 @@ class WeightedLists(NamedTuple):
 
 
 def lists_with_weights(
-    lists: Sequence[FilePath],
+    paths: Sequence[FilePath],
     weights: Weights | Mapping[str, float] | FilePath,
     extra_features: Mapping[str, FilePath | ArrayLike] | None = None,
     has_lines: bool = False,
 ) -> WeightedLists:
     """Read lists and weights that fit each other; see `rescore` and `read_lists`."""
     given = given_weights(weights)
-    read = read_lists(lists, extra_features=extra_features, has_lines=has_lines)
+    read = read_lists(paths, extra_features=extra_features, has_lines=has_lines)
     fitting = given.fitting(read)
     absent = sorted(fitting.to_dict().keys() - set(read.names))
     if len(absent) == fitting.key.shape[0]:
@@ -77,13 +77,13 @@ def lists_with_weights(
     return WeightedLists(read, fitting, absent)
 
 
-def first_texts(lists: Sequence[FilePath]) -> list[str]:
+def first_texts(paths: Sequence[FilePath]) -> list[str]:
     """Return the first translation of each sentence in n-best lists, which their decoder ranked highest."""
-    parser, first = LineParser(), dict[int, str]()
-    for path, number, line in listed_translations(lists):
-        found = parser.parse(line, path, number)
-        first.setdefault(found.sentence, found.text)
-    check_present(np.array(sorted(first), np.int64), None, lists[0])
+    parser = LineParser()
+    first = dict[int, str]()
+    for translation in parser.translations(listed_translations(paths)):
+        first.setdefault(translation.sentence, translation.text)
+    check_present(np.array(sorted(first), np.int64), None, paths[0])
     return [first[sentence] for sentence in sorted(first)]
 
 

@@ -13,9 +13,10 @@ import numpy as np
 from itersel.corpus.text import check_line_counts
 from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath
-from itersel.lists.folders import counted_translations
+from itersel.lists.folders import listed_translations
 from itersel.lists.numbers import read_numbers
 from itersel.lists.summary import summarise
+from itersel.run.progress import count_up
 from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.declared import DeclaredWriter, declared_folder
 from itersel.storage.files import read_lines
@@ -43,47 +44,47 @@ def shard_lists(
     sentences of each shard, given the number of sentences. The folder appears only when it is complete, with
     a declaration of its files.
     """
+    # everything else is read before the lists, which take longest
     paths = [*([] if source is None else [source]), *references]
     texts = [read_lines(path) for path in paths]
     if texts:
         check_line_counts(*zip(paths, texts, strict=True))
     columns = [*([] if source is None else ["source"]), *reference_columns(len(references))]
-
-    given = None if quality is None else read_numbers(quality)
+    read = None if quality is None else read_numbers(quality)
 
     found = summarise(lists, len(texts[0]) if texts else None, dense_names)
-    numbers = None if given is None else given.as_quality(found.sentence.shape[0])
-
-    parts = cut(found.sentences)
-    shard_of = np.full(found.sentences, -1)
+    scaled = None if read is None else read.as_quality(found.sentence.shape[0])
+    parts = cut(found.sentence_count)
+    shard_of_sentence = np.full(found.sentence_count, -1)
 
     with declared_folder(output) as folder:
         folder.write(DENSE_NAMES, found.dense_names)
-        for shard, sentences in enumerate(parts):
-            shard_of[sentences] = shard
-            ids = sentences.tolist()
+        for shard, numbers in enumerate(parts):
+            shard_of_sentence[numbers] = shard
+            ids = numbers.tolist()
             folder.write(f"{shard}.ids", map(str, ids))
             for column, text in zip(columns, texts, strict=True):
                 folder.write(f"{shard}.{column}.gz", (text[line] for line in ids))
 
-        _distribute(folder, lists, shard_of[found.sentence], numbers)
+        _distribute(folder, lists, shard_of_sentence[found.sentence], scaled)
 
 
 def _distribute(
-    folder: DeclaredWriter, lists: Sequence[FilePath], shards: Int64s, numbers: Float64s | None
+    folder: DeclaredWriter, lists: Sequence[FilePath], shard_of: Int64s, quality: Float64s | None
 ) -> None:
-    """Write the translations and their numbers to the files of their shards; shard -1 is left out.
+    """Write the translations and their quality to the files of their shards; shard -1 is left out.
 
     Lines are appended many at a time: a process cannot keep thousands of files open.
     """
     waiting: dict[str, list[str]] = {}
     size = 0
-    for row, (_, _, line) in enumerate(counted_translations(lists, "written")):
-        if (shard := int(shards[row])) < 0:
+    lines = count_up(listed_translations(lists), "translations written", lambda _: 1)
+    for row, (_, _, line) in enumerate(lines):
+        if (shard := int(shard_of[row])) < 0:
             continue
         waiting.setdefault(f"{shard}.lists.gz", []).append(line)
-        if numbers is not None:
-            waiting.setdefault(f"{shard}.quality.gz", []).append(repr(float(numbers[row])))
+        if quality is not None:
+            waiting.setdefault(f"{shard}.quality.gz", []).append(repr(float(quality[row])))
         size += len(line)
 
         if size > WAITING_CHARACTERS:

@@ -18,17 +18,17 @@ FeatureAdder = Callable[[ListTable, Sequence[str], Float64s], ListTable]
 
 
 def read_cleaned(
-    paths: Sequence[FilePath], preparation: Preparation, dense: DenseChooser, ids: Int64s | None = None
+    paths: Sequence[FilePath], preparation: Preparation, choose_dense: DenseChooser, ids: Int64s | None = None
 ) -> ReadLists:
     """Read lists with cleaned text; see `read_lists`."""
-    return read_lists(paths, ids=ids, dense=dense, prepare=_cleaner(preparation))
+    return read_lists(paths, ids=ids, choose_dense=choose_dense, prepare=_cleaner(preparation))
 
 
 def read_cleaned_block(
-    block: Block, path: FilePath, preparation: Preparation, dense: DenseChooser, has_lines: bool
+    block: Block, path: FilePath, preparation: Preparation, choose_dense: DenseChooser, has_lines: bool
 ) -> ReadLists:
     """Read a block of lists with cleaned text; see `read_block`."""
-    return read_block(block, path, dense, _cleaner(preparation), has_lines)
+    return read_block(block, path, choose_dense, _cleaner(preparation), has_lines)
 
 
 def _cleaner(preparation: Preparation) -> Callable[[str], str]:

@@ -33,7 +33,8 @@ class GivenWeights(NamedTuple):
 
     def fitting(self, lists: ReadLists) -> Weights:
         """Return the weights; InputError if a feature function has other numbers of weights and of values."""
-        given, names = self.weights.to_dict().keys(), set(lists.names)
+        given = self.weights.to_dict().keys()
+        names = set(lists.names)
         # features without a size, such as further ones from a file, have one value
         counts = {name: 1 for name in self.sizes if name in names} | dict(lists.sizes)
 

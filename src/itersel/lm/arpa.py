@@ -118,7 +118,8 @@ class _Parser:
 
     def header(self) -> tuple[list[int], bytes]:
         r"""Return the numbers of n-grams, after any comments and ``\data\``, and the line that follows."""
-        line, first = self.heading().removeprefix(codecs.BOM_UTF8) or self.next_line(), self.position - 1
+        line = self.heading().removeprefix(codecs.BOM_UTF8) or self.next_line()
+        first = self.position - 1
 
         if line.startswith(_KENLM):
             self.fail("is a binary file of KenLM; give the ARPA file that it was made from", 0)
@@ -141,7 +142,8 @@ class _Parser:
 
     def rows(self, order: int, count: int, highest: bool) -> Iterator[list[list[bytes]]]:
         """Yield the fields of the n-grams in a section, each with or without a backoff, in blocks."""
-        begin, done = self.position, 0
+        begin = self.position
+        done = 0
         while done < count:
             lines = list(islice(self.lines, min(count - done, READ)))
             self.refuse_controls(lines)
@@ -154,7 +156,8 @@ class _Parser:
             size = np.fromiter(map(len, rows), np.int64, len(rows))
             bad = np.flatnonzero((size != order + 1) & ((size != order + 2) | highest))
             if bad.size:
-                row, place = rows[bad[0]], done + int(bad[0])
+                row = rows[bad[0]]
+                place = done + int(bad[0])
                 if not row or row[0].startswith(b"\\"):
                     self.fail(f"the section ends after {place} n-grams; \\data\\ says {count}", begin + place)
                 backoff = "" if highest else ", and optionally a backoff"
@@ -245,7 +248,8 @@ def _finite(fields: list[bytes]) -> Float64s | None:
 
 def _unigrams(grams: NGrams, count: int) -> NGrams:
     """Sort the unigrams in vocabulary order, and add a row for ``<unk>`` if it is not listed."""
-    probability, backoff = np.full(count, UNLISTED_UNKNOWN), np.zeros(count)
+    probability = np.full(count, UNLISTED_UNKNOWN)
+    backoff = np.zeros(count)
     rows = grams.words[:, 0]
     probability[rows], backoff[rows] = grams.log10_probability, grams.backoff
     return NGrams(np.arange(count, dtype=np.int32)[:, None], probability, backoff)

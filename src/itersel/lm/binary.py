@@ -222,7 +222,8 @@ def _add_missing_infixes(ngrams: list[NGrams]) -> list[NGrams]:
     first_missing = [grams.words.shape[0] for grams in ngrams]
 
     for k in range(len(result) - 1, 1, -1):
-        longer, shorter = result[k].words, result[k - 1]
+        longer = result[k].words
+        shorter = result[k - 1]
         index = _Index(shorter.words)
         suffixes, prefixes = _slices(longer[:, 1:]), _slices(longer[:, :-1])
         missing = np.concatenate([part[index.rows(part) < 0] for part in chain(suffixes, prefixes)])
@@ -233,7 +234,9 @@ def _add_missing_infixes(ngrams: list[NGrams]) -> list[NGrams]:
 
     for k in range(1, len(result) - 1):
         rows = slice(first_missing[k], None)
-        words, shorter, index = result[k].words[rows], result[k - 1], _Index(result[k - 1].words)
+        words = result[k].words[rows]
+        shorter = result[k - 1]
+        index = _Index(result[k - 1].words)
         result[k].log10_probability[rows] = (
             shorter.backoff[index.rows(words[:, :-1])] + shorter.log10_probability[index.rows(words[:, 1:])]
         )

@@ -81,7 +81,8 @@ class _Runs:
 
 def count_ngrams(text: NumberedText, order: int, limits: MemoryLimits = MEMORY_LIMITS) -> list[Types]:
     """Find the distinct n-grams of the orders 1 to `order`."""
-    size, folder = len(text.words), text.tokens.folder
+    size = len(text.words)
+    folder = text.tokens.folder
     types = [_new_types(folder, range(START_ID, START_ID + 1))]
     runs = [_Runs(folder) for _ in range(2, order + 1)]
     occurrences = np.zeros(size, np.int64)
@@ -95,7 +96,8 @@ def count_ngrams(text: NumberedText, order: int, limits: MemoryLimits = MEMORY_L
     types[0].suffix.append(np.zeros(size, np.int64))
     types[0].occurrences.append(occurrences)
 
-    rows, bounds = None, [0]
+    rows = None
+    bounds = [0]
     while runs:
         # What is no longer in the list leaves the disk.
         run = runs.pop(0)
@@ -116,7 +118,9 @@ def _sentence_blocks(tokens: DiskArray, length: int) -> Iterator[Int32s]:
     """Yield whole sentences of about `length` words together."""
     begin = 0
     while begin < tokens.size:
-        block, ends, taken = tokens.read(begin, begin), np.empty(0, np.int64), length
+        block = tokens.read(begin, begin)
+        ends = np.empty(0, np.int64)
+        taken = length
         while not ends.size:
             block = tokens.read(begin, begin + taken)
             ends = np.flatnonzero(block == END_ID)
@@ -131,7 +135,8 @@ def _ngrams_of_block(tokens: Int32s, size: int, order: int) -> Iterator[Int32s]:
     place = np.arange(tokens.shape[0], dtype=np.int32)
     # Places sorted by their word. No n-gram ends with <s>; those that would contain it have no row.
     by_word = counting_sort(tokens, place[tokens != START_ID], size)
-    row, count = tokens, size
+    row = tokens
+    count = size
     for n in range(2, order + 1):
         place = by_word - np.int32(n - 1)
         row, columns = longer_ngrams(tokens, row, counting_sort(row, place[place >= 0], count), n)
@@ -149,7 +154,8 @@ def _renumbered(
     """
     code, suffix = (DiskArray(np.int64, runs.word.folder) for _ in range(2))
     for block, (begin, end) in enumerate(pairwise(runs.bounds)):
-        context, last_words = runs.context.read(begin, end), runs.suffix.read(begin, end)
+        context = runs.context.read(begin, end)
+        last_words = runs.suffix.read(begin, end)
         if rows is not None:
             row = rows.read(bounds[block], bounds[block + 1])
             context, last_words = row[context], row[last_words]
@@ -165,7 +171,8 @@ def _merge(
 
     Returns the n-grams, and for each row of the runs, its row among them.
     """
-    types, rows = _new_types(code.folder, range(0)), DiskArray(np.int64, code.folder)
+    types = _new_types(code.folder, range(0))
+    rows = DiskArray(np.int64, code.folder)
     bounds = np.array([contexts.start, contexts.stop]) * size
     starts = np.zeros(2, np.int64)
     parts = _parts(code, runs.bounds, length)
@@ -216,7 +223,9 @@ class EstimatedModel:
     """
 
     def __init__(self, words: list[str], limits: MemoryLimits, fallback: list[int]) -> None:
-        self.words, self.limits, self.fallback = words, limits, fallback
+        self.words = words
+        self.limits = limits
+        self.fallback = fallback
         self.code: list[DiskArray] = []
         self.probability: list[DiskArray] = []
         self.backoff: list[DiskArray] = []
@@ -264,7 +273,8 @@ def contexts(
     end = code.size if end is None else end
 
     while begin < end:
-        stop, length = 0, rows
+        stop = 0
+        length = rows
         context = word = np.empty(0, np.int64)
         while not stop:
             context, word = np.divmod(code.read(begin, min(begin + length, end)), size)
@@ -301,7 +311,9 @@ def _interpolate(model: EstimatedModel, types: Types, counts: DiskArray, discoun
 
     `discount` are the discounts of counts 0, 1, 2 and 3 or more.
     """
-    size, limits, folder = len(model.words), model.limits, counts.folder
+    size = len(model.words)
+    limits = model.limits
+    folder = counts.folder
     if model.probability:
         table = model.probability[-1]
     else:

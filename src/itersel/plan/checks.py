@@ -30,18 +30,19 @@ def describe_lists(config: Config) -> Iterator[str]:
         references: dict[FilePath, list[str]] = {path: read_text(path) for path in text.target}
         if references:
             check_line_counts(*references.items())
-        sentences = next((len(lines) for lines in references.values()), None)
+        lines = next(map(len, references.values()), None)
 
-        found = summarise(text.lists, sentences, config.data.dense)
+        found = summarise(text.lists, lines, config.data.dense)
         translations = found.sentence.shape[0]
         if text.quality:
             numbers = read_numbers(text.quality)
             check = numbers.as_quality if split in LEARNED_FROM else numbers.of_translations
             check(translations)
 
-        sizes[split], counts[split] = Size({1: found.sentences}), translations
+        sizes[split] = Size({1: found.sentence_count})
+        counts[split] = translations
         dense = f"{len(found.dense_names)} dense features ({', '.join(found.dense_names)})"
-        yield f"{split}: {found.sentences:,} sentences, {translations:,} translations, {dense}"
+        yield f"{split}: {found.sentence_count:,} sentences, {translations:,} translations, {dense}"
 
     for name in config.experiments:
         check_shards(config, name, sizes)

@@ -22,7 +22,9 @@ class Epochs:
     """The epochs of all experiments."""
 
     def __init__(self, config: Config, files: Files, inputs: Inputs, shards: Shards) -> None:
-        self.config, self.files, self.shards = config, files, shards
+        self.config = config
+        self.files = files
+        self.shards = shards
         self._inputs = inputs
         experiments = config.experiments
         # by the rules that make the weights of an epoch: `tune`, `mix` and then `tune`, or `mix`
@@ -100,7 +102,8 @@ class Epochs:
         """Return a function of wildcards that gives the files with this name in all epochs."""
 
         def files(wildcards: Any) -> list[str]:
-            name, path_of_job = wildcards.experiment, path.format(**dict(wildcards.items()))
+            name = wildcards.experiment
+            path_of_job = path.format(**dict(wildcards.items()))
             epochs = range(1, self.config.experiments[name].epochs + 1)
             return [f"{self.epoch(name, epoch).folder}/{path_of_job}" for epoch in epochs]
 
@@ -111,7 +114,9 @@ class Epoch:
     """An epoch of an experiment, counted from 1."""
 
     def __init__(self, epochs: Epochs, name: str, number: int) -> None:
-        self.epochs, self.name, self.number = epochs, name, number
+        self.epochs = epochs
+        self.name = name
+        self.number = number
         self.experiment = epochs.config.experiments[name]
         self.folder = epochs.files.experiment(name, epoch_folder(number))
         self.weights = f"{self.folder}/{WEIGHTS}"
@@ -175,8 +180,10 @@ class Epoch:
             return [f"{self.before.folder}/files.txt"]
         if self.number > 1:
             return []
-        shards, found = self.epochs.shards, [f"{self.sentence_folder}/files.txt"]
-        name, folds = shards.name(self.experiment), shards.folds(self.experiment)
+        shards = self.epochs.shards
+        found = [f"{self.sentence_folder}/files.txt"]
+        name = shards.name(self.experiment)
+        folds = shards.folds(self.experiment)
         return [*found, f"{shards.fold_folder(name, folds)}/files.txt"] if folds > 1 else found
 
     @property

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
 # The rates are from benchmarks/README.md.
 # Decoding takes this many seconds per source word, times the length of the sentence up to LONG words.
-WORD_SECONDS, LONG = 0.00005, 20
+WORD_SECONDS = 0.00005
+LONG = 20
 # Decoding time is linear in the pop limit; WORD_SECONDS is for POP_LIMIT.
-POP_BASE, POP_SLOPE, POP_LIMIT = 3.6, 0.045, 200
+POP_BASE = 3.6
+POP_SLOPE = 0.045
+POP_LIMIT = 200
 RULES_PER_SECOND = 430_000
 BYTES_PER_RULE = 4
 ALIGNMENT_WORD_SECONDS = 0.00005

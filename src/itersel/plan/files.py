@@ -15,9 +15,11 @@ class Files:
     def __init__(self, config: Config) -> None:
         results = no_option(os.path.join(config.output, config.name))
         # the folders of all results, and of downloads
-        self.results, self.fetched = results, f"{results}/{CORPUS}/fetched"
+        self.results = results
+        self.fetched = f"{results}/{CORPUS}/fetched"
         # the compiled language model of all text; the index of the training corpus
-        self.model, self.index = f"{results}/lm/lm.bin", f"{results}/{INDEX}"
+        self.model = f"{results}/lm/lm.bin"
+        self.index = f"{results}/{INDEX}"
         # how train was prepared, and the recaser learned from it
         self.preparation = f"{results}/{PREPARATION}"
         self.recaser = f"{results}/{RECASER}"

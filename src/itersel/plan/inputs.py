@@ -35,7 +35,8 @@ class Inputs(ABC):
     models: list[str]
 
     def __init__(self, config: Config, files: Files) -> None:
-        self._config, self._files = config, files
+        self._config = config
+        self._files = files
 
     @abstractmethod
     def sizes(self) -> TextSizes:

@@ -29,7 +29,10 @@ class ListTexts:
     """The texts with lists, and their shards."""
 
     def __init__(self, config: Config, files: Files, texts: Texts, shards: Shards) -> None:
-        self._config, self._files, self._texts, self._shards = config, files, texts, shards
+        self._config = config
+        self._files = files
+        self._texts = texts
+        self._shards = shards
         self.splits = ["train", *texts.held_out]
 
     def _given(self, split: str) -> Any:
@@ -57,7 +60,8 @@ class ListTexts:
 
     def text_options(self, split: str) -> str:
         """Return the options of `itersel corpus references`."""
-        data, text = self._config.data, self._given(split)
+        data = self._config.data
+        text = self._given(split)
         columns = self._columns(split)
         return shell_options(
             split=split,
@@ -135,18 +139,19 @@ class ListTexts:
 
     def list_settings(self, wildcards: Any) -> str:
         """Return the `GivenListSettings`."""
-        settings, minimum = self._list_settings(), self._config.text_features.minimum_count
+        settings = self._list_settings()
+        minimum = self._config.text_features.minimum_count
         return as_json(replace(settings, minimum_count=minimum) if wildcards.split == "train" else settings)
 
     def _list_settings(self) -> GivenListSettings:
         """Return the settings for all texts but train."""
         data, text = self._config.data, self._config.text_features
-        has_languages = not data.tokenized
         return GivenListSettings(
-            language=data.target_language if has_languages else None,
+            source_language=data.source_language,
+            target_language=data.target_language,
+            tokenized=data.tokenized,
             protected=data.protected,
             lowercase=data.lowercase,
-            source_language=data.source_language if has_languages and not text.is_empty else None,
             dense=text.dense,
             templates=text.templates,
             language_models=text.model_names,
@@ -155,7 +160,8 @@ class ListTexts:
     def reranker_settings(self, wildcards: Any) -> str:
         """Return the `RerankerSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
-        features, text = experiment.features, self._config.text_features
+        features = experiment.features
+        text = self._config.text_features
         # others would be computed, and then left out, or have no weight
         used = text.templates_of(features, experiment.templates)
         settings = replace(self._list_settings(), templates=used)

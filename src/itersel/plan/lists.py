@@ -95,7 +95,8 @@ class _HeldOutIterations(_Iterations):
     sum_sparse = True
 
     def __init__(self, config: Config, inputs: Inputs, epochs: Epochs) -> None:
-        self._inputs, self._jobs = inputs, config.decoder.jobs
+        self._inputs = inputs
+        self._jobs = config.decoder.jobs
         self._dev = epochs.shards.folder("dev", str(self._jobs))
 
     def folder(self, epoch: Epoch, iteration: int) -> str:
@@ -139,8 +140,11 @@ class Lists:
     """The lists of all experiments that tune, as the rules ask for them."""
 
     def __init__(self, config: Config, inputs: Inputs, epochs: Epochs) -> None:
-        self._config, self._inputs, self._epochs = config, inputs, epochs
-        self._batch, self._held_out = _BatchIterations(epochs), _HeldOutIterations(config, inputs, epochs)
+        self._config = config
+        self._inputs = inputs
+        self._epochs = epochs
+        self._batch = _BatchIterations(epochs)
+        self._held_out = _HeldOutIterations(config, inputs, epochs)
 
     def _of(self, wildcards: Any) -> _Iterations:
         return self._batch if self._epochs.of(wildcards).is_batch else self._held_out
@@ -167,7 +171,8 @@ class Lists:
 
     def decoded_with(self, wildcards: Any) -> list[str]:
         """Return the weights that decode the lists: the previous iteration's, or initial or mixed weights."""
-        epoch, iteration = self._epochs.of(wildcards), self.iteration(wildcards)
+        epoch = self._epochs.of(wildcards)
+        iteration = self.iteration(wildcards)
         iterations = self._of(wildcards)
         if iteration > 1:
             return [f"{iterations.folder(epoch, iteration - 1)}/{WEIGHTS}"]
@@ -210,7 +215,8 @@ class Lists:
 
     def to_tune_on(self, wildcards: Any) -> list[str]:
         """Return the files to tune on: lists of all iterations so far, but only the newest forests of dev."""
-        iterations, epoch = self._of(wildcards), self._epochs.of(wildcards)
+        iterations = self._of(wildcards)
+        epoch = self._epochs.of(wildcards)
         decoded = _decoded_lists(iterations, epoch, self.iteration(wildcards))
         return self._inputs.to_tune_on(iterations.all_sentence_files(epoch), decoded)
 

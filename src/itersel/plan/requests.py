@@ -42,9 +42,12 @@ HELD_OUT_WORDS = 75e3
 # Words of text that give a model with as many n-grams as an ARPA file of one byte.
 WORDS_PER_ARPA_BYTE = 0.05
 # Rules per source word with RULES_PAIRS training pairs; their number grows as a power of the pairs.
-RULES, RULES_GROWTH, RULES_PAIRS = 147, 0.42, 30_000
+RULES = 147
+RULES_GROWTH = 0.42
+RULES_PAIRS = 30_000
 # Text preparation uses one more process for every PREPARED_WORDS source words, up to a maximum.
-PREPARED_WORDS, MOST_PROCESSES = 5e6, 8
+PREPARED_WORDS = 5e6
+MOST_PROCESSES = 8
 # MB: enough for the libraries, also where a limit is on address space (h_vmem)
 LEAST_MEMORY = 2000
 

@@ -27,7 +27,9 @@ class Shards:
     """The folders of shards; experiments with the same tasks and the same seed share them."""
 
     def __init__(self, config: Config, files: Files, texts: Texts) -> None:
-        self._config, self._files, self._texts = config, files, texts
+        self._config = config
+        self._files = files
+        self._texts = texts
         experiments = list(config.experiments.values())
         # Folders that depend on labels, and how the text is cut for them.
         self._labelled = {
@@ -40,7 +42,8 @@ class Shards:
 
     def name(self, experiment: Experiment) -> str:
         """Return the name of the folder of an experiment's shards: 4, or 4-seed-2 with its own seed."""
-        name, seed = _tasks_folder(experiment.tasks), never_null(experiment.seed)
+        name = _tasks_folder(experiment.tasks)
+        seed = never_null(experiment.seed)
         return name if seed == self._config.seed else f"{name}{SEED_MARK}{seed}"
 
     def folds(self, experiment: Experiment) -> int:
@@ -70,7 +73,8 @@ class Shards:
 
     def estimate_options(self, wildcards: Any) -> str:
         """Return the options of `itersel lm estimate` for the model of all text, or for a fold."""
-        model, leave_out = self._config.language_model, {}
+        model = self._config.language_model
+        leave_out = {}
         if hasattr(wildcards, "fold"):
             text = f"{self.folder('train', wildcards.shards)}/text"
             leave_out = {"leave_out": text, "fold": f"{wildcards.fold}/{wildcards.folds}"}

@@ -41,8 +41,11 @@ class Tables:
     """The files and settings of all comparisons and tables."""
 
     def __init__(self, config: Config, files: Files, inputs: Inputs, texts: Texts, shards: Shards) -> None:
-        self._config, self._files, self._inputs = config, files, inputs
-        self._texts, self._shards = texts, shards
+        self._config = config
+        self._files = files
+        self._inputs = inputs
+        self._texts = texts
+        self._shards = shards
 
         # experiments with a row in the table of the systems; for single tasks, see `task_systems`
         self.compared: list[str] = []

@@ -21,7 +21,10 @@ class TextFeatureModels:
     """Models that are estimated on train: of word alignment, and of all text or of all but a fold."""
 
     def __init__(self, config: Config, files: Files, texts: Texts, shards: Shards) -> None:
-        self._config, self._files, self._texts, self._shards = config, files, texts, shards
+        self._config = config
+        self._files = files
+        self._texts = texts
+        self._shards = shards
         self.folder = f"{files.results}/text-features"
         # the words of train, and how they are linked
         self.words = f"{self.folder}/words"
@@ -74,7 +77,8 @@ class TextFeatureModels:
         return [f"{self.folder}/all"] if self._needs_models(wildcards) else []
 
     def _needs_models(self, wildcards: Any) -> bool:
-        text, experiment = self._config.text_features, self._config.experiments[wildcards.experiment]
+        text = self._config.text_features
+        experiment = self._config.experiments[wildcards.experiment]
         return need_models(text.dense, text.templates_of(experiment.features, experiment.templates))
 
     def own_models(self, wildcards: Any) -> list[str]:

@@ -25,9 +25,12 @@ class Texts:
     """The splits of a run."""
 
     def __init__(self, config: Config, files: Files, inputs: Inputs) -> None:
-        self._config, self._files, self._inputs = config, files, inputs
+        self._config = config
+        self._files = files
+        self._inputs = inputs
         # the splits of the test sets by name, and the devtests of test sets that have their own
-        self.test_sets, self.own_devtests = splits.test_sets(config), splits.own_devtests(config)
+        self.test_sets = splits.test_sets(config)
+        self.own_devtests = splits.own_devtests(config)
         # all splits but train; splits with files in the config (others are from the Help, or cut from train)
         self.held_out = ["dev", "devtest", *self.own_devtests.values(), *self.test_sets.values()]
         self.given = [split for split in self.held_out if splits.is_given(config, split)]
@@ -100,7 +103,8 @@ class Texts:
 
     def fetch_options(self, wildcards: Any) -> str:
         """Return the options of `itersel corpus fetch` for a download."""
-        text, data = self.downloads[wildcards.fetched], self._config.data
+        text = self.downloads[wildcards.fetched]
+        data = self._config.data
         return shell_options(
             mtdata=list(text.mtdata),
             sacrebleu=getattr(text, "sacrebleu", None),
@@ -145,7 +149,8 @@ class Texts:
 
     def prepare_options(self, wildcards: Any) -> str:
         """Return the options of `itersel corpus prepare`: for a held-out split, or without one for train."""
-        data, split = self._config.data, getattr(wildcards, "held_out", self.first)
+        data = self._config.data
+        split = getattr(wildcards, "held_out", self.first)
         corpora = corpora_options(self.corpora(split))
         output = shell_options(output=f"{self._files.results}/{CORPUS}")
 

@@ -42,7 +42,8 @@ def answer(table: Content) -> Answer:
     They are compared by BLEU of detokenised text or, if that was not scored, of tokenised text.
     """
     one = table["pooled"] or table["test_sets"][0]
-    metric, rows = main_metric(one), {row["name"]: row for row in one["systems"]}
+    metric = main_metric(one)
+    rows = {row["name"]: row for row in one["systems"]}
     baseline, best = baseline_and_best(table)
 
     scores = {name: score_of(row, metric) for name, row in rows.items() if name in (baseline, best)}

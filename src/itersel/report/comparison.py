@@ -135,7 +135,8 @@ def compare_systems(
     experiment. Returns the content of table.json, see docs/formats.md. Raises an `InputError` if two test
     sets have the same name, or different systems.
     """
-    first, repeats = test_sets[0], [(system.name, system.repeat) for system in test_sets[0].systems]
+    first = test_sets[0]
+    repeats = [(system.name, system.repeat) for system in test_sets[0].systems]
 
     for number, one in enumerate(test_sets):
         if one.name in {other.name for other in test_sets[:number]}:
@@ -200,7 +201,8 @@ def _describe_system(
     is_pooled: bool,
 ) -> dict[str, Any]:
     """Return a row of the table; `tests` is tokenised BLEU, and `columns` are the scores of text."""
-    name, test = repeats[0].name, tests[repeats[0].name]
+    name = repeats[0].name
+    test = tests[repeats[0].name]
     devtest: dict[str, Any] = {}
     described: list[dict[str, Any]] = [{"repeat": one.repeat} for one in repeats]
 

@@ -101,10 +101,8 @@ def settings_of(description: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_run(content: Any) -> None:
     """Raise an error of Python unless this has a config, its settings, and versions of now and earlier."""
-    settings, versions = (
-        content.get("settings", {}),
-        [content.get("versions", {}), *content.get("earlier", [])],
-    )
+    settings = content.get("settings", {})
+    versions = [content.get("versions", {}), *content.get("earlier", [])]
     experiments = settings.get("experiments", {})
     sections = [content["config"], settings, experiments, *experiments.values(), *versions]
     if not all(isinstance(section, dict) for section in sections):

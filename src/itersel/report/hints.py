@@ -80,7 +80,8 @@ def short_sentence(path: Path, corpora: Sequence[Corpus], preparation: Preparati
     """
     lines = list(islice(chain.from_iterable(text_blocks(path)), MOST_READ))
     short = [line for line in lines if FEW <= len(split_words(line)) <= MANY] or lines[:1]
-    most, wanted = max(len(split_words(line)) for line in short), set(short)
+    most = max(len(split_words(line)) for line in short)
+    wanted = set(short)
 
     reading = Reading(preparation.source_language, preparation.target_language, preparation.tokenized, limit)
     blocks = corpus_blocks(corpora, reading)

@@ -48,7 +48,8 @@ def paper_views(table: Content, columns: Sequence[str] = (), metrics: Sequence[s
     other columns; by default, those of `COMPARED` or, if text was not scored, BLEU of tokenised text, and the
     user's own scores.
     """
-    baseline, alpha = baseline_and_best(table)[0], table["significance"]["alpha"]
+    baseline = baseline_and_best(table)[0]
+    alpha = table["significance"]["alpha"]
     return [_view(one, columns, metrics, baseline, alpha) for one in all_test_sets(table)]
 
 
@@ -61,7 +62,8 @@ def _view(
             known = ", ".join(name for name in (*METRICS, *own_scores(one)) if name in is_scored)
             raise InputError(f"the systems have no scores by '{metric}'; choose some of {known}")
 
-    rows, scored = [cells(system) for system in one["systems"]], dict(score_columns(one, baseline, alpha))
+    rows = [cells(system) for system in one["systems"]]
+    scored = dict(score_columns(one, baseline, alpha))
     own = {title: [row[title] for row in rows] for title in rows[0]} | {
         title: column for title, (column, _) in scored.items()
     }
@@ -123,7 +125,8 @@ def _notes(view: View, table: Content) -> list[str]:
     """Return what the superscripts, numbers and bold scores of a table mean."""
     titles = [column.title for column in view.columns]
     every = [cell for row in view.rows for cell in row]
-    level, number = table["significance"]["alpha"], None
+    level = table["significance"]["alpha"]
+    number = None
     if DIFFERENCE in titles:
         place = titles.index(DIFFERENCE)
         number = next((row[0].text for row in view.rows if row[place] == BASELINE), None)

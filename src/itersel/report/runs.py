@@ -79,7 +79,8 @@ class Finished(NamedTuple):
 
     def rows(self, by: str) -> dict[str, tuple[Scores, list[str]]]:
         """Return scores and names of the repeats by name of the experiment, or raise an InputError."""
-        rows, found = {row["name"]: row for row in self.scored["systems"]}, {}
+        rows = {row["name"]: row for row in self.scored["systems"]}
+        found = {}
         otherwise = f"has no scores by '{by}'; choose another --metric, or run snakemake again"
 
         with checked(self.folder / TABLE, otherwise):
@@ -128,13 +129,15 @@ def read_runs(folders: Sequence[Path]) -> list[Finished]:
 
 
 def _read_run(folder: Path) -> Finished:
-    table, description = read_table(folder / TABLE), read_run(folder)
+    table = read_table(folder / TABLE)
+    description = read_run(folder)
     if table is None:
         raise InputError(f"has no {TABLE}; name the folder of a finished run, <output>/<name>", folder)
     if not description:
         raise InputError(f"has no {RUN}; run snakemake again to record the config", folder)
     with located(folder / RUN):
-        config, settings = expanded(read_config(description["config"])), settings_of(description)
+        config = expanded(read_config(description["config"]))
+        settings = settings_of(description)
     corpus = read_corpus(folder) or {"splits": {}}
     pairs = corpus["splits"].get("train", {}).get("sentences")
     return Finished(config.name, folder, config, table, settings, description.get("versions", {}), pairs)
@@ -282,7 +285,8 @@ def _compare(
         # the references are tokenised once for all systems
         count = partial(_count_tokenized, run, test_sets=_tokenized_test_sets(run))
     counted = {name: _counts(run, *rows[name], count) for name in shared}
-    metric, counts = counted[baseline][0], {name: repeats for name, (_, repeats) in counted.items()}
+    metric = counted[baseline][0]
+    counts = {name: repeats for name, (_, repeats) in counted.items()}
 
     pairs = [(name, baseline) for name in counts if name != baseline]
     found = paired_differences([metric], [counts], pairs, trials, seed)
@@ -339,7 +343,8 @@ def _tokenized_test_sets(run: Finished) -> list[_TestSet]:
 
 def _count_tokenized(run: Finished, repeat: str, test_sets: Sequence[_TestSet]) -> tuple[Metric, Sums]:
     """Return BLEU of tokenised text, and the counts of all test sets."""
-    folder, counts = run.folder / EXPERIMENTS / repeat, []
+    folder = run.folder / EXPERIMENTS / repeat
+    counts = []
     is_output = repeat in run.systems and not is_experiment(run.systems[repeat])
 
     for name, metric, references, file in test_sets:

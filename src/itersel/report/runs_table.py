@@ -28,7 +28,9 @@ def views(content: Content, has_intervals: bool = False) -> list[View]:
 
     With `has_intervals`, the differences in single runs have their intervals, too.
     """
-    runs, systems, name = content["runs"], content["systems"], title_of(content["metric"])
+    runs = content["runs"]
+    systems = content["systems"]
+    name = title_of(content["metric"])
     alpha = content["significance"]["alpha"]
     sentences = {run["text"]: run["sentences"] for run in runs}
     size = sum(sentences.values()), max(run["references"] for run in runs)
@@ -53,7 +55,8 @@ def _scores(system: Content, runs: list[Content]) -> list[Cell]:
     """Return the scores in all runs, and their mean; the scores of baselines have an asterisk."""
     cells = []
     for one, run in zip(system["runs"], runs, strict=True):
-        cell, is_baseline = score_cell({**one, "interval": None}), run["baseline"] == system["name"]
+        cell = score_cell({**one, "interval": None})
+        is_baseline = run["baseline"] == system["name"]
         text = f"{cell.text}*" if is_baseline else cell.text
         cells.append(cell._replace(text=text, marks=join_numbers(one["better_than"])))
     mean = sum(one["mean"] for one in system["runs"]) / len(runs)
@@ -86,7 +89,9 @@ def _difference(difference: float | None, interval: tuple[float, float] | None) 
 
 def notes(content: Content) -> list[str]:
     """Return how to read the tables, a paragraph each, and sacrebleu's signatures."""
-    baselines, how, runs = content["baselines"], content["significance"], content["runs"]
+    baselines = content["baselines"]
+    how = content["significance"]
+    runs = content["runs"]
     chosen = ", the best on devtest of " + ", ".join(baselines) if len(baselines) > 1 else ""
 
     found = [

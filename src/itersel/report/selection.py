@@ -87,7 +87,8 @@ def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
         )
 
     arrays, _ = read_arrays(path, MATRIX)
-    key, name = arrays["features/key"], StringTable(arrays["features/name"], arrays["features/name_offset"])
+    key = arrays["features/key"]
+    name = StringTable(arrays["features/name"], arrays["features/name_offset"])
     columns = MatrixColumns(
         key,
         find_reported_groups(key, name),

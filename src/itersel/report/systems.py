@@ -106,7 +106,8 @@ def table_view(
         if costs and run["run"] in costs:
             of_experiments.setdefault(run["experiment"], []).append(costs[run["run"]])
 
-    baseline, alpha = baseline_and_best(table)[0], table["significance"]["alpha"]
+    baseline = baseline_and_best(table)[0]
+    alpha = table["significance"]["alpha"]
     shown = Shown(of_experiments, _differing(settings) if settings else {}, baseline, alpha)
     return [_view(one, shown) for one in all_test_sets(table)]
 
@@ -121,7 +122,8 @@ def _differing(settings: Content) -> dict[str, dict[str, str]]:
 
 
 def _view(one: Content, shown: Shown) -> View:
-    is_pooled, systems = one["name"] == POOLED, one["systems"]
+    is_pooled = one["name"] == POOLED
+    systems = one["systems"]
     chosen_by = choosing_score(one)
     rows = [cells(system, chosen_by) for system in systems]
     for row, system in zip(rows, systems, strict=True):

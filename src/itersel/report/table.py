@@ -105,7 +105,8 @@ def cells(system: Content, chosen_by: str | None = None) -> dict[str, Cell]:
 
 def score_cell(score: Content, metric: str = TOKENIZED_BLEU) -> Cell:
     """Return the cell of a score: its mean, with the deviation over repeats, and its interval."""
-    is_own, interval = metric not in METRICS, score.get("interval")
+    is_own = metric not in METRICS
+    interval = score.get("interval")
     digits = OWN_DIGITS if is_own else 1
     note = f"[{interval[0]:.{digits}f}, {interval[1]:.{digits}f}]" if interval else ""
     mean = MeanScore(score["mean"], score.get("deviation"))
@@ -165,7 +166,8 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
             if names and one["signatures"].keys() >= set(names):
                 lines += [*_scores(one["systems"], names), ""]
 
-    first, how = table["test_sets"][0], table["significance"]
+    first = table["test_sets"][0]
+    how = table["significance"]
     run = next(filter(is_experiment, first["systems"]))["runs"][0]
     lines += [
         f"differs from: systems whose {ON_TEST} differs significantly (p < {how['alpha']:g}, approximate",
@@ -228,7 +230,8 @@ def _scores(systems: list[Content], metrics: Sequence[str]) -> list[str]:
             row[title_of(metric)] = NOTHING.text
             # other systems may lack the user's own scores
             if (score := system["scores"].get(metric)) is not None:
-                cell, better = score_cell(score, metric), ",".join(map(str, score["better_than"]))
+                cell = score_cell(score, metric)
+                better = ",".join(map(str, score["better_than"]))
                 row[title_of(metric)] = f"{cell.text} {cell.note}" + (f" ({better})" if better else "")
         rows.append(row)
     return aligned(rows, left=rows[0].keys() - {"system"})
@@ -258,7 +261,8 @@ def _spreadsheet_row(one: Content, system: Content, baseline: str | None, alpha:
     row |= _p_values(ON_TEST, system["p"], against, alpha)
 
     for metric in one["signatures"]:
-        title, score = title_of(metric), system["scores"].get(metric, NO_SCORE)
+        title = title_of(metric)
+        score = system["scores"].get(metric, NO_SCORE)
         numbers: tuple[float | None, ...] = score["mean"], score["deviation"], *score["interval"]
         for what, value in zip(("", " deviation", " low", " high"), numbers, strict=True):
             row[f"{title}{what}"] = value

@@ -153,7 +153,9 @@ def _legend(table: Content) -> list[str]:
         f"{ALL_TASKS}: {BLEU} of the sentences of all tasks together.",
     ]
 
-    systems, how, others = len(table["mean"]), table["significance"], table["left_out"]
+    systems = len(table["mean"])
+    how = table["significance"]
+    others = table["left_out"]
     if systems > 1:
         tests = systems * (systems - 1) // 2 * (len(table["tasks"]) + 1)
         notes.append(

@@ -41,10 +41,12 @@ def score_columns(
     one: Content, baseline: str | None, alpha: float
 ) -> Iterator[tuple[str, tuple[list[Cell], str]]]:
     """Yield title, cells and signature of each score; after the main one, differences from the baseline."""
-    names, main = [system["name"] for system in one["systems"]], main_metric(one)
+    names = [system["name"] for system in one["systems"]]
+    main = main_metric(one)
     for metric, signature, scores in _scores(one):
         title = ON_TEST if metric == TOKENIZED_BLEU else title_of(metric)
-        sign, is_known = sign_of(metric), [score is not None for score in scores]
+        sign = sign_of(metric)
+        is_known = [score is not None for score in scores]
         best = max(sign * score["mean"] for score in compress(scores, is_known))
         column = [
             NOTHING

@@ -22,7 +22,8 @@ def agreement(words: ListWords, score: Float64s) -> Float64s:
 
     `score` are the scores of the translations (H), logarithms of their probabilities but for a constant.
     """
-    probability, sentence = probabilities(score, words.offset), words.sentence
+    probability = probabilities(score, words.offset)
+    sentence = words.sentence
     side = words.target
     matches, expected = matches_with_expected(*side, words.offset, probability, BLEU_ORDER)
     bleu = expected_bleu(matches, np.diff(side.offset), sentence, expected)

@@ -48,7 +48,8 @@ def lengths(known: Known) -> NDArray[Any]:
 def ranks(known: Known) -> NDArray[Any]:
     """Return log10 of the rank in the list, and how far the score is below the highest one."""
     words = known.words
-    begins, sizes = words.offset[:-1], np.diff(words.offset)
+    begins = words.offset[:-1]
+    sizes = np.diff(words.offset)
     rank = np.arange(words.offset[-1]) - np.repeat(begins, sizes)
     logarithms = np.array([math.log10(n + 1) for n in range(int(sizes.max(initial=1)))])
     highest = np.repeat(np.maximum.reduceat(known.score, begins), sizes)
@@ -68,7 +69,8 @@ def own_model_scores(known: Known) -> NDArray[Any]:
 
 
 def _scores_by(model: LanguageModel, words: ListWords) -> NDArray[Any]:
-    ids, side = model.ids, words.target
+    ids = model.ids
+    side = words.target
     number = np.array([ids.get(word, 0) for word in words.target_words], np.int32)
 
     # between <s> and </s>

@@ -45,7 +45,9 @@ class TextFeatureAdder:
     """
 
     def __init__(self, preparation: Preparation, models: TextModels, settings: GivenListSettings) -> None:
-        self._preparation, self._models, self._settings = preparation, models, settings
+        self._preparation = preparation
+        self._models = models
+        self._settings = settings
         self._groups = [group for group in GROUPS if group in settings.dense]
 
         wanted = {*settings.dense, *settings.templates}
@@ -132,7 +134,8 @@ def frequent(rows: SparseRows, sentence: Int64s, minimum: int) -> SparseRows:
     of_entry = np.repeat(sentence, np.diff(rows.offset))
     # sentences rise, so those of a feature do, too
     order = np.argsort(rows.feature, kind="stable")
-    feature, place = rows.feature[order], of_entry[order]
+    feature = rows.feature[order]
+    place = of_entry[order]
     is_new = np.ones(order.shape[0], np.bool_)
     is_new[1:] = (np.diff(feature) != 0) | (np.diff(place) != 0)
     count = np.bincount(feature[is_new], minlength=rows.key.shape[0])

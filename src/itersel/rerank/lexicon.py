@@ -72,7 +72,8 @@ def count_lexicon(
     if len(sizes) != source[0].sentence_count:
         raise InputError(f"has {len(sizes)} lines for {source[0].sentence_count} sentences", path)
 
-    places, link_offset = np.frombuffer(flat, np.int32), offsets_of(np.frombuffer(sizes, np.int32))
+    places = np.frombuffer(flat, np.int32)
+    link_offset = offsets_of(np.frombuffer(sizes, np.int32))
     is_kept = np.ones(len(sizes), np.bool_)
     is_kept[sorted(left_out)] = False
 
@@ -135,7 +136,8 @@ class LexicalTable:
             )
         ]
         # how often each word of the lists is linked in the text
-        self._source_count, self._target_count = totals[0][source], totals[1][target]
+        self._source_count = totals[0][source]
+        self._target_count = totals[1][target]
         self._known = {
             word for word, count in zip(lexicon.target_words, totals[1].tolist(), strict=False) if count
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from itersel.config.cutting import GivenListSettings
+from itersel.config.text_features import WordSettings
 from itersel.corpus.prepare import Preparation
 
 
@@ -29,26 +29,16 @@ class ListPreparation(Preparation):
         return super()._lower(lines, language) if self.lowercase else list(lines)
 
 
-def list_preparation(
-    source_language: str | None, target_language: str | None, protected: tuple[str, ...], lowercase: bool
-) -> ListPreparation:
+def list_preparation(settings: WordSettings) -> ListPreparation:
     """Return the preparation for features of text, and for BLEU to learn from.
 
-    Text is prepared as its language needs; without a target language, words count as they stand.
+    Text is prepared as its language needs; if it is tokenised, words count as they stand.
     """
-    is_tokenized = target_language is None
     return ListPreparation(
-        source_language or "",
-        target_language or "",
-        is_tokenized,
-        protected=protected,
-        listed=is_tokenized,
-        lowercase=lowercase,
-    )
-
-
-def preparation_of(settings: GivenListSettings) -> ListPreparation:
-    """Return the preparation of lists with these settings."""
-    return list_preparation(
-        settings.source_language, settings.language, settings.protected, settings.lowercase
+        settings.source_language,
+        settings.target_language,
+        settings.tokenized,
+        protected=settings.protected,
+        listed=settings.tokenized,
+        lowercase=settings.lowercase,
     )

@@ -116,8 +116,12 @@ def _entries(
     of_words = (one.number for one in shapes)
     lists = ListArrays(*words.source, *words.target, links.source, links.target, links.offset, *of_words)
 
-    sizes, features, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
-    codes, parts, count = [np.zeros(0, np.uint64)], [np.zeros((0, PARTS), np.int32)], 0
+    sizes = [np.zeros(0, np.int64)]
+    features = [np.zeros(0, np.int64)]
+    values = [np.zeros(0, np.int32)]
+    codes = [np.zeros(0, np.uint64)]
+    parts = [np.zeros((0, PARTS), np.int32)]
+    count = 0
     for sentence, (begin, end) in enumerate(pairwise(words.offset.tolist())):
         size, feature, value, code, part = features_of_list(lists, sentence, begin, end, wanted)
         sizes.append(size)

@@ -14,7 +14,8 @@ COMMAND = re.compile(
 
 def killed_commands(log: str) -> list[str]:
     """Return a line for each killed command reported in a Snakemake log."""
-    lines, names = [], {one.value: one.name for one in signal.Signals}
+    lines = []
+    names = {one.value: one.name for one in signal.Signals}
     for command, number, status in COMMAND.findall(log):
         killer = int(number) if number else int(status) - 128
         # Ctrl-C ends the processes of all jobs, which is no news

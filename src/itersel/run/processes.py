@@ -57,11 +57,13 @@ class _Pool(Generic[Given, Result]):
     """Processes, their threads, and the results of blocks that have been taken; None follows the last."""
 
     def __init__(self, make: Make[Given, Result], blocks: Iterator[Given], processes: int) -> None:
-        self._make, self._blocks = make, blocks
+        self._make = make
+        self._blocks = blocks
         # Only so many blocks are taken before the consumer of the results wants theirs.
         self.results: Queue[Future[Result | None]] = Queue(AHEAD * processes)
 
-        self._reading, self._starting = threading.Lock(), threading.Lock()
+        self._reading = threading.Lock()
+        self._starting = threading.Lock()
         # If kernels are not compiled yet, the first process compiles them for all.
         self._first_done = threading.Event()
         self._context = multiprocessing.get_context("spawn")

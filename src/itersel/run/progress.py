@@ -32,7 +32,8 @@ class Display:
     last_shown: ClassVar[dict[int, float]] = {}
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
-        self._clock, self._stream = clock, sys.stderr
+        self._clock = clock
+        self._stream = sys.stderr
         self._terminal = self._stream.isatty()
         self._start = self._shown = clock()
 

@@ -88,7 +88,8 @@ def mix(
     opened = contextlib.nullcontext() if matrix is None else stream_hdf5(matrix)
     with opened as target:
         writer = None if target is None else MatrixWriter(*target)
-        count, largest = 0, 0.0
+        count = 0
+        largest = 0.0
 
         for entries, columns in _merge(shards):
             features = feature_norms(entries, columns, settings.shards, settings.mixing.norm)
@@ -96,7 +97,8 @@ def mix(
                 # averaging equal numbers may round
                 features = features._replace(mean=find_weights(before, features.key))
 
-            count, largest = count + features.key.shape[0], max(largest, features.norm.max(initial=0.0))
+            count += features.key.shape[0]
+            largest = max(largest, features.norm.max(initial=0.0))
             selection.add(features)
             if writer is not None:
                 writer.append(columns, features)
@@ -135,7 +137,8 @@ def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardFile
         if not path.endswith(".h5"):
             raise InputError(f"{TEXT}; train with an --output that ends in .h5", path)
         shard = open_shard(path)
-        made, first = shard.made, next(iter(shards.values()), shard)
+        made = shard.made
+        first = next(iter(shards.values()), shard)
 
         if made.kind != SHARD_WEIGHTS:
             kind = f"is of kind '{made.kind}'" if made.kind else "is of unknown kind"
@@ -267,7 +270,8 @@ def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, WeightColumns
 
 def _error(shards: Sequence[ShardFile], entries: Entries, bad: int, other: int) -> InputError:
     """Return the error for entries that cannot be merged."""
-    both, names = (bad, other), StringTable(entries.name, entries.name_offset)
+    both = (bad, other)
+    names = StringTable(entries.name, entries.name_offset)
     name, other_name = (names.get(entry, "backslashreplace") for entry in both)
     places = np.searchsorted(entries.begin, both, side="right") - 1
     path, other_path = (shards[z].path for z in places.tolist())

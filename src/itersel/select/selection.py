@@ -94,7 +94,8 @@ class Selector:
     def __init__(
         self, choose: Callable[[Float64s, float], Int64s], limit: float, keep: Sequence[str] = ()
     ) -> None:
-        self._choose, self._limit = choose, limit
+        self._choose = choose
+        self._limit = limit
         groups = reported_groups()
         self._groups = [groups.index(name) for name in keep if name in groups]
         self._names = feature_keys(string_table(name for name in keep if name not in groups))
@@ -152,7 +153,8 @@ class MatrixWriter:
     """
 
     def __init__(self, stream: h5py.File, check: Callable[[], None]) -> None:
-        self._stream, self._check = stream, check
+        self._stream = stream
+        self._check = check
         self._arrays = {name: GrowingArray(stream, name, array) for name, array in DATASETS.items()}
         for name in ("features/name_offset", "W/indptr"):
             self._arrays[name].append(np.zeros(1))
@@ -176,14 +178,17 @@ class MatrixWriter:
 
     def finish(self, selected: FeatureNorms, attributes: Mapping[str, Any]) -> None:
         """Mark the selected features, and drop the means of all others."""
-        stream, means, done = self._stream, Digest(), 0
+        stream = self._stream
+        means = Digest()
+        done = 0
 
         for begin in range(0, self._arrays["v"].size, BLOCK):
             key = stream["features/key"][begin : begin + BLOCK]
             end = int(np.searchsorted(selected.key, key[-1], side="right"))
             place = np.searchsorted(key, selected.key[done:end])
             chosen, mean = np.zeros(key.shape[0], np.uint8), np.zeros(key.shape[0])
-            chosen[place], mean[place] = 1, selected.mean[done:end]
+            chosen[place] = 1
+            mean[place] = selected.mean[done:end]
 
             self._arrays["selected"].append(chosen)
             stream["v"][begin : begin + BLOCK] = mean

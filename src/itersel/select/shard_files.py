@@ -145,7 +145,9 @@ class ShardReader:
         self._offset[0] = names = 0
 
         for z in np.flatnonzero(end > begin).tolist():
-            shard, first, rows = self._shards[z], int(begin[z]), slice(place[z], place[z + 1])
+            shard = self._shards[z]
+            first = int(begin[z])
+            rows = slice(place[z], place[z + 1])
             with open(shard.path, "rb", buffering=0) as stream:
                 _read(stream, self._key[rows], shard, KEY, 8 * first)
                 _read(stream, self._value[rows], shard, VALUE, 8 * first)
@@ -199,7 +201,8 @@ def _read(stream: io.FileIO, array: NDArray[Any], shard: ShardFile, name: str, b
     if array.nbytes == 0:
         return
     stream.seek(shard.position[name] + begin)
-    view, done = array.data.cast("B"), 0
+    view = array.data.cast("B")
+    done = 0
     while done < array.nbytes:  # Linux reads at most 2 GiB at a time
         count = stream.readinto(view[done:])
         if not count:

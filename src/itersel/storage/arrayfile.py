@@ -36,7 +36,8 @@ def write_arrays(path: FilePath, format: FileFormat, arrays: Arrays, attributes:
     entries: dict[str, dict[str, Any]] = {}
     position = 0
     for name in format.arrays:
-        array, position = arrays[name], _align(position)
+        array = arrays[name]
+        position = _align(position)
         entries[name] = {
             "dtype": array.dtype.str,
             "shape": list(array.shape),
@@ -71,7 +72,9 @@ def map_arrays(path: FilePath, format: FileFormat) -> tuple[dict[str, NDArray[An
     header, start = _read_header(path, format.kind)
     with checked(path, DAMAGED):
         document = json.loads(header)
-        kind, entries, attributes = document["kind"], document["arrays"], dict(document["attributes"])
+        kind = document["kind"]
+        entries = document["arrays"]
+        attributes = dict(document["attributes"])
 
         if kind != format.kind:
             raise InputError(f"contains a '{kind}', expected a '{format.kind}'", path)
@@ -108,7 +111,8 @@ def kind_of(path: FilePath, expected: str) -> str:
 def _read_header(path: FilePath, kind: str) -> tuple[bytes, int]:
     """Return the header, and the position where the arrays begin."""
     with opening(path), open(path, "rb") as stream:
-        magic, length = stream.read(len(MAGIC)), int.from_bytes(stream.read(8), "little")
+        magic = stream.read(len(MAGIC))
+        length = int.from_bytes(stream.read(8), "little")
         size = os.fstat(stream.fileno()).st_size
         header, found = stream.read(min(length, size)), stream.read(DIGEST_BYTES)
     if not magic.startswith(MAGIC_START):
@@ -122,7 +126,8 @@ def _read_header(path: FilePath, kind: str) -> tuple[bytes, int]:
 
 def _view(data: UInt8s, entry: Mapping[str, Any]) -> NDArray[Any]:
     """Return a view of an array in `data`; an error of Python if the header entry describes none."""
-    shape, begin = [operator.index(size) for size in entry["shape"]], operator.index(entry["position"])
+    shape = [operator.index(size) for size in entry["shape"]]
+    begin = operator.index(entry["position"])
     dtype = np.dtype(entry["dtype"])
     end = begin + math.prod(shape) * dtype.itemsize
     if dtype.kind not in "iuf" or not 1 <= len(shape) <= MAX_DIMENSIONS or min(shape) < 0:

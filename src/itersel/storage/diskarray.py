@@ -40,11 +40,13 @@ class DiskArray:
     def write(self, begin: int, values: NDArray[Any]) -> None:
         """Store values at `begin`, which is at most `size`, and the places that follow."""
         content = np.ascontiguousarray(values, self.dtype)
-        rest, place = content.view(np.uint8).data, begin * self.dtype.itemsize
+        rest = content.view(np.uint8).data
+        place = begin * self.dtype.itemsize
         try:
             while rest:
                 written = os.pwrite(self._descriptor, rest, place)
-                rest, place = rest[written:], place + written
+                rest = rest[written:]
+                place += written
         except OSError as error:
             message = f"{error.strerror} (temporary files)"
             raise OSError(error.errno, message, self.folder) from None
@@ -54,11 +56,13 @@ class DiskArray:
         """Return the values from `begin` up to `end`, by default all."""
         end = self.size if end is None else min(end, self.size)
         values = np.empty(max(end - begin, 0), self.dtype)
-        rest, place = values.view(np.uint8).data, begin * self.dtype.itemsize
+        rest = values.view(np.uint8).data
+        place = begin * self.dtype.itemsize
         while rest:
             # A single call returns 2 GB at most.
             count = os.preadv(self._descriptor, [rest], place)
-            rest, place = rest[count:], place + count
+            rest = rest[count:]
+            place += count
         return values
 
     def blocks(self, length: int) -> Iterator[NDArray[Any]]:
@@ -82,7 +86,8 @@ def gather(table: DiskArray, index: DiskArray, length: int, in_memory: int) -> D
     if len(found) == 1:
         return found[0]
 
-    result, done = DiskArray(table.dtype, table.folder), [0] * len(found)
+    result = DiskArray(table.dtype, table.folder)
+    done = [0] * len(found)
     for rows in index.blocks(length):
         numbers = rows // in_memory
         block = np.empty(rows.shape[0], table.dtype)

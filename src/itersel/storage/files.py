@@ -116,7 +116,8 @@ def read_bytes(path: FilePath, limit: int | None = None) -> bytes:
 
     More than `limit` bytes are an InputError, and so is a file that unpacks to an implausible size.
     """
-    pieces, size = [], 0
+    pieces = []
+    size = 0
     for piece in byte_blocks(path, is_kept=limit is None):
         pieces.append(piece)
         size += len(piece)
@@ -196,7 +197,8 @@ def _pieces(path: FilePath, size: int, is_kept: bool) -> Iterator[bytes]:
 
     Data from a pipe is yielded as soon as it arrives.
     """
-    pieces, begin = byte_blocks(path, size, is_kept), b""
+    pieces = byte_blocks(path, size, is_kept)
+    begin = b""
     # the first line may be shorter than a mark, and the next one may take long to arrive
     while len(begin) < len(BOM_UTF8) and b"\n" not in begin and (piece := next(pieces, b"")):
         begin += piece

@@ -165,7 +165,8 @@ def _check_shape(
 
     for found, wanted in zip(array.shape, declared.shape, strict=True):
         if isinstance(wanted, int):
-            size, more = wanted, 0
+            size = wanted
+            more = 0
         else:
             key, more = _key_of(wanted)
             size = sizes.setdefault(key, found - more)

@@ -223,7 +223,8 @@ def find_dataset(stream: h5py.File, name: str, format: FileFormat) -> h5py.Datas
     if is_virtual or properties.get_external_count() or filters - allowed:
         raise ValueError("is stored in another way than itersel does")
 
-    stored, size = found.get_storage_size(), math.prod(found.shape) * dtype.itemsize
+    stored = found.get_storage_size()
+    size = math.prod(found.shape) * dtype.itemsize
     if filters:
         # one chunk, which may be larger than the array, is unpacked at a time
         size = max(size, math.prod(properties.get_chunk()) * dtype.itemsize)

@@ -36,7 +36,9 @@ class GrowingArray:
     def __init__(
         self, stream: h5py.File, name: str, declared: Array, packed: bool = False, columns: int = 1
     ) -> None:
-        self._stream, self._name, self._digest = stream, name, Digest()
+        self._stream = stream
+        self._name = name
+        self._digest = Digest()
         shape = tuple(entry if isinstance(entry, int) else columns for entry in declared.shape[1:])
         dtype = np.dtype(declared.dtype)
         rows = (PACKED_CHUNK if packed else CHUNK) // (dtype.itemsize * max(1, math.prod(shape)))
@@ -54,7 +56,8 @@ class GrowingArray:
     def append(self, rows: NDArray[Any]) -> None:
         """Append rows."""
         dataset = self._stream[self._name]
-        part, begin = np.asarray(rows, dataset.dtype), dataset.shape[0]
+        part = np.asarray(rows, dataset.dtype)
+        begin = dataset.shape[0]
         dataset.resize(begin + part.shape[0], axis=0)
         dataset[begin:] = part
         self._digest.add(part)
@@ -75,7 +78,9 @@ class RowWriter:
     def __init__(
         self, stream: h5py.File, check: Callable[[], None], format: FileFormat, columns: int, has_extra: bool
     ) -> None:
-        self._stream, self._check, self._known = stream, check, format.arrays.keys()
+        self._stream = stream
+        self._check = check
+        self._known = format.arrays.keys()
         self._format = format if has_extra else without_extra(format)
 
         self._arrays: dict[str, GrowingArray] = {}

@@ -42,7 +42,8 @@ class StringTable(NamedTuple):
 
     def to_list(self) -> list[str]:
         """Return all strings."""
-        content, ends = self.data.tobytes(), self.offset.tolist()
+        content = self.data.tobytes()
+        ends = self.offset.tolist()
         return [content[a:b].decode() for a, b in itertools.pairwise(ends)]
 
     def take(self, indices: NDArray[np.integer]) -> StringTable:

@@ -16,7 +16,7 @@ from itersel.lists.table import no_sparse_rows
 from itersel.lists.text import read_cleaned_block, with_features
 from itersel.rerank.features import TextFeatureAdder
 from itersel.rerank.models import TextModels, read_text_models
-from itersel.rerank.preparation import preparation_of
+from itersel.rerank.preparation import list_preparation
 from itersel.results import WEIGHTS
 from itersel.system.resources import RerankerResources, RerankingSettings
 from itersel.vectors.feature_names import TEXT_FEATURES, own_model_features, text_prefix
@@ -73,11 +73,11 @@ class Reranker:
 
         for block in found:
             # a preparation remembers its lines
-            preparation = preparation_of(settings.lists)
+            preparation = list_preparation(settings.lists)
             read = read_cleaned_block(
                 block, lists[0], preparation, lambda names, sizes: dense_names, has_lines
             )
-            own = [] if sources is None else [sources[number] for number in block.sentences.tolist()]
+            own = [] if sources is None else [sources[number] for number in block.ids.tolist()]
             with located(lists[0]):
                 read = self._with_features(without_duplicates(read), preparation, own)
             yield read
@@ -104,7 +104,7 @@ class Reranker:
                 raise InputError(f"has no feature '{name}', {why}", path)
 
     def _check_sparse(
-        self, names: Sequence[str], dense_names: Sequence[str], sentences: int, path: FilePath
+        self, names: Sequence[str], dense_names: Sequence[str], sentence_count: int, path: FilePath
     ) -> None:
         """Raise an InputError if many lists have no sparse features, but the system was trained with some.
 
@@ -112,7 +112,7 @@ class Reranker:
         """
         settings = self.settings
         has_some = not {*dense_names}.issuperset(names)
-        if settings.features == "dense" or has_some or sentences < WITHOUT_SPARSE:
+        if settings.features == "dense" or has_some or sentence_count < WITHOUT_SPARSE:
             return
 
         of_groups = chain.from_iterable(TEXT_FEATURES[group] for group in settings.lists.dense)

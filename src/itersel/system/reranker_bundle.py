@@ -81,7 +81,8 @@ def read_reranker_bundle(path: FilePath) -> Reranker:
             own = {**attributes[part]}
         return binary.model_of(part_of(arrays, part), own, path)
 
-    needed, aligners = settings.needed_models, None
+    needed = settings.needed_models
+    aligners = None
     if needed.aligners:
         both = (sampler.model_of(part_of(arrays, name), name) for name in ("forward", "reverse"))
         aligners = next(both), next(both)

@@ -102,7 +102,9 @@ class Translator:
     def __init__(
         self, system: TrainedSystem, keep_tokens: bool = False, details: Details | None = None
     ) -> None:
-        self.system, self.keep_tokens, self.details = system, keep_tokens, details
+        self.system = system
+        self.keep_tokens = keep_tokens
+        self.details = details
         grammar = system.settings.grammar
         if system.settings.features == "dense":
             # saves a quarter of the extraction time if the decoder ignores these features

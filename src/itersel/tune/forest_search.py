@@ -38,7 +38,8 @@ class ForestSearch(ExactSearch):
 
         # deviations over the edges of a sentence: over derivations, they would be more precise, but there are
         # too many, and only the relative scale matters
-        total, edges = np.zeros(self._columns[0].shape[0]), 0
+        total = np.zeros(self._columns[0].shape[0])
+        edges = 0
         for one in self._forests:
             offset = one.edge_offset[one.item_offset]
             rule = one.edge_rule + np.repeat(one.rule_offset[:-1], np.diff(offset))

@@ -113,7 +113,8 @@ def make_forest(
 
 def _empty_forest(columns: int, references: References) -> dict[str, NDArray[Any]]:
     """Return the forest of a sentence without words: one item, one edge, one rule without words."""
-    one, none = np.ones(1, np.int64), np.full(1, -1)
+    one = np.ones(1, np.int64)
+    none = np.full(1, -1)
     return {
         "item_offset": one,
         "edge_offset": one,

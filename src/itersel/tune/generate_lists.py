@@ -38,7 +38,8 @@ def generate_lists(
 
     The file records the settings of the decoder, the iteration, and the number of the shard.
     """
-    vectors, names = decoder.weight_vectors(weights), decoder.dense_names
+    vectors = decoder.weight_vectors(weights)
+    names = decoder.dense_names
     words = shard.vocabulary.to_list()
 
     attributes = header_attributes(

@@ -173,7 +173,8 @@ def tune_mert(
         point[varies] = _uniform(bits, int(varies.sum())) / search.scale[varies]
         other, found = climb(search, point, directions)
         if found > quality + MIN_GAIN:
-            weights, quality = other, found
+            weights = other
+            quality = found
 
     total = np.abs(weights).sum()
     return (weights / total if total > 0 else weights), quality
@@ -186,7 +187,8 @@ def climb(
 
     `directions` returns the directions of a round. Returns weights, float64 (C), and their quality.
     """
-    weights, quality = start.copy(), search.quality(start)
+    weights = start.copy()
+    quality = search.quality(start)
     for _ in range(MAX_ROUNDS):
         before = quality
         for direction in directions():

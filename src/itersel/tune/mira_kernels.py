@@ -13,7 +13,7 @@ import numpy as np
 
 from itersel.bleu.score_kernels import COUNTS, ORDER, Statistics, add_counts
 from itersel.compile.jit import kernel, leaf_kernel
-from itersel.lists.table import SparseRows
+from itersel.lists.table import ListTable, SparseRows
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 
 
@@ -37,6 +37,24 @@ class MiraState(NamedTuple):
     # float64 (9): counts of the decaying pseudo-corpus, see `itersel.bleu.score_kernels`
     background: Float64s
     steps: Int64s  # (1): sentences seen so far, in all passes
+
+
+def scored(table: ListTable) -> Scored:
+    """Return the arrays of a table that passes need."""
+    return Scored(table.offset, table.dense, table.statistics, table.mean_reference, table.quality)
+
+
+def start_state(start: Float64s) -> MiraState:
+    """Return the state before the first pass, from the start weights."""
+    # pseudo-counts of a perfect four-word sentence, so no precision is ever zero
+    counts = np.arange(ORDER, 0, -1.0)
+    background = np.concatenate((counts, counts, [ORDER]))
+    return MiraState(start.copy(), np.zeros_like(start), background, np.zeros(1, np.int64))
+
+
+def mean_weights(state: MiraState) -> Float64s:
+    """Return the mean of the weights after each sentence in all passes."""
+    return state.weight - state.late / max(1, int(state.steps[0]))
 
 
 class Difference(NamedTuple):

@@ -19,10 +19,8 @@ from itersel.lists.reading import ReadLists, read_lists, short_name
 from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
 from itersel.lists.weights import given_weights
 from itersel.storage.strings import string_table
-from itersel.tune.metric_quality import metric_quality
 from itersel.tune.problem import TuningProblem
-from itersel.tune.quality import Quality, read_quality
-from itersel.tune.start_weights import start_on_lists
+from itersel.tune.quality import Quality, metric_quality, read_quality
 from itersel.tune.tuner import run_tuner
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
@@ -149,7 +147,8 @@ class PreparedLists(NamedTuple):
             raise InputError(f"has no feature of {self.name}; {advice}", short_name(lists))
         if different := sorted(self.sizes.items() ^ read.sizes.items()):
             name, _ = different[0]
-            count, expected = read.sizes.get(name, 0), self.sizes.get(name, 0)
+            count = read.sizes.get(name, 0)
+            expected = self.sizes.get(name, 0)
             problem = f"the number of values of '{name}' is {count}, but {expected} in {self.name}"
             raise InputError(f"{problem}; {advice}", short_name(lists))
         # rounded as those that were tuned on
@@ -191,6 +190,16 @@ def prepare_nbest(
     )
 
 
+def start_on_lists(tuner: Batch, names: Sequence[str]) -> Weights:
+    """Return the weights that a tuner starts from on n-best lists of any decoder, whose weights are unknown.
+
+    `names` are all features of the lists. Weights are 0, which favours no feature; but a search cannot start
+    where all translations are tied, so it begins with 1 for each. In a run, all tuners begin with
+    `itersel.tune.start_weights`, since the first lists are decoded with these.
+    """
+    return make_weights(dict.fromkeys(names, 1.0) if tuner.searches else {})
+
+
 def _read_lists(
     paths: Sequence[FilePath],
     references: Sequence[ReferenceText],
@@ -204,14 +213,16 @@ def _read_lists(
         raise InputError(f"quality {quality.metric} needs references")
     texts = checked_references(references)
 
-    def dense(names: Sequence[str], sizes: Mapping[str, int]) -> Sequence[str]:
+    def choose_dense(names: Sequence[str], sizes: Mapping[str, int]) -> Sequence[str]:
         return columns_of_tuner(names, tuner.searches, short_name(paths))
 
     def prepared(line: str) -> str:
         """Return a line as BLEU needs it; other metrics take it as it is."""
         return words(line.lower() if quality.is_lowercased else line) if quality.is_bleu else line
 
-    read = read_lists(paths, len(texts[0]) if texts else None, extra_features, dense=dense, prepare=prepared)
+    read = read_lists(
+        paths, len(texts[0]) if texts else None, extra_features, choose_dense=choose_dense, prepare=prepared
+    )
     values = NO_NUMBERS
     if quality.numbers is not None:
         values = quality.numbers.as_quality(read.row.shape[0])[read.row]

@@ -138,7 +138,9 @@ class TuningProblem(NamedTuple):
         in `sparse`; `rest` is the factor of the weights of all other features. If sparse features are summed,
         the weights of the sums are the factors instead.
         """
-        columns, factors, others = len(self.features), [rest], [self.decoded_with]
+        columns = len(self.features)
+        factors = [rest]
+        others = [self.decoded_with]
         if self.sums:
             factors = value[columns : columns + len(self.sums)].tolist()
             others = [one.weights for one in self.sums]

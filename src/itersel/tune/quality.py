@@ -1,14 +1,24 @@
-"""What weights are tuned for on n-best lists of any decoder: a metric, or numbers for the translations."""
+"""What weights are tuned for on n-best lists of any decoder: a metric, or numbers for the translations.
+
+BLEU is computed over the corpus. Of other metrics, tuners learn from the scores of all translations.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from itersel.errors import FilePath
+from itersel.evaluate.metrics import ReferenceText, make_metrics
 from itersel.evaluate.names import METRICS, OF_TEXT, sign_of, title_of
 from itersel.lists.numbers import Numbers, read_numbers
+from itersel.lists.table import ListTable
+from itersel.run.progress import progress
+from itersel.storage.arrays import Float64s
+from itersel.storage.ragged import offsets_of
 
 
 class Quality(NamedTuple):
@@ -46,3 +56,31 @@ def read_quality(given: FilePath | ArrayLike) -> Quality:
     """Return a metric, whose name may have capitals, or the numbers in a file or an array."""
     name = given.lower() if isinstance(given, str) else ""
     return Quality(name) if name in OF_TEXT else Quality(numbers=read_numbers(given))
+
+
+def metric_quality(table: ListTable, references: Sequence[ReferenceText], name: str) -> Float64s:
+    """Return a sentence-level metric, 0 to 1, or the negative if lower is better: float64 (H).
+
+    Where a sentence has fewer references than others, the rest are None.
+    """
+    [metric] = make_metrics(references, names=[name])
+
+    # translations that differ at most in their features are counted once
+    numbers: dict[tuple[int, str], int] = {}
+    # not a list of all texts, of which the lists of several iterations have many twice
+    pairs = zip(table.sentence.tolist(), map(table.text.get, range(table.translation_count)), strict=True)
+    number = [numbers.setdefault(pair, len(numbers)) for pair in pairs]
+
+    texts = [text for _, text in numbers]
+    sizes = np.bincount([sentence for sentence, _ in numbers], minlength=table.sentence_count)
+    offset = offsets_of(sizes)
+    quality = np.empty(len(texts))
+
+    for rank in progress(range(int(sizes.max())), f"count {title_of(name)} of the n-th translations"):
+        # sacrebleu counts a text at a time: the translations at this rank, empty lines for shorter lists
+        has_rank = rank < sizes
+        rows = np.where(has_rank, offset[:-1] + rank, -1).tolist()
+        found = metric.scores(metric.counts([texts[row] if row >= 0 else "" for row in rows]))
+        quality[offset[:-1][has_rank] + rank] = sign_of(name) * found[has_rank] / 100
+
+    return quality[number]

@@ -77,7 +77,8 @@ class Objective:
     """
 
     def __init__(self, matrix: csr_array, strength: float) -> None:
-        self._matrix, self._strength = matrix, strength
+        self._matrix = matrix
+        self._strength = strength
         # the transposed matrix in row format: its products sum in a fixed order, without scattered access
         self._transposed = csr_array(matrix.T)
 

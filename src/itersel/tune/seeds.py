@@ -34,7 +34,8 @@ def tune_with_seeds(
     lists: PreparedLists, seeds: Sequence[int], devtest: Callable[[Weights], float]
 ) -> BestSeed:
     """Tune with each seed; `devtest` scores weights (`PreparedLists.scorer`)."""
-    best, scores = None, []
+    best = None
+    scores = []
     for seed in seeds:
         tuned = lists.tune(seed)
         found = SeedScores(seed, tuned.score, devtest(tuned.weights))

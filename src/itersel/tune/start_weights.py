@@ -1,10 +1,9 @@
-"""Weights that tuning starts from, if none are given."""
+"""Weights that tuning starts from in a run, which decode its first lists."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from itersel.config.tuners import Batch
 from itersel.errors import InputError
 from itersel.vectors.weights import Weights, make_weights, read_itersel_weights
 
@@ -27,16 +26,6 @@ def start_weights(dense_names: Sequence[str]) -> Weights:
     """Return the weights of the first iteration: 1 for each dense feature if none of them is itersel's."""
     own = not START_WEIGHTS.keys().isdisjoint(dense_names)
     return make_weights(START_WEIGHTS if own else dict.fromkeys(dense_names, 1.0))
-
-
-def start_on_lists(tuner: Batch, names: Sequence[str]) -> Weights:
-    """Return the weights that a tuner starts from on n-best lists of any decoder, whose weights are unknown.
-
-    `names` are all features of the lists. Weights are 0, which favours no feature; but a search cannot start
-    where all translations are tied, so it begins with 1 for each. In a run, all tuners begin with
-    `start_weights`, since the first lists are decoded with these; given lists take the same way.
-    """
-    return make_weights(dict.fromkeys(names, 1.0) if tuner.searches else {})
 
 
 def weights_of_iteration(path: str | None, iteration: int, dense_names: Sequence[str]) -> Weights:

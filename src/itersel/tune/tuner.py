@@ -29,7 +29,8 @@ from itersel.vectors.weights import Weights, check_magnitude, make_weights, writ
 
 def _check_problem(tuner: Batch, problem: TuningProblem) -> None:
     """Raise an InputError if the tuner cannot tune the sparse features of lists, forests or start weights."""
-    lists, only_dense = problem.lists, f"{name_in(HELD_OUT_TUNERS, tuner)} tunes only dense features"
+    lists = problem.lists
+    only_dense = f"{name_in(HELD_OUT_TUNERS, tuner)} tunes only dense features"
 
     if isinstance(lists, ForestFiles):
         if (SPARSE_SUM in lists.dense_names) != bool(problem.sums):

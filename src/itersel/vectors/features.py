@@ -109,7 +109,8 @@ def find_reported_groups(key: UInt64s, name: StringTable) -> Int8s:
 
 def names_with(prefix: str, name: StringTable) -> Int64s:
     """Return the rows of the names that begin with a prefix, ascending."""
-    begin, letters = name.offset[:-1], prefix.encode()
+    begin = name.offset[:-1]
+    letters = prefix.encode()
     found = np.flatnonzero(np.diff(name.offset) >= len(letters))
     for place, letter in enumerate(letters):
         found = found[name.data[begin[found] + place] == letter]
@@ -122,7 +123,8 @@ def unique_features(keys: UInt64s, names: StringTable) -> tuple[UInt64s, StringT
     Raises an `InputError` if two different names have the same key: their weights would be mixed up.
     """
     order = np.argsort(keys, kind="stable")
-    keys, names = keys[order], names.take(order)
+    keys = keys[order]
+    names = names.take(order)
     first = np.ones(keys.shape[0], bool)
     first[1:] = keys[1:] != keys[:-1]
     again, kept = np.flatnonzero(~first), np.flatnonzero(first)

@@ -154,7 +154,8 @@ def check_magnitude(weights: Weights, whose: str, advice: str, path: FilePath | 
     """Raise an `InputError` if scores could overflow or the weights could not be read back."""
     bad = np.flatnonzero(~(np.abs(weights.value) <= MAX_MAGNITUDE))  # NaN too
     if bad.size:
-        name, value = weights.name.get(int(bad[0])), weights.value[bad[0]]
+        name = weights.name.get(int(bad[0]))
+        value = weights.value[bad[0]]
         why = f"beyond {MAX_MAGNITUDE:g}" if np.isfinite(value) else "not finite"
         raise InputError(f"the weight of '{name}'{whose} is {why}; {advice}", path)
 

@@ -90,8 +90,10 @@ class MiraLearner(OnlineLearner):
 
     def __init__(self, learner: Mira) -> None:
         self._c = learner.c
-        self._is_oracle, self._is_prediction = learner.hope == "oracle", learner.fear == "prediction"
-        self._all, self._searches = learner.constraints == "all", learner.candidates == "forest"
+        self._is_oracle = learner.hope == "oracle"
+        self._is_prediction = learner.fear == "prediction"
+        self._all = learner.constraints == "all"
+        self._searches = learner.candidates == "forest"
 
     def finder(self, target: Target) -> DerivationFinder | None:
         """Return the search for hope and fear in the forest; None if it is not used or BLEU is always 0."""

@@ -62,7 +62,8 @@ class PairLearner(OnlineLearner):
     """
 
     def __init__(self, learner: Perceptron) -> None:
-        self._pairs, self._sequential = learner.pairs, learner.update == "sequential"
+        self._pairs = learner.pairs
+        self._sequential = learner.update == "sequential"
         self._margin = learner.margin
 
     def learn(self, example: Example) -> Move:

@@ -159,7 +159,8 @@ def curve(measure: str, shown: Curve) -> dict[str, Any]:
 
 def boxes() -> dict[str, Any]:
     """Return boxplots of the scores of all runs: figure 4 of Simianer, Riezler & Dyer (2012)."""
-    y, near = _channel("label", "nominal", **NAMES), {"zero": False, "padding": 16}
+    y = _channel("label", "nominal", **NAMES)
+    near = {"zero": False, "padding": 16}
     ticks = {"tickCount": {"expr": "max(3, width / 80)"}}
     x = _channel("score", "quantitative", title=ON_TEST, scale=near, axis=ticks)
     box = {"extent": "min-max", "size": 16, "opacity": 0.55}

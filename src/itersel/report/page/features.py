@@ -17,7 +17,9 @@ from itersel.vectors.features import find_reported_groups, reported_groups
 from itersel.vectors.weights import Weights, read_itersel_weights
 
 # Bounds of the histogram: log10 of the absolute weight.
-LOWEST, HIGHEST, STEP = -8.0, 4.0, 0.5
+LOWEST = -8.0
+HIGHEST = 4.0
+STEP = 0.5
 LARGEST = 12  # weights shown of each group
 
 

@@ -80,7 +80,8 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
         of_text += [(name, TEXT_EXPLANATIONS[name.removesuffix("_")]) for name in own]
         small["explanations"] = [*of_text, *small["explanations"]]
 
-    table, shown = document["table"], curves(document["learned_by"])
+    table = document["table"]
+    shown = curves(document["learned_by"])
     systems = table["test_sets"][0]["systems"] if table else []
     more = document["runs"], document["costs"]["runs"], document["settings"]
     views = table_view(table, *more) if table else []

@@ -63,8 +63,11 @@ def render_runs(content: Content) -> str:
 
 def _answer(content: Content) -> dict[str, Any]:
     """Return the experiment with the best mean difference, and what the page says of it."""
-    metric, runs, baselines = content["metric"], len(content["runs"]), content["baselines"]
-    sign, alpha = sign_of(metric), content["significance"]["alpha"]
+    metric = content["metric"]
+    runs = len(content["runs"])
+    baselines = content["baselines"]
+    sign = sign_of(metric)
+    alpha = content["significance"]["alpha"]
     compared = [one for one in content["systems"] if one["difference"]]
     best = max(compared, key=lambda one: sign * float(one["difference"]["mean"]))
     overall = best["difference"]
@@ -87,7 +90,8 @@ def _answer(content: Content) -> dict[str, Any]:
 
 def _for_page(view: View, runs: int) -> View:
     """Return a table with the columns about all runs that matter most before those of single runs."""
-    titles, first = [column.title for column in view.columns], 2 + runs
+    titles = [column.title for column in view.columns]
+    first = 2 + runs
     # a run may have any name
     moved = [place for place in range(first, len(titles)) if titles[place] in (MEAN, RANDOMIZATION)]
     order = [0, 1, *moved, *(place for place in range(2, len(titles)) if place not in moved)]
@@ -113,7 +117,8 @@ def _values(one: Content) -> list[float]:
 
 def _points(content: Content, system: Content) -> list[dict[str, Any]]:
     """Return the differences of an experiment in the runs that have another baseline, and their mean."""
-    level, overall = content["significance"]["alpha"], system["difference"]
+    level = content["significance"]["alpha"]
+    overall = system["difference"]
     shown = [
         (run["name"], "run", one["difference"], one)
         for run, one in zip(content["runs"], system["runs"], strict=True)

@@ -118,7 +118,8 @@ def pack(test_set: Translated, frequencies: Mapping[str, Frequency] | None) -> d
 
 def sentence_scores(test_set: Translated) -> list[tuple[list[str], list[int], list[int]]]:
     """Return each sentence's different translations, for each system an index into these, and chrF x 10."""
-    metric, scored = CHRF(), []
+    metric = CHRF()
+    scored = []
     shown = test_set.shown
     sides = (zip(*lines, strict=True) for lines in (without_empty(shown.references), shown.translations))
     for references, translations in zip(*sides, strict=True):

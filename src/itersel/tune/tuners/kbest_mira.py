@@ -24,12 +24,33 @@ class KBestMira(Batch):
     )
 
     def tune(self, problem: TuningProblem) -> Tuned:
-        """Tune; features that are in no list keep their weights."""
+        """Tune; features that are in no list keep their weights.
+
+        The result is the averaged weights of the pass with the best translations (`ListTable.best`), the
+        first if several are equally good.
+        """
         import numpy as np
 
-        from itersel.tune.mira import tune_mira
+        from itersel.run.progress import progress
+        from itersel.tune.mira_kernels import mean_weights, mira_pass, score_rows, scored, start_state
 
         table = problem.table
         sparse = table.sparse.take(np.arange(table.translation_count))
-        value, quality = tune_mira(table, sparse, problem.start_with(sparse), self, problem.seed)
-        return problem.tuned(problem.weights(value, sparse, 1.0), quality)
+        start = problem.start_with(sparse)
+        lists = scored(table)
+        state = start_state(start)
+        bits = np.random.PCG64(list(problem.seed))
+        best = start
+        highest = -np.inf
+
+        for _ in progress(range(self.passes), "k-best MIRA, passes"):
+            order = np.argsort(bits.random_raw(table.sentence_count), kind="stable")
+            mira_pass(lists, sparse, state, order, self.c, self.decay)
+
+            weights = mean_weights(state)
+            quality = table.best(score_rows(table.dense, sparse, weights))
+            if quality > highest:
+                best = weights
+                highest = quality
+
+        return problem.tuned(problem.weights(best, sparse, 1.0), highest)
