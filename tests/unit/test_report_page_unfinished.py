@@ -16,7 +16,7 @@ from itersel.storage.files import write_lines
 def test_failed_experiment(tmp_path):
     run = MadeUpRun(tmp_path / "run", ["good", "bad"], unfinished=["bad"])
     document = read_document(run.folder)
-    bad = next(one for one in document["runs"] if one["run"] == "bad")
+    bad = next(one for one in document["repeats"] if one["name"] == "bad")
     assert not bad["finished"]
     assert document["table"] is None
     assert bad["errors"][0]["error"].startswith("itersel train: lm.bin: ")
@@ -40,7 +40,7 @@ def test_scores_of_an_unfinished_run(tmp_path):
     run = MadeUpRun(tmp_path / "run", ["one"], epochs=2, unfinished=["one"])
     for name in ("corpus/devtest.target.gz", "experiments/one/epoch-1/devtest.txt"):
         write_lines(run.folder / name, ["a b c d e"])
-    (one,) = read_document(run.folder)["runs"]
+    (one,) = read_document(run.folder)["repeats"]
     assert one["epochs"][0]["devtest_bleu"] == pytest.approx(100)
     assert one["epochs"][0]["brevity_penalty"] == 1
     assert one["epochs"][1]["devtest_bleu"] is None

@@ -126,8 +126,9 @@ def _watch(options: argparse.Namespace) -> None:
 
 
 def _runs(options: argparse.Namespace) -> None:
+    from itersel.report.finished import read_runs
     from itersel.report.page.runs import render_runs
-    from itersel.report.runs import compare_runs, read_runs
+    from itersel.report.runs import compare_runs
     from itersel.report.runs_table import latex, markdown, text_table, tsv_table
 
     made: list[Form] = [text_table, tsv_table, json_lines, latex, markdown, lambda one: [render_runs(one)]]

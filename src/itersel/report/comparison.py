@@ -18,16 +18,15 @@ from itersel.errors import FilePath, InputError
 from itersel.evaluate.compare import own_metric
 from itersel.evaluate.counts import Counts, pool_counts, read_counts_of
 from itersel.evaluate.metrics import Metric, ReferenceText, Sums, read_references, read_translations
-from itersel.evaluate.names import DEFAULT_TOKENIZER, TRIALS, sign_of
+from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZED_BLEU, TRIALS
 from itersel.report.own_scores import Text, read_own_scores
 from itersel.report.scores import (
-    Scores,
-    better_than,
+    ExperimentScore,
+    describe_score,
     describe_test,
-    differs_from,
-    evaluate_experiments,
     numbers_of,
-    score_experiments,
+    score_counts,
+    score_tokens,
     summarize,
 )
 from itersel.system.chosen import OF_ALL_REPEATS, ChosenSystem, differing_attribute, read_system
@@ -155,31 +154,46 @@ def compare_systems(
 
 
 def _score(test_set: Translations, tokenize: str, trials: int, seed: int) -> dict[str, Any]:
-    name, systems, translations, references, counts, own = test_set
-    numbers = numbers_of(dict.fromkeys(one.name for one in systems))
-    tests, signature = score_experiments(_by_name(systems, translations), references, tokenize, trials, seed)
-    columns = evaluate_experiments(_by_name(systems, counts), trials, seed) if counts else {}
-    if own:
-        columns |= _own_columns(_by_name(systems, own), trials, seed)
+    """Return the content of table.json for a test set, or for all of them together."""
+    systems = test_set.systems
+    texts = _by_name(systems, test_set.translations)
+    metric, of_tokens = score_tokens(texts, test_set.references, tokenize, trials, seed)
+
+    scores = {metric: of_tokens}
+    if test_set.counts:
+        scores |= score_counts(_by_name(systems, test_set.counts), trials, seed)
+    if test_set.own:
+        scores |= _own_scores(_by_name(systems, test_set.own), trials, seed)
+
+    numbers = numbers_of(texts)
+    described = []
+    for name, repeats in _by_name(systems, systems).items():
+        row = {
+            "system": numbers[name],
+            **{key: getattr(repeats[0], key, None) for key in OF_ALL_REPEATS},
+            **_describe_repeats(repeats, is_pooled=test_set.name == POOLED),
+            "scores": {
+                metric.name: describe_score(of_systems, name, metric.name, numbers)
+                for metric, of_systems in scores.items()
+                if name in of_systems
+            },
+        }
+        described.append(row)
 
     return {
-        "name": name,
-        "sentences": len(references[0]),
-        "references": len(references),
-        "signature": signature,
-        "signatures": {metric.name: metric.signature for metric in columns},
-        "systems": [
-            _describe_system(numbers, repeats, tests, columns, name == POOLED)
-            for repeats in _by_name(systems, systems).values()
-        ],
+        "name": test_set.name,
+        "sentences": len(test_set.references[0]),
+        "references": len(test_set.references),
+        "signatures": {metric.name: metric.signature for metric in scores},
+        "systems": described,
     }
 
 
-def _own_columns(
+def _own_scores(
     own: Mapping[str, Sequence[Mapping[str, Sums]]], trials: int, seed: int
-) -> dict[Metric, dict[str, Scores]]:
+) -> dict[Metric, dict[str, ExperimentScore]]:
     """Compare the systems that have them by each of the user's own scores."""
-    columns: dict[Metric, dict[str, Scores]] = {}
+    found: dict[Metric, dict[str, ExperimentScore]] = {}
     for score in dict.fromkeys(chain.from_iterable(one for repeats in own.values() for one in repeats)):
         metric = own_metric(score)
         counted = {
@@ -188,61 +202,31 @@ def _own_columns(
             if all(score in one for one in repeats)
         }
         if counted:
-            columns |= evaluate_experiments(counted, trials, seed)
-    return columns
+            found |= score_counts(counted, trials, seed)
+    return found
 
 
-def _describe_system(
-    numbers: Mapping[str, int],
-    repeats: Sequence[ChosenSystem | Output],
-    tests: Mapping[str, Scores],
-    columns: Mapping[Metric, Mapping[str, Scores]],
-    is_pooled: bool,
-) -> dict[str, Any]:
-    """Return a row of the table; `tests` is tokenised BLEU, and `columns` are the scores of text."""
-    name, test = repeats[0].name, tests[repeats[0].name]
-    devtest: dict[str, Any] = {}
-    described: list[dict[str, Any]] = [{"repeat": one.repeat} for one in repeats]
+def _describe_repeats(repeats: Sequence[ChosenSystem | Output], is_pooled: bool) -> dict[str, Any]:
+    """Return what a row of table.json says of the repeats of a system, and of their scores on devtest."""
+    if is_pooled:
+        # epochs may differ between test sets
+        return {"repeats": [{"repeat": one.repeat} for one in repeats]}
 
-    # epochs may differ between pooled test sets
-    if not is_pooled:
-        bleu = [one.devtest_bleu[one.epoch - 1] for one in repeats if isinstance(one, ChosenSystem)]
-        devtest["devtest"] = summarize(bleu)._asdict() if bleu else None
-        described = [
-            {key: value for key, value in asdict(one).items() if key not in (*OF_ALL_REPEATS, "settings")}
-            for one in repeats
-        ]
+    described = [
+        {key: value for key, value in asdict(one).items() if key not in (*OF_ALL_REPEATS, "settings")}
+        for one in repeats
+    ]
+    chosen = [one for one in repeats if isinstance(one, ChosenSystem)]
+    return {"devtest": _describe_devtest(chosen) if chosen else None, "repeats": described}
 
-    return {
-        "system": numbers[name],
-        **{key: getattr(repeats[0], key, None) for key in OF_ALL_REPEATS},
-        **devtest,
-        "test": test.summary._asdict(),
-        "runs": [
-            {**one, "test": score._asdict()} for one, score in zip(described, test.details, strict=True)
-        ],
-        "p": test.p,
-        "differs_from": differs_from(tests, name),
-        "scores": {
-            metric.name: _describe_scores(metric, scores, name, numbers)
-            for metric, scores in columns.items()
-            if name in scores
-        },
+
+def _describe_devtest(repeats: Sequence[ChosenSystem]) -> dict[str, Any]:
+    """Return the scores of an experiment on devtest at the chosen epochs, by metric."""
+    reached = {
+        TOKENIZED_BLEU: [one.devtest_bleu[one.epoch - 1] for one in repeats],
+        repeats[0].chosen_by: [one.devtest_scores[one.epoch - 1] for one in repeats],
     }
-
-
-def _describe_scores(
-    metric: Metric, scores: Mapping[str, Scores], name: str, numbers: Mapping[str, int]
-) -> dict[str, Any]:
-    own = scores[name]
-    return {
-        **own.summary._asdict(),
-        "interval": own.interval,
-        "runs": own.repeats,
-        "p": own.p,
-        "differs_from": differs_from(scores, name, numbers),
-        "better_than": better_than(scores, name, sign_of(metric.name), numbers),
-    }
+    return {metric: summarize(scores)._asdict() for metric, scores in reached.items()}
 
 
 def _by_name(systems: Sequence[ChosenSystem | Output], items: Sequence[Item]) -> dict[str, list[Item]]:

@@ -56,14 +56,14 @@ def hints_for_lists(
 
 def _best(systems: Mapping[str, Path]) -> str:
     """Return the name of the system that is best on devtest: of the best experiment, the best repeat."""
-    runs = {name: as_content(read_system(folder / SYSTEM)) for name, folder in systems.items()}
-    repeats: dict[str, list[str]] = {}
-    for name, run in runs.items():
-        repeats.setdefault(run["name"], []).append(name)
+    repeats = {name: as_content(read_system(folder / SYSTEM)) for name, folder in systems.items()}
+    experiments: dict[str, list[str]] = {}
+    for name, repeat in repeats.items():
+        experiments.setdefault(repeat["name"], []).append(name)
 
     # as in the table, chance in a single repeat does not decide between experiments
-    best = max(repeats.values(), key=lambda names: score_on_devtest(runs[name] for name in names))
-    return max(best, key=lambda name: score_on_devtest([runs[name]]))
+    best = max(experiments.values(), key=lambda names: score_on_devtest(repeats[name] for name in names))
+    return max(best, key=lambda name: score_on_devtest([repeats[name]]))
 
 
 def _environment(cache: str | None) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from itersel.report.scores import Scores
+from itersel.report.scores import ExperimentScore
 from itersel.report.settings import as_texts, compare_keys, leaves
 from itersel.storage.text_table import Content
 
@@ -33,7 +33,7 @@ class RunSettings(NamedTuple):
     settings: Content  # the value of every key, except those that change no result
     versions: Mapping[str, str]  # of packages
     pairs: int | None  # on which it was trained; `None` if unknown
-    scores: Mapping[str, Scores]  # of its experiments
+    scores: Mapping[str, ExperimentScore]  # of its experiments
 
 
 def compare_settings(runs: Sequence[RunSettings], shared: Sequence[str]) -> dict[str, Any]:
@@ -97,6 +97,16 @@ def varied_numbers(runs: Mapping[str, RunSettings], shared: Sequence[str]) -> li
         found.append({"key": key, "series": series})
 
     return found
+
+
+def differing_keys(settings: Content, others: Content, experiment: str) -> list[tuple[str, list[str]]]:
+    """Return the keys of results in which an experiment differs between two runs, with both values as text.
+
+    Its seed, and the number of its repeats, may differ.
+    """
+    columns = [as_texts(one[EXPERIMENTS].get(experiment, {})) for one in (settings, others)]
+    differing, _ = compare_keys(columns)
+    return [(key, values) for key, values in differing if key not in ("seed", "repeats")]
 
 
 def _with_own_seed(run: RunSettings, experiment: Content) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from itersel.evaluate.names import title_of
+from itersel.report.cells import Cell, score_cell
+from itersel.report.p_values import format_p, precise_p
 from itersel.report.papers import MARKDOWN, latex_view, markdown_view
 from itersel.report.scores import REPEATED
-from itersel.report.table import Cell, format_p, precise_p, score_cell
 from itersel.report.views import Column, View, join_numbers
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 

@@ -16,9 +16,10 @@ from itersel.config.reading import read_unresolved
 from itersel.config.splits import kind_of_text, texts_by_key
 from itersel.config.values import Config, Experiment
 from itersel.report.answer import answer
-from itersel.report.baseline import baseline_and_best, is_experiment
+from itersel.report.baseline import baseline_and_best
+from itersel.report.content import is_experiment
 from itersel.report.corpus import read_corpus
-from itersel.report.description import read_run
+from itersel.report.description import read_run, settings_of
 from itersel.report.folder import Repeat, find_repeats, read_optional, references_of
 from itersel.report.page.charts import BLEU, QUALITY
 from itersel.report.page.config import describe_config
@@ -82,13 +83,13 @@ def read_document(results: Path) -> dict[str, Any]:
         "experiments": len(compared),
         "compared": compared_systems(table, repeats),
         "table": table,
-        "runs": described,
+        "repeats": described,
         "costs": read_costs(results, {one.name for one in repeats}),
         "corpus": read_corpus(results),
         "test_sets": [pack(one, frequencies) for one in found],
         "derivations": read_optional(results / DERIVATIONS, _check_derivations, NO_DERIVATIONS),
         "config": describe_config(config, given) if config else None,
-        "settings": settings_table(settings) if config else None,
+        "settings": settings_table(settings_of(description)) if config else None,
         "versions": description.get("versions", {}),
         "earlier": description.get("earlier", []),
     }
@@ -142,9 +143,9 @@ def _describe_repeat(
     scored = [] if planned and planned.tasks.own_label is not None else references
 
     return {
-        "run": repeat.name,
+        "name": repeat.name,
         "experiment": repeat.experiment,
-        "repeat": repeat.number,
+        "number": repeat.number,
         "planned": planned.epochs if planned else None,
         "finished": system is not None,
         "errors": [] if system else read_errors(results, repeat),

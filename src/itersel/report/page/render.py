@@ -26,7 +26,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from itersel.errors import FilePath, InputError
-from itersel.report.baseline import baseline_and_best, is_experiment
+from itersel.report.baseline import baseline_and_best
+from itersel.report.content import is_experiment, metrics_of_text
 from itersel.report.folder import LOCK
 from itersel.report.page.charts import charts, curves
 from itersel.report.page.document import read_document
@@ -56,11 +57,12 @@ UNUSED = ("answer", "test_sets", "derivations")
 SCRIPTS = (*SHARED, "charts.js", "features.js", "sentences.js", "derivations.js")
 
 
-def _has_text_features(runs: Sequence[dict[str, Any]]) -> bool:
+def _has_text_features(repeats: Sequence[dict[str, Any]]) -> bool:
     """Return whether the page shows features of the text of n-best lists."""
-    shown = [one for run in runs if run["features"] for one in run["features"]["groups"]]
-    names = {feature["name"] for one in shown for feature in one["largest"]}
-    return any(one["group"] in TEXT_ONLY for one in shown) or not TEXT_EXPLANATIONS.keys().isdisjoint(names)
+    groups = [group for repeat in repeats if repeat["features"] for group in repeat["features"]["groups"]]
+    names = {feature["name"] for group in groups for feature in group["largest"]}
+    has_template = any(group["group"] in TEXT_ONLY for group in groups)
+    return has_template or not TEXT_EXPLANATIONS.keys().isdisjoint(names)
 
 
 def render(document: dict[str, Any], refresh: int | None = None) -> str:
@@ -71,7 +73,7 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
     small["explanations"] = [
         (TEMPLATES[name] if name in BUILT_IN_TEMPLATES else name, text) for name, text in EXPLANATIONS.items()
     ]
-    if _has_text_features(document["runs"]):
+    if _has_text_features(document["repeats"]):
         prefixes = {name: text_prefix(name) for name in TEXT_TEMPLATES}
         # before those of grammars, some of which have the same names
         of_text = [(prefixes.get(name, name), text) for name, text in TEXT_EXPLANATIONS.items()]
@@ -82,8 +84,8 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
 
     table, shown = document["table"], curves(document["learned_by"])
     systems = table["test_sets"][0]["systems"] if table else []
-    more = document["runs"], document["costs"]["runs"], document["settings"]
-    views = table_view(table, *more) if table else []
+    known = document["repeats"], document["costs"]["repeats"], document["settings"]
+    views = table_view(table, *known) if table else []
 
     return fill(
         "page.html",
@@ -96,8 +98,8 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
         views=views,
         baseline=baseline_and_best(table)[0] if table else None,
         signatures=signatures(table) if table else [],
-        has_intervals=any(system["scores"] for system in systems),
-        has_repeats=any(len(system["runs"]) > 1 for system in systems),
+        has_intervals=bool(table and metrics_of_text(table["test_sets"][0])),
+        has_repeats=any(len(system["repeats"]) > 1 for system in systems),
         has_others=not all(map(is_experiment, systems)),
         curves=shown,
         most_ngrams=MOST,

@@ -9,10 +9,10 @@ from typing import Any
 import itersel
 from itersel.evaluate.names import sign_of, title_of
 from itersel.report.answer import told_size
+from itersel.report.p_values import told_p
 from itersel.report.page.charts import against, differences
 from itersel.report.page.render import SHARED, fill
 from itersel.report.runs_table import MEAN, RANDOMIZATION, notes, views
-from itersel.report.table import told_p
 from itersel.report.views import View
 from itersel.storage.text_table import Content
 
