@@ -12,9 +12,10 @@ from itersel.config.evaluation import NO_SCORES
 from itersel.evaluate.names import METRICS
 from itersel.report.answer import answer
 from itersel.report.cells import cells_of_systems
-from itersel.report.comparison import Translations, compare_systems
+from itersel.report.comparison import compare_systems
 from itersel.report.papers import markdown
 from itersel.report.systems import TITLES, table_view
+from itersel.report.translations import Translations
 from itersel.storage.files import read_lines, write_lines
 
 SENTENCES = range(24)

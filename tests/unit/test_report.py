@@ -13,9 +13,10 @@ from itersel.cli.main import main
 from itersel.evaluate.metrics import make_bleu, score_corpus
 from itersel.evaluate.significance import pooled_differences
 from itersel.report.cells import cells_of_systems
-from itersel.report.comparison import Translations, compare_systems
+from itersel.report.comparison import compare_systems
 from itersel.report.p_values import format_p, precise_p, told_p
 from itersel.report.table import text_table, tsv_table
+from itersel.report.translations import Translations
 from itersel.system.chosen import read_system, write_system
 from itersel.system.resources import RESOURCE_FILES, read_resources
 

@@ -8,9 +8,10 @@ from tests.made_up_run import MadeUpRun
 from tests.scored import make_system, tokenized_bleu
 
 from itersel.report.answer import answer
-from itersel.report.comparison import Output, Translations, compare_systems
+from itersel.report.comparison import compare_systems
 from itersel.report.page.document import compared_systems, read_document
 from itersel.report.page.render import render
+from itersel.report.translations import Output, Translations
 
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]
 GOOD = [line.replace("c", "x") if i % 8 == 0 else line for i, line in enumerate(REFERENCES)]

@@ -10,8 +10,9 @@ from tests.scored import make_system, table_command, tokenized_bleu, write_detok
 from itersel.cli.main import main
 from itersel.evaluate.counts import count, read_counts, write_counts
 from itersel.evaluate.metrics import make_metrics
-from itersel.report.comparison import Translations, compare_systems
+from itersel.report.comparison import compare_systems
 from itersel.report.table import text_table, tsv_table
+from itersel.report.translations import Translations
 from itersel.storage.files import read_lines, write_lines
 
 RAW = [f"The cat, number {number}, sat on the Mat." for number in range(40)]

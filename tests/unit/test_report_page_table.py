@@ -5,10 +5,11 @@ from tests.scored import make_system, tokenized_bleu
 
 from itersel.config.plain import recorded
 from itersel.config.reading import read_config
-from itersel.report.comparison import Output, Translations, compare_systems
+from itersel.report.comparison import compare_systems
 from itersel.report.settings import settings_table
 from itersel.report.systems import table_view
 from itersel.report.table import text_table, tsv_table
+from itersel.report.translations import Output, Translations
 
 REFERENCES = ["a b c d e", "f g h i j k", "l m n o p"]
 TEXTS = [REFERENCES, [line.replace("c", "x") for line in REFERENCES], [line[2:] for line in REFERENCES]]

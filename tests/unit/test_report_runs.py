@@ -22,11 +22,12 @@ from itersel.config.reading import read_config
 from itersel.evaluate.counts import count, write_counts
 from itersel.evaluate.metrics import make_metrics
 from itersel.evaluate.significance import sign_test
-from itersel.report.comparison import Translations, compare_systems
+from itersel.report.comparison import compare_systems
 from itersel.report.finished import read_runs
 from itersel.report.page.runs import render_runs
 from itersel.report.runs import compare_runs
 from itersel.report.runs_table import MEAN, latex, markdown, text_table, tsv_table, views
+from itersel.report.translations import Translations
 
 NAMES = ["first", "second", "third"]
 TOKENIZED, THIRD = ["--metric", "tokenized-bleu"], ["--baselines", "third"]

@@ -252,7 +252,7 @@ COMMANDS = [
     ),
     (
         "report paper --table old.json --output new.md",
-        "old.json: is not a table of systems, or one of an earlier version; run snakemake again to recreate it",
+        "old.json: is not a table of systems, or one of an earlier version; run snakemake again",
     ),
     # Folders and settings of a run
     (

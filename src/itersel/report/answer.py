@@ -7,7 +7,7 @@ from typing import NamedTuple
 from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import title_of
 from itersel.report.baseline import baseline_and_best
-from itersel.report.content import main_metric
+from itersel.report.content import all_sentences, main_metric
 from itersel.report.p_values import told_p
 from itersel.report.table import ALL_TEST_SETS
 from itersel.storage.json_files import check_numbers
@@ -43,7 +43,7 @@ def answer(table: Content) -> Answer:
 
     They are compared by BLEU of detokenised text or, if that was not scored, of tokenised text.
     """
-    test_set = table["pooled"] or table["test_sets"][0]
+    test_set = all_sentences(table)
     metric = main_metric(test_set)
     scores = {system["name"]: system["scores"][metric] for system in test_set["systems"]}
     baseline, best = baseline_and_best(table)

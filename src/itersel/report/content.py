@@ -11,6 +11,12 @@ def all_test_sets(table: Content) -> list[Content]:
     return [*table["test_sets"], *([table["pooled"]] if table["pooled"] else [])]
 
 
+def all_sentences(table: Content) -> Content:
+    """Return all test sets together, or the only one."""
+    test_set: Content = table["pooled"] or table["test_sets"][0]
+    return test_set
+
+
 def is_experiment(system: Content) -> bool:
     """Return whether a row is an experiment, not the output of another system."""
     return system["learner"] is not None

@@ -38,10 +38,11 @@ def write_run(results: Path, given: Mapping[str, Any], config: Config) -> None:
     """Write the config of a run that starts, its settings, and the versions, if they have changed.
 
     `given` is the content of the YAML file, `config` has the values that the jobs use, which are `recorded`
-    without keys that change no result. Versions of runs before, with which some of
-    the results may have been made, are kept as ``earlier``.
+    without keys that change no result. Versions of earlier runs, with which some of the results may have been
+    made, are kept as ``earlier``.
     """
-    versions, (before, earlier) = current_versions(), _recorded_versions(results)
+    versions = current_versions()
+    before, earlier = _recorded_versions(results)
     # packages that one of them did not record may have been the same
     earlier = [one for one in (*earlier, before) if _differing(one, versions)]
     earlier = [one for number, one in enumerate(earlier) if one not in earlier[number + 1 :]]
@@ -62,7 +63,8 @@ def _write_changed(path: Path, text: str) -> None:
 
 def other_versions(results: Path) -> str:
     """Return which packages that results depend on had other versions in the last run, or ''."""
-    versions, (before, _) = current_versions(), _recorded_versions(results)
+    versions = current_versions()
+    before, _ = _recorded_versions(results)
     differing = _differing(before, versions)
     return ", ".join(
         f"{name} {before[name]} (now {versions[name]})"
@@ -101,12 +103,13 @@ def settings_of(description: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_run(content: Any) -> None:
     """Raise an error of Python unless this has a config, its settings, and versions of now and earlier."""
-    settings, versions = (
-        content.get("settings", {}),
-        [content.get("versions", {}), *content.get("earlier", [])],
-    )
+    settings = content.get("settings", {})
     experiments = settings.get("experiments", {})
+    versions = [content.get("versions", {}), *content.get("earlier", [])]
     sections = [content["config"], settings, experiments, *experiments.values(), *versions]
     if not all(isinstance(section, dict) for section in sections):
         raise TypeError
     check_texts(version for packages in versions for version in packages.values())
+    # an earlier version did not record settings
+    if settings:
+        check_texts((settings["name"], settings["evaluation"]["tokenize"]))

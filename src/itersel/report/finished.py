@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from itersel.config.experiments import repeat_name
 from itersel.errors import InputError, checked, located
 from itersel.evaluate.significance import Interval
+from itersel.report.content import all_sentences
 from itersel.report.corpus import read_corpus
 from itersel.report.description import read_run, settings_of
 from itersel.report.scores import ExperimentScore
@@ -28,27 +29,21 @@ class FinishedRun(NamedTuple):
     training_pairs: int | None  # `None` if unknown
 
     @property
-    def scored(self) -> Content:
-        """The test set, or all test sets together, in table.json."""
-        scored: Content = self.table["pooled"] or self.table["test_sets"][0]
-        return scored
-
-    @property
     def systems(self) -> dict[str, Content]:
         """The rows of the first test set by name of the experiment."""
         return {system["name"]: system for system in self.table["test_sets"][0]["systems"]}
 
     @property
-    def test_sets(self) -> list[str]:
+    def test_set_names(self) -> list[str]:
         """The names of the test sets."""
         return [test_set["name"] for test_set in self.table["test_sets"]]
 
     def scores(self, metric: str) -> dict[str, ExperimentScore]:
-        """Return the scores by name of the experiment, or raise an InputError."""
+        """Return the scores on all test sets by name of the experiment, or raise an InputError."""
         otherwise = f"has no scores by '{metric}'; choose another --metric, or run snakemake again"
         with checked(self.folder / TABLE, otherwise):
-            rows = {system["name"]: system for system in self.scored["systems"]}
-            return {name: _score(system, metric, rows.keys() - {name}) for name, system in rows.items()}
+            systems = all_sentences(self.table)["systems"]
+            return {system["name"]: _score(system, metric, systems) for system in systems}
 
     def repeats(self, experiment: str) -> list[str]:
         """Return the names of the repeats of an experiment, by which its files are named."""
@@ -58,11 +53,13 @@ class FinishedRun(NamedTuple):
             ]
 
 
-def _score(system: Content, metric: str, others: Collection[str]) -> ExperimentScore:
+def _score(system: Content, metric: str, systems: Sequence[Content]) -> ExperimentScore:
     score = system["scores"][metric]
-    interval = None if score["interval"] is None else Interval(*map(float, score["interval"]))
     repeats = [float(one) for _, one in zip(system["repeats"], score["repeats"], strict=True)]
-    return ExperimentScore(tuple(repeats), {name: float(score["p"][name]) for name in others}, interval)
+    others = [one["name"] for one in systems if one["name"] != system["name"]]
+    p = {name: float(score["p"][name]) for name in others}
+    interval = None if score["interval"] is None else Interval(*map(float, score["interval"]))
+    return ExperimentScore(tuple(repeats), p, interval)
 
 
 def read_runs(folders: Sequence[Path]) -> list[FinishedRun]:

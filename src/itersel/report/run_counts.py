@@ -27,7 +27,7 @@ ROUNDING = 1e-6
 def digest_of_references(run: FinishedRun) -> bytes:
     """Return a digest of the references of all test sets, however they were tokenised."""
     digest = hashlib.sha256()
-    for name in run.test_sets:
+    for name in run.test_set_names:
         for path in _references(run, name):
             for line in read_lines(path):
                 digest.update(f"{''.join(line.split()).lower()}\n".encode())
@@ -62,7 +62,7 @@ def counts_of_scores(
 
 def _read_counts(run: FinishedRun, repeats: Sequence[str], metric: str) -> tuple[Metric, dict[str, Sums]]:
     """Return a metric of detokenised text, and the counts of all test sets by name of the repeat."""
-    folders = [run.folder / EVALUATION / name / "counts" for name in run.test_sets]
+    folders = [run.folder / EVALUATION / name / "counts" for name in run.test_set_names]
     counts = {}
     for repeat in repeats:
         pooled = pool_counts([read_counts(folder / f"{repeat}.h5").counts for folder in folders])
@@ -74,7 +74,7 @@ def _read_counts(run: FinishedRun, repeats: Sequence[str], metric: str) -> tuple
 def _count_tokens(run: FinishedRun, repeats: Sequence[str]) -> tuple[Metric, dict[str, Sums]]:
     """Return BLEU of tokenised text, and the counts of all test sets by name of the repeat."""
     counts: dict[str, list[Sums]] = {repeat: [] for repeat in repeats}
-    for name in run.test_sets:
+    for name in run.test_set_names:
         paths = _references(run, name)
         references = read_references(paths)
         # tokenised once for all systems

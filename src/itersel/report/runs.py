@@ -21,7 +21,7 @@ from itersel.evaluate.significance import (
     sign_test,
 )
 from itersel.report.baseline import best_on_devtest
-from itersel.report.content import is_experiment
+from itersel.report.content import all_sentences, is_experiment
 from itersel.report.finished import FinishedRun
 from itersel.report.run_counts import counts_of_scores, digest_of_references
 from itersel.report.runs_settings import RunSettings, compare_settings, differing_keys, varied_numbers
@@ -69,13 +69,15 @@ def compare_runs(
         "runs": [
             {
                 "name": run.name,
-                "sentences": run.scored["sentences"],
-                "references": run.scored["references"],
-                "signature": run.scored["signatures"][metric],
+                "sentences": test_set["sentences"],
+                "references": test_set["references"],
+                "signature": test_set["signatures"][metric],
                 "baseline": one.baseline,
                 "text": text,
             }
-            for run, one, text in zip(runs, compared, texts, strict=True)
+            for run, test_set, one, text in zip(
+                runs, (all_sentences(run.table) for run in runs), compared, texts, strict=True
+            )
         ],
         "systems": [_describe(name, compared, metric, numbers) for name in shared],
         "left_out": {

@@ -32,7 +32,7 @@ class RunSettings(NamedTuple):
 
     settings: Content  # the value of every key, except those that change no result
     versions: Mapping[str, str]  # of packages
-    pairs: int | None  # on which it was trained; `None` if unknown
+    training_pairs: int | None  # `None` if unknown
     scores: Mapping[str, ExperimentScore]  # of its experiments
 
 
@@ -82,7 +82,7 @@ def varied_numbers(runs: Mapping[str, RunSettings], shared: Sequence[str]) -> li
     ``value``, with ``run``, ``experiment``, ``score`` and the ``interval`` of the score (`None` if unknown).
     """
     shared = _with_settings(runs.values(), shared)
-    of_runs = {name: _reasons(_of_run(run)) | {PAIRS: run.pairs} for name, run in runs.items()}
+    of_runs = {name: _reasons(_of_run(run)) | {PAIRS: run.training_pairs} for name, run in runs.items()}
     found = [
         {"key": key, "series": [series for name in shared for series in _over_runs(runs, name, groups)]}
         for key, groups in _groups(of_runs)

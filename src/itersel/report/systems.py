@@ -57,7 +57,7 @@ class Shown(NamedTuple):
 
 def read_table(path: Path) -> dict[str, Any] | None:
     """Return the content of table.json; None if it does not exist yet."""
-    otherwise = "is not a table of systems, or one of an earlier version; run snakemake again to recreate it"
+    otherwise = "is not a table of systems, or one of an earlier version; run snakemake again"
     table: dict[str, Any] | None = read_optional(path, _check_table, otherwise)
     return table
 
@@ -127,12 +127,12 @@ def _view(test_set: Content, shown: Shown) -> View:
         for title in around
         if title != ON_DEVTEST and len(experiments) > 1 and len({row[title].text for row in experiments}) == 1
     ]
-    own = [title for title in SETTINGS if title not in agreed]
-    values = [[row[title].text for row in experiments] for title in own]
+    differing = [title for title in SETTINGS if title not in agreed]
+    values = [[row[title].text for row in experiments] for title in differing]
     varied = _varied(systems, values, shown.settings, own_scores(test_set))
 
     scores = score_columns(test_set, shown.baseline, shown.alpha)
-    columns = {title: [row[title] for row in rows] for title in ("system", "experiment", *own)}
+    columns = {title: [row[title] for row in rows] for title in ("system", "experiment", *differing)}
     columns |= {**varied, **{title: column.cells for title, column in scores.items()}}
     if not is_pooled:
         chosen_by = [title_on_devtest(one) for one in devtest_metrics(test_set) if one != TOKENIZED_BLEU]
@@ -145,7 +145,7 @@ def _view(test_set: Content, shown: Shown) -> View:
             title not in WORDS and all(not isinstance(cell.value, str) or not cell.value for cell in column),
             scores[title].signature if title in scores else "",
             title in SECONDARY,
-            title in own or title in varied,
+            title in differing or title in varied,
         )
         for title, column in columns.items()
     ]

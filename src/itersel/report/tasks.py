@@ -54,8 +54,8 @@ def compare_tasks(
             return {"name": name, "sentences": 0, "signature": "", "systems": []}
 
         chosen = {system: [pick(repeat, lines) for repeat in repeats] for system, repeats in texts.items()}
-        own = [pick(reference, lines) for reference in references]
-        metric, scores = score_tokens(chosen, own, tokenize, trials, seed)
+        picked = [pick(reference, lines) for reference in references]
+        metric, scores = score_tokens(chosen, picked, tokenize, trials, seed)
         systems = [
             {
                 "system": numbers[system],
