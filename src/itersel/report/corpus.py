@@ -53,8 +53,10 @@ def describe_corpus(
     unknown = set(rules) - set(found.splits)
     if unknown:
         raise InputError(f"no statistics of {', '.join(sorted(unknown))}; name the file in --preparation")
+
     counts = {name: read_rules(path) for name, path in rules.items()}
-    left_out = [*(read_collection(collection) if collection is not None else ()), *found.left_out]
+    collected = read_collection(collection) if collection is not None else ()
+    left_out = [*collected, *found.left_out]
     return {
         "splits": {name: {**split, "rules": counts.get(name)} for name, split in found.splits.items()},
         "left_out": [{"of": name, "why": reason, "count": count} for name, reason, count in left_out],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from itersel.report.scores import ExperimentScore
@@ -17,11 +17,11 @@ PAIRS = "training pairs"
 PLACE = ("name", "output", "cache")
 # The settings of experiments, and packages with other versions.
 EXPERIMENTS, VERSIONS = "experiments", "versions"
-# No reasons for a difference: keys that change no score of an experiment, or only the number of its repeats.
+# Keys that explain no difference: they change no score of an experiment, or only the number of its repeats.
 NO_REASON = re.compile(r"report\..*|evaluation\.(trials|outputs|scores)(\..*)?|data\.max_line_bytes|repeats")
 # Numbers that are not amounts.
 NO_AMOUNT = re.compile(r"(.*\.)?seed|data\.(?!max_length$|max_ratio$).*")
-# Keys that determine the number of training pairs, besides others: runs on parts of a text name other files.
+# Keys that determine the number of training pairs: runs on parts of a text name other files.
 OF_PAIRS = re.compile(r"data\.max_train|data\.train\..*")
 # Keys of the preparation, which change the number of training pairs, too.
 OF_TEXT = re.compile(r"data\..*")
@@ -30,7 +30,7 @@ OF_TEXT = re.compile(r"data\..*")
 class RunSettings(NamedTuple):
     """The settings of a finished run, and what is known of the scores of its experiments."""
 
-    settings: Content  # the value of every key, except those that change no result
+    settings: Content  # what the run `recorded`
     versions: Mapping[str, str]  # of packages
     training_pairs: int | None  # `None` if unknown
     scores: Mapping[str, ExperimentScore]  # of its experiments
@@ -64,10 +64,9 @@ def _of_run(run: RunSettings) -> dict[str, Any]:
     return {key: one for key, one in run.settings.items() if key not in (*PLACE, EXPERIMENTS)}
 
 
-def _with_settings(runs: Iterable[RunSettings], names: Sequence[str]) -> list[str]:
-    """Return the experiments among some systems of all runs; others were not trained by these runs."""
-    every = list(runs)
-    return [name for name in names if any(_experiment(run, name) for run in every)]
+def _with_settings(runs: Collection[RunSettings], names: Sequence[str]) -> list[str]:
+    """Return the experiments among systems that all runs have; the runs did not train the others."""
+    return [name for name in names if any(_experiment(run, name) for run in runs)]
 
 
 def _experiment(run: RunSettings, name: str) -> Content:

@@ -29,7 +29,9 @@ def views(content: Content, has_intervals: bool = False) -> list[View]:
 
     With `has_intervals`, the differences in single runs have their intervals, too.
     """
-    runs, systems, name = content["runs"], content["systems"], title_of(content["metric"])
+    runs = content["runs"]
+    systems = content["systems"]
+    name = title_of(content["metric"])
     alpha = content["significance"]["alpha"]
     sentences = {run["text"]: run["sentences"] for run in runs}
     size = sum(sentences.values()), max(run["references"] for run in runs)
@@ -38,10 +40,14 @@ def views(content: Content, has_intervals: bool = False) -> list[View]:
     of_runs = [Column(run["name"], True) for run in runs]
     further = [Column(title, True) for title in (MEAN, ERROR, RANDOMIZATION, AHEAD, SIGN_TEST)]
 
-    titles = [[Cell(str(one["system"]), one["system"]), Cell(one["name"], one["name"])] for one in systems]
-    scores = [[*title, *_scores(one, runs)] for title, one in zip(titles, systems, strict=True)]
+    names = [
+        [Cell(str(system["system"]), system["system"]), Cell(system["name"], system["name"])]
+        for system in systems
+    ]
+    scores = [[*cells, *_scores(system, runs)] for cells, system in zip(names, systems, strict=True)]
     compared = [
-        [*title, *_differences(one, alpha, has_intervals)] for title, one in zip(titles, systems, strict=True)
+        [*cells, *_differences(system, alpha, has_intervals)]
+        for cells, system in zip(names, systems, strict=True)
     ]
 
     return [
@@ -54,8 +60,8 @@ def _scores(system: Content, runs: list[Content]) -> list[Cell]:
     """Return the scores in all runs, and their mean; the scores of baselines have an asterisk."""
     cells = []
     for one, run in zip(system["runs"], runs, strict=True):
-        cell, is_baseline = score_cell({**one, "interval": None}), run["baseline"] == system["name"]
-        text = f"{cell.text}*" if is_baseline else cell.text
+        cell = score_cell({**one, "interval": None})
+        text = f"{cell.text}*" if run["baseline"] == system["name"] else cell.text
         cells.append(cell._replace(text=text, marks=join_numbers(one["better_than"])))
     mean = sum(one["mean"] for one in system["runs"]) / len(runs)
     return [*cells, Cell(f"{mean:.2f}", mean)]
@@ -87,7 +93,9 @@ def _difference(difference: float | None, interval: tuple[float, float] | None) 
 
 def notes(content: Content) -> list[str]:
     """Return how to read the tables, a paragraph each, and sacrebleu's signatures."""
-    baselines, how, runs = content["baselines"], content["significance"], content["runs"]
+    baselines = content["baselines"]
+    how = content["significance"]
+    runs = content["runs"]
     chosen = ", the best on devtest of " + ", ".join(baselines) if len(baselines) > 1 else ""
 
     found = [
@@ -106,6 +114,7 @@ def notes(content: Content) -> list[str]:
     if content["left_out"]:
         others = "; ".join(f"{name} ({', '.join(having)})" for name, having in content["left_out"].items())
         found.append(f"Left out, as not all runs have them: {others}.")
+
     signatures = dict.fromkeys(run["signature"] for run in runs)
     for signature in signatures:
         which = [run["name"] for run in runs if run["signature"] == signature]

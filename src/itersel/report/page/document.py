@@ -108,7 +108,7 @@ def _learned_by(config: Config) -> list[str]:
     """Return what experiments learn by: BLEU, or the quality of translations where the config gives it."""
     # text of named corpora, which is not among these, has no quality
     texts = texts_by_key(config.data)
-    learned = {texts.get(f"data.{experiment.tune_on}") for experiment in config.experiments.values()}
+    learned = [texts.get(f"data.{experiment.tune_on}") for experiment in config.experiments.values()]
     has_quality = {bool(text and text.quality) for text in learned}
     return [QUALITY if one else BLEU for one in sorted(has_quality)]
 

@@ -63,11 +63,15 @@ def render_runs(content: Content) -> str:
 
 def _answer(content: Content) -> dict[str, Any]:
     """Return the experiment with the best mean difference, and what the page says of it."""
-    metric, runs, baselines = content["metric"], len(content["runs"]), content["baselines"]
-    sign, alpha = sign_of(metric), content["significance"]["alpha"]
-    compared = [one for one in content["systems"] if one["difference"]]
-    best = max(compared, key=lambda one: sign * float(one["difference"]["mean"]))
+    metric = content["metric"]
+    sign = sign_of(metric)
+    compared = [system for system in content["systems"] if system["difference"]]
+    best = max(compared, key=lambda system: sign * float(system["difference"]["mean"]))
     overall = best["difference"]
+
+    runs = len(content["runs"])
+    baselines = content["baselines"]
+    alpha = content["significance"]["alpha"]
     return {
         "told": {
             "best": best["name"],
@@ -87,7 +91,8 @@ def _answer(content: Content) -> dict[str, Any]:
 
 def _for_page(view: View, runs: int) -> View:
     """Return a table with the columns about all runs that matter most before those of single runs."""
-    titles, first = [column.title for column in view.columns], 2 + runs
+    titles = [column.title for column in view.columns]
+    first = 2 + runs
     # a run may have any name
     moved = [place for place in range(first, len(titles)) if titles[place] in (MEAN, RANDOMIZATION)]
     order = [0, 1, *moved, *(place for place in range(2, len(titles)) if place not in moved)]
@@ -98,31 +103,33 @@ def _for_page(view: View, runs: int) -> View:
 
 
 def _parts(varied: Sequence[Content]) -> list[Content]:
-    """Return the numbers that vary, those with many series as several, each of which has colours enough."""
+    """Return the numbers that vary; one with many series is split, so that each part has enough colours."""
     found: list[Content] = []
-    for one in varied:
-        series = one["series"]
+    for number in varied:
+        series = number["series"]
         size = math.ceil(len(series) / math.ceil(len(series) / MOST_SERIES))
-        found += [{**one, "series": series[begin : begin + size]} for begin in range(0, len(series), size)]
+        found += [{**number, "series": series[begin : begin + size]} for begin in range(0, len(series), size)]
     return found
 
 
-def _values(one: Content) -> list[float]:
-    return [point["value"] for series in one["series"] for point in series["points"]]
+def _values(number: Content) -> list[float]:
+    return [point["value"] for series in number["series"] for point in series["points"]]
 
 
 def _points(content: Content, system: Content) -> list[dict[str, Any]]:
     """Return the differences of an experiment in the runs that have another baseline, and their mean."""
-    level, overall = content["significance"]["alpha"], system["difference"]
-    shown = [
-        (run["name"], "run", one["difference"], one)
-        for run, one in zip(content["runs"], system["runs"], strict=True)
-        if one["interval"]
-    ]
     keys = "run", "kind", "difference", "low", "high", "significant"
+    overall = system["difference"]
+    shown = [
+        (run["name"], "run", of_run["difference"], of_run)
+        for run, of_run in zip(content["runs"], system["runs"], strict=True)
+        if of_run["interval"]
+    ]
+    shown.append((MEAN, "mean", overall["mean"], overall))
+
+    alpha = content["significance"]["alpha"]
     return [
-        dict(zip(keys, (*place, *one["interval"], one["p"] < level), strict=True))
-        for *place, one in [*shown, (MEAN, "mean", overall["mean"], overall)]
+        dict(zip(keys, (*place, *one["interval"], one["p"] < alpha), strict=True)) for *place, one in shown
     ]
 
 
