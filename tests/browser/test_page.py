@@ -12,7 +12,7 @@ from itersel.cli.main import main
 from itersel.config.reading import read_config
 from itersel.config.values import Config
 from itersel.report.description import write_run
-from itersel.report.page.render import write_page
+from itersel.report.page.writing import write_page
 
 pytestmark = pytest.mark.slow
 

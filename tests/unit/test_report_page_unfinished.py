@@ -7,9 +7,10 @@ from tests.made_up_run import MadeUpRun
 
 from itersel.cli.main import main
 from itersel.errors import InputError
-from itersel.report.page import render as render_module
+from itersel.report.page import writing
 from itersel.report.page.document import read_document
-from itersel.report.page.render import render, watch
+from itersel.report.page.render import render
+from itersel.report.page.writing import watch
 from itersel.storage.files import write_lines
 
 
@@ -87,7 +88,7 @@ def test_watch_survives_files_that_vanish(tmp_path, monkeypatch, once):
     victims = [folder / f"report/x{number}.txt" for number in range(2)]
     for path in victims:
         path.write_text("x")
-    stat, read, ends = os.stat, render_module.read_document, []
+    stat, read, ends = os.stat, writing.read_document, []
 
     def vanishing(path, *arguments, **options):
         if os.fspath(path) == str(victims[0]):
@@ -106,7 +107,7 @@ def test_watch_survives_files_that_vanish(tmp_path, monkeypatch, once):
             final.write_text("")
 
     monkeypatch.setattr("os.stat", vanishing)
-    monkeypatch.setattr(render_module, "read_document", reading)
+    monkeypatch.setattr(writing, "read_document", reading)
     monkeypatch.setattr("time.sleep", end)
     watch(folder, page, final, seconds=1, once=once)
     assert page.exists()

@@ -113,13 +113,13 @@ def _paper(options: argparse.Namespace) -> None:
 
 
 def _page(options: argparse.Namespace) -> None:
-    from itersel.report.page.render import write_page
+    from itersel.report.page.writing import write_page
 
     write_page(options.results, options.output or options.results / PAGE)
 
 
 def _watch(options: argparse.Namespace) -> None:
-    from itersel.report.page.render import watch
+    from itersel.report.page.writing import watch
 
     output = options.output or options.results / PROGRESS_PAGE
     watch(options.results, output, options.results / PAGE, seconds=options.seconds, once=options.once)

@@ -38,6 +38,7 @@ def hints(
     yield f"To translate text with {name}, the best on devtest:"
     # `echo` in some shells interprets backslashes and a leading -n
     yield f"    printf '%s\\n' {shlex.quote(sentence)} | {_environment(cache)}{itersel}"
+
     # unlike Snakemake, it also finds the workflow of an installed package
     run = [os.path.join(tools, "itersel"), "run", *(["--configfile", *configs] if configs else [])]
     yield f"To add an experiment, describe it under 'experiments' in {(*configs, 'config.yaml')[0]}, and run:"
@@ -80,7 +81,8 @@ def short_sentence(path: Path, corpora: Sequence[Corpus], preparation: Preparati
     """
     lines = list(islice(chain.from_iterable(text_blocks(path)), MOST_READ))
     short = [line for line in lines if FEW <= len(split_words(line)) <= MANY] or lines[:1]
-    most, wanted = max(len(split_words(line)) for line in short), set(short)
+    most = max(len(split_words(line)) for line in short)
+    wanted = set(short)
 
     reading = Reading(preparation.source_language, preparation.target_language, preparation.tokenized, limit)
     blocks = corpus_blocks(corpora, reading)

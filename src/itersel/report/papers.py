@@ -137,7 +137,8 @@ def _notes(view: View, table: Content) -> list[str]:
     """Return what the superscripts, numbers and bold scores of a table mean."""
     titles = [column.title for column in view.columns]
     every = [cell for row in view.rows for cell in row]
-    level, number = table["significance"]["alpha"], None
+    level = table["significance"]["alpha"]
+    number = None
     if DIFFERENCE in titles:
         place = titles.index(DIFFERENCE)
         number = next((row[0].text for row in view.rows if row[place] == BASELINE), None)

@@ -168,7 +168,8 @@ def tsv_table(content: Content) -> list[str]:
             row |= {"score": one["mean"], "deviation": one["deviation"], "better than": one["better_than"]}
             rows.append(row | _of_difference(one, alpha))
 
-        if overall := system["difference"]:
+        overall = system["difference"]
+        if overall:
             row = {"run": MEAN, **place, **_of_difference({**overall, "difference": overall["mean"]}, alpha)}
             row |= {key: overall[key] for key in ("error", "ahead", "behind")}
             rows.append({**row, "sign p": precise_p(overall["sign_p"], alpha)})

@@ -134,7 +134,8 @@ def _systems(table: Content) -> list[str]:
 def _scores(table: Content) -> list[str]:
     """Return the lines of the table of scores: one row per task, one column per system."""
     rows = _rows(table)
-    names, sentences = [row["name"] for row in rows], [str(row["sentences"]) for row in rows]
+    names = [row["name"] for row in rows]
+    sentences = [str(row["sentences"]) for row in rows]
     columns = [_column([row["systems"][place] for row in rows]) for place in range(len(table["mean"]))]
     header, *cells = zip(("task", *names), ("sentences", *sentences), *columns, strict=True)
     return aligned([dict(zip(header, row, strict=True)) for row in cells], left={*header} - {"sentences"})
@@ -158,8 +159,9 @@ def _legend(table: Content) -> list[str]:
         f"{ALL_TASKS}: {BLEU} of the sentences of all tasks together.",
     ]
 
-    systems, how, others = len(table["mean"]), table["significance"], table["left_out"]
+    systems = len(table["mean"])
     if systems > 1:
+        how = table["significance"]
         tests = systems * (systems - 1) // 2 * (len(table["tasks"]) + 1)
         notes.append(
             f"In parentheses: systems whose {BLEU} on the sentences of the row is significantly lower "
@@ -168,6 +170,7 @@ def _legend(table: Content) -> list[str]:
             "without correction for their number: some differences may be significant by chance."
         )
 
+    others = table["left_out"]
     if others["labels"]:
         notes.append(
             f"Sentences with other labels are left out, {others['sentences']} in all: "

@@ -48,14 +48,16 @@ def _changed(
         conditions = conditions_in(section)
 
     for item in fields(section):
-        value, name = getattr(section, item.name), f"{key}{item.name}"
+        value = getattr(section, item.name)
+        name = f"{key}{item.name}"
 
         if isinstance(value, dict) and value and all(is_dataclass(one) for one in value.values()):
             for entry, one in value.items():
                 yield from _changed(one, f"{name}.{entry}." if entry else f"{name}.")
         elif is_dataclass(value):
             if conditions is not None and "forms" in item.metadata:
-                form, default = name_in(item.metadata["forms"], value), default_form(item, conditions)
+                form = name_in(item.metadata["forms"], value)
+                default = default_form(item, conditions)
                 if form != default:
                     yield f"{name}.name", form, default
             yield from _changed(value, f"{name}.", conditions)

@@ -35,14 +35,16 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
         raise InputError(f"has no {TABLE}; run snakemake first", results)
 
     repeats = {repeat.name: repeat for repeat in find_repeats(results)}
-    names, test = compared_systems(table, [*repeats.values()]), table["test_sets"][0]["name"]
+    names = compared_systems(table, [*repeats.values()])
+    test = table["test_sets"][0]["name"]
     test_set = read_translated(results, test, [repeat for name, repeat in repeats.items() if name in names])
     if test_set is None:
         raise InputError("has no translations of the test set; run snakemake first", results)
 
     systems = []
     for name in names:
-        if name not in repeats or (path := translation_of(repeats[name].folder, test)) is None:
+        path = translation_of(repeats[name].folder, test) if name in repeats else None
+        if path is None:
             raise InputError(f"has no translations of the test set by '{name}'; run snakemake first", results)
         # names of templates stand for all features: features of other templates have weight 0
         features = "dense" if read_system(path.parent / SYSTEM).features == "dense" else "all"
@@ -98,7 +100,8 @@ def _explain_shard(
 ) -> dict[int, dict[str, Any]]:
     """Decode sentences of a shard; returns the source and the derivation by each system, by number."""
     words = shard.vocabulary.to_list()
-    source, offset = [words[word] for word in shard.source], shard.source_offset
+    source = [words[word] for word in shard.source]
+    offset = shard.source_offset
     rows: dict[int, dict[str, Any]] = {
         number: {"source": source[slice(*offset[number : number + 2])], "derivations": []}
         for number in numbers

@@ -61,7 +61,8 @@ def group_sentences(
     if frequencies is None:
         return
 
-    unknown, most = Frequency(0, 0), FREQUENCIES[-1]
+    unknown = Frequency(0, 0)
+    most = FREQUENCIES[-1]
     # numbers and punctuation may well be rare
     texts = [[word for word in words if any(map(str.isalpha, word))] for words in tokens]
     rarest = [min((frequencies.get(word, unknown).source for word in text), default=most) for text in texts]
