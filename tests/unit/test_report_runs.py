@@ -26,7 +26,7 @@ from itersel.report.comparison import compare_systems
 from itersel.report.finished import read_runs
 from itersel.report.page.runs import render_runs
 from itersel.report.runs import compare_runs
-from itersel.report.runs_table import MEAN, latex, markdown, text_table, tsv_table, views
+from itersel.report.runs_table import MEAN_OF_RUNS, latex, markdown, text_table, tsv_table, views
 from itersel.report.translations import Translations
 
 NAMES = ["first", "second", "third"]
@@ -256,7 +256,7 @@ def test_command(runs, tmp_path, capsys):
     # three runs of three experiments, and the means of those other than the baseline
     assert len(rows) == 3 * 3 + 2
     assert {len(row) for row in rows} == {len(header)}
-    means = [dict(zip(header, row, strict=True)) for row in rows if row[0] == MEAN]
+    means = [dict(zip(header, row, strict=True)) for row in rows if row[0] == MEAN_OF_RUNS]
     for row in means:
         overall = system(content, row["experiment"])["difference"]
         assert row["difference"] == f"{overall['mean']:.2f}"
@@ -385,7 +385,7 @@ def test_small_p_values(runs):
         system(content, one)["difference"]["p"] = p
     titles, *rows = (line.split("\t") for line in tsv_table(content))
     found = [dict(zip(titles, row, strict=True)) for row in rows]
-    assert [float(row["p"]) for row in found if row["run"] == MEAN] == [1e-5, 0.0499999]
+    assert [float(row["p"]) for row in found if row["run"] == MEAN_OF_RUNS] == [1e-5, 0.0499999]
 
     text = "\n".join(text_table(content))
     assert "0.0000" not in text
@@ -421,8 +421,8 @@ def test_columns_about_all_runs_come_first_on_the_page(runs):
     content = compared(runs, ["first"], "tokenized-bleu", trials=50)
     headings = re.findall(r'<th scope="col" class="number"><bdi>(.*?)</bdi>', render_runs(content))
     names = [re.sub("<wbr>", "", one) for one in headings]
-    assert names[:2] == [MEAN, content["runs"][0]["name"]]
-    assert names.count(MEAN) == 2
+    assert names[:2] == [MEAN_OF_RUNS, content["runs"][0]["name"]]
+    assert names.count(MEAN_OF_RUNS) == 2
 
 
 @pytest.mark.parametrize("by", ["tokenized-bleu", "ter"])

@@ -57,12 +57,12 @@ def compare_systems(
     how = (tokenize, trials, seed)
     return {
         "significance": describe_test(trials, seed),
-        "test_sets": [_score(test_set, *how) for test_set in test_sets],
-        "pooled": _score(_pool(test_sets), *how) if len(test_sets) > 1 else None,
+        "test_sets": [_describe_test_set(test_set, *how) for test_set in test_sets],
+        "pooled": _describe_test_set(_pool(test_sets), *how) if len(test_sets) > 1 else None,
     }
 
 
-def _score(test_set: Translations, tokenize: str, trials: int, seed: int) -> dict[str, Any]:
+def _describe_test_set(test_set: Translations, tokenize: str, trials: int, seed: int) -> dict[str, Any]:
     """Return the content of table.json for a test set, or for all of them together."""
     systems = test_set.systems
     texts = _by_name(systems, test_set.translations)

@@ -69,12 +69,12 @@ def text_table(corpus: Content) -> list[str]:
     lines = aligned(_rows(corpus), left=("split",))
     if corpus["left_out"]:
         rows = [
-            {"left out of": one["of"], "why": one["why"], "pairs": str(one["count"])}
-            for one in corpus["left_out"]
+            {"left out of": row["of"], "why": row["why"], "pairs": str(row["count"])}
+            for row in corpus["left_out"]
         ]
         lines += ["", *aligned(rows, left=("left out of", "why"))]
     if corpus["overlaps"]:
-        lines += ["", *(str(Overlap(**one)) for one in corpus["overlaps"])]
+        lines += ["", *(str(Overlap(**overlap)) for overlap in corpus["overlaps"])]
     return lines
 
 

@@ -44,8 +44,8 @@ def write_run(results: Path, given: Mapping[str, Any], config: Config) -> None:
     versions = current_versions()
     before, earlier = _recorded_versions(results)
     # packages that one of them did not record may have been the same
-    earlier = [one for one in (*earlier, before) if _differing(one, versions)]
-    earlier = [one for number, one in enumerate(earlier) if one not in earlier[number + 1 :]]
+    others = [other for other in (*earlier, before) if _differing(other, versions)]
+    earlier = [other for number, other in enumerate(others) if other not in others[number + 1 :]]
     content: dict[str, Any] = {"config": given, "settings": recorded(config), "versions": versions}
     content |= {"earlier": earlier} if earlier else {}
     _write_changed(results / RUN, json.dumps(content, indent=2, ensure_ascii=False) + "\n")

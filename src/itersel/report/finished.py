@@ -55,8 +55,9 @@ class FinishedRun(NamedTuple):
 
 def _score(system: Content, metric: str, systems: Sequence[Content]) -> ExperimentScore:
     score = system["scores"][metric]
-    repeats = [float(one) for _, one in zip(system["repeats"], score["repeats"], strict=True)]
-    others = [one["name"] for one in systems if one["name"] != system["name"]]
+    repeats = [float(value) for _, value in zip(system["repeats"], score["repeats"], strict=True)]
+
+    others = [other["name"] for other in systems if other["name"] != system["name"]]
     p = {name: float(score["p"][name]) for name in others}
     interval = None if score["interval"] is None else Interval(*map(float, score["interval"]))
     return ExperimentScore(tuple(repeats), p, interval)

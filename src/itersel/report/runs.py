@@ -57,8 +57,8 @@ def compare_runs(
 
     everywhere = {name for run in runs for name in run.systems}
     settings = {
-        run.name: RunSettings(run.settings, run.versions, run.training_pairs, one.scores)
-        for run, one in zip(runs, compared, strict=True)
+        run.name: RunSettings(run.settings, run.versions, run.training_pairs, of_run.scores)
+        for run, of_run in zip(runs, compared, strict=True)
     }
 
     return {
@@ -67,19 +67,10 @@ def compare_runs(
         | {"test": "approximate randomization, two-sided, stratified by run and sentence"},
         "baselines": list(baselines),
         "runs": [
-            {
-                "name": run.name,
-                "sentences": test_set["sentences"],
-                "references": test_set["references"],
-                "signature": test_set["signatures"][metric],
-                "baseline": one.baseline,
-                "text": text,
-            }
-            for run, test_set, one, text in zip(
-                runs, (all_sentences(run.table) for run in runs), compared, texts, strict=True
-            )
+            _describe_run(run, metric, of_run.baseline, text)
+            for run, of_run, text in zip(runs, compared, texts, strict=True)
         ],
-        "systems": [_describe(name, compared, metric, numbers) for name in shared],
+        "systems": [_describe_experiment(name, compared, metric, numbers) for name in shared],
         "left_out": {
             name: [run.name for run in runs if name in run.systems] for name in sorted(everywhere - {*shared})
         },
@@ -157,7 +148,19 @@ def _baseline(run: FinishedRun, baselines: Sequence[str]) -> str:
     return str(best_on_devtest(candidates)["name"])
 
 
-def _describe(
+def _describe_run(run: FinishedRun, metric: str, baseline: str, text: int) -> dict[str, Any]:
+    test_set = all_sentences(run.table)
+    return {
+        "name": run.name,
+        "sentences": test_set["sentences"],
+        "references": test_set["references"],
+        "signature": test_set["signatures"][metric],
+        "baseline": baseline,
+        "text": text,
+    }
+
+
+def _describe_experiment(
     name: str, compared: Sequence[Compared], metric: str, numbers: Mapping[str, int]
 ) -> dict[str, Any]:
     """Return what the JSON file says of an experiment: its scores and differences in each run and overall."""

@@ -133,12 +133,12 @@ def _groups(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Gro
 
         groups: dict[str, dict[str, float]] = {}
         for name, value in known.items():
-            others = {other: one for other, one in columns[name].items() if not _follows(other, key)}
+            others = {other: setting for other, setting in columns[name].items() if not _follows(other, key)}
             groups.setdefault(repr(sorted(others.items())), {})[name] = value
 
         varied = [group for group in groups.values() if len({*group.values()}) > 1]
         if varied:
-            yield key, [dict(sorted(one.items(), key=lambda item: item[1])) for one in varied]
+            yield key, [dict(sorted(group.items(), key=lambda item: item[1])) for group in varied]
 
 
 def _is_number(value: object) -> bool:
@@ -186,7 +186,7 @@ def common_name(names: Sequence[str]) -> str:
     """
     parts = [name.split("-") for name in names]
     if len({*map(len, parts)}) == 1:
-        shared = [one[0] if len({*one}) == 1 else "…" for one in zip(*parts, strict=True)]
-        if any(one != "…" for one in shared):
+        shared = [same[0] if len({*same}) == 1 else "…" for same in zip(*parts, strict=True)]
+        if any(part != "…" for part in shared):
             return "-".join(shared)
     return ", ".join(names)

@@ -10,15 +10,15 @@ from itersel.report.scores import REPEATED
 from itersel.report.views import Column, View, join_numbers
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
-SETTINGS = "settings that differ"
-MEAN, ERROR = "mean of runs", "standard error"
+DIFFERING_SETTINGS = "settings that differ"
+MEAN_OF_RUNS, ERROR = "mean of runs", "standard error"
 RANDOMIZATION, AHEAD, SIGN_TEST = "p (randomization)", "runs ahead", "p (sign test)"
 # Letters of a setting in text and Markdown; the page and JSON have all.
 MOST_LETTERS = 40
 # The cell of a baseline's difference from itself.
-NOTHING = Cell("–", "")
-# Titles of the columns of TSV; a row about all runs has the name of `MEAN`.
-COLUMNS = (
+NO_DIFFERENCE = Cell("–", "")
+# Titles of the columns of TSV; a row about all runs has the name of `MEAN_OF_RUNS`.
+TSV_COLUMNS = (
     *("run", "system", "experiment", "repeats", "score", "deviation", "better than"),
     *("baseline", "difference", "low", "high", "p", "error", "ahead", "behind", "sign p"),
 )
@@ -38,7 +38,7 @@ def views(content: Content, has_intervals: bool = False) -> list[View]:
 
     first = [Column("system", True), Column("experiment", False)]
     of_runs = [Column(run["name"], True) for run in runs]
-    further = [Column(title, True) for title in (MEAN, ERROR, RANDOMIZATION, AHEAD, SIGN_TEST)]
+    further = [Column(title, True) for title in (MEAN_OF_RUNS, ERROR, RANDOMIZATION, AHEAD, SIGN_TEST)]
 
     names = [
         [Cell(str(system["system"]), system["system"]), Cell(system["name"], system["name"])]
@@ -51,7 +51,7 @@ def views(content: Content, has_intervals: bool = False) -> list[View]:
     ]
 
     return [
-        View(name, *size, [*first, *of_runs, Column(MEAN, True)], scores),
+        View(name, *size, [*first, *of_runs, Column(MEAN_OF_RUNS, True)], scores),
         View(f"{name}, difference from the baseline", *size, [*first, *of_runs, *further], compared),
     ]
 
@@ -74,11 +74,11 @@ def _differences(system: Content, alpha: float, has_intervals: bool) -> list[Cel
     cells = [cell if has_intervals else cell._replace(note="") for cell in cells]
 
     if overall is None:
-        return [*cells, *[NOTHING] * 5]
+        return [*cells, *[NO_DIFFERENCE] * 5]
     return [
         *cells,
         _difference(overall["mean"], overall["interval"]),
-        NOTHING if overall["error"] is None else Cell(f"{overall['error']:.2f}", overall["error"]),
+        NO_DIFFERENCE if overall["error"] is None else Cell(f"{overall['error']:.2f}", overall["error"]),
         Cell(format_p(overall["p"], alpha), overall["p"]),
         Cell(f"{overall['ahead']} of {overall['ahead'] + overall['behind']}", overall["ahead"]),
         Cell(format_p(overall["sign_p"], alpha), overall["sign_p"]),
@@ -87,7 +87,7 @@ def _differences(system: Content, alpha: float, has_intervals: bool) -> list[Cel
 
 def _difference(difference: float | None, interval: tuple[float, float] | None) -> Cell:
     if difference is None or interval is None:
-        return NOTHING
+        return NO_DIFFERENCE
     return Cell(f"{difference:+z.2f}", difference, note=f"[{interval[0]:z.1f}, {interval[1]:z.1f}]")
 
 
@@ -140,10 +140,10 @@ def _settings(content: Content) -> list[View]:
         return []
     columns = [Column(title, False) for title in ("key", *(run["name"] for run in content["runs"]))]
     rows = [
-        [Cell(key, key), *(Cell(_short(value) or NOTHING.text, value) for value in values)]
+        [Cell(key, key), *(Cell(_short(value) or NO_DIFFERENCE.text, value) for value in values)]
         for key, values in content["settings"]["differing"]
     ]
-    return [View(SETTINGS, 0, 0, columns, rows)]
+    return [View(DIFFERING_SETTINGS, 0, 0, columns, rows)]
 
 
 def _short(value: str) -> str:
@@ -170,10 +170,14 @@ def tsv_table(content: Content) -> list[str]:
 
         overall = system["difference"]
         if overall:
-            row = {"run": MEAN, **place, **_of_difference({**overall, "difference": overall["mean"]}, alpha)}
+            row = {
+                "run": MEAN_OF_RUNS,
+                **place,
+                **_of_difference({**overall, "difference": overall["mean"]}, alpha),
+            }
             row |= {key: overall[key] for key in ("error", "ahead", "behind")}
             rows.append({**row, "sign p": precise_p(overall["sign_p"], alpha)})
-    return tab_separated(rows, COLUMNS)
+    return tab_separated(rows, TSV_COLUMNS)
 
 
 def _of_difference(one: Content, alpha: float) -> dict[str, object]:

@@ -111,7 +111,7 @@ def score_tokens(
     """
     metric = make_bleu(references, tokenize)
     counts = {name: [metric.counts(lines) for lines in repeats] for name, repeats in texts.items()}
-    [p] = _compare([metric], [counts], trials, seed)
+    [p] = _p_values([metric], [counts], trials, seed)
 
     scores = {}
     for name, repeats in counts.items():
@@ -129,7 +129,7 @@ def score_counts(
     counts = [
         {name: [one[metric] for one in repeats] for name, repeats in counted.items()} for metric in first
     ]
-    tested = _compare([*first], counts, trials, seed)
+    tested = _p_values([*first], counts, trials, seed)
 
     return {
         metric: {
@@ -152,7 +152,7 @@ def describe_test(trials: int, seed: int) -> dict[str, Any]:
     }
 
 
-def _compare(
+def _p_values(
     metrics: Sequence[Metric], counts: Sequence[Mapping[str, Sequence[Sums]]], trials: int, seed: int
 ) -> list[dict[str, dict[str, float]]]:
     """Return p-values of the differences between experiments, by metric, in the order of the counts."""

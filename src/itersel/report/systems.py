@@ -12,7 +12,7 @@ from itersel.report.answer import answer
 from itersel.report.baseline import baseline_and_best, best_on_devtest
 from itersel.report.cells import NOTHING, Cell, cells_of_systems
 from itersel.report.columns import DIFFERENCE, OF_EPOCHS, ON_DEVTEST, SETTINGS, WORDS, title_on_devtest
-from itersel.report.content import all_test_sets, devtest_metrics, is_experiment, own_scores
+from itersel.report.content import all_test_sets, devtest_metrics, is_experiment, own_metrics
 from itersel.report.folder import read_optional
 from itersel.report.table import ALL_TEST_SETS
 from itersel.report.views import Column, View, score_columns
@@ -129,7 +129,7 @@ def _view(test_set: Content, shown: Shown) -> View:
     ]
     differing = [title for title in SETTINGS if title not in agreed]
     values = [[row[title].text for row in experiments] for title in differing]
-    varied = _varied(systems, values, shown.settings, own_scores(test_set))
+    varied = _varied(systems, values, shown.settings, own_metrics(test_set))
 
     scores = score_columns(test_set, shown.baseline, shown.alpha)
     columns = {title: [row[title] for row in rows] for title in ("system", "experiment", *differing)}

@@ -9,7 +9,7 @@ from itersel.evaluate.names import COMPARED, METRICS, TABULATED, TOKENIZED_BLEU,
 from itersel.report.baseline import baseline_and_best
 from itersel.report.cells import NOTHING, OWN_DIGITS, Cell, cells_of_systems, score_cell, word_cell
 from itersel.report.columns import ON_DEVTEST, ON_TEST, WORDS, title_on_devtest
-from itersel.report.content import all_test_sets, is_experiment, metrics_of_text, own_scores, score_of
+from itersel.report.content import all_test_sets, is_experiment, metrics_of_text, own_metrics, score_of
 from itersel.report.p_values import precise_p
 from itersel.report.scores import REPEATED
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
@@ -40,7 +40,7 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
         rows = [{title: cell.text for title, cell in row.items()} for row in cells_of_systems(test_set)]
         lines += [*aligned(rows, WORDS), ""]
 
-        for metrics in (COMPARED, TABULATED[len(COMPARED) :], own_scores(test_set)):
+        for metrics in (COMPARED, TABULATED[len(COMPARED) :], own_metrics(test_set)):
             if metrics and test_set["signatures"].keys() >= set(metrics):
                 lines += [*_scores(test_set["systems"], metrics), ""]
 

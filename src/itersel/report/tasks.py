@@ -21,9 +21,9 @@ from itersel.report.scores import (
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
 # Names of the rows below the tasks; they differ from all labels, which have no spaces.
-MEAN, ALL_TASKS = "mean of tasks", "all tasks"
+MEAN_OF_TASKS, ALL_TASKS = "mean of tasks", "all tasks"
 BLEU = title_of(TOKENIZED_BLEU)
-COLUMNS = ("task", "sentences", "system", "experiment", "runs", "tokenized_bleu", "deviation", "beats")
+TSV_COLUMNS = ("task", "sentences", "system", "experiment", "runs", "tokenized_bleu", "deviation", "beats")
 
 
 def compare_tasks(
@@ -104,13 +104,13 @@ def tsv_table(table: Content) -> list[str]:
             name, score = system["name"], system["score"]
             place = row["name"], row["sentences"], system["system"], name, runs[name]
             cells = *place, score["mean"], score["deviation"], score.get("better_than")
-            rows.append(dict(zip(COLUMNS, cells, strict=True)))
-    return tab_separated(rows, COLUMNS)
+            rows.append(dict(zip(TSV_COLUMNS, cells, strict=True)))
+    return tab_separated(rows, TSV_COLUMNS)
 
 
 def _rows(table: Content) -> list[Content]:
     """Return the rows of the tasks, of their mean, which is not tested, and of all tasks."""
-    mean = {"name": MEAN, "sentences": "", "systems": table["mean"]}
+    mean = {"name": MEAN_OF_TASKS, "sentences": "", "systems": table["mean"]}
     return [*table["tasks"], mean, table["pooled"]]
 
 
@@ -155,7 +155,7 @@ def _column(systems: Sequence[Content]) -> list[str]:
 
 def _legend(table: Content) -> list[str]:
     notes = [
-        f"{MEAN}: unweighted mean of the tasks' {BLEU}, not tested for significance.",
+        f"{MEAN_OF_TASKS}: unweighted mean of the tasks' {BLEU}, not tested for significance.",
         f"{ALL_TASKS}: {BLEU} of the sentences of all tasks together.",
     ]
 

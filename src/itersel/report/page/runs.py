@@ -12,7 +12,7 @@ from itersel.report.answer import told_size
 from itersel.report.p_values import told_p
 from itersel.report.page.charts import against, differences
 from itersel.report.page.render import SHARED, fill
-from itersel.report.runs_table import MEAN, RANDOMIZATION, notes, views
+from itersel.report.runs_table import MEAN_OF_RUNS, RANDOMIZATION, notes, views
 from itersel.report.views import View
 from itersel.storage.text_table import Content
 
@@ -33,15 +33,18 @@ def render_runs(content: Content) -> str:
     }
 
     # the same scale for all charts
-    values = [point[key] for one in figures.values() for point in one["rows"] for key in ("low", "high")]
-    low, high = min(-0.1, *values), max(0.1, *values)
-    title = f"difference in {title_of(content['metric'])}"
+    ends = [row[key] for figure in figures.values() for row in figure["rows"] for key in ("low", "high")]
+    low = min(-0.1, *ends)
+    high = max(0.1, *ends)
+    metric = title_of(content["metric"])
+    specifications = {
+        name: differences(f"difference in {metric}", low, high, len(figure["rows"]))
+        for name, figure in figures.items()
+    }
 
-    specifications = {name: differences(title, low, high, len(one["rows"])) for name, one in figures.items()}
-
-    varied = {f"varied-{number}": one for number, one in enumerate(_parts(content["varied"]))}
+    varied = {f"varied-{place}": number for place, number in enumerate(_parts(content["varied"]))}
     specifications |= {
-        name: against(one["key"], title_of(content["metric"]), _values(one)) for name, one in varied.items()
+        name: against(number["key"], metric, _values(number)) for name, number in varied.items()
     }
 
     return fill(
@@ -94,7 +97,7 @@ def _for_page(view: View, runs: int) -> View:
     titles = [column.title for column in view.columns]
     first = 2 + runs
     # a run may have any name
-    moved = [place for place in range(first, len(titles)) if titles[place] in (MEAN, RANDOMIZATION)]
+    moved = [place for place in range(first, len(titles)) if titles[place] in (MEAN_OF_RUNS, RANDOMIZATION)]
     order = [0, 1, *moved, *(place for place in range(2, len(titles)) if place not in moved)]
     return view._replace(
         columns=[view.columns[place] for place in order],
@@ -125,7 +128,7 @@ def _points(content: Content, system: Content) -> list[dict[str, Any]]:
         for run, of_run in zip(content["runs"], system["runs"], strict=True)
         if of_run["interval"]
     ]
-    shown.append((MEAN, "mean", overall["mean"], overall))
+    shown.append((MEAN_OF_RUNS, "mean", overall["mean"], overall))
 
     alpha = content["significance"]["alpha"]
     return [
