@@ -7,9 +7,9 @@ from typing import NamedTuple
 from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import title_of
 from itersel.report.baseline import baseline_and_best
-from itersel.report.content import all_sentences, main_metric
 from itersel.report.p_values import told_p
 from itersel.report.table import ALL_TEST_SETS
+from itersel.report.table_content import all_sentences, main_metric
 from itersel.storage.json_files import check_numbers
 from itersel.storage.text_table import Content
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.evaluate.names import sign_of
-from itersel.report.content import is_experiment
+from itersel.report.table_content import is_experiment
 from itersel.storage.text_table import Content
 
 

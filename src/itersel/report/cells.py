@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from itersel.evaluate.names import METRICS, TOKENIZED_BLEU
 from itersel.report.columns import ON_TEST, title_on_devtest
-from itersel.report.content import devtest_metrics, is_experiment
 from itersel.report.scores import MeanScore
+from itersel.report.table_content import devtest_metrics, is_experiment
 from itersel.storage.text_table import Content
 
 # Decimals of the user's own scores, which may be from 0 to 1.

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from itersel.config.experiments import repeat_name
 from itersel.errors import InputError, checked, located
 from itersel.evaluate.significance import Interval
-from itersel.report.content import all_sentences
 from itersel.report.corpus import read_corpus
 from itersel.report.description import read_run, settings_of
 from itersel.report.scores import ExperimentScore
 from itersel.report.systems import read_table
+from itersel.report.table_content import all_sentences
 from itersel.results import RUN, TABLE
 from itersel.storage.text_table import Content
 

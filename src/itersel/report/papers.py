@@ -12,8 +12,8 @@ from itersel.evaluate.names import COMPARED, METRICS, TOKENIZED_BLEU, title_of
 from itersel.report.baseline import baseline_and_best
 from itersel.report.cells import Cell, cells_of_systems
 from itersel.report.columns import COLUMNS, DIFFERENCE, SETTINGS, WORDS, title_on_test
-from itersel.report.content import all_test_sets, main_metric, own_metrics
 from itersel.report.table import ALL_TEST_SETS
+from itersel.report.table_content import all_test_sets, main_metric, own_metrics
 from itersel.report.views import BASELINE, Column, View, score_columns
 from itersel.storage.text_table import Content
 

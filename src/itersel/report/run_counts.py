@@ -13,10 +13,10 @@ from itersel.errors import InputError
 from itersel.evaluate.counts import pool_counts, read_counts
 from itersel.evaluate.metrics import Metric, Sums, make_bleu, read_references, read_translations
 from itersel.evaluate.names import TOKENIZED_BLEU
-from itersel.report.content import is_experiment
 from itersel.report.finished import FinishedRun
 from itersel.report.folder import references_of, split_of_test_set, translation_of
 from itersel.report.scores import ExperimentScore
+from itersel.report.table_content import is_experiment
 from itersel.results import CORPUS, EVALUATION, EXPERIMENTS, PREPARATION, TABLE
 from itersel.storage.files import read_lines
 

@@ -21,11 +21,11 @@ from itersel.evaluate.significance import (
     sign_test,
 )
 from itersel.report.baseline import best_on_devtest
-from itersel.report.content import all_sentences, is_experiment
 from itersel.report.finished import FinishedRun
 from itersel.report.run_counts import counts_of_scores, digest_of_references
 from itersel.report.runs_settings import RunSettings, compare_settings, differing_keys, varied_numbers
 from itersel.report.scores import ExperimentScore, better_than, describe_test, numbers_of
+from itersel.report.table_content import all_sentences, is_experiment
 from itersel.storage.arrays import Float64s
 
 

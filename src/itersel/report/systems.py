@@ -12,9 +12,9 @@ from itersel.report.answer import answer
 from itersel.report.baseline import baseline_and_best, best_on_devtest
 from itersel.report.cells import NOTHING, Cell, cells_of_systems
 from itersel.report.columns import DIFFERENCE, OF_EPOCHS, ON_DEVTEST, SETTINGS, WORDS, title_on_devtest
-from itersel.report.content import all_test_sets, devtest_metrics, is_experiment, own_metrics
 from itersel.report.folder import read_optional
 from itersel.report.table import ALL_TEST_SETS
+from itersel.report.table_content import all_test_sets, devtest_metrics, is_experiment, own_metrics
 from itersel.report.views import Column, View, score_columns
 from itersel.storage.json_files import check_numbers
 from itersel.storage.text_table import Content

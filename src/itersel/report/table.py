@@ -9,9 +9,9 @@ from itersel.evaluate.names import COMPARED, METRICS, TABULATED, TOKENIZED_BLEU,
 from itersel.report.baseline import baseline_and_best
 from itersel.report.cells import NOTHING, OWN_DIGITS, Cell, cells_of_systems, score_cell, word_cell
 from itersel.report.columns import ON_DEVTEST, ON_TEST, WORDS, title_on_devtest
-from itersel.report.content import all_test_sets, is_experiment, metrics_of_text, own_metrics, score_of
 from itersel.report.p_values import precise_p
 from itersel.report.scores import REPEATED
+from itersel.report.table_content import all_test_sets, is_experiment, metrics_of_text, own_metrics, score_of
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
 # Title of the table of the sentences of all test sets.

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from itersel.evaluate.names import TOKENIZED_BLEU, sign_of
 from itersel.report.cells import NOTHING, Cell, score_cell
 from itersel.report.columns import DIFFERENCE, title_on_test
-from itersel.report.content import main_metric, metrics_of_text, score_of
 from itersel.report.p_values import told_p
+from itersel.report.table_content import main_metric, metrics_of_text, score_of
 from itersel.storage.text_table import Content
 
 # The cell of the baseline in the column of differences from it.

@@ -17,7 +17,6 @@ from itersel.config.splits import kind_of_text, texts_by_key
 from itersel.config.values import Config, Experiment
 from itersel.report.answer import answer
 from itersel.report.baseline import baseline_and_best
-from itersel.report.content import is_experiment
 from itersel.report.corpus import read_corpus
 from itersel.report.description import read_run, settings_of
 from itersel.report.folder import Repeat, find_repeats, read_optional, references_of
@@ -32,6 +31,7 @@ from itersel.report.page.sentences import pack, read_translated
 from itersel.report.settings import settings_table
 from itersel.report.systems import read_table
 from itersel.report.table import NOTES
+from itersel.report.table_content import is_experiment
 from itersel.results import BEST, CORPUS, DERIVATIONS, INDEX, SYSTEM, TABLE
 from itersel.storage.json_files import check_numbers, check_texts
 from itersel.system.chosen import read_system

@@ -21,11 +21,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from itersel.report.baseline import baseline_and_best
-from itersel.report.content import is_experiment, metrics_of_text
 from itersel.report.page.charts import charts, curves
 from itersel.report.page.sentences import MOST
 from itersel.report.systems import format_hours, table_view
 from itersel.report.table import signatures
+from itersel.report.table_content import is_experiment, metrics_of_text
 from itersel.vectors.feature_names import (
     BUILT_IN_TEMPLATES,
     TEMPLATES,

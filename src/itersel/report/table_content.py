@@ -1,4 +1,4 @@
-"""What table.json contains (docs/formats.md): its test sets, their rows, and the scores of a system."""
+"""The content of table.json (docs/formats.md): its test sets, their rows, and the scores of a system."""
 
 from __future__ import annotations
 
