@@ -299,7 +299,11 @@ def with_superscripts(run):
     table = json.loads(json.dumps(run.table))
     systems = table["test_sets"][0]["systems"]
     for one in systems:
-        tokenized_bleu(one)["better_than"] = [other["system"] for other in systems if other is not one]
+        tokenized_bleu(one)["better_than"] = [
+            other["system"]
+            for other in systems
+            if tokenized_bleu(other)["mean"] < tokenized_bleu(one)["mean"]
+        ]
     (run.folder / "report" / "table.json").write_text(json.dumps(table))
 
 
