@@ -11,8 +11,9 @@ from tests.scored import learn_recaser, make_system
 
 from itersel.config.values import Config
 from itersel.corpus.prepare import Preparation, write_preparation
-from itersel.report.comparison import Output, Translations, compare_systems
+from itersel.report.comparison import compare_systems
 from itersel.report.description import write_run
+from itersel.report.translations import Output, Translations
 from itersel.storage.files import write_lines
 from itersel.system.chosen import ChosenSystem, write_system
 from itersel.vectors.weights import make_weights, write_itersel_weights

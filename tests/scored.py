@@ -38,6 +38,11 @@ def make_system(
     return ChosenSystem(**{"name": name, "repeat": repeat, **settings, **found, **changes})
 
 
+def tokenized_bleu(system: Mapping[str, Any]) -> Any:
+    """Return the BLEU of tokenised text of a row of table.json."""
+    return system["scores"]["tokenized-bleu"]
+
+
 def sacrebleu(translations: Sequence[str], *references: Sequence[str | None]) -> float:
     metric = BLEU(lowercase=True, smooth_method="none", force=True)
     return float(metric.corpus_score(translations, list(references)).score)

@@ -5,13 +5,14 @@ import json
 import pytest
 from tests.browser.conftest import DRAWN
 from tests.made_up_run import MadeUpRun
+from tests.scored import tokenized_bleu
 from tests.unit.test_report_page_safety import HOSTILE, HOSTILE_NAMES
 
 from itersel.cli.main import main
 from itersel.config.reading import read_config
 from itersel.config.values import Config
 from itersel.report.description import write_run
-from itersel.report.page.render import write_page
+from itersel.report.page.writing import write_page
 
 pytestmark = pytest.mark.slow
 
@@ -117,7 +118,7 @@ def test_chooser_of_experiments(browser, page):
 
 def test_table_sorts(browser, run, page):
     browser.open(page)
-    scores = {one["name"]: one["test"]["mean"] for one in run.table["test_sets"][0]["systems"]}
+    scores = {one["name"]: tokenized_bleu(one)["mean"] for one in run.table["test_sets"][0]["systems"]}
     headings = browser.texts(".systems thead th")
     column = headings.index("test tokenized BLEU") + 1
     button = f"document.querySelector('.systems thead th:nth-child({column}) button').click()"
@@ -298,7 +299,11 @@ def with_superscripts(run):
     table = json.loads(json.dumps(run.table))
     systems = table["test_sets"][0]["systems"]
     for one in systems:
-        one["differs_from"] = [other["system"] for other in systems if other is not one]
+        tokenized_bleu(one)["better_than"] = [
+            other["system"]
+            for other in systems
+            if tokenized_bleu(other)["mean"] < tokenized_bleu(one)["mean"]
+        ]
     (run.folder / "report" / "table.json").write_text(json.dumps(table))
 
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.scored import make_system, table_command, write_detokenizer, write_test_set
+from tests.scored import make_system, table_command, tokenized_bleu, write_detokenizer, write_test_set
 
 from itersel.cli.main import main
 from itersel.errors import InputError
@@ -66,7 +66,7 @@ def test_row_0(tmp_path):
         (2, "b"),
         (3, "online"),
     ]
-    assert [row["differs_from"] for row in rows] == [[1], [0, 2, 3], [1], [1]]
+    assert [tokenized_bleu(row)["differs_from"] for row in rows] == [[1], [0, 2, 3], [1], [1]]
     assert [row["scores"]["bleu"]["better_than"] for row in rows] == [[], [0, 2, 3], [], []]
     assert text_table(table) == read_lines(outputs[1])
     for form in (latex, markdown):

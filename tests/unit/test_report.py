@@ -6,14 +6,17 @@ import math
 import pytest
 from tests.refusals import input_error
 from tests.scored import make_system as system
-from tests.scored import p_values, table_command, write_test_set
+from tests.scored import p_values, table_command, tokenized_bleu, write_test_set
 from tests.steps import settings
 
 from itersel.cli.main import main
 from itersel.evaluate.metrics import make_bleu, score_corpus
 from itersel.evaluate.significance import pooled_differences
-from itersel.report.comparison import Translations, compare_systems
-from itersel.report.table import cells, format_p, precise_p, text_table, told_p, tsv_table
+from itersel.report.cells import cells_of_systems
+from itersel.report.comparison import compare_systems
+from itersel.report.p_values import format_p, precise_p, told_p
+from itersel.report.table import text_table, tsv_table
+from itersel.report.translations import Translations
 from itersel.system.chosen import read_system, write_system
 from itersel.system.resources import RESOURCE_FILES, read_resources
 
@@ -37,17 +40,19 @@ def test_table():
     (found,) = table["test_sets"]
     assert (found["name"], found["sentences"], found["references"]) == ("test", 40, 1)
     first, second, third = found["systems"]
-    assert [system["differs_from"] for system in (first, second, third)] == [[2], [1, 3], [2]]
-    assert first["p"]["three"] == 1.0
+    assert [tokenized_bleu(system)["differs_from"] for system in (first, second, third)] == [[2], [1, 3], [2]]
+    assert tokenized_bleu(first)["p"]["three"] == 1.0
     metric = make_bleu([REFERENCES])
-    assert second["p"]["one"] == p_values(metric, GOOD, {"two": BAD}, 200, 4)["two"]
-    assert (second["name"], second["shards"], second["devtest"]["mean"]) == ("two", 4, 40.0)
-    (run,) = second["runs"]
-    assert (run["epoch"], run["devtest_bleu"]) == (1, (40.0, 39.0))
-    assert run["test"] == score_corpus(metric, BAD)._asdict()
-    assert second["test"] == {"mean": run["test"]["bleu"], "deviation": None}
+    assert tokenized_bleu(second)["p"]["one"] == p_values(metric, GOOD, {"two": BAD}, 200, 4)["two"]
+    assert (second["name"], second["shards"], second["devtest"]["tokenized-bleu"]["mean"]) == ("two", 4, 40.0)
+    (repeat,) = second["repeats"]
+    assert (repeat["epoch"], repeat["devtest_bleu"]) == (1, (40.0, 39.0))
+    expected = score_corpus(metric, BAD)._asdict()
+    bleu = expected.pop("bleu")
+    assert (tokenized_bleu(second)["mean"], tokenized_bleu(second)["deviation"]) == (bleu, None)
+    assert (tokenized_bleu(second)["repeats"], tokenized_bleu(second)["details"]) == ((bleu,), [expected])
     text = text_table(table)
-    test_bleu = f"{first['test']['mean']:.2f}"
+    test_bleu = f"{tokenized_bleu(first)['mean']:.2f}"
     assert text[2].split() == f"1 one perceptron selection 4 train all 12 31.00 2 of 2 {test_bleu} 2".split()
     assert "p < 0.05" in text[-3]
     assert text[-1].startswith("tokenized BLEU: sacrebleu nrefs:1|case:lc|")
@@ -55,10 +60,13 @@ def test_table():
     assert {len(row) for row in rows} == {17}
     # on devtest, the second is the best; the first of the others is the baseline
     place = rows[0].index("test_tokenized_bleu_p_against_system_1")
-    assert [row[place] for row in rows[1:]] == ["", *(f"{one['p']['one']:.4g}" for one in (second, third))]
+    assert [row[place] for row in rows[1:]] == [
+        "",
+        *(f"{tokenized_bleu(one)['p']['one']:.4g}" for one in (second, third)),
+    ]
 
     # many trials can find smaller values than four decimals show
-    third["p"]["one"] = 1 / 100_001
+    tokenized_bleu(third)["p"]["one"] = 1 / 100_001
     assert tsv_table(table)[-1].split("\t")[place] == "1e-05"
 
 
@@ -91,9 +99,10 @@ def test_several_test_sets_and_all_together():
     assert pooled["sentences"] == 47
     metric = make_bleu([[*REFERENCES, *news], [*[None] * 40, *others]])
     for row, (one, other) in zip(pooled["systems"], zip(*translations, strict=True), strict=True):
-        assert row["runs"] == [{"repeat": 1, "test": score_corpus(metric, [*one, *other])._asdict()}]
+        assert row["repeats"] == [{"repeat": 1}]
+        assert tokenized_bleu(row)["repeats"] == (score_corpus(metric, [*one, *other]).bleu,)
     expected = p_values(metric, [*GOOD, *news], {"two": [*BAD, *translations[1][1]]}, 100, 1)
-    assert pooled["systems"][0]["p"] == expected
+    assert tokenized_bleu(pooled["systems"][0])["p"] == expected
     assert table["test_sets"][1] == compare_systems([second], trials=100)["test_sets"][0]
     text = text_table(table)
     titles = [line for line in text if line.endswith(":") and "sentences" in line]
@@ -117,21 +126,21 @@ def test_runs_of_one_experiment_are_a_row():
     systems = [system("one"), system("two", (40.0, 41.0)), system("two", (43.0, 42.0), repeat=2)]
     table = compare_on_one(systems, [GOOD, BAD, list(GOOD)], trials=50)
     first, second = table["test_sets"][0]["systems"]
-    assert first["devtest"] == {"mean": 31.0, "deviation": None}
-    assert second["devtest"] == {"mean": 42.0, "deviation": pytest.approx(math.sqrt(2))}
-    row = cells(second)
+    assert first["devtest"] == {"tokenized-bleu": {"mean": 31.0, "deviation": None}}
+    assert second["devtest"] == {"tokenized-bleu": {"mean": 42.0, "deviation": pytest.approx(math.sqrt(2))}}
+    _, row = cells_of_systems(table["test_sets"][0])
     assert (row["devtest tokenized BLEU"].text, row["epoch"].text) == ("42.00 ±1.41", "2, 1 of 2")
     metric = make_bleu([REFERENCES])
-    assert second["test"]["mean"] == pytest.approx(
+    assert tokenized_bleu(second)["mean"] == pytest.approx(
         (score_corpus(metric, GOOD).bleu + score_corpus(metric, BAD).bleu) / 2
     )
     counts = [[metric.counts(text) for text in texts] for texts in ([GOOD], [BAD, GOOD])]
     [expected] = pooled_differences([metric], *([one] for one in counts), 50)
-    assert first["p"]["two"] == second["p"]["one"] == expected.p
+    assert tokenized_bleu(first)["p"]["two"] == tokenized_bleu(second)["p"]["one"] == expected.p
     assert any("standard deviation" in line for line in text_table(table))
     assert "±" not in "".join(tsv_table(table))
     assert tsv_table(table)[2].split("\t")[-4:-2] == ["2", "1.41"]
-    assert [(run["repeat"], run["epoch"]) for run in second["runs"]] == [(1, 2), (2, 1)]
+    assert [(one["repeat"], one["epoch"]) for one in second["repeats"]] == [(1, 2), (2, 1)]
 
 
 def test_table_of_one_system():

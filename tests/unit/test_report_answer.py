@@ -5,12 +5,13 @@ import re
 
 import pytest
 from tests.made_up_run import MadeUpRun
-from tests.scored import make_system
+from tests.scored import make_system, tokenized_bleu
 
 from itersel.report.answer import answer
-from itersel.report.comparison import Output, Translations, compare_systems
+from itersel.report.comparison import compare_systems
 from itersel.report.page.document import compared_systems, read_document
 from itersel.report.page.render import render
+from itersel.report.translations import Output, Translations
 
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]
 GOOD = [line.replace("c", "x") if i % 8 == 0 else line for i, line in enumerate(REFERENCES)]
@@ -40,8 +41,8 @@ def test_a_significant_difference(folder):
     worse, better = table["test_sets"][0]["systems"]
     found = answer(table)
     assert (found.best, found.baseline, found.where) == ("two", "one", "test")
-    assert found.difference == better["test"]["mean"] - worse["test"]["mean"] > 0
-    assert found.p == better["p"]["one"] < 0.05
+    assert found.difference == tokenized_bleu(better)["mean"] - tokenized_bleu(worse)["mean"] > 0
+    assert found.p == tokenized_bleu(better)["p"]["one"] < 0.05
     difference = f"{found.difference:.2f} tokenized BLEU"
     assert told(folder, table) == f"two is ahead of one by {difference}, significant (p = {found.p:.4f})."
 
@@ -61,8 +62,8 @@ def test_equal_scores(folder):
 def test_a_small_difference_is_not_none(folder):
     """Scores may differ significantly by less than what is shown."""
     table = compare_systems([compare(GOOD, GOOD)], trials=20)
-    first, second = table["test_sets"][0]["systems"]
-    first["test"]["mean"] = second["test"]["mean"] - 0.004
+    first, second = map(tokenized_bleu, table["test_sets"][0]["systems"])
+    first["mean"] = second["mean"] - 0.004
     for one, other in ((first, "two"), (second, "one")):
         one["p"][other] = 1e-5
     found = answer(table)
@@ -73,7 +74,7 @@ def test_a_small_difference_is_not_none(folder):
     assert "0.0001" in line
     assert "0.00 " not in line
 
-    first["test"]["mean"] += 0.008
+    first["mean"] += 0.008
     assert answer(table).difference < 0
     assert answer(table).told_difference == found.told_difference
     assert told(folder, table) != line
@@ -81,18 +82,18 @@ def test_a_small_difference_is_not_none(folder):
 
 def test_several_test_sets_are_pooled():
     table = compare_systems([compare(BAD, GOOD), compare(GOOD, BAD, name="news")], trials=50)
-    scores = [system["test"]["mean"] for system in table["pooled"]["systems"]]
+    scores = [tokenized_bleu(system)["mean"] for system in table["pooled"]["systems"]]
     found = answer(table)
     assert (found.baseline_score, found.score) == tuple(scores)
-    assert found.p == table["pooled"]["systems"][0]["p"]["two"]
+    assert found.p == tokenized_bleu(table["pooled"]["systems"][0])["p"]["two"]
 
 
 def test_bleu_of_text_comes_before_bleu_of_tokens():
     table = compare_systems([compare(BAD, GOOD)], trials=20)
     (one,) = table["test_sets"]
-    one["signatures"] = {"bleu": "x"}
+    one["signatures"]["bleu"] = "x"
     for system, mean in zip(one["systems"], (20.0, 30.5), strict=True):
-        system["scores"] = {"bleu": {"mean": mean, "p": {"one": 0.2, "two": 0.2}}}
+        system["scores"]["bleu"] = {"mean": mean, "p": {"one": 0.2, "two": 0.2}}
     found = answer(table)
     assert (found.title, found.difference, found.p, found.is_significant) == ("BLEU", 10.5, 0.2, False)
 

@@ -8,6 +8,7 @@ import re
 import pytest
 from sacrebleu.metrics.chrf import CHRF
 from tests.made_up_run import SHARDS, MadeUpRun
+from tests.scored import tokenized_bleu
 
 from itersel.cli.main import main
 from itersel.config.values import Config
@@ -34,15 +35,17 @@ def document(run):
 
 
 def test_figures_equal_the_table(run, document):
-    (view,) = table_view(document["table"], document["runs"], document["costs"]["runs"])
+    (view,) = table_view(document["table"], document["repeats"], document["costs"]["repeats"])
     titles = [column.title for column in view.columns]
     for row, system in zip(view.rows, run.table["test_sets"][0]["systems"], strict=True):
         cells = dict(zip(titles, row, strict=True))
-        score = system["test"]
+        score = tokenized_bleu(system)
         assert cells["test tokenized BLEU"].text == f"{score['mean']:.2f} ±{score['deviation']:.2f}"
         assert cells["test tokenized BLEU"].value == score["mean"]
-        means = {one["system"]: one["test"]["mean"] for one in run.table["test_sets"][0]["systems"]}
-        beaten = [other for other in system["differs_from"] if means[other] < score["mean"]]
+        systems = run.table["test_sets"][0]["systems"]
+        means = {one["system"]: tokenized_bleu(one)["mean"] for one in systems}
+        beaten = [other for other in score["differs_from"] if means[other] < score["mean"]]
+        assert score["better_than"] == beaten
         assert cells["test tokenized BLEU"].marks == join_numbers(beaten)
         assert cells["test tokenized BLEU"].is_best == (score["mean"] == max(means.values()))
         # 3 repeats of 3 epochs of 2 shards, 36 s each
@@ -64,9 +67,9 @@ def test_detokenised_scores(document):
     scores["p"] = dict.fromkeys(("first", "second", "third"), 0.034)
     table = json.loads(json.dumps(document["table"]))
     (test_set,) = table["test_sets"]
-    test_set["signatures"] = {metric: f"{metric}|x" for metric in TABULATED}
+    test_set["signatures"] |= {metric: f"{metric}|x" for metric in TABULATED}
     for number, system in enumerate(test_set["systems"]):
-        system["scores"] = {name: {**scores, "mean": 50.0 + number} for name in TABULATED}
+        system["scores"] |= {name: {**scores, "mean": 50.0 + number} for name in TABULATED}
     (view,) = table_view(table)
     titles = [column.title for column in view.columns]
     bleu = ["BLEU", "lowercased BLEU", "test tokenized BLEU", "devtest tokenized BLEU"]
@@ -90,8 +93,8 @@ def test_detokenised_scores(document):
 
 
 def test_curves(run, document):
-    for one in document["runs"]:
-        system = next(system for system in run.systems[one["experiment"]] if system.repeat == one["repeat"])
+    for one in document["repeats"]:
+        system = next(system for system in run.systems[one["experiment"]] if system.repeat == one["number"])
         assert [epoch["devtest_bleu"] for epoch in one["epochs"]] == list(system.devtest_bleu)
         assert [epoch["epoch"] for epoch in one["epochs"] if epoch["chosen"]] == [system.epoch]
         assert [epoch["updates"] for epoch in one["epochs"]] == [780, 760, 740]
@@ -110,7 +113,7 @@ def test_how_to_reproduce_the_run(document):
 
 
 def test_every_measure_of_a_curve_is_recorded(document):
-    measures = set(document["runs"][0]["epochs"][0])
+    measures = set(document["repeats"][0]["epochs"][0])
     assert {
         name for name, chart in charts(curves()).items() if "layer" in chart and name != "boxes"
     } <= measures
@@ -141,9 +144,9 @@ def test_other_systems(tmp_path):
     """They have a row and translations, but are not experiments."""
     run = MadeUpRun(tmp_path / "run", ["first", "second"], others=["online"])
     document = read_document(run.folder)
-    assert [one["run"] for one in document["runs"]] == ["first", "second"]
+    assert [one["name"] for one in document["repeats"]] == ["first", "second"]
     assert "online" not in (*document["compared"], document["answer"].best)
-    (view,) = table_view(document["table"], document["runs"], document["costs"]["runs"])
+    (view,) = table_view(document["table"], document["repeats"], document["costs"]["repeats"])
     assert [cell.text for cell in view.rows[2]][:3] == ["3", "online", "-"]
     (packed,) = document["test_sets"]
     assert packed["systems"] == ["first", "second", "online"]
@@ -180,13 +183,13 @@ def test_headline(tmp_path):
     run = MadeUpRun(tmp_path / "run", ["first", "second"])
     os.utime(run.folder / "report" / "table.json", (10**9, 10**9))
     page = render(read_document(run.folder))
-    best = max(run.table["test_sets"][0]["systems"], key=lambda one: one["devtest"]["mean"])
-    score = f"{best['test']['mean']:.2f} tokenized BLEU"
+    best = max(run.table["test_sets"][0]["systems"], key=lambda one: one["devtest"]["tokenized-bleu"]["mean"])
+    score = f"{tokenized_bleu(best)['mean']:.2f} tokenized BLEU"
     assert f"<title>run: de–en-us, {best['name']} {score} – itersel</title>" in page
     other = next(one for one in run.table["test_sets"][0]["systems"] if one is not best)
     summary = page.partition('<ul class="summary">')[2].partition("</ul>")[0]
     items = [re.sub("<.*?>", "", item) for item in re.findall("<li>(.*?)</li>", summary)]
-    against = f"baseline {other['test']['mean']:.2f}"
+    against = f"baseline {tokenized_bleu(other)['mean']:.2f}"
     best_on_devtest = f"best of 2 experiments on devtest: {score} on test, {against}"
     assert items == ["de to en-us", "30 training pairs", best_on_devtest, "2001-09-09"]
     assert 'id="variance"' not in page

@@ -7,7 +7,7 @@ from itertools import groupby, product
 import pytest
 from tests.made_up_run import MadeUpRun
 
-from itersel.config.plain import plain
+from itersel.config.plain import plain, recorded
 from itersel.config.reading import read_config, read_unresolved
 from itersel.config.values import Config
 from itersel.report.description import write_run
@@ -63,10 +63,24 @@ def test_damaged_parts(tmp_path, refused, name, content):
     refused(["report", *arguments], f"{path}:")
 
 
+def test_tables_of_earlier_versions(tmp_path, refused):
+    """Their scores had another form for each kind of metric."""
+    run = MadeUpRun(tmp_path / "made-up", ["first", "second"], epochs=1)
+    path = run.folder / "report" / "table.json"
+    for one in run.table["test_sets"]:
+        one["signature"] = one["signatures"].pop("tokenized-bleu")
+        for row in one["systems"]:
+            score = row["scores"].pop("tokenized-bleu")
+            row |= {"test": {"mean": score["mean"]}, "p": score["p"], "runs": row["repeats"]}
+    path.write_text(json.dumps(run.table))
+    refused(["report", "paper", "--table", path, "--output", tmp_path / "t.md"], f"{path}:")
+
+
 def test_the_best_system_follows_choose_by():
     def system(name, chosen_by, score, bleu):
-        run = {"chosen_by": chosen_by, "devtest_scores": [99, score], "epoch": 2}
-        return {"name": name, "learner": "x", "runs": [run], "devtest": {"mean": bleu}}
+        repeat = {"chosen_by": chosen_by, "devtest_scores": [99, score], "epoch": 2}
+        devtest = {"tokenized-bleu": {"mean": bleu}, chosen_by: {"mean": score}}
+        return {"name": name, "learner": "x", "repeats": [repeat], "devtest": devtest}
 
     table = {"test_sets": [{"systems": [system("a", "ter", 50, 9), system("b", "ter", 40, 3)]}]}
     assert compared_systems(table, []) == ["a", "b"]
@@ -80,9 +94,9 @@ def test_scripts_insert_no_text_as_html():
 
 
 def test_settings_of_experiments():
-    """Each key of the resolved config is there once; those in which experiments differ, with all values."""
+    """Each key that a run records is there once; those in which experiments differ, with all values."""
     config = read_config({"experiments": {"a": {}, "b": {"learner": {"name": "mira"}, "templates": ["R"]}}})
-    found = settings_table(config)
+    found = settings_table(recorded(config))
     assert found["systems"] == ["a", "b"]
     differing, common = dict(found["differing"]), dict(found["common"])
     assert differing["learner.name"] == ["adagrad", "mira"]
@@ -110,7 +124,7 @@ def test_settings_of_experiments():
 
 
 def test_experiments_with_the_same_settings():
-    found = settings_table(read_config({"experiments": {"a": {}}}))
+    found = settings_table(recorded(read_config({"experiments": {"a": {}}})))
     assert found["differing"] == []
     assert dict(found["common"])["learner.name"] == "adagrad"
 
@@ -125,7 +139,7 @@ def test_training_scores(tmp_path):
         )
     for path in (run.folder / "experiments/tuned/epoch-1").glob("shard-*"):
         path.unlink()
-    mixed, tuned = (one["epochs"][0] for one in read_document(run.folder)["runs"])
+    mixed, tuned = (one["epochs"][0] for one in read_document(run.folder)["repeats"])
     assert mixed["training_score"] == pytest.approx(21)
     assert tuned["training_score"] == 26.5
 
@@ -198,7 +212,7 @@ def test_groups_of_features_of_text(tmp_path):
     # pages of other runs do not explain what they do not have
     without = page()
     write_itersel_weights(best, weights)
-    [features] = [one["features"] for one in read_document(run.folder)["runs"]]
+    [features] = [one["features"] for one in read_document(run.folder)["repeats"]]
     assert {one["group"] for one in features["groups"]} == {*GROUPS.values()}
     for text in ("words of the translation without links", TEXT_EXPLANATIONS["TextScore"].split(" ", 2)[2]):
         assert (text in without, text in page()) == (False, True)

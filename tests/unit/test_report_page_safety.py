@@ -45,13 +45,13 @@ def test_hostile_names_and_texts(tmp_path):
     (run.folder / "report" / "run.json").unlink()
     document = read_document(run.folder)
     page = Page(render(document))
-    plain = Page(render({**document, "test_sets": [], "runs": [], "table": None, "compared": []}))
+    plain = Page(render({**document, "test_sets": [], "repeats": [], "table": None, "compared": []}))
     # one script for each test set, and no other tags from the texts
     assert page.tags.count("script") == plain.tags.count("script") + 1
     assert not {"b", "i", "img"} & set(page.tags)
     packed = json.loads(gzip.decompress(base64.b64decode(page.scripts["test"])))
     assert [row[0] for row in packed["rows"]] == HOSTILE
-    assert [one["run"] for one in json.loads(page.scripts["data"])["runs"]] == HOSTILE_NAMES
+    assert [one["name"] for one in json.loads(page.scripts["data"])["repeats"]] == HOSTILE_NAMES
 
 
 def test_json_cannot_close_its_element():

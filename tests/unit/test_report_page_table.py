@@ -1,13 +1,15 @@
 """The columns of the table on the page: settings, differences from the baseline, p-values."""
 
 import pytest
-from tests.scored import make_system
+from tests.scored import make_system, tokenized_bleu
 
+from itersel.config.plain import recorded
 from itersel.config.reading import read_config
-from itersel.report.comparison import Output, Translations, compare_systems
+from itersel.report.comparison import compare_systems
 from itersel.report.settings import settings_table
 from itersel.report.systems import table_view
 from itersel.report.table import text_table, tsv_table
+from itersel.report.translations import Output, Translations
 
 REFERENCES = ["a b c d e", "f g h i j k", "l m n o p"]
 TEXTS = [REFERENCES, [line.replace("c", "x") for line in REFERENCES], [line[2:] for line in REFERENCES]]
@@ -65,18 +67,18 @@ def test_differences_from_the_baseline():
     one, *others = column(view, "difference")
     assert (one.text, one.value) == ("baseline", 0)
     for cell, system in zip(others, systems[1:], strict=True):
-        assert cell.value == system["test"]["mean"] - systems[0]["test"]["mean"] < 0
+        assert cell.value == tokenized_bleu(system)["mean"] - tokenized_bleu(systems[0])["mean"] < 0
         assert cell.text == f"{cell.value:+.2f}"
     assert [bool(cell.p) for cell in column(view, "test tokenized BLEU")] == [False, True, True]
     assert all(
-        float(cell.p.split()[-1]) == round(one["p"]["one"], 2)
+        float(cell.p.split()[-1]) == round(tokenized_bleu(one)["p"]["one"], 2)
         for cell, one in zip(column(view, "test tokenized BLEU")[1:], systems[1:], strict=True)
     )
 
 
 def settings_of(experiments):
     config = read_config({"experiments": experiments})
-    return [make_system(name) for name in config.experiments], settings_table(config)
+    return [make_system(name) for name in config.experiments], settings_table(recorded(config))
 
 
 def test_settings_varied_in_a_grid_are_columns():

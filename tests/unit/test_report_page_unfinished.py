@@ -7,16 +7,17 @@ from tests.made_up_run import MadeUpRun
 
 from itersel.cli.main import main
 from itersel.errors import InputError
-from itersel.report.page import render as render_module
+from itersel.report.page import writing
 from itersel.report.page.document import read_document
-from itersel.report.page.render import render, watch
+from itersel.report.page.render import render
+from itersel.report.page.writing import watch
 from itersel.storage.files import write_lines
 
 
 def test_failed_experiment(tmp_path):
     run = MadeUpRun(tmp_path / "run", ["good", "bad"], unfinished=["bad"])
     document = read_document(run.folder)
-    bad = next(one for one in document["runs"] if one["run"] == "bad")
+    bad = next(one for one in document["repeats"] if one["name"] == "bad")
     assert not bad["finished"]
     assert document["table"] is None
     assert bad["errors"][0]["error"].startswith("itersel train: lm.bin: ")
@@ -40,7 +41,7 @@ def test_scores_of_an_unfinished_run(tmp_path):
     run = MadeUpRun(tmp_path / "run", ["one"], epochs=2, unfinished=["one"])
     for name in ("corpus/devtest.target.gz", "experiments/one/epoch-1/devtest.txt"):
         write_lines(run.folder / name, ["a b c d e"])
-    (one,) = read_document(run.folder)["runs"]
+    (one,) = read_document(run.folder)["repeats"]
     assert one["epochs"][0]["devtest_bleu"] == pytest.approx(100)
     assert one["epochs"][0]["brevity_penalty"] == 1
     assert one["epochs"][1]["devtest_bleu"] is None
@@ -87,7 +88,7 @@ def test_watch_survives_files_that_vanish(tmp_path, monkeypatch, once):
     victims = [folder / f"report/x{number}.txt" for number in range(2)]
     for path in victims:
         path.write_text("x")
-    stat, read, ends = os.stat, render_module.read_document, []
+    stat, read, ends = os.stat, writing.read_document, []
 
     def vanishing(path, *arguments, **options):
         if os.fspath(path) == str(victims[0]):
@@ -106,7 +107,7 @@ def test_watch_survives_files_that_vanish(tmp_path, monkeypatch, once):
             final.write_text("")
 
     monkeypatch.setattr("os.stat", vanishing)
-    monkeypatch.setattr(render_module, "read_document", reading)
+    monkeypatch.setattr(writing, "read_document", reading)
     monkeypatch.setattr("time.sleep", end)
     watch(folder, page, final, seconds=1, once=once)
     assert page.exists()

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 from tests.made_up_run import MadeUpRun
+from tests.scored import tokenized_bleu
 
 from itersel.cli.main import main
 from itersel.errors import InputError
@@ -28,11 +29,11 @@ def table(run):
     """A table with scores of text, by which the third system is the best, and better than the first."""
     found = copy.deepcopy(run.table)
     (test_set,) = found["test_sets"]
-    test_set["signatures"] = {metric: f"{metric}|x" for metric in TABULATED}
+    test_set["signatures"] |= {metric: f"{metric}|x" for metric in TABULATED}
     for number, system in enumerate(test_set["systems"]):
         score = {"mean": 50.0 + number, "deviation": None, "interval": [49.1, 51.9], "p": {}}
         score |= {"better_than": [1] if number == 2 else []}
-        system["scores"] = dict.fromkeys(TABULATED, score)
+        system["scores"] |= dict.fromkeys(TABULATED, score)
     return found
 
 
@@ -49,7 +50,7 @@ def test_tables_for_papers(run, tmp_path, capsys):
     assert "\\toprule" in text
     assert "sacrebleu nrefs:1|case:lc" in text
     for system in run.table["test_sets"][0]["systems"]:
-        assert f"{system['test']['mean']:.2f} $\\pm$" in text
+        assert f"{tokenized_bleu(system)['mean']:.2f} $\\pm$" in text
     assert "| first" in outputs[1].read_text()
     given = ["--columns", "mixing,active_features", "--metrics", "Tokenized-BLEU"]
     assert main(["report", "paper", "--table", table, *given, "--output", str(outputs[1])]) == 0

@@ -14,7 +14,7 @@ from itertools import chain
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 from tests.made_up_run import MadeUpRun
-from tests.scored import sacrebleu
+from tests.scored import sacrebleu, tokenized_bleu
 
 from itersel.cli.main import main
 from itersel.config.plain import recorded
@@ -22,10 +22,12 @@ from itersel.config.reading import read_config
 from itersel.evaluate.counts import count, write_counts
 from itersel.evaluate.metrics import make_metrics
 from itersel.evaluate.significance import sign_test
-from itersel.report.comparison import Translations, compare_systems
+from itersel.report.comparison import compare_systems
+from itersel.report.finished import read_runs
 from itersel.report.page.runs import render_runs
-from itersel.report.runs import compare_runs, read_runs
-from itersel.report.runs_table import MEAN, latex, markdown, text_table, tsv_table, views
+from itersel.report.runs import compare_runs
+from itersel.report.runs_table import MEAN_OF_RUNS, latex, markdown, text_table, tsv_table, views
+from itersel.report.translations import Translations
 
 NAMES = ["first", "second", "third"]
 TOKENIZED, THIRD = ["--metric", "tokenized-bleu"], ["--baselines", "third"]
@@ -184,6 +186,26 @@ def test_other_systems(tmp_path):
         assert one["difference"] == pytest.approx(scores[0] - scores[1])
 
 
+def test_first_entries_of_lists_are_system_0(tmp_path):
+    """As in the tables of a run; the numbers of worse systems are the same as those of the rows."""
+    run = MadeUpRun(tmp_path / "run", ["first", "second"], sentences=4, others=["first entries"])
+
+    def change(table):
+        rows = table["test_sets"][0]["systems"]
+        rows.insert(0, rows.pop())
+        for row in rows:
+            p = tokenized_bleu(row)["p"]
+            p |= dict.fromkeys(p, 0.001)
+
+    edited("table.json", change)(run.folder)
+    content = compared([run], ["first entries"], trials=10)
+    assert [row["system"] for row in content["systems"]] == [0, 1, 2]
+    ranked = sorted(content["systems"], key=lambda row: row["runs"][0]["mean"])
+    assert len({row["runs"][0]["mean"] for row in ranked}) == 3
+    for place, row in enumerate(ranked):
+        assert set(row["runs"][0]["better_than"]) == {worse["system"] for worse in ranked[:place]}
+
+
 def test_lower_ter_is_ahead(runs):
     content = compared(runs, ["first"], "ter", trials=10)
     [metric] = [one for one in make_metrics([runs[0].references]) if one.name == "ter"]
@@ -234,7 +256,7 @@ def test_command(runs, tmp_path, capsys):
     # three runs of three experiments, and the means of those other than the baseline
     assert len(rows) == 3 * 3 + 2
     assert {len(row) for row in rows} == {len(header)}
-    means = [dict(zip(header, row, strict=True)) for row in rows if row[0] == MEAN]
+    means = [dict(zip(header, row, strict=True)) for row in rows if row[0] == MEAN_OF_RUNS]
     for row in means:
         overall = system(content, row["experiment"])["difference"]
         assert row["difference"] == f"{overall['mean']:.2f}"
@@ -303,22 +325,24 @@ def of_table(change):
 
 @of_table
 def no_text(test_set):
-    test_set["signatures"] = {}
+    del test_set["signatures"]["bleu"]
     for row in test_set["systems"]:
-        row["scores"] = {}
+        del row["scores"]["bleu"]
 
 
 @of_table
 def other_score(test_set):
-    test_set["systems"][1]["scores"]["bleu"]["runs"] = [1.0]
+    test_set["systems"][1]["scores"]["bleu"]["repeats"] = [1.0]
 
 
 def other_learner(run):
     run["config"]["experiments"]["third"]["learner"] = {"name": "mira", "c": 0.5}
+    record_settings(run)
 
 
 BAD_COUNT, FEWER = of_table(lambda one: one.update(sentences="4")), of_table(lambda one: one["systems"].pop())
-UNKNOWN_KEY = edited("run.json", lambda run: run.update(config={"x": 1}))
+# an earlier version did not record the settings
+UNKNOWN_KEY = edited("run.json", lambda run: run.update(config={"x": 1}, settings={}))
 BAD_SETTINGS = edited("run.json", lambda run: run["settings"].update(experiments={"first": 1}))
 TEXT, COUNTS = "experiments/third/best/test.txt", "evaluation/test/counts/third.h5"
 
@@ -331,7 +355,7 @@ TEXT, COUNTS = "experiments/third/best/test.txt", "evaluation/test/counts/third.
         (BAD_SETTINGS, [], "report/run.json"),
         (edited("run.json", lambda run: run["versions"].update(numpy=["1"])), [], "report/run.json"),
         (UNKNOWN_KEY, [], ("report/run.json", "'x'")),
-        (edited("run.json", other_learner), [], ("de-en:", "AdaGrad")),
+        (edited("run.json", other_learner), [], ("de-en:", "learner.name", "adagrad", "mira")),
         (no_text, [], ("report/table.json", "'bleu'", "--metric")),
         (other_score, [], "report/table.json"),
         (BAD_COUNT, [], "report/table.json"),
@@ -361,7 +385,7 @@ def test_small_p_values(runs):
         system(content, one)["difference"]["p"] = p
     titles, *rows = (line.split("\t") for line in tsv_table(content))
     found = [dict(zip(titles, row, strict=True)) for row in rows]
-    assert [float(row["p"]) for row in found if row["run"] == MEAN] == [1e-5, 0.0499999]
+    assert [float(row["p"]) for row in found if row["run"] == MEAN_OF_RUNS] == [1e-5, 0.0499999]
 
     text = "\n".join(text_table(content))
     assert "0.0000" not in text
@@ -397,8 +421,8 @@ def test_columns_about_all_runs_come_first_on_the_page(runs):
     content = compared(runs, ["first"], "tokenized-bleu", trials=50)
     headings = re.findall(r'<th scope="col" class="number"><bdi>(.*?)</bdi>', render_runs(content))
     names = [re.sub("<wbr>", "", one) for one in headings]
-    assert names[:2] == [MEAN, content["runs"][0]["name"]]
-    assert names.count(MEAN) == 2
+    assert names[:2] == [MEAN_OF_RUNS, content["runs"][0]["name"]]
+    assert names.count(MEAN_OF_RUNS) == 2
 
 
 @pytest.mark.parametrize("by", ["tokenized-bleu", "ter"])

@@ -45,7 +45,8 @@ def system(row, name):
 
 def score(row, name):
     """Return the mean of a system's runs, and its deviation."""
-    return tuple(system(row, name)["test"].values())
+    found = system(row, name)["score"]
+    return found["mean"], found["deviation"]
 
 
 def mean_of_tasks(table, name):
@@ -85,9 +86,11 @@ def test_significance_covers_the_sentences_of_a_row():
         texts = {name: of(text, *tasks) for name, (text,) in TEXTS.items()}
         for name, text in texts.items():
             others = {other: lines for other, lines in texts.items() if other != name}
-            assert system(row, name)["p"] == p_values(metric, text, others, 300, 4)
-        marks.append([system(row, name)["beats"] for name in TEXTS])
-        assert system(row, "bad")["p"]["good"] < 0.05 < system(row, "good")["p"]["like good"]
+            assert system(row, name)["score"]["p"] == p_values(metric, text, others, 300, 4)
+        marks.append([system(row, name)["score"]["better_than"] for name in TEXTS])
+        assert (
+            system(row, "bad")["score"]["p"]["good"] < 0.05 < system(row, "good")["score"]["p"]["like good"]
+        )
     # only the better of two systems is marked
     assert marks == [[[], [1], [1]]] * 3
 
@@ -176,8 +179,8 @@ def test_runs_of_one_experiment_are_a_column():
         ours = make_bleu([references])
         counts = [[ours.counts(of(run, row["name"])) for run in runs] for runs in texts.values()]
         [found] = pooled_differences([ours], *([one] for one in counts), 50, 2)
-        assert system(row, "bad")["p"] == {"twice": found.p}
-        assert system(row, "twice")["p"] == {"bad": found.p}
+        assert system(row, "bad")["score"]["p"] == {"twice": found.p}
+        assert system(row, "twice")["score"]["p"] == {"bad": found.p}
     # the mean over tasks is computed for each run; the deviation is that of two such means
     means = [statistics.mean(scores) for scores in zip(*by_run, strict=True)]
     mean, deviation = statistics.mean(means), statistics.stdev(means)

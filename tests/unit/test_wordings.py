@@ -32,6 +32,7 @@ FILES = {
     "a.tmx": "<html/>",
     "short.tsv": "ja\n",
     "data.json": "{",
+    "old.json": '{"test_sets": []}',
     # models
     "arpa": "ngram\n",
     "grammar.0": "[X] ||| a ||| x ||| A=1\n[X] ||| a ||| x\n",
@@ -248,6 +249,10 @@ COMMANDS = [
     (
         "report paper --table data.json --output new.md",
         "data.json: is not JSON; delete it and run snakemake again",
+    ),
+    (
+        "report paper --table old.json --output new.md",
+        "old.json: is not a table of systems, or one of an earlier version; run snakemake again",
     ),
     # Folders and settings of a run
     (

@@ -7,6 +7,7 @@ import zipfile
 
 import pytest
 from tests.limited import limited
+from tests.scored import tokenized_bleu
 from tests.workflow.conftest import NATURAL
 
 from itersel.cli.main import main
@@ -26,10 +27,12 @@ def test_results(finished):
     assert list(systems) == ["dev-dense", "averaged", "selected"]
     for name, system in systems.items():
         # 20 sentences are too few for dense features only
-        (run,) = system["runs"]
-        assert run["test"]["bleu"] >= (0 if name == "dev-dense" else 50)
-        assert run["devtest_bleu"][run["epoch"] - 1] == max(run["devtest_bleu"]) == system["devtest"]["mean"]
-    active = {name: system["runs"][0]["active_features"] for name, system in systems.items()}
+        (repeat,) = system["repeats"]
+        assert tokenized_bleu(system)["mean"] >= (0 if name == "dev-dense" else 50)
+        best = max(repeat["devtest_bleu"])
+        assert repeat["devtest_bleu"][repeat["epoch"] - 1] == best
+        assert system["devtest"]["tokenized-bleu"]["mean"] == best
+    active = {name: system["repeats"][0]["active_features"] for name, system in systems.items()}
     assert active["dev-dense"] <= 12 < active["selected"] <= 300
     assert len((report / "table.tsv").read_text().splitlines()) == 4
     corpus = json.loads((report / "corpus.json").read_text())["splits"]
@@ -64,10 +67,10 @@ def test_page(finished):
     assert document["table"] == table
     (view,) = table_view(table)
     place = [column.title for column in view.columns].index("test tokenized BLEU")
-    means = [one["test"]["mean"] for one in table["test_sets"][0]["systems"]]
+    means = [tokenized_bleu(one)["mean"] for one in table["test_sets"][0]["systems"]]
     assert [row[place].value for row in view.rows] == means
     assert (report / "index.html").read_text() == render(document) + "\n"
-    assert all(epoch["training_score"] > 0 for run in document["runs"] for epoch in run["epochs"])
+    assert all(epoch["training_score"] > 0 for repeat in document["repeats"] for epoch in repeat["epochs"])
     assert "experiments.selected.epochs" in dict.fromkeys(row[0] for row in document["config"]["changed"])
     assert "\\toprule" in (report / "table.tex").read_text()
     assert (report / "table.md").read_text().startswith("|")
@@ -208,7 +211,7 @@ def test_output_of_another_system(copy):
     assert (copy.results / "evaluation/test/online.txt").read_text().splitlines() == lines
     [table] = json.loads((copy.results / "report/table.json").read_text())["test_sets"]
     online = table["systems"][-1]
-    assert (online["name"], online["test"]["mean"]) == ("online", pytest.approx(100))
+    assert (online["name"], tokenized_bleu(online)["mean"]) == ("online", pytest.approx(100))
     assert 0 < online["scores"]["bleu"]["mean"] < 100
     [packed] = read_document(copy.results)["test_sets"]
     assert packed["systems"][-1] == "online"
@@ -272,7 +275,7 @@ def test_test_sets_by_name(copy):
     assert [(one["name"], one["references"]) for one in report["test_sets"]] == [("home", 1), ("news", 2)]
     assert report["pooled"]["sentences"] == 32
     # a second reference allows more matches
-    home, news = (one["systems"][0]["test"]["mean"] for one in report["test_sets"])
+    home, news = (tokenized_bleu(one["systems"][0])["mean"] for one in report["test_sets"])
     assert home < news
 
 

@@ -63,7 +63,7 @@ def copy_config():
 
 def show_progress():
     """Write the page of a run that has failed, and log where it is."""
-    from itersel.report.page.render import write_page
+    from itersel.report.page.writing import write_page
 
     page = Path(RESULTS, "report", "progress.html")
     try:

@@ -128,8 +128,8 @@ def _table(found: MetricScores) -> Iterator[str]:
     """Yield the table of a metric, and sacrebleu's signature."""
     from tabulate import tabulate
 
+    from itersel.report.p_values import format_p
     from itersel.report.scores import ALPHA
-    from itersel.report.table import format_p
 
     # users' scores may be from 0 to 1
     digits = 2 if found.signature else 4

@@ -113,21 +113,22 @@ def _paper(options: argparse.Namespace) -> None:
 
 
 def _page(options: argparse.Namespace) -> None:
-    from itersel.report.page.render import write_page
+    from itersel.report.page.writing import write_page
 
     write_page(options.results, options.output or options.results / PAGE)
 
 
 def _watch(options: argparse.Namespace) -> None:
-    from itersel.report.page.render import watch
+    from itersel.report.page.writing import watch
 
     output = options.output or options.results / PROGRESS_PAGE
     watch(options.results, output, options.results / PAGE, seconds=options.seconds, once=options.once)
 
 
 def _runs(options: argparse.Namespace) -> None:
+    from itersel.report.finished import read_runs
     from itersel.report.page.runs import render_runs
-    from itersel.report.runs import compare_runs, read_runs
+    from itersel.report.runs import compare_runs
     from itersel.report.runs_table import latex, markdown, text_table, tsv_table
 
     made: list[Form] = [text_table, tsv_table, json_lines, latex, markdown, lambda one: [render_runs(one)]]

@@ -29,8 +29,9 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
 
 
 def _table(options: argparse.Namespace) -> None:
-    from itersel.report.comparison import compare_systems, read_test_set
+    from itersel.report.comparison import compare_systems
     from itersel.report.table import text_table, tsv_table
+    from itersel.report.translations import read_test_set
 
     settings = read_settings(TableSettings, options.settings)
     needs_preparation = any(files.outputs or files.lists for files in settings.test_sets.values())

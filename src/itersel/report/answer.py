@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from itersel.corpus.text_names import POOLED
-from itersel.evaluate.names import TOKENIZED_BLEU, title_of
+from itersel.evaluate.names import title_of
 from itersel.report.baseline import baseline_and_best
-from itersel.report.table import ALL_TEST_SETS, told_p
+from itersel.report.p_values import told_p
+from itersel.report.table import ALL_TEST_SETS
+from itersel.report.table_content import all_sentences, main_metric
 from itersel.storage.json_files import check_numbers
 from itersel.storage.text_table import Content
 
@@ -41,13 +43,12 @@ def answer(table: Content) -> Answer:
 
     They are compared by BLEU of detokenised text or, if that was not scored, of tokenised text.
     """
-    one = table["pooled"] or table["test_sets"][0]
-    metric = main_metric(one)
-    rows = {row["name"]: row for row in one["systems"]}
+    test_set = all_sentences(table)
+    metric = main_metric(test_set)
+    scores = {system["name"]: system["scores"][metric] for system in test_set["systems"]}
     baseline, best = baseline_and_best(table)
 
-    scores = {name: score_of(row, metric) for name, row in rows.items() if name in (baseline, best)}
-    where = ALL_TEST_SETS if one["name"] == POOLED else str(one["name"])
+    where = ALL_TEST_SETS if test_set["name"] == POOLED else str(test_set["name"])
     found = Answer(best, scores[best]["mean"], title_of(metric), where)
     if baseline is None:
         return found
@@ -68,16 +69,3 @@ def told_size(difference: float) -> str:
     """Return the size of a difference as it is shown, which is not 0 unless there is none."""
     text = f"{abs(difference):.2f}"
     return "less than 0.01" if difference and float(text) == 0 else text
-
-
-def main_metric(one: Content) -> str:
-    """Return the metric by which the systems are compared on a test set."""
-    return "bleu" if "bleu" in one["signatures"] else TOKENIZED_BLEU
-
-
-def score_of(system: Content, metric: str) -> Content:
-    """Return a score of a row of table.json: its mean, and the p-values by name of the other system."""
-    if metric == TOKENIZED_BLEU:
-        return {**system["test"], "p": system["p"]}
-    score: Content = system["scores"][metric]
-    return score

@@ -6,12 +6,8 @@ from collections.abc import Iterable
 
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.evaluate.names import sign_of
+from itersel.report.table_content import is_experiment
 from itersel.storage.text_table import Content
-
-
-def is_experiment(system: Content) -> bool:
-    """Return whether a row of table.json is an experiment, not the output of another system."""
-    return system["learner"] is not None
 
 
 def baseline_and_best(table: Content) -> tuple[str | None, str]:
@@ -28,11 +24,11 @@ def baseline_and_best(table: Content) -> tuple[str | None, str]:
 
 def best_on_devtest(systems: Iterable[Content]) -> Content:
     """Return the experiment with the best score of those by which its epochs were chosen."""
-    best: Content = max(filter(is_experiment, systems), key=lambda one: score_on_devtest(one["runs"]))
+    best: Content = max(filter(is_experiment, systems), key=lambda one: score_on_devtest(one["repeats"]))
     return best
 
 
 def score_on_devtest(repeats: Iterable[Content]) -> float:
     """Return the score by which a system's epochs were chosen, the mean of its repeats; higher is better."""
-    scores = [sign_of(run["chosen_by"]) * float(run["devtest_scores"][run["epoch"] - 1]) for run in repeats]
+    scores = [sign_of(one["chosen_by"]) * float(one["devtest_scores"][one["epoch"] - 1]) for one in repeats]
     return sum(scores) / len(scores)

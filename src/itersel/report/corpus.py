@@ -53,8 +53,10 @@ def describe_corpus(
     unknown = set(rules) - set(found.splits)
     if unknown:
         raise InputError(f"no statistics of {', '.join(sorted(unknown))}; name the file in --preparation")
+
     counts = {name: read_rules(path) for name, path in rules.items()}
-    left_out = [*(read_collection(collection) if collection is not None else ()), *found.left_out]
+    collected = read_collection(collection) if collection is not None else ()
+    left_out = [*collected, *found.left_out]
     return {
         "splits": {name: {**split, "rules": counts.get(name)} for name, split in found.splits.items()},
         "left_out": [{"of": name, "why": reason, "count": count} for name, reason, count in left_out],
@@ -67,12 +69,12 @@ def text_table(corpus: Content) -> list[str]:
     lines = aligned(_rows(corpus), left=("split",))
     if corpus["left_out"]:
         rows = [
-            {"left out of": one["of"], "why": one["why"], "pairs": str(one["count"])}
-            for one in corpus["left_out"]
+            {"left out of": row["of"], "why": row["why"], "pairs": str(row["count"])}
+            for row in corpus["left_out"]
         ]
         lines += ["", *aligned(rows, left=("left out of", "why"))]
     if corpus["overlaps"]:
-        lines += ["", *(str(Overlap(**one)) for one in corpus["overlaps"])]
+        lines += ["", *(str(Overlap(**overlap)) for overlap in corpus["overlaps"])]
     return lines
 
 

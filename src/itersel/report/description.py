@@ -38,13 +38,14 @@ def write_run(results: Path, given: Mapping[str, Any], config: Config) -> None:
     """Write the config of a run that starts, its settings, and the versions, if they have changed.
 
     `given` is the content of the YAML file, `config` has the values that the jobs use, which are `recorded`
-    without keys that change no result. Versions of runs before, with which some of
-    the results may have been made, are kept as ``earlier``.
+    without keys that change no result. Versions of earlier runs, with which some of the results may have been
+    made, are kept as ``earlier``.
     """
-    versions, (before, earlier) = current_versions(), _recorded_versions(results)
+    versions = current_versions()
+    before, earlier = _recorded_versions(results)
     # packages that one of them did not record may have been the same
-    earlier = [one for one in (*earlier, before) if _differing(one, versions)]
-    earlier = [one for number, one in enumerate(earlier) if one not in earlier[number + 1 :]]
+    others = [other for other in (*earlier, before) if _differing(other, versions)]
+    earlier = [other for number, other in enumerate(others) if other not in others[number + 1 :]]
     content: dict[str, Any] = {"config": given, "settings": recorded(config), "versions": versions}
     content |= {"earlier": earlier} if earlier else {}
     _write_changed(results / RUN, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
@@ -62,7 +63,8 @@ def _write_changed(path: Path, text: str) -> None:
 
 def other_versions(results: Path) -> str:
     """Return which packages that results depend on had other versions in the last run, or ''."""
-    versions, (before, _) = current_versions(), _recorded_versions(results)
+    versions = current_versions()
+    before, _ = _recorded_versions(results)
     differing = _differing(before, versions)
     return ", ".join(
         f"{name} {before[name]} (now {versions[name]})"
@@ -102,9 +104,12 @@ def settings_of(description: Mapping[str, Any]) -> dict[str, Any]:
 def _check_run(content: Any) -> None:
     """Raise an error of Python unless this has a config, its settings, and versions of now and earlier."""
     settings = content.get("settings", {})
-    versions = [content.get("versions", {}), *content.get("earlier", [])]
     experiments = settings.get("experiments", {})
+    versions = [content.get("versions", {}), *content.get("earlier", [])]
     sections = [content["config"], settings, experiments, *experiments.values(), *versions]
     if not all(isinstance(section, dict) for section in sections):
         raise TypeError
     check_texts(version for packages in versions for version in packages.values())
+    # an earlier version did not record settings
+    if settings:
+        check_texts((settings["name"], settings["evaluation"]["tokenize"]))

@@ -38,6 +38,7 @@ def hints(
     yield f"To translate text with {name}, the best on devtest:"
     # `echo` in some shells interprets backslashes and a leading -n
     yield f"    printf '%s\\n' {shlex.quote(sentence)} | {_environment(cache)}{itersel}"
+
     # unlike Snakemake, it also finds the workflow of an installed package
     run = [os.path.join(tools, "itersel"), "run", *(["--configfile", *configs] if configs else [])]
     yield f"To add an experiment, describe it under 'experiments' in {(*configs, 'config.yaml')[0]}, and run:"
@@ -56,14 +57,14 @@ def hints_for_lists(
 
 def _best(systems: Mapping[str, Path]) -> str:
     """Return the name of the system that is best on devtest: of the best experiment, the best repeat."""
-    runs = {name: as_content(read_system(folder / SYSTEM)) for name, folder in systems.items()}
-    repeats: dict[str, list[str]] = {}
-    for name, run in runs.items():
-        repeats.setdefault(run["name"], []).append(name)
+    repeats = {name: as_content(read_system(folder / SYSTEM)) for name, folder in systems.items()}
+    experiments: dict[str, list[str]] = {}
+    for name, repeat in repeats.items():
+        experiments.setdefault(repeat["name"], []).append(name)
 
     # as in the table, chance in a single repeat does not decide between experiments
-    best = max(repeats.values(), key=lambda names: score_on_devtest(runs[name] for name in names))
-    return max(best, key=lambda name: score_on_devtest([runs[name]]))
+    best = max(experiments.values(), key=lambda names: score_on_devtest(repeats[name] for name in names))
+    return max(best, key=lambda name: score_on_devtest([repeats[name]]))
 
 
 def _environment(cache: str | None) -> str:

@@ -26,10 +26,10 @@ class Text(NamedTuple):
 def read_own_scores(
     files: ScoredTestSet, texts: Mapping[str, Text], preparation: FilePath | None
 ) -> dict[str, dict[str, Sums]]:
-    """Return the counts of the user's own scores, by system and score; systems without numbers lack some.
+    """Return the counts of the user's own scores, by system and score; systems may lack some.
 
-    `texts` are the translations of all runs and other systems, before these are prepared. All runs, and the
-    first entries, are chosen from the lists, if there are any.
+    `texts` are the translations by all repeats and other systems, before these are prepared. With lists, the
+    repeats and the first entries are choices from them.
     """
     for name, score in files.scores.items():
         for system in score.systems:
@@ -37,7 +37,7 @@ def read_own_scores(
                 why = f"no system has this name{suggest(system, texts)}"
                 raise InputError(f"scores: {name} has numbers for '{system}', but {why}")
 
-    # before the lists, which take longest
+    # numbers are read before the lists, which take longest
     listed = {
         name: read_own_numbers(score.hypotheses) for name, score in files.scores.items() if score.hypotheses
     }

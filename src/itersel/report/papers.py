@@ -9,10 +9,11 @@ from tabulate import tabulate
 from itersel.corpus.text_names import POOLED
 from itersel.errors import InputError
 from itersel.evaluate.names import COMPARED, METRICS, TOKENIZED_BLEU, title_of
-from itersel.report.answer import main_metric
 from itersel.report.baseline import baseline_and_best
-from itersel.report.columns import COLUMNS, DIFFERENCE, ON_TEST, SETTINGS
-from itersel.report.table import ALL_TEST_SETS, WORDS, Cell, all_test_sets, cells, own_scores
+from itersel.report.cells import Cell, cells_of_systems
+from itersel.report.columns import COLUMNS, DIFFERENCE, SETTINGS, WORDS, title_on_test
+from itersel.report.table import ALL_TEST_SETS
+from itersel.report.table_content import all_test_sets, main_metric, own_metrics
 from itersel.report.views import BASELINE, Column, View, score_columns
 from itersel.storage.text_table import Content
 
@@ -48,38 +49,49 @@ def paper_views(table: Content, columns: Sequence[str] = (), metrics: Sequence[s
     other columns; by default, those of `COMPARED` or, if text was not scored, BLEU of tokenised text, and the
     user's own scores.
     """
-    baseline = baseline_and_best(table)[0]
+    baseline, _ = baseline_and_best(table)
     alpha = table["significance"]["alpha"]
-    return [_view(one, columns, metrics, baseline, alpha) for one in all_test_sets(table)]
+    return [_view(test_set, columns, metrics, baseline, alpha) for test_set in all_test_sets(table)]
 
 
 def _view(
-    one: Content, columns: Sequence[str], metrics: Sequence[str], baseline: str | None, alpha: float
+    test_set: Content, columns: Sequence[str], metrics: Sequence[str], baseline: str | None, alpha: float
 ) -> View:
-    is_scored = {TOKENIZED_BLEU, *one["signatures"]}
+    scored = score_columns(test_set, baseline, alpha)
+    systems = cells_of_systems(test_set)
+    # pooled test sets have no epochs, and there may be no baseline
+    known = {title: [cells[title] for cells in systems] for title in systems[0]} | {
+        title: column.cells for title, column in scored.items()
+    }
+
+    scores = [title_on_test(metric) for metric in _known_metrics(test_set, metrics)]
+    chosen = [COLUMNS[name] for name in columns if COLUMNS[name] in known]
+    settings = [title for title in chosen if title in SETTINGS]
+    others = [title for title in chosen if title not in SETTINGS]
+    titles = ["system", "experiment", *settings, *scores, *others]
+
+    return View(
+        ALL_TEST_SETS if test_set["name"] == POOLED else str(test_set["name"]),
+        test_set["sentences"],
+        test_set["references"],
+        [
+            Column(title, title not in WORDS, scored[title].signature if title in scores else "")
+            for title in titles
+        ],
+        [list(row) for row in zip(*(known[title] for title in titles), strict=True)],
+    )
+
+
+def _known_metrics(test_set: Content, metrics: Sequence[str]) -> Sequence[str]:
+    """Return the metrics that the table shows; an InputError names one by which nothing was scored."""
+    is_scored = test_set["signatures"]
     for metric in metrics:
         if metric not in is_scored:
-            known = ", ".join(name for name in (*METRICS, *own_scores(one)) if name in is_scored)
+            known = ", ".join(name for name in (*METRICS, *own_metrics(test_set)) if name in is_scored)
             raise InputError(f"the systems have no scores by '{metric}'; choose some of {known}")
 
-    rows = [cells(system) for system in one["systems"]]
-    scored = dict(score_columns(one, baseline, alpha))
-    own = {title: [row[title] for row in rows] for title in rows[0]} | {
-        title: column for title, (column, _) in scored.items()
-    }
-    by_default = [*([name for name in COMPARED if name in is_scored] or [TOKENIZED_BLEU]), *own_scores(one)]
-    scores = [ON_TEST if name == TOKENIZED_BLEU else title_of(name) for name in metrics or by_default]
-    # those about epochs do not apply to pooled test sets, and there may be no baseline
-    chosen = [COLUMNS[name] for name in columns if COLUMNS[name] in own]
-    settings = [title for title in chosen if title in SETTINGS]
-    titles = ["system", "experiment", *settings, *scores, *(one for one in chosen if one not in settings)]
-
-    described = [
-        Column(title, title not in WORDS, scored[title][1] if title in scores else "") for title in titles
-    ]
-    shown = [[own[title][place] for title in titles] for place in range(len(rows))]
-    name = ALL_TEST_SETS if one["name"] == POOLED else str(one["name"])
-    return View(name, one["sentences"], one["references"], described, shown)
+    of_text = [metric for metric in COMPARED if metric in is_scored]
+    return metrics or [*(of_text or [TOKENIZED_BLEU]), *own_metrics(test_set)]
 
 
 def latex(table: Content, columns: Sequence[str] = (), metrics: Sequence[str] = ()) -> list[str]:

@@ -20,10 +20,11 @@ def quality_scorer(
     `quality` is a file with a number for each translation in the `lists`, which are cleaned as the
     `preparation` says.
     """
-    # before the lists, which take longest
+    # numbers are read before the lists, which take longest
     numbers = read_numbers(quality)
     prepared = read_preparation(preparation)
     scored = frozenset(lines)
+
     texts = read_texts(lists, lambda text: prepared.clean([text])[0], lambda line, text: line in scored)
     of_listed = numbers.of_translations(texts.translations)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from itersel.report.scores import Scores
+from itersel.report.scores import ExperimentScore
 from itersel.report.settings import as_texts, compare_keys, leaves
 from itersel.storage.text_table import Content
 
@@ -17,11 +17,11 @@ PAIRS = "training pairs"
 PLACE = ("name", "output", "cache")
 # The settings of experiments, and packages with other versions.
 EXPERIMENTS, VERSIONS = "experiments", "versions"
-# No reasons for a difference: keys that change no score of an experiment, or only the number of its repeats.
+# Keys that explain no difference: they change no score of an experiment, or only the number of its repeats.
 NO_REASON = re.compile(r"report\..*|evaluation\.(trials|outputs|scores)(\..*)?|data\.max_line_bytes|repeats")
 # Numbers that are not amounts.
 NO_AMOUNT = re.compile(r"(.*\.)?seed|data\.(?!max_length$|max_ratio$).*")
-# Keys that determine the number of training pairs, besides others: runs on parts of a text name other files.
+# Keys that determine the number of training pairs: runs on parts of a text name other files.
 OF_PAIRS = re.compile(r"data\.max_train|data\.train\..*")
 # Keys of the preparation, which change the number of training pairs, too.
 OF_TEXT = re.compile(r"data\..*")
@@ -30,10 +30,10 @@ OF_TEXT = re.compile(r"data\..*")
 class RunSettings(NamedTuple):
     """The settings of a finished run, and what is known of the scores of its experiments."""
 
-    settings: Content  # the value of every key, except those that change no result
+    settings: Content  # what the run `recorded`
     versions: Mapping[str, str]  # of packages
-    pairs: int | None  # on which it was trained; `None` if unknown
-    scores: Mapping[str, Scores]  # of its experiments
+    training_pairs: int | None  # `None` if unknown
+    scores: Mapping[str, ExperimentScore]  # of its experiments
 
 
 def compare_settings(runs: Sequence[RunSettings], shared: Sequence[str]) -> dict[str, Any]:
@@ -64,10 +64,9 @@ def _of_run(run: RunSettings) -> dict[str, Any]:
     return {key: one for key, one in run.settings.items() if key not in (*PLACE, EXPERIMENTS)}
 
 
-def _with_settings(runs: Iterable[RunSettings], names: Sequence[str]) -> list[str]:
-    """Return the experiments among some systems of all runs; others were not trained by these runs."""
-    every = list(runs)
-    return [name for name in names if any(_experiment(run, name) for run in every)]
+def _with_settings(runs: Collection[RunSettings], names: Sequence[str]) -> list[str]:
+    """Return the experiments among systems that all runs have; the runs did not train the others."""
+    return [name for name in names if any(_experiment(run, name) for run in runs)]
 
 
 def _experiment(run: RunSettings, name: str) -> Content:
@@ -82,7 +81,7 @@ def varied_numbers(runs: Mapping[str, RunSettings], shared: Sequence[str]) -> li
     ``value``, with ``run``, ``experiment``, ``score`` and the ``interval`` of the score (`None` if unknown).
     """
     shared = _with_settings(runs.values(), shared)
-    of_runs = {name: _reasons(_of_run(run)) | {PAIRS: run.pairs} for name, run in runs.items()}
+    of_runs = {name: _reasons(_of_run(run)) | {PAIRS: run.training_pairs} for name, run in runs.items()}
     found = [
         {"key": key, "series": [series for name in shared for series in _over_runs(runs, name, groups)]}
         for key, groups in _groups(of_runs)
@@ -97,6 +96,16 @@ def varied_numbers(runs: Mapping[str, RunSettings], shared: Sequence[str]) -> li
         found.append({"key": key, "series": series})
 
     return found
+
+
+def differing_keys(settings: Content, others: Content, experiment: str) -> list[tuple[str, list[str]]]:
+    """Return the keys of results in which an experiment differs between two runs, with both values as text.
+
+    Its seed, and the number of its repeats, may differ.
+    """
+    columns = [as_texts(one[EXPERIMENTS].get(experiment, {})) for one in (settings, others)]
+    differing, _ = compare_keys(columns)
+    return [(key, values) for key, values in differing if key not in ("seed", "repeats")]
 
 
 def _with_own_seed(run: RunSettings, experiment: Content) -> dict[str, Any]:
@@ -124,12 +133,12 @@ def _groups(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Gro
 
         groups: dict[str, dict[str, float]] = {}
         for name, value in known.items():
-            others = {other: one for other, one in columns[name].items() if not _follows(other, key)}
+            others = {other: setting for other, setting in columns[name].items() if not _follows(other, key)}
             groups.setdefault(repr(sorted(others.items())), {})[name] = value
 
         varied = [group for group in groups.values() if len({*group.values()}) > 1]
         if varied:
-            yield key, [dict(sorted(one.items(), key=lambda item: item[1])) for one in varied]
+            yield key, [dict(sorted(group.items(), key=lambda item: item[1])) for group in varied]
 
 
 def _is_number(value: object) -> bool:
@@ -177,7 +186,7 @@ def common_name(names: Sequence[str]) -> str:
     """
     parts = [name.split("-") for name in names]
     if len({*map(len, parts)}) == 1:
-        shared = [one[0] if len({*one}) == 1 else "…" for one in zip(*parts, strict=True)]
-        if any(one != "…" for one in shared):
+        shared = [same[0] if len({*same}) == 1 else "…" for same in zip(*parts, strict=True)]
+        if any(part != "…" for part in shared):
             return "-".join(shared)
     return ", ".join(names)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from itersel.evaluate.names import title_of
+from itersel.report.cells import Cell, score_cell
+from itersel.report.p_values import format_p, precise_p
 from itersel.report.papers import MARKDOWN, latex_view, markdown_view
 from itersel.report.scores import REPEATED
-from itersel.report.table import Cell, format_p, precise_p, score_cell
 from itersel.report.views import Column, View, join_numbers
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
-SETTINGS = "settings that differ"
-MEAN, ERROR = "mean of runs", "standard error"
+DIFFERING_SETTINGS = "settings that differ"
+MEAN_OF_RUNS, ERROR = "mean of runs", "standard error"
 RANDOMIZATION, AHEAD, SIGN_TEST = "p (randomization)", "runs ahead", "p (sign test)"
 # Letters of a setting in text and Markdown; the page and JSON have all.
 MOST_LETTERS = 40
 # The cell of a baseline's difference from itself.
-NOTHING = Cell("–", "")
-# Titles of the columns of TSV; a row about all runs has the name of `MEAN`.
-COLUMNS = (
+NO_DIFFERENCE = Cell("–", "")
+# Titles of the columns of TSV; a row about all runs has the name of `MEAN_OF_RUNS`.
+TSV_COLUMNS = (
     *("run", "system", "experiment", "repeats", "score", "deviation", "better than"),
     *("baseline", "difference", "low", "high", "p", "error", "ahead", "behind", "sign p"),
 )
@@ -37,16 +38,20 @@ def views(content: Content, has_intervals: bool = False) -> list[View]:
 
     first = [Column("system", True), Column("experiment", False)]
     of_runs = [Column(run["name"], True) for run in runs]
-    further = [Column(title, True) for title in (MEAN, ERROR, RANDOMIZATION, AHEAD, SIGN_TEST)]
+    further = [Column(title, True) for title in (MEAN_OF_RUNS, ERROR, RANDOMIZATION, AHEAD, SIGN_TEST)]
 
-    titles = [[Cell(str(one["system"]), one["system"]), Cell(one["name"], one["name"])] for one in systems]
-    scores = [[*title, *_scores(one, runs)] for title, one in zip(titles, systems, strict=True)]
+    names = [
+        [Cell(str(system["system"]), system["system"]), Cell(system["name"], system["name"])]
+        for system in systems
+    ]
+    scores = [[*cells, *_scores(system, runs)] for cells, system in zip(names, systems, strict=True)]
     compared = [
-        [*title, *_differences(one, alpha, has_intervals)] for title, one in zip(titles, systems, strict=True)
+        [*cells, *_differences(system, alpha, has_intervals)]
+        for cells, system in zip(names, systems, strict=True)
     ]
 
     return [
-        View(name, *size, [*first, *of_runs, Column(MEAN, True)], scores),
+        View(name, *size, [*first, *of_runs, Column(MEAN_OF_RUNS, True)], scores),
         View(f"{name}, difference from the baseline", *size, [*first, *of_runs, *further], compared),
     ]
 
@@ -56,8 +61,7 @@ def _scores(system: Content, runs: list[Content]) -> list[Cell]:
     cells = []
     for one, run in zip(system["runs"], runs, strict=True):
         cell = score_cell({**one, "interval": None})
-        is_baseline = run["baseline"] == system["name"]
-        text = f"{cell.text}*" if is_baseline else cell.text
+        text = f"{cell.text}*" if run["baseline"] == system["name"] else cell.text
         cells.append(cell._replace(text=text, marks=join_numbers(one["better_than"])))
     mean = sum(one["mean"] for one in system["runs"]) / len(runs)
     return [*cells, Cell(f"{mean:.2f}", mean)]
@@ -70,11 +74,11 @@ def _differences(system: Content, alpha: float, has_intervals: bool) -> list[Cel
     cells = [cell if has_intervals else cell._replace(note="") for cell in cells]
 
     if overall is None:
-        return [*cells, *[NOTHING] * 5]
+        return [*cells, *[NO_DIFFERENCE] * 5]
     return [
         *cells,
         _difference(overall["mean"], overall["interval"]),
-        NOTHING if overall["error"] is None else Cell(f"{overall['error']:.2f}", overall["error"]),
+        NO_DIFFERENCE if overall["error"] is None else Cell(f"{overall['error']:.2f}", overall["error"]),
         Cell(format_p(overall["p"], alpha), overall["p"]),
         Cell(f"{overall['ahead']} of {overall['ahead'] + overall['behind']}", overall["ahead"]),
         Cell(format_p(overall["sign_p"], alpha), overall["sign_p"]),
@@ -83,7 +87,7 @@ def _differences(system: Content, alpha: float, has_intervals: bool) -> list[Cel
 
 def _difference(difference: float | None, interval: tuple[float, float] | None) -> Cell:
     if difference is None or interval is None:
-        return NOTHING
+        return NO_DIFFERENCE
     return Cell(f"{difference:+z.2f}", difference, note=f"[{interval[0]:z.1f}, {interval[1]:z.1f}]")
 
 
@@ -110,6 +114,7 @@ def notes(content: Content) -> list[str]:
     if content["left_out"]:
         others = "; ".join(f"{name} ({', '.join(having)})" for name, having in content["left_out"].items())
         found.append(f"Left out, as not all runs have them: {others}.")
+
     signatures = dict.fromkeys(run["signature"] for run in runs)
     for signature in signatures:
         which = [run["name"] for run in runs if run["signature"] == signature]
@@ -135,10 +140,10 @@ def _settings(content: Content) -> list[View]:
         return []
     columns = [Column(title, False) for title in ("key", *(run["name"] for run in content["runs"]))]
     rows = [
-        [Cell(key, key), *(Cell(_short(value) or NOTHING.text, value) for value in values)]
+        [Cell(key, key), *(Cell(_short(value) or NO_DIFFERENCE.text, value) for value in values)]
         for key, values in content["settings"]["differing"]
     ]
-    return [View(SETTINGS, 0, 0, columns, rows)]
+    return [View(DIFFERING_SETTINGS, 0, 0, columns, rows)]
 
 
 def _short(value: str) -> str:
@@ -163,11 +168,16 @@ def tsv_table(content: Content) -> list[str]:
             row |= {"score": one["mean"], "deviation": one["deviation"], "better than": one["better_than"]}
             rows.append(row | _of_difference(one, alpha))
 
-        if overall := system["difference"]:
-            row = {"run": MEAN, **place, **_of_difference({**overall, "difference": overall["mean"]}, alpha)}
+        overall = system["difference"]
+        if overall:
+            row = {
+                "run": MEAN_OF_RUNS,
+                **place,
+                **_of_difference({**overall, "difference": overall["mean"]}, alpha),
+            }
             row |= {key: overall[key] for key in ("error", "ahead", "behind")}
             rows.append({**row, "sign p": precise_p(overall["sign_p"], alpha)})
-    return tab_separated(rows, COLUMNS)
+    return tab_separated(rows, TSV_COLUMNS)
 
 
 def _of_difference(one: Content, alpha: float) -> dict[str, object]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.evaluate.counts import Counts
 from itersel.evaluate.metrics import CorpusScore, Metric, ReferenceText, Sums, corpus_score, make_bleu
+from itersel.evaluate.names import sign_of
 from itersel.evaluate.significance import Bootstrap, Interval, paired_p_values
 
 # Significance level.
@@ -42,8 +43,8 @@ def summarize(scores: Sequence[float]) -> MeanScore:
     return MeanScore(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None)
 
 
-class Scores(NamedTuple):
-    """Scores of an experiment by one metric."""
+class ExperimentScore(NamedTuple):
+    """A score of an experiment by one metric, over its repeats, and its significant differences."""
 
     repeats: tuple[float, ...]  # of each repeat
     p: dict[str, float]  # of the differences from the other experiments, by name
@@ -62,61 +63,79 @@ def numbers_of(names: Iterable[str]) -> dict[str, int]:
     return dict(zip(listed, itertools.count(int(listed[0] != FIRST_ENTRIES)), strict=False))
 
 
-def differs_from(
-    scores: Mapping[str, Scores], name: str, numbers: Mapping[str, int] | None = None
-) -> list[int]:
-    """Return the numbers of the systems that differ significantly from `name`.
+def describe_score(
+    scores: Mapping[str, ExperimentScore], name: str, metric: str, numbers: Mapping[str, int]
+) -> dict[str, Any]:
+    """Return a score of an experiment as JSON contains it (see docs/formats.md).
 
-    `numbers` are those of all systems, if some have no scores.
+    `scores` are those of all experiments by this metric, and `numbers` those of all systems.
     """
-    numbers = numbers or numbers_of(scores)
+    score = scores[name]
+    return {
+        **score.summary._asdict(),
+        "interval": score.interval,
+        "repeats": score.repeats,
+        "p": score.p,
+        "differs_from": differs_from(scores, name, numbers),
+        "better_than": better_than(scores, name, metric, numbers),
+        "details": [
+            {key: value for key, value in one._asdict().items() if key != "bleu"} for one in score.details
+        ],
+    }
+
+
+def differs_from(scores: Mapping[str, ExperimentScore], name: str, numbers: Mapping[str, int]) -> list[int]:
+    """Return the numbers of the systems that differ significantly from `name`."""
     return [numbers[other] for other in scores if scores[name].p.get(other, 1.0) < ALPHA]
 
 
 def better_than(
-    scores: Mapping[str, Scores], name: str, sign: int = 1, numbers: Mapping[str, int] | None = None
+    scores: Mapping[str, ExperimentScore], name: str, metric: str, numbers: Mapping[str, int]
 ) -> list[int]:
-    """Return the numbers of significantly worse systems; `sign` is -1 where lower is better."""
-    numbers = numbers or numbers_of(scores)
+    """Return the numbers of significantly worse systems."""
     own = scores[name].summary.mean
     means = {numbers[other]: one.summary.mean for other, one in scores.items()}
-    return [one for one in differs_from(scores, name, numbers) if sign * (own - means[one]) > 0]
+    return [one for one in differs_from(scores, name, numbers) if sign_of(metric) * (own - means[one]) > 0]
 
 
-def score_experiments(
+def score_tokens(
     texts: Mapping[str, Sequence[Sequence[str]]],
     references: Sequence[ReferenceText],
     tokenize: str,
     trials: int,
     seed: int,
-) -> tuple[dict[str, Scores], str]:
+) -> tuple[Metric, dict[str, ExperimentScore]]:
     """Compute BLEU of tokenised lowercased text (`make_bleu`), and test each pair of experiments.
 
-    Returns the scores by name of the experiment, and their sacrebleu signature.
+    Returns the metric, and the scores by name of the experiment.
     """
     metric = make_bleu(references, tokenize)
     counts = {name: [metric.counts(lines) for lines in repeats] for name, repeats in texts.items()}
-    [p] = _compare([metric], [counts], trials, seed)
+    [p] = _p_values([metric], [counts], trials, seed)
+
     scores = {}
     for name, repeats in counts.items():
         details = tuple(corpus_score(metric, one) for one in repeats)
-        scores[name] = Scores(tuple(score.bleu for score in details), p[name], details=details)
-    return scores, metric.signature
+        scores[name] = ExperimentScore(tuple(one.bleu for one in details), p[name], details=details)
+    return metric, scores
 
 
-def evaluate_experiments(
+def score_counts(
     counted: Mapping[str, Sequence[Counts]], trials: int, seed: int
-) -> dict[Metric, dict[str, Scores]]:
-    """Score detokenised text with all metrics, and test each pair of experiments for a difference in each."""
+) -> dict[Metric, dict[str, ExperimentScore]]:
+    """Score experiments by all metrics for which their repeats have counts, and test each pair in each."""
     first = next(iter(counted.values()))[0]
     bootstrap = Bootstrap(len(next(iter(first.values()))))
     counts = [
         {name: [one[metric] for one in repeats] for name, repeats in counted.items()} for metric in first
     ]
-    tested = _compare([*first], counts, trials, seed)
+    tested = _p_values([*first], counts, trials, seed)
+
     return {
         metric: {
-            name: Scores(tuple(map(metric.score, repeats)), p[name], bootstrap.interval(metric, repeats))
+            name: ExperimentScore(
+                tuple(map(metric.score, repeats)), p[name], bootstrap.interval(metric, repeats)
+            )
             for name, repeats in of_metric.items()
         }
         for metric, of_metric, p in zip(first, counts, tested, strict=True)
@@ -133,7 +152,7 @@ def describe_test(trials: int, seed: int) -> dict[str, Any]:
     }
 
 
-def _compare(
+def _p_values(
     metrics: Sequence[Metric], counts: Sequence[Mapping[str, Sequence[Sums]]], trials: int, seed: int
 ) -> list[dict[str, dict[str, float]]]:
     """Return p-values of the differences between experiments, by metric, in the order of the counts."""

@@ -104,13 +104,15 @@ def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
 
 def _describe(columns: MatrixColumns, members: Bools, before: UInt64s, shards: int) -> dict[str, Any]:
     chosen = members & columns.selected
-    norm, active = columns.norm[chosen], columns.shards[chosen]
+    norm = columns.norm[chosen]
     norms = (float(norm.min()), float(np.median(norm)), float(norm.max())) if norm.size else (None,) * 3
+    active_in = columns.shards[chosen]
+
     return {
         "features": int(members.sum()),
         "selected": int(chosen.sum()),
         "selected_before": int(np.isin(columns.key[chosen], before, assume_unique=True).sum()),
-        "selected_by_number_of_shards": np.bincount(active, minlength=shards + 1)[1:].tolist(),
+        "selected_by_number_of_shards": np.bincount(active_in, minlength=shards + 1)[1:].tolist(),
         "norm": dict(zip(("smallest", "median", "largest"), norms, strict=True)),
     }
 

@@ -6,27 +6,24 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from itersel.config.plain import plain
-from itersel.config.values import Config
-
 # Instead of a value, for a key that an experiment (its learner, tasks or mixing) or a run lacks.
 ABSENT = ""
 
 
-def settings_table(config: Config) -> dict[str, Any]:
-    """Return the value of every key of a config, as text.
+def settings_table(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the value of every key of a run, as text; `settings` are those that it recorded.
 
     ``systems`` are the names of the experiments, ``differing`` the keys in which these differ, each with its
     values, ``common`` their other keys, and ``run`` the keys that are not of experiments.
     """
-    content = plain(config)
-    systems = {name: as_texts(one) for name, one in content.pop("experiments").items()}
+    systems = {name: as_texts(one) for name, one in settings["experiments"].items()}
     differing, common = compare_keys(list(systems.values()))
+    of_run = {name: value for name, value in settings.items() if name != "experiments"}
     return {
         "systems": list(systems),
         "differing": differing,
         "common": common,
-        "run": list(as_texts(content).items()),
+        "run": list(as_texts(of_run).items()),
     }
 
 

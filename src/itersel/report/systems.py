@@ -7,22 +7,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from itersel.corpus.text_names import POOLED
-from itersel.evaluate.names import METRICS
+from itersel.evaluate.names import METRICS, TOKENIZED_BLEU
 from itersel.report.answer import answer
-from itersel.report.baseline import baseline_and_best, best_on_devtest, is_experiment
-from itersel.report.columns import DIFFERENCE, OF_EPOCHS, ON_DEVTEST, SETTINGS
+from itersel.report.baseline import baseline_and_best, best_on_devtest
+from itersel.report.cells import NOTHING, Cell, cells_of_systems
+from itersel.report.columns import DIFFERENCE, OF_EPOCHS, ON_DEVTEST, SETTINGS, WORDS, title_on_devtest
 from itersel.report.folder import read_optional
-from itersel.report.table import (
-    ALL_TEST_SETS,
-    NOTHING,
-    WORDS,
-    Cell,
-    all_test_sets,
-    cells,
-    choosing_score,
-    own_scores,
-    title_of_choice,
-)
+from itersel.report.table import ALL_TEST_SETS
+from itersel.report.table_content import all_test_sets, devtest_metrics, is_experiment, own_metrics
 from itersel.report.views import Column, View, score_columns
 from itersel.storage.json_files import check_numbers
 from itersel.storage.text_table import Content
@@ -38,8 +30,6 @@ SECONDARY = (
     ON_DEVTEST,
     COSTS[1],
 )
-
-
 # Names of settings in the caption of a table in which all experiments agree on them.
 PHRASES = dict.fromkeys((*SETTINGS, *OF_EPOCHS), "{title} {value}") | {
     "shards": "{value} shards",
@@ -59,7 +49,7 @@ MOST_VARIED = 3
 class Shown(NamedTuple):
     """What is shown beside the content of table.json."""
 
-    costs: Mapping[str, Sequence[Content]]  # of the runs of an experiment, by its name
+    costs: Mapping[str, Sequence[Content]]  # of the repeats of an experiment, by its name
     settings: Mapping[str, Mapping[str, str]]  # of each experiment, by its name: keys that differ
     baseline: str | None
     alpha: float  # of the significance tests
@@ -67,7 +57,7 @@ class Shown(NamedTuple):
 
 def read_table(path: Path) -> dict[str, Any] | None:
     """Return the content of table.json; None if it does not exist yet."""
-    otherwise = "is not a table of systems; make it with 'itersel step table'"
+    otherwise = "is not a table of systems, or one of an earlier version; run snakemake again"
     table: dict[str, Any] | None = read_optional(path, _check_table, otherwise)
     return table
 
@@ -77,12 +67,12 @@ def _check_table(table: Content) -> None:
     if not table["test_sets"]:
         raise ValueError("no test sets")
     table_view(table)
-    for test_set in table["test_sets"]:
-        best_on_devtest(test_set["systems"])
     answer(table)
 
-    for one in all_test_sets(table):
-        check_numbers((one["sentences"], one["references"]))
+    for test_set in all_test_sets(table):
+        check_numbers((test_set["sentences"], test_set["references"]))
+    for test_set in table["test_sets"]:
+        best_on_devtest(test_set["systems"])
 
     how = table["significance"]["alpha"], table["significance"]["trials"]
     check_numbers(how)
@@ -92,24 +82,27 @@ def _check_table(table: Content) -> None:
 
 def table_view(
     table: Content,
-    runs: Sequence[Content] = (),
+    repeats: Sequence[Content] = (),
     costs: Mapping[str, Content] | None = None,
     settings: Content | None = None,
 ) -> list[View]:
     """Return one table per test set and, if there are several, one for all of them together.
 
-    `runs` are the runs of all experiments, and `costs` their costs by name; without them, no costs are known.
+    `repeats` are those of all experiments, and `costs` their costs by name; without them, no costs are known.
     `settings` are those of the experiments (`settings_table`).
     """
     of_experiments: dict[str, list[Content]] = {}
-    for run in runs:
-        if costs and run["run"] in costs:
-            of_experiments.setdefault(run["experiment"], []).append(costs[run["run"]])
+    for repeat in repeats:
+        if costs and repeat["name"] in costs:
+            of_experiments.setdefault(repeat["experiment"], []).append(costs[repeat["name"]])
 
-    baseline = baseline_and_best(table)[0]
-    alpha = table["significance"]["alpha"]
-    shown = Shown(of_experiments, _differing(settings) if settings else {}, baseline, alpha)
-    return [_view(one, shown) for one in all_test_sets(table)]
+    shown = Shown(
+        costs=of_experiments,
+        settings=_differing(settings) if settings else {},
+        baseline=baseline_and_best(table)[0],
+        alpha=table["significance"]["alpha"],
+    )
+    return [_view(test_set, shown) for test_set in all_test_sets(table)]
 
 
 def _differing(settings: Content) -> dict[str, dict[str, str]]:
@@ -121,16 +114,10 @@ def _differing(settings: Content) -> dict[str, dict[str, str]]:
     }
 
 
-def _view(one: Content, shown: Shown) -> View:
-    is_pooled = one["name"] == POOLED
-    systems = one["systems"]
-    chosen_by = choosing_score(one)
-    rows = [cells(system, chosen_by) for system in systems]
-    for row, system in zip(rows, systems, strict=True):
-        if "active features" in row and is_experiment(system):
-            active = row["active features"].value
-            row["active features"] = Cell(f"{active:,.0f}", active)
-        row |= zip(COSTS, _costs(shown.costs.get(system["name"], ())), strict=True)
+def _view(test_set: Content, shown: Shown) -> View:
+    is_pooled = test_set["name"] == POOLED
+    systems = test_set["systems"]
+    rows = _rows(test_set, shown)
 
     # what all experiments agree in is said once
     experiments = [row for row, system in zip(rows, systems, strict=True) if is_experiment(system)]
@@ -140,37 +127,48 @@ def _view(one: Content, shown: Shown) -> View:
         for title in around
         if title != ON_DEVTEST and len(experiments) > 1 and len({row[title].text for row in experiments}) == 1
     ]
-    own = [title for title in SETTINGS if title not in agreed]
-    values = [[row[title].text for row in experiments] for title in own]
-    varied = _varied(systems, values, shown.settings, own_scores(one))
+    differing = [title for title in SETTINGS if title not in agreed]
+    values = [[row[title].text for row in experiments] for title in differing]
+    varied = _varied(systems, values, shown.settings, own_metrics(test_set))
 
-    scores = dict(score_columns(one, shown.baseline, shown.alpha))
-    columns = {title: [row[title] for row in rows] for title in ("system", "experiment", *own)}
-    columns |= {**varied, **{title: column for title, (column, _) in scores.items()}}
+    scores = score_columns(test_set, shown.baseline, shown.alpha)
+    columns = {title: [row[title] for row in rows] for title in ("system", "experiment", *differing)}
+    columns |= {**varied, **{title: column.cells for title, column in scores.items()}}
     if not is_pooled:
-        choice = [] if chosen_by is None else [title_of_choice(chosen_by)]
-        after = (*choice, *(title for title in OF_EPOCHS if title not in agreed), *COSTS)
+        chosen_by = [title_on_devtest(one) for one in devtest_metrics(test_set) if one != TOKENIZED_BLEU]
+        after = (*chosen_by, *(title for title in OF_EPOCHS if title not in agreed), *COSTS)
         columns |= {title: [row[title] for row in rows] for title in after}
 
     titles = [
         Column(
             title,
             title not in WORDS and all(not isinstance(cell.value, str) or not cell.value for cell in column),
-            scores[title][1] if title in scores else "",
+            scores[title].signature if title in scores else "",
             title in SECONDARY,
-            title in own or title in varied,
+            title in differing or title in varied,
         )
         for title, column in columns.items()
     ]
     facts = {title: experiments[0][title].text for title in agreed}
     return View(
-        ALL_TEST_SETS if is_pooled else str(one["name"]),
-        one["sentences"],
-        one["references"],
+        ALL_TEST_SETS if is_pooled else str(test_set["name"]),
+        test_set["sentences"],
+        test_set["references"],
         titles,
         [list(row) for row in zip(*columns.values(), strict=True)],
-        _caption(one, facts),
+        _caption(test_set, facts),
     )
+
+
+def _rows(test_set: Content, shown: Shown) -> list[dict[str, Cell]]:
+    """Return the cells of each system by title, with its costs."""
+    rows = cells_of_systems(test_set)
+    for row, system in zip(rows, test_set["systems"], strict=True):
+        if "active features" in row and is_experiment(system):
+            active = row["active features"].value
+            row["active features"] = Cell(f"{active:,.0f}", active)
+        row |= zip(COSTS, _costs(shown.costs.get(system["name"], ())), strict=True)
+    return rows
 
 
 def _varied(
@@ -219,19 +217,19 @@ def _setting(text: str) -> Cell:
         return Cell(text, text)
 
 
-def _caption(one: Content, agreed: Mapping[str, str]) -> str:
+def _caption(test_set: Content, agreed: Mapping[str, str]) -> str:
     """Return what the caption says: sizes, and what all experiments agree in."""
-    references = f"{one['references']} reference{'' if one['references'] == 1 else 's'}"
-    facts = [f"{one['sentences']:,} sentences, {references}."]
-    if said := [
-        PHRASES[title].format(title=title, value=text) for title, text in agreed.items() if text != "-"
-    ]:
+    references = f"{test_set['references']} reference{'' if test_set['references'] == 1 else 's'}"
+    facts = [f"{test_set['sentences']:,} sentences, {references}."]
+
+    said = [PHRASES[title].format(title=title, value=text) for title, text in agreed.items() if text != "-"]
+    if said:
         facts.append(f"All experiments: {', '.join(said)}.")
     return " ".join(facts)
 
 
 def _costs(costs: Sequence[Content]) -> Iterator[Cell]:
-    """Yield the costs of all runs of an experiment: total time, maximum memory."""
+    """Yield the costs of all repeats of an experiment: total time, maximum memory."""
     hours = [cost["hours"] for cost in costs if cost["hours"] is not None]
     memory = [cost["memory"] for cost in costs if cost["memory"] is not None]
     yield Cell(format_hours(sum(hours)), sum(hours)) if hours else NOTHING

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import COMPARED, METRICS, TABULATED, TOKENIZED_BLEU, title_of
-from itersel.report.baseline import baseline_and_best, is_experiment
-from itersel.report.columns import ON_DEVTEST, ON_TEST
-from itersel.report.scores import REPEATED, MeanScore, summarize
+from itersel.report.baseline import baseline_and_best
+from itersel.report.cells import NOTHING, OWN_DIGITS, Cell, cells_of_systems, score_cell, word_cell
+from itersel.report.columns import ON_DEVTEST, ON_TEST, WORDS, title_on_devtest
+from itersel.report.p_values import precise_p
+from itersel.report.scores import REPEATED
+from itersel.report.table_content import all_test_sets, is_experiment, metrics_of_text, own_metrics, score_of
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
-DEVTEST = "devtest"
 # Title of the table of the sentences of all test sets.
 ALL_TEST_SETS = "all test sets together"
-# Titles of the columns that are not numbers.
-WORDS = ("experiment", "learner", "mixing", "tuned on", "features", "differs from")
 # Notes on the scores of text, by what the text is.
 NOTES = {
     "detokenized": f"{title_of(TOKENIZED_BLEU)} is of tokenised lowercased text, as the papers report it. "
@@ -26,168 +25,92 @@ NOTES = {
     "listed": "All scores are of translations and references as they were given, but cleaned.",
 }
 MARKS = "In brackets: 95 % intervals (bootstrap). In parentheses: systems that are significantly worse."
-
-
-class Cell(NamedTuple):
-    """A cell of the table."""
-
-    text: str
-    value: float | str  # to sort by
-    marks: str = ""  # numbers of the systems that are significantly worse
-    note: str = ""  # interval, shown beside or below the text
-    is_best: bool = False
-    p: str = ""  # of the difference from the baseline
-
-
-# The smallest p-value that is shown as a number.
-SMALLEST_P = 0.0001
-# A number with so many digits is itself again.
-EXACT_DIGITS = 17
-
 # In place of the signature of a score of the user's own.
 OWN_MEAN = "mean of the given numbers"
-# Decimals of the user's own scores, which may be from 0 to 1.
-OWN_DIGITS = 4
-
-# What is not known of other systems.
-NOTHING = Cell("-", "")
+# Instead of a score that a system lacks.
 NO_SCORE: Content = {"mean": None, "deviation": None, "interval": (None, None), "better_than": None, "p": {}}
-
-
-def choosing_score(one: Content) -> str | None:
-    """Return the score by which epochs were chosen; None for tokenised BLEU, and for pooled test sets."""
-    runs = next(filter(is_experiment, one["systems"]))["runs"]
-    chosen_by: str | None = runs[0].get("chosen_by")
-    return None if chosen_by == TOKENIZED_BLEU else chosen_by
-
-
-def title_of_choice(metric: str) -> str:
-    """Return the title of the column of the score by which epochs were chosen."""
-    return f"{DEVTEST} {title_of(metric)}"
-
-
-def cells(system: Content, chosen_by: str | None = None) -> dict[str, Cell]:
-    """Return the cells of a system by title; pooled test sets have none about epochs, which may differ.
-
-    `chosen_by` is the `choosing_score`.
-    """
-    runs, shards = system["runs"], system["shards"]
-    row = {
-        "system": Cell(str(system["system"]), system["system"]),
-        "experiment": _word(system["name"]),
-        "learner": _word(system["learner"]),
-        "mixing": _word(system["mixing"]),
-        "shards": _shards(shards, system["tasks"]),
-        "tuned on": _word(system["tune_on"]),
-        "features": _word(system["features"]),
-    }
-
-    if "devtest" in system and not is_experiment(system):
-        choice = [] if chosen_by is None else [title_of_choice(chosen_by)]
-        row |= dict.fromkeys(("active features", ON_DEVTEST, *choice, "epoch"), NOTHING)
-    elif "devtest" in system:
-        active = sum(run["active_features"] for run in runs) / len(runs)
-        epochs = ", ".join(str(run["epoch"]) for run in runs)
-        row["active features"] = Cell(f"{active:.0f}", active)
-        row[ON_DEVTEST] = score_cell(system["devtest"])
-        if chosen_by is not None:
-            reached = summarize([run["devtest_scores"][run["epoch"] - 1] for run in runs])
-            row[title_of_choice(chosen_by)] = score_cell(reached._asdict(), chosen_by)
-        planned = len(runs[0]["devtest_bleu"])
-        trained = ", ".join(str(planned - run["passed_on"]) for run in runs)
-        note = f" ({trained} trained)" if any(run["passed_on"] for run in runs) else ""
-        row["epoch"] = Cell(f"{epochs} of {planned}{note}", runs[0]["epoch"])
-
-    row[ON_TEST] = score_cell(system["test"])
-    row["differs from"] = _word(", ".join(map(str, system["differs_from"])) or "-")
-    return row
-
-
-def score_cell(score: Content, metric: str = TOKENIZED_BLEU) -> Cell:
-    """Return the cell of a score: its mean, with the deviation over repeats, and its interval."""
-    is_own = metric not in METRICS
-    interval = score.get("interval")
-    digits = OWN_DIGITS if is_own else 1
-    note = f"[{interval[0]:.{digits}f}, {interval[1]:.{digits}f}]" if interval else ""
-    mean = MeanScore(score["mean"], score.get("deviation"))
-    return Cell(mean.rounded(OWN_DIGITS) if is_own else str(mean), score["mean"], note=note)
-
-
-def own_scores(one: Content) -> list[str]:
-    """Return the names of the user's own scores in the table of a test set."""
-    return [name for name in one["signatures"] if name not in METRICS]
-
-
-def format_p(p: float, alpha: float) -> str:
-    """Format a p-value to read, with four decimals; with more where these would place it beside `alpha`."""
-    if p < SMALLEST_P <= alpha:
-        return f"< {SMALLEST_P}"
-    return _rounded(p, alpha, 4, "f")
-
-
-def told_p(p: float, alpha: float) -> str:
-    """Return an equation or inequality of a p-value; large ones have two decimals."""
-    text = _rounded(p, alpha, 2, "f") if p >= 0.1 else format_p(p, alpha)
-    return f"p {text}" if text.startswith("<") else f"p = {text}"
-
-
-def precise_p(p: float, alpha: float) -> str:
-    """Format a p-value for programs, with four significant digits or as many as `format_p` needs."""
-    return _rounded(p, alpha, 4, "g")
-
-
-def _rounded(p: float, alpha: float, digits: int, form: str) -> str:
-    """Round a p-value to at least so many digits, so that it is below `alpha` if it was."""
-    for precision in range(digits, EXACT_DIGITS):
-        text = f"{p:.{precision}{form}}"
-        if (float(text) < alpha) == (p < alpha) and (float(text) > 0 or p == 0):
-            return text
-    return repr(p)
-
-
-def all_test_sets(table: Content) -> list[Content]:
-    """Return the test sets and, if there are several, all of them together."""
-    return [*table["test_sets"], *([table["pooled"]] if table["pooled"] else [])]
 
 
 def text_table(table: Content, text: str = "detokenized") -> list[str]:
     """Return the table as aligned text, with notes; `text`: what the translated text is, from `NOTES`."""
     lines: list[str] = []
-    for one in all_test_sets(table):
+    for test_set in all_test_sets(table):
         if table["pooled"]:
-            lines.append(f"{_title(one)}:")
-        chosen_by = choosing_score(one)
-        rows = [
-            {title: cell.text for title, cell in cells(system, chosen_by).items()}
-            for system in one["systems"]
-        ]
+            lines.append(f"{_title(test_set)}:")
+        rows = [{title: cell.text for title, cell in row.items()} for row in cells_of_systems(test_set)]
         lines += [*aligned(rows, WORDS), ""]
-        for names in (COMPARED, TABULATED[len(COMPARED) :], own_scores(one)):
-            if names and one["signatures"].keys() >= set(names):
-                lines += [*_scores(one["systems"], names), ""]
 
+        for metrics in (COMPARED, TABULATED[len(COMPARED) :], own_metrics(test_set)):
+            if metrics and test_set["signatures"].keys() >= set(metrics):
+                lines += [*_scores(test_set["systems"], metrics), ""]
+
+    return [*lines, *_notes(table, text), *signatures(table)]
+
+
+def _title(test_set: Content) -> str:
+    if test_set["name"] == POOLED:
+        return f"{ALL_TEST_SETS}, {test_set['sentences']} sentences"
+    references = "" if test_set["references"] == 1 else f", {test_set['references']} references"
+    return f"test set {test_set['name']}, {test_set['sentences']} sentences{references}"
+
+
+def _scores(systems: list[Content], metrics: Sequence[str]) -> list[str]:
+    """Return the lines of the table of scores by some metrics of detokenised text, or of the user's own."""
+    rows = []
+    for system in systems:
+        row = {"system": str(system["system"]), "experiment": system["name"]}
+        for metric in metrics:
+            score = score_of(system, metric)
+            row[title_of(metric)] = (
+                NOTHING.text if score is None else _score(score_cell(score, metric), score)
+            )
+        rows.append(row)
+    return aligned(rows, left=rows[0].keys() - {"system"})
+
+
+def _score(cell: Cell, score: Content) -> str:
+    better_than = ",".join(map(str, score["better_than"]))
+    return f"{cell.text} {cell.note}" + (f" ({better_than})" if better_than else "")
+
+
+def _notes(table: Content, text: str) -> list[str]:
     first = table["test_sets"][0]
     how = table["significance"]
-    run = next(filter(is_experiment, first["systems"]))["runs"][0]
-    lines += [
+    notes = [
         f"differs from: systems whose {ON_TEST} differs significantly (p < {how['alpha']:g}, approximate",
-        f"randomization, {how['trials']} trials, seed {how['seed']}). Epochs are chosen by {DEVTEST} "
-        f"{title_of(run['chosen_by'])}.",
+        f"randomization, {how['trials']} trials, seed {how['seed']}). Epochs are chosen by "
+        f"{title_on_devtest(_first_repeat(first)['chosen_by'])}.",
     ]
-    if first["signatures"]:
-        lines += wrapped([NOTES[text], MARKS])
 
-    own = [
-        one["name"]
-        for one in table["test_sets"]
-        if next(filter(is_experiment, one["systems"]))["runs"][0]["devtest"] != DEVTEST
-    ]
+    if metrics_of_text(first):
+        notes += wrapped([NOTES[text], MARKS])
+    own = [one["name"] for one in table["test_sets"] if _first_repeat(one)["devtest"] != "devtest"]
     if own:
-        lines.append(f"With their own devtest: {', '.join(own)}.")
+        notes.append(f"With their own devtest: {', '.join(own)}.")
+    if any(len(system["repeats"]) > 1 for system in first["systems"]):
+        notes += wrapped([REPEATED])
+    return notes
 
-    if any(len(system["runs"]) > 1 for system in first["systems"]):
-        lines += wrapped([REPEATED])
-    return [*lines, *signatures(table)]
+
+def _first_repeat(test_set: Content) -> Content:
+    """Return the description of a repeat of an experiment; all were chosen in the same way."""
+    repeat: Content = next(filter(is_experiment, test_set["systems"]))["repeats"][0]
+    return repeat
+
+
+def signatures(table: Content) -> list[str]:
+    """Return how all scores were computed, only once if this is the same for all test sets."""
+    found = {
+        test_set["name"]: [
+            f"{title_of(metric)}: sacrebleu {signature}" if signature else f"{title_of(metric)}: {OWN_MEAN}"
+            for metric, signature in test_set["signatures"].items()
+        ]
+        for test_set in all_test_sets(table)
+    }
+    first, *others = found.values()
+    if all(other == first for other in others):
+        return first
+    return [f"{name}, {line}" for name, lines in found.items() for line in lines]
 
 
 def tsv_table(table: Content) -> list[str]:
@@ -197,77 +120,48 @@ def tsv_table(table: Content) -> list[str]:
     # pooled test sets lack columns
     return tab_separated(
         [
-            _spreadsheet_row(one, system, baseline, alpha)
-            for one in all_test_sets(table)
-            for system in one["systems"]
+            _spreadsheet_row(test_set, system, row, baseline, alpha)
+            for test_set in all_test_sets(table)
+            for system, row in zip(test_set["systems"], cells_of_systems(test_set), strict=True)
         ]
     )
 
 
-def _word(text: object) -> Cell:
-    return NOTHING if text is None else Cell(str(text), str(text))
-
-
-def _shards(shards: int | None, tasks: str) -> Cell:
-    if shards is None:
-        return NOTHING
-    return Cell(str(shards) if tasks == "random" else f"{shards} {tasks}", shards)
-
-
-def _title(one: Content) -> str:
-    if one["name"] == POOLED:
-        return f"{ALL_TEST_SETS}, {one['sentences']} sentences"
-    references = "" if one["references"] == 1 else f", {one['references']} references"
-    return f"test set {one['name']}, {one['sentences']} sentences{references}"
-
-
-def _scores(systems: list[Content], metrics: Sequence[str]) -> list[str]:
-    """Return the lines of the table of scores by some metrics of detokenised text, or of the user's own."""
-    rows = []
-    for system in systems:
-        row = {"system": str(system["system"]), "experiment": system["name"]}
-        for metric in metrics:
-            row[title_of(metric)] = NOTHING.text
-            # other systems may lack the user's own scores
-            if (score := system["scores"].get(metric)) is not None:
-                cell = score_cell(score, metric)
-                better = ",".join(map(str, score["better_than"]))
-                row[title_of(metric)] = f"{cell.text} {cell.note}" + (f" ({better})" if better else "")
-        rows.append(row)
-    return aligned(rows, left=rows[0].keys() - {"system"})
-
-
-def _spreadsheet_row(one: Content, system: Content, baseline: str | None, alpha: float) -> dict[str, object]:
-    """Return the cells of a row of TSV by the titles of their columns; deviations have their own cells.
+def _spreadsheet_row(
+    test_set: Content, system: Content, cells: Mapping[str, Cell], baseline: str | None, alpha: float
+) -> dict[str, object]:
+    """Return a row of TSV by the titles of its columns; deviations have their own cells.
 
     With a `baseline`, each score has the p-value of its difference from the score of that system.
     """
     row: dict[str, object] = {
-        "test set": one["name"],
-        **{key: cell.text for key, cell in cells(system, choosing_score(one)).items()},
+        "test set": test_set["name"],
+        **{title: cell.text for title, cell in cells.items()},
+        "shards": word_cell(system["shards"]).text,
+        "runs": len(system["repeats"]),
     }
-    row |= {"shards": _word(system["shards"]).text, "runs": len(system["runs"])}
 
-    for key, title in ((DEVTEST, ON_DEVTEST), ("test", ON_TEST)):
-        score = system.get(key) or {"mean": None, "deviation": None}
-        row |= {title: score["mean"], f"{title} deviation": score["deviation"]}
+    tokenized_bleu = system["scores"][TOKENIZED_BLEU]
+    on_devtest = (system.get("devtest") or {}).get(TOKENIZED_BLEU, NO_SCORE)
+    for title, score in ((ON_DEVTEST, on_devtest), (ON_TEST, tokenized_bleu)):
+        row[title] = score["mean"]
+        row[f"{title} deviation"] = score["deviation"]
 
     against = {
         # only the number of a system is the same in lower case
         f"p against system {other['system']}": str(other["name"])
-        for other in one["systems"]
+        for other in test_set["systems"]
         if other["name"] == baseline
     }
-    row |= _p_values(ON_TEST, system["p"], against, alpha)
+    row |= _p_values(ON_TEST, tokenized_bleu["p"], against, alpha)
 
-    for metric in one["signatures"]:
+    for metric in metrics_of_text(test_set):
         title = title_of(metric)
-        score = system["scores"].get(metric, NO_SCORE)
+        score = score_of(system, metric) or NO_SCORE
         numbers: tuple[float | None, ...] = score["mean"], score["deviation"], *score["interval"]
-        for what, value in zip(("", " deviation", " low", " high"), numbers, strict=True):
-            row[f"{title}{what}"] = value
-            if metric not in METRICS and value is not None:
-                row[f"{title}{what}"] = f"{value:.{OWN_DIGITS}f}"
+        for which, value in zip(("", " deviation", " low", " high"), numbers, strict=True):
+            is_own = metric not in METRICS and value is not None
+            row[f"{title}{which}"] = f"{value:.{OWN_DIGITS}f}" if is_own else value
         row[f"{title} better than"] = score["better_than"]
         row |= _p_values(title, score["p"], against, alpha)
     return row
@@ -278,21 +172,6 @@ def _p_values(
 ) -> dict[str, str | None]:
     """Return the cell of a p-value; `None` for the baseline itself."""
     return {
-        f"{title} {what}": precise_p(p[name], alpha) if name in p else None for what, name in against.items()
+        f"{title} {column}": precise_p(p[name], alpha) if name in p else None
+        for column, name in against.items()
     }
-
-
-def signatures(table: Content) -> list[str]:
-    """Return how all scores were computed, only once if this is the same for all test sets."""
-    found = {}
-    for one in all_test_sets(table):
-        of_scores = {title_of(TOKENIZED_BLEU): one["signature"]}
-        of_scores |= {title_of(metric): signature for metric, signature in one["signatures"].items()}
-        found[one["name"]] = [
-            f"{score}: sacrebleu {signature}" if signature else f"{score}: {OWN_MEAN}"
-            for score, signature in of_scores.items()
-        ]
-    first, *others = found.values()
-    if all(other == first for other in others):
-        return first
-    return [f"{name}, {line}" for name, lines in found.items() for line in lines]

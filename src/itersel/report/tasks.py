@@ -12,18 +12,18 @@ from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZED_BLEU, TRIALS, ti
 from itersel.report.scores import (
     REPEATED,
     MeanScore,
-    Scores,
-    better_than,
+    describe_score,
     describe_test,
-    score_experiments,
+    numbers_of,
+    score_tokens,
     summarize,
 )
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
 # Names of the rows below the tasks; they differ from all labels, which have no spaces.
-MEAN, ALL_TASKS = "mean of tasks", "all tasks"
+MEAN_OF_TASKS, ALL_TASKS = "mean of tasks", "all tasks"
 BLEU = title_of(TOKENIZED_BLEU)
-COLUMNS = ("task", "sentences", "system", "experiment", "runs", "tokenized_bleu", "deviation", "beats")
+TSV_COLUMNS = ("task", "sentences", "system", "experiment", "runs", "tokenized_bleu", "deviation", "beats")
 
 
 def compare_tasks(
@@ -42,32 +42,29 @@ def compare_tasks(
     label is not in `tasks` are left out; tasks that no sentence has get no row.
 
     Returns ``tasks``: a row per task, with its ``name``, number of ``sentences``, sacrebleu's ``signature``,
-    and for each of ``systems`` BLEU on ``test``, that of its ``runs``, ``p`` and the numbers of the systems
-    that it ``beats`` significantly; ``pooled``: the row of the sentences of all tasks together; ``mean``: for
-    each system, the unweighted mean of its BLEU over the tasks; ``left_out``: numbers of sentences of the
-    labels that are not tasks, the most frequent first; ``missing``: tasks that no sentence has.
+    and for each of ``systems`` its BLEU (``score``, as in table.json); ``pooled``: the row of the sentences
+    of all tasks together; ``mean``: for each system, the unweighted mean of its BLEU over the tasks;
+    ``left_out``: numbers of sentences of the labels that are not tasks, the most frequent first; ``missing``:
+    tasks that no sentence has.
     """
+    numbers = numbers_of(texts)
 
     def row(name: str, lines: Sequence[int]) -> dict[str, Any]:
-        scores: dict[str, Scores] = {}
-        signature = ""
-        if lines:
-            chosen = {one: [pick(repeat, lines) for repeat in repeats] for one, repeats in texts.items()}
-            own = [pick(one, lines) for one in references]
-            scores, signature = score_experiments(chosen, own, tokenize, trials, seed)
+        if not lines:
+            return {"name": name, "sentences": 0, "signature": "", "systems": []}
 
+        chosen = {system: [pick(repeat, lines) for repeat in repeats] for system, repeats in texts.items()}
+        picked = [pick(reference, lines) for reference in references]
+        metric, scores = score_tokens(chosen, picked, tokenize, trials, seed)
         systems = [
             {
-                "system": number,
-                "name": one,
-                "test": of_system.summary._asdict(),
-                "runs": [run._asdict() for run in of_system.details],
-                "p": of_system.p,
-                "beats": better_than(scores, one),
+                "system": numbers[system],
+                "name": system,
+                "score": describe_score(scores, system, metric.name, numbers),
             }
-            for number, (one, of_system) in enumerate(scores.items(), 1)
+            for system in texts
         ]
-        return {"name": name, "sentences": len(lines), "signature": signature, "systems": systems}
+        return {"name": name, "sentences": len(lines), "signature": metric.signature, "systems": systems}
 
     rows = [row(task, lines_of(labels, [task])) for task in tasks if task in labels]
     pooled = row(ALL_TASKS, lines_of(labels, tasks))
@@ -76,7 +73,7 @@ def compare_tasks(
         "significance": describe_test(trials, seed),
         "tasks": rows,
         "mean": [
-            {"system": system["system"], "name": system["name"], "test": _mean(rows, place)._asdict()}
+            {"system": system["system"], "name": system["name"], "score": _mean(rows, place)._asdict()}
             for place, system in enumerate(pooled["systems"])
         ],
         "pooled": pooled,
@@ -87,8 +84,8 @@ def compare_tasks(
 
 def _mean(rows: Sequence[Content], place: int) -> MeanScore:
     """Return the mean of a system's BLEU over the tasks, summarised over its repeats."""
-    bleu = [[run["bleu"] for run in row["systems"][place]["runs"]] for row in rows]
-    return summarize([statistics.mean(of_run) for of_run in zip(*bleu, strict=True)])
+    by_task = [row["systems"][place]["score"]["repeats"] for row in rows]
+    return summarize([statistics.mean(of_repeat) for of_repeat in zip(*by_task, strict=True)])
 
 
 def text_table(table: Content) -> list[str]:
@@ -100,32 +97,36 @@ def text_table(table: Content) -> list[str]:
 
 def tsv_table(table: Content) -> list[str]:
     """Return the table as TSV, with one row per task and system."""
-    runs = {system["name"]: len(system["runs"]) for system in table["pooled"]["systems"]}
+    runs = {system["name"]: _number_of_repeats(system) for system in table["pooled"]["systems"]}
     rows = []
     for row in _rows(table):
         for system in row["systems"]:
-            name, test = system["name"], system["test"]
+            name, score = system["name"], system["score"]
             place = row["name"], row["sentences"], system["system"], name, runs[name]
-            cells = *place, test["mean"], test["deviation"], system.get("beats")
-            rows.append(dict(zip(COLUMNS, cells, strict=True)))
-    return tab_separated(rows, COLUMNS)
+            cells = *place, score["mean"], score["deviation"], score.get("better_than")
+            rows.append(dict(zip(TSV_COLUMNS, cells, strict=True)))
+    return tab_separated(rows, TSV_COLUMNS)
 
 
 def _rows(table: Content) -> list[Content]:
     """Return the rows of the tasks, of their mean, which is not tested, and of all tasks."""
-    mean = {"name": MEAN, "sentences": "", "systems": table["mean"]}
+    mean = {"name": MEAN_OF_TASKS, "sentences": "", "systems": table["mean"]}
     return [*table["tasks"], mean, table["pooled"]]
 
 
 def _is_repeated(table: Content) -> bool:
-    return any(len(system["runs"]) > 1 for system in table["pooled"]["systems"])
+    return any(_number_of_repeats(system) > 1 for system in table["pooled"]["systems"])
+
+
+def _number_of_repeats(system: Content) -> int:
+    return len(system["score"]["repeats"])
 
 
 def _systems(table: Content) -> list[str]:
     """Return the lines of the table of systems: number, name and, with repeats, number of runs."""
     rows = []
     for system in table["pooled"]["systems"]:
-        runs = {"runs": str(len(system["runs"]))} if _is_repeated(table) else {}
+        runs = {"runs": str(_number_of_repeats(system))} if _is_repeated(table) else {}
         rows.append({"system": str(system["system"]), "experiment": system["name"], **runs})
     return aligned(rows, left=("experiment",))
 
@@ -133,30 +134,34 @@ def _systems(table: Content) -> list[str]:
 def _scores(table: Content) -> list[str]:
     """Return the lines of the table of scores: one row per task, one column per system."""
     rows = _rows(table)
-    names, sentences = [row["name"] for row in rows], [str(row["sentences"]) for row in rows]
+    names = [row["name"] for row in rows]
+    sentences = [str(row["sentences"]) for row in rows]
     columns = [_column([row["systems"][place] for row in rows]) for place in range(len(table["mean"]))]
     header, *cells = zip(("task", *names), ("sentences", *sentences), *columns, strict=True)
     return aligned([dict(zip(header, row, strict=True)) for row in cells], left={*header} - {"sentences"})
 
 
-def _column(rows: Sequence[Content]) -> list[str]:
+def _column(systems: Sequence[Content]) -> list[str]:
     """Return the cells of a system: its number, and aligned scores, followed by the systems that it beats."""
-    cells = [(str(MeanScore(**row["test"])), ",".join(map(str, row.get("beats", ())))) for row in rows]
-    width = max(len(score) for score, _ in cells)
-    scores = [f"{score:>{width}}" + (f" ({beats})" if beats else "") for score, beats in cells]
-    return [f"{rows[0]['system']:>{width}}", *scores]
+    scores = [system["score"] for system in systems]
+    texts = [str(MeanScore(one["mean"], one["deviation"])) for one in scores]
+    width = max(map(len, texts))
+    cells = [f"{systems[0]['system']:>{width}}"]
+    for text, score in zip(texts, scores, strict=True):
+        beaten = ",".join(map(str, score.get("better_than", ())))
+        cells.append(f"{text:>{width}}" + (f" ({beaten})" if beaten else ""))
+    return cells
 
 
 def _legend(table: Content) -> list[str]:
     notes = [
-        f"{MEAN}: unweighted mean of the tasks' {BLEU}, not tested for significance.",
+        f"{MEAN_OF_TASKS}: unweighted mean of the tasks' {BLEU}, not tested for significance.",
         f"{ALL_TASKS}: {BLEU} of the sentences of all tasks together.",
     ]
 
     systems = len(table["mean"])
-    how = table["significance"]
-    others = table["left_out"]
     if systems > 1:
+        how = table["significance"]
         tests = systems * (systems - 1) // 2 * (len(table["tasks"]) + 1)
         notes.append(
             f"In parentheses: systems whose {BLEU} on the sentences of the row is significantly lower "
@@ -165,6 +170,7 @@ def _legend(table: Content) -> list[str]:
             "without correction for their number: some differences may be significant by chance."
         )
 
+    others = table["left_out"]
     if others["labels"]:
         notes.append(
             f"Sentences with other labels are left out, {others['sentences']} in all: "

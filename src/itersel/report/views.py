@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import compress
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from itersel.evaluate.names import METRICS, TOKENIZED_BLEU, sign_of, title_of
-from itersel.report.answer import main_metric
-from itersel.report.columns import DIFFERENCE, ON_TEST
-from itersel.report.table import NOTHING, Cell, score_cell, told_p
+from itersel.evaluate.names import TOKENIZED_BLEU, sign_of
+from itersel.report.cells import NOTHING, Cell, score_cell
+from itersel.report.columns import DIFFERENCE, title_on_test
+from itersel.report.p_values import told_p
+from itersel.report.table_content import main_metric, metrics_of_text, score_of
 from itersel.storage.text_table import Content
 
 # The cell of the baseline in the column of differences from it.
@@ -37,58 +37,50 @@ class View(NamedTuple):
     caption: str = ""
 
 
-def score_columns(
-    one: Content, baseline: str | None, alpha: float
-) -> Iterator[tuple[str, tuple[list[Cell], str]]]:
-    """Yield title, cells and signature of each score; after the main one, differences from the baseline."""
-    names = [system["name"] for system in one["systems"]]
-    main = main_metric(one)
-    for metric, signature, scores in _scores(one):
-        title = ON_TEST if metric == TOKENIZED_BLEU else title_of(metric)
-        sign = sign_of(metric)
-        is_known = [score is not None for score in scores]
-        best = max(sign * score["mean"] for score in compress(scores, is_known))
-        column = [
-            NOTHING
-            if score is None
-            else score_cell(score, metric)._replace(
-                marks=join_numbers(score.get("better_than", ())),
-                is_best=sign * score["mean"] == best,
-                p=told_p(score["p"][baseline], alpha) if baseline in score["p"] else "",
-            )
-            for score in scores
-        ]
-        yield title, (column, signature)
+class ScoreColumn(NamedTuple):
+    """The cells of a score, or of differences in it, and the score's signature."""
 
-        if metric == main and baseline in names:
-            own = scores[names.index(baseline)]["mean"]
-            gains = [
-                BASELINE if name == baseline else _gain(score["mean"] - own)
-                for name, score in zip(names, scores, strict=True)
-            ]
-            yield DIFFERENCE, (gains, "")
+    cells: list[Cell]
+    signature: str = ""
+
+
+def score_columns(test_set: Content, baseline: str | None, alpha: float) -> dict[str, ScoreColumn]:
+    """Return the column of each score by its title; after the main one, differences from the baseline."""
+    main = main_metric(test_set)
+    columns = {}
+    for metric in (*metrics_of_text(test_set), TOKENIZED_BLEU):
+        cells = _score_cells(test_set, metric, baseline, alpha)
+        columns[title_on_test(metric)] = ScoreColumn(cells, test_set["signatures"][metric])
+        if metric == main and baseline is not None:
+            columns[DIFFERENCE] = ScoreColumn(_differences(test_set, main, baseline))
+    return columns
+
+
+def _score_cells(test_set: Content, metric: str, baseline: str | None, alpha: float) -> list[Cell]:
+    """Return the cell of each system, with its p-value against the baseline."""
+    scores = [score_of(system, metric) for system in test_set["systems"]]
+    sign = sign_of(metric)
+    best = max(sign * score["mean"] for score in scores if score is not None)
+    return [
+        NOTHING
+        if score is None
+        else score_cell(score, metric)._replace(
+            marks=join_numbers(score["better_than"]),
+            is_best=sign * score["mean"] == best,
+            p=told_p(score["p"][baseline], alpha) if baseline in score["p"] else "",
+        )
+        for score in scores
+    ]
+
+
+def _differences(test_set: Content, metric: str, baseline: str) -> list[Cell]:
+    """Return the cell of each system's difference from the baseline."""
+    means = {system["name"]: system["scores"][metric]["mean"] for system in test_set["systems"]}
+    return [BASELINE if name == baseline else _gain(mean - means[baseline]) for name, mean in means.items()]
 
 
 def _gain(difference: float) -> Cell:
     return Cell(f"{difference:+z.2f}", difference)
-
-
-def _scores(one: Content) -> Iterator[tuple[str, str, list[Any]]]:
-    """Yield each metric, its signature, and the score of each system; None if it lacks one of the user's."""
-    systems = one["systems"]
-    for metric, signature in one["signatures"].items():
-        is_own = metric not in METRICS
-        yield (
-            metric,
-            signature,
-            [system["scores"].get(metric) if is_own else system["scores"][metric] for system in systems],
-        )
-    means = {system["system"]: system["test"]["mean"] for system in systems}
-    own = []
-    for system in systems:
-        beaten = [other for other in system["differs_from"] if means[other] < means[system["system"]]]
-        own.append({**system["test"], "p": system["p"], "better_than": beaten})
-    yield TOKENIZED_BLEU, one["signature"], own
 
 
 def join_numbers(numbers: Iterable[int]) -> str:
@@ -99,5 +91,5 @@ def join_numbers(numbers: Iterable[int]) -> str:
             groups[-1].append(number)
         else:
             groups.append([number])
-    texts = [f"{one[0]}–{one[-1]}" if len(one) > 2 else ",".join(map(str, one)) for one in groups]
+    texts = [f"{group[0]}–{group[-1]}" if len(group) > 2 else ",".join(map(str, group)) for group in groups]
     return ",".join(texts)

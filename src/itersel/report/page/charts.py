@@ -48,8 +48,6 @@ GROUP_COLOR = _channel(
 )
 # Names of runs or groups of runs, from top to bottom. The page's scripts have cut them so that all differ.
 NAMES = {"title": None, "sort": None, "axis": {"labelLimit": 200}}
-
-
 # Format of numbers of things (d3).
 COUNT = ","
 
@@ -123,7 +121,8 @@ def curves(learned_by: Collection[str] = (BLEU,)) -> dict[str, Curve]:
 def curve(measure: str, shown: Curve) -> dict[str, Any]:
     """Return the chart of a measure over epochs, with the chosen epochs marked."""
     title, number, _ = shown
-    points, near = {"type": "point", "padding": 0.3}, {"zero": False, "padding": 10}
+    points = {"type": "point", "padding": 0.3}
+    near = {"zero": False, "padding": 10}
     x = _channel("epoch", "ordinal", title="epoch", axis={**UPRIGHT, "grid": True}, scale=points)
     # the heading of the chart is its title
     axis = {"title": None, **(COUNTS if number == COUNT else {"format": number})}

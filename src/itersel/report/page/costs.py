@@ -15,17 +15,17 @@ OF_EXPERIMENTS = ("train", "mix", "write_lists", "tune")
 
 
 def read_costs(results: Path, repeats: Collection[str]) -> dict[str, Any]:
-    """Return the costs of each repeat by name, and of each step that serves all experiments (``shared``).
+    """Return the costs of each of the ``repeats``, and of each step that serves all experiments (``shared``).
 
     They are ``hours`` of processor time, ``memory`` (MB) of the largest job, and number of ``jobs``.
     """
     folder = results / "benchmarks"
-    found: dict[str, dict[str, list[Path]]] = {"runs": {}, "shared": {}}
+    found: dict[str, dict[str, list[Path]]] = {"repeats": {}, "shared": {}}
     for path in sorted(folder.rglob("*.tsv")):
         parts = path.relative_to(folder).with_suffix("").parts
         is_own = parts[0] in OF_EXPERIMENTS and len(parts) > 1 and parts[1] in repeats
-        kind, name = ("runs", parts[1]) if is_own else ("shared", parts[0])
-        found[kind].setdefault(name, []).append(path)
+        by_name = found["repeats"] if is_own else found["shared"]
+        by_name.setdefault(parts[1] if is_own else parts[0], []).append(path)
     return {kind: {name: _total(paths) for name, paths in by_name.items()} for kind, by_name in found.items()}
 
 

@@ -43,7 +43,8 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
 
     systems = []
     for name in names:
-        if name not in repeats or (path := translation_of(repeats[name].folder, test)) is None:
+        path = translation_of(repeats[name].folder, test) if name in repeats else None
+        if path is None:
             raise InputError(f"has no translations of the test set by '{name}'; run snakemake first", results)
         # names of templates stand for all features: features of other templates have weight 0
         features = "dense" if read_system(path.parent / SYSTEM).features == "dense" else "all"

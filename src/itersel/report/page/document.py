@@ -16,9 +16,9 @@ from itersel.config.reading import read_unresolved
 from itersel.config.splits import kind_of_text, texts_by_key
 from itersel.config.values import Config, Experiment
 from itersel.report.answer import answer
-from itersel.report.baseline import baseline_and_best, is_experiment
+from itersel.report.baseline import baseline_and_best
 from itersel.report.corpus import read_corpus
-from itersel.report.description import read_run
+from itersel.report.description import read_run, settings_of
 from itersel.report.folder import Repeat, find_repeats, read_optional, references_of
 from itersel.report.page.charts import BLEU, QUALITY
 from itersel.report.page.config import describe_config
@@ -31,6 +31,7 @@ from itersel.report.page.sentences import pack, read_translated
 from itersel.report.settings import settings_table
 from itersel.report.systems import read_table
 from itersel.report.table import NOTES
+from itersel.report.table_content import is_experiment
 from itersel.results import BEST, CORPUS, DERIVATIONS, INDEX, SYSTEM, TABLE
 from itersel.storage.json_files import check_numbers, check_texts
 from itersel.system.chosen import read_system
@@ -44,51 +45,51 @@ def read_document(results: Path) -> dict[str, Any]:
     If `results` is not such a folder, or a file in it is damaged, it is an InputError.
     """
     description = read_run(results)
-    config = description.get("config") or {}
+    given = description.get("config") or {}
+    unresolved = read_unresolved(given) if given else Config(experiments={})
+    config = resolved(unresolved)
+    planned = with_independent_tasks(config).experiments
 
     table = read_table(results / TABLE)
     systems = table["test_sets"][0]["systems"] if table else []
-    compared, others = (
-        [one["name"] for one in systems if is_experiment(one) == is_own] for is_own in (True, False)
-    )
+    experiments = [system["name"] for system in systems if is_experiment(system)]
+    others = [system["name"] for system in systems if not is_experiment(system)]
 
-    given = read_unresolved(config) if config else Config(experiments={})
-    settings = resolved(given)
-    planned = with_independent_tasks(settings).experiments
-    repeats = find_repeats(results, list(planned) or compared)
-
-    names = [one["name"] for one in table["test_sets"]] if table else ["test"]
-    found = [one for name in names if (one := read_translated(results, name, repeats, others)) is not None]
-    frequencies = read_frequencies(results / INDEX) if found else None
-
+    repeats = find_repeats(results, list(planned) or experiments)
     # for the epochs of unfinished repeats
     references = references_of(results / CORPUS, "devtest")
-
     described = [
-        _describe_repeat(results, one, planned.get(one.experiment), references, settings.evaluation.tokenize)
-        for one in repeats
+        _describe_repeat(
+            results, repeat, planned.get(repeat.experiment), references, config.evaluation.tokenize
+        )
+        for repeat in repeats
     ]
     # a table from before more experiments were added says nothing about these
-    answered = answer(table) if table and all(one["finished"] for one in described) else None
+    is_complete = all(repeat["finished"] for repeat in described)
+
+    names = [test_set["name"] for test_set in table["test_sets"]] if table else ["test"]
+    read = (read_translated(results, name, repeats, others) for name in names)
+    translated = [test_set for test_set in read if test_set is not None]
+    frequencies = read_frequencies(results / INDEX) if translated else None
 
     return {
-        "text": NOTES[kind_of_text(settings)],
-        "learned_by": _learned_by(settings),
-        "name": str(config.get("name", results.resolve().name)),
+        "text": NOTES[kind_of_text(config)],
+        "learned_by": _learned_by(config),
+        "name": str(given.get("name", results.resolve().name)),
         # by which browsers choose fonts and voices
-        "languages": {"source": settings.data.source_language, "target": settings.data.target_language},
+        "languages": {"source": config.data.source_language, "target": config.data.target_language},
         "date": _date(results / TABLE),
-        "answer": answered,
-        "experiments": len(compared),
+        "answer": answer(table) if table and is_complete else None,
+        "experiments": len(experiments),
         "compared": compared_systems(table, repeats),
         "table": table,
-        "runs": described,
-        "costs": read_costs(results, {one.name for one in repeats}),
+        "repeats": described,
+        "costs": read_costs(results, {repeat.name for repeat in repeats}),
         "corpus": read_corpus(results),
-        "test_sets": [pack(one, frequencies) for one in found],
+        "test_sets": [pack(test_set, frequencies) for test_set in translated],
         "derivations": read_optional(results / DERIVATIONS, _check_derivations, NO_DERIVATIONS),
-        "config": describe_config(config, given) if config else None,
-        "settings": settings_table(settings) if config else None,
+        "config": describe_config(given, unresolved) if given else None,
+        "settings": settings_table(settings_of(description)) if given else None,
         "versions": description.get("versions", {}),
         "earlier": description.get("earlier", []),
     }
@@ -105,12 +106,10 @@ def compared_systems(table: dict[str, Any] | None, repeats: Sequence[Repeat]) ->
 
 def _learned_by(config: Config) -> list[str]:
     """Return what experiments learn by: BLEU, or the quality of translations where the config gives it."""
+    # text of named corpora, which is not among these, has no quality
     texts = texts_by_key(config.data)
-    has_quality = {
-        # text of named corpora has none
-        bool((text := texts.get(f"data.{one.tune_on}")) and text.quality)
-        for one in config.experiments.values()
-    }
+    learned = [texts.get(f"data.{experiment.tune_on}") for experiment in config.experiments.values()]
+    has_quality = {bool(text and text.quality) for text in learned}
     return [QUALITY if one else BLEU for one in sorted(has_quality)]
 
 
@@ -142,9 +141,9 @@ def _describe_repeat(
     scored = [] if planned and planned.tasks.own_label is not None else references
 
     return {
-        "run": repeat.name,
+        "name": repeat.name,
         "experiment": repeat.experiment,
-        "repeat": repeat.number,
+        "number": repeat.number,
         "planned": planned.epochs if planned else None,
         "finished": system is not None,
         "errors": [] if system else read_errors(results, repeat),

@@ -1,4 +1,4 @@
-"""The page as one HTML file, with styles, scripts, Vega-Lite and data, and its updates during a run.
+"""The page as one HTML file, with styles, scripts, Vega-Lite and data.
 
 Output of a run is data, never HTML: texts go into JSON, which the page's scripts insert into the document as
 text, or through Jinja2, which escapes them. The page's content security policy forbids loading anything and
@@ -8,33 +8,24 @@ running scripts other than its own.
 from __future__ import annotations
 
 import base64
-import contextlib
 import functools
 import gzip
 import hashlib
 import json
-import os
 import re
-import sys
-import time
 from collections.abc import Sequence
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from itersel.errors import FilePath, InputError
-from itersel.report.baseline import baseline_and_best, is_experiment
-from itersel.report.folder import LOCK
+from itersel.report.baseline import baseline_and_best
 from itersel.report.page.charts import charts, curves
-from itersel.report.page.document import read_document
 from itersel.report.page.sentences import MOST
 from itersel.report.systems import format_hours, table_view
 from itersel.report.table import signatures
-from itersel.results import EXPERIMENTS, REPORT
-from itersel.storage.files import write_lines
+from itersel.report.table_content import is_experiment, metrics_of_text
 from itersel.vectors.feature_names import (
     BUILT_IN_TEMPLATES,
     TEMPLATES,
@@ -44,10 +35,6 @@ from itersel.vectors.feature_names import (
 )
 from itersel.vectors.features import EXPLANATIONS, TEXT_EXPLANATIONS
 
-# Suffixes of the files that the page shows; other files do not cause a rewrite.
-SHOWN = (".h5", ".txt", ".json", ".tsv", ".log")
-# The names and times of those files.
-State = list[tuple[str, int]]
 SHARED = ("core.js", "tables.js", "draw.js")
 # Templates of features of text that grammars do not have.
 TEXT_ONLY = TEXT_TEMPLATES.keys() - BUILT_IN_TEMPLATES.keys()
@@ -56,55 +43,60 @@ UNUSED = ("answer", "test_sets", "derivations")
 SCRIPTS = (*SHARED, "charts.js", "features.js", "sentences.js", "derivations.js")
 
 
-def _has_text_features(runs: Sequence[dict[str, Any]]) -> bool:
+def _has_text_features(repeats: Sequence[dict[str, Any]]) -> bool:
     """Return whether the page shows features of the text of n-best lists."""
-    shown = [one for run in runs if run["features"] for one in run["features"]["groups"]]
-    names = {feature["name"] for one in shown for feature in one["largest"]}
-    return any(one["group"] in TEXT_ONLY for one in shown) or not TEXT_EXPLANATIONS.keys().isdisjoint(names)
+    groups = [group for repeat in repeats if repeat["features"] for group in repeat["features"]["groups"]]
+    names = {feature["name"] for group in groups for feature in group["largest"]}
+    has_template = any(group["group"] in TEXT_ONLY for group in groups)
+    return has_template or not TEXT_EXPLANATIONS.keys().isdisjoint(names)
+
+
+def _explanations(repeats: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return the explanations of features, by name or by the prefix of their template."""
+    of_grammars = [
+        (TEMPLATES[name] if name in BUILT_IN_TEMPLATES else name, text) for name, text in EXPLANATIONS.items()
+    ]
+    if not _has_text_features(repeats):
+        return of_grammars
+
+    prefixes = {name: text_prefix(name) for name in TEXT_TEMPLATES}
+    of_text = [(prefixes.get(name, name), text) for name, text in TEXT_EXPLANATIONS.items()]
+    # the names of features of the user's own models begin like these
+    of_models = [(name, TEXT_EXPLANATIONS[name.removesuffix("_")]) for name in own_model_features("")]
+    # before those of grammars, some of which have the same names
+    return [*of_text, *of_models, *of_grammars]
 
 
 def render(document: dict[str, Any], refresh: int | None = None) -> str:
     """Return the page; for an unfinished run, a browser reloads it every `refresh` seconds."""
-    texts = {one["name"]: _packed(one) for one in document["test_sets"]}
-    small = {name: value for name, value in document.items() if name not in UNUSED}
-    # of features, by name or by the prefix of their template
-    small["explanations"] = [
-        (TEMPLATES[name] if name in BUILT_IN_TEMPLATES else name, text) for name, text in EXPLANATIONS.items()
-    ]
-    if _has_text_features(document["runs"]):
-        prefixes = {name: text_prefix(name) for name in TEXT_TEMPLATES}
-        # before those of grammars, some of which have the same names
-        of_text = [(prefixes.get(name, name), text) for name, text in TEXT_EXPLANATIONS.items()]
-        # those of the user's own models end in the names of these
-        own = own_model_features("")
-        of_text += [(name, TEXT_EXPLANATIONS[name.removesuffix("_")]) for name in own]
-        small["explanations"] = [*of_text, *small["explanations"]]
+    data = {name: value for name, value in document.items() if name not in UNUSED}
+    data["explanations"] = _explanations(document["repeats"])
+    learning = curves(document["learned_by"])
 
     table = document["table"]
-    shown = curves(document["learned_by"])
     systems = table["test_sets"][0]["systems"] if table else []
-    more = document["runs"], document["costs"]["runs"], document["settings"]
-    views = table_view(table, *more) if table else []
+    known = document["repeats"], document["costs"]["repeats"], document["settings"]
+    views = table_view(table, *known) if table else []
 
     return fill(
         "page.html",
         SCRIPTS,
-        data=small,
-        charts=charts(shown),
+        data=data,
+        charts=charts(learning),
         title=document["name"],
         version=document["versions"].get("itersel"),
         document=document,
         views=views,
         baseline=baseline_and_best(table)[0] if table else None,
         signatures=signatures(table) if table else [],
-        has_intervals=any(system["scores"] for system in systems),
-        has_repeats=any(len(system["runs"]) > 1 for system in systems),
+        has_intervals=bool(table and metrics_of_text(table["test_sets"][0])),
+        has_repeats=any(len(system["repeats"]) > 1 for system in systems),
         has_others=not all(map(is_experiment, systems)),
-        curves=shown,
+        curves=learning,
         most_ngrams=MOST,
         refresh=refresh,
-        texts=texts,
-        sentence_signature=next((one["signature"] for one in document["test_sets"]), None),
+        texts={test_set["name"]: _packed(test_set) for test_set in document["test_sets"]},
+        sentence_signature=next((test_set["signature"] for test_set in document["test_sets"]), None),
         derivations=_packed(document["derivations"]),
     )
 
@@ -179,62 +171,3 @@ def format_number(value: float | int | None) -> str:
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
-
-
-def write_page(results: Path, output: FilePath, refresh: int | None = None) -> None:
-    """Write the page of a run, ``<output>/<name>`` of its config, from the files that exist."""
-    write_lines(output, [render(read_document(results), refresh)])
-
-
-def watch(results: Path, output: FilePath, final: Path, *, seconds: int, once: bool) -> None:
-    """Write the page whenever something has changed, until the last run has written the final page.
-
-    `final` is the page that the workflow writes at its end. With `once`, write the page once and return.
-    """
-    before = None
-    while True:
-        now = _state(results)
-        # Other files may be newer than the page: logs, or what somebody has copied or touched.
-        is_old = (_changed(final) or -1) < (_changed(results / LOCK) or 0)
-
-        if not once and not is_old:
-            print(f"the run has ended; its page: {final}", file=sys.stderr)
-            return
-
-        if now != before and _try_to_write(results, output, None if once else seconds, now):
-            print(f"wrote {os.fspath(output)}", file=sys.stderr, flush=True)
-            before = now
-
-        if not once:
-            time.sleep(seconds)
-        elif before is not None:
-            return
-
-
-def _try_to_write(results: Path, output: FilePath, refresh: int | None, state: State) -> bool:
-    """Write the page; return False if files were replaced while they were read, which may be an error."""
-    try:
-        write_page(results, output, refresh)
-    except (InputError, FileNotFoundError):
-        if _state(results) == state:
-            raise
-        return False
-    return True
-
-
-def _state(results: Path) -> State:
-    found = []
-    for part in (EXPERIMENTS, "benchmarks", "logs", REPORT):
-        for folder, _, names in os.walk(results / part):
-            for path in (os.path.join(folder, name) for name in names if not name.startswith(".")):
-                # it may have vanished
-                if path.endswith(SHOWN) and (changed := _changed(path)) is not None:
-                    found.append((path, changed))
-    return sorted(found)
-
-
-def _changed(path: FilePath) -> int | None:
-    """Return the time when a file was changed; None if there is none."""
-    with contextlib.suppress(FileNotFoundError):
-        return os.stat(path).st_mtime_ns
-    return None

@@ -9,10 +9,10 @@ from typing import Any
 import itersel
 from itersel.evaluate.names import sign_of, title_of
 from itersel.report.answer import told_size
+from itersel.report.p_values import told_p
 from itersel.report.page.charts import against, differences
 from itersel.report.page.render import SHARED, fill
-from itersel.report.runs_table import MEAN, RANDOMIZATION, notes, views
-from itersel.report.table import told_p
+from itersel.report.runs_table import MEAN_OF_RUNS, RANDOMIZATION, notes, views
 from itersel.report.views import View
 from itersel.storage.text_table import Content
 
@@ -33,15 +33,18 @@ def render_runs(content: Content) -> str:
     }
 
     # the same scale for all charts
-    values = [point[key] for one in figures.values() for point in one["rows"] for key in ("low", "high")]
-    low, high = min(-0.1, *values), max(0.1, *values)
-    title = f"difference in {title_of(content['metric'])}"
+    ends = [row[key] for figure in figures.values() for row in figure["rows"] for key in ("low", "high")]
+    low = min(-0.1, *ends)
+    high = max(0.1, *ends)
+    metric = title_of(content["metric"])
+    specifications = {
+        name: differences(f"difference in {metric}", low, high, len(figure["rows"]))
+        for name, figure in figures.items()
+    }
 
-    specifications = {name: differences(title, low, high, len(one["rows"])) for name, one in figures.items()}
-
-    varied = {f"varied-{number}": one for number, one in enumerate(_parts(content["varied"]))}
+    varied = {f"varied-{place}": number for place, number in enumerate(_parts(content["varied"]))}
     specifications |= {
-        name: against(one["key"], title_of(content["metric"]), _values(one)) for name, one in varied.items()
+        name: against(number["key"], metric, _values(number)) for name, number in varied.items()
     }
 
     return fill(
@@ -64,13 +67,14 @@ def render_runs(content: Content) -> str:
 def _answer(content: Content) -> dict[str, Any]:
     """Return the experiment with the best mean difference, and what the page says of it."""
     metric = content["metric"]
+    sign = sign_of(metric)
+    compared = [system for system in content["systems"] if system["difference"]]
+    best = max(compared, key=lambda system: sign * float(system["difference"]["mean"]))
+    overall = best["difference"]
+
     runs = len(content["runs"])
     baselines = content["baselines"]
-    sign = sign_of(metric)
     alpha = content["significance"]["alpha"]
-    compared = [one for one in content["systems"] if one["difference"]]
-    best = max(compared, key=lambda one: sign * float(one["difference"]["mean"]))
-    overall = best["difference"]
     return {
         "told": {
             "best": best["name"],
@@ -93,7 +97,7 @@ def _for_page(view: View, runs: int) -> View:
     titles = [column.title for column in view.columns]
     first = 2 + runs
     # a run may have any name
-    moved = [place for place in range(first, len(titles)) if titles[place] in (MEAN, RANDOMIZATION)]
+    moved = [place for place in range(first, len(titles)) if titles[place] in (MEAN_OF_RUNS, RANDOMIZATION)]
     order = [0, 1, *moved, *(place for place in range(2, len(titles)) if place not in moved)]
     return view._replace(
         columns=[view.columns[place] for place in order],
@@ -102,32 +106,33 @@ def _for_page(view: View, runs: int) -> View:
 
 
 def _parts(varied: Sequence[Content]) -> list[Content]:
-    """Return the numbers that vary, those with many series as several, each of which has colours enough."""
+    """Return the numbers that vary; one with many series is split, so that each part has enough colours."""
     found: list[Content] = []
-    for one in varied:
-        series = one["series"]
+    for number in varied:
+        series = number["series"]
         size = math.ceil(len(series) / math.ceil(len(series) / MOST_SERIES))
-        found += [{**one, "series": series[begin : begin + size]} for begin in range(0, len(series), size)]
+        found += [{**number, "series": series[begin : begin + size]} for begin in range(0, len(series), size)]
     return found
 
 
-def _values(one: Content) -> list[float]:
-    return [point["value"] for series in one["series"] for point in series["points"]]
+def _values(number: Content) -> list[float]:
+    return [point["value"] for series in number["series"] for point in series["points"]]
 
 
 def _points(content: Content, system: Content) -> list[dict[str, Any]]:
     """Return the differences of an experiment in the runs that have another baseline, and their mean."""
-    level = content["significance"]["alpha"]
+    keys = "run", "kind", "difference", "low", "high", "significant"
     overall = system["difference"]
     shown = [
-        (run["name"], "run", one["difference"], one)
-        for run, one in zip(content["runs"], system["runs"], strict=True)
-        if one["interval"]
+        (run["name"], "run", of_run["difference"], of_run)
+        for run, of_run in zip(content["runs"], system["runs"], strict=True)
+        if of_run["interval"]
     ]
-    keys = "run", "kind", "difference", "low", "high", "significant"
+    shown.append((MEAN_OF_RUNS, "mean", overall["mean"], overall))
+
+    alpha = content["significance"]["alpha"]
     return [
-        dict(zip(keys, (*place, *one["interval"], one["p"] < level), strict=True))
-        for *place, one in [*shown, (MEAN, "mean", overall["mean"], overall)]
+        dict(zip(keys, (*place, *one["interval"], one["p"] < alpha), strict=True)) for *place, one in shown
     ]
 
 

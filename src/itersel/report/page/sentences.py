@@ -54,7 +54,8 @@ def read_translated(
     which are not experiments.
     """
     split = split_of_test_set(name)
-    corpus, folder = results / CORPUS, results / EVALUATION / name
+    corpus = results / CORPUS
+    folder = results / EVALUATION / name
     source, raw_source = (corpus / f"{split}.{column}.gz" for column in ("source", "raw.source"))
     plain = {one.name: path for one in repeats if (path := translation_of(one.folder, name)) is not None}
     files = references_of(corpus, split)
@@ -79,7 +80,8 @@ def read_translated(
     [shown_source] = parallel(sources[:1]) or [lines]
     shown = TestSetTexts(shown_source, parallel(raw), parallel(texts.values()))
 
-    if further := shown.translations[len(plain) :]:
+    further = shown.translations[len(plain) :]
+    if further:
         prepare = read_preparation(results / PREPARATION).cleaned_target
         tokens.translations.extend(map(prepare, further))
 
@@ -119,14 +121,15 @@ def pack(test_set: Translated, frequencies: Mapping[str, Frequency] | None) -> d
 def sentence_scores(test_set: Translated) -> list[tuple[list[str], list[int], list[int]]]:
     """Return each sentence's different translations, for each system an index into these, and chrF x 10."""
     metric = CHRF()
-    scored = []
     shown = test_set.shown
     sides = (zip(*lines, strict=True) for lines in (without_empty(shown.references), shown.translations))
+
+    scored = []
     for references, translations in zip(*sides, strict=True):
         found: dict[str, int] = {}
         which = [found.setdefault(line, len(found)) for line in translations]
-        own = [one for one in references if one is not None]
-        chrf = [round(float(metric.sentence_score(one, own).score) * 10) for one in found]
+        known = [reference for reference in references if reference is not None]
+        chrf = [round(float(metric.sentence_score(text, known).score) * 10) for text in found]
         scored.append((list(found), which, chrf))
     return scored
 

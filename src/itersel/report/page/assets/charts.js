@@ -3,10 +3,11 @@
 (function () {
   const MOST = 8;
   const GREY = { light: "#c4c8cd", dark: "#4a525b" };
-  const experiments = [...new Set(page.data.runs.map((run) => run.experiment))];
+  const experiments = [...new Set(page.data.repeats.map((repeat) => repeat.experiment))];
   // other systems have no learner
   const systems = (page.data.table?.test_sets[0].systems ?? []).filter((one) => one.learner);
-  const score = new Map(systems.map((one) => [one.name, one.test.mean]));
+  const scoreOf = (system) => system.scores["tokenized-bleu"];
+  const score = new Map(systems.map((one) => [one.name, scoreOf(one).mean]));
   const best = [...experiments].sort((a, b) => (score.get(b) ?? -1) - (score.get(a) ?? -1)).slice(0, MOST);
   // in the order of the config, whatever the scores
   const chosen = new Set(experiments.filter((name) => best.includes(name)));
@@ -30,9 +31,9 @@
   };
 
   function curves() {
-    const rows = page.data.runs.flatMap((run) => {
-      const { color, dash, order } = page.look(run.experiment);
-      return run.epochs.map((epoch) => ({ ...epoch, run: run.run, color, dash: JSON.stringify(dash), order }));
+    const rows = page.data.repeats.flatMap((repeat) => {
+      const { color, dash, order } = page.look(repeat.experiment);
+      return repeat.epochs.map((epoch) => ({ ...epoch, run: repeat.name, color, dash: JSON.stringify(dash), order }));
     });
     rows.sort((a, b) => a.order - b.order);
     for (const name of page.measures) {
@@ -46,8 +47,8 @@
 
   // Returns a sentence that summarises a chart.
   function told(name) {
-    const values = page.data.runs.flatMap((run) =>
-      run.epochs.filter((epoch) => epoch[name] !== null && !epoch.passed_on).map((epoch) => ({ run: run.run, ...epoch })));
+    const values = page.data.repeats.flatMap((repeat) =>
+      repeat.epochs.filter((epoch) => epoch[name] !== null && !epoch.passed_on).map((epoch) => ({ run: repeat.name, ...epoch })));
     if (!values.length) return "No run has recorded this.";
     const low = values.reduce((a, b) => (b[name] < a[name] ? b : a));
     const high = values.reduce((a, b) => (b[name] > a[name] ? b : a));
@@ -61,8 +62,8 @@
     const columns = ["run", "epoch", ...page.measures];
     const titles = ["run", "epoch", ...page.measures.map((name) => page.titles[name])];
     const head = page.make("tr", {}, ...titles.map((title, i) => page.make("th", { scope: "col", class: i ? "number" : "" }, title)));
-    const body = page.data.runs.flatMap((run) => run.epochs.map((epoch) => {
-      const row = { ...epoch, run: run.run };
+    const body = page.data.repeats.flatMap((repeat) => repeat.epochs.map((epoch) => {
+      const row = { ...epoch, run: repeat.name };
       return page.make("tr", { class: epoch.chosen ? "chosen" : "" }, ...columns.map((column, i) => {
         const text = i ? page.number(row[column]) : row[column];
         const note = epoch.chosen ? " (chosen)" : epoch.passed_on ? " (passed on)" : "";
@@ -84,11 +85,11 @@
   function boxplots() {
     if (!document.getElementById("variance")) return;
     const key = document.getElementById("group").value;
-    const rows = systems.flatMap((system) => system.runs.map((run) => ({
+    const rows = systems.flatMap((system) => system.repeats.map(({ repeat }, place) => ({
       group: String(key === "experiment" ? system.name : system[key]),
       label: key === "experiment" ? labels.get(system.name) : String(system[key]),
-      run: run.repeat > 1 ? `${system.name}.repeat-${run.repeat}` : system.name,
-      score: run.test.bleu,
+      run: repeat > 1 ? `${system.name}.repeat-${repeat}` : system.name,
+      score: scoreOf(system).repeats[place],
       color: page.look(system.name).color,
     })));
     const groups = new Map();

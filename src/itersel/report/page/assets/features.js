@@ -1,13 +1,13 @@
 "use strict";
 // The weights of a system, by group of features.
 (function () {
-  const runs = page.data.runs.filter((run) => run.features);
+  const repeats = page.data.repeats.filter((repeat) => repeat.features);
   const select = document.getElementById("features-system");
-  document.getElementById("features").hidden = runs.length === 0;
-  if (!runs.length) return;
-  // the first run with feature selection, because it has the most to show
-  const first = runs.find((run) => run.features.selection.length) || runs.at(-1);
-  page.fill(select, runs.map((run) => run.run), first.run);
+  document.getElementById("features").hidden = repeats.length === 0;
+  if (!repeats.length) return;
+  // the first one with feature selection, because it has the most to show
+  const first = repeats.find((repeat) => repeat.features.selection.length) || repeats.at(-1);
+  page.fill(select, repeats.map((repeat) => repeat.name), first.name);
 
   function distribution(groups) {
     const rows = groups.flatMap((one) => one.histogram.map(([exponent, negative, positive]) => ({
@@ -18,8 +18,8 @@
     page.show("distribution", rows, `${told.join("; ")}.`);
   }
 
-  function selection(run) {
-    const all = run.features.selection.filter((row) => row.group === "all");
+  function selection(repeat) {
+    const all = repeat.features.selection.filter((row) => row.group === "all");
     for (const node of document.querySelectorAll('[data-needs="selection"]')) node.hidden = !all.length;
     if (!all.length) return;
     const rows = all.flatMap((row) => [
@@ -28,12 +28,12 @@
     ]);
     const told = all.map((row) => `epoch ${row.epoch}: ${page.number(row.selected)} of ${page.number(row.features)}, ${page.number(row.selected_before)} selected before`);
     page.show("selected", rows, `${told.join("; ")}.`);
-    shared(run);
+    shared(repeat);
   }
 
-  function shared(run) {
-    const epoch = run.epochs.find((one) => one.chosen)?.epoch;
-    const groups = run.features.selection.filter((row) => row.group !== "all" && row.epoch === epoch);
+  function shared(repeat) {
+    const epoch = repeat.epochs.find((one) => one.chosen)?.epoch;
+    const groups = repeat.features.selection.filter((row) => row.group !== "all" && row.epoch === epoch);
     const rows = groups.flatMap((row) => row.selected_by_number_of_shards.map((features, i) => ({ shards: i + 1, group: row.group, features })));
     const one = groups.reduce((sum, row) => sum + (row.selected_by_number_of_shards[0] || 0), 0);
     const last = groups.reduce((sum, row) => sum + (row.selected_by_number_of_shards.at(-1) || 0), 0);
@@ -66,10 +66,10 @@
   }
 
   function paint() {
-    const run = runs.find((one) => one.run === select.value);
-    distribution(run.features.groups);
-    selection(run);
-    largest(run.features.groups);
+    const repeat = repeats.find((one) => one.name === select.value);
+    distribution(repeat.features.groups);
+    selection(repeat);
+    largest(repeat.features.groups);
   }
   select.addEventListener("change", paint);
   page.painters.push(paint);

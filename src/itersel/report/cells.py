@@ -1,0 +1,102 @@
+"""The cells of the table of systems, as text, TSV, the page and papers show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from itersel.evaluate.names import METRICS, TOKENIZED_BLEU
+from itersel.report.columns import ON_TEST, title_on_devtest
+from itersel.report.scores import MeanScore
+from itersel.report.table_content import devtest_metrics, is_experiment
+from itersel.storage.text_table import Content
+
+# Decimals of the user's own scores, which may be from 0 to 1.
+OWN_DIGITS = 4
+
+
+class Cell(NamedTuple):
+    """A cell of the table."""
+
+    text: str
+    value: float | str  # to sort by
+    marks: str = ""  # numbers of the systems that are significantly worse
+    note: str = ""  # interval, shown beside or below the text
+    is_best: bool = False
+    p: str = ""  # of the difference from the baseline
+
+
+# What is not known of other systems.
+NOTHING = Cell("-", "")
+
+
+def cells_of_systems(test_set: Content) -> list[dict[str, Cell]]:
+    """Return the cells of each system by title: settings, epochs, and tokenised BLEU.
+
+    Those about epochs, which may differ between test sets, are missing if these are pooled.
+    """
+    on_devtest = devtest_metrics(test_set)
+    return [_cells(system, on_devtest) for system in test_set["systems"]]
+
+
+def _cells(system: Content, on_devtest: Sequence[str]) -> dict[str, Cell]:
+    row = {
+        "system": Cell(str(system["system"]), system["system"]),
+        "experiment": word_cell(system["name"]),
+        "learner": word_cell(system["learner"]),
+        "mixing": word_cell(system["mixing"]),
+        "shards": _shards(system["shards"], system["tasks"]),
+        "tuned on": word_cell(system["tune_on"]),
+        "features": word_cell(system["features"]),
+    }
+
+    if on_devtest:
+        titles = ("active features", *map(title_on_devtest, on_devtest), "epoch")
+        known = _cells_of_epochs(system) if is_experiment(system) else {}
+        row |= {title: known.get(title, NOTHING) for title in titles}
+
+    score = system["scores"][TOKENIZED_BLEU]
+    row[ON_TEST] = score_cell(score)
+    row["differs from"] = word_cell(", ".join(map(str, score["differs_from"])) or NOTHING.text)
+    return row
+
+
+def _cells_of_epochs(system: Content) -> dict[str, Cell]:
+    """Return the cells of an experiment that depend on the epochs chosen for its repeats."""
+    repeats = system["repeats"]
+    active = sum(one["active_features"] for one in repeats) / len(repeats)
+    chosen = ", ".join(str(one["epoch"]) for one in repeats)
+    planned = len(repeats[0]["devtest_bleu"])
+    trained = ", ".join(str(planned - one["passed_on"]) for one in repeats)
+    note = f" ({trained} trained)" if any(one["passed_on"] for one in repeats) else ""
+
+    return {
+        "active features": Cell(f"{active:.0f}", active),
+        **{
+            title_on_devtest(metric): score_cell(score, metric) for metric, score in system["devtest"].items()
+        },
+        "epoch": Cell(f"{chosen} of {planned}{note}", repeats[0]["epoch"]),
+    }
+
+
+def score_cell(score: Content, metric: str = TOKENIZED_BLEU) -> Cell:
+    """Return the cell of a score: its mean, with the deviation over repeats, and its interval."""
+    is_own = metric not in METRICS
+    interval = score.get("interval")
+    digits = OWN_DIGITS if is_own else 1
+    note = f"[{interval[0]:.{digits}f}, {interval[1]:.{digits}f}]" if interval else ""
+
+    mean = MeanScore(score["mean"], score.get("deviation"))
+    text = mean.rounded(OWN_DIGITS) if is_own else str(mean)
+    return Cell(text, score["mean"], note=note)
+
+
+def word_cell(text: object) -> Cell:
+    """Return the cell of a word; a system may lack it."""
+    return NOTHING if text is None else Cell(str(text), str(text))
+
+
+def _shards(shards: int | None, tasks: str) -> Cell:
+    if shards is None:
+        return NOTHING
+    return Cell(str(shards) if tasks == "random" else f"{shards} {tasks}", shards)

@@ -1,0 +1,105 @@
+"""Finished runs: their tables, settings and versions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from itersel.config.experiments import repeat_name
+from itersel.errors import InputError, checked, located
+from itersel.evaluate.significance import Interval
+from itersel.report.corpus import read_corpus
+from itersel.report.description import read_run, settings_of
+from itersel.report.scores import ExperimentScore
+from itersel.report.systems import read_table
+from itersel.report.table_content import all_sentences
+from itersel.results import RUN, TABLE
+from itersel.storage.text_table import Content
+
+
+class FinishedRun(NamedTuple):
+    """A finished run."""
+
+    name: str
+    folder: Path
+    table: Content
+    settings: Content  # what was `recorded` when it last ran
+    versions: Mapping[str, str]  # of packages, then
+    training_pairs: int | None  # `None` if unknown
+
+    @property
+    def systems(self) -> dict[str, Content]:
+        """The rows of the first test set by name of the experiment."""
+        return {system["name"]: system for system in self.table["test_sets"][0]["systems"]}
+
+    @property
+    def test_set_names(self) -> list[str]:
+        """The names of the test sets."""
+        return [test_set["name"] for test_set in self.table["test_sets"]]
+
+    def scores(self, metric: str) -> dict[str, ExperimentScore]:
+        """Return the scores on all test sets by name of the experiment, or raise an InputError."""
+        otherwise = f"has no scores by '{metric}'; choose another --metric, or run snakemake again"
+        with checked(self.folder / TABLE, otherwise):
+            systems = all_sentences(self.table)["systems"]
+            return {system["name"]: _score(system, metric, systems) for system in systems}
+
+    def repeats(self, experiment: str) -> list[str]:
+        """Return the names of the repeats of an experiment, by which its files are named."""
+        with checked(self.folder / TABLE, f"has no repeats of '{experiment}'; run snakemake again"):
+            return [
+                repeat_name(experiment, int(one["repeat"])) for one in self.systems[experiment]["repeats"]
+            ]
+
+
+def _score(system: Content, metric: str, systems: Sequence[Content]) -> ExperimentScore:
+    score = system["scores"][metric]
+    repeats = [float(value) for _, value in zip(system["repeats"], score["repeats"], strict=True)]
+
+    others = [other["name"] for other in systems if other["name"] != system["name"]]
+    p = {name: float(score["p"][name]) for name in others}
+    interval = None if score["interval"] is None else Interval(*map(float, score["interval"]))
+    return ExperimentScore(tuple(repeats), p, interval)
+
+
+def read_runs(folders: Sequence[Path]) -> list[FinishedRun]:
+    """Read finished runs from their folders of results.
+
+    A run has the name in its config or, where two names are equal, the path of its folder.
+    """
+    for number, folder in enumerate(folders):
+        if any(folder.resolve() == other.resolve() for other in folders[:number]):
+            raise InputError("is given twice; give each run once", folder)
+
+    runs = [_read_run(folder) for folder in folders]
+    names = [run.name for run in runs]
+    # also different from the titles of the first columns
+    if len({*names, "system", "experiment"}) < len(names) + 2:
+        names = [str(folder) if len(folder.parts) > 1 else f"./{folder}" for folder in folders]
+
+    for folder, name in zip(folders, names, strict=True):
+        if not name.isprintable():
+            raise InputError("has control characters in its name; rename the folder", folder)
+    return [run._replace(name=name) for run, name in zip(runs, names, strict=True)]
+
+
+def _read_run(folder: Path) -> FinishedRun:
+    table = read_table(folder / TABLE)
+    if table is None:
+        raise InputError(f"has no {TABLE}; name the folder of a finished run, <output>/<name>", folder)
+    description = read_run(folder)
+    if not description:
+        raise InputError(f"has no {RUN}; run snakemake again to record the config", folder)
+    with located(folder / RUN):
+        settings = settings_of(description)
+
+    corpus = read_corpus(folder) or {"splits": {}}
+    return FinishedRun(
+        name=settings["name"],
+        folder=folder,
+        table=table,
+        settings=settings,
+        versions=description.get("versions", {}),
+        training_pairs=corpus["splits"].get("train", {}).get("sentences"),
+    )
