@@ -2,6 +2,7 @@
 
 - ``itersel grammar extract``: `Grammar`
 - ``itersel decode``: `Search`; with lists of another decoder, `FeatureSettings`
+- ``--mbr`` of ``itersel decode``, ``translate`` and ``rescore``: `MinimumRisk`
 - ``itersel step kbest``: `KBestSettings`
 - ``itersel step forest``: `ForestSettings`
 
@@ -26,7 +27,11 @@ MAX_POP_LIMIT = 10_000
 # Learning from a k-best list keeps the products of all pairs in memory: 800 MB for this size.
 MAX_K_BEST = 10_000
 
+# The time to compare translations grows with the square of their number.
+MAX_COMPARED = 1000
+
 FEATURE_SETS = ("dense", "all")
+GAINS = ("bleu", "chrf")
 
 
 @dataclass(frozen=True)
@@ -96,6 +101,32 @@ class Search(FeatureSettings):
         maximum=MAX_POP_LIMIT,
     )
     max_span: int = option_of(Grammar, "max_span", maximum=None)
+
+
+@documented
+@dataclass(frozen=True)
+class MinimumRisk:
+    """Minimum Bayes risk: of the best translations, choose the one that is most like the others."""
+
+    gain: str = option(
+        "How like another translation one is: bleu (sentence BLEU, lin) of its words, or chrf.",
+        "bleu",
+        choices=GAINS,
+    )
+    scale: float = option(
+        "Factor of model scores before they become probabilities; the larger, the closer to the best score.",
+        1.0,
+        above=0,
+    )
+    size: int = option(
+        "Number of translations of a sentence that are compared, the best by their scores.",
+        100,
+        minimum=2,
+        maximum=MAX_COMPARED,
+    )
+
+    def __post_init__(self) -> None:
+        check_section(self)
 
 
 @dataclass(frozen=True)
