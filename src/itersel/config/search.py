@@ -2,11 +2,11 @@
 
 - ``itersel grammar extract``: `Grammar`
 - ``itersel decode``: `Search`; with lists of another decoder, `FeatureSettings`
-- ``--mbr`` of ``itersel decode``, ``translate`` and ``rescore``: `MinimumRisk`
 - ``itersel step kbest``: `KBestSettings`
 - ``itersel step forest``: `ForestSettings`
 
-Config, command line and library use the same; see also `itersel.config.steps`.
+`MinimumRisk` is what ``--mbr`` of ``itersel decode``, ``translate`` and ``rescore`` means. Config, command line
+and library use the same settings; see also `itersel.config.steps`.
 """
 
 from __future__ import annotations
