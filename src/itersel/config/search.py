@@ -5,8 +5,8 @@
 - ``itersel step kbest``: `KBestSettings`
 - ``itersel step forest``: `ForestSettings`
 
-`MinimumRisk` is what ``--mbr`` of ``itersel decode``, ``translate`` and ``rescore`` means. Config, command line
-and library use the same settings; see also `itersel.config.steps`.
+The options ``--mbr`` of ``itersel decode``, ``translate`` and ``rescore`` are a `MinimumRisk`. Config,
+command line and library use the same settings; see also `itersel.config.steps`.
 """
 
 from __future__ import annotations
