@@ -10,15 +10,18 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF
 from tests.naive import mbr as naive
 from tests.rerankers import decoded, make_reranker
-from tests.systems import itersel, raw_text, translate
+from tests.steps import settings
+from tests.systems import itersel, make_system, raw_text, translate
 
-from itersel.config.search import GAINS, MinimumRisk
+from itersel import load_system
+from itersel.config.search import GAINS, SCALES, MinimumRisk
 from itersel.corpus.vocabulary import WordNumbers, number_words
 from itersel.errors import InputError
 from itersel.rerank.mbr import ranked_by_gain
 from itersel.rerank.mbr_kernels import expected_gains
 from itersel.rerank.words import characters_of
 
+FILES = {"model": "lm.bin", "index": "index", "preparation": "preparation.json", "recaser": "recaser.json"}
 WORDS = ["a", "b", "the", "ab", "Haus", "ü"]
 TRANSLATIONS = st.lists(st.lists(st.sampled_from(WORDS), max_size=9), min_size=1, max_size=9)
 
@@ -242,3 +245,89 @@ def test_decode(system, tmp_path):
     assert decode(*options) == [one[0] for one in expected]
     lines = decode("--k-best", "5", *options)
     assert [line.split(" ||| ")[1] for line in lines] == [text for one in expected for text in one[:5]]
+
+
+def scale_of(path):
+    return json.loads(path.read_text())["mbr"]["scale"]
+
+
+def choose_scale(tmp_path, shards, weights, reference, *more, **mbr):
+    """Choose a scale; returns the scores by scale."""
+    (tmp_path / "shards").write_text("".join(f"{shard}\n" for shard in shards))
+    files = ["--shards", tmp_path / "shards", "--weights", weights, "--reference", reference, *more]
+    itersel("step", "scale", *files, *settings(mbr=mbr, features="dense"), "--output", tmp_path / "mbr.json")
+    found = json.loads((tmp_path / "mbr.json").read_text())
+    return dict(zip(found["scales"], found["devtest_scores"], strict=True))
+
+
+def test_the_scale_is_chosen_on_devtest_and_kept_in_a_reranker(tmp_path):
+    system = make_reranker(tmp_path, "dense")
+    # what one of the scales chooses
+    wanted = decoded(tmp_path, "dense", "--mbr", "chrf", "--mbr-scale", "0.3")
+    (tmp_path / "wanted").write_text("".join(f"{line}\n" for line in wanted))
+    shards = [tmp_path / f"{shard}.h5" for shard in range(2)]
+    scores = choose_scale(tmp_path, shards, system / "weights.h5", tmp_path / "wanted", gain="chrf")
+    assert set(scores) == set(SCALES)
+    assert scores[0.3] == max(scores.values()) == pytest.approx(100)
+    # the largest one, if several are the best
+    best = max(scale for scale, score in scores.items() if score == scores[0.3])
+    assert scale_of(tmp_path / "mbr.json") == best
+    assert decoded(tmp_path, "dense", "--chosen-mbr", tmp_path / "mbr.json") == wanted
+    assert decoded(tmp_path, "dense", "--chosen-mbr", tmp_path / "mbr.json", "--mbr", "none") != wanted
+
+    before = (system / "resources.json").read_text()
+    files = ["--lists", tmp_path / "cut", "--chosen-mbr", tmp_path / "mbr.json"]
+    itersel("step", "reranker", *files, *settings(features="dense"), "--output", system / "resources.json")
+    with_mbr = json.loads((system / "resources.json").read_text())
+    assert with_mbr.pop("mbr") == json.loads((tmp_path / "mbr.json").read_text())["mbr"]
+    assert with_mbr == json.loads(before)
+
+    itersel("bundle", system, tmp_path / "bundle")
+    for path in (system, tmp_path / "bundle"):
+        command = ["rescore", "--system", path, "--nbest", tmp_path / "lists", "--output", tmp_path / "out"]
+        itersel(*command)
+        assert (tmp_path / "out").read_text().splitlines() == wanted
+        itersel(*command, "--mbr", "none")
+        assert (tmp_path / "out").read_text().splitlines() == decoded(tmp_path, "dense")
+        assert load_system(path).rerank(None, [tmp_path / "lists"]) == wanted
+
+
+def test_a_translator_keeps_its_scale(tmp_path):
+    system, text = make_system(tmp_path, "dense"), tmp_path / "raw"
+    text.write_text("".join(f"{line}\n" for line in raw_text(20)))
+    by_score = translate(system, text, tmp_path / "out")
+    (tmp_path / "text").write_text("das kleine haus am fluss bleibt .\ndas alte boot am berg liegt .\n")
+    extract = ["grammar", "extract", "--index", tmp_path / "index", "--input", tmp_path / "text"]
+    itersel(*extract, "--output", tmp_path / "s.h5")
+    more = ["--model", tmp_path / "lm.bin"]
+    mbr = {"gain": "chrf", "scale": 0.5, "size": 30}
+    scores = choose_scale(
+        tmp_path, [tmp_path / "s.h5"], system / "weights.h5", tmp_path / "text", *more, **mbr
+    )
+    assert list(scores) == [0.5]
+
+    files = [f"--{name}={tmp_path / file}" for name, file in FILES.items()]
+    how = settings(pop_limit=30, features="dense")
+    chosen = ["--chosen-mbr", tmp_path / "mbr.json", "--output", system / "resources.json"]
+    itersel("step", "resources", *files, *how, *chosen)
+    itersel("bundle", system, tmp_path / "bundle")
+    for path in (system, tmp_path / "bundle"):
+        by_risk = translate(path, text, tmp_path / "out")
+        assert by_risk != by_score
+        assert load_system(path).translate(text.read_text().splitlines()) == by_risk
+        assert translate(path, text, tmp_path / "out", "--mbr", "--mbr-size", "30") == by_risk
+        assert translate(path, text, tmp_path / "out", "--mbr", "none") == by_score
+
+
+def test_damaged_choices_are_refused(tmp_path, refused):
+    (tmp_path / "mbr.json").write_text('{"mbr": {"gain": "bleu", "scale": 0, "size": 5}}')
+    command = [
+        "decode",
+        "--shard",
+        tmp_path / "x.h5",
+        "--weights",
+        tmp_path / "w",
+        "--output",
+        tmp_path / "out",
+    ]
+    refused([*command, "--chosen-mbr", tmp_path / "mbr.json"], tmp_path / "mbr.json")

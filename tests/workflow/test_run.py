@@ -9,6 +9,7 @@ import pytest
 from tests.limited import limited
 from tests.workflow.conftest import NATURAL
 
+import itersel
 from itersel.cli.main import main
 from itersel.config.reading import load_config
 from itersel.evaluate.names import COMPARED
@@ -228,6 +229,24 @@ def test_scores_of_translations_of_a_run(copy):
         one["name"]: one["scores"]["COMET"]["mean"] for one in table["systems"] if "COMET" in one["scores"]
     }
     assert found == pytest.approx({"dev-dense": sum(map(len, lines)) / len(lines) / 100})
+
+
+@pytest.mark.slow
+def test_minimum_bayes_risk(copy):
+    """Test sets are translated as the systems translate; nothing is trained again."""
+    trained = copy.contents("experiments/**/epoch-*/*.h5")
+    before = copy.contents("experiments/*/best/test.txt")
+    copy.configure(mbr={"gain": "chrf", "size": 20})
+    copy.run("--cores", "2")
+    assert copy.contents("experiments/**/epoch-*/*.h5") == trained
+    assert copy.contents("experiments/*/best/test.txt").keys() == before.keys()
+    best = copy.results / "experiments/selected/best"
+    chosen = json.loads((best / "mbr.json").read_text())
+    assert json.loads((best / "resources.json").read_text())["mbr"] == chosen["mbr"]
+    source = (copy.folder / "test.source").read_text().splitlines()
+    scored = (copy.results / "evaluation/test/selected.txt").read_text().splitlines()
+    assert itersel.load_system(best).translate(source) == scored
+    check_derivations(copy)
 
 
 def test_edited_code_reruns_what_uses_it(copy, root, tmp_path):

@@ -11,6 +11,7 @@ rule describe_resources:
         index=FILES.index,
         preparation=FILES.preparation,
         recaser=FILES.recaser,
+        mbr=TABLES.mbr,
     output:
         f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
     log:
@@ -24,4 +25,4 @@ rule describe_resources:
     shell:
         "itersel step resources --model {input.model:q} --index {input.index:q}"
         " --preparation {input.preparation:q} --recaser {input.recaser:q}"
-        " --settings {params.settings:q} --output {output:q} &> {log:q}"
+        " --chosen-mbr {input.mbr:q} --settings {params.settings:q} --output {output:q} &> {log:q}"

@@ -277,14 +277,15 @@ def mbr_of(
     if options.mbr in (None, NO_GAIN):
         for name in stated:
             raise InputError(f"--mbr-{name} has no effect without --mbr; remove it")
-        return own if options.mbr is None else None
+        chosen = own if options.mbr is None else None
+    else:
+        # with a gain, or alone
+        stated |= {} if options.mbr is True else {"gain": options.mbr}
+        chosen = replace(own or MinimumRisk(), **stated)
 
-    chosen = replace(own or MinimumRisk(), **stated)
-    # with a gain, not alone
-    if options.mbr is not True:
-        chosen = replace(chosen, gain=options.mbr)
-    if k_best > chosen.size:
-        raise InputError(f"--k-best {k_best} is more than the {chosen.size} translations of --mbr-size")
+    if chosen is not None and k_best > chosen.size:
+        why = f"more than the {chosen.size} translations that minimum Bayes risk compares"
+        raise InputError(f"--k-best {k_best} is {why}; raise --mbr-size")
     return chosen
 
 

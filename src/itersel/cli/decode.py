@@ -48,13 +48,16 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
     add_patience(parser, "copy the translations of --passed-on", "translations of the previous epoch")
     add_text_output(parser)
     add_mbr(parser)
+    chosen = "output of 'itersel step scale': the minimum Bayes risk that holds without --mbr"
+    add_optional_files(parser, {"--chosen-mbr FILE": chosen})
 
 
 def _decode(options: argparse.Namespace) -> None:
     from itersel.evaluate.epochs import training_has_stopped
     from itersel.storage.files import read_lines, write_lines
+    from itersel.system.mbr import read_mbr
 
-    mbr = mbr_of(options, options.k_best)
+    mbr = mbr_of(options, options.k_best, read_mbr(options.chosen_mbr))
     if not training_has_stopped(options.patience):
         # lists are only scored
         kind: type[FeatureSettings] = FeatureSettings if options.model is None else Search

@@ -266,7 +266,7 @@ def _reranked(options: argparse.Namespace) -> Iterator[str]:
         )
     sources = read_text(options.source) if options.source else None
     k_best = options.k_best
-    ranking = ranking_of(mbr_of(options, k_best or 1))
+    ranking = ranking_of(mbr_of(options, k_best or 1, system.settings.mbr))
     for block in system.blocks(options.nbest, sources, options.source or "", k_best is not None):
         if k_best is None:
             yield from block.table.best_texts(system.weights, ranking)

@@ -32,6 +32,8 @@ MAX_COMPARED = 1000
 
 FEATURE_SETS = ("dense", "all")
 GAINS = ("bleu", "chrf")
+# Among equally good ones, the first is chosen: the closest to the best score of the model.
+SCALES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,29 @@ class MinimumRisk:
 
     def __post_init__(self) -> None:
         check_section(self)
+
+
+@dataclass(frozen=True)
+class MbrSettings:
+    """Minimum Bayes risk: translations of the test sets that are most like the others of their lists."""
+
+    gain: str | None = option(
+        "How like another translation one is (docs/decoder.md); null: choose by the score of the model.",
+        choices=GAINS,
+    )
+    scale: float | None = option(
+        "Factor of model scores before they become probabilities; null: for each experiment, the best on "
+        f"devtest of {', '.join(f'{scale:g}' for scale in SCALES)}.",
+        above=0,
+    )
+    size: int = option_of(MinimumRisk, "size")
+
+    @property
+    def candidates(self) -> tuple[MinimumRisk, ...]:
+        """What is to choose from; with a gain."""
+        scales = SCALES if self.scale is None else (self.scale,)
+        assert self.gain is not None
+        return tuple(MinimumRisk(self.gain, scale, self.size) for scale in scales)
 
 
 @dataclass(frozen=True)

@@ -69,16 +69,18 @@ def translate_text(
     keep_tokens: bool,
     details: Details | None,
     processes: int,
-    mbr: MinimumRisk | None = None,
+    choose: Callable[[MinimumRisk | None], MinimumRisk | None],
 ) -> Iterator[list[str]]:
     """Yield lists of translations in order: a line of text or JSON for each line of the text.
 
-    The system is a folder or bundle; see also `Translator`.
+    The system is a folder or bundle; see also `Translator`. `choose` returns the minimum Bayes risk to use,
+    given that of the system.
     """
     # smaller blocks keep more processes busy to the end
     blocks = read_blocks(path, max(LEAST_BLOCK, BLOCK_SENTENCES // processes))
     # with any number of processes, so errors in the system are reported before any text is read
     loaded = load_system(system)
+    mbr = choose(loaded.settings.mbr)
 
     if processes == 1:
         translator = Translator(loaded, keep_tokens, details, mbr)
