@@ -72,10 +72,15 @@ def test_page(finished):
     assert "experiments.selected.epochs" in dict.fromkeys(row[0] for row in document["config"]["changed"])
     assert "\\toprule" in (report / "table.tex").read_text()
     assert (report / "table.md").read_text().startswith("|")
-    derivations = document["derivations"]
+    check_derivations(finished)
+
+
+def check_derivations(project):
+    """Check that the derivations on the page yield the translations of test."""
+    derivations = read_document(project.results)["derivations"]
     assert len(derivations["sentences"]) == 16
     for place, name in enumerate(derivations["systems"]):
-        lines = (finished.results / "experiments" / name / "best/test.txt").read_text().splitlines()
+        lines = (project.results / "experiments" / name / "best/test.txt").read_text().splitlines()
         for row in derivations["sentences"]:
             found = row["derivations"][place]
             assert " ".join(found["words"]) == lines[row["sentence"]]

@@ -78,8 +78,8 @@ class Inputs(ABC):
         """Return the `Search` of translations, or the `FeatureSettings` that score lists."""
 
     @abstractmethod
-    def scale_settings(self, experiment: Experiment, **shared: Any) -> GivenListScaleSettings:
-        """Return the settings with which the scale of minimum Bayes risk is chosen, given those of both."""
+    def scale_settings(self, scoring: GivenListScaleSettings) -> GivenListScaleSettings:
+        """Return how the scale of minimum Bayes risk is chosen, with what a search needs, if there is one."""
 
     @abstractmethod
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -147,10 +147,9 @@ class _ParallelText(Inputs):
             )
         )
 
-    def scale_settings(self, experiment: Experiment, **shared: Any) -> GivenListScaleSettings:
-        decoder, grammar = self._config.decoder, self._config.grammar
+    def scale_settings(self, scoring: GivenListScaleSettings) -> GivenListScaleSettings:
         return ScaleSettings(
-            **shared, features=experiment.features, pop_limit=decoder.pop_limit, max_span=grammar.max_span
+            **vars(scoring), pop_limit=self._config.decoder.pop_limit, max_span=self._config.grammar.max_span
         )
 
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -206,8 +205,8 @@ class _GivenLists(Inputs):
     def decode_settings(self, wildcards: Any) -> str:
         return as_json(FeatureSettings(features=self._config.experiments[wildcards.experiment].features))
 
-    def scale_settings(self, experiment: Experiment, **shared: Any) -> GivenListScaleSettings:
-        return GivenListScaleSettings(**shared, features=experiment.features)
+    def scale_settings(self, scoring: GivenListScaleSettings) -> GivenListScaleSettings:
+        return scoring
 
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
         entries = {test_set: self._files.text(split, "first") for test_set, split in test_sets.items()}

@@ -13,6 +13,7 @@ from itersel.config.options import for_results
 from itersel.config.report_steps import (
     ChooseSettings,
     CorporaSettings,
+    GivenListScaleSettings,
     JoinSettings,
     OwnNumbers,
     PatienceSettings,
@@ -174,17 +175,16 @@ class Tables:
     def scale_settings(self, wildcards: Any) -> str:
         """Return the `ScaleSettings` or `GivenListScaleSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
-        return as_json(
-            self._inputs.scale_settings(
-                experiment,
-                tokenize=self._config.evaluation.tokenize,
-                choose_by=self._config.evaluation.choose_by,
-                tokenizer=self._scoring_tokenizer,
-                label=experiment.tasks.own_label,
-                mbr=self._config.mbr,
-                devtest=self._texts.devtest(wildcards),
-            )
+        scoring = GivenListScaleSettings(
+            tokenize=self._config.evaluation.tokenize,
+            choose_by=self._config.evaluation.choose_by,
+            tokenizer=self._scoring_tokenizer,
+            label=experiment.tasks.own_label,
+            mbr=self._config.mbr,
+            features=experiment.features,
+            devtest=self._texts.devtest(wildcards),
         )
+        return as_json(self._inputs.scale_settings(scoring))
 
     @property
     def _scoring_tokenizer(self) -> str:
