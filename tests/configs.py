@@ -178,6 +178,9 @@ BAD = [
     (experiment() | {"cache": ""}, ("'cache'", "''")),
     (experiment() | {"name": "../x"}, ("'name'", "'../x'")),
     (experiment() | {"decoder": {"k_best": 1}}, ("'decoder.k_best'", 1, 2)),
+    (experiment() | {"mbr": {"gain": "ter"}}, ("'mbr.gain'", "'ter'")),
+    (experiment() | {"mbr": {"gain": "bleu", "scale": 0}}, ("'mbr.scale'", "0.0")),
+    (experiment() | {"mbr": {"gain": "bleu", "size": 1}}, ("'mbr.size'", 1, 2)),
     ([1], "[1]"),
     (learner("pro", passes=2), ("learner.passes'", "kbest-mira")),
     (directions(["step"], "mert"), "held_out.tuner.directions'"),
@@ -219,6 +222,7 @@ BAD = [
 
 # Errors in combinations of keys, which the schema does not see.
 INCONSISTENT = [
+    (experiment() | {"mbr": {"scale": 0.5}}, ("'mbr.scale'", "mbr.gain")),
     (experiment(mixing=KEEP_R, features="dense"), ("mixing.keep'", "'R'")),
     (experiments(a={"start_from": "b"}, b={"tasks": OWN}), ("a.start_from'", "'b'")),
     (experiments(a={"tasks": OWN}, b={"tasks": {"name": "independent", "labels": {"y": 1}}}, c={}),

@@ -139,12 +139,20 @@ def write_model(folder: Path, name: str) -> Path:
     return model
 
 
-def decoded(folder: Path, features: str) -> list[str]:
-    """Return what a run translates its shards to."""
+def decoded(folder: Path, features: str, *options: object) -> list[str]:
+    """Return what a run translates its shards to, with further options of `itersel decode`."""
     found = []
     for shard in range(SHARDS):
         weights = ["--weights", folder / "experiments/x/best/weights.h5"]
         output = ["--output", folder / f"{shard}.txt"]
-        itersel("decode", "--shard", folder / f"{shard}.h5", *weights, *settings(features=features), *output)
+        itersel(
+            "decode",
+            "--shard",
+            folder / f"{shard}.h5",
+            *weights,
+            *settings(features=features),
+            *output,
+            *options,
+        )
         found += (folder / f"{shard}.txt").read_text().splitlines()
     return found

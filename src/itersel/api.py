@@ -285,7 +285,8 @@ class System:
         check_text(lines, "lines", range(1, len(lines) + 1))
         details = Details(k_best, features, alignments, derivations)
         is_plain = details == Details()
-        translator = Translator(self._system, details=None if is_plain else details)
+        mbr = self._system.settings.mbr
+        translator = Translator(self._system, details=None if is_plain else details, mbr=mbr)
         found = translator.translate(Block(1, list(lines)), "lines")
         return list(found) if is_plain else list(map(json.loads, found))
 

@@ -31,7 +31,7 @@ WEIGHTS = "weights.h5"
 MIXED, SELECTION_MATRIX = "mixed.h5", "selection.h5"
 DEVTEST, DECISION = "devtest.txt", "patience.json"
 # In the folder of the best epoch: what describes the system, and what it needs to translate.
-SYSTEM, RESOURCES = "system.json", "resources.json"
+SYSTEM, RESOURCES, MBR = "system.json", "resources.json", "mbr.json"
 
 EPOCH_PREFIX = "epoch-"
 _EPOCH = re.compile(rf"{EPOCH_PREFIX}([1-9][0-9]{{0,5}})")

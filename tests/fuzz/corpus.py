@@ -243,6 +243,9 @@ def _make_descriptions() -> None:
     files = f"--model lm.bin --index index {restored}"
     itersel(f"{step('step resources', pop_limit=30)} {files} --output system/resources.json")
     itersel("bundle system system.bundle")
+    scale = step("step scale", mbr={"gain": "bleu"}, pop_limit=30)
+    devtest = "--shards shards.txt --model lm.bin --weights weights.h5 --reference target.txt"
+    itersel(f"{scale} {devtest} --output mbr.json")
     _make_reranker()
     choose = step("step choose", **SYSTEM)
     scoring = "--reference target.txt --translation hypotheses.txt --weights weights.h5"

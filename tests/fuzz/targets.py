@@ -332,6 +332,7 @@ TARGETS = {
     "system": _target(
         "system.json", _table(systems=["FILE", "other.json"], translations=["hypotheses.txt", "target.txt"])
     ),
+    "mbr": _target("mbr.json", f"{_DECODE} shard.h5 --weights weights.h5 --pop-limit 30 --chosen-mbr FILE"),
     "reranker": _target(
         "reranker/resources.json",
         f"{_RERANK} reranker",

@@ -99,7 +99,7 @@ def test_an_empty_sentence_translates_to_an_empty_line(tmp_path):
     shard = make_shard([(), ("a",)], None, [[], []])
     decoder = Decoder(shard, load_arpa(ARPA, tmp_path))
     found = decode(decoder, {"LanguageModel": 1.0})
-    lines = kbest_lines(0, found, shard.vocabulary.to_list(), decoder.dense_names, shard.feature_name)
+    lines = kbest_lines(0, found, [0], shard.vocabulary.to_list(), decoder.dense_names, shard.feature_name)
     assert list(lines) == ["0 |||  |||  ||| 0"]
 
 

@@ -27,9 +27,11 @@ from itersel.config.report_steps import (
     ChooseSettings,
     CorporaSettings,
     ExplainSettings,
+    GivenListScaleSettings,
     PatienceSettings,
     RerankerSettings,
     ResourceSettings,
+    ScaleSettings,
     TableSettings,
 )
 from itersel.config.search import FeatureSettings, ForestSettings, Grammar, KBestSettings, Search
@@ -100,6 +102,25 @@ def test_steps_read_their_settings():
     check_settings(TableSettings, lists.tables.table_settings(job()))
     check_settings(ChooseSettings, lists.tables.choose_settings(place))
     check_settings(CorporaSettings, lists.tables.corpora_settings)
+
+
+def test_minimum_bayes_risk():
+    """Systems choose by it, and translations of test sets; those of epochs do not."""
+    mbr, best = {"gain": "chrf", "size": 50}, job("a", stage="best-one")
+    plan, lists = (
+        plan_of({"a": SELECTED}, mbr=mbr),
+        Plan(expanded(read_config(with_text(a={}) | {"mbr": mbr}))),
+    )
+    assert plan.tables.mbr(best) == [f"{FOLDER}/a/best-one/mbr.json"]
+    assert plan.tables.mbr(job("a")) == [f"{FOLDER}/a/best/mbr.json"]
+    assert plan.tables.mbr(job("a", stage="epoch-2")) == []
+    assert everything().tables.mbr(job("patient", stage="best")) == []
+    assert json.loads(plan.explain_settings(job()))["has_mbr"]
+
+    check_settings(ScaleSettings, plan.tables.scale_settings(job("a", test_set="one")))
+    check_settings(GivenListScaleSettings, lists.tables.scale_settings(job("a")))
+    assert json.loads(plan.tables.scale_settings(job("a", test_set="one")))["devtest"] == "devtest.one"
+    assert plan.tables.devtest_shards(job("a", test_set="one")) == ["out/x/shards/devtest.one/1/0.h5"]
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel.config.cutting import GivenListSettings
-from itersel.config.search import Grammar
+from itersel.config.search import GAINS, Grammar, MinimumRisk
 from itersel.evaluate.epochs import Progress
 from itersel.storage.json_files import as_content, from_content
 from itersel.system.chosen import ChosenSystem
+from itersel.system.mbr import ChosenMbr
 from itersel.system.resources import (
     RerankingSettings,
     Resources,
@@ -29,6 +30,7 @@ SETTINGS = {
     "features": st.sampled_from(["dense", "all"]),
     "grammar": st.builds(Grammar, max_span=st.integers(1, 9), templates=st.just(("R", "RBS"))),
 }
+MBR = st.builds(MinimumRisk, gain=st.sampled_from(GAINS), size=st.integers(2, 9))
 FILES = dict.fromkeys(("model", "index", "preparation", "recaser"), TEXT)
 CHOSEN = {
     "settings": st.dictionaries(TEXT, TEXT | st.lists(st.integers())),
@@ -37,8 +39,11 @@ CHOSEN = {
 }
 RECORDS = {
     Progress: st.builds(Progress, scores=SCORES, stopped=st.booleans()),
-    TranslationSettings: st.builds(TranslationSettings, **SETTINGS),
-    Resources: st.builds(Resources, **SETTINGS, **FILES),
+    TranslationSettings: st.builds(TranslationSettings, **SETTINGS, mbr=st.none() | MBR),
+    Resources: st.builds(Resources, **SETTINGS, **FILES, mbr=st.none() | MBR),
+    ChosenMbr: st.builds(
+        ChosenMbr, mbr=MBR, devtest=TEXT, chosen_by=TEXT, scales=SCORES, devtest_scores=SCORES
+    ),
     ChosenSystem: st.builds(ChosenSystem, **CHOSEN),
 }
 

@@ -30,6 +30,7 @@ from itersel.code.digests import WITHOUT_INFLUENCE, step_digest, used_modules
         ("step first-entries", {"lists.rescoring"}, {"rerank.features", "system.reranker", "lists.text"}),
         ("step reranker", {"system.resources", "storage.declared"}, {"rerank.features", "grammar.extract"}),
         ("step choose", {"evaluate.metrics", "vectors.weights"}, {"report.table", "report.tasks"}),
+        ("step scale", {"evaluate.metrics", "decode.search_kernels", "rerank.mbr_kernels"}, {"learn.train"}),
         ("step table", {"report.comparison", "report.table"}, {"report.tasks", "config.values"}),
         ("step tasks", {"report.tasks", "corpus.labels"}, {"report.table", "vectors.weights"}),
         ("step join", {"corpus.labels"}, {"report.tasks", "evaluate.metrics"}),
@@ -141,6 +142,7 @@ UNNAMED = {
     "shard_lists": {"lists"},
     "check_patience": {"lists"},
     "choose_epoch": {"lists"},
+    "choose_scale": {"shards", "lists"},
 }
 
 

@@ -16,6 +16,8 @@ from tests.unit.test_config_defaults import configs, read_or_skip, with_plugin
 from itersel.config.experiments import expanded
 from itersel.config.plain import plain
 from itersel.config.reading import read_config
+from itersel.config.report_steps import GivenListScaleSettings
+from itersel.config.search import MbrSettings
 from itersel.plan import Plan
 
 SPLITS = ("train", "dev", "devtest", "test")
@@ -116,6 +118,7 @@ def jobs_of(config):
         "decoded": [["lists/x.h5"]],
         "test_sets": [plan.texts.test_sets],
         "files": [plan.tables.system_files],
+        "scoring": [GivenListScaleSettings(mbr=MbrSettings("bleu"))],
     }
 
     parts = [plan, *(one for one in vars(plan).values() if type(one).__module__.startswith("itersel.plan"))]
@@ -211,6 +214,7 @@ def test_all_that_rules_ask_the_plan_is_compared(root):
         experiment(patience=1, epochs=4),
         experiment(tune_on="dev", features="dense", learner={"name": "mert"}),
         experiment(tune_on="dev") | {"data": LISTS},
+        experiment() | {"mbr": {"gain": "bleu"}},
         {"experiments": {"a": {"tasks": {"name": "independent", "labels": {"x": 1}}}, "b": {}}}
         | {"data": FILES | {name: {"source": "s", "target": "t", "task": "k"} for name in SPLITS}},
         experiment() | {"data": FILES | {"dev": {"sacrebleu": "wmt11"}}},

@@ -333,7 +333,7 @@ CONFIGS = [
         (
             ": config has an unknown key 'experimets' (did you mean 'experiments'?); known keys: "
             "name, output, cache, seed, data, text_features, align, language_model, grammar, decoder, "
-            "evaluation, report, experiments"
+            "mbr, evaluation, report, experiments"
         ),
     ),
     ("experiments: {}", ": config key 'experiments' is missing or empty; name at least one experiment"),

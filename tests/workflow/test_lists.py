@@ -28,6 +28,7 @@ EXPERIMENTS = {
     },
 }
 EPOCH = "results/tiny/experiments/selected/epoch-2"
+TABLE = "results/tiny/report/table.json"
 
 
 def write_lists(folder, split):
@@ -193,6 +194,31 @@ def test_scores_of_the_users(copy):
     # only the comparison depends on the numbers
     (project.folder / file).write_text((project.folder / file).read_text().replace("1.5", "1.25"))
     assert project.planned().keys() == {"compare_systems", "write_paper_tables", "write_page", "all"}
+
+
+@pytest.mark.slow
+def test_minimum_bayes_risk(copy):
+    """Baselines and trained systems choose by it, with the scale that is best on devtest."""
+    copy.configure(mbr={"gain": "bleu"})
+    planned = copy.planned()
+    assert planned["choose_scale"] == len(EXPERIMENTS)
+    assert not {"train_shard", "tune", "choose_epoch", "import_lists"} & planned.keys()
+    copy.run("--cores", "2", TABLE)
+    lists = [copy.folder / "test" / f"{part}.nbest" for part in range(2)]
+    for name in EXPERIMENTS:
+        best = copy.results / "experiments" / name / "best"
+        chosen = json.loads((best / "mbr.json").read_text())
+        scores = dict(zip(chosen["scales"], chosen["devtest_scores"], strict=True))
+        assert scores[chosen["mbr"]["scale"]] == max(scores.values())
+        found = (best / "test.txt").read_text().splitlines()
+        copy.run("--cores", "2", f"results/tiny/experiments/{name}/best/resources.json")
+        assert itersel.load_system(best).rerank(None, lists) == found
+
+    # a change of what is compared trains nothing again
+    copy.configure(mbr={"gain": "chrf", "scale": 0.5, "size": 2})
+    assert not {"train_shard", "tune", "choose_epoch"} & copy.planned().keys()
+    copy.configure(mbr={})
+    assert "choose_scale" not in copy.planned()
 
 
 def test_similar_names_of_test_sets(project):

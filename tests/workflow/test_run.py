@@ -10,6 +10,7 @@ from tests.limited import limited
 from tests.scored import tokenized_bleu
 from tests.workflow.conftest import NATURAL
 
+import itersel
 from itersel.cli.main import main
 from itersel.config.reading import load_config
 from itersel.evaluate.names import COMPARED
@@ -74,10 +75,15 @@ def test_page(finished):
     assert "experiments.selected.epochs" in dict.fromkeys(row[0] for row in document["config"]["changed"])
     assert "\\toprule" in (report / "table.tex").read_text()
     assert (report / "table.md").read_text().startswith("|")
-    derivations = document["derivations"]
+    check_derivations(finished)
+
+
+def check_derivations(project):
+    """Check that the derivations on the page yield the translations of test."""
+    derivations = read_document(project.results)["derivations"]
     assert len(derivations["sentences"]) == 16
     for place, name in enumerate(derivations["systems"]):
-        lines = (finished.results / "experiments" / name / "best/test.txt").read_text().splitlines()
+        lines = (project.results / "experiments" / name / "best/test.txt").read_text().splitlines()
         for row in derivations["sentences"]:
             found = row["derivations"][place]
             assert " ".join(found["words"]) == lines[row["sentence"]]
@@ -231,6 +237,24 @@ def test_scores_of_translations_of_a_run(copy):
         one["name"]: one["scores"]["COMET"]["mean"] for one in table["systems"] if "COMET" in one["scores"]
     }
     assert found == pytest.approx({"dev-dense": sum(map(len, lines)) / len(lines) / 100})
+
+
+@pytest.mark.slow
+def test_minimum_bayes_risk(copy):
+    """Test sets are translated as the systems translate; nothing is trained again."""
+    trained = copy.contents("experiments/**/epoch-*/*.h5")
+    before = copy.contents("experiments/*/best/test.txt")
+    copy.configure(mbr={"gain": "chrf", "size": 20})
+    copy.run("--cores", "2")
+    assert copy.contents("experiments/**/epoch-*/*.h5") == trained
+    assert copy.contents("experiments/*/best/test.txt").keys() == before.keys()
+    best = copy.results / "experiments/selected/best"
+    chosen = json.loads((best / "mbr.json").read_text())
+    assert json.loads((best / "resources.json").read_text())["mbr"] == chosen["mbr"]
+    source = (copy.folder / "test.source").read_text().splitlines()
+    scored = (copy.results / "evaluation/test/selected.txt").read_text().splitlines()
+    assert itersel.load_system(best).translate(source) == scored
+    check_derivations(copy)
 
 
 def test_edited_code_reruns_what_uses_it(copy, root, tmp_path):

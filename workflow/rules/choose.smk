@@ -3,7 +3,8 @@
 # needs: experiments/{experiment}/epoch-{epoch}/{weights.h5,devtest.txt}, corpus/*.target.gz;
 #        for choose_by: quality, the files of data.devtest
 # makes: experiments/{experiment}/epoch-{epoch}/patience.json,
-#        experiments/{experiment}/best/{system.json,weights.h5}, and best-{test_set}/ for a test set with its own devtest
+#        experiments/{experiment}/best/{system.json,weights.h5}, and best-{test_set}/ for a test set with its own devtest;
+#        with mbr, experiments/{experiment}/best/mbr.json, likewise
 
 # Computing tokenised BLEU takes no time; other scores, which need detokenised text or read lists, may take long.
 SCORES_LOCALLY = not (PLAN.tables.scores_text or PLAN.list_texts.scores_quality)
@@ -99,3 +100,56 @@ use rule choose_epoch as choose_epoch_for_test_set with:
     log:
         f"{LOGS}/choose/{{experiment}}/{{test_set}}.log",
     localrule: SCORES_LOCALLY
+
+
+# Minimum Bayes risk (`mbr` of the config): the scale that is best on devtest, at the best epoch.
+rule choose_scale:
+    """{experiment}: choose the scale of minimum Bayes risk"""
+    input:
+        shards=PLAN.tables.devtest_shards,
+        model=PLAN.inputs.models,
+        weights=f"{RESULTS}/experiments/{{experiment}}/best/weights.h5",
+        references=PLAN.tables.devtest_references,
+        labels=PLAN.tables.scored_labels,
+        originals=PLAN.tables.devtest_originals,
+        preparation=PREPARATION_OF_TEXT,
+        recaser=RECASER_OF_TEXT,
+        lists=PLAN.list_texts.devtest_lists,
+        quality=PLAN.list_texts.devtest_quality,
+    output:
+        f"{RESULTS}/experiments/{{experiment}}/best/mbr.json",
+    log:
+        f"{LOGS}/scale/{{experiment}}.log",
+    conda:
+        "../../envs/itersel.yaml"
+    resources:
+        **SIZES.request_to_decode(minutes=240),
+    params:
+        shards=lambda wildcards, input: sequence(input.shards),
+        settings=PLAN.tables.scale_settings,
+        lists=PLAN.list_texts.given_devtest_lists,
+        code=step_digest("step scale"),
+    shell:
+        "(seq {params.shards} | itersel step scale --shards - --model {input.model:q} --weights {input.weights:q}"
+        " --settings {params.settings:q} --reference {input.references:q}"
+        " --task {input.labels:q} --raw-reference {input.originals:q}"
+        " --preparation {input.preparation:q} --recaser {input.recaser:q}"
+        " --nbest {params.lists:q} --quality {input.quality:q} --output {output:q}) &> {log:q}"
+
+
+use rule choose_scale as choose_scale_for_test_set with:
+    input:
+        shards=PLAN.tables.devtest_shards,
+        model=PLAN.inputs.models,
+        weights=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/weights.h5",
+        references=PLAN.tables.devtest_references,
+        labels=[],
+        originals=PLAN.tables.devtest_originals,
+        preparation=PREPARATION_OF_TEXT,
+        recaser=RECASER_OF_TEXT,
+        lists=PLAN.list_texts.devtest_lists,
+        quality=PLAN.list_texts.devtest_quality,
+    output:
+        f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/mbr.json",
+    log:
+        f"{LOGS}/scale/{{experiment}}/{{test_set}}.log",

@@ -1,6 +1,7 @@
 # Translations of devtest with the weights of every epoch, and of test with the weights of the best epoch.
 #
-# needs: shards/{devtest,test}/{shards}/{shard}.h5, experiments/{experiment}/{stage}/weights.h5
+# needs: shards/{devtest,test}/{shards}/{shard}.h5, experiments/{experiment}/{stage}/weights.h5, and mbr.json for
+#        minimum Bayes risk
 # makes: experiments/{experiment}/{stage}/{split}.txt; a stage is an epoch, `best`, or
 #        `best-{test_set}`
 
@@ -12,6 +13,7 @@ rule decode_shard:
         shard=f"{RESULTS}/shards/{{split}}/{EXPANDED_CONFIG.decoder.jobs}/{{shard}}.h5",
         model=PLAN.inputs.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/{{stage}}/weights.h5",
+        mbr=PLAN.tables.mbr,
     output:
         f"{RESULTS}/experiments/{{experiment}}/{{stage}}/{{split}}/{{shard}}.txt",
     log:
@@ -26,7 +28,7 @@ rule decode_shard:
     shell:
         "itersel decode --shard {input.shard:q} --model {input.model:q} --weights {input.weights:q}"
         " --patience {input.patience:q} --passed-on {input.passed_on:q}"
-        " --settings {params.settings:q} --output {output:q} &> {log:q}"
+        " --settings {params.settings:q} --chosen-mbr {input.mbr:q} --output {output:q} &> {log:q}"
 
 
 # The command does not name the pieces. Snakemake writes a command that is too long to a script and calls it in double

@@ -12,6 +12,7 @@ rule describe_reranker:
         aligners=PLAN.text_features.aligners_of_system,
         models=PLAN.text_features.models_of_system,
         own=PLAN.text_features.own_models,
+        mbr=PLAN.tables.mbr,
     output:
         f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
     log:
@@ -24,4 +25,5 @@ rule describe_reranker:
         code=step_digest("step reranker"),
     shell:
         "itersel step reranker --lists {input.lists:q} --aligner {input.aligners:q} --models {input.models:q}"
-        " --language-model {input.own:q} --settings {params.settings:q} --output {output:q} &> {log:q}"
+        " --language-model {input.own:q} --chosen-mbr {input.mbr:q}"
+        " --settings {params.settings:q} --output {output:q} &> {log:q}"

@@ -11,6 +11,7 @@ rule describe_resources:
         index=PLAN.files.index,
         preparation=PLAN.files.preparation,
         recaser=PLAN.files.recaser,
+        mbr=PLAN.tables.mbr,
     output:
         f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
     log:
@@ -24,4 +25,4 @@ rule describe_resources:
     shell:
         "itersel step resources --model {input.model:q} --index {input.index:q}"
         " --preparation {input.preparation:q} --recaser {input.recaser:q}"
-        " --settings {params.settings:q} --output {output:q} &> {log:q}"
+        " --chosen-mbr {input.mbr:q} --settings {params.settings:q} --output {output:q} &> {log:q}"

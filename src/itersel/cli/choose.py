@@ -17,6 +17,8 @@ from itersel.config.settings import read_settings
 from itersel.errors import InputError
 from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
 
+MBR = {"--chosen-mbr FILE": "output of 'itersel step scale', if the system chooses by minimum Bayes risk"}
+
 if TYPE_CHECKING:
     from itersel.evaluate.epoch_scores import EpochScores, EpochTexts, Scorer
 
@@ -27,7 +29,7 @@ def _add_choose(parser: argparse.ArgumentParser) -> None:
         "earliest in case of ties), and describe the system."
     )
     add_settings(parser, ChooseSettings)
-    _add_devtest(parser)
+    add_devtest(parser)
     one_each = dict.fromkeys(("--translation FILE", "--weights FILE"), "one file per epoch, in order")
     add_files(parser, one_each, required=True)
     add_output(parser, "copy of the weights of the best epoch", "--output-weights")
@@ -40,13 +42,13 @@ def _add_patience(parser: argparse.ArgumentParser) -> None:
         "last N epochs is better than all before."
     )
     add_settings(parser, PatienceSettings)
-    _add_devtest(parser)
+    add_devtest(parser)
     add_options(parser, {"--translation FILE": "translations after the epoch"}, required=True)
     add_optional_files(parser, {"--previous FILE": "output of this command after the previous epoch"})
     add_output(parser, "scores after each epoch, and the decision (JSON)", "--output")
 
 
-def _add_devtest(parser: argparse.ArgumentParser) -> None:
+def add_devtest(parser: argparse.ArgumentParser) -> None:
     """Add the options for the files with which translations of devtest are scored."""
     references = "reference translations of devtest, one sentence per line"
     add_files(parser, {"--reference FILE": references}, required=True)
@@ -71,11 +73,11 @@ def _choose(options: argparse.Namespace) -> None:
     if count != given:
         raise InputError(f"{count} translations, but {given} weights; give one of each per epoch")
 
-    scores = _score_devtest(settings, options, options.translation)
+    scores = score_devtest(settings, options, options.translation)
     write_system(options.output, choose_system(settings, scores, options.weights, options.output_weights))
 
 
-def _score_devtest(settings: Scoring, options: argparse.Namespace, translations: list[str]) -> EpochScores:
+def score_devtest(settings: Scoring, options: argparse.Namespace, translations: list[str]) -> EpochScores:
     """Return the scores of each epoch."""
     from itersel.evaluate.epoch_scores import read_epochs, score_epochs
 
@@ -111,7 +113,7 @@ def _patience(options: argparse.Namespace) -> None:
 
     settings = read_settings(PatienceSettings, options.settings)
     before = None if options.previous is None else read_progress(options.previous)
-    (score,) = _score_devtest(settings, options, [options.translation]).chosen_by
+    (score,) = score_devtest(settings, options, [options.translation]).chosen_by
     write_progress(options.output, next_progress(before, score, settings.patience, settings.choose_by))
 
 
@@ -124,15 +126,17 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
         "--recaser": "recaser.json of 'itersel corpus prepare'",
     }
     add_options(parser, files, required=True)
+    add_optional_files(parser, MBR)
     add_output(parser, "resources.json in the folder of the system", "--output")
 
 
 def _resources(options: argparse.Namespace) -> None:
+    from itersel.system.mbr import read_mbr
     from itersel.system.resources import RESOURCE_FILES, write_resources
 
     settings = read_settings(ResourceSettings, options.settings)
     files = {name: getattr(options, name) for name in RESOURCE_FILES}
-    write_resources(options.output, settings, files)
+    write_resources(options.output, settings, files, read_mbr(options.chosen_mbr))
 
 
 def _add_reranker(parser: argparse.ArgumentParser) -> None:
@@ -145,6 +149,7 @@ def _add_reranker(parser: argparse.ArgumentParser) -> None:
     add_optional_files(parser, {"--models DIR": models})
     own = "compiled language models of your own, in the order of the key lists.language_models"
     add_files(parser, {"--language-model FILE": own}, nargs="*", default=[])
+    add_optional_files(parser, MBR)
     add_output(parser, "resources.json in the folder of the system", "--output")
 
 
@@ -152,9 +157,10 @@ def _reranker(options: argparse.Namespace) -> None:
     from itersel.lists.sharding import DENSE_NAMES
     from itersel.storage.declared import DeclaredFolder
     from itersel.storage.files import read_lines
+    from itersel.system.mbr import read_mbr
     from itersel.system.resources import RerankerFiles, write_reranker
 
     settings = read_settings(RerankerSettings, options.settings)
     trained_with = read_lines(DeclaredFolder(options.lists).checked(DENSE_NAMES))
     files = RerankerFiles(tuple(options.aligner), options.models, tuple(options.language_model))
-    write_reranker(options.output, settings, trained_with, files)
+    write_reranker(options.output, settings, trained_with, files, read_mbr(options.chosen_mbr))

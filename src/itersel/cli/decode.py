@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from itersel.cli.arguments import (
+    add_mbr,
     add_optional_files,
     add_options,
     add_output,
@@ -14,6 +15,7 @@ from itersel.cli.arguments import (
     add_place,
     add_settings,
     add_text_output,
+    mbr_of,
 )
 from itersel.config.command_line import section_of, whole
 from itersel.config.search import (
@@ -22,6 +24,7 @@ from itersel.config.search import (
     ForestSettings,
     IterationSearch,
     KBestSettings,
+    MinimumRisk,
     Search,
 )
 from itersel.config.settings import read_settings
@@ -44,29 +47,38 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, Search, with_options=True)
     add_patience(parser, "copy the translations of --passed-on", "translations of the previous epoch")
     add_text_output(parser)
+    add_mbr(parser)
+    chosen = "output of 'itersel step scale': the minimum Bayes risk that holds without --mbr"
+    add_optional_files(parser, {"--chosen-mbr FILE": chosen})
 
 
 def _decode(options: argparse.Namespace) -> None:
     from itersel.evaluate.epochs import training_has_stopped
     from itersel.storage.files import read_lines, write_lines
+    from itersel.system.mbr import read_mbr
 
+    mbr = mbr_of(options, options.k_best, read_mbr(options.chosen_mbr))
     if not training_has_stopped(options.patience):
         # lists are only scored
         kind: type[FeatureSettings] = FeatureSettings if options.model is None else Search
         settings = section_of(kind, options, read_settings(kind, options.settings))
         with located(options.shard):
-            write_lines(options.output, _translations(options, settings))
+            write_lines(options.output, _translations(options, settings, mbr))
         return
     if options.passed_on is None:
         raise InputError("training has stopped; give the previous epoch's translations with --passed-on")
     write_lines(options.output, read_lines(options.passed_on))
 
 
-def _translations(options: argparse.Namespace, settings: FeatureSettings) -> Iterator[str]:
+def _translations(
+    options: argparse.Namespace, settings: FeatureSettings, mbr: MinimumRisk | None
+) -> Iterator[str]:
     """Yield the best translation of each sentence of a shard, one per line, or k-best lists."""
     from itersel.decode.opening import open_shard
     from itersel.decode.output import kbest_lines, text_of
+    from itersel.decode.ranking import list_size, ranks
     from itersel.lists.files import read_list_table
+    from itersel.rerank.mbr import ranking_of
     from itersel.run.progress import progress
     from itersel.vectors.weights import read_itersel_weights
 
@@ -74,19 +86,22 @@ def _translations(options: argparse.Namespace, settings: FeatureSettings) -> Ite
     if not isinstance(settings, Search):
         if options.k_best:
             raise InputError("--k-best needs a decoder, and so --model; reorder lists with 'itersel rescore'")
-        yield from read_list_table(options.shard, settings.features, has_text=True).best_texts(weights)
+        table = read_list_table(options.shard, settings.features, has_text=True)
+        yield from table.best_texts(weights, ranking_of(mbr))
         return
 
+    k_best = max(options.k_best, 1)
     shard, [decoder] = open_shard(options.shard, options.model, settings)
     vectors = decoder.weight_vectors(weights)
     words = shard.vocabulary.to_list()
 
     for sentence in progress(range(shard.sentence_count), "decode"):
-        found = decoder.decode(sentence, vectors, k=max(options.k_best, 1))
+        found = decoder.decode(sentence, vectors, k=list_size(k_best, mbr))
+        best = ranks(found, words, k_best, mbr)
         if options.k_best:
-            yield from kbest_lines(sentence, found, words, decoder.dense_names, shard.feature_name)
+            yield from kbest_lines(sentence, found, best, words, decoder.dense_names, shard.feature_name)
         else:
-            yield text_of(found, 0, words)
+            yield text_of(found, best[0], words)
 
 
 def _add_kbest(parser: argparse.ArgumentParser) -> None:

@@ -37,5 +37,7 @@ def _explain(options: argparse.Namespace) -> None:
     settings = read_settings(ExplainSettings, options.settings)
     search = Search(pop_limit=settings.pop_limit, max_span=settings.max_span)
     shards = read_names(options.shards)
-    found = explain(Path(options.results), shards, options.model, search, settings.sentences)
+    found = explain(
+        Path(options.results), shards, options.model, search, settings.sentences, settings.has_mbr
+    )
     write_lines(options.output, [json.dumps(found, ensure_ascii=False)])

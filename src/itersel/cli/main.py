@@ -60,6 +60,7 @@ STEPS = {
     "explain": ("explain", "show how two systems translated the sentences on which they differ most"),
     "choose": ("choose", "choose the best epoch of an experiment on devtest"),
     "patience": ("choose", "decide whether training stops, by the scores on devtest"),
+    "scale": ("scale", "choose the scale of minimum Bayes risk on devtest"),
     "resources": ("choose", "record what a system needs to translate text"),
     "reranker": ("choose", "record what a system needs to rerank n-best lists"),
     "table": ("tables", "make a table of systems: scores and significant differences"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from itersel.cli.arguments import add_jobs, add_options, add_text_files, output_file
+from itersel.cli.arguments import add_jobs, add_mbr, add_options, add_text_files, mbr_of, output_file
 from itersel.config.command_line import whole
-from itersel.config.search import MAX_K_BEST
+from itersel.config.search import MAX_K_BEST, MinimumRisk
 
 PARTS = {"export cdec": "write a folder that cdec runs as it is"}
 
@@ -34,6 +34,7 @@ def _add_translate(parser: argparse.ArgumentParser) -> None:
         "--derivations": "the rules of each translation, as a tree, with scores",
     }
     add_options(details, flags, action="store_true")
+    add_mbr(parser)
 
 
 def _add_system(parser: argparse.ArgumentParser) -> None:
@@ -50,8 +51,11 @@ def _translate(options: argparse.Namespace) -> None:
     is_plain = options.k_best is None and not any(wanted)
     details = None if is_plain else Details(options.k_best or 1, *wanted)
 
+    def choose(own: MinimumRisk | None) -> MinimumRisk | None:
+        return mbr_of(options, options.k_best or 1, own)
+
     files = options.input, options.system
-    translations = translate_text(*files, options.keep_tokens, details, options.jobs)
+    translations = translate_text(*files, options.keep_tokens, details, options.jobs, choose)
     is_stream = options.output == STANDARD_STREAM
     if not (is_stream and sys.stdout.isatty()):
         translations = count_up(translations, "sentences translated", len)

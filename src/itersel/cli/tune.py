@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import (
     add_files,
+    add_mbr,
     add_options,
     add_output,
     add_text_output,
     add_tokenizer,
+    mbr_of,
     named_file,
     positive,
     seed,
@@ -213,12 +215,15 @@ def _add_rescore(parser: argparse.ArgumentParser) -> None:
     ranked = "write the K best of each sentence as they came in, with new scores, instead of the best text"
     add_options(parser, {"--k-best K": ranked}, type=positive)
     add_text_output(parser)
+    add_mbr(parser)
 
 
 def _rescore(options: argparse.Namespace) -> None:
     from itersel.lists.rescoring import first_texts, lists_with_weights, rescored_lines
+    from itersel.rerank.mbr import ranking_of
     from itersel.storage.files import write_lines
 
+    mbr = mbr_of(options, options.k_best or 1)
     if options.source and not options.system:
         raise InputError("--source has no effect without --system; remove it")
     if options.system:
@@ -229,16 +234,19 @@ def _rescore(options: argparse.Namespace) -> None:
     if options.first:
         if is_ranked or options.scores:
             raise InputError("--first needs neither --k-best nor --scores; remove them")
+        if options.mbr is not None:
+            raise InputError("--mbr has no effect with --first; remove it")
         write_lines(options.output, first_texts(options.nbest))
         return
 
+    ranking = ranking_of(mbr)
     found = lists_with_weights(options.nbest, options.weights, _scores_of(options.scores), is_ranked)
     if found.absent:
         _warn("rescore", "weights of features in no list", found.absent)
 
-    lines = found.lists.table.best_texts(found.weights)
+    lines = found.lists.table.best_texts(found.weights, ranking)
     if is_ranked:
-        lines = rescored_lines(found.lists, found.weights, options.k_best)
+        lines = rescored_lines(found.lists, found.weights, options.k_best, ranking)
     write_lines(options.output, lines)
 
 
@@ -246,6 +254,7 @@ def _reranked(options: argparse.Namespace) -> Iterator[str]:
     """Yield what a trained system writes for lists."""
     from itersel.corpus.text import read_text
     from itersel.lists.rescoring import rescored_lines
+    from itersel.rerank.mbr import ranking_of
     from itersel.system.loading import find_reranker
 
     if options.scores:
@@ -258,8 +267,9 @@ def _reranked(options: argparse.Namespace) -> Iterator[str]:
         )
     sources = read_text(options.source) if options.source else None
     k_best = options.k_best
+    ranking = ranking_of(mbr_of(options, k_best or 1, system.settings.mbr))
     for block in system.blocks(options.nbest, sources, options.source or "", k_best is not None):
         if k_best is None:
-            yield from block.table.best_texts(system.weights)
+            yield from block.table.best_texts(system.weights, ranking)
         else:
-            yield from rescored_lines(block, system.weights, k_best)
+            yield from rescored_lines(block, system.weights, k_best, ranking)

@@ -71,7 +71,7 @@ _TRAIN = "train --shard %loo.h5 --model %lm --output %shard.h5"
 _LISTS = "step kbest --shard %loo.h5 --model %lm"
 _DECODING = (
     'step mix --inputs %shard.list --settings {"mixing":{"select":10}} --matrix %W.h5 --output %v.h5',
-    "decode --shard %plain.h5 --model %lm --weights %v.h5 --k-best 10 --output %translations",
+    "decode --shard %plain.h5 --model %lm --weights %v.h5 --k-best 10 --mbr --output %translations",
     "step forest --shard %loo.h5 --model %lm --output %forests.h5",
     _LISTS + ' --settings {"features":"dense","k_best":10} --output %dense.h5',
     _LISTS + ' --settings {"features":"all","k_best":10} --output %all.h5',

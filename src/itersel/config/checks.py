@@ -29,7 +29,16 @@ _TASK = "[A-Za-z0-9_-]{1,60}"
 def check_config(config: Config) -> None:
     """Reject missing keys, keys that conflict, and keys without effect; all of them are reported together."""
     of_kind = [check_lists] if has_lists(config) else [check_parallel_text, check_decoding]
-    attempt_all(partial(check, config) for check in (*of_kind, check_preparation, _check_experiments))
+    attempt_all(
+        partial(check, config) for check in (*of_kind, check_preparation, _check_mbr, _check_experiments)
+    )
+
+
+def _check_mbr(config: Config) -> None:
+    """Reject keys of minimum Bayes risk if it is not used."""
+    if config.mbr.gain is None:
+        for name in changed(config.mbr):
+            raise wrong(f"mbr.{name}", "has no effect without mbr.gain; remove it, or state the gain")
 
 
 def _check_experiments(config: Config) -> None:

@@ -33,12 +33,18 @@ def add_section_arguments(parser: argparse._ActionsContainer, section: Any) -> N
 
 
 def add_key(
-    parser: argparse._ActionsContainer, section: Any, name: str, explanation: str = "", **settings: Any
+    parser: argparse._ActionsContainer,
+    section: Any,
+    name: str,
+    explanation: str = "",
+    prefix: str = "",
+    **settings: Any,
 ) -> None:
     """Add an option for a key of a section: its name, default and bounds; true or false become flags.
 
     A key that is true by default becomes the flag ``--no-KEY``. The key has its own `explanation`, unless
-    that says what only a config has, such as null. `settings` are those of argparse.
+    that says what only a config has, such as null. The name of the option begins with the `prefix`.
+    `settings` are those of argparse.
     """
     item = section.__dataclass_fields__[name]
     (kind, is_optional), bounds = split_optional(types_of(section)[name]), item.metadata
@@ -46,7 +52,7 @@ def add_key(
     choices = bounds.get("choices")
     shown = (explanation or bounds["explanation"]).replace("%", "%%")
 
-    flag = "--" + name.replace("_", "-")
+    flag = f"--{prefix}{name.replace('_', '-')}"
     declared: dict[str, Any] = {"default": chosen}
 
     if kind is bool:

@@ -2,6 +2,7 @@
 
 - ``itersel step choose``: `ChooseSettings`
 - ``itersel step patience``: `PatienceSettings`
+- ``itersel step scale``: `ScaleSettings`; with lists of another decoder, `GivenListScaleSettings`
 - ``itersel step resources``: `ResourceSettings`
 - ``itersel step reranker``: `RerankerSettings`
 - ``itersel step table``: `TableSettings`
@@ -32,7 +33,7 @@ from itersel.config.options import (
     seed_option,
     wrong,
 )
-from itersel.config.search import Grammar, Search
+from itersel.config.search import Grammar, MbrSettings, Search
 from itersel.config.values import Experiment
 from itersel.corpus.text_names import NO_TEST_SETS, is_test_set_name
 from itersel.evaluate.names import DEFAULT_TOKENIZER
@@ -82,6 +83,33 @@ class PatienceSettings(Scoring):
     """After how many epochs training stops, and how these are scored."""
 
     patience: int = option("Number of epochs without a gain.", REQUIRED, minimum=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenListScaleSettings(Scoring):
+    """How the scale of minimum Bayes risk is chosen from translations of devtest."""
+
+    mbr: MbrSettings = section(MbrSettings)
+    features: str = option_of(Search, "features")
+    devtest: str = option_of(ChooseSettings, "devtest")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.mbr.gain is None:
+            raise wrong("mbr.gain", "is missing; state it")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaleSettings(GivenListScaleSettings):
+    """The same if our decoder translates devtest."""
+
+    pop_limit: int = option_of(Search, "pop_limit")
+    max_span: int = option_of(Search, "max_span")
+
+    @property
+    def search(self) -> Search:
+        """The settings of the decoder."""
+        return Search(self.features, pop_limit=self.pop_limit, max_span=self.max_span)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,5 +244,6 @@ class ExplainSettings:
     """How many translations are explained, and how they are searched for."""
 
     sentences: int = option_of(Report, "derivations", minimum=1)
+    has_mbr: bool = option("Whether systems chose translations by minimum Bayes risk.", False)
     pop_limit: int = option_of(Search, "pop_limit")
     max_span: int = option_of(Search, "max_span")

@@ -5,7 +5,8 @@
 - ``itersel step kbest``: `KBestSettings`
 - ``itersel step forest``: `ForestSettings`
 
-Config, command line and library use the same; see also `itersel.config.steps`.
+The options ``--mbr`` of ``itersel decode``, ``translate`` and ``rescore`` are a `MinimumRisk`. Config,
+command line and library use the same settings; see also `itersel.config.steps`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,13 @@ MAX_POP_LIMIT = 10_000
 # Learning from a k-best list keeps the products of all pairs in memory: 800 MB for this size.
 MAX_K_BEST = 10_000
 
+# The time to compare translations grows with the square of their number.
+MAX_COMPARED = 1000
+
 FEATURE_SETS = ("dense", "all")
+GAINS = ("bleu", "chrf")
+# Among equally good ones, the first is chosen: the closest to the best score of the model.
+SCALES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 
 
 @dataclass(frozen=True)
@@ -96,6 +103,55 @@ class Search(FeatureSettings):
         maximum=MAX_POP_LIMIT,
     )
     max_span: int = option_of(Grammar, "max_span", maximum=None)
+
+
+@documented
+@dataclass(frozen=True)
+class MinimumRisk:
+    """Minimum Bayes risk: of the best translations, choose the one that is most like the others."""
+
+    gain: str = option(
+        "How like another translation one is: bleu (sentence BLEU, lin) of its words, or chrf.",
+        "bleu",
+        choices=GAINS,
+    )
+    scale: float = option(
+        "Factor of model scores before they become probabilities; the larger, the closer to the best score.",
+        1.0,
+        above=0,
+    )
+    size: int = option(
+        "Number of translations of a sentence that are compared, the best by their scores.",
+        100,
+        minimum=2,
+        maximum=MAX_COMPARED,
+    )
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+
+@dataclass(frozen=True)
+class MbrSettings:
+    """Minimum Bayes risk: translations of the test sets that are most like the others of their lists."""
+
+    gain: str | None = option(
+        "How like another translation one is (docs/decoder.md); null: choose by the score of the model.",
+        choices=GAINS,
+    )
+    scale: float | None = option(
+        "Factor of model scores before they become probabilities; null: for each experiment, the best on "
+        f"devtest of {', '.join(f'{scale:g}' for scale in SCALES)}.",
+        above=0,
+    )
+    size: int = option_of(MinimumRisk, "size")
+
+    @property
+    def candidates(self) -> tuple[MinimumRisk, ...]:
+        """What is to choose from; with a gain."""
+        scales = SCALES if self.scale is None else (self.scale,)
+        assert self.gain is not None
+        return tuple(MinimumRisk(self.gain, scale, self.size) for scale in scales)
 
 
 @dataclass(frozen=True)

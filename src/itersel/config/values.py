@@ -21,7 +21,7 @@ from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.mixing import ALGORITHMS, DEFAULT_MIXING, MIXINGS, Mixing
 from itersel.config.names import Names, check_name
 from itersel.config.options import NAME_PATTERN, option, option_of, section, seed_option
-from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, KBestSettings, Search
+from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, KBestSettings, MbrSettings, Search
 from itersel.config.tasks import TASKS, RandomTasks, Tasks
 from itersel.config.text_features import TextFeatures, TextModelSettings
 from itersel.config.tuners import TUNERS, Batch
@@ -176,6 +176,7 @@ class Config:
     language_model: LanguageModelSettings = section(LanguageModelSettings)
     grammar: Grammar = section(Grammar)
     decoder: DecoderSettings = section(DecoderSettings)
+    mbr: MbrSettings = section(MbrSettings)
     evaluation: Evaluation = section(Evaluation)
     report: Report = section(Report)
     experiments: dict[str, Experiment] = section(

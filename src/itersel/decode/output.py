@@ -30,10 +30,19 @@ def feature_values(
 
 
 def kbest_lines(
-    sentence: int, found: KBest, words: Sequence[str], dense_names: Sequence[str], sparse_names: Strings
+    sentence: int,
+    found: KBest,
+    ranks: Sequence[int],
+    words: Sequence[str],
+    dense_names: Sequence[str],
+    sparse_names: Strings,
 ) -> Iterator[str]:
-    """Yield a line ``id ||| text ||| name=value ... ||| score`` for each translation, without zero values."""
-    for rank, score in enumerate(found.score):
+    """Yield a line ``id ||| text ||| name=value ... ||| score`` for each of some translations.
+
+    Values of zero are left out.
+    """
+    for rank in ranks:
+        score = found.score[rank]
         values = feature_values(found, rank, dense_names, sparse_names)
         features = " ".join(f"{name}={value:.{DIGITS}g}" for name, value in values)
         yield f"{sentence} ||| {text_of(found, rank, words)} ||| {features} ||| {score:.{DIGITS}g}"

@@ -21,6 +21,7 @@ from itersel.lists.lines import (
     split_fields,
 )
 from itersel.lists.reading import ReadLists, read_lists
+from itersel.lists.table import ListTable, Ranking
 from itersel.lists.weights import given_weights
 from itersel.vectors.weights import Weights
 
@@ -87,13 +88,15 @@ def first_texts(paths: Sequence[FilePath]) -> list[str]:
     return [first[sentence] for sentence in sorted(first)]
 
 
-def rescored_lines(lists: ReadLists, weights: Weights, k_best: int) -> Iterator[str]:
+def rescored_lines(
+    lists: ReadLists, weights: Weights, k_best: int, ranking: Ranking = ListTable.ranked
+) -> Iterator[str]:
     """Yield the lines of the `k_best` best translations of each sentence, with the new scores.
 
     Features that were added to the lists are not written.
     """
     score = lists.table.scores(weights)
-    for rows in lists.table.ranked(score, k_best):
+    for rows in ranking(lists.table, score, k_best):
         for row in rows.tolist():
             yield _with_score(lists.line[row], float(score[row]))
 

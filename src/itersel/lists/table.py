@@ -6,10 +6,10 @@ A table is read from the text of another decoder's lists (`itersel.lists.reading
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise
 from statistics import fmean
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -259,10 +259,14 @@ class ListTable(NamedTuple):
         for begin, end in pairwise(self.offset):
             yield begin + best_first(score[begin:end], k_best)
 
-    def best_texts(self, weights: Weights) -> Iterator[str]:
-        """Yield the best translation of each sentence."""
-        for rows in self.ranked(self.scores(weights), 1):
+    def best_texts(self, weights: Weights, ranking: Ranking = ranked) -> Iterator[str]:
+        """Yield the best translation of each sentence, by default that of the highest score."""
+        for rows in ranking(self, self.scores(weights), 1):
             yield self.text.get(int(rows[0]))
+
+
+# Yields the best translations of each sentence as `ListTable.ranked` does, given their model scores.
+Ranking: TypeAlias = Callable[[ListTable, Float64s, int], Iterator[Int64s]]
 
 
 def _means(value: NDArray[np.integer], offset: Int64s) -> Float64s:

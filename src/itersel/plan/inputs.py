@@ -14,6 +14,7 @@ from typing import Any
 from itersel.config import splits
 from itersel.config.defaults import never_null
 from itersel.config.learners import Online
+from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
 from itersel.config.search import FeatureSettings, Search
 from itersel.config.settings import as_json
 from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
@@ -76,6 +77,10 @@ class Inputs(ABC):
     @abstractmethod
     def decode_settings(self, wildcards: Any) -> str:
         """Return the `Search` of translations, or the `FeatureSettings` that score lists."""
+
+    @abstractmethod
+    def scale_settings(self, scoring: GivenListScaleSettings) -> GivenListScaleSettings:
+        """Return how the scale of minimum Bayes risk is chosen, with what a search needs, if there is one."""
 
     @abstractmethod
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -143,6 +148,11 @@ class _ParallelText(Inputs):
             )
         )
 
+    def scale_settings(self, scoring: GivenListScaleSettings) -> GivenListScaleSettings:
+        return ScaleSettings(
+            **vars(scoring), pop_limit=self._config.decoder.pop_limit, max_span=self._config.grammar.max_span
+        )
+
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
         return {}
 
@@ -195,6 +205,9 @@ class _GivenLists(Inputs):
 
     def decode_settings(self, wildcards: Any) -> str:
         return as_json(FeatureSettings(features=self._config.experiments[wildcards.experiment].features))
+
+    def scale_settings(self, scoring: GivenListScaleSettings) -> GivenListScaleSettings:
+        return scoring
 
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
         entries = {test_set: self._files.text(split, "first") for test_set, split in test_sets.items()}

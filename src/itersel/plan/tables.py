@@ -13,6 +13,7 @@ from itersel.config.options import for_results
 from itersel.config.report_steps import (
     ChooseSettings,
     CorporaSettings,
+    GivenListScaleSettings,
     JoinSettings,
     OwnNumbers,
     PatienceSettings,
@@ -34,7 +35,7 @@ from itersel.plan.inputs import Inputs
 from itersel.plan.shards import Shards
 from itersel.plan.shell import no_option, shell_options
 from itersel.plan.texts import HASH, Texts
-from itersel.results import BEST, EVALUATION, REPORT, SYSTEM, best_folder
+from itersel.results import BEST, EVALUATION, MBR, REPORT, SYSTEM, best_folder
 
 
 class Tables:
@@ -163,6 +164,31 @@ class Tables:
                 patience=experiment.patience,
             )
         )
+
+    def mbr(self, wildcards: Any) -> list[str]:
+        """Return the minimum Bayes risk of a system, or of a translation by it; none of an epoch."""
+        stage = getattr(wildcards, "stage", BEST)
+        if self._config.mbr.gain is None or not stage.startswith(BEST):
+            return []
+        return [self._files.experiment(wildcards.experiment, f"{stage}/{MBR}")]
+
+    def devtest_shards(self, wildcards: Any) -> list[str]:
+        """Return the shards of the split on which the scale of minimum Bayes risk is chosen."""
+        return self._shards.sentence_files(self._texts.devtest(wildcards), str(self._config.decoder.jobs))
+
+    def scale_settings(self, wildcards: Any) -> str:
+        """Return the `ScaleSettings` or `GivenListScaleSettings` of an experiment."""
+        experiment = self._config.experiments[wildcards.experiment]
+        scoring = GivenListScaleSettings(
+            tokenize=self._config.evaluation.tokenize,
+            choose_by=self._config.evaluation.choose_by,
+            tokenizer=self._scoring_tokenizer,
+            label=experiment.tasks.own_label,
+            mbr=self._config.mbr,
+            features=experiment.features,
+            devtest=self._texts.devtest(wildcards),
+        )
+        return as_json(self._inputs.scale_settings(scoring))
 
     @property
     def _scoring_tokenizer(self) -> str:

@@ -12,9 +12,8 @@ from itersel.rerank.agreement_kernels import (
     matches_with_expected,
     probabilities,
 )
-from itersel.rerank.words import ListWords, letters
+from itersel.rerank.words import ListWords, characters_of
 from itersel.storage.arrays import Float64s
-from itersel.storage.ragged import offsets_of, take_rows
 
 
 def agreement(words: ListWords, score: Float64s) -> Float64s:
@@ -28,12 +27,7 @@ def agreement(words: ListWords, score: Float64s) -> Float64s:
     matches, expected = matches_with_expected(*side, words.offset, probability, BLEU_ORDER)
     bleu = expected_bleu(matches, np.diff(side.offset), sentence, expected)
 
-    # characters without spaces, as in chrF
-    spelled = [np.frombuffer(letters(word).encode("utf-32-le"), np.int32) for word in words.target_words]
-    starts = offsets_of([len(one) for one in spelled])
-    characters, ends = take_rows(np.concatenate(spelled), starts, side.words)
-    begins = ends[side.offset]
-
-    matches, expected = matches_with_expected(characters, begins, words.offset, probability, CHRF_ORDER)
-    chrf = expected_chrf(matches, np.diff(begins), sentence, expected)
+    characters = characters_of(side, words.target_words)
+    matches, expected = matches_with_expected(*characters, words.offset, probability, CHRF_ORDER)
+    chrf = expected_chrf(matches, np.diff(characters.offset), sentence, expected)
     return np.column_stack([bleu, chrf])

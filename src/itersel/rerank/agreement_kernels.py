@@ -4,8 +4,7 @@ What a list expects are the counts of n-grams and the lengths of its translation
 probabilities, instead of those of a reference: consensus decoding (DeNero, Chiang & Knight 2009), the linear
 form of minimum Bayes risk.
 
-A hash table has a slot for each n-gram of a list: its hash, and the expected count. Two n-grams with the same
-64-bit hash would count as one.
+A hash table (`itersel.rerank.ngram_kernels`) has a slot for each n-gram of a list, with its expected count.
 """
 
 from __future__ import annotations
@@ -15,33 +14,10 @@ import math
 import numpy as np
 
 from itersel.compile.jit import kernel, leaf_kernel
+from itersel.rerank.ngram_kernels import hash_ngram, slot_of
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 
 BLEU_ORDER, CHRF_ORDER, CHRF_BETA = 4, 6, 2.0
-
-# splitmix64 (Steele, Lea & Flood 2014)
-GAMMA = np.uint64(0x9E3779B97F4A7C15)
-FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
-
-
-@leaf_kernel
-def mixed(state: np.uint64, number: int) -> np.uint64:
-    """Return a hash of a hash and a number; never 0, which marks an empty slot."""
-    state = (state ^ np.uint64(number)) + GAMMA
-    state = (state ^ (state >> _30)) * FIRST
-    state = (state ^ (state >> _27)) * SECOND
-    return (state ^ (state >> _31)) | np.uint64(1)
-
-
-@leaf_kernel
-def slot_of(key: UInt64s, hashed: np.uint64) -> int:
-    """Return the slot of a hash, or the empty slot where it belongs."""
-    mask = key.shape[0] - 1
-    slot = np.int64(hashed >> np.uint64(1)) & mask
-    while key[slot] != hashed and key[slot] != 0:
-        slot = (slot + 1) & mask
-    return int(slot)
 
 
 @leaf_kernel
@@ -56,9 +32,7 @@ def expect(
     for k in range(probability.shape[0]):
         begin, end = offset[first + k], offset[first + k + 1]
         for place in range(begin, end - n + 1):
-            hashed = np.uint64(n)
-            for position in range(place, place + n):
-                hashed = mixed(hashed, token[position])
+            hashed = hash_ngram(token, place, n)
             slot = slot_of(key, hashed)
             key[slot] = hashed
             expected[slot] += probability[k]
@@ -84,10 +58,7 @@ def count_matches(
     """
     matches = 0.0
     for place in range(begin, end - n + 1):
-        hashed = np.uint64(n)
-        for position in range(place, place + n):
-            hashed = mixed(hashed, token[position])
-        slot = slot_of(key, hashed)
+        slot = slot_of(key, hash_ngram(token, place, n))
         if seen[slot] != row:
             seen[slot], times[slot] = row, 0
         matches += min(times[slot] + 1.0, expected[slot]) - min(times[slot] + 0.0, expected[slot])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.compile.jit import kernel, leaf_kernel
-from itersel.rerank.agreement_kernels import mixed
+from itersel.rerank.ngram_kernels import mixed
 from itersel.storage.arrays import Int32s, Int64s, UInt8s, UInt64s
 
 # The numbers of the templates, and of what phrases are, by their words on either side.

@@ -13,6 +13,7 @@ from itersel.corpus.text import split_words
 from itersel.corpus.tokenization import text_of_token
 from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.storage.arrays import Int64s
+from itersel.storage.ragged import offsets_of, take_rows
 
 # The first word of each vocabulary: what words without links are linked to.
 NULL = ""
@@ -59,6 +60,15 @@ def list_words(
 def letters(word: str) -> str:
     """Return the characters of a word, without marks of the tokeniser and spaces."""
     return text_of_token(word).replace(" ", "")
+
+
+def characters_of(side: Side, words: Sequence[str]) -> Side:
+    """Return the characters of each sentence without spaces, as in chrF, given what its words stand for."""
+    used, place = np.unique(side.words, return_inverse=True)
+    spelled = [letters(words[word]) for word in used.tolist()]
+    characters = np.frombuffer("".join(spelled).encode("utf-32-le"), np.int32)
+    token, ends = take_rows(characters, offsets_of(list(map(len, spelled))), place)
+    return Side(token, ends[side.offset])
 
 
 def sum_words(side: Side, number: NDArray[Any]) -> Int64s:

@@ -15,6 +15,7 @@ from itersel.lists.reading import ReadLists, without_duplicates
 from itersel.lists.table import no_sparse_rows
 from itersel.lists.text import read_cleaned_block, with_features
 from itersel.rerank.features import TextFeatureAdder
+from itersel.rerank.mbr import ranking_of
 from itersel.rerank.models import TextModels, read_text_models
 from itersel.rerank.preparation import list_preparation
 from itersel.results import WEIGHTS
@@ -128,8 +129,8 @@ class Reranker:
         self, lists: Sequence[FilePath], sources: Sequence[str] | None, source_path: FilePath = "source"
     ) -> list[str]:
         """Return the best translation of each sentence; see `blocks`."""
-        blocks = self.blocks(lists, sources, source_path)
-        return [text for block in blocks for text in block.table.best_texts(self.weights)]
+        blocks, ranking = self.blocks(lists, sources, source_path), ranking_of(self.settings.mbr)
+        return [text for block in blocks for text in block.table.best_texts(self.weights, ranking)]
 
 
 def load_reranker(folder: FilePath, resources: RerankerResources) -> Reranker:

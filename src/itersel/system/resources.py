@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from itersel.config.cutting import GivenListSettings
 from itersel.config.options import check_section, wrong
-from itersel.config.search import FeatureSettings, Grammar, Search
+from itersel.config.search import FeatureSettings, Grammar, MinimumRisk, Search
 from itersel.config.text_features import NeededModels, needed_models
 from itersel.corpus.tokenization import check_pattern
 from itersel.errors import FilePath, InputError
@@ -28,6 +28,8 @@ RESOURCE_FILES = ("model", "index", "preparation", "recaser")
 KIND, RERANKER = "kind", "reranker"
 # Keys of settings that descriptions and bundles call otherwise.
 KEYS = {"grammar": "extraction", "dense_names": "dense"}
+# Key that descriptions and bundles have only if it is not null.
+MBR = "mbr"
 
 Settings = TypeVar("Settings", bound="TranslationSettings | RerankingSettings")
 
@@ -39,6 +41,7 @@ class TranslationSettings:
     pop_limit: int
     features: str
     grammar: Grammar
+    mbr: MinimumRisk | None = field(default=None, kw_only=True)  # None: the highest scores
 
     def __post_init__(self) -> None:
         # the decoder's bounds
@@ -71,6 +74,7 @@ class RerankingSettings:
     trained_with: tuple[str, ...]  # the dense features of the lists that it was trained on
     dense_names: tuple[str, ...]  # data.dense of the config: which features are dense; empty: by `find_dense`
     lists: GivenListSettings
+    mbr: MinimumRisk | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         for section in (FeatureSettings(self.features), self.lists):
@@ -145,7 +149,10 @@ def _of_step(settings: ResourceSettings | RerankerSettings) -> dict[str, Any]:
 
 def settings_as_content(settings: TranslationSettings | RerankingSettings) -> dict[str, Any]:
     """Return settings as descriptions and bundles contain them, under the keys of files."""
-    return {KEYS.get(name, name): value for name, value in as_content(settings).items()}
+    content = {KEYS.get(name, name): value for name, value in as_content(settings).items()}
+    if content[MBR] is None:
+        del content[MBR]
+    return content
 
 
 def settings_from_content(kind: type[Settings], content: object) -> Settings:
@@ -154,22 +161,29 @@ def settings_from_content(kind: type[Settings], content: object) -> Settings:
         raise ValueError("not an object")
     names = {key: name for name, key in KEYS.items()}
     # a name instead of its key is an unknown key
-    return from_content(kind, {names.get(key, key): content[key] for key in content if key not in KEYS})
+    own = {names.get(key, key): content[key] for key in content if key not in KEYS}
+    return from_content(kind, {MBR: None, **own})
 
 
-def write_resources(path: FilePath, settings: ResourceSettings, files: Mapping[str, str]) -> None:
+def write_resources(
+    path: FilePath, settings: ResourceSettings, files: Mapping[str, str], mbr: MinimumRisk | None = None
+) -> None:
     """Write the description of a translator, so that all its files can be moved together.
 
     `files` are those of `RESOURCE_FILES`, by name.
     """
     folder = Path(path).parent
     relative: Any = {name: os.path.relpath(file, folder) for name, file in files.items()}
-    resources = Resources(**_of_step(settings), **relative)
+    resources = Resources(**_of_step(settings), **relative, mbr=mbr)
     write_json(path, settings_as_content(resources), indent=2)
 
 
 def write_reranker(
-    path: FilePath, settings: RerankerSettings, trained_with: Sequence[str], files: RerankerFiles
+    path: FilePath,
+    settings: RerankerSettings,
+    trained_with: Sequence[str],
+    files: RerankerFiles,
+    mbr: MinimumRisk | None = None,
 ) -> None:
     """Write the description of a reranker, so that all its files can be moved together.
 
@@ -179,6 +193,7 @@ def write_reranker(
     resources = RerankerResources(
         **_of_step(settings),
         trained_with=tuple(trained_with),
+        mbr=mbr,
         **files.changed(lambda _, file: os.path.relpath(file, folder))._asdict(),
     )
     write_json(path, {KIND: RERANKER, **settings_as_content(resources)}, indent=2, is_ascii=False)

@@ -12,11 +12,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from itersel.config.search import MinimumRisk
 from itersel.corpus.prepare import restore
 from itersel.corpus.text import check_text, split_words, text_blocks
 from itersel.decode.decoder import Decoder, WeightVectors
 from itersel.decode.derivation_trees import Derivation, Node, derive_all
 from itersel.decode.output import feature_values, text_of
+from itersel.decode.ranking import list_size, ranks
 from itersel.errors import FilePath, InputError, located
 from itersel.grammar.extract import Extractor
 from itersel.grammar.shard_kernels import S, X
@@ -62,19 +64,26 @@ class Details(NamedTuple):
 
 
 def translate_text(
-    path: FilePath, system: FilePath, keep_tokens: bool, details: Details | None, processes: int
+    path: FilePath,
+    system: FilePath,
+    keep_tokens: bool,
+    details: Details | None,
+    processes: int,
+    choose: Callable[[MinimumRisk | None], MinimumRisk | None],
 ) -> Iterator[list[str]]:
     """Yield lists of translations in order: a line of text or JSON for each line of the text.
 
-    The system is a folder or bundle; see also `Translator`.
+    The system is a folder or bundle; see also `Translator`. `choose` returns the minimum Bayes risk to use,
+    given that of the system.
     """
     # smaller blocks keep more processes busy to the end
     blocks = read_blocks(path, max(LEAST_BLOCK, BLOCK_SENTENCES // processes))
     # with any number of processes, so errors in the system are reported before any text is read
     loaded = load_system(system)
+    mbr = choose(loaded.settings.mbr)
 
     if processes == 1:
-        translator = Translator(loaded, keep_tokens, details)
+        translator = Translator(loaded, keep_tokens, details, mbr)
         for block in blocks:
             # one line at a time, so each translation is available as soon as possible
             for line in translator.translate(block, path):
@@ -82,13 +91,13 @@ def translate_text(
         return
 
     del loaded
-    yield from map_blocks(partial(_translation, system, path, keep_tokens, details), blocks, processes)
+    yield from map_blocks(partial(_translation, system, path, keep_tokens, details, mbr), blocks, processes)
 
 
 def _translation(
-    system: FilePath, path: FilePath, keep_tokens: bool, details: Details | None
+    system: FilePath, path: FilePath, keep_tokens: bool, details: Details | None, mbr: MinimumRisk | None
 ) -> Callable[[Block], list[str]]:
-    translator = Translator(load_system(system), keep_tokens, details)
+    translator = Translator(load_system(system), keep_tokens, details, mbr)
     return lambda block: list(translator.translate(block, path))
 
 
@@ -96,15 +105,21 @@ class Translator:
     """Translates raw text.
 
     With `keep_tokens`, translations are the decoder's output: lowercased words separated by spaces. With
-    `details`, they are lines of JSON; without, only the best translation of each sentence, as text.
+    `details`, they are lines of JSON; without, only the best translation of each sentence, as text. With
+    `mbr`, the best are those of minimum Bayes risk, otherwise those of the highest scores.
     """
 
     def __init__(
-        self, system: TrainedSystem, keep_tokens: bool = False, details: Details | None = None
+        self,
+        system: TrainedSystem,
+        keep_tokens: bool = False,
+        details: Details | None = None,
+        mbr: MinimumRisk | None = None,
     ) -> None:
         self.system = system
         self.keep_tokens = keep_tokens
         self.details = details
+        self.mbr = mbr
         grammar = system.settings.grammar
         if system.settings.features == "dense":
             # saves a quarter of the extraction time if the decoder ignores these features
@@ -138,8 +153,9 @@ class Translator:
 
             for sentence, source in enumerate(block.lines):
                 if self.details is None:
-                    found = decoder.decode(sentence, vectors, k=1)
-                    yield from self._restore([text_of(found, 0, words)])
+                    found = decoder.decode(sentence, vectors, k=list_size(1, self.mbr))
+                    [best] = ranks(found, words, 1, self.mbr)
+                    yield from self._restore([text_of(found, best, words)])
                     continue
 
                 tokens = shard.source[slice(*shard.source_offset[sentence : sentence + 2])].tolist()
@@ -155,14 +171,16 @@ class Translator:
         self, decoder: Decoder, sentence: int, vectors: WeightVectors, words: Sequence[str], details: Details
     ) -> list[dict[str, Any]]:
         trees: Sequence[Derivation] = ()
+        size = list_size(details.k_best, self.mbr)
         if details.alignments or details.derivations:
-            found, trees = derive_all(decoder, sentence, vectors, words, details.k_best)
+            found, trees = derive_all(decoder, sentence, vectors, words, size)
         else:
-            found = decoder.decode(sentence, vectors, k=details.k_best)
+            found = decoder.decode(sentence, vectors, k=size)
 
-        lines = [text_of(found, rank, words) for rank in range(found.score.shape[0])]
+        best = ranks(found, words, details.k_best, self.mbr)
+        lines = [text_of(found, rank, words) for rank in best]
         translations = []
-        for rank, (line, text) in enumerate(zip(lines, self._restore(lines), strict=True)):
+        for rank, line, text in zip(best, lines, self._restore(lines), strict=True):
             one: dict[str, Any] = {"text": text, "tokens": line.split(" ") if line else []}
             one["score"] = float(found.score[rank])
 

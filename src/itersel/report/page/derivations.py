@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from itersel.config.search import Search
+from itersel.config.search import MinimumRisk, Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.derivation_trees import derive_all
+from itersel.decode.ranking import list_size, ranks
 from itersel.errors import InputError
 from itersel.grammar.shard import Shard, read_shard
 from itersel.lm.binary import LanguageModel, load_model
@@ -17,18 +18,30 @@ from itersel.report.folder import find_repeats, translation_of
 from itersel.report.page.document import compared_systems
 from itersel.report.page.sentences import Translated, read_translated, sentence_scores
 from itersel.report.systems import read_table
-from itersel.results import SYSTEM, TABLE, WEIGHTS
+from itersel.results import MBR, SYSTEM, TABLE, WEIGHTS
 from itersel.run.progress import progress
 from itersel.system.chosen import read_system
+from itersel.system.mbr import read_mbr
 from itersel.vectors.weights import Weights, read_itersel_weights
 
 
-def explain(results: Path, shards: Sequence[str], model: str, search: Search, most: int) -> dict[str, Any]:
+class ExplainedSystem(NamedTuple):
+    """What determines the translations of a system, besides the settings that all share."""
+
+    weights: Weights
+    features: str
+    mbr: MinimumRisk | None
+
+
+def explain(
+    results: Path, shards: Sequence[str], model: str, search: Search, most: int, has_mbr: bool = False
+) -> dict[str, Any]:
     """Return the derivations of some sentences of the first test set by the two compared systems.
 
     `results` is the folder of results of a finished run; `shards` are those of the test set, in order;
     `model` is the compiled language model; `search` has the settings with which the test set was decoded. The
-    `most` sentences with the largest difference in sentence chrF are chosen.
+    `most` sentences with the largest difference in sentence chrF are chosen. With `has_mbr`, systems chose
+    translations by minimum Bayes risk.
     """
     table = read_table(results / TABLE)
     if table is None:
@@ -48,7 +61,8 @@ def explain(results: Path, shards: Sequence[str], model: str, search: Search, mo
             raise InputError(f"has no translations of the test set by '{name}'; run snakemake first", results)
         # names of templates stand for all features: features of other templates have weight 0
         features = "dense" if read_system(path.parent / SYSTEM).features == "dense" else "all"
-        systems.append((read_itersel_weights(path.parent / WEIGHTS), features))
+        mbr = read_mbr(path.parent / MBR) if has_mbr else None
+        systems.append(ExplainedSystem(read_itersel_weights(path.parent / WEIGHTS), features, mbr))
 
     chosen = _most_different(test_set, names, most)
     sentences = _explain(chosen, len(test_set.tokens.source), shards, load_model(model), search, systems)
@@ -70,7 +84,7 @@ def _explain(
     shards: Sequence[str],
     model: LanguageModel,
     search: Search,
-    systems: Sequence[tuple[Weights, str]],
+    systems: Sequence[ExplainedSystem],
 ) -> list[dict[str, Any]]:
     """Decode the chosen sentences, a shard at a time, with the weights and features of each system."""
     found: list[dict[str, Any]] = []
@@ -96,7 +110,7 @@ def _explain_shard(
     numbers: Sequence[int],
     model: LanguageModel,
     search: Search,
-    systems: Sequence[tuple[Weights, str]],
+    systems: Sequence[ExplainedSystem],
 ) -> dict[int, dict[str, Any]]:
     """Decode sentences of a shard; returns the source and the derivation by each system, by number."""
     words = shard.vocabulary.to_list()
@@ -107,11 +121,12 @@ def _explain_shard(
         for number in numbers
     }
 
-    for weights, features in systems:
+    for weights, features, mbr in systems:
         decoder = Decoder(shard, model, replace(search, features=features))
         vectors = decoder.weight_vectors(weights)
         for number in numbers:
-            _, [derivation] = derive_all(decoder, number, vectors, words, 1)
+            found, derivations = derive_all(decoder, number, vectors, words, list_size(1, mbr))
+            derivation = derivations[ranks(found, words, 1, mbr)[0]]
             nodes = [node._asdict() for node in derivation.nodes]
             rows[number]["derivations"].append({**derivation._asdict(), "nodes": nodes})
 

@@ -1,0 +1,76 @@
+"""``itersel step scale``: choose the scale of minimum Bayes risk on devtest."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from itersel.cli.arguments import add_optional_files, add_options, add_output, add_settings
+from itersel.cli.choose import add_devtest, score_devtest
+from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
+from itersel.config.settings import read_settings
+
+if TYPE_CHECKING:
+    from itersel.config.search import MinimumRisk
+
+
+def _add_scale(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Translate devtest by minimum Bayes risk with each scale, and keep the scale of the best score."
+    )
+    files = {
+        "--shards LIST": "file with the shards of devtest in order, one per line (- is standard input)",
+        "--weights FILE": "weights of the system",
+    }
+    add_options(parser, files, required=True)
+    add_optional_files(parser, {"--model FILE": "compiled language model; none for lists of another decoder"})
+    add_settings(parser, ScaleSettings)
+    add_devtest(parser)
+    add_output(parser, "what was chosen (JSON)", "--output")
+
+
+def _scale(options: argparse.Namespace) -> None:
+    from itersel.evaluate.epochs import choose_epoch
+    from itersel.system.mbr import ChosenMbr, write_mbr
+
+    kind = GivenListScaleSettings if options.model is None else ScaleSettings
+    settings = read_settings(kind, options.settings)
+    candidates = settings.mbr.candidates
+
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [os.path.join(folder, f"{number}.txt") for number in range(len(candidates))]
+        _translate(options, settings, candidates, paths)
+        scores = score_devtest(settings, options, paths).chosen_by
+
+    best = choose_epoch(scores, settings.choose_by) - 1
+    chosen = ChosenMbr(
+        mbr=candidates[best],
+        devtest=settings.devtest,
+        chosen_by=settings.choose_by,
+        scales=tuple(mbr.scale for mbr in candidates),
+        devtest_scores=scores,
+    )
+    write_mbr(options.output, chosen)
+
+
+def _translate(
+    options: argparse.Namespace,
+    settings: GivenListScaleSettings,
+    candidates: tuple[MinimumRisk, ...],
+    paths: list[str],
+) -> None:
+    """Write the translations by each candidate to a file."""
+    from itersel.storage.files import read_names
+    from itersel.translate.scales import translations_by
+    from itersel.vectors.weights import read_itersel_weights
+
+    weights = read_itersel_weights(options.weights)
+    shards = read_names(options.shards)
+    with ExitStack() as stack:
+        streams = [stack.enter_context(open(path, "w", encoding="utf-8")) for path in paths]
+        for lines in translations_by(candidates, shards, options.model, weights, settings):
+            for stream, line in zip(streams, lines, strict=True):
+                stream.write(f"{line}\n")

@@ -1,0 +1,24 @@
+"""The order of the decoder's translations: by their scores, or by minimum Bayes risk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from itersel.config.search import MinimumRisk
+from itersel.corpus.vocabulary import Side
+from itersel.decode.decoder import KBest
+from itersel.rerank.mbr import ranked_by_gain
+
+
+def list_size(k_best: int, mbr: MinimumRisk | None) -> int:
+    """Return how many translations must be decoded for the k best."""
+    return k_best if mbr is None else mbr.size
+
+
+def ranks(found: KBest, words: Sequence[str], k_best: int, mbr: MinimumRisk | None) -> list[int]:
+    """Return the k best of the decoded translations, best first; `words` is the shard's vocabulary."""
+    if mbr is None:
+        return list(range(min(k_best, found.score.shape[0])))
+    side = Side(found.word, found.word_offset)
+    best: list[int] = ranked_by_gain(side, words, found.score, mbr)[:k_best].tolist()
+    return best
