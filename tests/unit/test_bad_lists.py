@@ -290,7 +290,7 @@ def test_bad_numbers(folder, refused, numbers, facts):
     lists = write(folder / "list", *LISTS)
     path = write(folder / "numbers", *numbers)
     for command in (tune, rescore):
-        refused(command(folder, lists, f"--scores=more={path}"), facts)
+        refused(command(folder, lists, f"--feature=more={path}"), facts)
     refused(shard(folder, lists, "--quality", path), facts)
 
 
@@ -302,7 +302,7 @@ def test_bad_names_of_further_features(folder, refused, name, facts):
     lists = write(folder / "list", *LISTS)
     path = write(folder / "numbers", *"123456")
     for command in (tune, rescore):
-        refused(command(folder, lists, f"--scores={name}={path}"), facts)
+        refused(command(folder, lists, f"--feature={name}={path}"), facts)
 
 
 @pytest.mark.parametrize(

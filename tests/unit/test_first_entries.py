@@ -34,7 +34,7 @@ def test_first_of_each_sentence(tmp_path):
 
 def test_options_without_effect(tmp_path, refused):
     write_lines(tmp_path / "a", ["0 ||| a ||| f=1"])
-    for more in (["--k-best", "2"], ["--scores", f"lm={tmp_path / 'a'}"]):
+    for more in (["--k-best", "2"], ["--feature", f"lm={tmp_path / 'a'}"]):
         refused(["rescore", "--first", "--nbest", str(tmp_path / "a"), *more], more[0])
 
 

@@ -179,8 +179,8 @@ def test_another_number_of_weights_than_of_a_further_feature(tmp_path):
     path = write(tmp_path / "list", "0 ||| a ||| lm= 1 ||| 0")
     weights = write(tmp_path / "moses.ini", "[weight]", "lm= 1", "comet= 0.3 0.2")
     with input_error("moses.ini:", "'comet'", 2, 1):
-        rescore([path], weights, scores={"comet": [0.5]})
-    assert rescore([path], write(weights, "[weight]", "lm= 1", "comet= 0.3"), scores={"comet": [0.5]}) == [
+        rescore([path], weights, features={"comet": [0.5]})
+    assert rescore([path], write(weights, "[weight]", "lm= 1", "comet= 0.3"), features={"comet": [0.5]}) == [
         "a"
     ]
 

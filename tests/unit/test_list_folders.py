@@ -15,9 +15,9 @@ LISTS = {
 }
 COMMANDS = {
     "first": ["rescore", "--first"],
-    "best": ["rescore", "--weights=weights", "--scores=n=numbers"],
-    "ranked": ["rescore", "--weights=weights", "--scores=n=numbers", "--k-best=2"],
-    "tuned": ["tune", "--tuner=kbest-mira", "--quality=chrf", "--reference=reference", "--scores=n=numbers"],
+    "best": ["rescore", "--weights=weights", "--feature=n=numbers"],
+    "ranked": ["rescore", "--weights=weights", "--feature=n=numbers", "--k-best=2"],
+    "tuned": ["tune", "--tuner=kbest-mira", "--quality=chrf", "--reference=reference", "--feature=n=numbers"],
     "seeds": [
         *("tune", "--tuner=kbest-mira", "--quality=numbers", "--seeds=1-2"),
         *("--devtest-nbest=lists", "--devtest-quality=numbers"),

@@ -229,12 +229,12 @@ def test_command(tmp_path, capsys, refused, misused):
     command = ["rescore", "--nbest", str(lists), "--weights", str(weights)]
     assert main(command) == 0
     assert capsys.readouterr().out == "b\nc\n"
-    assert main([*command, "--scores", f"lm={numbers}", "--k-best", "1"]) == 0
+    assert main([*command, "--feature", f"lm={numbers}", "--k-best", "1"]) == 0
     assert capsys.readouterr().out == "0 ||| a ||| f=1 ||| 6\n1 ||| c ||| f=1 ||| 1\n"
-    misused([*command, "--scores", "lm"], "--scores")
+    misused([*command, "--feature", "lm"], "--feature")
     write(weights, "f 1", "length 1")
     assert main(command) == 0
     check_facts(capsys.readouterr().err, "length")
-    refused([*command, *[f"--scores=lm={numbers}"] * 2], "--scores")
+    refused([*command, *[f"--feature=lm={numbers}"] * 2], "--feature")
     write(weights, "g 1")
     refused(command, "weights:")

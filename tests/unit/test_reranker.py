@@ -354,7 +354,7 @@ def test_options_that_do_not_fit(run, refused, misused):
     lists = ["rescore", "--nbest", run / "lists"]
     refused([*lists, "--first", "--source", run / "s.de"], "--source", "--system")
     (system, source) = ["--system", best(run)], ["--source", run / "s.de"]
-    refused([*lists, *system, *source, "--scores", "x=y"], "--scores", "--system")
+    refused([*lists, *system, *source, "--feature", "x=y"], "--feature", "--system")
     misused([*lists, *system, "--first"], "--first", "--system")
 
 

@@ -96,11 +96,11 @@ def test_the_first_of_equal_seeds(hard, capsys):
     ("options", "facts"),
     [
         (["--devtest-nbest", "devtest"], ("--devtest-nbest", "--seeds")),
-        (["--devtest-scores", "lm=dev.numbers"], ("--devtest-scores", "--seeds")),
+        (["--devtest-feature", "lm=dev.numbers"], ("--devtest-feature", "--seeds")),
         (["--seeds", "1-2"], ("--seeds", "--devtest-nbest")),
         ([*SEVERAL, "--devtest-quality", "devtest.numbers"], ("--devtest-quality", "--quality")),
         ([*SEVERAL, "--quality", "dev.numbers"], ("--devtest-quality", "--quality")),
-        ([*SEVERAL, "--scores", "lm=dev.numbers"], ("--scores", "--devtest-scores", "'lm'")),
+        ([*SEVERAL, "--feature", "lm=dev.numbers"], ("--feature", "--devtest-feature", "'lm'")),
         # a file, also where its name is that of a metric
         ([*SEVERAL, "--quality", "dev.numbers", "--devtest-quality", "ter"], "ter:"),
         (SEVERAL[:4], "bleu"),

@@ -167,7 +167,7 @@ COMMANDS = [
         "three: has 3 lines, but two has 2; all references must be of the same text",
     ),
     (
-        "rescore --nbest list --weights weights --scores f=counts",
+        "rescore --nbest list --weights weights --feature f=counts",
         "counts: has 1 lines for 2 translations; give a number for each",
     ),
     (

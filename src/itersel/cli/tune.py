@@ -72,8 +72,10 @@ def _add_devtest(parser: argparse._ActionsContainer) -> None:
     add_files(parser, {"--devtest-nbest FILE": lists}, default=[])
     references = "references of that text, as with --reference"
     add_files(parser, {"--devtest-reference FILE": references}, default=[])
-    scores = "a further feature of these lists, as with --scores"
-    add_options(parser, {"--devtest-scores NAME=FILE": scores}, type=named_file, action="append", default=[])
+    feature = "a further feature of these lists, as with --feature"
+    add_options(
+        parser, {"--devtest-feature NAME=FILE": feature}, type=named_file, action="append", default=[]
+    )
     quality = "with a file of --quality: a number for each line of these lists"
     add_options(parser, {"--devtest-quality FILE": quality})
 
@@ -84,11 +86,11 @@ def _add_nbest(parser: argparse._ActionsContainer) -> None:
         "folders of files"
     )
     add_files(parser, {"--nbest FILE": lists}, required=True)
-    scores = "a further feature: a number for each line of the lists, in their order; may be repeated"
-    add_options(parser, {"--scores NAME=FILE": scores}, type=named_file, action="append", default=[])
+    feature = "a further feature: a number for each line of the lists, in their order; may be repeated"
+    add_options(parser, {"--feature NAME=FILE": feature}, type=named_file, action="append", default=[])
 
 
-def _scores_of(given: Sequence[tuple[str, str]], option: str = "--scores") -> dict[str, str]:
+def _features_of(given: Sequence[tuple[str, str]], option: str = "--feature") -> dict[str, str]:
     found = dict(given)
     if len(found) < len(given):
         raise InputError(f"{option} gives a name twice; each needs a name of its own")
@@ -121,7 +123,7 @@ def _tune(options: argparse.Namespace) -> None:
         references,
         tuner,
         options.start,
-        _scores_of(options.scores),
+        _features_of(options.feature),
         quality,
         tokenizer_for_bleu(tokenizer),
     )
@@ -153,7 +155,7 @@ def _tune(options: argparse.Namespace) -> None:
 def _check_devtest(options: argparse.Namespace, has_numbers: bool) -> None:
     """Raise an InputError unless devtest has the same things as dev, if there are several seeds."""
     given = [
-        name for name in ("nbest", "reference", "scores", "quality") if getattr(options, f"devtest_{name}")
+        name for name in ("nbest", "reference", "feature", "quality") if getattr(options, f"devtest_{name}")
     ]
     if not options.seeds:
         if given:
@@ -166,9 +168,10 @@ def _check_devtest(options: argparse.Namespace, has_numbers: bool) -> None:
         change = "remove it" if options.devtest_quality else "state the numbers of devtest, too"
         raise InputError(f"--devtest-quality goes with a file of --quality; {change}")
 
-    scores = [_scores_of(options.scores), _scores_of(options.devtest_scores, "--devtest-scores")]
-    if different := sorted(scores[0].keys() ^ scores[1].keys()):
-        raise InputError(f"only one of --scores and --devtest-scores has '{different[0]}'; give it to both")
+    features = _features_of(options.feature)
+    of_devtest = _features_of(options.devtest_feature, "--devtest-feature")
+    if different := sorted(features.keys() ^ of_devtest.keys()):
+        raise InputError(f"only one of --feature and --devtest-feature has '{different[0]}'; give it to both")
 
 
 def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple[TunedLists, list[str], int]:
@@ -180,9 +183,9 @@ def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple
     from itersel.tune.seeds import tune_with_seeds
 
     references = read_references(options.devtest_reference) if options.devtest_reference else []
-    scores = dict(options.devtest_scores)
+    features = dict(options.devtest_feature)
     numbers = options.devtest_quality
-    devtest = lists.scorer(options.devtest_nbest, references, scores, numbers)
+    devtest = lists.scorer(options.devtest_nbest, references, features, numbers)
     best = tune_with_seeds(lists, options.seeds, devtest)
 
     rows: dict[str, Sequence[float]] = {"start": (best.tuned.start_score, best.start)}
@@ -232,15 +235,15 @@ def _rescore(options: argparse.Namespace) -> None:
 
     is_ranked = options.k_best is not None
     if options.first:
-        if is_ranked or options.scores:
-            raise InputError("--first needs neither --k-best nor --scores; remove them")
+        if is_ranked or options.feature:
+            raise InputError("--first needs neither --k-best nor --feature; remove them")
         if options.mbr is not None:
             raise InputError("--mbr has no effect with --first; remove it")
         write_lines(options.output, first_texts(options.nbest))
         return
 
     ranking = ranking_of(mbr)
-    found = lists_with_weights(options.nbest, options.weights, _scores_of(options.scores), is_ranked)
+    found = lists_with_weights(options.nbest, options.weights, _features_of(options.feature), is_ranked)
     if found.absent:
         _warn("rescore", "weights of features in no list", found.absent)
 
@@ -257,8 +260,8 @@ def _reranked(options: argparse.Namespace) -> Iterator[str]:
     from itersel.rerank.mbr import ranking_of
     from itersel.system.loading import find_reranker
 
-    if options.scores:
-        raise InputError("--scores has no effect with --system, which was trained without them; remove it")
+    if options.feature:
+        raise InputError("--feature has no effect with --system, which was trained without them; remove it")
 
     system = find_reranker(options.system)
     if system.settings.adds_features and not options.source:

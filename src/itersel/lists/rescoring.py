@@ -30,13 +30,13 @@ def rescore(
     lists: Sequence[FilePath],
     weights: Weights | Mapping[str, float] | FilePath,
     *,
-    scores: Mapping[str, FilePath | ArrayLike] | None = None,
+    features: Mapping[str, FilePath | ArrayLike] | None = None,
 ) -> list[str]:
     """Return the best translation of each sentence in n-best lists, as ``itersel rescore`` does.
 
     Parameters
     ----------
-    lists, scores
+    lists, features
         See `tune_nbest`.
     weights
         Feature weights, or a file of them; all other weights are 0.
@@ -47,8 +47,7 @@ def rescore(
         If the lists cannot be read, have other numbers of values than the weights of a feature function, or
         no feature that has a weight.
     """
-    # as in `tune_nbest`, the `scores` that users give are features
-    found = lists_with_weights(lists, weights, scores)
+    found = lists_with_weights(lists, weights, features)
     return list(found.lists.table.best_texts(found.weights))
 
 

@@ -58,7 +58,7 @@ def tune_nbest(
     *references: ReferenceText,
     tuner: Batch | str = "kbest-mira",
     start: Weights | Mapping[str, float] | FilePath | None = None,
-    scores: Mapping[str, FilePath | ArrayLike] | None = None,
+    features: Mapping[str, FilePath | ArrayLike] | None = None,
     quality: FilePath | ArrayLike = "bleu",
     words: Callable[[str], str] | None = None,
     seed: int = 1,
@@ -76,7 +76,7 @@ def tune_nbest(
     start
         Weights to start from, or a file of them. By default, all are 0; for `Mert` 1, because with 0, all
         translations are ties.
-    scores
+    features
         Further features: for each, a number for each line of the lists, in a file or an array.
     quality
         ``bleu``, ``chrf``, ``chrf++`` or ``ter``; ``lowercased-bleu`` and so on, which ignore case; or a
@@ -97,8 +97,7 @@ def tune_nbest(
     InputError
         If the lists cannot be read, or nothing can be learned from them.
     """
-    # the `scores` that users give are features here, as those of the lists are
-    return prepare_nbest(lists, references, tuner, start, scores, read_quality(quality), words).tune(seed)
+    return prepare_nbest(lists, references, tuner, start, features, read_quality(quality), words).tune(seed)
 
 
 class PreparedLists(NamedTuple):
