@@ -29,7 +29,7 @@ WEIGHTS = "weights.h5"
 # In the folder of an epoch: mixed weights that are tuned afterwards, the matrix of the shards' weights, the
 # translation of devtest, the decision whether training stops.
 MIXED, SELECTION_MATRIX = "mixed.h5", "selection.h5"
-DEVTEST, DECISION = "devtest.txt", "patience.json"
+DEVTEST, DECISION = "devtest.txt", "decision.json"
 # In the folder of the best epoch: what describes the system, and what it needs to translate.
 SYSTEM, RESOURCES, MBR = "system.json", "resources.json", "mbr.json"
 

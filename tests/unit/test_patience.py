@@ -11,7 +11,7 @@ from tests.refusals import check_facts
 from tests.steps import settings
 
 from itersel.cli.main import main
-from itersel.evaluate.epochs import next_progress
+from itersel.evaluate.epochs import next_decision
 from itersel.storage.hdf5 import read_arrays
 from itersel.vectors.weights import (
     FORMAT,
@@ -31,8 +31,8 @@ NOTHING = ["--shard", "none", "--model", "none"]
 def test_training_stops_as_by_a_plain_count(scores, patience):
     higher, lower, found = None, None, []
     for score in scores:
-        higher = next_progress(higher, score, patience)
-        lower = next_progress(lower, -score, patience, "ter")
+        higher = next_decision(higher, score, patience)
+        lower = next_decision(lower, -score, patience, "ter")
         assert lower.stopped == higher.stopped
         found.append(higher.stopped)
     assert list(higher.scores) == scores
@@ -57,7 +57,7 @@ def decision(tmp_path):
     found = [json.loads((tmp_path / f"{epoch}.json").read_text()) for epoch in (1, 2, 3)]
     assert [one["stopped"] for one in found] == [False, False, True]
     assert found[2]["scores"] == pytest.approx([100 * (5 / 6 * 4 / 5 * 3 / 4 * 2 / 3) ** 0.25, 100, 100])
-    return ["--patience", str(tmp_path / "3.json")]
+    return ["--decision", str(tmp_path / "3.json")]
 
 
 def test_no_decision(tmp_path, capsys):

@@ -134,17 +134,17 @@ def test_an_epoch_passes_on_what_the_one_before_made():
     plan = plan_of({**trained, "batch": {**TUNED, **stopping, "learner": {"name": "mert"}}})
     for name, mixed in (("mixed", "weights.h5"), ("held-out", "mixed.h5"), ("batch", "weights.h5")):
         third = f"{FOLDER}/{name}/epoch-3"
-        for epoch, before in ((3, []), (4, [f"{third}/patience.json"])):
+        for epoch, before in ((3, []), (4, [f"{third}/decision.json"])):
             place = job(name, epoch=epoch, shard=0, stage=f"epoch-{epoch}", split="devtest")
-            assert plan.epochs.of(place).patience == before
+            assert plan.epochs.of(place).decision_needed == before
             passing = plan.epochs.passed_weights, plan.epochs.passed_mixed, plan.epochs.passed_translation
             for passed, file in zip(passing, ("weights.h5", mixed, "devtest/0.txt"), strict=True):
                 files = [f"{third}/{file}"] if before else []
-                assert passed(place) == {"patience": before, "passed_on": files}
+                assert passed(place) == {"decision": before, "passed_on": files}
     best = job("mixed", stage="best", split="test", shard=0)
-    assert plan.epochs.passed_translation(best) == {"patience": [], "passed_on": []}
+    assert plan.epochs.passed_translation(best) == {"decision": [], "passed_on": []}
     assert json.loads(plan.tables.patience_settings(job("mixed")))["patience"] == 2
-    before = [[], [f"{FOLDER}/mixed/epoch-1/patience.json"]]
+    before = [[], [f"{FOLDER}/mixed/epoch-1/decision.json"]]
     assert [plan.epochs.of(job("mixed", epoch=epoch)).decision_before for epoch in (1, 2)] == before
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from itersel.config.cutting import GivenListSettings
 from itersel.config.search import GAINS, Grammar, MinimumRisk
-from itersel.evaluate.epochs import Progress
+from itersel.evaluate.epochs import Decision
 from itersel.storage.json_files import as_content, from_content
 from itersel.system.chosen import ChosenSystem
 from itersel.system.mbr import ChosenMbr
@@ -38,7 +38,7 @@ CHOSEN = {
     **{name: TEXT for name, kind in get_type_hints(ChosenSystem).items() if kind is str},
 }
 RECORDS = {
-    Progress: st.builds(Progress, scores=SCORES, stopped=st.booleans()),
+    Decision: st.builds(Decision, scores=SCORES, stopped=st.booleans()),
     TranslationSettings: st.builds(TranslationSettings, **SETTINGS, mbr=st.none() | MBR),
     Resources: st.builds(Resources, **SETTINGS, **FILES, mbr=st.none() | MBR),
     ChosenMbr: st.builds(

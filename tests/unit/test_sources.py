@@ -147,7 +147,7 @@ UNNAMED = {
 
 
 def test_commands_name_the_inputs_of_their_rules(root):
-    """A job with `--weights` or `--patience` left out would run, and give other results."""
+    """A job with `--weights` or `--decision` left out would run, and give other results."""
     rules = 0
     for path in sorted((root / "workflow/rules").glob("*.smk")):
         for rule in re.split(r"(?m)^(?:use )?rule ", path.read_text())[1:]:
@@ -157,7 +157,7 @@ def test_commands_name_the_inputs_of_their_rules(root):
             name, shell = re.split(r"\W", rule, maxsplit=1)[0], rule.partition("    shell:")[2]
             named = set(re.findall(r"(?m)^ {8}(\w+)=", inputs[1]))
             if "passed_" in inputs[1]:
-                named |= {"patience", "passed_on"}
+                named |= {"decision", "passed_on"}
             lacking = {one for one in named if f"{{input.{one}" not in shell}
             assert lacking == UNNAMED.get(name, set()), name
             rules += 1

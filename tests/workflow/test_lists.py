@@ -258,7 +258,7 @@ def test_epochs_are_chosen_by_quality(copy):
         texts = project.results / f"experiments/selected/epoch-{epoch}/devtest.txt"
         found = [numbers[pair] for pair in enumerate(texts.read_text().splitlines())]
         assert score == pytest.approx(sum(found) / len(found))
-    decided = json.loads((project.results / "experiments/selected/epoch-2/patience.json").read_text())
+    decided = json.loads((project.results / "experiments/selected/epoch-2/decision.json").read_text())
     assert decided["scores"] == system["devtest_scores"][:2]
 
     # nothing is learned from these numbers

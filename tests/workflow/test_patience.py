@@ -59,7 +59,7 @@ def test_a_job_that_was_killed(stopped):
     """Whatever is made again is the same: here the decision, and all that depends on it."""
     before = stopped.contents()
     folder = stopped.results / "experiments/averaged"
-    (folder / "epoch-2/patience.json").unlink()
+    (folder / "epoch-2/decision.json").unlink()
     stopped.without("averaged/epoch-3").without("averaged/best")
     stopped.run("--cores", "2")
     assert stopped.contents() == before

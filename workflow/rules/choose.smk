@@ -2,7 +2,7 @@
 #
 # needs: experiments/{experiment}/epoch-{epoch}/{weights.h5,devtest.txt}, corpus/*.target.gz;
 #        for choose_by: quality, the files of data.devtest
-# makes: experiments/{experiment}/epoch-{epoch}/patience.json,
+# makes: experiments/{experiment}/epoch-{epoch}/decision.json,
 #        experiments/{experiment}/best/{system.json,weights.h5}, and best-{test_set}/ for a test set with its own devtest;
 #        with mbr, experiments/{experiment}/best/mbr.json, likewise
 
@@ -25,7 +25,7 @@ rule check_patience:
         lists=PLAN.list_texts.devtest_lists,
         quality=PLAN.list_texts.devtest_quality,
     output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/patience.json",
+        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/decision.json",
     log:
         f"{LOGS}/patience/{{experiment}}/epoch-{{epoch}}.log",
     localrule: SCORES_LOCALLY

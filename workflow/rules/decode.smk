@@ -27,7 +27,7 @@ rule decode_shard:
         code=step_digest("decode"),
     shell:
         "itersel decode --shard {input.shard:q} --model {input.model:q} --weights {input.weights:q}"
-        " --patience {input.patience:q} --passed-on {input.passed_on:q}"
+        " --decision {input.decision:q} --passed-on {input.passed_on:q}"
         " --settings {params.settings:q} --chosen-mbr {input.mbr:q} --output {output:q} &> {log:q}"
 
 

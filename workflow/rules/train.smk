@@ -14,7 +14,7 @@ rule train_shard:
         shard=PLAN.epochs.training_files,
         model=PLAN.epochs.training_models,
         start=PLAN.epochs.start_weights,
-        patience=lambda wildcards: PLAN.epochs.of(wildcards).patience,
+        decision=lambda wildcards: PLAN.epochs.of(wildcards).decision_needed,
         level=lambda wildcards: ancient(PLAN.epochs.of(wildcards).level_before),
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/shard-{{shard}}.h5",
@@ -34,7 +34,7 @@ rule train_shard:
         code=step_digest("train"),
     shell:
         "itersel train --shard {input.shard:q} --model {input.model:q} --weights {input.start:q}"
-        " --patience {input.patience:q} --settings {params.settings:q}"
+        " --decision {input.decision:q} --settings {params.settings:q}"
         " --epoch {wildcards.epoch} --shard-number {wildcards.shard} --threads {threads}"
         " --output {output:q} &> {log:q}"
 
@@ -64,7 +64,7 @@ rule mix:
         code=step_digest("step mix"),
     shell:
         "itersel step mix --inputs {input.shards:q} --previous {input.previous:q}"
-        " --patience {input.patience:q} --passed-on {input.passed_on:q}"
+        " --decision {input.decision:q} --passed-on {input.passed_on:q}"
         " --settings {params.settings:q} --epoch {wildcards.epoch}"
         " --matrix {output.matrix:q} --output {output.weights:q} &> {log:q}"
 

@@ -15,7 +15,7 @@ rule write_lists:
         shard=PLAN.lists.sentence_files,
         model=PLAN.lists.models,
         weights=PLAN.lists.decoded_with,
-        patience=lambda wildcards: PLAN.epochs.of(wildcards).patience,
+        decision=lambda wildcards: PLAN.epochs.of(wildcards).decision_needed,
         level=lambda wildcards: ancient(PLAN.lists.level_before(wildcards)),
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/{{shard}}.h5",
@@ -38,7 +38,7 @@ rule write_lists:
         code=lambda wildcards: step_digest(f"step {PLAN.lists.step(wildcards)}"),
     shell:
         "itersel step {params.step} --shard {input.shard:q} --model {input.model:q}"
-        " --weights {input.weights:q} --patience {input.patience:q} --settings {params.settings:q}"
+        " --weights {input.weights:q} --decision {input.decision:q} --settings {params.settings:q}"
         " --iteration {params.iteration} --shard-number {wildcards.shard} --output {output:q} &> {log:q}"
 
 
@@ -70,7 +70,7 @@ rule tune:
     shell:
         "itersel step tune --lists {input.lists:q} --decoded-with {input.decoded_with:q}"
         " --epoch-start {input.epoch_start:q}"
-        " --patience {input.patience:q} --passed-on {input.passed_on:q}"
+        " --decision {input.decision:q} --passed-on {input.passed_on:q}"
         " --settings {params.settings:q} --iteration {params.iteration} --output {output:q} &> {log:q}"
 
 

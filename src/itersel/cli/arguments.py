@@ -119,12 +119,12 @@ def add_output(parser: argparse._ActionsContainer, explanation: str, option: str
     add_options(parser, {option: explanation}, required=True, type=output_file)
 
 
-def add_patience(parser: argparse._ActionsContainer, otherwise: str, passed_on: str = "") -> None:
+def add_decision(parser: argparse._ActionsContainer, otherwise: str, passed_on: str = "") -> None:
     """Add the option with the decision whether training has stopped, and what to write `otherwise`."""
     decision = (
         f"output of 'itersel step patience' after the previous epoch: if training has stopped, {otherwise}"
     )
-    add_optional_files(parser, {"--patience FILE": decision})
+    add_optional_files(parser, {"--decision FILE": decision})
     if passed_on:
         add_optional_files(parser, {"--passed-on FILE": passed_on})
 

@@ -109,12 +109,12 @@ def _scorer(settings: Scoring, options: argparse.Namespace, texts: EpochTexts) -
 
 
 def _patience(options: argparse.Namespace) -> None:
-    from itersel.evaluate.epochs import next_progress, read_progress, write_progress
+    from itersel.evaluate.epochs import next_decision, read_decision, write_decision
 
     settings = read_settings(PatienceSettings, options.settings)
-    before = None if options.previous is None else read_progress(options.previous)
+    before = None if options.previous is None else read_decision(options.previous)
     (score,) = score_devtest(settings, options, [options.translation]).chosen_by
-    write_progress(options.output, next_progress(before, score, settings.patience, settings.choose_by))
+    write_decision(options.output, next_decision(before, score, settings.patience, settings.choose_by))
 
 
 def _add_resources(parser: argparse.ArgumentParser) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from itersel.cli.arguments import (
+    add_decision,
     add_mbr,
     add_optional_files,
     add_options,
     add_output,
-    add_patience,
     add_place,
     add_settings,
     add_text_output,
@@ -45,7 +45,7 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, {"--k-best K": k_best}, type=whole(0, MAX_K_BEST), default=0)
     add_settings(parser, Search, with_options=True)
-    add_patience(parser, "copy the translations of --passed-on", "translations of the previous epoch")
+    add_decision(parser, "copy the translations of --passed-on", "translations of the previous epoch")
     add_text_output(parser)
     add_mbr(parser)
     chosen = "output of 'itersel step scale': the minimum Bayes risk that holds without --mbr"
@@ -58,7 +58,7 @@ def _decode(options: argparse.Namespace) -> None:
     from itersel.system.mbr import read_mbr
 
     mbr = mbr_of(options, options.k_best, read_mbr(options.chosen_mbr))
-    if not training_has_stopped(options.patience):
+    if not training_has_stopped(options.decision):
         # lists are only scored
         kind: type[FeatureSettings] = FeatureSettings if options.model is None else Search
         settings = section_of(kind, options, read_settings(kind, options.settings))
@@ -135,7 +135,7 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
     add_optional_files(parser, MODEL)
     weights = "weights, .h5 or text (default: fixed weights of the dense features, for the first iteration)"
     add_optional_files(parser, {"--weights FILE": weights})
-    add_patience(parser, "write a file without lists")
+    add_decision(parser, "write a file without lists")
     add_settings(parser, kind)
     add_place(parser, kind)
     add_output(parser, output)
@@ -148,7 +148,7 @@ def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate
     from itersel.tune.start_weights import weights_of_iteration
 
     settings = read_settings(kind, options.settings, vars(options))
-    if training_has_stopped(options.patience):
+    if training_has_stopped(options.decision):
         write_no_lists(options.output, settings.iteration, settings.shard)
         return
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import (
+    add_decision,
     add_optional_files,
     add_options,
     add_output,
-    add_patience,
     add_place,
     add_settings,
     output_file,
@@ -28,7 +28,7 @@ def _add_mix(parser: argparse.ArgumentParser) -> None:
         "mixed weights of the previous epoch, .h5; from epoch 2 on for mean-of-epochs and path-following"
     )
     add_optional_files(parser, {"--previous FILE": previous})
-    add_patience(parser, "write the weights of --passed-on", "mixed weights of the previous epoch, .h5")
+    add_decision(parser, "write the weights of --passed-on", "mixed weights of the previous epoch, .h5")
 
     add_settings(parser, MixSettings)
     add_place(parser, MixSettings)
@@ -44,6 +44,6 @@ def _mix(options: argparse.Namespace) -> None:
     from itersel.storage.files import read_names
 
     settings = read_settings(MixSettings, options.settings, vars(options))
-    stopped = training_has_stopped(options.patience)
+    stopped = training_has_stopped(options.decision)
     previous = options.passed_on if stopped else options.previous
     mix(read_names(options.inputs), options.output, settings, previous, options.matrix, stopped)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import (
+    add_decision,
     add_files,
     add_optional_files,
     add_options,
     add_output,
-    add_patience,
     add_place,
     add_settings,
     positive,
@@ -25,7 +25,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     model = "compiled language model; one for all files of the shard, or one per file; none for lists"
     add_files(parser, {"--model FILE": model}, nargs="*")
     add_optional_files(parser, {"--weights FILE": "weights to start from, .h5 or text (default: all zero)"})
-    add_patience(parser, "the weights are passed on without training")
+    add_decision(parser, "the weights are passed on without training")
 
     add_settings(parser, TrainSettings)
     add_place(parser, TrainSettings)
@@ -50,7 +50,7 @@ def _train(options: argparse.Namespace) -> None:
         named = f"--model names {len(models)} files, --shard {count}"
         raise InputError(f"{named}; name one model for all files of the shard, or one per file")
 
-    start = read_start(options.weights, settings, options.patience)
+    start = read_start(options.weights, settings, options.decision)
     if start.stopped:
         write_training(options.output, passed_on(start), settings)
         return

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import (
+    add_decision,
     add_optional_files,
     add_options,
     add_output,
-    add_patience,
     add_place,
     add_settings,
 )
@@ -36,7 +36,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
         "direction 'step'",
     }
     add_optional_files(parser, weights)
-    add_patience(parser, "write the weights of --passed-on", "weights of the previous epoch")
+    add_decision(parser, "write the weights of --passed-on", "weights of the previous epoch")
 
     add_settings(parser, TuneSettings)
     add_place(parser, TuneSettings)
@@ -49,7 +49,7 @@ def _tune(options: argparse.Namespace) -> None:
     from itersel.tune.tuner import tune
     from itersel.vectors.weights import pass_on_weights, read_itersel_weights
 
-    if training_has_stopped(options.patience):
+    if training_has_stopped(options.decision):
         if options.passed_on is None:
             raise InputError("training has stopped; give the weights of the previous epoch with --passed-on")
         pass_on_weights(options.passed_on, options.output)

@@ -17,34 +17,34 @@ def choose_epoch(scores: Sequence[float], by: str = TOKENIZED_BLEU) -> int:
 
 
 @dataclass(frozen=True)
-class Progress:
-    """The scores on devtest after each epoch so far, and whether training has stopped."""
+class Decision:
+    """Whether training has stopped, and the scores on devtest after each epoch so far."""
 
     scores: tuple[float, ...]
     stopped: bool
 
 
-def next_progress(before: Progress | None, score: float, patience: int, by: str = TOKENIZED_BLEU) -> Progress:
-    """Return the progress after another epoch.
+def next_decision(before: Decision | None, score: float, patience: int, by: str = TOKENIZED_BLEU) -> Decision:
+    """Return the decision after another epoch.
 
     Training stops when none of the last `patience` epochs is better than all before, and stays stopped.
     """
     scores = (*(before.scores if before else ()), score)
     stopped = before is not None and before.stopped
-    return Progress(scores, stopped or len(scores) - choose_epoch(scores, by) >= patience)
+    return Decision(scores, stopped or len(scores) - choose_epoch(scores, by) >= patience)
 
 
-def write_progress(path: FilePath, progress: Progress) -> None:
+def write_decision(path: FilePath, decision: Decision) -> None:
     """Write the scores and the decision as JSON."""
-    write_json(path, as_content(progress), indent=2)
+    write_json(path, as_content(decision), indent=2)
 
 
-def read_progress(path: FilePath) -> Progress:
-    """Read a file written by `write_progress`."""
+def read_decision(path: FilePath) -> Decision:
+    """Read a file written by `write_decision`."""
     with checked(path, "is not a decision; make it with 'itersel step patience'"):
-        return from_content(Progress, read_json(path))
+        return from_content(Decision, read_json(path))
 
 
 def training_has_stopped(path: FilePath | None) -> bool:
-    """Return whether a file written by `write_progress` says so; without a file, training continues."""
-    return path is not None and read_progress(path).stopped
+    """Return whether a file written by `write_decision` says so; without a file, training continues."""
+    return path is not None and read_decision(path).stopped

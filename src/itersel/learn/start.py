@@ -51,7 +51,7 @@ class Start(NamedTuple):
     stopped: bool = False  # training has stopped: the weights are passed on
 
 
-def read_start(path: FilePath | None, settings: LearningSettings, patience: FilePath | None = None) -> Start:
+def read_start(path: FilePath | None, settings: LearningSettings, decision: FilePath | None = None) -> Start:
     """Read the start of an epoch, whose files this opens once.
 
     Parameters
@@ -61,7 +61,7 @@ def read_start(path: FilePath | None, settings: LearningSettings, patience: File
         (default: all weights are 0).
     settings
         If they measure the loss for path following, training has also stopped if the weights were passed on.
-    patience
+    decision
         The decision of `itersel.evaluate.epochs` whether training has stopped (default: it has not).
 
     Raises
@@ -70,7 +70,7 @@ def read_start(path: FilePath | None, settings: LearningSettings, patience: File
         If a file is damaged, if there are no weights to pass on, or if the state is not of the previous
         epoch.
     """
-    stopped = training_has_stopped(patience)
+    stopped = training_has_stopped(decision)
     if path is None:
         if stopped:
             raise InputError("training has stopped, but there are no weights to pass on; give --weights")

@@ -46,7 +46,7 @@ class Epochs:
         """Return the files of `Epoch.passed_on` for a translation; none at the best epoch."""
         name, _, number = wildcards.stage.partition(EPOCH_PREFIX)
         if name:
-            return {"patience": [], "passed_on": []}
+            return {"decision": [], "passed_on": []}
         epoch = self.epoch(wildcards.experiment, int(number))
         return epoch.passed_on(f"{epoch.before.folder}/{wildcards.split}/{wildcards.shard}.txt")
 
@@ -159,7 +159,7 @@ class Epoch:
         return [self.before.mixed] if needs_it else []
 
     @property
-    def patience(self) -> list[str]:
+    def decision_needed(self) -> list[str]:
         """The decision whether this epoch trains; none if it always trains."""
         patience = self.experiment.patience
         return self.decision_before if patience is not None and self.number > patience + 1 else []
@@ -171,7 +171,7 @@ class Epoch:
 
     def passed_on(self, path: str) -> dict[str, list[str]]:
         """Return the decision, and the previous epoch's file to pass on if training has stopped."""
-        return {"patience": self.patience, "passed_on": [path] if self.patience else []}
+        return {"decision": self.decision_needed, "passed_on": [path] if self.decision_needed else []}
 
     @property
     def level_before(self) -> list[str]:
