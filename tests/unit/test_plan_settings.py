@@ -223,7 +223,7 @@ def test_settings_of_tuning():
         assert json.loads(everything().lists.settings(place)) == {"features": features, **search, **more}
         assert json.loads(everything().lists.tune_settings(place))["sum_sparse"] == (name == "part")
     second = job("mert", epoch=2)
-    tuner = {"name": "mert", "directions": 12, "restarts": 5}
+    tuner = {"name": "mert", "random_directions": 12, "restarts": 5}
     assert json.loads(everything().lists.tune_settings(second)) == {
         **{"tuner": tuner, "shards": 1, "seed": 9, "features": features, "sum_sparse": False},
         "left_out_templates": [],

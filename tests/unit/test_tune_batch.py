@@ -112,7 +112,7 @@ def test_choice_of_a_point(begin: list[float], bleu: list[float], point: float) 
 def test_never_worse_than_the_start_and_as_good_as_reported(seed: int) -> None:
     sentences = random_sentences(seed)
     search = search_of(sentences)
-    weights, bleu = tune_mert(search, START, Mert(directions=3, restarts=2), (seed,))
+    weights, bleu = tune_mert(search, START, Mert(random_directions=3, restarts=2), (seed,))
     found = dict(zip(DENSE_NAMES, weights.tolist(), strict=True))
     assert bleu == pytest.approx(naive.bleu_of_weights(dense(sentences), found), abs=1e-12)
     assert bleu >= search.quality(START)
@@ -128,7 +128,7 @@ def test_best_of_a_grid_is_reached_in_two_dimensions(seed: int) -> None:
     search = search_of(sentences)
     angles = np.linspace(0, 2 * np.pi, 500)
     most = max(search.quality(np.array([np.cos(a), np.sin(a), 0.0])) for a in angles)
-    _, bleu = tune_mert(search, np.array([1.0, 1.0, 0.0]), Mert(directions=8, restarts=8), (1,))
+    _, bleu = tune_mert(search, np.array([1.0, 1.0, 0.0]), Mert(random_directions=8, restarts=8), (1,))
     assert bleu >= most - 1e-12
 
 
@@ -156,9 +156,9 @@ def searches(count: int = 25) -> list[ListSearch]:
     return [search_of(random_sentences(seed)) for seed in range(count)]
 
 
-@pytest.mark.parametrize("more", [{"directions": 12}, {"restarts": 5}], ids=str)
+@pytest.mark.parametrize("more", [{"random_directions": 12}, {"restarts": 5}], ids=str)
 def test_more_search_finds_more(more: dict[str, int]) -> None:
-    none = {"directions": 0, "restarts": 0}
+    none = {"random_directions": 0, "restarts": 0}
     few = [tune_mert(search, START, Mert(**none), (1,))[1] for search in searches()]
     many = [tune_mert(search, START, Mert(**{**none, **more}), (1,))[1] for search in searches()]
     assert sum(b > a + 1e-6 for a, b in zip(few, many, strict=True)) >= 5
@@ -175,7 +175,7 @@ def test_intervals_that_are_too_narrow_are_not_chosen() -> None:
 def test_no_axis_improves_the_end() -> None:
     rounds = 0
     for search in searches():
-        weights, bleu = tune_mert(search, START, Mert(directions=0, restarts=0), (1,))
+        weights, bleu = tune_mert(search, START, Mert(random_directions=0, restarts=0), (1,))
         first = START
         for axis in np.eye(3):
             point, expected = choose_point(*search.intervals(weights, axis))
@@ -191,8 +191,8 @@ def test_units_of_features_do_not_matter() -> None:
     for seed in range(5):
         table = make_table(random_sentences(seed))
         other = table._replace(dense=table.dense * unit)
-        weights, bleu = tune_mert(ListSearch(table), START, Mert(directions=4, restarts=2), (1,))
-        again, same = tune_mert(ListSearch(other), START / unit, Mert(directions=4, restarts=2), (1,))
+        weights, bleu = tune_mert(ListSearch(table), START, Mert(random_directions=4, restarts=2), (1,))
+        again, same = tune_mert(ListSearch(other), START / unit, Mert(random_directions=4, restarts=2), (1,))
         assert same == bleu
         assert again * unit / np.abs(again * unit).sum() == pytest.approx(weights)
 

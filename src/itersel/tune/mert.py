@@ -165,7 +165,7 @@ def tune_mert(
         raise InputError("no sentence has translations with different features; decode more of them")
 
     bits = np.random.PCG64(list(seed))
-    directions = partial(_directions, search.scale, tuner.directions, bits)
+    directions = partial(_directions, search.scale, tuner.random_directions, bits)
     weights, quality = climb(search, start, directions)
 
     for _ in progress(range(tuner.restarts), "MERT, restarts"):

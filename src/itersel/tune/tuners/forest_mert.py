@@ -19,7 +19,7 @@ class ForestMert(Mert):
     reads_forests: ClassVar[bool] = True
 
     # A search takes longer than over lists but sees far more translations, so more of them would gain little.
-    directions: int = option_of(Mert, "directions", default=5)
+    random_directions: int = option_of(Mert, "random_directions", default=5)
     restarts: int = option_of(Mert, "restarts", default=0)
 
     def tune(self, problem: TuningProblem) -> Tuned:

@@ -19,7 +19,7 @@ class Mert(Batch):
 
     searches: ClassVar[bool] = True
 
-    directions: int = option(
+    random_directions: int = option(
         "Number of random directions searched in every round, in addition to the axes.",
         12,
         minimum=0,
