@@ -108,7 +108,7 @@ def make_reranker(
             weights.setdefault(name, chance.uniform(-1, 1) / scale)
     write_itersel_weights(best / "weights.h5", make_weights(weights))
     kept = how | ({"templates": []} if features == "dense" and "templates" in how else {})
-    files = ["--lists", folder / "cut", *models, "--output", best / "resources.json"]
+    files = ["--folder", folder / "cut", *models, "--output", best / "resources.json"]
     itersel("step", "reranker", *files, *settings(features=features, dense_names=columns, lists=kept))
     write_lines(best / "test.txt", decoded(folder, features))
     return best

@@ -236,7 +236,7 @@ def _make_descriptions() -> None:
     shutil.copy("ready/preparation.json", "preparation.json")
     shutil.copy("ready/recaser.json", "recaser.json")
     shutil.copy("ready/train.statistics.json", "statistics.json")
-    itersel("step rules --shards shards.txt --output rules.json")
+    itersel("step rules --inputs shards.txt --output rules.json")
     Path("system").mkdir()
     shutil.copy("weights.h5", "system/weights.h5")
     restored = "--preparation preparation.json --recaser recaser.json"
@@ -244,7 +244,7 @@ def _make_descriptions() -> None:
     itersel(f"{step('step resources', pop_limit=30)} {files} --output system/resources.json")
     itersel("bundle system system.bundle")
     scale = step("step scale", mbr={"gain": "bleu"}, pop_limit=30)
-    devtest = "--shards shards.txt --model lm.bin --weights weights.h5 --reference target.txt"
+    devtest = "--inputs shards.txt --model lm.bin --weights weights.h5 --reference target.txt"
     itersel(f"{scale} {devtest} --output mbr.json")
     _make_reranker()
     choose = step("step choose", **SYSTEM)
@@ -267,7 +267,7 @@ def _make_reranker() -> None:
     write_itersel_weights("reranker/weights.h5", make_weights(weights))
     models = "--aligner forward.model reverse.model --models models"
     lists = {"tokenized": True, "dense": list(TEXT_FEATURES), "templates": list(TEXT_TEMPLATES)}
-    files = f"--lists reranked {models} --output reranker/resources.json"
+    files = f"--folder reranked {models} --output reranker/resources.json"
     itersel(f"{step('step reranker', lists=lists)} {files}")
     itersel("bundle reranker reranker.bundle")
 

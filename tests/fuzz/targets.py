@@ -77,7 +77,7 @@ ADAGRAD = {"name": "adagrad", "pairs": "all"}
 JOINED = {"people": "hypotheses.txt", "nature": "target.txt"}
 _RESTORED = "--preparation preparation.json --recaser recaser.json"
 _TABLES = "--output out.txt out.tsv out.json"
-_CORPORA = f"step corpora {_TABLES} --preparation"
+_CORPORA = f"step corpora {_TABLES} --statistics"
 
 
 def _tasks(two: str, labels: str) -> str:
@@ -106,7 +106,7 @@ TARGETS = {
         f"{_DECODE} FILE --weights weights.h5 --k-best 20 --pop-limit 30",
         f"{_DECODE} FILE --weights weights.h5 --features dense --pop-limit 9",
         "grammar export --shard FILE --output out",
-        "step rules --shards shards.txt --output out",
+        "step rules --inputs shards.txt --output out",
     ),
     "shard-categories": _target(
         "syntax.h5",
@@ -183,7 +183,9 @@ TARGETS = {
         also=("reranked",),
     ),
     "arpa": _target(
-        "lm.arpa", "lm compile --input FILE --output out", "lm compile --input FILE --order 3 --output out"
+        "lm.arpa",
+        "lm compile --input FILE --output out",
+        "lm compile --input FILE --expect-order 3 --output out",
     ),
     "arpa-gz": _target("lm.arpa.gz", "lm compile --input FILE --output out"),
     "grammar": _target(
@@ -324,7 +326,7 @@ TARGETS = {
     "statistics": _target("statistics.json", "corpus statistics FILE", f"{_CORPORA} FILE"),
     "rules": _target(
         "rules.json",
-        f"{step('step corpora', rules={'train': 'FILE'})} {_TABLES} --preparation statistics.json",
+        f"{step('step corpora', rules={'train': 'FILE'})} {_TABLES} --statistics statistics.json",
     ),
     "counts": _target(
         "counts.h5", _table(systems=["system.json"], translations=["hypotheses.txt"], counts=["FILE"])

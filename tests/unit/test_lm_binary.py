@@ -105,7 +105,7 @@ def test_wrong_order_is_an_error(text, refused):
     build(text)
     arpa = text.with_name("lm.arpa.gz")
     files = ["--input", arpa, "--output", text.with_name("new.bin")]
-    refused(["lm", "compile", "--order=5", *files], arpa, (3, 5))
+    refused(["lm", "compile", "--expect-order=5", *files], arpa, (3, 5))
 
 
 @pytest.mark.parametrize("step", ["estimate", "compile"])

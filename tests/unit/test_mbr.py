@@ -254,7 +254,7 @@ def scale_of(path):
 def choose_scale(tmp_path, shards, weights, reference, *more, **mbr):
     """Choose a scale; returns the scores by scale."""
     (tmp_path / "shards").write_text("".join(f"{shard}\n" for shard in shards))
-    files = ["--shards", tmp_path / "shards", "--weights", weights, "--reference", reference, *more]
+    files = ["--inputs", tmp_path / "shards", "--weights", weights, "--reference", reference, *more]
     itersel("step", "scale", *files, *settings(mbr=mbr, features="dense"), "--output", tmp_path / "mbr.json")
     found = json.loads((tmp_path / "mbr.json").read_text())
     return dict(zip(found["scales"], found["devtest_scores"], strict=True))
@@ -276,7 +276,7 @@ def test_the_scale_is_chosen_on_devtest_and_kept_in_a_reranker(tmp_path):
     assert decoded(tmp_path, "dense", "--chosen-mbr", tmp_path / "mbr.json", "--mbr", "none") != wanted
 
     before = (system / "resources.json").read_text()
-    files = ["--lists", tmp_path / "cut", "--chosen-mbr", tmp_path / "mbr.json"]
+    files = ["--folder", tmp_path / "cut", "--chosen-mbr", tmp_path / "mbr.json"]
     itersel("step", "reranker", *files, *settings(features="dense"), "--output", system / "resources.json")
     with_mbr = json.loads((system / "resources.json").read_text())
     assert with_mbr.pop("mbr") == json.loads((tmp_path / "mbr.json").read_text())["mbr"]

@@ -22,15 +22,15 @@ def test_command_corpus(tmp_path, text_file, monkeypatch):
     names = io.BytesIO(f"{tmp_path}/0.h5\n{tmp_path}/1.h5\n".encode())
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(names))
     rules = str(tmp_path / "rules.json")
-    assert main(["step", "rules", "--shards", "-", "--output", rules]) == 0
+    assert main(["step", "rules", "--inputs", "-", "--output", rules]) == 0
     assert json.loads((tmp_path / "rules.json").read_text()) == {"rules": 3}
     further = {"sentences": 5, "tokens": 9, "types": 2, "dropped": {"empty": 7}}
     splits = {"train": split(2, 3, 4, short=1, long=2, none=0), "dev": split(1, 1, 1)}
     document = {"splits": splits, "monolingual": further}
     counts = {"pages": 3, "paragraphs": 90, "no counterpart": 11, "untranslated": 0, "duplicates": 22}
     collection = text_file("collection.json", [json.dumps({"packages": {}, "pairs": 57, **counts})])
-    preparation = text_file("statistics.json", [json.dumps(document)])
-    arguments = ["step", "corpora", "--preparation", preparation, "--collection", collection]
+    statistics = text_file("statistics.json", [json.dumps(document)])
+    arguments = ["step", "corpora", "--statistics", statistics, "--collection", collection]
     arguments += [*settings(rules={"train": rules}), "--output"]
     outputs = [str(tmp_path / f"corpus{suffix}") for suffix in (".txt", ".tsv", ".json")]
     assert main([*arguments, *outputs]) == 0
@@ -61,7 +61,7 @@ def test_left_out_of_wrong_kinds(text_file, tmp_path, refused, collection, monol
     document = {"splits": {"train": split(1, 1, 1)}, "monolingual": monolingual}
     files = {"statistics.json": document, "collection.json": collection}
     paths = [text_file(name, [json.dumps(content)]) for name, content in files.items()]
-    arguments = ["step", "corpora", "--preparation", paths[0], "--collection", paths[1]]
+    arguments = ["step", "corpora", "--statistics", paths[0], "--collection", paths[1]]
     facts = f"{paths[collection is not COUNTS]}:"
     refused([*arguments, "--output", tmp_path / "corpus.txt"], facts)
 
@@ -72,14 +72,14 @@ def split(sentences, source, target, **dropped):
 
 
 def test_command_corpus_errors(tmp_path, text_file, refused):
-    preparation = text_file("statistics.json", [json.dumps({"splits": {"dev": split(1, 1, 1)}})])
+    statistics = text_file("statistics.json", [json.dumps({"splits": {"dev": split(1, 1, 1)}})])
     output = str(tmp_path / "x.txt")
-    arguments = ["step", "corpora", "--preparation", preparation, "--output", output]
+    arguments = ["step", "corpora", "--statistics", statistics, "--output", output]
     broken = text_file("rules.json", ["[]"])
     refused([*arguments, "--collection", broken], f"{broken}:")
     refused([*arguments, *settings(rules={"test": broken})], "test")
     for content in ([], *({"rules": rules} for rules in (-1, 10**300, 1.5, "3", None, True))):
         broken = text_file("rules.json", [json.dumps(content)])
         refused([*arguments, *settings(rules={"dev": broken})], "rules.json")
-    rules = ["step", "rules", "--shards", text_file("list", [broken]), "--output", output]
+    rules = ["step", "rules", "--inputs", text_file("list", [broken]), "--output", output]
     refused(rules, ("rules.json", "HDF5"))

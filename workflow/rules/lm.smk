@@ -39,7 +39,7 @@ rule compile_language_model:
         order=EXPANDED_CONFIG.language_model.order,
         code=step_digest("lm compile"),
     shell:
-        "itersel lm compile --order {params.order} --input {input:q} --output {output:q} &> {log:q}"
+        "itersel lm compile --expect-order {params.order} --input {input:q} --output {output:q} &> {log:q}"
 
 
 use rule estimate_language_model as estimate_fold_model with:

@@ -24,6 +24,6 @@ rule describe_reranker:
         settings=PLAN.list_texts.reranker_settings,
         code=step_digest("step reranker"),
     shell:
-        "itersel step reranker --lists {input.lists:q} --aligner {input.aligners:q} --models {input.models:q}"
+        "itersel step reranker --folder {input.lists:q} --aligner {input.aligners:q} --models {input.models:q}"
         " --language-model {input.own:q} --chosen-mbr {input.mbr:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"

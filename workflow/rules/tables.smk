@@ -134,7 +134,7 @@ rule count_rules:
         shards=lambda wildcards, input: sequence(input),
         code=step_digest("step rules"),
     shell:
-        "(seq {params.shards} | itersel step rules --shards - --output {output:q}) &> {log:q}"
+        "(seq {params.shards} | itersel step rules --inputs - --output {output:q}) &> {log:q}"
 
 
 rule describe_corpus:
@@ -160,7 +160,7 @@ rule describe_corpus:
         settings=lambda wildcards: PLAN.tables.corpora_settings,
         code=step_digest("step corpora"),
     shell:
-        "itersel step corpora --settings {params.settings:q} --preparation {input.statistics:q}"
+        "itersel step corpora --settings {params.settings:q} --statistics {input.statistics:q}"
         " --collection {input.collection:q} --output {output:q} &> {log:q}"
 
 

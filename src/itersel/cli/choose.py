@@ -142,7 +142,7 @@ def _resources(options: argparse.Namespace) -> None:
 def _add_reranker(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, RerankerSettings)
     lists = "output of 'itersel step shard --nbest' for the text that the system was trained on"
-    add_options(parser, {"--lists DIR": lists}, required=True)
+    add_options(parser, {"--folder DIR": lists}, required=True)
     aligners = "models of 'itersel align --save', one of each direction, if features of text need them"
     add_files(parser, {"--aligner FILE": aligners}, nargs="*", default=[])
     models = "output of 'itersel step text-models' for all of train, if features of text need it"
@@ -161,6 +161,6 @@ def _reranker(options: argparse.Namespace) -> None:
     from itersel.system.resources import RerankerFiles, write_reranker
 
     settings = read_settings(RerankerSettings, options.settings)
-    trained_with = read_lines(DeclaredFolder(options.lists).checked(DENSE_NAMES))
+    trained_with = read_lines(DeclaredFolder(options.folder).checked(DENSE_NAMES))
     files = RerankerFiles(tuple(options.aligner), options.models, tuple(options.language_model))
     write_reranker(options.output, settings, trained_with, files, read_mbr(options.chosen_mbr))

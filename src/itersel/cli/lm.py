@@ -48,7 +48,7 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
 def _add_compile(parser: argparse.ArgumentParser) -> None:
     parser.description = "Compile an ARPA file to memory-mapped arrays, which processes on a machine share."
     add_options(parser, {"--input": "ARPA file, plain or compressed (- is standard input)"}, required=True)
-    add_options(parser, {"--order": "reject a model of another order"}, type=whole(1, MAX_ORDER))
+    add_options(parser, {"--expect-order": "reject a model of another order"}, type=whole(1, MAX_ORDER))
     add_output(parser, "compiled model", "--output")
 
 
@@ -94,7 +94,7 @@ def _estimate(options: argparse.Namespace) -> None:
 def _compile(options: argparse.Namespace) -> None:
     from itersel.lm.binary import compile_model
 
-    compile_model(options.input, options.output, options.order)
+    compile_model(options.input, options.output, options.expect_order)
 
 
 def _score(options: argparse.Namespace) -> None:

@@ -22,7 +22,7 @@ def _add_scale(parser: argparse.ArgumentParser) -> None:
         "Translate devtest by minimum Bayes risk with each scale, and keep the scale of the best score."
     )
     files = {
-        "--shards LIST": "file with the shards of devtest in order, one per line (- is standard input)",
+        "--inputs LIST": "file with the shards of devtest in order, one per line (- is standard input)",
         "--weights FILE": "weights of the system",
     }
     add_options(parser, files, required=True)
@@ -68,7 +68,7 @@ def _translate(
     from itersel.vectors.weights import read_itersel_weights
 
     weights = read_itersel_weights(options.weights)
-    shards = read_names(options.shards)
+    shards = read_names(options.inputs)
     with ExitStack() as stack:
         streams = [stack.enter_context(open(path, "w", encoding="utf-8")) for path in paths]
         for lines in translations_by(candidates, shards, options.model, weights, settings):

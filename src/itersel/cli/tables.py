@@ -120,7 +120,7 @@ def _selection(options: argparse.Namespace) -> None:
 
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
-    listed = {"--shards LIST": "file that lists one shard per line (- is standard input)"}
+    listed = {"--inputs LIST": "file that lists one shard per line (- is standard input)"}
     add_options(parser, listed, required=True)
     add_output(parser, "number of rules (JSON)", "--output")
 
@@ -129,13 +129,13 @@ def _rules(options: argparse.Namespace) -> None:
     from itersel.report.corpus import count_rules
     from itersel.storage.files import read_names, write_lines
 
-    write_lines(options.output, [json.dumps({"rules": count_rules(read_names(options.shards))})])
+    write_lines(options.output, [json.dumps({"rules": count_rules(read_names(options.inputs))})])
 
 
 def _add_corpora(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, CorporaSettings)
-    preparation = "statistics.json files of 'itersel corpus prepare'"
-    add_files(parser, {"--preparation FILE": preparation}, required=True)
+    statistics = "statistics.json files of 'itersel corpus prepare'"
+    add_files(parser, {"--statistics FILE": statistics}, required=True)
     collection = "statistics.json of 'itersel corpus libreoffice-help'"
     add_optional_files(parser, {"--collection FILE": collection})
     add_outputs(parser, TABLE_SUFFIXES)
@@ -145,5 +145,5 @@ def _corpora(options: argparse.Namespace) -> None:
     from itersel.report.corpus import describe_corpus, text_table, tsv_table
 
     settings = read_settings(CorporaSettings, options.settings)
-    corpus = describe_corpus(options.preparation, settings.rules, options.collection)
+    corpus = describe_corpus(options.statistics, settings.rules, options.collection)
     write_table(options.output, corpus, text_table, tsv_table)

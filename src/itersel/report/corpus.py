@@ -40,7 +40,7 @@ def read_rules(path: FilePath) -> int:
 
 
 def describe_corpus(
-    preparation: Sequence[FilePath], rules: Mapping[str, FilePath], collection: FilePath | None
+    statistics: Sequence[FilePath], rules: Mapping[str, FilePath], collection: FilePath | None
 ) -> dict[str, Any]:
     """Join the statistics of ``itersel corpus`` with the counts of ``itersel step rules`` of splits.
 
@@ -49,10 +49,10 @@ def describe_corpus(
     rule counts once for each sentence that has it (None without grammars); ``left_out``, what was left out
     and why; ``overlaps``, the pairs that splits share.
     """
-    found = read_statistics(preparation)
+    found = read_statistics(statistics)
     unknown = set(rules) - set(found.splits)
     if unknown:
-        raise InputError(f"no statistics of {', '.join(sorted(unknown))}; name the file in --preparation")
+        raise InputError(f"no statistics of {', '.join(sorted(unknown))}; name the file in --statistics")
 
     counts = {name: read_rules(path) for name, path in rules.items()}
     collected = read_collection(collection) if collection is not None else ()
