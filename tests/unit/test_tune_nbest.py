@@ -232,7 +232,7 @@ def test_only_a_search_starts_from_1():
     assert starts == [{"f": 1.0, "g": 1.0}, {}, {}]
 
 
-@pytest.mark.parametrize("options", [{"quality": "none"}, {"scores": {"lm": "none"}}])
+@pytest.mark.parametrize("options", [{"quality": "none"}, {"features": {"lm": "none"}}])
 def test_other_files_are_read_before_the_lists(files, monkeypatch, options):
     monkeypatch.chdir(files)
     (files / "list").write_text("not a list\n")
