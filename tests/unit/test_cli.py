@@ -87,6 +87,7 @@ def test_parsers_that_are_initialised_late_keep_what_has_been_set():
         ("lm estimate --order 3 --input a --leave-out b --fold 2/2 --output c", ("--fold:", "'2/2'")),
         ("lm estimate --order 3 --input a --leave-out b --fold 0/1 --output c", ("--fold:", "'0/1'")),
         ("translate --system a --jobs 0", ("--jobs:", "'0'", 1, 256)),
+        ("decode --shard a --model b --weights c --k-best 0", ("--k-best:", "'0'", 1, 10000)),
         ("translate --system a --k-best 0", ("--k-best:", "'0'", 1, 10000)),
         ("--print-completion tcl", "'tcl'"),
     ],

@@ -43,7 +43,7 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
     k_best = (
         "write the K best, 'id ||| text ||| name=value ... ||| score', instead of one translation per line"
     )
-    add_options(parser, {"--k-best K": k_best}, type=whole(0, MAX_K_BEST), default=0)
+    add_options(parser, {"--k-best K": k_best}, type=whole(1, MAX_K_BEST))
     add_settings(parser, Search, with_options=True)
     add_decision(parser, "copy the translations of --passed-on", "translations of the previous epoch")
     add_text_output(parser)
@@ -57,7 +57,7 @@ def _decode(options: argparse.Namespace) -> None:
     from itersel.storage.files import read_lines, write_lines
     from itersel.system.mbr import read_mbr
 
-    mbr = mbr_of(options, options.k_best, read_mbr(options.chosen_mbr))
+    mbr = mbr_of(options, options.k_best or 1, read_mbr(options.chosen_mbr))
     if not training_has_stopped(options.decision):
         # lists are only scored
         kind: type[FeatureSettings] = FeatureSettings if options.model is None else Search
@@ -84,13 +84,13 @@ def _translations(
 
     weights = read_itersel_weights(options.weights)
     if not isinstance(settings, Search):
-        if options.k_best:
+        if options.k_best is not None:
             raise InputError("--k-best needs a decoder, and so --model; reorder lists with 'itersel rescore'")
         table = read_list_table(options.shard, settings.features, has_text=True)
         yield from table.best_texts(weights, ranking_of(mbr))
         return
 
-    k_best = max(options.k_best, 1)
+    k_best = options.k_best or 1
     shard, [decoder] = open_shard(options.shard, options.model, settings)
     vectors = decoder.weight_vectors(weights)
     words = shard.vocabulary.to_list()
@@ -98,7 +98,7 @@ def _translations(
     for sentence in progress(range(shard.sentence_count), "decode"):
         found = decoder.decode(sentence, vectors, k=list_size(k_best, mbr))
         best = ranks(found, words, k_best, mbr)
-        if options.k_best:
+        if options.k_best is not None:
             yield from kbest_lines(sentence, found, best, words, decoder.dense_names, shard.feature_name)
         else:
             yield text_of(found, best[0], words)
