@@ -31,7 +31,7 @@ NOTHING = ["--shard", "none", "--model", "none"]
 def test_training_stops_as_by_a_plain_count(scores, patience):
     higher, lower, found = None, None, []
     for score in scores:
-        higher = next_decision(higher, score, patience)
+        higher = next_decision(higher, score, patience, "bleu")
         lower = next_decision(lower, -score, patience, "ter")
         assert lower.stopped == higher.stopped
         found.append(higher.stopped)

@@ -77,7 +77,7 @@ def test_a_task_that_is_named_twice(joining, refused):
 
 
 def test_choose_epoch():
-    assert choose_epoch([1.0, 3.0, 3.0]) == 2
+    assert choose_epoch([1.0, 3.0, 3.0], "bleu") == 2
     assert choose_epoch([1.0, 3.0, 1.0], "ter") == 1
 
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from itersel.errors import FilePath, checked
-from itersel.evaluate.names import TOKENIZED_BLEU, sign_of
+from itersel.evaluate.names import sign_of
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
 
 
-def choose_epoch(scores: Sequence[float], by: str = TOKENIZED_BLEU) -> int:
+def choose_epoch(scores: Sequence[float], by: str) -> int:
     """Return the epoch (from 1) with the best score, the earliest in case of ties."""
     sign = sign_of(by)
     return max(range(len(scores)), key=lambda epoch: (sign * scores[epoch], -epoch)) + 1
@@ -24,7 +24,7 @@ class Decision:
     stopped: bool
 
 
-def next_decision(before: Decision | None, score: float, patience: int, by: str = TOKENIZED_BLEU) -> Decision:
+def next_decision(before: Decision | None, score: float, patience: int, by: str) -> Decision:
     """Return the decision after another epoch.
 
     Training stops when none of the last `patience` epochs is better than all before, and stays stopped.
