@@ -227,12 +227,12 @@ def mix(inputs=("missing.h5",), **options):
 @pytest.mark.parametrize(
     ("call", "facts"),
     [
-        (lambda: tune_nbest(["lists"], "a b c d"), 0),
-        (lambda: tune_nbest(["lists"], [["a b c d", "e"]]), 0),
+        (lambda: tune_nbest(["lists"], "a b c d", tuner="pro"), 0),
+        (lambda: tune_nbest(["lists"], [["a b c d", "e"]], tuner="pro"), 0),
         (lambda: tune_nbest(["lists"], ["a", "b"], tuner="x"), ("tuner", "x")),
-        (lambda: tune_nbest(["lists"], ["a", "b"], ["a"]), (1, 2)),
-        (lambda: tune_nbest("list", ["a"]), "n-best"),
-        (lambda: tune_nbest([], ["a"]), "n-best"),
+        (lambda: tune_nbest(["lists"], ["a", "b"], ["a"], tuner="pro"), (1, 2)),
+        (lambda: tune_nbest("list", ["a"], tuner="pro"), "n-best"),
+        (lambda: tune_nbest([], ["a"], tuner="pro"), "n-best"),
         (lambda: compare({"xy": "a"}, ["a"]), "xy"),
         (lambda: compare({"x": ["a"]}, ["a"], tokenizer="y"), ("tokenizer", "'y'")),
         (lambda: compare({"x": ["a"]}, ["a"], trials=0), ("trials", 0)),

@@ -125,7 +125,8 @@ def test_lists_of_marian(tmp_path, options, normalize):
     reordered = write(tmp_path / "reordered", *rescored_lines(read_lists(paths, has_lines=True), weights, 9))
     assert read_lists([reordered]).names == ["F0"]
     assert first_texts([reordered]) == ["b a", "b a", ""]
-    assert tune_nbest(paths, ["b a", "b a", "b"], quality="chrf").weights.to_dict()["F0"] < 0
+    tuned = tune_nbest(paths, ["b a", "b a", "b"], tuner="kbest-mira", quality="chrf")
+    assert tuned.weights.to_dict()["F0"] < 0
 
 
 @pytest.mark.parametrize("names", [("tm",), ("tm_0", "tm_1", "tm_2"), ("tm_00",)])
@@ -133,13 +134,12 @@ def test_start_weights_of_another_number(tmp_path, names):
     """Weights of a feature function with another number of values would be written as further functions."""
     path = write(tmp_path / "list", *(FORMS["usual"].format(*row) for row in ROWS))
     with pytest.raises(InputError) as caught:
-        tune_nbest([path], ["a b"], start=dict.fromkeys(names, 0.5), quality="chrf")
+        tune_nbest([path], ["a b"], tuner="kbest-mira", start=dict.fromkeys(names, 0.5), quality="chrf")
     assert names[-1] in str(caught.value)
     # other names that begin alike, and zeros that files leave out, are no such weights
     start = {"tm_0": 1.0, "tm_x": 1.0, "tmp_2": 1.0, "LM": 1.0}
-    assert {"tm_x", "tmp_2", "LM"} <= tune_nbest(
-        [path], ["a b"], start=start, quality="chrf"
-    ).weights.to_dict().keys()
+    tuned = tune_nbest([path], ["a b"], tuner="kbest-mira", start=start, quality="chrf")
+    assert {"tm_x", "tmp_2", "LM"} <= tuned.weights.to_dict().keys()
 
 
 # the number of weights of a feature function in moses.ini, whose lists have five values
@@ -169,7 +169,8 @@ def test_weights_of_other_files_may_leave_out_zeros(tmp_path):
     path = write(tmp_path / "list", *(FORMS["usual"].format(*row) for row in ROWS))
     weights = write(tmp_path / "weights.txt", "tm_0 1.0")
     assert rescore([path], weights) == ["a b"]
-    assert tune_nbest([path], ["c"], start=weights, quality="chrf").score == pytest.approx(100)
+    tuned = tune_nbest([path], ["c"], tuner="kbest-mira", start=weights, quality="chrf")
+    assert tuned.score == pytest.approx(100)
     with input_error("weights.txt:", "'tm_2'", "'tm'", 2):
         rescore([path], write(weights, "tm_2 1.0"))
 

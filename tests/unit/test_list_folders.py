@@ -57,9 +57,9 @@ def test_in_python(folder):
     files = [f"lists/{name}" for name in LISTS]
     assert rescore(["lists"], {"f": 1.0}) == rescore(files, {"f": 1.0}) == ["a b x d", "e f g h"]
     reference = ["a b x d", "e f g h"]
-    found = [tune_nbest(lists, reference, quality="chrf") for lists in (["lists"], files)]
+    found = [tune_nbest(lists, reference, tuner="pro", quality="chrf") for lists in (["lists"], files)]
     assert found[0].weights.to_dict() == found[1].weights.to_dict() != {}
     with input_error("empty:"):
-        tune_nbest(["empty"], reference)
+        tune_nbest(["empty"], reference, tuner="pro")
     with input_error():
         rescore("lists", {"f": 1.0})

@@ -3,10 +3,12 @@
 import dataclasses
 import inspect
 import math
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.refusals import input_error
 from tests.unit.test_config_defaults import VALUES, values_of
 
 import itersel
@@ -35,6 +37,8 @@ WITH_OPTIONS = {
     "decode": (DECODE, Search),
     "grammar extract": (EXTRACT, Grammar),
 }
+# Sections that must be stated.
+NEEDED = {TuneSettings: {"tuner": {"name": "pro"}}}
 IN_PYTHON = [Grammar, Search, KBestSettings, ForestSettings, TrainSettings, MixSettings, TuneSettings]
 
 
@@ -102,9 +106,10 @@ def test_python_has_the_bounds_of_a_config(kind, data):
     value = data.draw(values_for(kind, item))
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return
-    expected = outcome(read_section, kind, {item.name: value})
+    expected = outcome(read_section, kind, {**NEEDED.get(kind, {}), item.name: value})
     given_value = tuple(value) if isinstance(value, list) else value
-    assert outcome(lambda: kind(**{item.name: given_value})) == expected
+    make = partial(kind, TUNERS["pro"]()) if kind in NEEDED else kind
+    assert outcome(lambda: make(**{item.name: given_value})) == expected
 
 
 def test_extraction_and_search_of_which_nothing_is_stated():
@@ -146,9 +151,13 @@ def test_mixing_of_which_nothing_is_stated():
         assert default_in_python(itersel.mix_weights, item.name) in (None, item.default), item.name
 
 
-def test_the_tuner_that_nobody_names():
-    of_python = default_in_python(itersel.tune_nbest, "tuner")
-    assert TuneSettings().tuner == TUNERS[of_python]() == LIST_TUNERS[of_python]()
+def test_a_tuner_must_be_named():
+    command = TUNE[:-1]
+    assert outcome(lambda: make_parser(command).parse_args(command)) is REFUSED
+    assert default_in_python(itersel.tune_nbest, "tuner") is inspect.Parameter.empty
+    for settings in ("{}", '{"tuner": {}}', '{"tuner": {"passes": 3}}'):
+        with input_error("tuner"):
+            read_settings(TuneSettings, settings)
 
 
 def test_the_number_of_trials():

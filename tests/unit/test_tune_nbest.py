@@ -238,7 +238,7 @@ def test_other_files_are_read_before_the_lists(files, monkeypatch, options):
     (files / "list").write_text("not a list\n")
     (files / "none").write_text("1\nx\n")
     with input_error("none:2:"):
-        tune_nbest(["list"], *references_of(files), **options)
+        tune_nbest(["list"], *references_of(files), tuner=KBestMira(), **options)
 
 
 @pytest.mark.parametrize("settings", TUNERS)

@@ -172,7 +172,8 @@ def key_table(kind: Any) -> list[str]:
 
 
 def _is_option(item: Field[Any]) -> bool:
-    return item.default_factory is MISSING  # as sections have one
+    # sections have a factory or, if they must be stated, forms
+    return item.default_factory is MISSING and "forms" not in item.metadata
 
 
 def _table_row(item: Field[Any], kind: Any) -> str:

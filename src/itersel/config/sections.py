@@ -23,6 +23,7 @@ from itersel.config.options import (
     LABEL_PATTERN,
     check_unique,
     default_form,
+    is_required,
     join,
     one_of,
     reject,
@@ -101,6 +102,8 @@ def _read_form(item: Field[Any], value: object, key: str) -> Any:
     """Read a section that has several forms."""
     forms: Forms = item.metadata["forms"]
     rest = dict(_mapping(value, key, "'name: ...'"))
+    if "name" not in rest and is_required(item):
+        raise wrong(f"{key}.name", "is missing")
     name = rest.pop("name") if "name" in rest else default_form(item)
     if not isinstance(name, str) or name not in forms:
         reject(f"{key}.name", name, one_of(name, forms))

@@ -18,6 +18,7 @@ from typing import ClassVar
 from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.mixing import DEFAULT_MIXING, MIXINGS, Mixing, Nothing
 from itersel.config.options import (
+    REQUIRED,
     check_section,
     documented,
     name_in,
@@ -28,7 +29,7 @@ from itersel.config.options import (
     wrong,
 )
 from itersel.config.search import FeatureSettings, GivenListFeatures, IterationSearch, KBestSettings, Search
-from itersel.config.tuners import HELD_OUT_TUNERS, TUNERS, Batch, NoTuner
+from itersel.config.tuners import HELD_OUT_TUNERS, Batch, NoTuner
 
 
 @dataclass(frozen=True)
@@ -116,11 +117,7 @@ class MixSettings:
 class TuneSettings:
     """How weights are tuned on the lists or forests of all shards and iterations so far."""
 
-    tuner: Batch = section(
-        lambda: TUNERS["kbest-mira"](),
-        "What tunes the weights; by default kbest-mira.",
-        forms=HELD_OUT_TUNERS,
-    )
+    tuner: Batch = section(REQUIRED, "What tunes the weights.", forms=HELD_OUT_TUNERS)
     shards: int = option("Number of shards with lists.", 1, minimum=1)
     iteration: int = option_of(IterationSearch, "iteration")
     seed: int = seed_option("Random seed.")

@@ -56,7 +56,7 @@ class TunedLists(NamedTuple):
 def tune_nbest(
     lists: Sequence[FilePath],
     *references: ReferenceText,
-    tuner: Batch | str = "kbest-mira",
+    tuner: Batch | str,
     start: Weights | Mapping[str, float] | FilePath | None = None,
     features: Mapping[str, FilePath | ArrayLike] | None = None,
     quality: FilePath | ArrayLike = "bleu",
