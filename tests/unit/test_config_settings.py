@@ -12,6 +12,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.configs import experiment
 from tests.plans import job, plan_of
 from tests.refusals import input_error
 from tests.unit.test_config_defaults import with_plugin
@@ -25,6 +26,7 @@ from itersel.config.options import (
     REQUIRED,
     documented,
     for_results,
+    name_in,
     option,
     option_of,
     section,
@@ -263,11 +265,17 @@ def test_docstrings_show_defaults():
 def test_defaults_that_depend_on_the_config_are_shown():
     """Commands and Python have the first default."""
     mira = TUNERS["kbest-mira"]
-    assert "c : float, default: 0.01; in a config, 0.001 on train\n" in mira.__doc__
-    assert "default: 'papineni'; in a config, 'lin' on dev\n" in LEARNERS["perceptron"].__doc__
+    assert "c : float, default: 0.01; in a config, 0.001 with tune_on: train\n" in mira.__doc__
+    assert "default: 'papineni'; in a config, 'lin' with tune_on: dev\n" in LEARNERS["perceptron"].__doc__
     parser = argparse.ArgumentParser()
     add_key(parser, mira, "c")
-    assert "(default: 0.01; in a config, 0.001 on train)" in " ".join(parser.format_help().split())
+    assert "(default: 0.01; in a config, 0.001 with tune_on: train)" in " ".join(parser.format_help().split())
+
+
+def test_the_explanation_of_the_held_out_step_states_its_default():
+    tuner = read_config(experiment()).experiments["a"].held_out.tuner
+    explanation = Experiment.__dataclass_fields__["held_out"].metadata["explanation"]
+    assert f"by default with {name_in(TUNERS, tuner)}, c: {tuner.c}." in explanation
 
 
 @pytest.mark.parametrize("kind", [search.KBestSettings, search.ForestSettings])

@@ -34,9 +34,9 @@ PATH_PATTERN = r"[^{}\x00-\x08\x0a-\x1f\x7f-\x9f]+"
 # Conditions under which a key has another default, and how the documentation states them. Others are the
 # value of a key, such as "algorithm: sgd". `itersel.config.forms` finds those that hold in an experiment.
 CONDITIONS = {
-    "dev": "on dev",
-    "train": "on train",
-    "mixed": "on train with mixed weights",
+    "dev": "with tune_on: dev",
+    "train": "with tune_on: train",
+    "mixed": "with tune_on: train and mixed weights",
     "batch": "for batch tuners",
 }
 

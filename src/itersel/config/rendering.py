@@ -181,7 +181,7 @@ def _table_row(item: Field[Any], kind: Any) -> str:
     # null stands for a required key that is missing
     allowed = _allowed(item.metadata, kind) + (" or null" if optional and not is_required(item) else "")
     default = "required" if is_required(item) else f"`{_yaml(item.default)}`"
-    default += "".join(f", {condition} `{other}`" for condition, other in _other_defaults(item))
+    default += "".join(f", `{other}` {condition}" for condition, other in _other_defaults(item))
     cells = f"`{item.name}`", default, allowed, item.metadata["explanation"]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
