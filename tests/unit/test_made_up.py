@@ -49,7 +49,7 @@ def test_tuners_learn_from_them(tmp_path):
     start = table.dense @ [decoded_with.to_dict().get(name, 0.0) for name in DENSE_FEATURES]
     output = tmp_path / "weights.h5"
     tuned = tune(TuneSettings(KBestMira(passes=3), iteration=2), lists, output, decoded_with=decoded_with)
-    assert tuned.score > 100 * best_bleu(start, table.offset, table.statistics) + 5
+    assert tuned.quality > best_bleu(start, table.offset, table.statistics) + 0.05
 
 
 def test_mix_accepts_shards(tmp_path):

@@ -223,7 +223,7 @@ def test_mira_equals_plain_python(seed: int, limit: float, decay: float) -> None
 def test_the_best_pass_is_kept(seed: int) -> None:
     problem = TuningProblem.of_table(make_table(random_sentences(seed)), make_weights({}), seed=(seed,))
     passes = [KBestMira(passes=n).tune(problem) for n in (1, 2, 3, 4)]
-    assert [one.score for one in passes] == sorted(one.score for one in passes)
+    assert [one.quality for one in passes] == sorted(one.quality for one in passes)
     again = KBestMira(passes=4).tune(problem)
     assert again.weights.to_dict() == passes[-1].weights.to_dict()
 

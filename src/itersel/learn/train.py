@@ -120,6 +120,7 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
         updates += move.updates
         measured = QUALITY if one.example.kbest.has_quality else SENTENCE_BLEU
         total_quality += float(one.example.quality[0])
+        # as people read it, 0 to 100; the qualities themselves are 0 to 1
         mean_quality = 100 * total_quality / seen
 
     mixed, state = training.table.collect(settings.learner.average)

@@ -120,7 +120,7 @@ class PreparedLists(NamedTuple):
         found = run_tuner(self.tuner, problem, self.name)
         return TunedLists(
             make_weights(found.weights.to_dict() | self.others),
-            self.quality.sign * found.score,
+            self.quality.score(found.quality),
             self._score(problem.table, self.begin),
             found.sentences,
             found.translations,
@@ -155,7 +155,7 @@ class PreparedLists(NamedTuple):
         return partial(self._score, table)
 
     def _score(self, table: ListTable, weights: Weights) -> float:
-        return self.quality.sign * 100 * table.best(table.scores(weights))
+        return self.quality.score(table.best(table.scores(weights)))
 
 
 def prepare_nbest(

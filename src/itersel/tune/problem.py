@@ -30,8 +30,8 @@ class Tuned(NamedTuple):
     """Result of a tuner."""
 
     weights: Weights  # all that are not zero
-    # of the best translations in the lists under these weights: corpus BLEU or mean quality, 0 to 100
-    score: float
+    # of the best translations under these weights: corpus BLEU or mean quality, 0 to 1 as `ListTable.best`
+    quality: float
     sentences: int
     translations: int  # distinct ones; 0 for forests
 
@@ -152,10 +152,10 @@ class TuningProblem(NamedTuple):
             others = [elsewhere(one, part) for one in others]
         return nonzero(weighted_sum([*own, *others], [1.0] * len(own) + factors))
 
-    def tuned(self, weights: Weights, best: float) -> Tuned:
-        """Return the result of tuning on lists; `best` is `ListTable.best` under the weights."""
+    def tuned(self, weights: Weights, quality: float) -> Tuned:
+        """Return the result of tuning on lists; `quality` is `ListTable.best` under the weights."""
         table = self.table
-        return Tuned(weights, 100 * best, table.sentence_count, table.translation_count)
+        return Tuned(weights, quality, table.sentence_count, table.translation_count)
 
 
 def elsewhere(weights: Weights, known: Weights) -> Weights:

@@ -97,7 +97,7 @@ def tune(
         shards=settings.shards,
         sentences=result.sentences,
         translations=result.translations,
-        bleu=result.score,
+        bleu=100 * result.quality,
     )
     write_itersel_weights(output, result.weights, attributes)
     return result
@@ -120,7 +120,7 @@ def run_tuner(tuner: Batch, problem: TuningProblem, source: str) -> Tuned:
     with located(source):
         _check_problem(tuner, problem)
         result = tuner.tune(problem)
-        if tuner.searches and result.score == 0.0 and not has_quality:
+        if tuner.searches and result.quality == 0.0 and not has_quality:
             raise InputError(
                 "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
             )

@@ -30,4 +30,4 @@ class ForestMert(Mert):
 
         search = read_search(problem.forests)
         weights, quality = tune_mert(search, problem.start, self, problem.seed)
-        return Tuned(problem.weights(weights), 100 * quality, search.sentence_count, 0)
+        return Tuned(problem.weights(weights), quality, search.sentence_count, 0)
