@@ -152,7 +152,8 @@ class Experiment:
     held_out: HeldOut = section(
         HeldOut,
         "tune_on train: after each epoch, retune on dev the weights of the dense features and one factor "
-        "for all sparse features; by default with kbest-mira, c: 0.001. The epoch is still chosen on devtest.",
+        "for all sparse features; by default with kbest-mira, c: 0.001. The epoch is still chosen on "
+        "devtest.",
     )
 
 
