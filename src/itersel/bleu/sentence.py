@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from itersel.bleu.order import ORDER
 from itersel.bleu.references import References
 from itersel.bleu.score_kernels import (
     CHIANG,
@@ -13,9 +14,9 @@ from itersel.bleu.score_kernels import (
     LIANG,
     LIN,
     NAKOV,
-    ORDER,
     PAPINENI,
     closest_lengths,
+    ngram_counts,
     ngram_matches,
     score_hypotheses,
 )
@@ -85,8 +86,7 @@ class SentenceBleu:
         scores = Target(self.variant, references, self._context).score_matches(matches, lengths)
         if self.variant == CHIANG:
             closest = closest_lengths(references.lengths, lengths[:1])
-            ngrams = np.maximum(0, lengths[0] - np.arange(ORDER))
-            self._context += np.concatenate((matches[0], ngrams, closest))
+            self._context += np.concatenate((matches[0], ngram_counts(lengths[:1])[0], closest))
             self._context *= CONTEXT_DECAY
         return scores
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.bleu.score_kernels import ORDER, REFERENCE, ngram_matches
+from itersel.bleu.order import ORDER
+from itersel.bleu.score_kernels import REFERENCE, ngram_counts, ngram_matches
 from itersel.bleu.sentence import Target
 from itersel.decode.decoder import SentenceForest
 from itersel.decode.hypothesis_kernels import Kept, best_through_edges, keep_edges
@@ -97,7 +98,7 @@ def largest_bleu(target: Target) -> float:
     enough = int((available + np.arange(ORDER)).max())
     longest = max(enough, length, math.ceil(references + length - hypotheses)) + 1
     lengths = np.arange(longest + 1)
-    matches = np.minimum(np.maximum(0, lengths[:, None] - np.arange(ORDER)), available)
+    matches = np.minimum(ngram_counts(lengths), available)
     return float(target.score_matches(matches, lengths).max())
 
 

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.order import ORDER
 from itersel.bleu.references import grouped_references
-from itersel.bleu.score_kernels import ORDER, Statistics
+from itersel.bleu.score_kernels import Statistics, ngram_counts
 from itersel.errors import FilePath, InputError
 from itersel.lists.duplicates import hash_rows
 from itersel.lists.headers import GIVEN, header_attributes, list_file
@@ -247,8 +248,7 @@ def _table(path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mappi
         raise damaged_file(path, "a sentence has no translations")
     if len(set(dense_names)) != arrays["dense"].shape[1] or len(dense_names) != arrays["dense"].shape[1]:
         raise damaged_file(path, "'dense_names' does not name the dense features")
-    ngrams = np.maximum(0, length[:, None] - np.arange(ORDER))
-    if (arrays["matches"] > ngrams).any():
+    if (arrays["matches"] > ngram_counts(length)).any():
         raise damaged_file(path, "more matches than n-grams")
 
     reference_length, reference_offset = (arrays[name].astype(np.int64) for name in REFERENCE_ARRAYS)

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.order import ORDER
 from itersel.bleu.references import References
-from itersel.bleu.score_kernels import ORDER, Statistics, best_bleu, closest_lengths
+from itersel.bleu.score_kernels import Statistics, best_bleu, closest_lengths
 from itersel.errors import FilePath, InputError
 from itersel.storage.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.ragged import offsets_of, sum_rows, take_rows

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.bleu.score_kernels import COUNTS, ORDER, Statistics, add_counts
+from itersel.bleu.order import ORDER
+from itersel.bleu.score_kernels import COUNTS, REFERENCE, Statistics, add_counts, brevity_penalty, ngram_count
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.lists.table import ListTable, SparseRows
 from itersel.storage.arrays import Float64s, Int32s, Int64s
@@ -94,16 +95,16 @@ def background_bleu(statistics: Statistics, row: int, mean_reference: float, bac
     """
     product = 1.0
     for n in range(ORDER):
-        ngrams = background[ORDER + n] + max(0, statistics.length[row] - n)
+        ngrams = background[ORDER + n] + ngram_count(statistics.length[row], n + 1)
         product *= (background[n] + statistics.matches[row, n]) / ngrams
 
     length = background[ORDER] + statistics.length[row]
-    reference = background[2 * ORDER] + statistics.closest_length[row]
+    reference = background[REFERENCE] + statistics.closest_length[row]
 
-    bleu = math.sqrt(math.sqrt(product))
-    if length < reference:
-        bleu *= math.exp(1.0 - reference / length)
-    return bleu * (background[2 * ORDER] + mean_reference)
+    # the root of degree ORDER; unlike powers, square roots are rounded alike on all processors
+    mean = math.sqrt(math.sqrt(product))
+    bleu = mean * brevity_penalty(length, reference)
+    return bleu * (background[REFERENCE] + mean_reference)
 
 
 @leaf_kernel
