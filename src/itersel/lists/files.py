@@ -32,7 +32,7 @@ from itersel.storage.arrays import UInt64s
 from itersel.storage.formats import Array, FileFormat, damaged, damaged_file, numbers, offsets, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.hdf5_rows import RowWriter, write_rows
-from itersel.storage.strings import Strings, StringTable
+from itersel.storage.strings import Strings, StringTable, strings_in
 
 MAX_COUNT = (1 << 31) - 1
 
@@ -208,7 +208,7 @@ def read_list_table(
     if has_text:
         if not arrays["text_offset"].shape[0]:
             raise InputError("has no text; lists for tuners cannot be used to translate", path)
-        table = table._replace(text=StringTable(arrays["text"], arrays["text_offset"]))
+        table = table._replace(text=strings_in(arrays, "text"))
 
     return table
 
@@ -235,7 +235,7 @@ def _sparse(arrays: Mapping[str, NDArray[Any]]) -> SparseRows:
         arrays["feature_value"],
         arrays["feature_offset"],
         arrays["feature_key"],
-        StringTable(arrays["feature_name"], arrays["feature_name_offset"]),
+        strings_in(arrays, "feature_name"),
     )
 
 
