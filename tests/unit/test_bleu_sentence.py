@@ -80,7 +80,7 @@ def test_words_of_large_vocabularies() -> None:
 def test_equals_plain_python(variant: str, sentences: list[tuple[list[Words], list[Words]]]) -> None:
     ours, plain = SentenceBleu(variant), naive.Bleu(variant)
     for hypotheses, references in sentences:
-        assert ours.target(make_references(*references)).words == plain.words(*references)
+        assert ours.scorer(make_references(*references)).length_factor == plain.words(*references)
         expected = plain.score_all(hypotheses, *references)
         assert score(ours, hypotheses, *references) == pytest.approx(expected, abs=1e-12)
 
