@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from itersel.bleu.score_kernels import ORDER, Statistics
+from itersel.bleu.order import ORDER
+from itersel.bleu.score_kernels import Statistics, ngram_counts
 from itersel.lists.files import write_lists
 from itersel.lists.headers import header_attributes
 from itersel.lists.table import ListTable, SparseRows
@@ -90,7 +91,7 @@ def _make_table(
     reference = np.repeat(lengths, k_best)
     length = np.maximum(1, reference + random.integers(-3, 4, rows))
     quality = random.uniform(0.4, 0.95, rows)
-    ngrams = np.maximum(0, length[:, None] - np.arange(ORDER))
+    ngrams = ngram_counts(length)
     dense = random.normal(size=(rows, len(DENSE_FEATURES))) + quality[:, None] * np.linspace(
         -2, 2, len(DENSE_FEATURES)
     )

@@ -39,6 +39,15 @@ def score(scorer: SentenceBleu, hypotheses: list[Words], *references: Words) -> 
     return scorer.score(ngram_matches(word, offset, made), np.diff(offset), made).tolist()
 
 
+@given(KBEST)
+def test_numbers_of_ngrams(texts: list[Words]) -> None:
+    expected = [naive.counts(words, [])[1] for words in texts]
+    lengths = np.array(list(map(len, texts)))
+    assert score_kernels.ngram_counts(lengths).tolist() == expected
+    orders = range(1, naive.ORDER + 1)
+    assert [[score_kernels.ngram_count(int(h), n) for n in orders] for h in lengths] == expected
+
+
 @pytest.mark.parametrize(
     ("variant", "hypothesis", "reference", "expected"),
     [
@@ -71,7 +80,7 @@ def test_words_of_large_vocabularies() -> None:
 def test_equals_plain_python(variant: str, sentences: list[tuple[list[Words], list[Words]]]) -> None:
     ours, plain = SentenceBleu(variant), naive.Bleu(variant)
     for hypotheses, references in sentences:
-        assert ours.target(make_references(*references)).words == plain.words(*references)
+        assert ours.scorer(make_references(*references)).length_factor == plain.words(*references)
         expected = plain.score_all(hypotheses, *references)
         assert score(ours, hypotheses, *references) == pytest.approx(expected, abs=1e-12)
 

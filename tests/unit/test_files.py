@@ -173,14 +173,14 @@ def test_lists_of_files_that_do_not_exist(tmp_path, monkeypatch, folder):
     complete, other = tmp_path / "results/a/files.txt", tmp_path / "results/a/lists/files.txt"
     complete.write_text("results/a/0\n./results/a/1\n")
     other.write_text("results/a/2\nresults/link/2\n")
-    assert stale_lists(folder) == []
+    assert stale_lists(folder, "files.txt") == []
     (tmp_path / "results/a/2").unlink()
-    assert list(map(os.path.normpath, stale_lists(folder))) == ["results/a/lists/files.txt"]
+    assert list(map(os.path.normpath, stale_lists(folder, "files.txt"))) == ["results/a/lists/files.txt"]
     complete.write_text("results/link/3\n")
-    assert len(stale_lists(folder)) == 2
+    assert len(stale_lists(folder, "files.txt")) == 2
     assert complete.exists()
     assert other.exists()
-    assert stale_lists("missing") == []
+    assert stale_lists("missing", "files.txt") == []
 
 
 def test_links_are_kept_and_pipes_are_written_to(tmp_path):

@@ -59,7 +59,7 @@ class Case(NamedTuple):
 
 
 def make_target(variant, references, context):
-    target = SentenceBleu(variant).target(references)
+    target = SentenceBleu(variant).scorer(references)
     # only BLEU with a pseudo-corpus has a context
     return target._replace(context=np.array(context)) if context and variant == "chiang" else target
 
@@ -82,7 +82,7 @@ cases = st.builds(
 
 def objectives(kbest, target, direction):
     bleu = target.score(kbest.word, kbest.word_offset)
-    return direction.share * kbest.score + direction.gain * target.words * bleu
+    return direction.share * kbest.score + direction.gain * target.length_factor * bleu
 
 
 @given(cases, st.integers(1, 20))
@@ -98,7 +98,8 @@ def test_an_unlimited_beam_finds_the_best(tmp_path, case, k):
         found = decoder.decode(0, vectors, k, finder)
     bleu = case.bleu(target)
     expected = max(
-        direction.share * one.score + direction.gain * target.words * bleu.score(one.words, *case.references)
+        direction.share * one.score
+        + direction.gain * target.length_factor * bleu.score(one.words, *case.references)
         for one in strategies.solve(problem, 10**6)
     )
     assert objectives(found, target, direction).max() == pytest.approx(expected, abs=1e-4)
@@ -123,7 +124,7 @@ def test_equals_plain_python(tmp_path, case, beam):
         vectors = decoder.weight_vectors(make_weights(problem.weights))
         found = decoder.decode(0, vectors, 1, read)
     words = tuple(tuple(shard.reference[a:b].tolist()) for a, b in itertools.pairwise(shard.reference_offset))
-    gain = direction.gain * target.words
+    gain = direction.gain * target.length_factor
     expected = naive.search(forests[0], words, case.bleu(target), direction.share, gain, beam)
     assume(not expected.is_close_call)
     best = objectives(found, target, direction)
@@ -237,7 +238,7 @@ def test_start_weights_beyond_the_limit(shard, model, weight):
 def test_a_forest_larger_than_the_limit_loses_its_worst_edges(shard, model, monkeypatch):
     decoder = Decoder(shard, model)
     vectors = decoder.weight_vectors(make_weights({"R:X:a:a2": 2.0, "R:X:b:b3": 1.0}))
-    search = partial(find_augmented, (ORACLE,), SentenceBleu("nakov").target(shard.references(0)))
+    search = partial(find_augmented, (ORACLE,), SentenceBleu("nakov").scorer(shard.references(0)))
     assert decoder.decode(0, vectors, 1, search).score.shape[0] == 2
     monkeypatch.setattr(augmented, "MOST_EDGES", 1)
     assert decoder.decode(0, vectors, 1, search).score.shape[0] == 1

@@ -24,6 +24,7 @@ from itersel.plan.shell import sequence, sequences
 from itersel.plan.shards import SHARDS_PATTERN
 from itersel.code.plugins import imported_code
 from itersel.project import PROJECT
+from itersel.results import FILE_LIST
 from itersel.run.atomic import remove_leftovers, stale_lists
 
 # A file given with --configfile replaces config.yaml; Snakemake alone would merge the two and run the experiments of both.
@@ -84,12 +85,13 @@ PLAN = Plan(EXPANDED_CONFIG)
 HAS_LISTS = has_lists(EXPANDED_CONFIG)
 
 RESULTS = PLAN.files.results
+EXPERIMENTS = os.path.join(RESULTS, "experiments")
 # Folders of the best epochs of an experiment: on devtest, and on the own devtest of a test set.
 BEST = ["best", *(f"best-{name}" for name in PLAN.texts.own_devtests)]
 # Lists of files that were deleted after a run. Mixing depends on a list alone, so Snakemake has to take it for missing,
 # to make the missing files again. Jobs that use the files of other lists depend on each of them.
 STALE = (
-    set(map(os.path.abspath, stale_lists(os.path.join(RESULTS, "experiments"))))
+    set(map(os.path.abspath, stale_lists(EXPERIMENTS, FILE_LIST)))
     if workflow.is_main_process
     else set()
 )
@@ -97,7 +99,7 @@ STALE = (
 
 def remove_stale_lists():
     """Remove stale lists when a run starts: once their files exist again, they would only look outdated."""
-    for path in stale_lists(os.path.join(RESULTS, "experiments")) if STALE else ():
+    for path in stale_lists(EXPERIMENTS, FILE_LIST) if STALE else ():
         if os.path.abspath(path) in STALE:
             path.unlink(missing_ok=True)
 

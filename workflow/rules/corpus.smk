@@ -8,9 +8,10 @@
 #        corpus/preparation.json, corpus/recaser.json, statistics
 from itertools import groupby
 
+from itersel.config.splits import is_help
 from itersel.plan.texts import RAW_SOURCE
 
-if EXPANDED_CONFIG.data.kind == "libreoffice-help":
+if is_help(EXPANDED_CONFIG):
 
     rule fetch_help:
         """fetch the LibreOffice Help"""

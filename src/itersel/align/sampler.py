@@ -44,7 +44,7 @@ from itersel.run.progress import progress
 from itersel.storage.arrays import Int16s, Int32s, UInt64s
 from itersel.storage.formats import Array, Arrays, FileFormat, damaged_file, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
-from itersel.storage.strings import StringTable, string_table
+from itersel.storage.strings import string_table, strings_in
 
 # Words of a sentence; the aligner has to keep all pairs of its words in memory.
 LONGEST = 1024
@@ -238,9 +238,7 @@ def read_model(path: FilePath) -> TrainedModel:
 
 def model_of(arrays: Arrays, direction: str) -> TrainedModel:
     """Make a model from the arrays of a file, which must be as declared."""
-    given, generated = (
-        StringTable(arrays[name], arrays[f"{name}_offset"]).to_list() for name in ("given", "generated")
-    )
+    given, generated = (strings_in(arrays, name).to_list() for name in ("given", "generated"))
     pair_given, pair_links, jumps, ratio = (
         arrays[name] for name in ("pair_given", "pair_links", "jumps", "ratio")
     )

@@ -10,12 +10,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from itersel.bleu.order import ORDER
 from itersel.bleu.references import References
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 
-ORDER = 4  # N
 LIANG, LIN, NAKOV, PAPINENI, CHIANG = 0, 1, 2, 3, 4
 
 # Counts of a corpus: N matches, N n-grams, the first of which is the length in words, length of references.
@@ -115,11 +116,28 @@ def closest_lengths(references: Int64s, lengths: Int64s) -> Int64s:
 
 
 @leaf_kernel
+def ngram_count(length: int, n: int) -> int:
+    """Return the number of n-grams in a text of `length` words."""
+    return max(0, length - n + 1)
+
+
+def ngram_counts(lengths: NDArray[np.integer]) -> Int64s:
+    """Return the number of n-grams for n = 1 to N, int64 (..., N), in texts of these lengths, (...)."""
+    return np.asarray(np.maximum(0, lengths[..., None] - np.arange(ORDER)), np.int64)
+
+
+@leaf_kernel
+def log_brevity_penalty(hypothesis_length: float, reference_length: float) -> float:
+    """Return log BP(h, r) for h > 0."""
+    if hypothesis_length > reference_length:
+        return 0.0
+    return 1.0 - reference_length / hypothesis_length
+
+
+@leaf_kernel
 def brevity_penalty(hypothesis_length: float, reference_length: float) -> float:
     """Return BP(h, r) for h > 0."""
-    if hypothesis_length > reference_length:
-        return 1.0
-    return math.exp(1.0 - reference_length / hypothesis_length)
+    return math.exp(log_brevity_penalty(hypothesis_length, reference_length))
 
 
 @leaf_kernel
@@ -170,7 +188,7 @@ def score_hypotheses(
         length = lengths[hypothesis]
         for n in range(ORDER):
             total_matches[n] = context[n] + matches[hypothesis, n]
-            total_ngrams[n] = context[ORDER + n] + max(0, length - n)
+            total_ngrams[n] = context[ORDER + n] + ngram_count(length, n + 1)
         scores[hypothesis] = score_counts(
             variant, total_matches, total_ngrams, context[REFERENCE] + closest[hypothesis], order
         )
@@ -196,10 +214,7 @@ def bleu_of_counts(counts: Int64s) -> float:
         if counts[n] == 0:
             return 0.0
         total += math.log(counts[n] / counts[ORDER + n])
-    total /= ORDER
-    if counts[ORDER] < counts[REFERENCE]:
-        total += 1.0 - counts[REFERENCE] / counts[ORDER]
-    return math.exp(total)
+    return math.exp(total / ORDER + log_brevity_penalty(counts[ORDER], counts[REFERENCE]))
 
 
 @leaf_kernel
@@ -207,7 +222,7 @@ def add_counts(counts: Int64s, statistics: Statistics, row: int, sign: int) -> N
     """Add the counts of translation `row` to `counts` (9), or subtract them if `sign` is -1."""
     for n in range(ORDER):
         counts[n] += sign * statistics.matches[row, n]
-        counts[ORDER + n] += sign * max(0, statistics.length[row] - n)
+        counts[ORDER + n] += sign * ngram_count(statistics.length[row], n + 1)
     counts[REFERENCE] += sign * statistics.closest_length[row]
 
 

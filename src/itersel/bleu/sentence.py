@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from itersel.bleu.order import ORDER
 from itersel.bleu.references import References
 from itersel.bleu.score_kernels import (
     CHIANG,
@@ -13,9 +14,9 @@ from itersel.bleu.score_kernels import (
     LIANG,
     LIN,
     NAKOV,
-    ORDER,
     PAPINENI,
     closest_lengths,
+    ngram_counts,
     ngram_matches,
     score_hypotheses,
 )
@@ -25,7 +26,7 @@ VARIANTS = {"liang": LIANG, "lin": LIN, "nakov": NAKOV, "papineni": PAPINENI, "c
 CONTEXT_DECAY = 0.9
 
 
-class Target(NamedTuple):
+class ReferenceScorer(NamedTuple):
     """The references that the translations of a sentence are scored against, and how."""
 
     variant: int  # number of the sentence BLEU variant
@@ -33,7 +34,7 @@ class Target(NamedTuple):
     context: Float64s  # (COUNTS): counts of earlier sentences; zeros except for ``chiang``
 
     @property
-    def words(self) -> float:
+    def length_factor(self) -> float:
         """The factor of BLEU as a cost: 1, or with ``chiang`` the reference words of the pseudo-corpus.
 
         The longer the pseudo-corpus is, the less a translation changes its BLEU. With this factor, the
@@ -67,9 +68,9 @@ class SentenceBleu:
     2002; as in sacrebleu), and r is the length of the longest reference.
 
     docs/learning.md describes the variants. ``chiang`` is BLEU of the sum of the counts, including lengths,
-    and a context of decaying counts of earlier one-best translations (Chiang et al. 2008, section 2); their
-    length factor is `Target.words`. Because of the context, use one object per epoch and shard, and score
-    the sentences in order.
+    and a context of decaying counts of earlier one-best translations (Chiang et al. 2008, section 2); its
+    length factor is `ReferenceScorer.length_factor`. Because of the context, use one object per epoch and
+    shard, and score the sentences in order.
     """
 
     def __init__(self, variant: str) -> None:
@@ -82,14 +83,13 @@ class SentenceBleu:
         matches, lengths: clipped n-gram matches, int64 (k, N), and words, int64 (k), of each; the first is
         the model's best.
         """
-        scores = Target(self.variant, references, self._context).score_matches(matches, lengths)
+        scores = ReferenceScorer(self.variant, references, self._context).score_matches(matches, lengths)
         if self.variant == CHIANG:
             closest = closest_lengths(references.lengths, lengths[:1])
-            ngrams = np.maximum(0, lengths[0] - np.arange(ORDER))
-            self._context += np.concatenate((matches[0], ngrams, closest))
+            self._context += np.concatenate((matches[0], ngram_counts(lengths[:1])[0], closest))
             self._context *= CONTEXT_DECAY
         return scores
 
-    def target(self, references: References) -> Target:
-        """Return the target for a sentence in the current context."""
-        return Target(self.variant, references, self._context.copy())
+    def scorer(self, references: References) -> ReferenceScorer:
+        """Return what scores translations of a sentence in the current context."""
+        return ReferenceScorer(self.variant, references, self._context.copy())

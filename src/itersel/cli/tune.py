@@ -135,8 +135,8 @@ def _tune(options: argparse.Namespace) -> None:
         found = lists.tune(seed)
 
     measured = {} if quality.metric is None else {"quality": quality.metric}
-    sizes = {"sentences": found.sentences, "translations": found.translations}
-    attributes = tuned_with(tuner, seed, measured, **sizes)
+    counts = {"sentences": found.sentences, "translations": found.translations}
+    attributes = tuned_with(tuner, seed, measured, **counts)
     write_any_weights(options.output, found.weights, attributes, found.sizes)
     if found.absent:
         _warn("tune", "not in the lists, weights stay as they are", found.absent)
@@ -144,10 +144,10 @@ def _tune(options: argparse.Namespace) -> None:
         return
 
     mean = "" if quality.is_bleu else "mean "
-    counts = f"{found.sentences} sentences, {found.translations} different translations"
+    described = f"{found.sentences} sentences, {found.translations} different translations"
     for line in table:
         print(line)
-    print(f"{mean}{quality.title}: {found.start_score:.2f} -> {found.score:.2f}; {counts}")
+    print(f"{mean}{quality.title}: {found.start_score:.2f} -> {found.score:.2f}; {described}")
     if quality.metric is not None:
         print(f"{quality.title}: sacrebleu {signature_of(quality.metric, references, tokenizer)}")
 

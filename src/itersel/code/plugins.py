@@ -66,6 +66,10 @@ class Plugin:
         what = self.entry.group.removeprefix("itersel.").removesuffix("s")
         return InputError(f"{what} '{self.entry.name}' of the installed package '{self.package}' {problem}")
 
+    def check(self) -> None:
+        """Raise an `InputError` if it cannot be imported."""
+        _ = self.value
+
     @functools.cached_property
     def value(self) -> Any:
         """What the entry point names; raises an `InputError` if it cannot be imported."""

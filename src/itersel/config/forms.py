@@ -122,11 +122,11 @@ def possible_forms(settings: Mapping[Any, Any], section: str) -> list[str]:
     tuners = {name for name in map(_text, _listed(learners)) if _is_batch(name)}
     forms = (learners, tuners), (mixings, MIXINGS)
     combinations = itertools.product(*itertools.starmap(_alternatives, (*wanted, *forms)))
-    item = _with_forms(Experiment)[section]
+    item = _sections_with_forms(Experiment)[section]
     return [*dict.fromkeys(default_form(item, conditions_of(*one)) for one in combinations)]
 
 
-def _with_forms(kind: Any) -> dict[str, Field[Any]]:
+def _sections_with_forms(kind: Any) -> dict[str, Field[Any]]:
     """Return the sections with several forms in a section, and in other sections in it."""
     found = {}
     for item in fields(kind):
@@ -134,7 +134,7 @@ def _with_forms(kind: Any) -> dict[str, Field[Any]]:
         if "forms" in item.metadata:
             found[item.name] = item
         elif is_dataclass(inner):
-            found |= _with_forms(inner)
+            found |= _sections_with_forms(inner)
     return found
 
 

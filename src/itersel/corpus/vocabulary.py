@@ -20,6 +20,10 @@ class WordNumbers(dict[str, int]):
     def __missing__(self, word: str) -> int:
         return self.setdefault(word, len(self))
 
+    def add(self, word: str) -> None:
+        """Give a new word the next number."""
+        self.setdefault(word, len(self))
+
 
 class Side(NamedTuple):
     """Concatenated sentences: words (int32), and where each sentence begins and the last ends (int64)."""

@@ -20,6 +20,7 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 from sacrebleu.tokenizers.tokenizer_none import NoneTokenizer
 
+from itersel.bleu.order import ORDER
 from itersel.errors import FilePath, InputError
 from itersel.evaluate.names import DEFAULT_TOKENIZER, METRICS, TABULATED, TOKENIZED_BLEU
 from itersel.evaluate.tokenizers import check_tokenizer
@@ -33,7 +34,6 @@ ReferenceText = Sequence[str | None]
 DECIMALS = 10
 # sacrebleu's tokenizers for languages without spaces, where TER also has to split text into characters.
 UNSPACED = ("zh", "ja-mecab")
-ORDERS = 4
 # Numbers that users give are rounded to six decimals, so that sums of whole numbers are exact in any order.
 OWN_SCALE = 10**6
 # Parameters of chrF++: orders of character and word n-grams, and the weight of recall. chrF has no words.
@@ -247,7 +247,7 @@ def bleu_formula(sums: Sums, smoothing: str = "exp") -> Sums:
     ``none``, BLEU is 0 if an order has no match.
     """
     length, reference = sums[..., 0], sums[..., 1]
-    matches, total = sums[..., 2 : 2 + ORDERS], sums[..., 2 + ORDERS : 2 + 2 * ORDERS]
+    matches, total = sums[..., 2 : 2 + ORDER], sums[..., 2 + ORDER : 2 + 2 * ORDER]
     is_missed = matches == 0
     if smoothing == "exp":
         matches = np.where(is_missed, np.ldexp(1.0, -np.cumsum(is_missed, axis=-1)), matches)
@@ -288,7 +288,7 @@ FORMULAS: dict[str, Callable[[Sums], Sums]] = {
 }
 # For each kind of metric, the number of counts.
 NUMBERS = {
-    "bleu": 2 + 2 * ORDERS,
+    "bleu": 2 + 2 * ORDER,
     "chrf": 3 * CHARACTER_ORDERS,
     "chrf++": 3 * (CHARACTER_ORDERS + WORD_ORDERS),
     "ter": 2,

@@ -41,7 +41,7 @@ from itersel.grammar.sparse import check_templates, count_bins
 from itersel.storage.arrays import Int32s, Int64s, UInt8s
 from itersel.storage.declared import check_declared
 from itersel.storage.files import read_lines
-from itersel.storage.ragged import Ragged, offsets_of, take_rows
+from itersel.storage.ragged import Ragged, offsets_of, rows_of, take_rows
 from itersel.storage.strings import string_table
 from itersel.vectors.feature_names import GRAMMAR_FEATURES
 
@@ -84,7 +84,7 @@ def extract_rule_table(
     offsets = (np.append(0, end) for end in rules.end[:count].T)
     source, target, point = zip(values, offsets, strict=True)
     extracted = ExtractedRules(source, target, point, rules.row[:rows])
-    sentence = np.repeat(np.arange(side.sentence_count), np.diff(side.offset))
+    sentence = rows_of(side.offset)
     return _pass_through(extracted, side.words[~is_block], sentence[~is_block])
 
 

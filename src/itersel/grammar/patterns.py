@@ -11,6 +11,7 @@ from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.match_kernels import Blocks, find_bad_block, link_blocks
 from itersel.grammar.pattern_kernels import BLOCK_BITS, RuleLimits, find_blocks, list_patterns
 from itersel.storage.arrays import Bools, Int32s, Int64s
+from itersel.storage.ragged import begins_run, rows_of
 
 BLOCK_MASK = (1 << BLOCK_BITS) - 1
 # greater than the number of words of any block
@@ -37,7 +38,7 @@ def find_patterns(
 
 def _occurrences(block: Int32s, offset: Int64s, own: Own) -> Int64s:
     """Return for each block of each sentence how often it occurs in what is left out for the sentence."""
-    sentence = np.repeat(np.arange(offset.shape[0] - 1), np.diff(offset))[:, None]
+    sentence = rows_of(offset)[:, None]
     key = sentence * (int(block.max(initial=0)) + 1) + block
     _, number, count = np.unique(key, return_inverse=True, return_counts=True)
     occurrences: Int64s = count[number].reshape(block.shape) * np.diff(own.group)[sentence[:, 0]]
@@ -98,8 +99,8 @@ def _sort_patterns(block: Int32s, offset: Int64s, limits: RuleLimits) -> tuple[I
     order = np.argsort(key, kind="stable")
     key, sentence = key[order], sentence[order]
 
-    new_pattern = np.diff(key, prepend=-1) != 0
-    kept = new_pattern | (np.diff(sentence, prepend=-1) != 0)
+    new_pattern = begins_run(key)
+    kept = begins_run(key, sentence)
     begin = np.flatnonzero(new_pattern[kept])
     key = key[new_pattern]
     distinct = np.stack([key >> 2 * BLOCK_BITS, key >> BLOCK_BITS & BLOCK_MASK, key & BLOCK_MASK], axis=1)

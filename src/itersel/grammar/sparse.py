@@ -21,10 +21,11 @@ from itersel.grammar.sparse_kernels import Occurrences, count_features, renumber
 from itersel.grammar.template_kernels import Rules
 from itersel.grammar.templates.count_kernels import MAX_BIN
 from itersel.storage.arrays import Float32s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
-from itersel.storage.ragged import offsets_of
+from itersel.storage.ragged import begins_run, offsets_of, rows_of
 from itersel.storage.strings import StringTable, concatenate, string_table
 from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES, TEMPLATES
 from itersel.vectors.features import (
+    escaped,
     feature_groups,
     feature_keys,
     find_groups,
@@ -34,8 +35,6 @@ from itersel.vectors.features import (
 
 # Features that text grammars do not list because cdec also computes them.
 COMPUTED_FEATURE = re.compile("|".join(BUILT_IN_TEMPLATES[name].prefix for name in DEFAULT_TEMPLATES))
-ESCAPED = tuple(b"=;")
-ESCAPE = ord("_")
 # Maximum bytes of a name besides its symbols, such as `Count:524289-1048576`; kernels do not check it.
 FIXED_BYTES = 32
 
@@ -94,7 +93,7 @@ def rule_features(kind: UInt8s, rules: Rules, templates: Sequence[str]) -> Spars
 
     # kernels would be compiled again for read-only arrays
     arrays: Iterator[Any] = (np.require(array, None, ("C", "W")) for array in rules[2:])
-    rules = Rules(_escape(rules.words), _escape(rules.names), *arrays)
+    rules = Rules(escaped(rules.words), escaped(rules.names), *arrays)
 
     built_in = [list(BUILT_IN_TEMPLATES).index(name) for name in templates if name in BUILT_IN_TEMPLATES]
     longest = _longest_name(rules)
@@ -112,9 +111,7 @@ def rule_features(kind: UInt8s, rules: Rules, templates: Sequence[str]) -> Spars
     place = np.concatenate([-1 - np.arange(identity.shape[0]), np.arange(stored.count)])
 
     order = np.argsort(key)
-    is_new = np.ones(key.shape[0], bool)
-    is_new[1:] = key[order[1:]] != key[order[:-1]]
-
+    is_new = begins_run(key[order])
     again = np.flatnonzero(~is_new)
     found = FeatureNames(rules, stored, place, longest)
     if different := first_difference(found.take(order[again]), found.take(order[again - 1])):
@@ -136,7 +133,7 @@ def _with_plugin(
     pair, value = np.unique(rule * own.count + number, return_counts=True)
     rule, number = np.divmod(pair, max(1, own.count))
     total = rows.offset.shape[0] - 1
-    both = np.concatenate([np.repeat(np.arange(total), np.diff(rows.offset)), rule])
+    both = np.concatenate([rows_of(rows.offset), rule])
     # merges two ascending runs
     order = np.argsort(both, kind="stable")
     feature = np.concatenate([rows.feature, (names.count + number).astype(np.int32)])[order]
@@ -201,13 +198,12 @@ def join_features(first: SparseFeatures, second: SparseFeatures) -> SparseFeatur
         concatenate([one.feature_name.take(np.arange(one.feature_key.shape[0])) for one in both]),
     )
 
-    counts = [np.diff(one.rule_feature_offset) for one in both]
-    rule = np.concatenate([np.repeat(np.arange(count.shape[0]), count) for count in counts])
+    rule = np.concatenate([rows_of(one.rule_feature_offset) for one in both])
     feature = np.concatenate([np.searchsorted(key, one.feature_key)[one.rule_feature] for one in both])
     value = np.concatenate([one.rule_feature_value for one in both])
 
     order = np.lexsort((feature, rule))
-    offset = offsets_of(counts[0] + counts[1])
+    offset = both[0].rule_feature_offset + both[1].rule_feature_offset
     return SparseFeatures(feature[order].astype(np.int32), value[order], offset, key, name)
 
 
@@ -232,11 +228,6 @@ def _fixed_categories(rule_kind: UInt8s) -> UInt16s:
     category[(rule_kind == GLUE_START) | (rule_kind == GLUE), 0] = CATEGORY_S
     category[rule_kind == GLUE, 1] = CATEGORY_S
     return category
-
-
-def _escape(vocabulary: StringTable) -> StringTable:
-    data = np.where(np.isin(vocabulary.data, ESCAPED), np.uint8(ESCAPE), vocabulary.data)
-    return StringTable(data, np.array(vocabulary.offset, np.int64))
 
 
 def _longest_name(rules: Rules) -> int:

@@ -26,7 +26,7 @@ SHAPE_CODE = 1 << 61
 class Rules(NamedTuple):
     """Rules and their words; shapes as in `itersel.grammar.shard.Shard`."""
 
-    words: StringTable  # the vocabulary; escaped (`sparse._escape`) wherever names are written
+    words: StringTable  # the vocabulary; `escaped` (`itersel.vectors.features`) wherever names are written
     names: StringTable  # of the categories, likewise
     category: UInt16s
     source: Int32s

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.bleu.score_kernels import ORDER, REFERENCE, ngram_matches
-from itersel.bleu.sentence import Target
+from itersel.bleu.order import ORDER
+from itersel.bleu.score_kernels import REFERENCE, ngram_counts, ngram_matches
+from itersel.bleu.sentence import ReferenceScorer
 from itersel.decode.decoder import SentenceForest
 from itersel.decode.hypothesis_kernels import Kept, best_through_edges, keep_edges
 from itersel.decode.kbest_kernels import Best, Trees, unfold
@@ -42,14 +43,16 @@ class Direction(NamedTuple):
 HOPE, ORACLE, FEAR = Direction(1, 1), Direction(0, 1), Direction(1, -1)
 
 
-def find_augmented(directions: Sequence[Direction], target: Target, forest: SentenceForest) -> list[Best]:
+def find_augmented(
+    directions: Sequence[Direction], scorer: ReferenceScorer, forest: SentenceForest
+) -> list[Best]:
     """Find the derivation with the best objective in each direction (Chiang, Marton & Resnik 2008).
 
     Returns at most one for each; see `augmented_kernels`. The references have at least one word.
     """
     found = forest.found
-    ngrams = index_references(target.references, forest.table.model_word.shape[0])
-    bleu = target.score(forest.best.word, forest.best.word_offset)
+    ngrams = index_references(scorer.references, forest.table.model_word.shape[0])
+    bleu = scorer.score(forest.best.word, forest.best.word_offset)
     through = best_through_edges(found)
     floor = least_score(through, MOST_EDGES)
 
@@ -57,26 +60,26 @@ def find_augmented(directions: Sequence[Direction], target: Target, forest: Sent
     for direction in directions:
         objective = AugmentedObjective(
             float(direction.share),
-            direction.gain * target.words,
-            target.variant,
-            target.context,
-            target.order,
-            target.references.lengths,
-            target.references.mean_length,
+            direction.gain * scorer.length_factor,
+            scorer.variant,
+            scorer.context,
+            scorer.order,
+            scorer.references.lengths,
+            scorer.references.mean_length,
             forest.model_weight,
         )
-        kept = keep_edges(found, through, max(floor, _threshold(direction, target, forest.best, bleu)))
+        kept = keep_edges(found, through, max(floor, _threshold(direction, scorer, forest.best, bleu)))
         results.append(_search(forest, kept, ngrams, objective))
 
     return results
 
 
-def _threshold(direction: Direction, target: Target, best: Best, bleu: Float64s) -> float:
+def _threshold(direction: Direction, scorer: ReferenceScorer, best: Best, bleu: Float64s) -> float:
     """Return the minimum model score with which a derivation can beat the k best."""
     if not direction.share:
         return -math.inf
-    gain = direction.gain * target.words
-    most = gain * largest_bleu(target) if gain > 0 else 0.0
+    gain = direction.gain * scorer.length_factor
+    most = gain * largest_bleu(scorer) if gain > 0 else 0.0
     return float(np.max(best.score + gain * bleu)) - most - ROUNDING
 
 
@@ -85,20 +88,20 @@ def least_score(through: Float64s, edges: int) -> float:
     return float(np.partition(through, -edges)[-edges]) if edges < through.shape[0] else -math.inf
 
 
-def largest_bleu(target: Target) -> float:
+def largest_bleu(scorer: ReferenceScorer) -> float:
     """Return an upper bound on BLEU: the score of a translation with the most possible matching n-grams.
 
     Translations longer than those tried have no larger brevity penalty and no more matches.
     """
-    texts, length = target.references, target.references.longest
+    texts, length = scorer.references, scorer.references.longest
     # no translation matches more n-grams than all references, one after another
     available = ngram_matches(texts.word, np.array([0, texts.word.shape[0]]), texts)
-    hypotheses, references = target.context[[ORDER, REFERENCE]]
+    hypotheses, references = scorer.context[[ORDER, REFERENCE]]
     enough = int((available + np.arange(ORDER)).max())
     longest = max(enough, length, math.ceil(references + length - hypotheses)) + 1
     lengths = np.arange(longest + 1)
-    matches = np.minimum(np.maximum(0, lengths[:, None] - np.arange(ORDER)), available)
-    return float(target.score_matches(matches, lengths).max())
+    matches = np.minimum(ngram_counts(lengths), available)
+    return float(scorer.score_matches(matches, lengths).max())
 
 
 def _search(

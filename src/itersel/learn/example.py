@@ -20,7 +20,7 @@ class Example:
 
     kbest: KBest  # the translations, best first
     quality: Float64s  # (k): of each, 0 to 1: sentence BLEU, or the quality that the lists have
-    words: float  # factor of the quality as a cost; see `itersel.bleu.sentence.Target`
+    words: float  # factor of the quality as a cost; see `itersel.bleu.sentence.ReferenceScorer`
     rate: float  # learning rate of the step
     seed: tuple[int, ...]  # seed, epoch, shard, sentence
 

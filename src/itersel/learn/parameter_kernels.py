@@ -59,53 +59,53 @@ class Coordinates(NamedTuple):
 
 
 @leaf_kernel
-def regularized(rule: UpdateRule, anchor: float, paid: float, since: int, now: int) -> float:
+def regularized(update_rule: UpdateRule, anchor: float, paid: float, since: int, now: int) -> float:
     """Return a weight after the regularisation of the steps since + 1, ..., now."""
     steps = now - since
-    if steps == 0 or rule.regularizer == NONE:
+    if steps == 0 or update_rule.regularizer == NONE:
         return anchor
-    if rule.regularizer == L2:
-        return anchor / (1.0 + rule.strength) ** steps
-    magnitude = _magnitude(rule, anchor, paid, since) - steps * rule.strength
+    if update_rule.regularizer == L2:
+        return anchor / (1.0 + update_rule.strength) ** steps
+    magnitude = _magnitude(update_rule, anchor, paid, since) - steps * update_rule.strength
     if magnitude <= 0.0:
         return 0.0
     return magnitude if anchor > 0.0 else -magnitude
 
 
 @leaf_kernel
-def _magnitude(rule: UpdateRule, anchor: float, paid: float, since: int) -> float:
+def _magnitude(update_rule: UpdateRule, anchor: float, paid: float, since: int) -> float:
     """Return |w| after step `since`, minus the penalty still due for the steps up to then."""
-    if rule.regularizer == L1_CLIP:
+    if update_rule.regularizer == L1_CLIP:
         return abs(anchor)
-    owed = since * rule.strength
+    owed = since * update_rule.strength
     return abs(anchor) - (owed + paid if anchor > 0.0 else owed - paid)
 
 
 @leaf_kernel
-def summed(rule: UpdateRule, anchor: float, paid: float, since: int, now: int) -> float:
+def summed(update_rule: UpdateRule, anchor: float, paid: float, since: int, now: int) -> float:
     """Return the sum of `regularized` after each of the steps since + 1, ..., now."""
     steps = now - since
-    if rule.regularizer == NONE:
+    if update_rule.regularizer == NONE:
         return steps * anchor
-    if rule.regularizer == L2:
+    if update_rule.regularizer == L2:
         # geometric series; 1 - (1 + l)^-n would lose the digits of a small l
-        return float(-anchor * np.expm1(-steps * np.log1p(rule.strength)) / rule.strength)
+        return float(-anchor * np.expm1(-steps * np.log1p(update_rule.strength)) / update_rule.strength)
 
-    magnitude = _magnitude(rule, anchor, paid, since)
+    magnitude = _magnitude(update_rule, anchor, paid, since)
     if magnitude <= 0.0:
         return 0.0
 
     # arithmetic series, down to 0
-    count = min(float(steps), np.floor(magnitude / rule.strength))
-    total = count * magnitude - rule.strength * count * (count + 1.0) / 2.0
+    count = min(float(steps), np.floor(magnitude / update_rule.strength))
+    total = count * magnitude - update_rule.strength * count * (count + 1.0) / 2.0
     return float(total) if anchor > 0.0 else -float(total)
 
 
 @leaf_kernel
-def settle(rule: UpdateRule, weights: Coordinates, i: int, now: int) -> None:
+def settle(update_rule: UpdateRule, weights: Coordinates, i: int, now: int) -> None:
     """Move the anchor of a weight to step `now`."""
-    value = regularized(rule, weights.anchor[i], weights.paid[i], weights.since[i], now)
-    weights.area[i] += summed(rule, weights.anchor[i], weights.paid[i], weights.since[i], now)
+    value = regularized(update_rule, weights.anchor[i], weights.paid[i], weights.since[i], now)
+    weights.area[i] += summed(update_rule, weights.anchor[i], weights.paid[i], weights.since[i], now)
     weights.paid[i] += value - weights.anchor[i]
     weights.anchor[i] = weights.value[i] = value
     weights.since[i] = now
@@ -113,32 +113,32 @@ def settle(rule: UpdateRule, weights: Coordinates, i: int, now: int) -> None:
 
 @leaf_kernel
 def update(
-    rule: UpdateRule, weights: Coordinates, index: Int64s, gradient: Float64s, step: int, scale: float
+    update_rule: UpdateRule, weights: Coordinates, index: Int64s, gradient: Float64s, step: int, scale: float
 ) -> int:
     """Take step `step`, counted from 1; returns -1, or the first weight that became too large or NaN.
 
     index, gradient: int64 and float64 (m): the weights, each once, and the ascent direction. scale: learning
-    rate of the step, as a multiple of ``rule.rate``.
+    rate of the step, as a multiple of ``update_rule.rate``.
     """
     for j in range(index.shape[0]):
         if gradient[j] == 0.0:
             continue
 
         i = index[j]
-        settle(rule, weights, i, step - 1)
+        settle(update_rule, weights, i, step - 1)
 
-        if rule.adaptive:
+        if update_rule.adaptive:
             weights.squares[i] += gradient[j] * gradient[j]
             # 0 if the square of a first gradient underflows: no step
             if weights.squares[i] != 0.0:
-                weights.anchor[i] += rule.rate * scale * gradient[j] / np.sqrt(weights.squares[i])
-        elif rule.regularizer == NONE:
+                weights.anchor[i] += update_rule.rate * scale * gradient[j] / np.sqrt(weights.squares[i])
+        elif update_rule.regularizer == NONE:
             weights.total[i] += scale * gradient[j]
-            weights.anchor[i] = weights.start[i] + rule.rate * weights.total[i]
+            weights.anchor[i] = weights.start[i] + update_rule.rate * weights.total[i]
         else:
-            weights.anchor[i] += rule.rate * scale * gradient[j]
+            weights.anchor[i] += update_rule.rate * scale * gradient[j]
 
-        weights.value[i] = regularized(rule, weights.anchor[i], weights.paid[i], step - 1, step)
+        weights.value[i] = regularized(update_rule, weights.anchor[i], weights.paid[i], step - 1, step)
         if not abs(weights.value[i]) <= MAX_MAGNITUDE:  # NaN too
             return int(i)
     return -1
@@ -146,21 +146,22 @@ def update(
 
 @leaf_kernel
 def refresh(
-    rule: UpdateRule, weights: Coordinates, grammar: Int32s, feature: Int32s, offset: Int64s, now: int
+    update_rule: UpdateRule, weights: Coordinates, rows: Int32s, feature: Int32s, offset: Int64s, now: int
 ) -> None:
-    """Bring the values of the features of some rules up to step `now`.
+    """Bring the values of the features of some rows, int32, up to step `now`.
 
-    grammar: int32, rules; feature, offset: int32 and int64 (R + 1), features of all R rules of the shard.
+    feature, offset: int32 and int64 (R + 1), the features of all R rows: rules of a shard, or translations.
     """
-    for place in range(grammar.shape[0]):
-        rule_number = grammar[place]
-        for j in range(offset[rule_number], offset[rule_number + 1]):
+    for place in range(rows.shape[0]):
+        row = rows[place]
+        for j in range(offset[row], offset[row + 1]):
             i = feature[j]
-            weights.value[i] = regularized(rule, weights.anchor[i], weights.paid[i], weights.since[i], now)
+            since = weights.since[i]
+            weights.value[i] = regularized(update_rule, weights.anchor[i], weights.paid[i], since, now)
 
 
 @leaf_kernel
-def settle_all(rule: UpdateRule, weights: Coordinates, now: int) -> None:
+def settle_all(update_rule: UpdateRule, weights: Coordinates, now: int) -> None:
     """Move all anchors to step `now`."""
     for i in range(weights.value.shape[0]):
-        settle(rule, weights, i, now)
+        settle(update_rule, weights, i, now)

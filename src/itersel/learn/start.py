@@ -15,7 +15,7 @@ from itersel.storage.formats import Array, Arrays, damaged_file, numbers, string
 from itersel.storage.hdf5 import checked_arrays, open_hdf5, read_header
 from itersel.storage.numbers import MAX_INTEGER
 from itersel.storage.provenance import read_provenance
-from itersel.storage.strings import StringTable
+from itersel.storage.strings import strings_in
 from itersel.vectors.weights import FORMAT, Weights, make_weights, read_itersel_weights, weights_of
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def read_start(path: FilePath | None, settings: LearningSettings, decision: File
 
 def _state(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath, epoch: int) -> Start:
     """Return the state of a shard; an InputError if it is not from the epoch before `epoch`."""
-    name = StringTable(arrays["state/name"], arrays["state/name_offset"])
+    name = strings_in(arrays, "state/name")
     weights = Weights(arrays["state/key"], arrays["state/v"], name)
 
     steps = attributes.get("steps")

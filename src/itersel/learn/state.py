@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 REGULARIZERS = {"none": NONE, "l1": L1_CLIP, "l1-cumulative": L1_CUMULATIVE, "l2": L2}
 
 
-class Steps:
+class LearningSteps:
     """How the weights of a learner move; `first` is the last step before this epoch, `now` the last so far.
 
     Schedules continue from the `before` steps of earlier epochs. Other counts go on only if the weights have
@@ -42,7 +42,7 @@ class Steps:
 
     def __init__(self, learner: Online, before: int, goes_on: bool) -> None:
         kind = REGULARIZERS[learner.regularization] if learner.strength > 0 else NONE
-        self.rule = UpdateRule(kind, learner.strength, learner.learning_rate, learner.adaptive)
+        self.update_rule = UpdateRule(kind, learner.strength, learner.learning_rate, learner.adaptive)
         self._schedule = learner.schedule
         self._before = before
         self.first = self.now = before if goes_on else 0
@@ -50,7 +50,11 @@ class Steps:
     def scale(self, step: int) -> float:
         """Return the rate of a step as a multiple of the learning rate."""
         number = self._before + step - self.first
-        return {"constant": 1.0, "1/t": 1.0 / number, "1/sqrt(t)": 1.0 / math.sqrt(number)}[self._schedule]
+        if self._schedule == "1/t":
+            return 1.0 / number
+        if self._schedule == "1/sqrt(t)":
+            return 1.0 / math.sqrt(number)
+        return 1.0
 
 
 class ShardFeatures(NamedTuple):
@@ -71,7 +75,7 @@ class ShardFeatures(NamedTuple):
 class ShardWeights:
     """The weights of a shard's C dense and F sparse features while it is in training."""
 
-    def __init__(self, dense: ShardFeatures, sparse: ShardFeatures, steps: Steps) -> None:
+    def __init__(self, dense: ShardFeatures, sparse: ShardFeatures, steps: LearningSteps) -> None:
         self.dense = dense
         self.sparse = sparse
         self._steps = steps
@@ -84,14 +88,14 @@ class ShardWeights:
     @property
     def rate(self) -> float:
         """The learning rate of the next step."""
-        return self._steps.rule.rate * self._steps.scale(self._steps.now + 1)
+        return self._steps.update_rule.rate * self._steps.scale(self._steps.now + 1)
 
     def refresh(self, row: Int32s, feature: Int32s, offset: Int64s) -> None:
         """Bring the weights of features of some rows up to date; see `parameter_kernels.refresh`."""
         steps = self._steps
-        if steps.rule.regularizer != NONE:
-            refresh(steps.rule, self.sparse.weights, row, feature, offset, steps.now)
-            settle_all(steps.rule, self.dense.weights, steps.now)
+        if steps.update_rule.regularizer != NONE:
+            refresh(steps.update_rule, self.sparse.weights, row, feature, offset, steps.now)
+            settle_all(steps.update_rule, self.dense.weights, steps.now)
 
     def step(self, example: Example, coefficient: Float64s | None) -> str | None:
         """Take a step along the sum of coefficient * features, or one that only regularises (None).
@@ -108,7 +112,9 @@ class ShardWeights:
             (self.dense, np.arange(dense.shape[0]), dense),
             (self.sparse, example.columns.feature.astype(np.int64), sparse),
         ):
-            bad = update(steps.rule, features.weights, index, gradient, steps.now, steps.scale(steps.now))
+            bad = update(
+                steps.update_rule, features.weights, index, gradient, steps.now, steps.scale(steps.now)
+            )
             if bad >= 0:
                 return features.name_of(bad)
 
@@ -124,7 +130,7 @@ class WeightTable:
 
     def __init__(self, start: Start, learner: Online, before: int) -> None:
         weights, memory = start.weights, start.memory
-        self._steps = Steps(learner, before, goes_on=memory is not None)
+        self._steps = LearningSteps(learner, before, goes_on=memory is not None)
         self._key = weights.key
         self._name = weights.name
         self._weights = make_coordinates(weights.value, self._steps.first, memory)
@@ -181,7 +187,7 @@ class WeightTable:
     def collect(self, average: bool) -> tuple[Weights, Start | None]:
         """Return the weights to mix, and the state to continue from; None if they are the same."""
         steps, found = self._steps, self._weights
-        settle_all(steps.rule, found, steps.now)
+        settle_all(steps.update_rule, found, steps.now)
 
         last = Weights(self._key, found.value, self._name)
         mixed = last
@@ -189,7 +195,7 @@ class WeightTable:
             mixed = last._replace(value=found.area / (steps.now - steps.first))
 
         weights = nonzero(mixed)
-        if not steps.rule.adaptive and steps.rule.regularizer != L1_CUMULATIVE:
+        if not steps.update_rule.adaptive and steps.update_rule.regularizer != L1_CUMULATIVE:
             # nothing besides the weights is kept
             return weights, Start(nonzero(last)) if average else None
         rows = (found.value != 0) | (found.squares != 0) | (found.paid != 0)

@@ -174,7 +174,7 @@ class _Pass:
             words = 1.0
             if not kbest.has_quality:
                 references = shard.references(sentence)
-                words = self._bleu.target(references).words
+                words = self._bleu.scorer(references).length_factor
                 quality = self._bleu.score(*kbest.matches(references), references)
 
             seed = (settings.seed, self._epoch, settings.shard, before + sentence)
@@ -202,7 +202,7 @@ class _Pass:
                 idle.put(decoder)
 
         def finder(sentence: int) -> DerivationFinder | None:
-            return self._learner.finder(self._bleu.target(shard.references(sentence)))
+            return self._learner.finder(self._bleu.scorer(shard.references(sentence)))
 
         threads = ThreadPoolExecutor(len(decoders))
         delay = self._settings.learner.delay

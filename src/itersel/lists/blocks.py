@@ -51,7 +51,7 @@ class ListBlocks:
         for translation in parser.translations(self._lines()):
             sentence.append(translation.sentence)
 
-        self.names: Sequence[str] = list(parser.numbers)
+        self.names: Sequence[str] = list(parser.feature_ids)
         self.sizes: Mapping[str, int] = parser.sizes
         self._sentence: Int32s = np.frombuffer(sentence, np.int32)
         self.sentence_count = check_present(np.unique(self._sentence), None, paths[0])

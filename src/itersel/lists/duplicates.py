@@ -9,6 +9,7 @@ import xxhash
 
 from itersel.lists.table import ListTable
 from itersel.storage.arrays import Int64s, UInt64s
+from itersel.storage.ragged import begins_run
 
 # Sums of the same values in a different order differ only after these decimal places.
 EQUAL_DIGITS = 6
@@ -39,7 +40,5 @@ def first_of_equal(sentence: Int64s, hashes: UInt64s) -> Int64s:
     """Return the first of all equal translations: rows by sentence, then in the given order, int64."""
     # the last key is the primary one
     order = np.lexsort((hashes[:, 1], hashes[:, 0], sentence))
-    is_first = np.ones(order.shape[0], bool)
-    is_first[1:] = (hashes[order[1:]] != hashes[order[:-1]]).any(axis=1) | (np.diff(sentence[order]) != 0)
-    kept = np.sort(order[is_first])
+    kept = np.sort(order[begins_run(sentence[order], *hashes[order].T)])
     return kept[np.argsort(sentence[kept], kind="stable")]

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.order import ORDER
 from itersel.bleu.references import grouped_references
-from itersel.bleu.score_kernels import ORDER, Statistics
+from itersel.bleu.score_kernels import Statistics, ngram_counts
 from itersel.errors import FilePath, InputError
 from itersel.lists.duplicates import hash_rows
 from itersel.lists.headers import GIVEN, header_attributes, list_file
@@ -31,7 +32,7 @@ from itersel.storage.arrays import UInt64s
 from itersel.storage.formats import Array, FileFormat, damaged, damaged_file, numbers, offsets, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.hdf5_rows import RowWriter, write_rows
-from itersel.storage.strings import Strings, StringTable
+from itersel.storage.strings import Strings, StringTable, strings_in
 
 MAX_COUNT = (1 << 31) - 1
 
@@ -207,7 +208,7 @@ def read_list_table(
     if has_text:
         if not arrays["text_offset"].shape[0]:
             raise InputError("has no text; lists for tuners cannot be used to translate", path)
-        table = table._replace(text=StringTable(arrays["text"], arrays["text_offset"]))
+        table = table._replace(text=strings_in(arrays, "text"))
 
     return table
 
@@ -234,7 +235,7 @@ def _sparse(arrays: Mapping[str, NDArray[Any]]) -> SparseRows:
         arrays["feature_value"],
         arrays["feature_offset"],
         arrays["feature_key"],
-        StringTable(arrays["feature_name"], arrays["feature_name_offset"]),
+        strings_in(arrays, "feature_name"),
     )
 
 
@@ -247,8 +248,7 @@ def _table(path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mappi
         raise damaged_file(path, "a sentence has no translations")
     if len(set(dense_names)) != arrays["dense"].shape[1] or len(dense_names) != arrays["dense"].shape[1]:
         raise damaged_file(path, "'dense_names' does not name the dense features")
-    ngrams = np.maximum(0, length[:, None] - np.arange(ORDER))
-    if (arrays["matches"] > ngrams).any():
+    if (arrays["matches"] > ngram_counts(length)).any():
         raise damaged_file(path, "more matches than n-grams")
 
     reference_length, reference_offset = (arrays[name].astype(np.int64) for name in REFERENCE_ARRAYS)

@@ -36,7 +36,8 @@ def list_file(path: FilePath, attributes: Mapping[str, Any]) -> ListFile:
     with checked(path, "damaged: the attributes are incomplete; recreate the file"):
         names = tuple(str(name) for name in json.loads(attributes["dense_names"]))
         shard, iteration = int(attributes["shard"]), int(attributes["iteration"])
-        return ListFile(path, shard, iteration, attributes["settings"], attributes["sentences"], names)
+        digest = attributes["sentence_digest"]
+        return ListFile(path, shard, iteration, attributes["settings"], digest, names)
 
 
 def header_attributes(
@@ -50,4 +51,4 @@ def header_attributes(
     """Return the attributes that `read_list_header` reads."""
     names = json.dumps(dense_names)
     place = {"iteration": iteration, "shard": shard}
-    return made_with(kind, settings, **place, sentences=sentence_digest, dense_names=names)
+    return made_with(kind, settings, **place, sentence_digest=sentence_digest, dense_names=names)

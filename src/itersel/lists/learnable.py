@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from itersel.bleu.order import ORDER
 from itersel.bleu.references import join_references
-from itersel.bleu.score_kernels import ORDER, Statistics, ngram_matches
+from itersel.bleu.score_kernels import Statistics, ngram_matches
 from itersel.corpus.text import split_words
 from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.lists.reading import ReadLists, without_duplicates

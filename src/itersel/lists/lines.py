@@ -72,7 +72,7 @@ class LineParser:
 
     def __init__(self) -> None:
         # names of the features, numbered in order of first occurrence
-        self.numbers = WordNumbers()
+        self.feature_ids = WordNumbers()
         # number of values of each name that ended in ``=``
         self.sizes: dict[str, int] = {}
 
@@ -103,14 +103,14 @@ class LineParser:
                 if not abs(number) <= MAX_MAGNITUDE:  # NaN too
                     why = f"it must be finite, up to {MAX_MAGNITUDE:g}"
                     raise ValueError(f"the value of '{one}' is {number}; {why}")
-                if one not in self.numbers and (found := find_control(one)):
+                if one not in self.feature_ids and (found := find_control(one)):
                     raise ValueError(found)
                 if one in features:
                     raise ValueError(f"the feature '{one}' is given twice")
                 features[one] = number
 
         for name in features:
-            self.numbers[name]  # numbers a new name
+            self.feature_ids.add(name)
         return ParsedLine(line, sentence, text, features, score)
 
     def _named(self, name: str, value: float | list[float]) -> Iterable[tuple[str, float]]:

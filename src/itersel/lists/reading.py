@@ -107,7 +107,7 @@ def _read(
     place = places(found.sentence)
     order = np.argsort(place, kind="stable")
     columns = _add_features(parser, extra, translations)
-    names = list(parser.numbers)
+    names = list(parser.feature_ids)
 
     # the entries of the lines, then of the extra features
     row = np.repeat(np.arange(translations), found.size)
@@ -159,7 +159,7 @@ def _collect(
         end.append(len(text))
         sentence.append(translation.sentence)
         count.append(len(translation.features))
-        feature.extend(parser.numbers[name] for name in translation.features)
+        feature.extend(parser.feature_ids[name] for name in translation.features)
         value.extend(translation.features.values())
         score.append(math.nan if translation.score is None else translation.score)
 
@@ -199,10 +199,10 @@ def _add_features(parser: LineParser, extra: Mapping[str, Numbers], count: int) 
     """Return the extra features of all translations, and number their names."""
     found = []
     for name, numbers in extra.items():
-        if name in parser.numbers or name in parser.sizes:
+        if name in parser.feature_ids or name in parser.sizes:
             raise InputError(f"the lists already have a feature '{name}'; give it another name", numbers.path)
         found.append(numbers.of_translations(count))
-        parser.numbers[name]  # numbers it
+        parser.feature_ids.add(name)
     return found
 
 

@@ -35,7 +35,7 @@ def summarise(
     for translation in parser.translations(listed_translations(paths)):
         sentence.append(translation.sentence)
 
-    found = dense_features(list(parser.numbers), parser.sizes, dense_names, paths[0])
+    found = dense_features(list(parser.feature_ids), parser.sizes, dense_names, paths[0])
     of_translations = np.array(sentence, np.int32)
     return Summary(
         check_present(np.unique(of_translations), sentence_count, paths[0]), of_translations, found

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.order import ORDER
 from itersel.bleu.references import References
-from itersel.bleu.score_kernels import ORDER, Statistics, best_bleu, closest_lengths
+from itersel.bleu.score_kernels import Statistics, best_bleu, closest_lengths
 from itersel.errors import FilePath, InputError
 from itersel.storage.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
-from itersel.storage.ragged import offsets_of, sum_rows, take_rows
+from itersel.storage.ragged import offsets_of, rows_of, sum_rows, take_rows
 from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.feature_names import text_prefix
 from itersel.vectors.features import names_with, unique_features
@@ -60,12 +61,10 @@ class SparseRows(NamedTuple):
         number = np.full(kept.shape[0], -1, np.int32)
         number[rows] = np.arange(rows.shape[0])
         is_kept = kept[self.feature]
-        total = np.zeros(is_kept.shape[0] + 1, np.int64)
-        np.cumsum(is_kept, out=total[1:])
         return SparseRows(
             number[self.feature[is_kept]],
             self.value[is_kept],
-            total[self.offset],
+            offsets_of(is_kept)[self.offset],
             self.key[rows],
             self.name.take(rows),
         )
@@ -95,7 +94,7 @@ def sparse_rows(
     ascending, names = unique_features(key, name)
     number = np.searchsorted(ascending, key).astype(np.int32)[feature]
     if not rises_within_rows(number, offset):
-        row = np.repeat(np.arange(offset.shape[0] - 1), np.diff(offset))
+        row = rows_of(offset)
         order = np.lexsort((number, row))
         number, value = number[order], value[order]
     return SparseRows(number, value, offset, ascending, names)
@@ -162,7 +161,7 @@ class ListTable(NamedTuple):
     @property
     def sentence(self) -> Int64s:
         """The sentence of each translation, int64 (H)."""
-        return np.repeat(np.arange(self.sentence_count), np.diff(self.offset))
+        return rows_of(self.offset)
 
     @property
     def sparse_rows(self) -> SparseRows:

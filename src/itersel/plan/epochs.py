@@ -15,7 +15,16 @@ from itersel.plan.files import Files
 from itersel.plan.held_out import held_out_iterations, held_out_tuner
 from itersel.plan.inputs import Inputs
 from itersel.plan.shards import Shards
-from itersel.results import BEST, DECISION, EPOCH_PREFIX, MIXED, WEIGHTS, epoch_folder, shard_weights
+from itersel.results import (
+    BEST,
+    DECISION,
+    EPOCH_PREFIX,
+    FILE_LIST,
+    MIXED,
+    WEIGHTS,
+    epoch_folder,
+    shard_weights,
+)
 
 
 class Epochs:
@@ -177,14 +186,14 @@ class Epoch:
     def level_before(self) -> list[str]:
         """The lists of files that all shards wait for, so that they start together: one array job."""
         if self.goes_on_alone:
-            return [f"{self.before.folder}/files.txt"]
+            return [f"{self.before.folder}/{FILE_LIST}"]
         if self.number > 1:
             return []
         shards = self.epochs.shards
-        found = [f"{self.sentence_folder}/files.txt"]
+        found = [f"{self.sentence_folder}/{FILE_LIST}"]
         name = shards.name(self.experiment)
         folds = shards.folds(self.experiment)
-        return [*found, f"{shards.fold_folder(name, folds)}/files.txt"] if folds > 1 else found
+        return [*found, f"{shards.fold_folder(name, folds)}/{FILE_LIST}"] if folds > 1 else found
 
     @property
     def sentence_folder(self) -> str:

@@ -13,7 +13,7 @@ from itersel.config.values import Config
 from itersel.plan.epochs import Epoch, Epochs
 from itersel.plan.held_out import held_out_tuner
 from itersel.plan.inputs import Inputs
-from itersel.results import WEIGHTS
+from itersel.results import FILE_LIST, WEIGHTS
 
 
 class _Iterations(Protocol):
@@ -116,7 +116,7 @@ class _HeldOutIterations(_Iterations):
         return [f"{self._dev}/{shard}.h5" for shard in range(self._jobs)]
 
     def level_before(self, epoch: Epoch) -> list[str]:
-        return [f"{self._dev}/files.txt"]
+        return [f"{self._dev}/{FILE_LIST}"]
 
     def sentence_files(self, wildcards: Any) -> list[str]:
         return [f"{self._dev}/{wildcards.shard}.h5"]

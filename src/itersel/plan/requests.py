@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from itersel.config.data import TrainingText
 from itersel.config.experiments import with_independent_tasks
-from itersel.config.splits import corpora, cut_sizes, is_given, own_devtests, test_sets, texts_of
+from itersel.config.splits import corpora, cut_sizes, is_given, is_help, own_devtests, test_sets, texts_of
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.lists.folders import find_lists
@@ -117,7 +117,7 @@ def rules_per_word(pairs: float) -> float:
 def text_sizes(config: Config, fetched: str) -> TextSizes:
     """Estimate the sizes of parallel text from file sizes; pending downloads count as large corpora."""
     known = _split_words(config, "train", fetched)
-    train = known or (HELP_WORDS if config.data.kind == "libreoffice-help" else DOWNLOAD_WORDS)
+    train = known or (HELP_WORDS if is_help(config) else DOWNLOAD_WORDS)
     if config.data.max_train is not None:
         train = min(train, config.data.max_train * WORDS_PER_PAIR)
 

@@ -11,13 +11,13 @@ import numpy as np
 from itersel.config.mixing import MIXINGS
 from itersel.errors import FilePath, InputError
 from itersel.select.mix import mixing_keys
-from itersel.select.path import PATH, read_step
+from itersel.select.path import PATH, read_state
 from itersel.select.selection import MATRIX
 from itersel.storage.arrays import Bools, Float64s, Int8s, Int64s, UInt64s
 from itersel.storage.formats import damaged_file
 from itersel.storage.hdf5 import header_of, read_arrays
 from itersel.storage.provenance import SHARD_MATRIX, read_provenance
-from itersel.storage.strings import StringTable
+from itersel.storage.strings import strings_in
 from itersel.storage.text_table import Content, aligned, tab_separated
 from itersel.vectors.features import find_reported_groups, reported_groups
 
@@ -41,7 +41,7 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
 
     `paths` are the ``selection.h5`` of each epoch, in order. Returns the content of selection.json (see
     docs/formats.md), whose ``features`` have a weight in at least one shard. Path following adds
-    ``threshold``, ``loss_before`` and ``ended``; see `itersel.select.path.PathStep`.
+    ``threshold``, ``loss_before`` and ``ended``; see `itersel.select.path.PathState`.
     """
     rows = []
     before = np.empty(0, np.uint64)
@@ -58,8 +58,12 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
 
         state: dict[str, Any] = {}
         if found.get("mixing") == PATH:
-            step = read_step(found, path)
-            state = {"threshold": step.threshold, "loss_before": step.loss, "ended": step.stopped}
+            path_state = read_state(found, path)
+            state = {
+                "threshold": path_state.threshold,
+                "loss_before": path_state.loss,
+                "ended": path_state.stopped,
+            }
         elif read_provenance(found, path).stopped:
             state = {"passed_on": True}
 
@@ -88,7 +92,7 @@ def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
 
     arrays, _ = read_arrays(path, MATRIX)
     key = arrays["features/key"]
-    name = StringTable(arrays["features/name"], arrays["features/name_offset"])
+    name = strings_in(arrays, "features/name")
     columns = MatrixColumns(
         key,
         find_reported_groups(key, name),

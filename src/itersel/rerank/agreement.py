@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from itersel.bleu.order import ORDER
 from itersel.rerank.agreement_kernels import (
-    BLEU_ORDER,
     CHRF_ORDER,
     expected_bleu,
     expected_chrf,
@@ -24,7 +24,7 @@ def agreement(words: ListWords, score: Float64s) -> Float64s:
     probability = probabilities(score, words.offset)
     sentence = words.sentence
     side = words.target
-    matches, expected = matches_with_expected(*side, words.offset, probability, BLEU_ORDER)
+    matches, expected = matches_with_expected(*side, words.offset, probability, ORDER)
     bleu = expected_bleu(matches, np.diff(side.offset), sentence, expected)
 
     characters = characters_of(side, words.target_words)

@@ -13,11 +13,13 @@ import math
 
 import numpy as np
 
+from itersel.bleu.order import ORDER
+from itersel.bleu.score_kernels import ngram_count
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.rerank.ngram_kernels import hash_ngram, slot_of
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 
-BLEU_ORDER, CHRF_ORDER, CHRF_BETA = 4, 6, 2.0
+CHRF_ORDER, CHRF_BETA = 6, 2.0
 
 
 @leaf_kernel
@@ -137,13 +139,13 @@ def expected_bleu(matches: Float64s, length: Int64s, sentence: Int64s, expected:
     result = np.zeros(length.shape[0])
     for row in range(result.shape[0]):
         total = 0.0
-        for n in range(BLEU_ORDER):
-            grams = max(length[row] - n, 0)
+        for n in range(ORDER):
+            grams = ngram_count(length[row], n + 1)
             total += math.log((matches[row, n] + 1.0) / (grams + 1.0))
         wanted = expected[sentence[row], 0]
         if length[row] < wanted:
-            total += BLEU_ORDER * (1.0 - (wanted + 1.0) / (length[row] + 1.0))
-        result[row] = math.exp(total / BLEU_ORDER)
+            total += ORDER * (1.0 - (wanted + 1.0) / (length[row] + 1.0))
+        result[row] = math.exp(total / ORDER)
     return result
 
 

@@ -147,6 +147,4 @@ def _copied(
             number[place] = numbers.setdefault(text, len(numbers))
     found = number[side.words]
     is_copied = found >= 0
-    total = np.zeros(found.shape[0] + 1, np.int64)
-    np.cumsum(is_copied, out=total[1:])
-    return found[is_copied], total[side.offset]
+    return found[is_copied], offsets_of(is_copied)[side.offset]

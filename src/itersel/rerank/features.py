@@ -20,7 +20,7 @@ from itersel.rerank.models import TextModels
 from itersel.rerank.sparse import text_rows
 from itersel.rerank.words import ListWords, list_words
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
-from itersel.storage.ragged import offsets_of
+from itersel.storage.ragged import begins_run, rows_of
 from itersel.storage.strings import concatenate, string_table
 from itersel.vectors.feature_names import TEXT_FEATURES, own_model_features
 from itersel.vectors.features import feature_keys
@@ -136,9 +136,7 @@ def frequent(rows: SparseRows, sentence: Int64s, minimum: int) -> SparseRows:
     order = np.argsort(rows.feature, kind="stable")
     feature = rows.feature[order]
     place = of_entry[order]
-    is_new = np.ones(order.shape[0], np.bool_)
-    is_new[1:] = (np.diff(feature) != 0) | (np.diff(place) != 0)
-    count = np.bincount(feature[is_new], minlength=rows.key.shape[0])
+    count = np.bincount(feature[begins_run(feature, place)], minlength=rows.key.shape[0])
 
     return rows.only(count >= minimum)
 
@@ -157,11 +155,10 @@ def joined(left: SparseRows, right: SparseRows) -> SparseRows:
             f"the lists already have a feature '{name}'; leave out the template that computes it"
         )
 
-    sizes = np.diff(left.offset), np.diff(right.offset)
-    row = np.concatenate([np.repeat(np.arange(size.shape[0]), size) for size in sizes])
+    row = np.concatenate([rows_of(left.offset), rows_of(right.offset)])
     feature = np.concatenate([left.feature, right.feature + left.key.shape[0]])
     order = np.argsort(row, kind="stable")
     value = np.concatenate([left.value, right.value])[order]
     names = concatenate([left.name, right.name])
     key = np.concatenate([left.key, right.key])
-    return sparse_rows(feature[order], value, offsets_of(sizes[0] + sizes[1]), key, names)
+    return sparse_rows(feature[order], value, left.offset + right.offset, key, names)

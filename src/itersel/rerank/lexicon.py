@@ -24,7 +24,7 @@ from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.formats import Array, Arrays, FileFormat, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.ragged import offsets_of
-from itersel.storage.strings import StringTable, string_table
+from itersel.storage.strings import string_table, strings_in
 
 MOST = 2**52
 FORMAT = FileFormat(
@@ -116,9 +116,7 @@ def read_lexicon(path: FilePath) -> Lexicon:
 
 def lexicon_of(arrays: Arrays) -> Lexicon:
     """Make a lexicon from the arrays of a file, which must be as declared."""
-    source, target = (
-        StringTable(arrays[name], arrays[f"{name}_offset"]).to_list() for name in ("source", "target")
-    )
+    source, target = (strings_in(arrays, name).to_list() for name in ("source", "target"))
     return Lexicon(source, target, arrays["pair_source"], arrays["pair_target"], arrays["pair_count"])
 
 

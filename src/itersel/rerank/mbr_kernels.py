@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.bleu.score_kernels import LIN, ORDER, score_counts
+from itersel.bleu.order import ORDER
+from itersel.bleu.score_kernels import LIN, ngram_count, score_counts
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.rerank.agreement_kernels import CHRF_BETA, CHRF_ORDER
 from itersel.rerank.ngram_kernels import hash_ngram, slot_of
@@ -98,7 +99,7 @@ def gain(is_chrf: bool, matches: Float64s, ngrams: Float64s, length: int, refere
     if is_chrf:
         return chrf(matches, length, reference_length)
     for n in range(ORDER):
-        ngrams[n] = max(length - n, 0)
+        ngrams[n] = ngram_count(length, n + 1)
     return score_counts(LIN, matches, ngrams, reference_length, min(ORDER, reference_length))
 
 

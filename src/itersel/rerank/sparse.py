@@ -16,9 +16,10 @@ from itersel.rerank.links import Links
 from itersel.rerank.sparse_kernels import PARTS, ListArrays, features_of_list
 from itersel.rerank.words import ListWords
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
-from itersel.storage.ragged import offsets_of
+from itersel.storage.ragged import begins_run, offsets_of
 from itersel.storage.strings import string_table
-from itersel.vectors.features import feature_keys, first_difference
+from itersel.vectors.feature_names import text_prefix
+from itersel.vectors.features import escaped, feature_keys, first_difference
 
 # What n-grams see at the edges of a translation.
 BEGIN, END = "<s>", "</s>"
@@ -27,26 +28,25 @@ SHAPE = "LexShape"
 
 
 class _Form(NamedTuple):
-    """What the parts of a feature are: so many source, then target words, and what its name begins with."""
+    """What the parts of a feature are: so many source, then target words."""
 
     template: str
-    prefix: str
     source: int
     target: int
 
 
 # By the number of a template in `itersel.rerank.sparse_kernels`.
 _FORMS = (
-    _Form("Ngram1", "Ngram1:", 0, 1),
-    _Form("Ngram2", "Ngram2:", 0, 2),
-    _Form("Ngram3", "Ngram3:", 0, 3),
-    _Form("Lex", "Lex:", 1, 1),
-    _Form("Del", "Del:", 1, 0),
-    _Form("Ins", "Ins:", 0, 1),
-    _Form("Phrase", "Phrase:", 1, 2),
-    _Form("Phrase", "Phrase:", 2, 1),
-    _Form("Phrase", "Phrase:", 2, 2),
-    _Form(SHAPE, "LexShape:", 1, 1),
+    _Form("Ngram1", 0, 1),
+    _Form("Ngram2", 0, 2),
+    _Form("Ngram3", 0, 3),
+    _Form("Lex", 1, 1),
+    _Form("Del", 1, 0),
+    _Form("Ins", 0, 1),
+    _Form("Phrase", 1, 2),
+    _Form("Phrase", 2, 1),
+    _Form("Phrase", 2, 2),
+    _Form(SHAPE, 1, 1),
 )
 
 
@@ -141,19 +141,15 @@ def _unified(code: UInt64s, parts: Int32s) -> tuple[Int64s, Int64s]:
     """Return the first place of each different feature, and the number of each feature among these."""
     # the hash comes first: almost always, it decides
     order = np.lexsort((*parts.T[::-1], code))
-    is_new = np.ones(order.shape[0], np.bool_)
-    is_new[1:] = (code[order[1:]] != code[order[:-1]]) | (parts[order[1:]] != parts[order[:-1]]).any(axis=1)
+    is_new = begins_run(code[order], *parts[order].T)
     number = np.empty(order.shape[0], np.int64)
     number[order] = np.cumsum(is_new) - 1
     return order[is_new], number
 
 
 def _names(words: ListWords, parts: Int32s, shapes: Sequence[Shapes]) -> list[str]:
-    """Return the name of each feature; = and ; in words become _, as in grammars."""
-    of_words = [
-        [word.replace("=", "_").replace(";", "_") for word in side]
-        for side in (words.source_words, words.target_words)
-    ]
+    """Return the name of each feature."""
+    of_words = [escaped(string_table(side)).to_list() for side in (words.source_words, words.target_words)]
     of_shapes = [one.shapes for one in shapes]
     names = []
     for template, *numbers in parts.tolist():
@@ -164,7 +160,8 @@ def _names(words: ListWords, parts: Int32s, shapes: Sequence[Shapes]) -> list[st
         if form.source == 0 and form.target > 1:
             target = [target[0] or BEGIN, *target[1:-1], target[-1] or END]
         separator = ":" if source and target and form.template == "Phrase" else "_"
-        names.append(form.prefix + separator.join(filter(None, ("_".join(source), "_".join(target)))))
+        joined = [part for part in ("_".join(source), "_".join(target)) if part]
+        names.append(text_prefix(form.template) + separator.join(joined))
     return names
 
 
@@ -172,8 +169,7 @@ def _summed(rows: Int64s, feature: Int64s, value: Float64s) -> tuple[Int64s, Int
     """Add up the values of entries of the same translation and feature."""
     order = np.lexsort((feature, rows))
     rows, feature = rows[order], feature[order]
-    is_new = np.ones(order.shape[0], np.bool_)
-    is_new[1:] = (np.diff(rows) != 0) | (np.diff(feature) != 0)
+    is_new = begins_run(rows, feature)
     # integers if there are no values
     total = np.bincount(np.cumsum(is_new) - 1, value[order]).astype(np.float64)
     return rows[is_new], feature[is_new], total

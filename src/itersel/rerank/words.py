@@ -13,7 +13,7 @@ from itersel.corpus.text import split_words
 from itersel.corpus.tokenization import text_of_token
 from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.storage.arrays import Int64s
-from itersel.storage.ragged import offsets_of, take_rows
+from itersel.storage.ragged import offsets_of, rows_of, take_rows
 
 # The first word of each vocabulary: what words without links are linked to.
 NULL = ""
@@ -31,7 +31,7 @@ class ListWords(NamedTuple):
     @property
     def sentence(self) -> Int64s:
         """The sentence of each translation, int64 (H)."""
-        return np.repeat(np.arange(self.offset.shape[0] - 1), np.diff(self.offset))
+        return rows_of(self.offset)
 
 
 def list_words(
@@ -73,6 +73,4 @@ def characters_of(side: Side, words: Sequence[str]) -> Side:
 
 def sum_words(side: Side, number: NDArray[Any]) -> Int64s:
     """Return the sum of the numbers of the words of each sentence, given the number of each word."""
-    total = np.zeros(side.words.shape[0] + 1, np.int64)
-    np.cumsum(number[side.words], out=total[1:])
-    return np.diff(total[side.offset])
+    return np.diff(offsets_of(number[side.words])[side.offset])

@@ -216,8 +216,8 @@ def _is_leftover(name: str) -> bool:
     return match is not None and match["host"] == _host() and not _is_alive(int(match["process"]))
 
 
-def stale_lists(folder: FilePath, name: str = "files.txt") -> list[Path]:
-    """Return the lists of files in a folder tree that name a file which does not exist.
+def stale_lists(folder: FilePath, name: str) -> list[Path]:
+    """Return the lists of files called `name` in a folder tree that name a file which does not exist.
 
     Somebody may delete files to save space when a run has ended. As long as there is a list, a workflow whose
     jobs depend on it takes them for complete.

@@ -19,9 +19,9 @@ from itersel.config.steps import MixSettings
 from itersel.errors import FilePath, InputError
 from itersel.run.progress import progress
 from itersel.select.merge_kernels import Entries, WeightColumns, make_columns, merge_entries
-from itersel.select.path import PathStep, next_step, read_step, require_stopped
+from itersel.select.path import PathState, next_state, read_state, require_stopped
 from itersel.select.selection import CHOICES, MatrixWriter, Selector, above, feature_norms
-from itersel.select.shard_files import ShardFile, ShardReader, open_shard
+from itersel.select.shard_files import ShardReader, ShardWeightsFile, open_weights
 from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.hdf5_rows import stream_hdf5
 from itersel.storage.provenance import (
@@ -70,21 +70,21 @@ def mix(
     if previous is not None:
         before, found = _read_previous(previous, settings, trained_with, attributes)
 
-    step = None
+    state = None
     if isinstance(settings.mixing, PathFollowing):
-        last = None if found is None or previous is None else read_step(found, previous)
-        step = next_step(settings.mixing, shards, last, stopped)
-        stopped = step.stopped
-        attributes |= step.attributes()
+        last = None if found is None or previous is None else read_state(found, previous)
+        state = next_state(settings.mixing, shards, last, stopped)
+        stopped = state.stopped
+        attributes |= state.attributes()
     else:
         require_stopped(shards, stopped)
         attributes |= STOPPED if stopped else {}
 
     if previous is not None and stopped:
         # every shard passes on the weights of the previous epoch, which are merged as those of shards are
-        shards = [open_shard(os.fspath(previous))] * settings.shards
+        shards = [open_weights(os.fspath(previous))] * settings.shards
 
-    selection = _make_selection(settings, step, stopped)
+    selection = _make_selection(settings, state, stopped)
     opened = contextlib.nullcontext() if matrix is None else stream_hdf5(matrix)
     with opened as target:
         writer = None if target is None else MatrixWriter(*target)
@@ -107,16 +107,16 @@ def mix(
         attributes |= {"features": count, "selected": selected.key.shape[0]}
         weights = nonzero(Weights(selected.key, selected.mean, selected.name))
 
-        if found is None and step is not None and not selected.key.shape[0]:
+        if found is None and state is not None and not selected.key.shape[0]:
             raise InputError(
-                f"no feature has a norm above {step.threshold:g}; the largest is {largest:g}: choose a "
+                f"no feature has a norm above {state.threshold:g}; the largest is {largest:g}: choose a "
                 "smaller threshold"
             )
 
         if writer is not None:
             writer.finish(selected, made_with(SHARD_MATRIX, trained_with, **attributes))
 
-        if not stopped and before is not None and step is None:
+        if not stopped and before is not None and state is None:
             try:
                 # the previous weights are the mean over the epochs before this one
                 total = weighted_sum((before, weights), (settings.epoch - 1, 1))
@@ -127,16 +127,16 @@ def mix(
     write_itersel_weights(output, weights, made_with(MIXED_WEIGHTS, trained_with, **attributes))
 
 
-def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardFile]:
+def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardWeightsFile]:
     """Return the files of all shards, by number."""
     if len(inputs) != settings.shards:
         raise InputError(f"{len(inputs)} weights files for {settings.shards} shards; give one for each shard")
 
-    shards: dict[int, ShardFile] = {}
+    shards: dict[int, ShardWeightsFile] = {}
     for path in progress(inputs, "open shards"):
         if not path.endswith(".h5"):
             raise InputError(f"{TEXT}; train with an --output that ends in .h5", path)
-        shard = open_shard(path)
+        shard = open_weights(path)
         made = shard.made
         first = next(iter(shards.values()), shard)
 
@@ -220,11 +220,11 @@ def _read_previous(
     return weights, found
 
 
-def _make_selection(settings: MixSettings, step: PathStep | None, stopped: bool) -> Selector:
+def _make_selection(settings: MixSettings, state: PathState | None, stopped: bool) -> Selector:
     if stopped:
         return Selector(above, -math.inf)
-    if step is not None:
-        return Selector(above, step.threshold, settings.mixing.keep)
+    if state is not None:
+        return Selector(above, state.threshold, settings.mixing.keep)
     if isinstance(settings.mixing, Selection):
         [(name, limit)] = settings.mixing.limits.items()
         return Selector(CHOICES[name], limit, settings.mixing.keep)
@@ -248,7 +248,7 @@ def mixing_keys(mixing: Mixing | type[Mixing]) -> list[str]:
     return list(dict.fromkeys(["norm", *recorded_keys(cast(Any, mixing))]))
 
 
-def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, WeightColumns]]:
+def _merge(shards: Sequence[ShardWeightsFile]) -> Iterator[tuple[Entries, WeightColumns]]:
     """Yield the columns of W, a range of keys at a time; each range overwrites the previous one in memory."""
     reader = ShardReader(shards)
     space = make_columns(reader.largest_range)
@@ -268,7 +268,7 @@ def _merge(shards: Sequence[ShardFile]) -> Iterator[tuple[Entries, WeightColumns
         yield entries, WeightColumns(space.key[:count], space.first[:count], offset, shard, value)
 
 
-def _error(shards: Sequence[ShardFile], entries: Entries, bad: int, other: int) -> InputError:
+def _error(shards: Sequence[ShardWeightsFile], entries: Entries, bad: int, other: int) -> InputError:
     """Return the error for entries that cannot be merged."""
     both = (bad, other)
     names = StringTable(entries.name, entries.name_offset)

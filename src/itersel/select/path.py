@@ -1,8 +1,9 @@
 """Path following: a threshold that falls as the training loss falls.
 
 Algorithm 3 of Simianer & Riezler's talk on multi-task learning (2013): lambda_{t+1} = min(lambda_t,
-(loss of v_{t-1} - loss of v_t) / epsilon), until it falls below a minimum. The loss of v_t is summed over all
-sentences in all shards; the shards measure it when they start epoch t + 1 from v_t.
+(loss of v_{t-1} - loss of v_t) / epsilon), where lambda is the threshold; training stops when it falls below
+a minimum. The loss of v_t is summed over all sentences in all shards; the shards measure it when they start
+epoch t + 1 from v_t.
 """
 
 from __future__ import annotations
@@ -15,34 +16,34 @@ from itersel.config.mixing import PathFollowing
 from itersel.errors import FilePath, InputError
 
 if TYPE_CHECKING:
-    from itersel.select.shard_files import ShardFile
+    from itersel.select.shard_files import ShardWeightsFile
 
 PATH = "path-following"
 
 
-class PathStep(NamedTuple):
+class PathState(NamedTuple):
     """The state of the path after an epoch."""
 
-    # lambda used to select the weights; if the path has ended, the lambda of the last epoch with selection
+    # used to select the weights; if training has stopped, that of the last epoch with selection
     threshold: float
     loss: float  # of the weights that the epoch started from
-    stopped: bool  # the path has ended: the weights of the previous epoch are passed on
+    stopped: bool  # training has stopped: the weights are those of the previous epoch
 
     def attributes(self) -> dict[str, float | int]:
-        """Return the file attributes that `read_step` reads."""
+        """Return the file attributes that `read_state` reads."""
         return {"lambda": self.threshold, "loss": self.loss, "stopped": int(self.stopped)}
 
 
-def read_step(attributes: Mapping[str, Any], path: FilePath) -> PathStep:
+def read_state(attributes: Mapping[str, Any], path: FilePath) -> PathState:
     """Return the state of the path from a file's attributes."""
     threshold, loss, stopped = (attributes.get(name) for name in ("lambda", "loss", "stopped"))
     for value in (threshold, loss):
         if not isinstance(value, float) or not 0 <= value < math.inf:
             raise InputError("has no valid lambda or loss; mix that epoch again", path)
-    return PathStep(threshold, loss, bool(stopped))  # type: ignore[arg-type]
+    return PathState(threshold, loss, bool(stopped))  # type: ignore[arg-type]
 
 
-def require_stopped(shards: Sequence[ShardFile], stopped: bool) -> None:
+def require_stopped(shards: Sequence[ShardWeightsFile], stopped: bool) -> None:
     """Raise an InputError for a shard that was trained although training has `stopped`, or the reverse."""
     for shard in shards:
         if shard.made.stopped != stopped:
@@ -50,13 +51,13 @@ def require_stopped(shards: Sequence[ShardFile], stopped: bool) -> None:
             raise InputError(f"{how} although training {has} stopped; train it again", shard.path)
 
 
-def next_step(
-    path: PathFollowing, shards: Sequence[ShardFile], before: PathStep | None, stopped: bool
-) -> PathStep:
-    """Return the step of an epoch.
+def next_state(
+    path: PathFollowing, shards: Sequence[ShardWeightsFile], before: PathState | None, stopped: bool
+) -> PathState:
+    """Return the state after an epoch.
 
-    Losses are summed in the order of the shards. `before` is the step of the previous epoch, None in the
-    first. The path also ends if training has `stopped`.
+    Losses are summed in the order of the shards. `before` is the state after the previous epoch, None in the
+    first. `stopped`: training has stopped before this epoch.
     """
     assert path.threshold is not None
     assert path.epsilon is not None
@@ -75,8 +76,8 @@ def next_step(
         raise InputError("the sum of the shards' losses overflows; start from smaller weights")
 
     if before is None:
-        return PathStep(path.threshold, loss, False)
+        return PathState(path.threshold, loss, False)
     threshold = min(before.threshold, (before.loss - loss) / path.epsilon)
     if threshold < path.minimum:
-        return PathStep(before.threshold, loss, True)
-    return PathStep(threshold, loss, False)
+        return PathState(before.threshold, loss, True)
+    return PathState(threshold, loss, False)

@@ -37,7 +37,7 @@ KEY, VALUE, NAME_OFFSET, NAME = ARRAYS = ("features/key", "v", "features/name_of
 DAMAGED = "damaged or not written by 'itersel train'; recreate it"
 
 
-class ShardFile(NamedTuple):
+class ShardWeightsFile(NamedTuple):
     """The positions and lengths of the arrays of a weights file, and its attributes."""
 
     path: str
@@ -49,7 +49,7 @@ class ShardFile(NamedTuple):
     digest: dict[str, str]  # checksum of each of `ARRAYS`
 
 
-def open_shard(path: str) -> ShardFile:
+def open_weights(path: str) -> ShardWeightsFile:
     """Find the arrays of a weights file of `itersel train`."""
     with open_hdf5(path) as stream:
         header = read_header(stream, FORMAT, path)
@@ -61,7 +61,7 @@ def open_shard(path: str) -> ShardFile:
             count, length = arrays[VALUE].shape[0], arrays[NAME].shape[0]
             sizes = {KEY: count, VALUE: count, NAME_OFFSET: count + 1, NAME: length}
 
-            return ShardFile(
+            return ShardWeightsFile(
                 path,
                 made,
                 _loss(header.attributes.get("loss")),
@@ -95,7 +95,7 @@ def _position(dataset: h5py.Dataset, name: str, size: int) -> int:
 class ShardReader:
     """Reads the entries of all shards in ranges of keys, ascending."""
 
-    def __init__(self, shards: Sequence[ShardFile]) -> None:
+    def __init__(self, shards: Sequence[ShardWeightsFile]) -> None:
         self._shards = shards
         range_entries = min(RANGE_ENTRIES, SHARD_ENTRIES * len(shards))
         self._ranges = max(1, sum(shard.weights for shard in shards) // range_entries)
@@ -129,7 +129,7 @@ class ShardReader:
                 self._check_digests()
             yield self._low[i], high, entries
 
-    def _range_rows(self, shard: ShardFile) -> Int64s:
+    def _range_rows(self, shard: ShardWeightsFile) -> Int64s:
         """Return the row of a shard at which each range begins, and finally the number of rows."""
         key = np.empty(shard.weights, np.uint64)
         with open(shard.path, "rb", buffering=0) as stream:
@@ -196,7 +196,7 @@ class ShardReader:
         return self._name[begin : begin + size]
 
 
-def _read(stream: io.FileIO, array: NDArray[Any], shard: ShardFile, name: str, begin: int = 0) -> None:
+def _read(stream: io.FileIO, array: NDArray[Any], shard: ShardWeightsFile, name: str, begin: int = 0) -> None:
     """Fill an array with the bytes from `begin` on of an array of a file."""
     if array.nbytes == 0:
         return

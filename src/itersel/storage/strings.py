@@ -78,16 +78,25 @@ def arrays_of(record: Any) -> dict[str, NDArray[Any]]:
     return arrays
 
 
+def strings_in(arrays: Mapping[str, NDArray[Any]], name: str) -> StringTable:
+    """Return a table of strings, given arrays named as in `arrays_of`.
+
+    It is empty if its offsets have no rows.
+    """
+    data = arrays[name]
+    offset = arrays[f"{name}_offset"]
+    return StringTable(data, offset) if offset.shape[0] else string_table(())
+
+
 def fields_of(kind: type[Any], arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """Return the fields of a dataclass that are in `arrays`, as `arrays_of` names them.
 
-    A table whose offsets have no rows is empty. The module of `kind` must postpone annotations.
+    The module of `kind` must postpone annotations.
     """
     found: dict[str, Any] = {}
     for item in fields(kind):
         if str(item.type).startswith("StringTable"):
-            data, offset = arrays[item.name], arrays[f"{item.name}_offset"]
-            found[item.name] = StringTable(data, offset) if offset.shape[0] else string_table(())
+            found[item.name] = strings_in(arrays, item.name)
         elif item.name in arrays:
             found[item.name] = arrays[item.name]
     return found

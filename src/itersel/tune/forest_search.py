@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from itersel.bleu.score_kernels import ORDER, Statistics
+from itersel.bleu.order import ORDER
+from itersel.bleu.score_kernels import Statistics
 from itersel.errors import InputError
 from itersel.lists.headers import ListFile
 from itersel.lists.joining import NO_SENTENCES

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.bleu.score_kernels import COUNTS, ORDER, Statistics, add_counts
+from itersel.bleu.order import ORDER
+from itersel.bleu.score_kernels import COUNTS, REFERENCE, Statistics, add_counts, brevity_penalty, ngram_count
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.lists.table import ListTable, SparseRows
 from itersel.storage.arrays import Float64s, Int32s, Int64s
@@ -67,7 +68,8 @@ class Difference(NamedTuple):
 @leaf_kernel
 def score_row(dense: Float64s, sparse: SparseRows, weight: Float64s, row: int) -> float:
     """Return the score of a translation."""
-    total, columns = 0.0, dense.shape[1]
+    columns = dense.shape[1]
+    total = 0.0
     for c in range(columns):
         total += weight[c] * dense[row, c]
     for i in range(sparse.offset[row], sparse.offset[row + 1]):
@@ -94,16 +96,16 @@ def background_bleu(statistics: Statistics, row: int, mean_reference: float, bac
     """
     product = 1.0
     for n in range(ORDER):
-        ngrams = background[ORDER + n] + max(0, statistics.length[row] - n)
+        ngrams = background[ORDER + n] + ngram_count(statistics.length[row], n + 1)
         product *= (background[n] + statistics.matches[row, n]) / ngrams
 
     length = background[ORDER] + statistics.length[row]
-    reference = background[2 * ORDER] + statistics.closest_length[row]
+    reference = background[REFERENCE] + statistics.closest_length[row]
 
-    bleu = math.sqrt(math.sqrt(product))
-    if length < reference:
-        bleu *= math.exp(1.0 - reference / length)
-    return bleu * (background[2 * ORDER] + mean_reference)
+    # the root of degree ORDER; unlike powers, square roots are rounded alike on all processors
+    mean = math.sqrt(math.sqrt(product))
+    bleu = mean * brevity_penalty(length, reference)
+    return bleu * (background[REFERENCE] + mean_reference)
 
 
 @leaf_kernel
@@ -112,16 +114,17 @@ def fill_difference(dense: Float64s, sparse: SparseRows, hope: int, fear: int, s
 
     Merges the sparse features of both, which are sorted.
     """
-    used = dense.shape[1]
-    for c in range(used):
-        scratch.feature[c], scratch.value[c] = c, dense[hope, c] - dense[fear, c]
-    columns = used
+    columns = dense.shape[1]
+    for c in range(columns):
+        scratch.feature[c] = c
+        scratch.value[c] = dense[hope, c] - dense[fear, c]
 
-    i, end = sparse.offset[hope], sparse.offset[hope + 1]
+    i, hope_end = sparse.offset[hope], sparse.offset[hope + 1]
     j, fear_end = sparse.offset[fear], sparse.offset[fear + 1]
-    while i < end or j < fear_end:
-        takes_hope = j == fear_end or (i < end and sparse.feature[i] <= sparse.feature[j])
-        takes_fear = i == end or (j < fear_end and sparse.feature[j] <= sparse.feature[i])
+    used = columns
+    while i < hope_end or j < fear_end:
+        takes_hope = j == fear_end or (i < hope_end and sparse.feature[i] <= sparse.feature[j])
+        takes_fear = i == hope_end or (j < fear_end and sparse.feature[j] <= sparse.feature[i])
 
         scratch.value[used] = 0.0
         if takes_hope:
@@ -142,16 +145,19 @@ def mira_step(state: MiraState, difference: Difference, used: int, cost: float, 
 
     The first `used` features of `difference` are those of hope minus those of fear.
     """
-    loss, norm = cost, 0.0
+    loss = cost
+    norm = 0.0
     for i in range(used):
         loss -= state.weight[difference.feature[i]] * difference.value[i]
         norm += difference.value[i] * difference.value[i]
     if not loss > 0.0 or norm == 0.0:
         return
 
-    rate, before = min(limit, loss / norm), state.steps[0]
+    rate = min(limit, loss / norm)
+    before = state.steps[0]
     for i in range(used):
-        feature, step = difference.feature[i], rate * difference.value[i]
+        feature = difference.feature[i]
+        step = rate * difference.value[i]
         state.weight[feature] += step
         state.late[feature] += before * step
 
@@ -172,7 +178,8 @@ def mira_pass(
     for sentence in order:
         mean_reference = lists.mean_reference[sentence]
         hope, fear = np.int64(-1), np.int64(-1)
-        hope_value, fear_value, hope_bleu, fear_bleu = 0.0, 0.0, 0.0, 0.0
+        hope_value, fear_value = 0.0, 0.0
+        hope_bleu, fear_bleu = 0.0, 0.0
 
         for row in range(lists.offset[sentence], lists.offset[sentence + 1]):
             score = score_row(lists.dense, sparse, state.weight, row)
@@ -182,9 +189,13 @@ def mira_pass(
                 bleu = background_bleu(lists.statistics, row, mean_reference, state.background)
 
             if hope < 0 or score + bleu > hope_value:
-                hope, hope_value, hope_bleu = row, score + bleu, bleu
+                hope = row
+                hope_value = score + bleu
+                hope_bleu = bleu
             if fear < 0 or score - bleu > fear_value:
-                fear, fear_value, fear_bleu = row, score - bleu, bleu
+                fear = row
+                fear_value = score - bleu
+                fear_bleu = bleu
 
         used = fill_difference(lists.dense, sparse, hope, fear, difference)
         mira_step(state, difference, used, hope_bleu - fear_bleu, limit)

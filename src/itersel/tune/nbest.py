@@ -148,8 +148,8 @@ class PreparedLists(NamedTuple):
             name, _ = different[0]
             count = read.sizes.get(name, 0)
             expected = self.sizes.get(name, 0)
-            problem = f"the number of values of '{name}' is {count}, but {expected} in {self.name}"
-            raise InputError(f"{problem}; {advice}", short_name(lists))
+            difference = f"the number of values of '{name}' is {count}, but {expected} in {self.name}"
+            raise InputError(f"{difference}; {advice}", short_name(lists))
         # rounded as those that were tuned on
         table = TuningProblem.of_table(read.table, self.begin).table
         return partial(self._score, table)

@@ -10,7 +10,8 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array, hstack
 from scipy.special import expit
 
-from itersel.bleu.score_kernels import COUNTS, ORDER, score_hypotheses
+from itersel.bleu.order import ORDER
+from itersel.bleu.score_kernels import COUNTS, score_hypotheses
 from itersel.bleu.sentence import VARIANTS
 from itersel.errors import InputError
 from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs

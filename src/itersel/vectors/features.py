@@ -8,6 +8,7 @@ import numpy as np
 
 from itersel.errors import InputError
 from itersel.storage.arrays import Int8s, Int64s, UInt64s
+from itersel.storage.ragged import begins_run
 from itersel.storage.strings import Strings, StringTable, string_table
 from itersel.vectors.feature_kernels import hash_strings
 from itersel.vectors.feature_names import (
@@ -22,6 +23,9 @@ from itersel.vectors.feature_names import (
     own_model_features,
     text_prefix,
 )
+
+# These end the name and the value of a feature in grammars written as text.
+SEPARATORS = tuple(b"=;")
 
 
 def feature_groups() -> tuple[str, ...]:
@@ -75,6 +79,12 @@ TEXT_EXPLANATIONS = {
 }
 
 
+def escaped(words: StringTable) -> StringTable:
+    """Return words as they are in feature names: what ends a name or a value in text files becomes ``_``."""
+    data = np.where(np.isin(words.data, SEPARATORS), np.uint8(ord("_")), words.data)
+    return StringTable(data, np.array(words.offset, np.int64))
+
+
 def feature_keys(names: StringTable) -> UInt64s:
     """Return the keys of feature names: 64-bit FNV-1a with the finaliser of MurmurHash3."""
     return hash_strings(names.data, names.offset)
@@ -125,9 +135,8 @@ def unique_features(keys: UInt64s, names: StringTable) -> tuple[UInt64s, StringT
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     names = names.take(order)
-    first = np.ones(keys.shape[0], bool)
-    first[1:] = keys[1:] != keys[:-1]
-    again, kept = np.flatnonzero(~first), np.flatnonzero(first)
+    is_first = begins_run(keys)
+    again, kept = np.flatnonzero(~is_first), np.flatnonzero(is_first)
     _check_equal(names.take(again - 1), names.take(again))
     return keys[kept], names.take(kept)
 

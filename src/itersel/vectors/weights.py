@@ -19,7 +19,7 @@ from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, st
 from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
 from itersel.storage.numbers import parse_number
 from itersel.storage.provenance import STOPPED, read_provenance
-from itersel.storage.strings import StringTable, concatenate, string_table
+from itersel.storage.strings import StringTable, concatenate, string_table, strings_in
 from itersel.vectors.features import feature_keys, unique_features
 
 # D features. Not packed: `itersel.select.shard_files` reads parts of the arrays directly.
@@ -144,7 +144,7 @@ def read_with_attributes(path: FilePath) -> tuple[Weights, dict[str, Any]]:
 
 def weights_of(arrays: Arrays, path: FilePath) -> Weights:
     """Make weights from the arrays of a file that `FORMAT` declares; none may be beyond `MAX_MAGNITUDE`."""
-    name = StringTable(arrays["features/name"], arrays["features/name_offset"])
+    name = strings_in(arrays, "features/name")
     weights = Weights(arrays["features/key"], arrays["v"], name)
     check_magnitude(weights, "", "recreate it", path)
     return weights

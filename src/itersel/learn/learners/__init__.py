@@ -14,7 +14,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from itersel.bleu.sentence import Target
+    from itersel.bleu.sentence import ReferenceScorer
     from itersel.decode.decoder import DerivationFinder
     from itersel.learn.example import Example
     from itersel.storage.arrays import Float64s
@@ -36,7 +36,7 @@ class OnlineLearner(Protocol):
 
     step_setting: ClassVar[str] = "learning rate"
 
-    def finder(self, target: Target) -> DerivationFinder | None:
+    def finder(self, scorer: ReferenceScorer) -> DerivationFinder | None:
         """Return the search for translations to learn from besides the k best; None if there is none."""
         return None
 

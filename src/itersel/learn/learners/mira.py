@@ -12,7 +12,7 @@ from itersel.config.options import documented, option, option_of
 from itersel.learn.learners import Move, OnlineLearner
 
 if TYPE_CHECKING:
-    from itersel.bleu.sentence import Target
+    from itersel.bleu.sentence import ReferenceScorer
     from itersel.decode.decoder import DerivationFinder
     from itersel.learn.example import Example
 
@@ -81,9 +81,9 @@ class MiraLearner(OnlineLearner):
     """The margin-infused relaxed algorithm (Chiang et al. 2008, 2009; Cherry & Foster 2012).
 
     Moves the weights from the fear to the hope, just far enough to make up for the difference in cost. The
-    cost of a translation is 1 - BLEU, with ``chiang`` times the reference words (`Target.words`). The step
-    size in the update w += a (h(hope) - h(fear)) is a = min(C, (cost(fear) - cost(hope) -
-    w (h(hope) - h(fear))) / |h(hope) - h(fear)|^2).
+    cost of a translation is 1 - BLEU, with ``chiang`` times the reference words
+    (`ReferenceScorer.length_factor`). The step size in the update w += a (h(hope) - h(fear)) is a = min(C,
+    (cost(fear) - cost(hope) - w (h(hope) - h(fear))) / |h(hope) - h(fear)|^2).
     """
 
     step_setting = "C"
@@ -95,14 +95,14 @@ class MiraLearner(OnlineLearner):
         self._all = learner.constraints == "all"
         self._searches = learner.candidates == "forest"
 
-    def finder(self, target: Target) -> DerivationFinder | None:
+    def finder(self, scorer: ReferenceScorer) -> DerivationFinder | None:
         """Return the search for hope and fear in the forest; None if it is not used or BLEU is always 0."""
-        if not self._searches or target.references.longest == 0:
+        if not self._searches or scorer.references.longest == 0:
             return None
         from itersel.learn.augmented import FEAR, HOPE, ORACLE, find_augmented
 
         directions = (ORACLE if self._is_oracle else HOPE, *(() if self._is_prediction else (FEAR,)))
-        return partial(find_augmented, directions, target)
+        return partial(find_augmented, directions, scorer)
 
     def learn(self, example: Example) -> Move:
         """Return the update for the sentence."""
