@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from itersel.config.cutting import MOST_SHARDS, Labelled, Pooled
 from itersel.config.options import LABEL_PATTERN, option, option_of
-from itersel.config.ways_to_cut import MOST_SHARDS, Labelled, Pooled
 
 # Most parts of a text that are left out in turn by models.
 MOST_FOLDS = 1000

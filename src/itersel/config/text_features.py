@@ -2,8 +2,9 @@
 
 - ``itersel step words``: `WordSettings`
 - ``itersel step text-models``: `TextModelSettings`
+- ``itersel step lists``: `GivenListSettings`
 
-The features themselves are settings of ``step lists``, in `itersel.config.cutting`.
+See also `itersel.config.steps`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from itersel.config.data import Data
-from itersel.config.options import check_section, documented, option, option_of, paths, wrong
+from itersel.config.options import NAME_PATTERN, check_section, documented, option, option_of, paths, wrong
 from itersel.config.tasks import MOST_FOLDS
 from itersel.lm.order import MAX_ORDER
 from itersel.storage.files import without_compression
@@ -146,3 +147,25 @@ class TextModelSettings:
 
     def __post_init__(self) -> None:
         check_section(self)
+
+
+@dataclass(frozen=True)
+class GivenListSettings(WordSettings):
+    """How n-best lists of another decoder become shards to learn from."""
+
+    # only features of text depend on it
+    source_language: str = option_of(Data, "source_language", recorded_otherwise=True)
+    dense: tuple[str, ...] = option_of(TextFeatures, "dense", recorded_otherwise=True)
+    templates: tuple[str, ...] = option_of(TextFeatures, "templates", recorded_otherwise=True)
+    minimum_count: int = option_of(TextFeatures, "minimum_count", recorded_otherwise=True)
+    language_models: tuple[str, ...] = option(
+        "Names of further language models, each of which gives two dense features.",
+        (),
+        pattern=NAME_PATTERN,
+        recorded_otherwise=True,
+    )
+
+    @property
+    def adds_features(self) -> bool:
+        """Whether there are features of text."""
+        return bool(self.dense or self.templates or self.language_models)

@@ -8,8 +8,7 @@ from itertools import chain
 import numpy as np
 
 from itersel.align.sampler import TrainedModel
-from itersel.config.cutting import GivenListSettings
-from itersel.config.text_features import LEXICAL, LINKED, MODELLED
+from itersel.config.text_features import LEXICAL, LINKED, MODELLED, GivenListSettings
 from itersel.corpus.prepare import Preparation
 from itersel.errors import InputError
 from itersel.lists.table import ListTable, SparseRows, sparse_rows
