@@ -45,9 +45,8 @@ def config_files(experiment: str) -> list[Path]:
     known = {path.relative_to(_EXPERIMENTS).with_suffix("").as_posix(): path for path in names}
     known = {name: path for name, path in known.items() if path.name != _BASE}
     if experiment not in known:
-        raise InputError(
-            f"there is no experiment '{experiment}'{suggest(experiment, known)}; there are {', '.join(known)}"
-        )
+        choices = f"choose from {', '.join(known)}"
+        raise InputError(f"there is no experiment '{experiment}'{suggest(experiment, known)}; {choices}")
     base = known[experiment].with_name(_BASE)
     return [base, known[experiment]] if base in names else [known[experiment]]
 

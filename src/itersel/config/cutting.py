@@ -23,8 +23,8 @@ from itersel.config.options import (
     wrong,
 )
 
-# Most shards of a text.
-MOST_SHARDS = 100_000
+# Maximum number of shards of a text.
+MAX_SHARDS = 100_000
 
 
 class Cutting:
@@ -38,7 +38,7 @@ class Cutting:
 class InOrder(Cutting):
     """Shards of equal size with adjacent lines."""
 
-    shards: int = option("Number of shards.", 1, minimum=1, maximum=MOST_SHARDS)
+    shards: int = option("Number of shards.", 1, minimum=1, maximum=MAX_SHARDS)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Labelled(Cutting):
         "LibreOffice Help, labels are its modules; for files, they are in data.train.task.",
         REQUIRED,
         minimum=1,
-        maximum=MOST_SHARDS,
+        maximum=MAX_SHARDS,
         names=Names("'name: number' lines", check_label, least=1),
     )
     others: str = option(

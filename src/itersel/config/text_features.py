@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from itersel.config.data import Data
 from itersel.config.options import NAME_PATTERN, check_section, documented, option, option_of, paths, wrong
-from itersel.config.tasks import MOST_FOLDS
+from itersel.config.tasks import MAX_FOLDS
 from itersel.lm.order import MAX_ORDER
 from itersel.storage.files import without_compression
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
@@ -71,11 +71,11 @@ class TextFeatures:
         "Its target. Pairs whose source or target is in another text of the run are left out."
     )
     folds: int = option(
-        "The models that score a shard of train are estimated without the shards of its fold, one of so "
-        "many; at most one for each shard.",
+        "Number of folds into which the shards of train are divided, at most one for each shard; the models "
+        "that score a shard are estimated without its fold.",
         10,
         minimum=2,
-        maximum=MOST_FOLDS,
+        maximum=MAX_FOLDS,
     )
 
     language_models: tuple[str, ...] = paths(
@@ -85,7 +85,7 @@ class TextFeatures:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are none."""
+        """Whether no features are added."""
         return not (self.dense or self.templates or self.language_models)
 
     def templates_of(self, features: str, templates: tuple[str, ...]) -> tuple[str, ...]:

@@ -26,8 +26,8 @@ from itersel.plan.search import search_of
 from itersel.plan.shell import no_option
 from itersel.results import CORPUS, DERIVATIONS
 
-# Most threads that a job requests; --set-threads train_shard=N changes the number.
-MOST_THREADS = 8
+# Maximum number of threads that a job requests; --set-threads train_shard=N changes the number.
+MAX_THREADS = 8
 
 
 class Inputs(ABC):
@@ -131,7 +131,7 @@ class _ParallelText(Inputs):
 
     def decoding_threads(self, wildcards: Any) -> int:
         learner = self._config.experiments[wildcards.experiment].learner
-        return min(getattr(learner, "delay", 1), MOST_THREADS)
+        return min(getattr(learner, "delay", 1), MAX_THREADS)
 
     def to_tune_on(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
         return decoded

@@ -33,7 +33,7 @@ class MeanScore(NamedTuple):
         return self.rounded(2)
 
     def rounded(self, digits: int) -> str:
-        """Return the mean and the deviation with so many decimals."""
+        """Return the mean and the deviation with the given number of decimals."""
         mean = f"{self.mean:.{digits}f}"
         return mean if self.deviation is None else f"{mean} ±{self.deviation:.{digits}f}"
 

@@ -27,7 +27,7 @@ SHAPE = "LexShape"
 
 
 class _Form(NamedTuple):
-    """What the parts of a feature are: so many source, then target words, and what its name begins with."""
+    """The parts of a feature: numbers of source and target words, and the prefix of its name."""
 
     template: str
     prefix: str

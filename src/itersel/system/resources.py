@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 RESOURCE_FILES = ("model", "index", "preparation", "recaser")
 KIND, RERANKER = "kind", "reranker"
-# Keys of settings that descriptions and bundles call otherwise.
+# Settings whose keys have a different name in descriptions and bundles.
 KEYS = {"grammar": "extraction", "dense_names": "dense"}
 # Key that descriptions and bundles have only if it is not null.
 MBR = "mbr"
