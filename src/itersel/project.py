@@ -69,18 +69,21 @@ def _write(folder: Path, configs: Sequence[Path]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".itersel.", dir=folder) as name:
         scratch = Path(name)
+
         (scratch / "Snakefile").write_text(_OWN_SNAKEFILE)
         for config in configs:
             text = (PROJECT / config).read_text(encoding="utf-8").replace(_SCHEMA, SCHEMA.name, 1)
             (scratch / config).parent.mkdir(parents=True, exist_ok=True)
             (scratch / config).write_text(text, encoding="utf-8")
         shutil.copyfile(SCHEMA, scratch / SCHEMA.name)
+
         for profile in PROFILES:
             (scratch / "profiles" / profile).mkdir(parents=True)
             settings = Path("profiles", profile, "config.yaml")
             shutil.copyfile(PROJECT / settings, scratch / settings)
             if profile != "default":
                 (scratch / profile).symlink_to(Path("profiles", profile))
+
         made = sorted(scratch.iterdir())
         for path in made:
             if os.path.lexists(folder / path.name):

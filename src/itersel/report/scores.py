@@ -131,15 +131,15 @@ def score_counts(
     ]
     tested = _p_values([*first], counts, trials, seed)
 
-    return {
-        metric: {
-            name: ExperimentScore(
-                tuple(map(metric.score, repeats)), p[name], bootstrap.interval(metric, repeats)
-            )
-            for name, repeats in of_metric.items()
-        }
-        for metric, of_metric, p in zip(first, counts, tested, strict=True)
-    }
+    scores: dict[Metric, dict[str, ExperimentScore]] = {}
+    for metric, of_metric, p in zip(first, counts, tested, strict=True):
+        scores[metric] = {}
+        for name, repeats in of_metric.items():
+            values = tuple(map(metric.score, repeats))
+            interval = bootstrap.interval(metric, repeats)
+            scores[metric][name] = ExperimentScore(values, p[name], interval)
+
+    return scores
 
 
 def describe_test(trials: int, seed: int) -> dict[str, Any]:
