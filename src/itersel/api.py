@@ -304,7 +304,7 @@ class System:
         ------
         InputError
             If the lists cannot be read, if they lack a feature that the system was trained with, if the
-            source has another number of lines, or if the system translates.
+            source has a different number of lines, or if the system translates.
         """
         from itersel.corpus.text import check_text
         from itersel.system.reranker import Reranker
@@ -357,8 +357,8 @@ def score_bleu(
     Raises
     ------
     InputError
-        If there is no translation or no reference, if a reference has another number of lines than the
-        translations, or if `tokenize` is unknown.
+        If there is no translation or no reference, if the number of lines of a reference
+        differs from that of the translations, or if `tokenize` is unknown.
     """
     from itersel.evaluate.metrics import make_bleu, score_corpus
 

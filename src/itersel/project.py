@@ -45,9 +45,8 @@ def config_files(experiment: str) -> list[Path]:
     known = {path.relative_to(_EXPERIMENTS).with_suffix("").as_posix(): path for path in names}
     known = {name: path for name, path in known.items() if path.name != _BASE}
     if experiment not in known:
-        raise InputError(
-            f"there is no experiment '{experiment}'{suggest(experiment, known)}; there are {', '.join(known)}"
-        )
+        choices = f"choose from {', '.join(known)}"
+        raise InputError(f"there is no experiment '{experiment}'{suggest(experiment, known)}; {choices}")
     base = known[experiment].with_name(_BASE)
     return [base, known[experiment]] if base in names else [known[experiment]]
 
@@ -70,18 +69,21 @@ def _write(folder: Path, configs: Sequence[Path]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".itersel.", dir=folder) as name:
         scratch = Path(name)
+
         (scratch / "Snakefile").write_text(_OWN_SNAKEFILE)
         for config in configs:
             text = (PROJECT / config).read_text(encoding="utf-8").replace(_SCHEMA, SCHEMA.name, 1)
             (scratch / config).parent.mkdir(parents=True, exist_ok=True)
             (scratch / config).write_text(text, encoding="utf-8")
         shutil.copyfile(SCHEMA, scratch / SCHEMA.name)
+
         for profile in PROFILES:
             (scratch / "profiles" / profile).mkdir(parents=True)
             settings = Path("profiles", profile, "config.yaml")
             shutil.copyfile(PROJECT / settings, scratch / settings)
             if profile != "default":
                 (scratch / profile).symlink_to(Path("profiles", profile))
+
         made = sorted(scratch.iterdir())
         for path in made:
             if os.path.lexists(folder / path.name):

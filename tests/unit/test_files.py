@@ -16,7 +16,8 @@ from tests.limited import limited
 from tests.refusals import input_error
 
 from itersel.errors import InputError
-from itersel.run.atomic import atomic_path, new_folder, remove_leftovers, stale_lists, temporary_folder
+from itersel.run.atomic import atomic_path, new_folder, remove_leftovers, temporary_folder
+from itersel.run.stale import stale_lists
 from itersel.storage.files import line_blocks, open_output, read_lines, read_names, write_lines
 
 SLEEPER = """

@@ -19,8 +19,8 @@ from itersel.grammar.template_kernels import NO_CODE, Rules
 from itersel.grammar.templates.generate import OUTPUT, dispatch_module
 from itersel.grammar.templates.rbs_kernels import bigram_code
 from itersel.storage.strings import string_table
-from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES, DENSE_FEATURES
-from itersel.vectors.features import EXPLANATIONS, feature_keys
+from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES, DENSE_FEATURES, EXPLANATIONS
+from itersel.vectors.features import feature_keys
 
 GLUE_RULES = [(GLUE_START, (-1,), (-1,)), (GLUE, (-1, -2), (-1, -2))]
 words = st.text("ab=;_ü漢", min_size=1, max_size=4)

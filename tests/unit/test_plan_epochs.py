@@ -5,10 +5,10 @@ import json
 import pytest
 from tests.plans import FOLDER, FOLLOWED, SELECTED, TUNED, job, plan_of
 
+from itersel.config.cutting import InOrder, Shuffled
 from itersel.config.experiments import split_repeat, with_repeats
 from itersel.config.settings import read_settings
 from itersel.config.steps import MixSettings
-from itersel.config.ways_to_cut import InOrder, Shuffled
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tests.plans import (
 )
 
 from itersel.cli.main import make_parser
-from itersel.config.cutting import CutSettings, GivenListCutSettings, GivenListSettings
+from itersel.config.cutting import CutSettings, GivenListCutSettings
 from itersel.config.experiments import expanded
 from itersel.config.reading import read_config
 from itersel.config.report_steps import (
@@ -37,6 +37,7 @@ from itersel.config.report_steps import (
 from itersel.config.search import FeatureSettings, ForestSettings, Grammar, KBestSettings, Search
 from itersel.config.settings import as_json, read_settings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
+from itersel.config.text_features import GivenListSettings
 from itersel.plan import Plan
 from itersel.plan.shell import shell_options
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import pytest
 from tests.plans import DATA, FOLDER, LABELLED, NATURAL, PAIR, SELECTED, job, plan_of
 
+from itersel.config.cutting import Labelled, Pooled, Shuffled
 from itersel.config.file_checks import Size
 from itersel.config.report_steps import ChooseSettings
 from itersel.config.settings import read_settings
 from itersel.config.tasks import TASKS, RandomTasks
-from itersel.config.ways_to_cut import Labelled, Pooled, Shuffled
 from itersel.corpus.sharding import deal_files
 from itersel.plan.estimates import estimate_cost
 from itersel.plan.shards import SHARDS_PATTERN

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itersel.config.cutting import GivenListSettings
 from itersel.config.search import GAINS, Grammar, MinimumRisk
+from itersel.config.text_features import GivenListSettings
 from itersel.evaluate.epochs import Decision
 from itersel.storage.json_files import as_content, from_content
 from itersel.system.chosen import ChosenSystem

@@ -16,7 +16,8 @@ from itersel.report.page.config import describe_config
 from itersel.report.page.document import compared_systems, read_document
 from itersel.report.page.render import SCRIPTS, asset, render
 from itersel.report.settings import settings_table
-from itersel.vectors.features import TEXT_EXPLANATIONS, find_reported_groups, reported_groups
+from itersel.vectors.feature_names import TEXT_EXPLANATIONS
+from itersel.vectors.features import find_reported_groups, reported_groups
 from itersel.vectors.weights import make_weights, write_itersel_weights
 
 NAMES = ["<script>window.hacked = 1", "a|b_c%d$"]

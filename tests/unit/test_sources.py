@@ -60,9 +60,9 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
     found = {*used_modules("step shard"), *used_modules("lm estimate")}
     of_main = {f"itersel.cli.{name}" for name in ("completion", "main", "signals", "warm_up")}
     # what declares the keys about text uses the first three; others read and write settings (`train`, which
-    # also writes them into its output, depends on `plain`), or declare those of lists alone
+    # also writes them into its output, depends on `plain`)
     of_text = {f"itersel.corpus.{name}" for name in ("corpora", "debian", "languages")}
-    of_config = {*of_text, *(f"itersel.config.{name}" for name in ("sections", "plain", "text_features"))}
+    of_config = {*of_text, *(f"itersel.config.{name}" for name in ("sections", "plain"))}
     assert "itersel.config.plain" in used_modules("train")
     assert loaded - found - WITHOUT_INFLUENCE == of_main | of_config
 

@@ -25,7 +25,8 @@ from itersel.plan.shards import SHARDS_PATTERN
 from itersel.code.plugins import imported_code
 from itersel.project import PROJECT
 from itersel.results import FILE_LIST
-from itersel.run.atomic import remove_leftovers, stale_lists
+from itersel.run.atomic import remove_leftovers
+from itersel.run.stale import stale_lists
 
 # A file given with --configfile replaces config.yaml; Snakemake alone would merge the two and run the experiments of both.
 GIVEN_CONFIG_FILES = list(workflow.overwrite_configfiles)

@@ -185,7 +185,7 @@ def room_for(text: SentencePairs) -> Room:
 
 
 def new_table(pairs: int) -> tuple[UInt64s, Int32s]:
-    """Return an empty table with room for so many pairs."""
+    """Return an empty table with room for `pairs` pairs."""
     slots = SLOTS
     while pairs > FULL * slots:
         slots *= 2

@@ -204,7 +204,7 @@ def _prepare(options: argparse.Namespace) -> None:
     others = {name: corpus_blocks([corpus], of_others) for name, corpus in held_out.items()}
 
     prepared = prepare_corpus(blocks, preparation, settings, others, options.jobs)
-    # of which split they would have been is not known
+    # the split that these pairs would have been in is unknown, so the first one counts them
     next(iter(prepared.splits.values())).statistics["dropped"].update(dropped or {})
     monolingual = None
     if options.monolingual:

@@ -14,10 +14,9 @@ from itersel.cli.arguments import (
     add_text_output,
     not_negative,
 )
-from itersel.config.cutting import GivenListSettings
 from itersel.config.plain import recorded
 from itersel.config.settings import read_settings
-from itersel.config.text_features import needed_models
+from itersel.config.text_features import GivenListSettings, needed_models
 
 
 def _add_lists(parser: argparse.ArgumentParser) -> None:

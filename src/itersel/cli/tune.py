@@ -215,7 +215,7 @@ def _add_rescore(parser: argparse.ArgumentParser) -> None:
     add_options(chosen, {"--system PATH": system})
     source = "source of the lists, one sentence per line, for a system with features of text"
     add_options(parser, {"--source FILE": source})
-    ranked = "write the K best of each sentence as they came in, with new scores, instead of the best text"
+    ranked = "write the K best of each sentence in the format of the lists, with new scores, instead of text"
     add_options(parser, {"--k-best K": ranked}, type=positive)
     add_text_output(parser)
     add_mbr(parser)

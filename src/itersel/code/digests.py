@@ -49,7 +49,6 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.config.steps",
         "itersel.config.tasks",
         "itersel.config.values",
-        "itersel.config.ways_to_cut",
     }
 )
 

@@ -1,7 +1,6 @@
-"""The settings of the steps that cut texts and n-best lists into shards.
+"""The ways to cut texts and n-best lists into shards, and the settings of the step that cuts them.
 
 - ``itersel step shard``: `CutSettings`; for n-best lists, `GivenListCutSettings`
-- ``itersel step lists``: `GivenListSettings`
 
 See also `itersel.config.steps`.
 """
@@ -11,9 +10,92 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from itersel.config.data import Data
-from itersel.config.options import NAME_PATTERN, documented, option, option_of, section
-from itersel.config.text_features import TextFeatures, WordSettings
-from itersel.config.ways_to_cut import CUTTINGS, Cutting, Shuffled
+from itersel.config.names import Names, check_label
+from itersel.config.options import (
+    LABEL_PATTERN,
+    REQUIRED,
+    check_section,
+    documented,
+    option,
+    option_of,
+    section,
+    seed_option,
+    wrong,
+)
+
+# Maximum number of shards of a text.
+MAX_SHARDS = 100_000
+
+
+class Cutting:
+    """A way to cut a text."""
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+
+@dataclass(frozen=True)
+class InOrder(Cutting):
+    """Shards of equal size with adjacent lines."""
+
+    shards: int = option("Number of shards.", 1, minimum=1, maximum=MAX_SHARDS)
+
+
+@dataclass(frozen=True)
+class Shuffled(Cutting):
+    """Shards of equal size: the text is shuffled and cut."""
+
+    shards: int = option_of(InOrder, "shards")
+    seed: int = seed_option("Seed of the shuffle.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labelled(Cutting):
+    """One or more shards for each label, each of shuffled sentences with that label."""
+
+    labels: dict[str, int] = option(
+        "Labels of the tasks, each with the number of shards that its sentences are split into. For the "
+        "LibreOffice Help, labels are its modules; for files, they are in data.train.task.",
+        REQUIRED,
+        minimum=1,
+        maximum=MAX_SHARDS,
+        names=Names("'name: number' lines", check_label, least=1),
+    )
+    others: str = option(
+        "What to do with sentences that have other labels. drop: do not train on them; join: put them in an "
+        "additional shard, the last.",
+        "drop",
+        choices=("drop", "join"),
+    )
+    minimum: int = option("Minimum number of sentences of a task; a smaller task is an error.", 1, minimum=1)
+    seed: int = option_of(Shuffled, "seed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pooled(Cutting):
+    """Shards of equal size of the sentences that have one of some labels, shuffled together."""
+
+    labels: tuple[str, ...] = option("Labels of the sentences.", REQUIRED, pattern=LABEL_PATTERN)
+    shards: int = option_of(InOrder, "shards")
+    size: str = option(
+        "all sentences, or as many as a task has on average, evenly from each (one).",
+        "all",
+        choices=("all", "one"),
+    )
+    seed: int = option_of(Shuffled, "seed")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.labels:
+            raise wrong("cut.labels", "is empty; name at least one")
+
+
+CUTTINGS: dict[str, type[Cutting]] = {
+    "shuffled": Shuffled,
+    "in-order": InOrder,
+    "labelled": Labelled,
+    "pooled": Pooled,
+}
 
 
 @documented
@@ -30,25 +112,3 @@ class GivenListCutSettings(CutSettings):
     """How n-best lists are cut into shards."""
 
     dense_names: tuple[str, ...] = option_of(Data, "dense")
-
-
-@dataclass(frozen=True)
-class GivenListSettings(WordSettings):
-    """How n-best lists of another decoder become shards to learn from."""
-
-    # only features of text depend on it
-    source_language: str = option_of(Data, "source_language", recorded_otherwise=True)
-    dense: tuple[str, ...] = option_of(TextFeatures, "dense", recorded_otherwise=True)
-    templates: tuple[str, ...] = option_of(TextFeatures, "templates", recorded_otherwise=True)
-    minimum_count: int = option_of(TextFeatures, "minimum_count", recorded_otherwise=True)
-    language_models: tuple[str, ...] = option(
-        "Names of further language models, each of which gives two dense features.",
-        (),
-        pattern=NAME_PATTERN,
-        recorded_otherwise=True,
-    )
-
-    @property
-    def adds_features(self) -> bool:
-        """Whether there are features of text."""
-        return bool(self.dense or self.templates or self.language_models)

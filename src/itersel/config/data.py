@@ -160,7 +160,7 @@ class Data:
         False,
     )
     drop_overlap: bool = option(
-        "Drop pairs from train that also stand in dev, devtest or a test set (same source and target after "
+        "Drop pairs from train that also occur in dev, devtest or a test set (same source and target after "
         "preparation).",
         True,
     )

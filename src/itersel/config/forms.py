@@ -117,11 +117,16 @@ def _kind(forms: Mapping[str, Any], name: str | None) -> Any:
 
 def possible_forms(settings: Mapping[Any, Any], section: str) -> list[str]:
     """Return the names that a section without a name can have in the experiments of a grid."""
-    wanted = (settings.get("algorithm"), ALGORITHMS), (settings.get("tune_on"), TUNING_SETS)
     learners, mixings = (_form(settings, name) for name in SECTIONS)
     tuners = {name for name in map(_text, _listed(learners)) if _is_batch(name)}
-    forms = (learners, tuners), (mixings, MIXINGS)
-    combinations = itertools.product(*itertools.starmap(_alternatives, (*wanted, *forms)))
+
+    combinations = itertools.product(
+        _alternatives(settings.get("algorithm"), ALGORITHMS),
+        _alternatives(settings.get("tune_on"), TUNING_SETS),
+        _alternatives(learners, tuners),
+        _alternatives(mixings, MIXINGS),
+    )
+
     item = _sections_with_forms(Experiment)[section]
     return [*dict.fromkeys(default_form(item, conditions_of(*one)) for one in combinations)]
 

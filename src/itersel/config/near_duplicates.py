@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 # Shorter sentences are often alike.
 LEAST_WORDS = 4
-# Of more sentences of a set with the same half, only so many are compared: boilerplate would take too long.
+# Maximum number of sentences of a set with the same half that are compared: boilerplate would take too long.
 MOST_ALIKE = 50
 # A number, and what stands for it.
 _NUMBER = re.compile(r"(?<!\S)[\d.,:/%-]*\d[\d.,:/%-]*(?!\S)")

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.config.cutting import GivenListSettings
 from itersel.config.data import Data
 from itersel.config.evaluation import Evaluation, Report, check_score
 from itersel.config.names import Names, check_label
@@ -34,6 +33,7 @@ from itersel.config.options import (
     wrong,
 )
 from itersel.config.search import Grammar, MbrSettings, Search
+from itersel.config.text_features import GivenListSettings
 from itersel.config.values import Experiment
 from itersel.corpus.text_names import NO_TEST_SETS, is_test_set_name
 from itersel.evaluate.names import DEFAULT_TOKENIZER

@@ -108,10 +108,10 @@ class Search(FeatureSettings):
 @documented
 @dataclass(frozen=True)
 class MinimumRisk:
-    """Minimum Bayes risk: of the best translations, choose the one that is most like the others."""
+    """Minimum Bayes risk: choose the translation that is most similar to the other good ones."""
 
     gain: str = option(
-        "How like another translation one is: bleu (sentence BLEU, lin) of its words, or chrf.",
+        "Measure of the similarity of translations: bleu (sentence BLEU, lin) of their words, or chrf.",
         "bleu",
         choices=GAINS,
     )
@@ -121,7 +121,7 @@ class MinimumRisk:
         above=0,
     )
     size: int = option(
-        "Number of translations of a sentence that are compared, the best by their scores.",
+        "Number of translations per sentence that are compared, those with the best model scores.",
         100,
         minimum=2,
         maximum=MAX_COMPARED,
@@ -133,10 +133,10 @@ class MinimumRisk:
 
 @dataclass(frozen=True)
 class MbrSettings:
-    """Minimum Bayes risk: translations of the test sets that are most like the others of their lists."""
+    """Minimum Bayes risk: of each list for a test set, choose the translation most similar to the others."""
 
     gain: str | None = option(
-        "How like another translation one is (docs/decoder.md); null: choose by the score of the model.",
+        "Measure of the similarity of translations (docs/decoder.md); null: choose by model score.",
         choices=GAINS,
     )
     scale: float | None = option(
@@ -148,7 +148,7 @@ class MbrSettings:
 
     @property
     def candidates(self) -> tuple[MinimumRisk, ...]:
-        """What is to choose from; with a gain."""
+        """The candidates for the scale, with their other settings; there must be a gain."""
         scales = SCALES if self.scale is None else (self.scale,)
         assert self.gain is not None
         return tuple(MinimumRisk(self.gain, scale, self.size) for scale in scales)

@@ -134,9 +134,11 @@ def _read_named(item: Field[Any], kind: Any, value: object, key: str) -> dict[st
     """Read values by name. A single corpus or test set may lack one; its name is then empty."""
     names: Names = item.metadata["names"]
     values = _mapping(value, key, names.content, names.least)
+
     if names.keys_of_single:
         known = {one.name for one in fields(kind)}
-        if values.keys() <= known or not all(isinstance(text, Mapping) for text in values.values()):
+        are_named = all(isinstance(text, Mapping) for text in values.values())
+        if values.keys() <= known or not are_named:
             only = read_section(kind, values, key)
             return typing.cast(Any, item.default_factory)() if only == kind() else {"": only}
 
@@ -147,7 +149,8 @@ def _read_named(item: Field[Any], kind: Any, value: object, key: str) -> dict[st
         is_empty = one is None and is_dataclass(kind) and not names.keys_of_single
         return _read_value(item, kind, {} if is_empty else one, place)
 
-    return dict(zip(values, attempt_all(partial(read, *one) for one in values.items()), strict=True))
+    found = attempt_all(partial(read, *one) for one in values.items())
+    return dict(zip(values, found, strict=True))
 
 
 def _read_list(item: Field[Any], kind: Any, value: object, key: str) -> tuple[Any, ...]:

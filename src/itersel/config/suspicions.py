@@ -23,20 +23,20 @@ from itersel.lm.ngrams import UNKNOWN
 # Number of lines of a side that are examined, and of each block of train whose words are collected.
 SAMPLE = 500
 SIDES = ("source", "target")
-# How many pairs tell whether the lengths of two sides go together, which correlation they then have at least,
-# and by how many lines they may be shifted.
+# Minimum number of pairs for correlating the lengths of two sides; the minimum correlation of sides that
+# belong together; and the maximum number of lines by which one side is tried shifted.
 ENOUGH = 50
 LEAST_CORRELATION = 0.3
 MOST_SHIFT = 3
-# Lines of a window, in which lines may be shifted that are not before; so many pairs tell, see above.
+# Lines of a window, since a shift may begin anywhere in a text.
 WINDOW = ENOUGH
-# The variation of lengths, relative to their mean, below which they tell nothing.
+# Minimum variation of lengths, relative to their mean, for a meaningful correlation.
 LEAST_VARIATION = 0.1
-# The share of near-duplicates in a held-out set from which a warning counts them.
+# Minimum share of near-duplicates in a held-out set for a warning.
 LEAST_NEAR = 0.01
-# The share of a side's words that are known from the other side of train, if it may be of that language.
+# Minimum share of a side's words that occur on the other side of train, if the sides may be swapped.
 LEAST_SHARE = 0.3
-# Words of which only the header of a table consists.
+# A first line that consists only of these words is the header of a table.
 _HEADER = frozenset(("source", "src", "target", "tgt", "trg", "text", "translation", "sentence", "label"))
 # Languages that are recognised by their alphabet: the first word in the names of its letters in Unicode.
 _SCRIPTS = {
@@ -300,7 +300,7 @@ def _words(lines: Sequence[str]) -> Counter[str]:
 
 
 def _correlations(source: Sequence[str], target: Sequence[str]) -> dict[int, float]:
-    """Return the correlation of the lengths of lines if the target is moved; none if they tell nothing."""
+    """Return the correlation of line lengths by shift of the target; none if lengths vary too little."""
     first, second = ([float(len(line)) for line in side] for side in (source, target))
     if len(first) < ENOUGH or any(stdev(one) < LEAST_VARIATION * fmean(one) for one in (first, second)):
         return {}
@@ -308,7 +308,7 @@ def _correlations(source: Sequence[str], target: Sequence[str]) -> dict[int, flo
     found: dict[int, float] = {}
     for shift in sorted(range(-MOST_SHIFT, MOST_SHIFT + 1), key=abs):
         if found.get(0, 0.0) >= LEAST_CORRELATION:
-            # they go together as they are, which takes least time to find
+            # the sides belong together as they are, so no shift needs to be tried
             break
         # line i of the source and line i + shift of the target
         begin, end = max(0, -shift), len(first) - max(0, shift)
@@ -319,7 +319,7 @@ def _correlations(source: Sequence[str], target: Sequence[str]) -> dict[int, flo
 
 
 def _find_slip(block: Bitext, before: int) -> _Slip | None:
-    """Return the first window of a block, after so many pairs, in which the target seems to be shifted."""
+    """Return the first window of a block, after `before` pairs, in which the target seems to be shifted."""
     for begin in range(0, block.size - WINDOW + 1, WINDOW):
         window = slice(begin, begin + WINDOW)
         found = _correlations(block.source[window], block.target[window])

@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from itersel.config.cutting import MAX_SHARDS, Labelled, Pooled
 from itersel.config.options import LABEL_PATTERN, option, option_of
-from itersel.config.ways_to_cut import MOST_SHARDS, Labelled, Pooled
 
-# Most parts of a text that are left out in turn by models.
-MOST_FOLDS = 1000
+# Maximum number of parts of a text, each of which a model leaves out.
+MAX_FOLDS = 1000
 # Language models that leave text out, where their number is not stated.
 DEFAULT_FOLDS = 10
 # The command that trains a shard names all of its files.
-MOST_PARTS = 100
+MAX_PARTS = 100
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class RandomTasks(Tasks):
     """Shards of equal size: the tuning corpus is shuffled and split."""
 
     shards: int = option(
-        "Number of shards Z; it is part of the algorithm.", 1, minimum=1, maximum=MOST_SHARDS, on={"mixed": 4}
+        "Number of shards Z; it is part of the algorithm.", 1, minimum=1, maximum=MAX_SHARDS, on={"mixed": 4}
     )
     language_model_folds: int | None = option(
         "tune_on train: number N of language models that leave text out. With N > 1, files f, f + N, ... (a "
@@ -128,14 +128,14 @@ class RandomTasks(Tasks):
         "text (docs/workflow.md). 1: all files are trained with the model of all text. "
         f"null: {DEFAULT_FOLDS}, or the number of files if there are fewer.",
         minimum=1,
-        maximum=MOST_FOLDS,
+        maximum=MAX_FOLDS,
     )
     shards_per_job: int = option(
         "On a cluster: number of shards that one task of an array job trains, one after another. Does not "
         "change any result.",
         1,
         minimum=1,
-        maximum=MOST_SHARDS,
+        maximum=MAX_SHARDS,
         changes_no_result=True,
     )
 
@@ -154,7 +154,7 @@ class Resharding(Tasks):
         "for each epoch; sentences of one file stay together. More files take more time to read.",
         8,
         minimum=2,
-        maximum=MOST_PARTS,
+        maximum=MAX_PARTS,
     )
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
     shards_per_job: int = option_of(RandomTasks, "shards_per_job")
@@ -329,7 +329,7 @@ class PooledTasks(Tasks):
         "Number of files in which the sentences are stored; one is in memory at a time.",
         10,
         minimum=1,
-        maximum=MOST_PARTS,
+        maximum=MAX_PARTS,
     )
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
     shards_per_job: int = option_of(RandomTasks, "shards_per_job")

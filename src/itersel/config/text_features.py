@@ -2,8 +2,9 @@
 
 - ``itersel step words``: `WordSettings`
 - ``itersel step text-models``: `TextModelSettings`
+- ``itersel step lists``: `GivenListSettings`
 
-The features themselves are settings of ``step lists``, in `itersel.config.cutting`.
+See also `itersel.config.steps`.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from itersel.config.data import Data
-from itersel.config.options import check_section, documented, option, option_of, paths, wrong
-from itersel.config.tasks import MOST_FOLDS
+from itersel.config.options import NAME_PATTERN, check_section, documented, option, option_of, paths, wrong
+from itersel.config.tasks import MAX_FOLDS
 from itersel.lm.order import MAX_ORDER
 from itersel.storage.files import without_compression
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
@@ -70,11 +71,11 @@ class TextFeatures:
         "Its target. Pairs whose source or target is in another text of the run are left out."
     )
     folds: int = option(
-        "The models that score a shard of train are estimated without the shards of its fold, one of so "
-        "many; at most one for each shard.",
+        "Number of folds into which the shards of train are divided, at most one for each shard; the models "
+        "that score a shard are estimated without its fold.",
         10,
         minimum=2,
-        maximum=MOST_FOLDS,
+        maximum=MAX_FOLDS,
     )
 
     language_models: tuple[str, ...] = paths(
@@ -84,7 +85,7 @@ class TextFeatures:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are none."""
+        """Whether no features are added."""
         return not (self.dense or self.templates or self.language_models)
 
     def templates_of(self, features: str, templates: tuple[str, ...]) -> tuple[str, ...]:
@@ -146,3 +147,25 @@ class TextModelSettings:
 
     def __post_init__(self) -> None:
         check_section(self)
+
+
+@dataclass(frozen=True)
+class GivenListSettings(WordSettings):
+    """How n-best lists of another decoder become shards to learn from."""
+
+    # only features of text depend on it
+    source_language: str = option_of(Data, "source_language", recorded_otherwise=True)
+    dense: tuple[str, ...] = option_of(TextFeatures, "dense", recorded_otherwise=True)
+    templates: tuple[str, ...] = option_of(TextFeatures, "templates", recorded_otherwise=True)
+    minimum_count: int = option_of(TextFeatures, "minimum_count", recorded_otherwise=True)
+    language_models: tuple[str, ...] = option(
+        "Names of further language models, each of which gives two dense features.",
+        (),
+        pattern=NAME_PATTERN,
+        recorded_otherwise=True,
+    )
+
+    @property
+    def adds_features(self) -> bool:
+        """Whether there are features of text."""
+        return bool(self.dense or self.templates or self.language_models)

@@ -127,7 +127,7 @@ def _fetch_checked(address: str, most: int, digest: str, advice: str) -> bytes:
 
 
 def _fetch(address: str, most: int, advice: str) -> bytes:
-    """Return the content at a URL, at most so many bytes."""
+    """Return the content at a URL, at most `most` bytes."""
     try:
         with urllib.request.urlopen(address, timeout=_TIMEOUT) as response:
             content: bytes = response.read(most)

@@ -298,7 +298,7 @@ def _of_modules(blocks: Iterable[Bitext], settings: CorpusSettings) -> Iterator[
     unknown = sorted(named - tasks)
     if unknown:
         there = ", ".join(sorted(tasks)) or "no tasks"
-        raise InputError(f"no pair is of module {', '.join(unknown)}; there are {there}")
+        raise InputError(f"no pair belongs to module {', '.join(unknown)}; the corpus has {there}")
 
 
 def _keep(

@@ -160,15 +160,16 @@ class Preparation:
             return [lower(line, language) for line in lines]
 
         is_protected = protected(self.protected)
-        return [
-            line
-            if line.islower()
-            else " ".join(
-                word if is_protected(text_of_token(word)) else lower(word, language)
-                for word in line.split(" ")
+
+        def lowercased(line: str) -> str:
+            if line.islower():
+                return line
+            words = line.split(" ")
+            return " ".join(
+                word if is_protected(text_of_token(word)) else lower(word, language) for word in words
             )
-            for line in lines
-        ]
+
+        return list(map(lowercased, lines))
 
     def to_json(self) -> str:
         """Return it as JSON."""

@@ -161,7 +161,7 @@ class HeldOutPairs:
         self._sizes[split] += block.size
 
     def find(self, block: Bitext) -> list[str]:
-        """Return for each pair of train the first held-out set in which it also stands, or ''."""
+        """Return for each pair of train the first held-out set in which it also occurs, or ''."""
         found = []
         for pairs in _pairs(block):
             places = self._places.get(pairs[0], {}) if pairs else {}

@@ -32,7 +32,7 @@ Seed = int | Sequence[int]
 
 
 def blocks(rows: int, numbers: int, most: int) -> Iterator[slice]:
-    """Yield blocks of rows with so many numbers each: at most `most` numbers, or one row."""
+    """Yield blocks of rows, each of `numbers` numbers: at most `most` numbers in a block, or one row."""
     step = max(1, most // max(1, numbers))
     return (slice(first, min(first + step, rows)) for first in range(0, rows, step))
 
@@ -93,7 +93,7 @@ class Differences(NamedTuple):
 
 
 def p_value(at_least: int, trials: int) -> float:
-    """Return the p-value of a difference that is reached in so many trials; see `Differences`."""
+    """Return the p-value of a difference that `at_least` of the trials reach; see `Differences`."""
     return (at_least + 1) / (trials + 1)
 
 

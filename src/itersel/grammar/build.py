@@ -99,6 +99,7 @@ def make_shard(
     names = string_table(dict.fromkeys(name for row in rows for name, _ in row.sparse))
     keys = feature_keys(names)
     key, name = unique_features(keys, names)
+
     number = dict(zip(names.to_list(), np.searchsorted(key, keys).tolist(), strict=True))
     listed = [sorted((number[name], value) for name, value in row.sparse) for row in rows]
 

@@ -287,11 +287,13 @@ def _make_shard(
     """Extract the rules of sentences, and return a shard of them without sparse features."""
     limits = RuleLimits(**{name: getattr(settings, name) for name in RuleLimits._fields})
     table = extract_rule_table(index, source, own, limits)
+
     bins = np.zeros(0, np.uint8)
     if "Count" in settings.templates:
         table, bins = split_by_count(table)
 
     (rule_source, source_offset), (rule_target, target_offset), (point, point_offset), row = table
+
     kind = np.full(source_offset.shape[0] - 1, GRAMMAR_RULE, np.uint8)
     kind[:GLUE_RULES] = GLUE_START, GLUE
     kind[row[row[:, ROW_SAMPLES] == 0, ROW_RULE]] = PASS_THROUGH

@@ -46,7 +46,7 @@ MAX_CATEGORIES = 1000
 # length.
 MAX_CATEGORY_SENTENCE = 200
 CATEGORY = re.compile(r"[^\[\],\s]{1,100}")
-# Of the file, as JSON.
+# Attributes of the file that contain JSON.
 ATTRIBUTES = ("dense_names", "templates", "computed", "attributes")
 # Rows of features, int32; rows of rules or translations, int32, and int64 offsets.
 FeatureRows: TypeAlias = tuple[Int32s, Int32s, Int64s]

@@ -218,7 +218,7 @@ def check_templates(templates: Sequence[str]) -> None:
     """Raise an InputError for a template that does not exist or is listed twice."""
     for number, name in enumerate(templates):
         if name not in TEMPLATES:
-            raise InputError(f"there is no template '{name}'; there are {', '.join(TEMPLATES)}")
+            raise InputError(f"there is no template '{name}'; choose from {', '.join(TEMPLATES)}")
         if name in templates[:number]:
             raise InputError(f"template '{name}' is named twice")
 

@@ -17,8 +17,8 @@ import numpy as np
 from itersel.compile.jit import kernel
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 
-# The quadratic program of MIRA is solved when no constraint is violated by more than this, or after so many
-# rounds.
+# The quadratic program of MIRA is solved when no constraint is violated by more than the tolerance, or after
+# the maximum number of rounds.
 TOLERANCE = 1e-9
 ROUNDS = 10_000
 

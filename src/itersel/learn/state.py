@@ -36,8 +36,8 @@ REGULARIZERS = {"none": NONE, "l1": L1_CLIP, "l1-cumulative": L1_CUMULATIVE, "l2
 class LearningSteps:
     """How the weights of a learner move; `first` is the last step before this epoch, `now` the last so far.
 
-    Schedules continue from the `before` steps of earlier epochs. Other counts go on only if the weights have
-    a `Memory` of these steps; if not, cumulative l1 starts at 0.
+    Schedules continue from the `before` steps of earlier epochs. Other counts continue only if the
+    weights have a `Memory` of these steps; if not, cumulative l1 starts at 0.
     """
 
     def __init__(self, learner: Online, before: int, goes_on: bool) -> None:

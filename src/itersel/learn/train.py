@@ -27,9 +27,9 @@ from itersel.learn.training import Training
 from itersel.run.progress import progress
 from itersel.vectors.weights import check_magnitude, make_weights
 
-# What the status line calls the mean of `Example.quality`.
+# Names of the mean of `Example.quality` in the status line.
 SENTENCE_BLEU, QUALITY = "sentence BLEU", "quality"
-# The epoch in the seed of pairs whose losses are measured.
+# Instead of the number of an epoch, in the seed that chooses the pairs whose losses are measured.
 LOSS_EPOCH = 0
 
 

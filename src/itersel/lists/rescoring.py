@@ -44,8 +44,8 @@ def rescore(
     Raises
     ------
     InputError
-        If the lists cannot be read, have other numbers of values than the weights of a feature function, or
-        no feature that has a weight.
+        If the lists cannot be read, if the number of values of a feature function differs from that
+        of its weights, or if no feature has a weight.
     """
     found = lists_with_weights(lists, weights, features)
     return list(found.lists.table.best_texts(found.weights))

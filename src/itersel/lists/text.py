@@ -38,7 +38,7 @@ def _cleaner(preparation: Preparation) -> Callable[[str], str]:
 def with_features(lists: ReadLists, add_features: FeatureAdder, sources: Sequence[str]) -> ReadLists:
     """Return cleaned lists, without duplicates, with further features in their table.
 
-    What others a list has matters to some features, so duplicates must have been removed.
+    Duplicates must have been removed, because some features depend on the other translations of a list.
     """
     return lists._replace(table=add_features(lists.table, sources, _scores(lists)))
 

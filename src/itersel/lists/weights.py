@@ -32,7 +32,7 @@ class GivenWeights(NamedTuple):
     path: FilePath | None = None
 
     def fitting(self, lists: ReadLists) -> Weights:
-        """Return the weights; InputError if a feature function has other numbers of weights and of values."""
+        """Return the weights; InputError if a feature function has more or fewer weights than values."""
         given = self.weights.to_dict().keys()
         names = set(lists.names)
         # features without a size, such as further ones from a file, have one value

@@ -15,18 +15,19 @@ from itersel.config import splits
 from itersel.config.defaults import never_null
 from itersel.config.learners import Online
 from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
-from itersel.config.search import FeatureSettings, Search
+from itersel.config.search import FeatureSettings
 from itersel.config.settings import as_json
 from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
 from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.plan.files import Files
 from itersel.plan.requests import TextSizes, list_sizes, text_sizes
+from itersel.plan.search import search_of
 from itersel.plan.shell import no_option
 from itersel.results import CORPUS, DERIVATIONS
 
-# Most threads that a job requests; --set-threads train_shard=N changes the number.
-MOST_THREADS = 8
+# Maximum number of threads that a job requests; --set-threads train_shard=N changes the number.
+MAX_THREADS = 8
 
 
 class Inputs(ABC):
@@ -121,32 +122,23 @@ class _ParallelText(Inputs):
 
     def _training(self, experiment: Experiment) -> LearningSettings:
         return TrainSettings(
-            features=experiment.features,
+            **vars(search_of(self._config, experiment, experiment.templates)),
             k_best=never_null(experiment.k_best),
             learner=_online_learner(experiment),
             seed=never_null(experiment.seed),
             measure_loss=experiment.mixing.needs_loss,
-            templates=experiment.templates,
-            pop_limit=self._config.decoder.pop_limit,
-            max_span=self._config.grammar.max_span,
         )
 
     def decoding_threads(self, wildcards: Any) -> int:
         learner = self._config.experiments[wildcards.experiment].learner
-        return min(getattr(learner, "delay", 1), MOST_THREADS)
+        return min(getattr(learner, "delay", 1), MAX_THREADS)
 
     def to_tune_on(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
         return decoded
 
     def decode_settings(self, wildcards: Any) -> str:
         # with all templates: the weights of templates that an experiment does not use are 0
-        return as_json(
-            Search(
-                features=self._config.experiments[wildcards.experiment].features,
-                pop_limit=self._config.decoder.pop_limit,
-                max_span=self._config.grammar.max_span,
-            )
-        )
+        return as_json(search_of(self._config, self._config.experiments[wildcards.experiment]))
 
     def scale_settings(self, scoring: GivenListScaleSettings) -> GivenListScaleSettings:
         return ScaleSettings(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from itersel.config.cutting import GivenListCutSettings, GivenListSettings
+from itersel.config.cutting import GivenListCutSettings
 from itersel.config.data import TrainingText
 from itersel.config.defaults import never_null
 from itersel.config.report_steps import RerankerSettings
 from itersel.config.settings import as_json
 from itersel.config.splits import has_references, texts_of
+from itersel.config.text_features import GivenListSettings
 from itersel.config.values import Config
 from itersel.corpus.text_names import reference_columns
 from itersel.evaluate.names import QUALITY

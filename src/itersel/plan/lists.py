@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
 from itersel.config.defaults import never_null
@@ -13,6 +14,7 @@ from itersel.config.values import Config
 from itersel.plan.epochs import Epoch, Epochs
 from itersel.plan.held_out import held_out_tuner
 from itersel.plan.inputs import Inputs
+from itersel.plan.search import search_of
 from itersel.results import FILE_LIST, WEIGHTS
 
 
@@ -185,29 +187,17 @@ class Lists:
     @functools.cache  # noqa: B019  (there is one plan)
     def _settings(self, name: str) -> str:
         experiment = self._config.experiments[name]
-        pop_limit, max_span = self._config.decoder.pop_limit, self._config.grammar.max_span
 
         if not self._epochs.epoch(name, 1).reads_forests:
-            return as_json(
-                KBestSettings(
-                    features=experiment.features,
-                    templates=experiment.templates,
-                    pop_limit=pop_limit,
-                    max_span=max_span,
-                    k_best=never_null(experiment.k_best),
-                )
-            )
+            search = search_of(self._config, experiment, experiment.templates)
+            return as_json(KBestSettings(**vars(search), k_best=never_null(experiment.k_best)))
 
-        return as_json(
-            ForestSettings(
-                # with features: all, forests include the sum of sparse features; for lists, a setting of the
-                # tuner adds it
-                features="all" if held_out_tuner(experiment) else experiment.features,
-                pop_limit=pop_limit,
-                max_span=max_span,
-                density=self._config.decoder.forest_density,
-            )
-        )
+        search = search_of(self._config, experiment)
+        if held_out_tuner(experiment):
+            # with features: all, forests include the sum of sparse features; for lists, a setting of the
+            # tuner adds it
+            search = replace(search, features="all")
+        return as_json(ForestSettings(**vars(search), density=self._config.decoder.forest_density))
 
     def settings(self, wildcards: Any) -> str:
         """Return the `KBestSettings` or `ForestSettings` of that step."""

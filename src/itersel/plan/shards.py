@@ -6,12 +6,11 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
-from itersel.config.cutting import CutSettings
+from itersel.config.cutting import CutSettings, Cutting, InOrder, Shuffled
 from itersel.config.defaults import never_null
 from itersel.config.settings import as_json
 from itersel.config.tasks import TASKS, Tasks
 from itersel.config.values import Config, Experiment
-from itersel.config.ways_to_cut import Cutting, InOrder, Shuffled
 from itersel.plan.files import Files
 from itersel.plan.shell import shell_options
 from itersel.plan.texts import Texts

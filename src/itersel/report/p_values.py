@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # The smallest p-value that is shown as a number.
 SMALLEST_P = 0.0001
-# A number with so many digits is itself again.
+# With this many significant digits, every float is read back unchanged.
 EXACT_DIGITS = 17
 
 
@@ -27,7 +27,7 @@ def precise_p(p: float, alpha: float) -> str:
 
 
 def _rounded(p: float, alpha: float, digits: int, form: str) -> str:
-    """Round a p-value to at least so many digits, so that it is below `alpha` if it was."""
+    """Round a p-value to at least `digits` digits, so that it is below `alpha` if it was."""
     for precision in range(digits, EXACT_DIGITS):
         text = f"{p:.{precision}{form}}"
         if (float(text) < alpha) == (p < alpha) and (float(text) > 0 or p == 0):

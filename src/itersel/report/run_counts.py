@@ -55,7 +55,7 @@ def counts_of_scores(
     for name, score in scores.items():
         for repeat, expected in zip(repeats[name], score.repeats, strict=True):
             if abs(scorer.score(counts[repeat]) - expected) > ROUNDING:
-                why = f"{repeat} has another score than in the table; run snakemake again"
+                why = f"the score of {repeat} differs from the table; run snakemake again"
                 raise InputError(why, run.folder / TABLE)
     return scorer, {name: [counts[repeat] for repeat in names] for name, names in repeats.items()}
 

@@ -33,7 +33,7 @@ class MeanScore(NamedTuple):
         return self.rounded(2)
 
     def rounded(self, digits: int) -> str:
-        """Return the mean and the deviation with so many decimals."""
+        """Return the mean and the deviation with the given number of decimals."""
         mean = f"{self.mean:.{digits}f}"
         return mean if self.deviation is None else f"{mean} ±{self.deviation:.{digits}f}"
 
@@ -131,15 +131,15 @@ def score_counts(
     ]
     tested = _p_values([*first], counts, trials, seed)
 
-    return {
-        metric: {
-            name: ExperimentScore(
-                tuple(map(metric.score, repeats)), p[name], bootstrap.interval(metric, repeats)
-            )
-            for name, repeats in of_metric.items()
-        }
-        for metric, of_metric, p in zip(first, counts, tested, strict=True)
-    }
+    scores: dict[Metric, dict[str, ExperimentScore]] = {}
+    for metric, of_metric, p in zip(first, counts, tested, strict=True):
+        scores[metric] = {}
+        for name, repeats in of_metric.items():
+            values = tuple(map(metric.score, repeats))
+            interval = bootstrap.interval(metric, repeats)
+            scores[metric][name] = ExperimentScore(values, p[name], interval)
+
+    return scores
 
 
 def describe_test(trials: int, seed: int) -> dict[str, Any]:

@@ -127,13 +127,15 @@ def _view(test_set: Content, shown: Shown) -> View:
         for title in around
         if title != ON_DEVTEST and len(experiments) > 1 and len({row[title].text for row in experiments}) == 1
     ]
+
     differing = [title for title in SETTINGS if title not in agreed]
     values = [[row[title].text for row in experiments] for title in differing]
     varied = _varied(systems, values, shown.settings, own_metrics(test_set))
 
     scores = score_columns(test_set, shown.baseline, shown.alpha)
     columns = {title: [row[title] for row in rows] for title in ("system", "experiment", *differing)}
-    columns |= {**varied, **{title: column.cells for title, column in scores.items()}}
+    columns |= varied
+    columns |= {title: column.cells for title, column in scores.items()}
     if not is_pooled:
         chosen_by = [title_on_devtest(one) for one in devtest_metrics(test_set) if one != TOKENIZED_BLEU]
         after = (*chosen_by, *(title for title in OF_EPOCHS if title not in agreed), *COSTS)

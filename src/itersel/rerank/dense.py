@@ -75,12 +75,19 @@ def _scores_by(model: LanguageModel, words: ListWords) -> NDArray[Any]:
 
     # between <s> and </s>
     offset = offsets_of(np.diff(side.offset) + 2)
+    first = offset[:-1]
+    last = offset[1:] - 1
+    is_word = np.ones(offset[-1], np.bool_)
+    is_word[first] = False
+    is_word[last] = False
+
     numbers = np.empty(offset[-1], np.int32)
-    is_word = np.ones(numbers.shape[0], np.bool_)
-    is_word[offset[:-1]] = is_word[offset[1:] - 1] = False
-    numbers[offset[:-1]], numbers[offset[1:] - 1] = ids[START], ids[END]
+    numbers[first] = ids[START]
+    numbers[last] = ids[END]
     numbers[is_word] = number[side.words]
-    return np.column_stack([score_sentences(model.arrays, numbers, offset), sum_words(side, number == 0)])
+
+    unknown = sum_words(side, number == 0)
+    return np.column_stack([score_sentences(model.arrays, numbers, offset), unknown])
 
 
 def lexical_scores(known: Known) -> NDArray[Any]:

@@ -8,8 +8,7 @@ from itertools import chain
 import numpy as np
 
 from itersel.align.sampler import TrainedModel
-from itersel.config.cutting import GivenListSettings
-from itersel.config.text_features import LEXICAL, LINKED, MODELLED
+from itersel.config.text_features import LEXICAL, LINKED, MODELLED, GivenListSettings
 from itersel.corpus.prepare import Preparation
 from itersel.errors import InputError
 from itersel.lists.table import ListTable, SparseRows, sparse_rows
@@ -128,7 +127,7 @@ def shared(names: Sequence[str], key: UInt64s) -> list[str]:
 
 
 def frequent(rows: SparseRows, sentence: Int64s, minimum: int) -> SparseRows:
-    """Return only the features of at least so many sentences; `sentence` is that of each row (H)."""
+    """Return only the features of at least `minimum` sentences; `sentence` gives that of each row (H)."""
     if minimum <= 1:
         return rows
     of_entry = np.repeat(sentence, np.diff(rows.offset))

@@ -28,7 +28,7 @@ SHAPE = "LexShape"
 
 
 class _Form(NamedTuple):
-    """What the parts of a feature are: so many source, then target words."""
+    """The parts of a feature: numbers of source and target words."""
 
     template: str
     source: int

@@ -78,6 +78,7 @@ def new_folder(path: FilePath) -> Iterator[Path]:
 
     target = Path(os.path.realpath(path))
     temporary = target.with_name(_temporary_name(target.name))
+
     try:
         temporary.mkdir(parents=True)
         yield temporary
@@ -214,28 +215,6 @@ def remove_leftovers(folder: FilePath) -> list[Path]:
 def _is_leftover(name: str) -> bool:
     match = _TEMPORARY.fullmatch(name)
     return match is not None and match["host"] == _host() and not _is_alive(int(match["process"]))
-
-
-def stale_lists(folder: FilePath, name: str) -> list[Path]:
-    """Return the lists of files called `name` in a folder tree that name a file which does not exist.
-
-    Somebody may delete files to save space when a run has ended. As long as there is a list, a workflow whose
-    jobs depend on it takes them for complete.
-    """
-    # looked up once, because there may be tens of thousands
-    present = {os.path.normpath(parent): set(names) for parent, _, names in os.walk(folder)}
-
-    def exists(file: str) -> bool:
-        parent, base = os.path.split(os.path.normpath(file))
-        return base in present[parent] if parent in present else os.path.exists(file)
-
-    found = []
-    for path in [Path(parent, name) for parent, names in present.items() if name in names]:
-        # a live run may be replacing it
-        with contextlib.suppress(OSError, UnicodeDecodeError):
-            if not all(map(exists, path.read_text(encoding="utf-8").splitlines())):
-                found.append(path)
-    return found
 
 
 def _is_alive(process: int) -> bool:

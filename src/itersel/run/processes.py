@@ -59,7 +59,7 @@ class _Pool(Generic[Given, Result]):
     def __init__(self, make: Make[Given, Result], blocks: Iterator[Given], processes: int) -> None:
         self._make = make
         self._blocks = blocks
-        # Only so many blocks are taken before the consumer of the results wants theirs.
+        # The queue is bounded, so that blocks are not read far ahead of the consumer of the results.
         self.results: Queue[Future[Result | None]] = Queue(AHEAD * processes)
 
         self._reading = threading.Lock()

@@ -270,13 +270,18 @@ def _merge(shards: Sequence[ShardWeightsFile]) -> Iterator[tuple[Entries, Weight
 
 def _error(shards: Sequence[ShardWeightsFile], entries: Entries, bad: int, other: int) -> InputError:
     """Return the error for entries that cannot be merged."""
-    both = (bad, other)
-    names = StringTable(entries.name, entries.name_offset)
-    name, other_name = (names.get(entry, "backslashreplace") for entry in both)
-    places = np.searchsorted(entries.begin, both, side="right") - 1
-    path, other_path = (shards[z].path for z in places.tolist())
+
+    def name_of(entry: int) -> str:
+        return StringTable(entries.name, entries.name_offset).get(entry, "backslashreplace")
+
+    def path_of(entry: int) -> FilePath:
+        shard = int(np.searchsorted(entries.begin, entry, side="right")) - 1
+        return shards[shard].path
+
+    name, path = name_of(bad), path_of(bad)
     if bad == other:
         why = f"beyond {MAX_MAGNITUDE:g}" if np.isfinite(entries.value[bad]) else "not finite"
         return InputError(f"the weight of '{name}' is {why}; train the shard again", path)
-    same = f"has the same 64-bit key as '{other_name}' in {other_path}"
+
+    same = f"has the same 64-bit key as '{name_of(other)}' in {path_of(other)}"
     return InputError(f"'{name}' {same}; rename one", path)

@@ -29,8 +29,8 @@ from itersel.vectors.feature_kernels import hash_names
 from itersel.vectors.weights import FORMAT
 
 # Entries read at a time, of all shards and of each: 4 million take about 550 MB, with all that is computed
-# from them. Fewer are faster, because new memory is slow, unless they are so few of each shard that opening
-# its file takes longer.
+# from them. Smaller ranges are faster, because new memory is slow, until opening the file of each shard takes
+# longer than reading from it.
 RANGE_ENTRIES, SHARD_ENTRIES = 1 << 22, 1 << 14
 
 KEY, VALUE, NAME_OFFSET, NAME = ARRAYS = ("features/key", "v", "features/name_offset", "features/name")

@@ -23,7 +23,8 @@ from itersel.system.resources import RerankerResources, RerankingSettings
 from itersel.vectors.feature_names import TEXT_FEATURES, own_model_features, text_prefix
 from itersel.vectors.weights import Weights, find_named, read_itersel_weights
 
-# So many sentences without sparse features are refused, if the system was trained with some.
+# If the first sentences have no sparse features, although the system was trained with some, lists are refused
+# after this number.
 WITHOUT_SPARSE = 100
 
 
@@ -58,8 +59,8 @@ class Reranker:
         Raises
         ------
         InputError
-            If the lists cannot be read or lack a feature that the system was trained on, or if there is
-            another number of sources, or no source although it is needed.
+            If the lists cannot be read or lack a feature that the system was trained on, or if the
+            number of sources differs, or if there is no source although it is needed.
         """
         settings = self.settings
         if settings.adds_features and sources is None:

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from itersel.config.cutting import GivenListSettings
 from itersel.config.options import check_section, wrong
 from itersel.config.search import FeatureSettings, Grammar, MinimumRisk, Search
-from itersel.config.text_features import NeededModels, needed_models
+from itersel.config.text_features import GivenListSettings, NeededModels, needed_models
 from itersel.corpus.tokenization import check_pattern
 from itersel.errors import FilePath, InputError
 from itersel.results import RESOURCES
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 RESOURCE_FILES = ("model", "index", "preparation", "recaser")
 KIND, RERANKER = "kind", "reranker"
-# Keys of settings that descriptions and bundles call otherwise.
+# Settings whose keys have a different name in descriptions and bundles.
 KEYS = {"grammar": "extraction", "dense_names": "dense"}
 # Key that descriptions and bundles have only if it is not null.
 MBR = "mbr"

@@ -43,7 +43,7 @@ from itersel.system.resources import (
 )
 from itersel.vectors import weights as weight_file
 
-# of bundles
+# Version of the layout of bundles.
 _LAYOUT = 1
 _PARTS = {"index": grammar_index.FORMAT, "model": binary.FORMAT, "weights": weight_file.FORMAT}
 _TEXTS = ("preparation", "recaser")

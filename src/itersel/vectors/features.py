@@ -13,7 +13,6 @@ from itersel.storage.strings import Strings, StringTable, string_table
 from itersel.vectors.feature_kernels import hash_strings
 from itersel.vectors.feature_names import (
     ALL_TEMPLATES,
-    BUILT_IN_TEMPLATES,
     DENSE,
     DENSE_FEATURES,
     OTHER,
@@ -36,47 +35,6 @@ def feature_groups() -> tuple[str, ...]:
 def reported_groups() -> tuple[str, ...]:
     """Return the groups of features in reports: those of text have their own."""
     return DENSE, *ALL_TEMPLATES, OTHER
-
-
-# What dense features and templates are, by name; docs/features.md has the same words.
-EXPLANATIONS = {
-    "EgivenFCoherent": "−log10 of the relative frequency of the rule among the sampled occurrences of its "
-    "source side",
-    "SampleCountF": "log10 of one plus the number of sampled occurrences of the source side",
-    "CountEF": "log10 of one plus the number of sampled occurrences of the rule",
-    "MaxLexFgivenE": "lexical cost of the source side given the target side",
-    "MaxLexEgivenF": "lexical cost of the target side given the source side",
-    "IsSingletonF": "1 if the source side gives a rule at a single occurrence",
-    "IsSingletonFE": "1 if the rule was seen once",
-    "Glue": "1 for each glue rule",
-    "PassThrough": "1 for each word that is copied",
-    "WordPenalty": "−0.434 for each target word",
-    "LanguageModel": "log10 of the language model's probability",
-    "LanguageModel_OOV": "number of words that the language model does not know",
-    **{name: template.explanation for name, template in BUILT_IN_TEMPLATES.items()},
-}
-# The same for features of text; docs/text-features.md has the same words.
-TEXT_EXPLANATIONS = {
-    "TextWords": "words",
-    "TextCharacters": "characters without spaces",
-    "TextLengthRatio": "absolute difference of log10(words + 1) between translation and source",
-    "TextRank": "log10 of the rank in the list, from 1",
-    "TextScore": "the decoder's score minus the highest one of the list",
-    "TextModel": "log10 of the probability under a language model of train",
-    "TextModelUnknown": "words that this model does not know",
-    "TextLexForward": "log10 p(translation given source), by IBM model 1 with the words linked in train",
-    "TextLexReverse": "log10 p(source given translation)",
-    "TextUncovered": "source words without links",
-    "TextInserted": "words of the translation without links",
-    "TextMissing": "numbers, addresses, placeholders, tags and the like of the source that are missing",
-    "TextAdded": "those of the translation that the source does not have",
-    "TextRepeated": "bigrams that the translation has had before",
-    "TextUnknownWords": "words that train does not have",
-    "TextUnknownCharacters": "characters that train does not have",
-    "TextAgreementBleu": "BLEU of the translation against what its list expects",
-    "TextAgreementChrf": "chrF likewise",
-    **TEXT_TEMPLATES,
-}
 
 
 def escaped(words: StringTable) -> StringTable:

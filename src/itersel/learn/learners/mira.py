@@ -99,9 +99,12 @@ class MiraLearner(OnlineLearner):
         """Return the search for hope and fear in the forest; None if it is not used or BLEU is always 0."""
         if not self._searches or scorer.references.longest == 0:
             return None
+
         from itersel.learn.augmented import FEAR, HOPE, ORACLE, find_augmented
 
-        directions = (ORACLE if self._is_oracle else HOPE, *(() if self._is_prediction else (FEAR,)))
+        directions = [ORACLE if self._is_oracle else HOPE]
+        if not self._is_prediction:
+            directions.append(FEAR)
         return partial(find_augmented, directions, scorer)
 
     def learn(self, example: Example) -> Move:
@@ -117,10 +120,13 @@ class MiraLearner(OnlineLearner):
                 gram_matrix(example.columns), score, example.cost, hope, self._c
             )
             return Move(coefficient if active else None, score.shape[0] - 1, active)
+
         if hope == fear or loss <= 0:
             return Move(None, 1, 0)
+
         direction = np.zeros(score.shape[0])
-        direction[hope], direction[fear] = 1.0, -1.0
+        direction[hope] = 1.0
+        direction[fear] = -1.0
         difference = np.concatenate(([0.0], *example.combine(direction)))
         distance = np.cumsum(difference**2)[-1]
         if distance == 0.0:

@@ -56,6 +56,7 @@ def read_document(results: Path) -> dict[str, Any]:
     others = [system["name"] for system in systems if not is_experiment(system)]
 
     repeats = find_repeats(results, list(planned) or experiments)
+
     # for the epochs of unfinished repeats
     references = references_of(results / CORPUS, "devtest")
     described = [
@@ -64,6 +65,7 @@ def read_document(results: Path) -> dict[str, Any]:
         )
         for repeat in repeats
     ]
+
     # a table from before more experiments were added says nothing about these
     is_complete = all(repeat["finished"] for repeat in described)
 

@@ -28,12 +28,13 @@ from itersel.report.table import signatures
 from itersel.report.table_content import is_experiment, metrics_of_text
 from itersel.vectors.feature_names import (
     BUILT_IN_TEMPLATES,
+    EXPLANATIONS,
     TEMPLATES,
+    TEXT_EXPLANATIONS,
     TEXT_TEMPLATES,
     own_model_features,
     text_prefix,
 )
-from itersel.vectors.features import EXPLANATIONS, TEXT_EXPLANATIONS
 
 SHARED = ("core.js", "tables.js", "draw.js")
 # Templates of features of text that grammars do not have.
