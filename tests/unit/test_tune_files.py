@@ -91,7 +91,7 @@ BAD = [
     (put("reference_length", 0, 50), "1.2.h5"),
     (set_attributes(iteration=1), (1, 2, 4)),
     (set_attributes(settings="{}"), "1.2.h5"),
-    (set_attributes(sentences="others"), "1.1.h5"),
+    (set_attributes(sentence_digest="others"), "1.1.h5"),
     (set_attributes(dense_names='["a", "b", "c"]'), "1.2.h5:"),
     (set_attributes(dense_names="["), "1.2.h5"),
 ]
