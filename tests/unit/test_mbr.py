@@ -165,6 +165,38 @@ def test_options_that_do_not_fit(rescore, refused, tmp_path, options, facts):
     refused([*command, "--output", tmp_path / "out", *options], *facts)
 
 
+@pytest.fixture
+def own_mbr(tmp_path):
+    """Return a function that reranks with a system that has its own gain, scale and size."""
+    system = make_reranker(tmp_path, "dense")
+    path = system / "resources.json"
+    without = path.read_text()
+
+    def rerank(*options, **mbr):
+        path.write_text(json.dumps({**json.loads(without), "mbr": mbr}) if mbr else without)
+        command = ["rescore", "--system", system, "--nbest", tmp_path / "lists"]
+        itersel(*command, *options, "--output", tmp_path / "out")
+        return (tmp_path / "out").read_text().splitlines()
+
+    return rerank
+
+
+def test_options_change_what_a_system_does(own_mbr):
+    own = {"gain": "chrf", "scale": 0.2, "size": 500}
+    by_own = own_mbr(**own)
+    assert by_own == own_mbr("--mbr", **own) == own_mbr("--mbr", "chrf", **own)
+    assert by_own == own_mbr("--mbr", "chrf", "--mbr-scale", "0.2")
+    assert own_mbr("--mbr-scale", "5", **own) == own_mbr("--mbr", "chrf", "--mbr-scale", "5") != by_own
+    # not a scale that was chosen for another gain
+    assert own_mbr("--mbr", "bleu", **own) == own_mbr("--mbr") != own_mbr("--mbr", "--mbr-scale", "0.2")
+    assert own_mbr("--mbr", "none", **own) == own_mbr()
+
+
+def test_a_system_may_compare_more_than_by_default(own_mbr):
+    own = {"gain": "chrf", "scale": 0.2, "size": 500}
+    assert own_mbr("--mbr", "--k-best", "200", **own) == own_mbr("--k-best", "200", **own)
+
+
 def test_first_entries_are_not_chosen(rescore, refused, tmp_path):
     refused(["rescore", "--first", "--nbest", tmp_path / "lists", "--mbr"], "--mbr", "--first")
 
@@ -317,6 +349,8 @@ def test_a_translator_keeps_its_scale(tmp_path):
         assert load_system(path).translate(text.read_text().splitlines()) == by_risk
         assert translate(path, text, tmp_path / "out", "--mbr", "--mbr-size", "30") == by_risk
         assert translate(path, text, tmp_path / "out", "--mbr", "none") == by_score
+        with pytest.raises(InputError, match="31.* 30 "):
+            load_system(path).translate(["das haus"], k_best=31)
 
 
 def test_damaged_choices_are_refused(tmp_path, refused):
