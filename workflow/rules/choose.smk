@@ -123,7 +123,8 @@ rule choose_scale:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **SIZES.request_to_decode(minutes=240),
+        # one job decodes all pieces
+        **SIZES.request_to_decode(minutes=120 * (EXPANDED_CONFIG.decoder.jobs + 1)),
     params:
         shards=lambda wildcards, input: sequence(input.shards),
         settings=PLAN.tables.scale_settings,
