@@ -180,6 +180,7 @@ BAD = [
     (experiment() | {"decoder": {"k_best": 1}}, ("'decoder.k_best'", 1, 2)),
     (experiment() | {"mbr": {"gain": "ter"}}, ("'mbr.gain'", "'ter'")),
     (experiment() | {"mbr": {"gain": "bleu", "scale": 0}}, ("'mbr.scale'", "0.0")),
+    (experiment() | {"mbr": {"gain": "bleu", "scale": 2e6}}, ("'mbr.scale'", 2000000.0, 1000000)),
     (experiment() | {"mbr": {"gain": "bleu", "size": 1}}, ("'mbr.size'", 1, 2)),
     ([1], "[1]"),
     (learner("pro", passes=2), ("learner.passes'", "kbest-mira")),
