@@ -100,6 +100,8 @@ GOOD = [
     experiment() | {"evaluation": {"choose_by": "chrF++"}},
     experiment() | {"evaluation": {"choose_by": "lowercased-TER"}},
     lists(devtest=WITH_QUALITY) | BY_QUALITY,
+    lists(target_language="zh") | {"mbr": {"gain": "chrf"}},
+    lists(target_language="zh", tokenized=True) | {"mbr": {"gain": "bleu"}},
     lists() | scores({"COMET": {"hypotheses": "m"}}),
     lists()
     | scores({"COMET": {"hypotheses": "m", "systems": {"b": "n"}}, "chrF2": {"hypotheses": "m"}}, {"b": "x"}),
@@ -180,6 +182,7 @@ BAD = [
     (experiment() | {"decoder": {"k_best": 1}}, ("'decoder.k_best'", 1, 2)),
     (experiment() | {"mbr": {"gain": "ter"}}, ("'mbr.gain'", "'ter'")),
     (experiment() | {"mbr": {"gain": "bleu", "scale": 0}}, ("'mbr.scale'", "0.0")),
+    (experiment() | {"mbr": {"gain": "bleu", "scale": 2e6}}, ("'mbr.scale'", 2000000.0, 1000000)),
     (experiment() | {"mbr": {"gain": "bleu", "size": 1}}, ("'mbr.size'", 1, 2)),
     ([1], "[1]"),
     (learner("pro", passes=2), ("learner.passes'", "kbest-mira")),
@@ -223,6 +226,7 @@ BAD = [
 # Errors in combinations of keys, which the schema does not see.
 INCONSISTENT = [
     (experiment() | {"mbr": {"scale": 0.5}}, ("'mbr.scale'", "mbr.gain")),
+    (lists(target_language="zh") | {"mbr": {"gain": "bleu"}}, ("'mbr.gain'", "'zh'", "data.tokenized")),
     (experiment(mixing=KEEP_R, features="dense"), ("mixing.keep'", "'R'")),
     (experiments(a={"start_from": "b"}, b={"tasks": OWN}), ("a.start_from'", "'b'")),
     (experiments(a={"tasks": OWN}, b={"tasks": {"name": "independent", "labels": {"y": 1}}}, c={}),

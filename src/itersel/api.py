@@ -273,9 +273,11 @@ class System:
         Raises
         ------
         InputError
-            If a line has too many words, or cannot be translated, or if the system reranks lists.
+            If a line has too many words, or cannot be translated, if the system reranks lists, or if it
+            chooses by minimum Bayes risk, which compares fewer than `k_best` translations.
         """
         from itersel.corpus.text import check_text
+        from itersel.system.mbr import check_k_best
         from itersel.system.trained import TrainedSystem
         from itersel.translate.translator import Block, Details, Translator
 
@@ -286,6 +288,7 @@ class System:
         details = Details(k_best, features, alignments, derivations)
         is_plain = details == Details()
         mbr = self._system.settings.mbr
+        check_k_best(k_best, mbr)
         translator = Translator(self._system, details=None if is_plain else details, mbr=mbr)
         found = translator.translate(Block(1, list(lines)), "lines")
         return list(found) if is_plain else list(map(json.loads, found))

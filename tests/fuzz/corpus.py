@@ -243,7 +243,7 @@ def _make_descriptions() -> None:
     files = f"--model lm.bin --index index {restored}"
     itersel(f"{step('step resources', pop_limit=30)} {files} --output system/resources.json")
     itersel("bundle system system.bundle")
-    scale = step("step scale", mbr={"gain": "bleu"}, pop_limit=30)
+    scale = step("step scale", scales=[1, 0.1], pop_limit=30)
     devtest = "--inputs shards.txt --model lm.bin --weights weights.h5 --reference target.txt"
     itersel(f"{scale} {devtest} --output mbr.json")
     _make_reranker()

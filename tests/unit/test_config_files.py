@@ -176,6 +176,15 @@ def test_estimate_grows(more):
     assert after.hours > before.hours
 
 
+def test_estimate_counts_the_choice_of_scales():
+    """Each experiment has a job that translates devtest once more."""
+    by_score, by_risk = (
+        estimate_cost(read_config(content(repeats=2) | {"mbr": mbr}), SIZES) for mbr in ({}, {"gain": "bleu"})
+    )
+    assert by_risk.jobs == by_score.jobs + 2
+    assert by_risk.hours > by_score.hours
+
+
 def test_estimate_counts_default_iterations():
     """By default, a tuner of all dense weights runs six iterations."""
     tuner = {"tuner": {"name": "kbest-mira"}}

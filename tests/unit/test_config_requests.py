@@ -41,7 +41,7 @@ def requests_of_rules(root, text):
     found = zip(parts[::2], parts[1::2], strict=True)
     written = {name: re.search(r"\*\*(SIZES\..*),$", body, re.MULTILINE) for name, body in found}
     assert sum(map(bool, written.values())) == source.count("**SIZES.")
-    names = {"SIZES": text, "SYSTEMS": 1}
+    names = {"SIZES": text, "SYSTEMS": 1, "PIECES": 1}
     return {name: eval(match[1], names) for name, match in written.items() if match}
 
 

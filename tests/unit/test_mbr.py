@@ -105,7 +105,7 @@ def test_lists_of_one_and_of_empty_translations(gain):
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("gain", "ter"), ("scale", 0.0), ("scale", float("inf")), ("size", 1)]
+    ("key", "value"), [("gain", "ter"), ("scale", 0.0), ("scale", float("inf")), ("scale", 2e6), ("size", 1)]
 )
 def test_settings_out_of_bounds(key, value):
     with pytest.raises(InputError, match=key):
@@ -163,6 +163,38 @@ def test_rescored_lists_are_ordered_by_expected_gain(rescore):
 def test_options_that_do_not_fit(rescore, refused, tmp_path, options, facts):
     command = ["rescore", "--nbest", tmp_path / "lists", "--weights", tmp_path / "weights"]
     refused([*command, "--output", tmp_path / "out", *options], *facts)
+
+
+@pytest.fixture
+def own_mbr(tmp_path):
+    """Return a function that reranks with a system that has its own gain, scale and size."""
+    system = make_reranker(tmp_path, "dense")
+    path = system / "resources.json"
+    without = path.read_text()
+
+    def rerank(*options, **mbr):
+        path.write_text(json.dumps({**json.loads(without), "mbr": mbr}) if mbr else without)
+        command = ["rescore", "--system", system, "--nbest", tmp_path / "lists"]
+        itersel(*command, *options, "--output", tmp_path / "out")
+        return (tmp_path / "out").read_text().splitlines()
+
+    return rerank
+
+
+def test_options_change_what_a_system_does(own_mbr):
+    own = {"gain": "chrf", "scale": 0.2, "size": 500}
+    by_own = own_mbr(**own)
+    assert by_own == own_mbr("--mbr", **own) == own_mbr("--mbr", "chrf", **own)
+    assert by_own == own_mbr("--mbr", "chrf", "--mbr-scale", "0.2")
+    assert own_mbr("--mbr-scale", "5", **own) == own_mbr("--mbr", "chrf", "--mbr-scale", "5") != by_own
+    # not a scale that was chosen for another gain
+    assert own_mbr("--mbr", "bleu", **own) == own_mbr("--mbr") != own_mbr("--mbr", "--mbr-scale", "0.2")
+    assert own_mbr("--mbr", "none", **own) == own_mbr()
+
+
+def test_a_system_may_compare_more_than_by_default(own_mbr):
+    own = {"gain": "chrf", "scale": 0.2, "size": 500}
+    assert own_mbr("--mbr", "--k-best", "200", **own) == own_mbr("--k-best", "200", **own)
 
 
 def test_first_entries_are_not_chosen(rescore, refused, tmp_path):
@@ -251,11 +283,11 @@ def scale_of(path):
     return json.loads(path.read_text())["mbr"]["scale"]
 
 
-def choose_scale(tmp_path, shards, weights, reference, *more, **mbr):
+def choose_scale(tmp_path, shards, weights, reference, *more, **keys):
     """Choose a scale; returns the scores by scale."""
     (tmp_path / "shards").write_text("".join(f"{shard}\n" for shard in shards))
     files = ["--inputs", tmp_path / "shards", "--weights", weights, "--reference", reference, *more]
-    itersel("step", "scale", *files, *settings(mbr=mbr, features="dense"), "--output", tmp_path / "mbr.json")
+    itersel("step", "scale", *files, *settings(features="dense", **keys), "--output", tmp_path / "mbr.json")
     found = json.loads((tmp_path / "mbr.json").read_text())
     return dict(zip(found["scales"], found["devtest_scores"], strict=True))
 
@@ -266,7 +298,9 @@ def test_the_scale_is_chosen_on_devtest_and_kept_in_a_reranker(tmp_path):
     wanted = decoded(tmp_path, "dense", "--mbr", "chrf", "--mbr-scale", "0.3")
     (tmp_path / "wanted").write_text("".join(f"{line}\n" for line in wanted))
     shards = [tmp_path / f"{shard}.h5" for shard in range(2)]
-    scores = choose_scale(tmp_path, shards, system / "weights.h5", tmp_path / "wanted", gain="chrf")
+    scores = choose_scale(
+        tmp_path, shards, system / "weights.h5", tmp_path / "wanted", gain="chrf", scales=SCALES
+    )
     assert set(scores) == set(SCALES)
     assert scores[0.3] == max(scores.values()) == pytest.approx(100)
     # the largest one, if several are the best
@@ -300,9 +334,9 @@ def test_a_translator_keeps_its_scale(tmp_path):
     extract = ["grammar", "extract", "--index", tmp_path / "index", "--input", tmp_path / "text"]
     itersel(*extract, "--output", tmp_path / "s.h5")
     more = ["--model", tmp_path / "lm.bin"]
-    mbr = {"gain": "chrf", "scale": 0.5, "size": 30}
+    keys = {"gain": "chrf", "scales": [0.5], "size": 30}
     scores = choose_scale(
-        tmp_path, [tmp_path / "s.h5"], system / "weights.h5", tmp_path / "text", *more, **mbr
+        tmp_path, [tmp_path / "s.h5"], system / "weights.h5", tmp_path / "text", *more, **keys
     )
     assert list(scores) == [0.5]
 
@@ -317,6 +351,8 @@ def test_a_translator_keeps_its_scale(tmp_path):
         assert load_system(path).translate(text.read_text().splitlines()) == by_risk
         assert translate(path, text, tmp_path / "out", "--mbr", "--mbr-size", "30") == by_risk
         assert translate(path, text, tmp_path / "out", "--mbr", "none") == by_score
+        with pytest.raises(InputError, match=r"31.* 30 "):
+            load_system(path).translate(["das haus"], k_best=31)
 
 
 def test_damaged_choices_are_refused(tmp_path, refused):

@@ -34,7 +34,7 @@ from itersel.config.report_steps import (
     ScaleSettings,
     TableSettings,
 )
-from itersel.config.search import FeatureSettings, ForestSettings, Grammar, KBestSettings, Search
+from itersel.config.search import SCALES, FeatureSettings, ForestSettings, Grammar, KBestSettings, Search
 from itersel.config.settings import as_json, read_settings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
 from itersel.config.text_features import GivenListSettings
@@ -120,7 +120,11 @@ def test_minimum_bayes_risk():
 
     check_settings(ScaleSettings, plan.tables.scale_settings(job("a", test_set="one")))
     check_settings(GivenListScaleSettings, lists.tables.scale_settings(job("a")))
-    assert json.loads(plan.tables.scale_settings(job("a", test_set="one")))["devtest"] == "devtest.one"
+    found = json.loads(plan.tables.scale_settings(job("a", test_set="one")))
+    assert found["devtest"] == "devtest.one"
+    assert found["scales"] == list(SCALES)
+    stated = plan_of({"a": SELECTED}, mbr={**mbr, "scale": 0.5})
+    assert json.loads(stated.tables.scale_settings(job("a")))["scales"] == [0.5]
     assert plan.tables.devtest_shards(job("a", test_set="one")) == ["out/x/shards/devtest.one/1/0.h5"]
 
 

@@ -17,7 +17,6 @@ from itersel.config.experiments import expanded
 from itersel.config.plain import plain
 from itersel.config.reading import read_config
 from itersel.config.report_steps import GivenListScaleSettings
-from itersel.config.search import MbrSettings
 from itersel.plan import Plan
 
 SPLITS = ("train", "dev", "devtest", "test")
@@ -125,7 +124,7 @@ def jobs_of(config):
         "decoded": [["lists/x.h5"]],
         "test_sets": [plan.texts.test_sets],
         "files": [plan.tables.system_files],
-        "scoring": [GivenListScaleSettings(mbr=MbrSettings("bleu"))],
+        "scoring": [GivenListScaleSettings(scales=(0.5,))],
     }
 
     parts = [plan, *(one for one in vars(plan).values() if type(one).__module__.startswith("itersel.plan"))]

@@ -216,7 +216,9 @@ def test_minimum_bayes_risk(copy):
 
     # a change of what is compared trains nothing again
     copy.configure(mbr={"gain": "chrf", "scale": 0.5, "size": 2})
-    assert not {"train_shard", "tune", "choose_epoch"} & copy.planned().keys()
+    planned = copy.planned()
+    assert {"choose_scale", "decode_shard", "describe_reranker"} <= planned.keys()
+    assert not {"train_shard", "tune", "choose_epoch"} & planned.keys()
     copy.configure(mbr={})
     assert "choose_scale" not in copy.planned()
 

@@ -10,6 +10,8 @@
 SCORES_LOCALLY = not (PLAN.tables.scores_text or PLAN.list_texts.scores_quality)
 PREPARATION_OF_TEXT = [] if SCORES_LOCALLY else [PLAN.files.preparation]
 RECASER_OF_TEXT = [PLAN.files.recaser] if PLAN.tables.scores_text else []
+# One job decodes all pieces of devtest to choose a scale.
+PIECES = EXPANDED_CONFIG.decoder.jobs
 
 
 rule check_patience:
@@ -123,7 +125,7 @@ rule choose_scale:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **SIZES.request_to_decode(minutes=240),
+        **SIZES.request_to_decode(minutes=120 * (PIECES + 1)),
     params:
         shards=lambda wildcards, input: sequence(input.shards),
         settings=PLAN.tables.scale_settings,

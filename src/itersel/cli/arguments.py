@@ -7,14 +7,13 @@ import importlib
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from types import ModuleType
 from typing import Any, NoReturn
 
-from itersel.config.command_line import add_chosen_section, add_key, add_section_arguments, refuse, whole
+from itersel.config.command_line import add_chosen_section, add_section_arguments, refuse, whole
 from itersel.config.options import MAX_SEED, MIN_SEED
-from itersel.config.search import GAINS, MinimumRisk
-from itersel.errors import InputError, suggest
+from itersel.errors import suggest
 
 # The maximum number of processes of a step.
 MAX_PROCESSES = 256
@@ -22,11 +21,6 @@ MAX_PROCESSES = 256
 MAX_SEEDS = 1000
 # What help calls the numbers of epochs, iterations and shards.
 PLACE_LETTERS = {"epoch": "T", "iteration": "T", "shard_number": "Z"}
-
-
-# The gain of --mbr that chooses by score, and the keys with options of their own.
-NO_GAIN = "none"
-MBR_KEYS = ("scale", "size")
 
 
 class Parser(argparse.ArgumentParser):
@@ -252,43 +246,6 @@ def add_text_output(parser: argparse.ArgumentParser) -> None:
     """Add the option for text that is written to standard output by default."""
     output = {"--output": "file, plain or compressed, or - for standard output (default)"}
     add_options(parser, output, type=output_file, default="-")
-
-
-def add_mbr(parser: argparse.ArgumentParser, default: str = "") -> None:
-    """Add the options for minimum Bayes risk, which `mbr_of` reads; `default` is what holds without them."""
-    group = parser.add_argument_group(
-        "minimum Bayes risk", "Choose the translation that is most like the others (docs/decoder.md)."
-    )
-    gain = (
-        f"how like another translation one is: bleu, chrf, or none to choose by score; alone, bleu{default}"
-    )
-    add_options(group, {"--mbr": gain}, nargs="?", const=True, metavar="GAIN", choices=(*GAINS, NO_GAIN))
-    for name in MBR_KEYS:
-        add_key(group, MinimumRisk, name, prefix="mbr-", default=None)
-
-
-def mbr_of(
-    options: argparse.Namespace, k_best: int = 1, own: MinimumRisk | None = None
-) -> MinimumRisk | None:
-    """Return what the options of `add_mbr` say about minimum Bayes risk; None if it is not used.
-
-    `own` is what a system does without them. Raises an InputError if it compares fewer than `k_best`.
-    """
-    given = {name: getattr(options, f"mbr_{name}") for name in MBR_KEYS}
-    stated = {name: value for name, value in given.items() if value is not None}
-    if options.mbr in (None, NO_GAIN):
-        for name in stated:
-            raise InputError(f"--mbr-{name} has no effect without --mbr; remove it")
-        chosen = own if options.mbr is None else None
-    else:
-        # with a gain, or alone
-        stated |= {} if options.mbr is True else {"gain": options.mbr}
-        chosen = replace(own or MinimumRisk(), **stated)
-
-    if chosen is not None and k_best > chosen.size:
-        why = f"more than the {chosen.size} translations that minimum Bayes risk compares"
-        raise InputError(f"--k-best {k_best} is {why}; raise --mbr-size")
-    return chosen
 
 
 def add_reference(parser: argparse.ArgumentParser) -> None:

@@ -8,15 +8,14 @@ from typing import Any
 
 from itersel.cli.arguments import (
     add_decision,
-    add_mbr,
     add_optional_files,
     add_options,
     add_output,
     add_place,
     add_settings,
     add_text_output,
-    mbr_of,
 )
+from itersel.cli.mbr import add_mbr, mbr_of
 from itersel.config.command_line import section_of, whole
 from itersel.config.search import (
     MAX_K_BEST,

@@ -6,15 +6,12 @@ import argparse
 import os
 import tempfile
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_optional_files, add_options, add_output, add_settings
 from itersel.cli.choose import add_devtest, score_devtest
 from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
+from itersel.config.search import MinimumRisk
 from itersel.config.settings import read_settings
-
-if TYPE_CHECKING:
-    from itersel.config.search import MinimumRisk
 
 
 def _add_scale(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +35,7 @@ def _scale(options: argparse.Namespace) -> None:
 
     kind = GivenListScaleSettings if options.model is None else ScaleSettings
     settings = read_settings(kind, options.settings)
-    candidates = settings.mbr.candidates
+    candidates = [MinimumRisk(settings.gain, scale, settings.size) for scale in settings.scales]
 
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, f"{number}.txt") for number in range(len(candidates))]
@@ -50,7 +47,7 @@ def _scale(options: argparse.Namespace) -> None:
         mbr=candidates[best],
         devtest=settings.devtest,
         chosen_by=settings.choose_by,
-        scales=tuple(mbr.scale for mbr in candidates),
+        scales=settings.scales,
         devtest_scores=scores,
     )
     write_mbr(options.output, chosen)
@@ -59,7 +56,7 @@ def _scale(options: argparse.Namespace) -> None:
 def _translate(
     options: argparse.Namespace,
     settings: GivenListScaleSettings,
-    candidates: tuple[MinimumRisk, ...],
+    candidates: list[MinimumRisk],
     paths: list[str],
 ) -> None:
     """Write the translations by each candidate to a file."""

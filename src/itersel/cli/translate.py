@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from itersel.cli.arguments import add_jobs, add_mbr, add_options, add_text_files, mbr_of, output_file
+from itersel.cli.arguments import add_jobs, add_options, add_text_files, output_file
+from itersel.cli.mbr import add_mbr, mbr_of
 from itersel.config.command_line import whole
 from itersel.config.search import MAX_K_BEST, MinimumRisk
 

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import (
     add_files,
-    add_mbr,
     add_options,
     add_output,
     add_text_output,
     add_tokenizer,
-    mbr_of,
     named_file,
     positive,
     seed,
     seeds,
 )
 from itersel.cli.blas import use_portable_blas
+from itersel.cli.mbr import add_mbr, mbr_of
 from itersel.config.command_line import section_of
 from itersel.config.tuners import LIST_TUNERS
 from itersel.errors import InputError
@@ -226,13 +225,13 @@ def _rescore(options: argparse.Namespace) -> None:
     from itersel.rerank.mbr import ranking_of
     from itersel.storage.files import write_lines
 
-    mbr = mbr_of(options, options.k_best or 1)
     if options.source and not options.system:
         raise InputError("--source has no effect without --system; remove it")
     if options.system:
         write_lines(options.output, _reranked(options))
         return
 
+    mbr = mbr_of(options, options.k_best or 1)
     is_ranked = options.k_best is not None
     if options.first:
         if is_ranked or options.feature:

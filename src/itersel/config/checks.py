@@ -35,10 +35,19 @@ def check_config(config: Config) -> None:
 
 
 def _check_mbr(config: Config) -> None:
-    """Reject keys of minimum Bayes risk if it is not used."""
+    """Reject keys of minimum Bayes risk without effect, and BLEU of words that nothing separates."""
+    from itersel.corpus.tokenization import UNSPACED_LANGUAGES
+
     if config.mbr.gain is None:
         for name in changed(config.mbr):
             raise wrong(f"mbr.{name}", "has no effect without mbr.gain; remove it, or state the gain")
+
+    language = config.data.target_language
+    is_unspaced = language.partition("-")[0] in UNSPACED_LANGUAGES and not config.data.tokenized
+    if has_lists(config) and config.mbr.gain == "bleu" and is_unspaced:
+        why = f"is bleu, which compares words between spaces, but '{language}' is written without spaces"
+        advice = "use chrf, or segment the lists into words and set data.tokenized: true"
+        raise wrong("mbr.gain", f"{why}; {advice}")
 
 
 def _check_experiments(config: Config) -> None:

@@ -32,7 +32,7 @@ from itersel.config.options import (
     seed_option,
     wrong,
 )
-from itersel.config.search import Grammar, MbrSettings, Search
+from itersel.config.search import Grammar, MinimumRisk, Search
 from itersel.config.text_features import GivenListSettings
 from itersel.config.values import Experiment
 from itersel.corpus.text_names import NO_TEST_SETS, is_test_set_name
@@ -89,14 +89,21 @@ class PatienceSettings(Scoring):
 class GivenListScaleSettings(Scoring):
     """How the scale of minimum Bayes risk is chosen from translations of devtest."""
 
-    mbr: MbrSettings = section(MbrSettings)
+    gain: str = option_of(MinimumRisk, "gain")
+    size: int = option_of(MinimumRisk, "size")
+    scales: tuple[float, ...] = option_of(
+        MinimumRisk,
+        "scale",
+        explanation="Scales to choose from; among equally good ones, the first is chosen.",
+        default=REQUIRED,
+    )
     features: str = option_of(Search, "features")
     devtest: str = option_of(ChooseSettings, "devtest")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.mbr.gain is None:
-            raise wrong("mbr.gain", "is missing; state it")
+        if not self.scales:
+            raise wrong("scales", "is empty; name at least one")
 
 
 @dataclass(frozen=True, kw_only=True)

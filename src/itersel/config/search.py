@@ -32,7 +32,9 @@ MAX_COMPARED = 1000
 
 FEATURE_SETS = ("dense", "all")
 GAINS = ("bleu", "chrf")
-# Among equally good ones, the first is chosen: the closest to the best score of the model.
+MAX_SCALE = 1_000_000
+# Candidates for the scale. Among equally good ones, the first is chosen: the closest to the best score of the
+# model.
 SCALES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 
 
@@ -119,6 +121,7 @@ class MinimumRisk:
         "Factor of model scores before they become probabilities; the larger, the closer to the best score.",
         1.0,
         above=0,
+        maximum=MAX_SCALE,
     )
     size: int = option(
         "Number of translations per sentence that are compared, those with the best model scores.",
@@ -143,15 +146,9 @@ class MbrSettings:
         "Factor of model scores before they become probabilities; null: for each experiment, the best on "
         f"devtest of {', '.join(f'{scale:g}' for scale in SCALES)}.",
         above=0,
+        maximum=MAX_SCALE,
     )
     size: int = option_of(MinimumRisk, "size")
-
-    @property
-    def candidates(self) -> tuple[MinimumRisk, ...]:
-        """The candidates for the scale, with their other settings; there must be a gain."""
-        scales = SCALES if self.scale is None else (self.scale,)
-        assert self.gain is not None
-        return tuple(MinimumRisk(self.gain, scale, self.size) for scale in scales)
 
 
 @dataclass(frozen=True)

@@ -165,7 +165,7 @@ def _read_list(item: Field[Any], kind: Any, value: object, key: str) -> tuple[An
         read = (partial(read_section, kind, one, f"{key}.{number}") for number, one in enumerate(value))
         return tuple(attempt_all(read))
 
-    entries = tuple(_read_scalar(item, str, entry, key) for entry in value)
+    entries = tuple(_read_scalar(item, kind, entry, key) for entry in value)
     if "choices" in item.metadata:
         check_unique(key, entries)
     return entries

@@ -65,6 +65,11 @@ def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     for experiment in experiments:
         count, time = _experiment_cost(config, experiment, seconds, tested)
         jobs, total = jobs + count, total + time
+    if config.mbr.gain is not None:
+        # one job chooses a scale for each experiment and devtest
+        devtests = {"devtest", *own_devtests(config).values()}
+        jobs += len(experiments) * len(devtests)
+        total += len(experiments) * sum(seconds[split] for split in sorted(devtests))
 
     words = sizes["train"].words
     grammars = max(sizes[split].words * share / files for split, files, share in shards)

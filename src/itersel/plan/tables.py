@@ -24,6 +24,7 @@ from itersel.config.report_steps import (
     TableSettings,
     TaskTableSettings,
 )
+from itersel.config.search import SCALES
 from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask
 from itersel.config.values import Config
@@ -179,12 +180,16 @@ class Tables:
     def scale_settings(self, wildcards: Any) -> str:
         """Return the `ScaleSettings` or `GivenListScaleSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
+        mbr = self._config.mbr
+        assert mbr.gain is not None
         scoring = GivenListScaleSettings(
             tokenize=self._config.evaluation.tokenize,
             choose_by=self._config.evaluation.choose_by,
             tokenizer=self._scoring_tokenizer,
             label=experiment.tasks.own_label,
-            mbr=self._config.mbr,
+            gain=mbr.gain,
+            size=mbr.size,
+            scales=SCALES if mbr.scale is None else (mbr.scale,),
             features=experiment.features,
             devtest=self._texts.devtest(wildcards),
         )

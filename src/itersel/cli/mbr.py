@@ -1,0 +1,55 @@
+"""The options of minimum Bayes risk, and what they change of what a system does without them."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from itersel.cli.arguments import add_options
+from itersel.config.command_line import add_key
+from itersel.config.search import GAINS, MinimumRisk
+from itersel.errors import InputError
+from itersel.system.mbr import check_k_best
+
+# The gain of --mbr that chooses by score, and the keys with options of their own.
+NO_GAIN = "none"
+MBR_KEYS = ("scale", "size")
+
+
+def add_mbr(parser: argparse.ArgumentParser) -> None:
+    """Add the options for minimum Bayes risk, which `mbr_of` reads."""
+    group = parser.add_argument_group(
+        "minimum Bayes risk",
+        "Choose the translation that is most like the others (docs/decoder.md); by default, as the system "
+        "does. Defaults below are for systems that choose by score, and for another gain than the system's.",
+    )
+    gain = (
+        "how like another translation one is: bleu, chrf, or none to choose by score; alone, the system's "
+        "gain, or bleu"
+    )
+    add_options(group, {"--mbr": gain}, nargs="?", const=True, metavar="GAIN", choices=(*GAINS, NO_GAIN))
+    for name in MBR_KEYS:
+        add_key(group, MinimumRisk, name, prefix="mbr-", default=None)
+
+
+def mbr_of(
+    options: argparse.Namespace, k_best: int = 1, own: MinimumRisk | None = None
+) -> MinimumRisk | None:
+    """Return what the options of `add_mbr` say about minimum Bayes risk; None if it is not used.
+
+    `own` is what a system does without them. Raises an InputError if it compares fewer than `k_best`.
+    """
+    given = {name: getattr(options, f"mbr_{name}") for name in MBR_KEYS}
+    stated = {name: value for name, value in given.items() if value is not None}
+    if options.mbr == NO_GAIN or (options.mbr is None and own is None):
+        for name in stated:
+            raise InputError(f"--mbr-{name} has no effect without --mbr; remove it")
+        return None
+
+    base = own or MinimumRisk()
+    if options.mbr in GAINS and options.mbr != base.gain:
+        # the scale and size of a system are for its own gain
+        base = MinimumRisk(gain=options.mbr)
+    chosen = replace(base, **stated)
+    check_k_best(k_best, chosen, "--k-best", "raise --mbr-size")
+    return chosen
