@@ -24,8 +24,8 @@ def add_mbr(parser: argparse.ArgumentParser) -> None:
         "does. Defaults below are for systems that choose by score, and for another gain than the system's.",
     )
     gain = (
-        "measure of the similarity of translations: bleu, chrf, or none to choose by score; without GAIN, the "
-        "system's, or bleu"
+        "measure of the similarity of translations: bleu, chrf, or none to choose by score; without GAIN, "
+        "the system's, or bleu"
     )
     add_options(group, {"--mbr": gain}, nargs="?", const=True, metavar="GAIN", choices=(*GAINS, NO_GAIN))
     for name in MBR_KEYS:
