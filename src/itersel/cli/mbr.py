@@ -9,7 +9,6 @@ from itersel.cli.arguments import add_options
 from itersel.config.command_line import add_key
 from itersel.config.search import GAINS, MinimumRisk
 from itersel.errors import InputError
-from itersel.system.mbr import check_k_best
 
 # The gain of --mbr that chooses by score, and the keys with options of their own.
 NO_GAIN = "none"
@@ -39,6 +38,8 @@ def mbr_of(
 
     `own` is what a system does without them. Raises an InputError if it compares fewer than `k_best`.
     """
+    from itersel.system.mbr import check_k_best
+
     given = {name: getattr(options, f"mbr_{name}") for name in MBR_KEYS}
     stated = {name: value for name, value in given.items() if value is not None}
     if options.mbr == NO_GAIN or (options.mbr is None and own is None):
