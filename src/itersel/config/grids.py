@@ -12,7 +12,8 @@ from functools import partial
 from typing import Any
 
 from itersel.config.forms import possible_forms
-from itersel.config.options import check_unique, join, show, split_optional, types_of, wrong
+from itersel.config.messages import check_unique, join, show, wrong
+from itersel.config.options import split_optional, types_of
 from itersel.config.values import Experiment
 from itersel.errors import CombinedInputError, InputError, errors_of
 

@@ -14,8 +14,8 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from itersel.code.plugins import Extensible, Joined
-from itersel.config.options import check_section
 from itersel.config.plugin_checks import section_of_plugin
+from itersel.config.section_checks import check_section
 
 if TYPE_CHECKING:
     from itersel.tune.problem import Tuned, TuningProblem

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from itersel.config.options import check_section, wrong
+from itersel.config.messages import wrong
 from itersel.config.search import FeatureSettings, Grammar, MinimumRisk, Search
+from itersel.config.section_checks import check_section
 from itersel.config.text_features import GivenListSettings, NeededModels, needed_models
 from itersel.corpus.tokenization import check_pattern
 from itersel.errors import FilePath, InputError
