@@ -19,7 +19,6 @@ def layers(root):
 
 # Imports for types that close a circle: of a module, from another one.
 CIRCULAR = {
-    ("config.tuners", "tune.problem"),
     ("tune.mert", "tune.tuners.mert"),
     ("tune.ranking", "tune.tuners.pro"),
 }

@@ -21,6 +21,7 @@ from itersel.errors import InputError
 from itersel.lists.table import ListTable
 from itersel.run.progress import progress
 from itersel.storage.arrays import Float64s, Int64s
+from itersel.tune.directions import axis
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
 
 if TYPE_CHECKING:
@@ -209,13 +210,6 @@ def move(
     # if two translations score the same except for rounding errors, the expected quality may be too high
     found = search.quality(moved)
     return (moved, found) if found > quality + MIN_GAIN else (weights, quality)
-
-
-def axis(scale: Float64s, column: int) -> Float64s:
-    """Return the direction of one feature, scaled so that scores vary by about 1; 0 if it never varies."""
-    direction = np.zeros(scale.shape[0])
-    direction[column] = 1 / scale[column] if scale[column] > 0 else 0.0
-    return direction
 
 
 def _directions(scale: Float64s, random: int, bits: np.random.PCG64) -> list[Float64s]:

@@ -7,12 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.config.tuners import ALL_DENSE, STEP
-from itersel.errors import InputError
 from itersel.lists.headers import ListFile
 from itersel.lists.table import ListTable, SparseRows, rounded
 from itersel.storage.arrays import Float64s
-from itersel.tune.mert import axis
 from itersel.tune.sums import EPOCH_START_SUM, SPARSE_SUM, SparseSum, with_sums
 from itersel.vectors.features import common_features, refuse_shared
 from itersel.vectors.weights import (
@@ -98,38 +95,6 @@ class TuningProblem(NamedTuple):
     def start_with(self, sparse: SparseRows) -> Float64s:
         """Return the start weights of columns and sparse features, float64 (C + F)."""
         return np.append(self.start, find_weights(self.decoded_with, sparse.key))
-
-    def directions(self, wanted: Sequence[str], scale: Float64s) -> list[Float64s]:
-        """Return the directions of a line search, float64 (C), without those in which nothing varies.
-
-        `wanted` are dense features, ``dense`` for all of them, or ``step`` for the step from the weights that
-        the epoch started from to `decoded_with`, which is ignored if the former are not given. `scale`,
-        float64 (C), is how much each column varies.
-        """
-        features = self.features
-        directions: list[Float64s] = []
-        for name in wanted:
-            if name == STEP:
-                if (step := self._epoch_step()) is not None:
-                    directions.append(step)
-            elif name == ALL_DENSE:
-                directions += [axis(scale, column) for column in range(len(features))]
-            elif name in features:
-                directions.append(axis(scale, features.index(name)))
-            else:
-                raise InputError(
-                    f"cannot search along '{name}', not a dense feature; choose from {', '.join(features)}"
-                )
-
-        return [direction for direction in directions if direction.any()]
-
-    def _epoch_step(self) -> Float64s | None:
-        """Return the step from the epoch's start weights to `decoded_with`, float64 (C), if it is known."""
-        epoch_start = next((one.weights for one in self.sums if one.name == EPOCH_START_SUM), None)
-        if epoch_start is None:
-            return None
-        dense = find_named(self.decoded_with, self.features) - find_named(epoch_start, self.features)
-        return np.append(dense, [one.step for one in self.sums])
 
     def weights(self, value: Float64s, sparse: SparseRows | None = None, rest: float = 0.0) -> Weights:
         """Return the weights of individual features, without zeros.

@@ -34,9 +34,10 @@ class LineSearch(Batch):
 
     def tune(self, problem: TuningProblem) -> Tuned:
         """Search along the directions, one after another, until none of them improves BLEU."""
+        from itersel.tune.directions import named_directions
         from itersel.tune.mert import ListSearch, climb
 
         search = ListSearch(problem.table)
-        directions = problem.directions(self.directions, search.scale)
+        directions = named_directions(problem, self.directions, search.scale)
         weights, quality = climb(search, problem.start, lambda: directions)
         return problem.tuned(problem.weights(weights), quality)
