@@ -213,7 +213,7 @@ def test_separable_forests_are_separated():
         search = ForestSearch([[to_forests(sentences)]], MODEL)
         start = np.array([1.0, -1.0, 1.0])
         assert search.quality(start) < 1.0
-        weights, bleu = tune_mert(search, start, ForestMert(), (1,))
+        weights, bleu = tune_mert(search, start, 5, 0, (1,))
         assert bleu == pytest.approx(1.0) == search.quality(weights)
 
 

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from itersel.run.progress import progress
 from itersel.storage.arrays import Float64s, Int64s
 from itersel.tune.directions import axis
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
-
-if TYPE_CHECKING:
-    from itersel.tune.tuners.mert import Mert
 
 # Minimum gain in quality (BLEU is 0 to 1) for a move; smaller gains may be rounding errors.
 MIN_GAIN = 1e-7
@@ -154,7 +151,7 @@ def choose_point(begin: Float64s, quality: Float64s) -> tuple[float, float]:
 
 
 def tune_mert(
-    search: ExactSearch, start: Float64s, tuner: Mert, seed: tuple[int, ...]
+    search: ExactSearch, start: Float64s, random_directions: int, restarts: int, seed: tuple[int, ...]
 ) -> tuple[Float64s, float]:
     """Search for the weights with the highest quality.
 
@@ -166,10 +163,10 @@ def tune_mert(
         raise InputError("no sentence has translations with different features; decode more of them")
 
     bits = np.random.PCG64(list(seed))
-    directions = partial(_directions, search.scale, tuner.random_directions, bits)
+    directions = partial(_directions, search.scale, random_directions, bits)
     weights, quality = climb(search, start, directions)
 
-    for _ in progress(range(tuner.restarts), "MERT, restarts"):
+    for _ in progress(range(restarts), "MERT, restarts"):
         point = start.copy()
         point[varies] = _uniform(bits, int(varies.sum())) / search.scale[varies]
         other, found = climb(search, point, directions)
