@@ -112,7 +112,7 @@ def replaced_by_folder(bundle):
         (in_header(10**9, "attributes", "model", "order"), ()),
         (in_header(10**9, "attributes", "settings", "pop_limit"), ("pop_limit", 1000000000)),
         (in_header("x", "attributes", "settings", "features"), ("features", "'x'")),
-        (in_header(["x"], "attributes", "settings", "extraction", "templates"), ("templates", "'x'")),
+        (in_header(["x"], "attributes", "settings", "grammar", "templates"), ("templates", "'x'")),
         (filled("index/suffix", 10**8), ("'index/suffix'", 100000000, 0)),
         (filled("index/room", 255), "'room'"),
         (filled("model/slots", 2**64 - 1), "'slots'"),

@@ -4,7 +4,7 @@ import pytest
 from tests.configs import experiment, experiments, learner, schema
 from tests.refusals import check_facts
 
-from itersel.config.grids import MOST_COMBINATIONS
+from itersel.config.grids import MAX_COMBINATIONS
 from itersel.config.reading import read_config
 from itersel.errors import InputError, errors_of
 
@@ -50,8 +50,8 @@ WRONG = [
     (learner(["mira", "mire"]), [("learner.name'", "'mire'")]),
     (learner("mira", c=[1, 1]), [("learner.c'", "'1'")]),
     (experiment(learner=MIRA, tune_on="dev", held_out={"iterations": 2}), ["held_out.iterations'"]),
-    (learner("mira", c=list(range(1, MOST_COMBINATIONS + 2))),
-     [("experiments.a'", MOST_COMBINATIONS + 1)]),
+    (learner("mira", c=list(range(1, MAX_COMBINATIONS + 2))),
+     [("experiments.a'", MAX_COMBINATIONS + 1)]),
     (experiments(a={"learner": MIRA}, b={"start_from": "a"}),
      [("b.start_from'", 'a-c-1')]),
     (experiments(**{"a": {"learner": MIRA}, "a-c-1": {}}), [("a'", "'a-c-1'")]),

@@ -22,7 +22,7 @@ from itersel.decode.kbest_kernels import Best
 from itersel.grammar.build import Rule, make_shard
 from itersel.learn import augmented
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, Direction, find_augmented, largest_bleu
-from itersel.learn.augmented_kernels import MOST_COUNTED, index_references
+from itersel.learn.augmented_kernels import MAX_NGRAM_COUNT, index_references
 from itersel.learn.learners.mira import Mira
 from itersel.learn.start import Start
 from itersel.learn.train import train_shard
@@ -147,8 +147,8 @@ def test_bound_of_bleu(references, words, variant, context):
 
 
 def test_an_ngram_count_that_exceeds_a_byte():
-    ngrams = index_references(strategies.make_references([0] * (MOST_COUNTED + 50)), 1)
-    assert ngrams.available.tolist() == [0, *[MOST_COUNTED] * 4]
+    ngrams = index_references(strategies.make_references([0] * (MAX_NGRAM_COUNT + 50)), 1)
+    assert ngrams.available.tolist() == [0, *[MAX_NGRAM_COUNT] * 4]
 
 
 def best_of(texts, score):
@@ -240,5 +240,5 @@ def test_a_forest_larger_than_the_limit_loses_its_worst_edges(shard, model, monk
     vectors = decoder.weight_vectors(make_weights({"R:X:a:a2": 2.0, "R:X:b:b3": 1.0}))
     search = partial(find_augmented, (ORACLE,), SentenceBleu("nakov").scorer(shard.references(0)))
     assert decoder.decode(0, vectors, 1, search).score.shape[0] == 2
-    monkeypatch.setattr(augmented, "MOST_EDGES", 1)
+    monkeypatch.setattr(augmented, "MAX_EDGES", 1)
     assert decoder.decode(0, vectors, 1, search).score.shape[0] == 1

@@ -13,7 +13,7 @@ from tests.tuning import random_sentences, write_file
 
 from itersel.lists.files import read_list_table, write_list_table
 from itersel.lists.joining import find_files, join_files
-from itersel.tune.problem import TuningProblem
+from itersel.tune.problem import ListProblem
 from itersel.vectors.weights import make_weights, read_itersel_weights
 
 
@@ -31,7 +31,7 @@ def test_shards_are_joined(folder):
     parts = [read_list_table(folder / f"{shard}.h5") for shard in range(2)]
     dense = [value for part in parts for value in part.dense[:, 0].tolist()]
     assert table.dense[:, 0].tolist() == dense
-    problem = TuningProblem.of_table(table, make_weights({}))
+    problem = ListProblem.of_table(table, make_weights({}))
     assert problem.table.dense[:, 0].tolist() == [round(value, 9) for value in dense] != dense
     assert table.quality.tolist() == [value for part in parts for value in part.quality.tolist()]
     assert table.sentence_count == 4

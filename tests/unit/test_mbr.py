@@ -173,7 +173,9 @@ def own_mbr(tmp_path):
     without = path.read_text()
 
     def rerank(*options, **mbr):
-        path.write_text(json.dumps({**json.loads(without), "mbr": mbr}) if mbr else without)
+        content = json.loads(without)
+        content["settings"]["mbr"] = mbr or None
+        path.write_text(json.dumps(content))
         command = ["rescore", "--system", system, "--nbest", tmp_path / "lists"]
         itersel(*command, *options, "--output", tmp_path / "out")
         return (tmp_path / "out").read_text().splitlines()
@@ -309,12 +311,13 @@ def test_the_scale_is_chosen_on_devtest_and_kept_in_a_reranker(tmp_path):
     assert decoded(tmp_path, "dense", "--chosen-mbr", tmp_path / "mbr.json") == wanted
     assert decoded(tmp_path, "dense", "--chosen-mbr", tmp_path / "mbr.json", "--mbr", "none") != wanted
 
-    before = (system / "resources.json").read_text()
+    without_mbr = json.loads((system / "resources.json").read_text())
     files = ["--folder", tmp_path / "cut", "--chosen-mbr", tmp_path / "mbr.json"]
     itersel("step", "reranker", *files, *settings(features="dense"), "--output", system / "resources.json")
     with_mbr = json.loads((system / "resources.json").read_text())
-    assert with_mbr.pop("mbr") == json.loads((tmp_path / "mbr.json").read_text())["mbr"]
-    assert with_mbr == json.loads(before)
+    assert with_mbr["settings"].pop("mbr") == json.loads((tmp_path / "mbr.json").read_text())["mbr"]
+    assert without_mbr["settings"].pop("mbr") is None
+    assert with_mbr == without_mbr
 
     itersel("bundle", system, tmp_path / "bundle")
     for path in (system, tmp_path / "bundle"):

@@ -16,22 +16,34 @@ from itersel.storage.json_files import as_content, from_content
 from itersel.system.chosen import ChosenSystem
 from itersel.system.mbr import ChosenMbr
 from itersel.system.resources import (
+    RerankerFiles,
+    RerankerResources,
     RerankingSettings,
-    Resources,
     TranslationSettings,
-    settings_as_content,
-    settings_from_content,
+    TranslatorFiles,
+    TranslatorResources,
 )
 
 TEXT = st.text(string.ascii_letters + "ü '\"\\/", max_size=5)
 SCORES = st.lists(st.floats(0, 100), max_size=3).map(tuple)
-SETTINGS = {
-    "pop_limit": st.integers(1, 9),
-    "features": st.sampled_from(["dense", "all"]),
-    "grammar": st.builds(Grammar, max_span=st.integers(1, 9), templates=st.just(("R", "RBS"))),
-}
+FEATURES = st.sampled_from(["dense", "all"])
 MBR = st.builds(MinimumRisk, gain=st.sampled_from(GAINS), size=st.integers(2, 9))
-FILES = dict.fromkeys(("model", "index", "preparation", "recaser"), TEXT)
+TRANSLATION = st.builds(
+    TranslationSettings,
+    st.integers(1, 9),
+    FEATURES,
+    st.builds(Grammar, max_span=st.integers(1, 9), templates=st.just(("R", "RBS"))),
+    st.none() | MBR,
+)
+RERANKING = st.builds(
+    RerankingSettings,
+    FEATURES,
+    st.lists(TEXT, max_size=2).map(tuple),
+    st.lists(TEXT, max_size=2).map(tuple),
+    st.builds(GivenListSettings, templates=st.just(("Lex",)), language_models=st.just(("x",))),
+    st.none() | MBR,
+)
+RERANKER_FILES = st.builds(RerankerFiles, st.tuples(TEXT, TEXT), TEXT, st.tuples(TEXT))
 CHOSEN = {
     "settings": st.dictionaries(TEXT, TEXT | st.lists(st.integers())),
     **dict.fromkeys(("devtest_bleu", "devtest_scores", "devtest_brevity_penalty"), SCORES),
@@ -39,8 +51,12 @@ CHOSEN = {
 }
 RECORDS = {
     Decision: st.builds(Decision, scores=SCORES, stopped=st.booleans()),
-    TranslationSettings: st.builds(TranslationSettings, **SETTINGS, mbr=st.none() | MBR),
-    Resources: st.builds(Resources, **SETTINGS, **FILES, mbr=st.none() | MBR),
+    TranslationSettings: TRANSLATION,
+    RerankingSettings: RERANKING,
+    TranslatorResources: st.builds(
+        TranslatorResources, TRANSLATION, st.builds(TranslatorFiles, TEXT, TEXT, TEXT, TEXT)
+    ),
+    RerankerResources: st.builds(RerankerResources, RERANKING, RERANKER_FILES),
     ChosenMbr: st.builds(
         ChosenMbr, mbr=MBR, devtest=TEXT, chosen_by=TEXT, scales=SCORES, devtest_scores=SCORES
     ),
@@ -60,24 +76,3 @@ def test_what_is_written_is_read(kind, data):
     del content[lost]
     with pytest.raises(ValueError, match=lost):
         from_content(kind, content)
-
-
-@pytest.mark.parametrize(
-    ("settings", "keys"),
-    [
-        (TranslationSettings(30, "all", Grammar()), {"pop_limit", "features", "extraction"}),
-        (
-            RerankingSettings("all", ("LM",), ("LM", "TM"), GivenListSettings()),
-            {"features", "trained_with", "dense", "lists"},
-        ),
-    ],
-)
-def test_files_keep_their_keys(settings, keys):
-    """Python calls some of them otherwise, by names that are unknown keys in a file."""
-    content = json.loads(json.dumps(settings_as_content(settings)))
-    assert content.keys() == keys
-    names = {item.name for item in dataclasses.fields(settings)}
-    assert settings_from_content(type(settings), content | dict.fromkeys(names - keys)) == settings
-    for key in keys:
-        with pytest.raises(ValueError):  # noqa: PT011
-            settings_from_content(type(settings), {one: content[one] for one in keys - {key}})

@@ -1,5 +1,6 @@
 """The table of systems, and the resources of a system."""
 
+import dataclasses
 import json
 import math
 
@@ -18,7 +19,7 @@ from itersel.report.p_values import format_p, precise_p, told_p
 from itersel.report.table import text_table, tsv_table
 from itersel.report.translations import Translations
 from itersel.system.chosen import read_system, write_system
-from itersel.system.resources import RESOURCE_FILES, read_resources
+from itersel.system.resources import TranslatorFiles, read_resources
 
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]
 GOOD = [line.replace("c", "x") if i % 8 == 0 else line for i, line in enumerate(REFERENCES)]
@@ -209,9 +210,10 @@ def resources(tmp_path):
     run = tmp_path / "run"
     path = run / "experiments/x/best/resources.json"
     path.parent.mkdir(parents=True)
-    for name in RESOURCE_FILES:
+    names = [item.name for item in dataclasses.fields(TranslatorFiles)]
+    for name in names:
         (run / name).touch()
-    files = [f"--{name}={run / name}" for name in RESOURCE_FILES]
+    files = [f"--{name}={run / name}" for name in names]
     how = settings(pop_limit=30, features="dense", grammar=EXTRACTION)
     assert main(["step", "resources", *files, *how, f"--output={path}"]) == 0
     return path
@@ -220,10 +222,10 @@ def resources(tmp_path):
 def test_resources_move_with_the_run(tmp_path, resources):
     moved = tmp_path / "elsewhere"
     (tmp_path / "run").rename(moved)
-    resources = read_resources(moved / "experiments/x/best")
-    assert (resources.model, resources.index) == (f"{moved}/model", f"{moved}/index")
-    assert (resources.pop_limit, resources.features) == (30, "dense")
-    assert (resources.grammar.max_span, resources.grammar.max_samples) == (10, 50)
+    found = read_resources(moved / "experiments/x/best")
+    assert (found.files.model, found.files.index) == (f"{moved}/model", f"{moved}/index")
+    assert (found.settings.pop_limit, found.settings.features) == (30, "dense")
+    assert (found.settings.grammar.max_span, found.settings.grammar.max_samples) == (10, 50)
     (moved / "index").unlink()
     facts = "resources.json"
     with input_error(facts):
@@ -234,9 +236,18 @@ def test_resources_move_with_the_run(tmp_path, resources):
 
 def test_damaged_resources(resources):
     good = json.loads(resources.read_text())
-    extraction = good["extraction"] | {"min_gap": 2**64}
-    for bad in {"pop_limit": 10**30, "features": "some", "extraction": extraction, "model": None}.items():
-        resources.write_text(json.dumps(good | dict([bad])))
+    grammar = good["settings"]["grammar"] | {"min_gap": 2**64}
+    bad_settings = [{"pop_limit": 10**30}, {"features": "some"}, {"grammar": grammar}]
+    damaged = [
+        *(good | {"settings": good["settings"] | bad} for bad in bad_settings),
+        good | {"files": good["files"] | {"model": None}},
+        good | {"kind": "other"},
+        good | {"kind": ["translator"]},
+        # of an earlier version
+        {**good["settings"], **good["files"]},
+    ]
+    for content in damaged:
+        resources.write_text(json.dumps(content))
         with input_error("resources.json"):
             read_resources(resources.parent)
 

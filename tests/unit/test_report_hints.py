@@ -56,7 +56,7 @@ def test_only_the_beginning_of_the_corpus_is_searched(tmp_path, monkeypatch, mos
         raise AssertionError
 
     monkeypatch.setattr("itersel.report.hints.corpus_blocks", endless)
-    monkeypatch.setattr("itersel.report.hints.MOST_READ", most)
+    monkeypatch.setattr("itersel.report.hints.MAX_SENTENCES_READ", most)
     prepared = tmp_path / "prepared"
     prepared.write_text("das ist ein baum .\n" * 10)
     assert short_sentence(prepared, [], Preparation("de", "en"), 2**20) == sentence

@@ -21,7 +21,7 @@ from tests.systems import itersel as command
 import itersel
 from itersel.cli.main import main
 from itersel.system.loading import find_reranker
-from itersel.system.resources import read_resources
+from itersel.system.resources import RerankerFiles, read_resources
 from itersel.vectors.feature_names import TEXT_FEATURES
 
 
@@ -97,8 +97,8 @@ def test_lists_that_leave_out_zeros(tmp_path, features, columns):
     system = make_reranker(tmp_path, features, columns, as_json, **LANGUAGES, dense=["rank"])
     assert rescore(tmp_path, system, tmp_path / "out", "--source", tmp_path / "s.de") == of_run(tmp_path)
     found = read_resources(system)
-    assert {*found.trained_with} == {*(columns or ("LM", "TM_0", "TM_1"))}
-    assert found.dense_names == columns
+    assert {*found.settings.trained_with} == {*(columns or ("LM", "TM_0", "TM_1"))}
+    assert found.settings.dense_names == columns
     assert "LM" not in json.loads(lines_of(tmp_path)[0])["features"]
 
 
@@ -233,18 +233,17 @@ def test_weights_of_a_bundle_are_shown(run, bundle, tmp_path):
 def test_resources_move_with_the_run(run, tmp_path):
     moved = shutil.copytree(run, tmp_path / "moved")
     found = read_resources(best(moved))
-    assert found.aligners == (f"{moved}/forward.h5", f"{moved}/reverse.h5")
-    assert found.models == f"{moved}/all"
-    assert found.language_models == (f"{moved}/short.bin", f"{moved}/long.er.bin")
-    assert found.trained_with == ("LM", "TM_0", "TM_1")
+    assert found.files.aligners == (f"{moved}/forward.h5", f"{moved}/reverse.h5")
+    assert found.files.models == f"{moved}/all"
+    assert found.files.language_models == (f"{moved}/short.bin", f"{moved}/long.er.bin")
+    assert found.settings.trained_with == ("LM", "TM_0", "TM_1")
     shutil.rmtree(moved / "all")
     with input_error(best(moved) / "resources.json", moved / "all"):
         read_resources(best(moved))
 
 
 def test_a_system_without_features_of_text_names_no_files(plain):
-    found = read_resources(best(plain))
-    assert (found.aligners, found.models, found.language_models) == ((), None, ())
+    assert read_resources(best(plain)).files == RerankerFiles((), None, ())
 
 
 def lines_of(run):
@@ -358,36 +357,53 @@ def test_options_that_do_not_fit(run, refused, misused):
     misused([*lists, *system, "--first"], "--first", "--system")
 
 
-def changed(**values):
+def in_part(*keys, **values):
+    """Return a function that changes values of the object which these keys lead to."""
+
     def change(content):
-        return content | values
+        reduce(dict.__getitem__, keys, content).update(values)
+        return content
 
     return change
+
+
+def in_files(**values):
+    return in_part("files", **values)
+
+
+def in_settings(**values):
+    return in_part("settings", **values)
+
+
+def in_lists(**values):
+    return in_part("settings", "lists", **values)
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        changed(features="some"),
-        changed(trained_with="LM"),
-        changed(aligners=None),
-        changed(aligners=[]),
-        lambda content: changed(aligners=content["aligners"][:1])(content),
-        lambda content: changed(aligners=content["aligners"] * 2)(content),
-        changed(models=3),
-        changed(models=None),
-        changed(models="forward.h5"),
-        changed(language_models=None),
-        lambda content: changed(language_models=content["language_models"][:1])(content),
-        lambda content: changed(lists=content["lists"] | {"language_models": ["short", "a b"]})(content),
-        lambda content: changed(lists=content["lists"] | {"minimum_count": 2})(content),
-        changed(kind="other"),
-        changed(lists={}),
-        lambda content: changed(lists=content["lists"] | {"source_language": None})(content),
-        lambda content: changed(lists=content["lists"] | {"dense": ["x"]})(content),
-        lambda content: changed(lists=content["lists"] | {"templates": ["x"]})(content),
-        lambda content: changed(lists=content["lists"] | {"target_language": "../x"})(content),
-        lambda content: changed(lists=content["lists"] | {"protected": ["("]})(content),
+        in_settings(features="some"),
+        in_settings(trained_with="LM"),
+        in_settings(lists={}),
+        in_files(aligners=None),
+        in_files(aligners=[]),
+        in_files(aligners=["../../../forward.h5"]),
+        in_files(aligners=["../../../forward.h5", "../../../reverse.h5"] * 2),
+        in_files(models=3),
+        in_files(models=None),
+        in_files(models="forward.h5"),
+        in_files(language_models=None),
+        in_files(language_models=["../../../short.bin"]),
+        in_lists(language_models=["short", "a b"]),
+        in_lists(minimum_count=2),
+        in_lists(source_language=None),
+        in_lists(dense=["x"]),
+        in_lists(templates=["x"]),
+        in_lists(target_language="../x"),
+        in_lists(protected=["("]),
+        in_part(kind="translator"),
+        # of an earlier version
+        lambda content: {"kind": "reranker", **content["settings"], **content["files"]},
         lambda content: [],
     ],
 )

@@ -24,10 +24,9 @@ from itersel.errors import InputError
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends
 from itersel.tune.mert import ListSearch, choose_point, move, tune_mert
 from itersel.tune.mira_kernels import mean_weights, mira_pass, score_rows, scored, start_state
-from itersel.tune.problem import TuningProblem
+from itersel.tune.problem import ListProblem
 from itersel.tune.ranking import Objective, draw_pairs, fit_ranking, pair_matrix
 from itersel.tune.tuners.kbest_mira import KBestMira
-from itersel.tune.tuners.mert import Mert
 from itersel.tune.tuners.pro import Pro
 from itersel.vectors.weights import make_weights
 
@@ -112,7 +111,7 @@ def test_choice_of_a_point(begin: list[float], bleu: list[float], point: float) 
 def test_never_worse_than_the_start_and_as_good_as_reported(seed: int) -> None:
     sentences = random_sentences(seed)
     search = search_of(sentences)
-    weights, bleu = tune_mert(search, START, Mert(random_directions=3, restarts=2), (seed,))
+    weights, bleu = tune_mert(search, START, 3, 2, (seed,))
     found = dict(zip(DENSE_NAMES, weights.tolist(), strict=True))
     assert bleu == pytest.approx(naive.bleu_of_weights(dense(sentences), found), abs=1e-12)
     assert bleu >= search.quality(START)
@@ -128,7 +127,7 @@ def test_best_of_a_grid_is_reached_in_two_dimensions(seed: int) -> None:
     search = search_of(sentences)
     angles = np.linspace(0, 2 * np.pi, 500)
     most = max(search.quality(np.array([np.cos(a), np.sin(a), 0.0])) for a in angles)
-    _, bleu = tune_mert(search, np.array([1.0, 1.0, 0.0]), Mert(random_directions=8, restarts=8), (1,))
+    _, bleu = tune_mert(search, np.array([1.0, 1.0, 0.0]), 8, 8, (1,))
     assert bleu >= most - 1e-12
 
 
@@ -137,18 +136,18 @@ def test_a_feature_that_never_varies_keeps_its_weight() -> None:
                  for s in random_sentences(3)]  # fmt: skip
     search = search_of(sentences)
     assert search.scale[2] == 0.0
-    weights, _ = tune_mert(search, np.array([1.0, 1.0, 0.5]), Mert(restarts=0), (1,))
+    weights, _ = tune_mert(search, np.array([1.0, 1.0, 0.5]), 12, 0, (1,))
     assert weights[2] > 0
     alone = Translation(GOOD, 6, dict.fromkeys(DENSE_NAMES, 1.0))
     with input_error():
-        tune_mert(search_of([Sentence((6,), [alone])]), START, Mert(), (1,))
+        tune_mert(search_of([Sentence((6,), [alone])]), START, 12, 5, (1,))
 
 
 def test_flat_bleu_does_not_move_the_weights() -> None:
     # every translation has the same counts, so no weights are better
     same = [Translation(GOOD, 7, named([*bits])) for bits in itertools.product((0, 1), repeat=3)]
     start = np.array([0.5, 0.25, -0.25])
-    weights, _ = tune_mert(search_of([Sentence((7,), same)]), start, Mert(), (1,))
+    weights, _ = tune_mert(search_of([Sentence((7,), same)]), start, 12, 5, (1,))
     assert weights.tolist() == start.tolist()
 
 
@@ -159,8 +158,8 @@ def searches(count: int = 25) -> list[ListSearch]:
 @pytest.mark.parametrize("more", [{"random_directions": 12}, {"restarts": 5}], ids=str)
 def test_more_search_finds_more(more: dict[str, int]) -> None:
     none = {"random_directions": 0, "restarts": 0}
-    few = [tune_mert(search, START, Mert(**none), (1,))[1] for search in searches()]
-    many = [tune_mert(search, START, Mert(**{**none, **more}), (1,))[1] for search in searches()]
+    few = [tune_mert(search, START, **none, seed=(1,))[1] for search in searches()]
+    many = [tune_mert(search, START, **{**none, **more}, seed=(1,))[1] for search in searches()]
     assert sum(b > a + 1e-6 for a, b in zip(few, many, strict=True)) >= 5
     if "restarts" in more:
         # the first climb is the same
@@ -175,7 +174,7 @@ def test_intervals_that_are_too_narrow_are_not_chosen() -> None:
 def test_no_axis_improves_the_end() -> None:
     rounds = 0
     for search in searches():
-        weights, bleu = tune_mert(search, START, Mert(random_directions=0, restarts=0), (1,))
+        weights, bleu = tune_mert(search, START, 0, 0, (1,))
         first = START
         for axis in np.eye(3):
             point, expected = choose_point(*search.intervals(weights, axis))
@@ -191,8 +190,8 @@ def test_units_of_features_do_not_matter() -> None:
     for seed in range(5):
         table = make_table(random_sentences(seed))
         other = table._replace(dense=table.dense * unit)
-        weights, bleu = tune_mert(ListSearch(table), START, Mert(random_directions=4, restarts=2), (1,))
-        again, same = tune_mert(ListSearch(other), START / unit, Mert(random_directions=4, restarts=2), (1,))
+        weights, bleu = tune_mert(ListSearch(table), START, 4, 2, (1,))
+        again, same = tune_mert(ListSearch(other), START / unit, 4, 2, (1,))
         assert same == bleu
         assert again * unit / np.abs(again * unit).sum() == pytest.approx(weights)
 
@@ -221,7 +220,7 @@ def test_mira_equals_plain_python(seed: int, limit: float, decay: float) -> None
 
 @given(st.integers(0, 2**32))
 def test_the_best_pass_is_kept(seed: int) -> None:
-    problem = TuningProblem.of_table(make_table(random_sentences(seed)), make_weights({}), seed=(seed,))
+    problem = ListProblem.of_table(make_table(random_sentences(seed)), make_weights({}), seed=(seed,))
     passes = [KBestMira(passes=n).tune(problem) for n in (1, 2, 3, 4)]
     assert [one.quality for one in passes] == sorted(one.quality for one in passes)
     again = KBestMira(passes=4).tune(problem)

@@ -34,7 +34,7 @@ from itersel.tune.tuners.forest_mert import ForestMert
 from itersel.vectors.weights import make_weights, read_itersel_weights
 
 WORDS = 4
-MOST_DERIVATIONS = 100  # of an edge, since tests enumerate all of them
+MAX_DERIVATIONS = 100  # of an edge, since tests enumerate all of them
 
 
 @st.composite
@@ -47,7 +47,7 @@ def small_forests(draw):
         edges, count = [], 0
         for _ in range(draw(st.integers(1, 3))):
             antecedents = tuple(draw(st.lists(st.integers(0, item - 1), max_size=2))) if item else ()
-            if math.prod(counts[one] for one in antecedents) > MOST_DERIVATIONS:
+            if math.prod(counts[one] for one in antecedents) > MAX_DERIVATIONS:
                 antecedents = ()
             count += math.prod(counts[one] for one in antecedents)
             target = draw(st.lists(st.integers(0, WORDS - 1), max_size=3))
@@ -213,7 +213,7 @@ def test_separable_forests_are_separated():
         search = ForestSearch([[to_forests(sentences)]], MODEL)
         start = np.array([1.0, -1.0, 1.0])
         assert search.quality(start) < 1.0
-        weights, bleu = tune_mert(search, start, ForestMert(), (1,))
+        weights, bleu = tune_mert(search, start, 5, 0, (1,))
         assert bleu == pytest.approx(1.0) == search.quality(weights)
 
 

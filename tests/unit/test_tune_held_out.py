@@ -14,7 +14,7 @@ from tests.tuning import DENSE_NAMES, SPARSE_NAMES, random_sentences, write_file
 from itersel.config.steps import TuneSettings
 from itersel.config.tuners import TUNERS
 from itersel.lists.joining import find_files, join_files
-from itersel.tune.problem import TuningProblem
+from itersel.tune.problem import ListProblem
 from itersel.tune.sums import sparse_sums
 from itersel.tune.tuner import tune
 from itersel.tune.tuners.line_search import LineSearch
@@ -109,7 +109,7 @@ def test_columns_score_the_same_as_their_weights(tmp_path_factory, seed, factor,
     decoded_with, epoch_start = (make_weights(random_weights(one)) for one in (seed, seed + 1))
     sums = sparse_sums(decoded_with, epoch_start)
     files = find_files([write_file(tmp_path_factory.mktemp("x") / "a.h5", sentences)], 1, range(1, 2))
-    problem = TuningProblem.of_table(join_files(files), decoded_with, sums)
+    problem = ListProblem.of_table(join_files(files), decoded_with, sums)
     value = problem.start
     assert value[-2:].tolist() == [1.0, 0.0]
     value[-2:] = factor, start_factor

@@ -159,7 +159,7 @@ def test_search_for_quality_improves_it():
     table = make_table(random_sentences(3, 20))
     table = table._replace(quality=table.dense @ np.array([1.0, -2.0, 0.5]))
     search = ListSearch(table)
-    weights, found = tune_mert(search, np.zeros(3), Mert(), (1,))
+    weights, found = tune_mert(search, np.zeros(3), 12, 5, (1,))
     best = np.maximum.reduceat(table.quality, table.offset[:-1]).mean()
     assert found == pytest.approx(best)
     assert search.quality(weights) == found

@@ -33,6 +33,7 @@ FILES = {
     "short.tsv": "ja\n",
     "data.json": "{",
     "old.json": '{"test_sets": []}',
+    "old/resources.json": '{"pop_limit": 200, "features": "all", "model": "lm.bin"}',
     # models
     "arpa": "ngram\n",
     "grammar.0": "[X] ||| a ||| x ||| A=1\n[X] ||| a ||| x\n",
@@ -258,6 +259,11 @@ COMMANDS = [
     (
         "translate --system folder --input two",
         ("folder: has no resources.json; name a folder experiments/NAME/best of a finished run, or a bundle"),
+    ),
+    (
+        "translate --system old --input two",
+        "old/resources.json: is not the description of a system, or one of an earlier version; "
+        "run the workflow again",
     ),
     ("translate --system missing --input two", "missing: no such file or folder"),
     ("rescore --system missing --nbest two", "missing: no such file or folder"),

@@ -250,7 +250,7 @@ def test_minimum_bayes_risk(copy):
     assert copy.contents("experiments/*/best/test.txt").keys() == before.keys()
     best = copy.results / "experiments/selected/best"
     chosen = json.loads((best / "mbr.json").read_text())
-    assert json.loads((best / "resources.json").read_text())["mbr"] == chosen["mbr"]
+    assert json.loads((best / "resources.json").read_text())["settings"]["mbr"] == chosen["mbr"]
     source = (copy.folder / "test.source").read_text().splitlines()
     scored = (copy.results / "evaluation/test/selected.txt").read_text().splitlines()
     assert itersel.load_system(best).translate(source) == scored

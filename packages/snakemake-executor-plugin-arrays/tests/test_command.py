@@ -21,7 +21,7 @@ from snakemake_interface_executor_plugins.settings import ExecMode, SharedFSUsag
 from snakemake_interface_executor_plugins.utils import TargetSpec
 
 from snakemake_executor_plugin_arrays import Executor, common_settings, job_command, quoting
-from snakemake_executor_plugin_arrays.job_command import MOST_TOGETHER, refusal, refuse
+from snakemake_executor_plugin_arrays.job_command import MAX_JOBS_TOGETHER, refusal, refuse
 from snakemake_executor_plugin_arrays.together import targets_of
 
 NODE = "snakemake_executor_plugin_arrays.node"
@@ -187,7 +187,7 @@ def many_jobs(number: int) -> list[Any]:
         (9, 4, {1: 4, 5: 4}),
         (10, 4, {1: 4, 5: 4, 9: 2}),
         (3, 1, {}),
-        (130, 129, {1: MOST_TOGETHER, MOST_TOGETHER + 1: MOST_TOGETHER}),
+        (130, 129, {1: MAX_JOBS_TOGETHER, MAX_JOBS_TOGETHER + 1: MAX_JOBS_TOGETHER}),
     ],
 )
 def test_jobs_of_a_task_are_together(folder: Path, jobs: int, per_task: int, lines: dict[int, int]) -> None:

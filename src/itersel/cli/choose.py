@@ -132,11 +132,18 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
 
 def _resources(options: argparse.Namespace) -> None:
     from itersel.system.mbr import read_mbr
-    from itersel.system.resources import RESOURCE_FILES, write_resources
+    from itersel.system.resources import (
+        TranslationSettings,
+        TranslatorFiles,
+        TranslatorResources,
+        write_resources,
+    )
 
-    settings = read_settings(ResourceSettings, options.settings)
-    files = {name: getattr(options, name) for name in RESOURCE_FILES}
-    write_resources(options.output, settings, files, read_mbr(options.chosen_mbr))
+    given = read_settings(ResourceSettings, options.settings)
+    mbr = read_mbr(options.chosen_mbr)
+    settings = TranslationSettings(given.pop_limit, given.features, given.grammar, mbr)
+    files = TranslatorFiles(options.model, options.index, options.preparation, options.recaser)
+    write_resources(options.output, TranslatorResources(settings, files))
 
 
 def _add_reranker(parser: argparse.ArgumentParser) -> None:
@@ -158,9 +165,11 @@ def _reranker(options: argparse.Namespace) -> None:
     from itersel.storage.declared import DeclaredFolder
     from itersel.storage.files import read_lines
     from itersel.system.mbr import read_mbr
-    from itersel.system.resources import RerankerFiles, write_reranker
+    from itersel.system.resources import RerankerFiles, RerankerResources, RerankingSettings, write_resources
 
-    settings = read_settings(RerankerSettings, options.settings)
-    trained_with = read_lines(DeclaredFolder(options.folder).checked(DENSE_NAMES))
+    given = read_settings(RerankerSettings, options.settings)
+    trained_with = tuple(read_lines(DeclaredFolder(options.folder).checked(DENSE_NAMES)))
+    mbr = read_mbr(options.chosen_mbr)
+    settings = RerankingSettings(given.features, trained_with, given.dense_names, given.lists, mbr)
     files = RerankerFiles(tuple(options.aligner), options.models, tuple(options.language_model))
-    write_reranker(options.output, settings, trained_with, files, read_mbr(options.chosen_mbr))
+    write_resources(options.output, RerankerResources(settings, files))

@@ -31,7 +31,7 @@ COMMANDS = {
     "report": ("report", "write tables and pages of finished and unfinished runs"),
     "compare": ("bleu", "compare systems with a baseline: BLEU and approximate randomization"),
     "tune": ("tune", "tune weights on the n-best lists of any decoder: MERT, PRO, k-best MIRA"),
-    "rescore": ("tune", "reorder the n-best lists of any decoder by given weights"),
+    "rescore": ("rescore", "reorder the n-best lists of any decoder by given weights"),
     "weights": ("weights", "show and export weights"),
     "export": ("translate", "write a trained system in the format of another decoder"),
     # of the workflow, too

@@ -1,25 +1,14 @@
-"""``itersel tune`` and ``rescore``: weights tuned on n-best lists, and lists reordered by weights."""
+"""``itersel tune``: weights tuned on n-best lists."""
 
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import (
-    add_files,
-    add_options,
-    add_output,
-    add_text_output,
-    add_tokenizer,
-    named_file,
-    positive,
-    seed,
-    seeds,
-)
+from itersel.cli.arguments import add_files, add_options, add_output, add_tokenizer, named_file, seed, seeds
 from itersel.cli.blas import use_portable_blas
-from itersel.cli.mbr import add_mbr, mbr_of
+from itersel.cli.nbest import add_nbest, features_of, warn
 from itersel.config.command_line import section_of
 from itersel.config.tuners import LIST_TUNERS
 from itersel.errors import InputError
@@ -49,7 +38,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     add_options(one_or_several, {"--seeds LIST": several}, type=seeds)
     add_output(parser, "output file for the weights: .h5, .json, .ini (Moses) or text")
 
-    _add_nbest(parser)
+    add_nbest(parser)
     references = "reference translations, one sentence per line; several files for several references"
     add_files(parser, {"--reference FILE": references}, default=[])
 
@@ -79,28 +68,6 @@ def _add_devtest(parser: argparse._ActionsContainer) -> None:
     add_options(parser, {"--devtest-quality FILE": quality})
 
 
-def _add_nbest(parser: argparse._ActionsContainer) -> None:
-    lists = (
-        "n-best lists of any decoder, such as lists of several iterations: files, plain or compressed, or "
-        "folders of files"
-    )
-    add_files(parser, {"--nbest FILE": lists}, required=True)
-    feature = "a further feature: a number for each line of the lists, in their order; may be repeated"
-    add_options(parser, {"--feature NAME=FILE": feature}, type=named_file, action="append", default=[])
-
-
-def _features_of(given: Sequence[tuple[str, str]], option: str = "--feature") -> dict[str, str]:
-    found = dict(given)
-    if len(found) < len(given):
-        raise InputError(f"{option} gives a name twice; each needs a name of its own")
-    return found
-
-
-def _warn(step: str, problem: str, names: Sequence[str]) -> None:
-    shown = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-    print(f"itersel {step}: warning: {problem}: {shown}", file=sys.stderr)
-
-
 def _tune(options: argparse.Namespace) -> None:
     from itersel.evaluate.metrics import read_references, signature_of, tokenizer_for_bleu
     from itersel.lists.weights import write_any_weights
@@ -122,7 +89,7 @@ def _tune(options: argparse.Namespace) -> None:
         references,
         tuner,
         options.start,
-        _features_of(options.feature),
+        features_of(options.feature),
         quality,
         tokenizer_for_bleu(tokenizer),
     )
@@ -138,7 +105,7 @@ def _tune(options: argparse.Namespace) -> None:
     attributes = tuned_with(tuner, seed, measured, **counts)
     write_any_weights(options.output, found.weights, attributes, found.sizes)
     if found.absent:
-        _warn("tune", "not in the lists, weights stay as they are", found.absent)
+        warn("tune", "not in the lists, weights stay as they are", found.absent)
     if options.output == STANDARD_STREAM:
         return
 
@@ -167,8 +134,8 @@ def _check_devtest(options: argparse.Namespace, has_numbers: bool) -> None:
         change = "remove it" if options.devtest_quality else "state the numbers of devtest, too"
         raise InputError(f"--devtest-quality goes with a file of --quality; {change}")
 
-    features = _features_of(options.feature)
-    of_devtest = _features_of(options.devtest_feature, "--devtest-feature")
+    features = features_of(options.feature)
+    of_devtest = features_of(options.devtest_feature, "--devtest-feature")
     if different := sorted(features.keys() ^ of_devtest.keys()):
         raise InputError(f"only one of --feature and --devtest-feature has '{different[0]}'; give it to both")
 
@@ -197,81 +164,3 @@ def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple
     ]
     note = f"*: best on devtest, written to {options.output}"
     return best.tuned, [*aligned(table, ["seed"]), note], best.seed
-
-
-def _add_rescore(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Score the translations of n-best lists with weights or a trained system, and write the best one of "
-        "each sentence, or the lists in their new order. Lists are those of Moses, Marian, cdec or Joshua, "
-        "'number ||| text ||| features ||| score', or JSON lines."
-    )
-    _add_nbest(parser)
-    chosen = parser.add_mutually_exclusive_group(required=True)
-    add_options(chosen, {"--weights FILE": "weights: text 'name value', .h5, .json or .ini (Moses)"})
-    first = "write the first translation of each sentence in the files, as the decoder ranked them"
-    add_options(chosen, {"--first": first}, action="store_true")
-    system = "system that was trained on lists: its folder, such as experiments/NAME/best, or a bundle"
-    add_options(chosen, {"--system PATH": system})
-    source = "source of the lists, one sentence per line, for a system with features of text"
-    add_options(parser, {"--source FILE": source})
-    ranked = "write the K best of each sentence in the format of the lists, with new scores, instead of text"
-    add_options(parser, {"--k-best K": ranked}, type=positive)
-    add_text_output(parser)
-    add_mbr(parser)
-
-
-def _rescore(options: argparse.Namespace) -> None:
-    from itersel.lists.rescoring import first_texts, lists_with_weights, rescored_lines
-    from itersel.rerank.mbr import ranking_of
-    from itersel.storage.files import write_lines
-
-    if options.source and not options.system:
-        raise InputError("--source has no effect without --system; remove it")
-    if options.system:
-        write_lines(options.output, _reranked(options))
-        return
-
-    mbr = mbr_of(options, options.k_best or 1)
-    is_ranked = options.k_best is not None
-    if options.first:
-        if is_ranked or options.feature:
-            raise InputError("--first needs neither --k-best nor --feature; remove them")
-        if options.mbr is not None:
-            raise InputError("--mbr has no effect with --first; remove it")
-        write_lines(options.output, first_texts(options.nbest))
-        return
-
-    ranking = ranking_of(mbr)
-    found = lists_with_weights(options.nbest, options.weights, _features_of(options.feature), is_ranked)
-    if found.absent:
-        _warn("rescore", "weights of features in no list", found.absent)
-
-    lines = found.lists.table.best_texts(found.weights, ranking)
-    if is_ranked:
-        lines = rescored_lines(found.lists, found.weights, options.k_best, ranking)
-    write_lines(options.output, lines)
-
-
-def _reranked(options: argparse.Namespace) -> Iterator[str]:
-    """Yield what a trained system writes for lists."""
-    from itersel.corpus.text import read_text
-    from itersel.lists.rescoring import rescored_lines
-    from itersel.rerank.mbr import ranking_of
-    from itersel.system.loading import find_reranker
-
-    if options.feature:
-        raise InputError("--feature has no effect with --system, which was trained without them; remove it")
-
-    system = find_reranker(options.system)
-    if system.settings.adds_features and not options.source:
-        raise InputError(
-            "computes features of text, which need the source of the lists; add --source", options.system
-        )
-    sources = read_text(options.source) if options.source else None
-    k_best = options.k_best
-    ranking = ranking_of(mbr_of(options, k_best or 1, system.settings.mbr))
-    for block in system.blocks(options.nbest, sources, options.source or "", k_best is not None):
-        if k_best is None:
-            yield from block.table.best_texts(system.weights, ranking)
-        else:
-            yield from rescored_lines(block, system.weights, k_best, ranking)

@@ -13,8 +13,9 @@ from itersel.config.defaults import estimates_model, first_seed
 from itersel.config.experiments import MARK, split_repeat
 from itersel.config.learners import LEARNERS
 from itersel.config.list_checks import check_lists
+from itersel.config.messages import check_unique, reject, wrong
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
-from itersel.config.options import MAX_SEED, changed, check_unique, name_in, reject, wrong
+from itersel.config.options import MAX_SEED, changed, name_in
 from itersel.config.score_checks import check_scores
 from itersel.config.splits import has_labels, has_lists, is_help, test_sets
 from itersel.config.tasks import TASKS

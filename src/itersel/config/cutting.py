@@ -10,18 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from itersel.config.data import Data
+from itersel.config.messages import wrong
 from itersel.config.names import Names, check_label
 from itersel.config.options import (
     LABEL_PATTERN,
     REQUIRED,
-    check_section,
     documented,
     option,
     option_of,
     section,
     seed_option,
-    wrong,
 )
+from itersel.config.section_checks import check_section
 
 # Maximum number of shards of a text.
 MAX_SHARDS = 100_000

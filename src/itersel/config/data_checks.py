@@ -6,7 +6,8 @@ import re
 from functools import partial
 
 from itersel.config.data import Data, ReferencedText, TrainingText
-from itersel.config.options import changed, check_unique, reject, wrong
+from itersel.config.messages import check_unique, reject, wrong
+from itersel.config.options import changed
 from itersel.config.splits import as_files, cut_sizes, texts_by_key
 from itersel.config.values import Config
 from itersel.corpus.corpora import (

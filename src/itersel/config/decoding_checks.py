@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection
 from functools import partial
 
-from itersel.config.options import changed, reject, wrong
+from itersel.config.messages import reject, wrong
+from itersel.config.options import changed
 from itersel.config.score_checks import check_scores_of_systems
 from itersel.config.splits import is_aligned
 from itersel.config.tuners import ALL_DENSE, STEP, NoTuner

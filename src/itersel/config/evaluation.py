@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from functools import partial
 
+from itersel.config.messages import wrong
 from itersel.config.names import Names, check_name, quotes
-from itersel.config.options import SCORE_PATTERN, option, paths, section, wrong
+from itersel.config.options import SCORE_PATTERN, option, paths, section
 from itersel.evaluate.names import (
     DEFAULT_TOKENIZER,
     METRICS,

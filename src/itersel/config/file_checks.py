@@ -10,7 +10,7 @@ from itertools import compress, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from itersel.config.options import wrong
+from itersel.config.messages import wrong
 from itersel.config.splits import corpora, cut_sizes, is_fetched, is_given, own_devtests, test_sets, texts_of
 from itersel.config.values import Config
 from itersel.corpus.blocks import corpus_blocks

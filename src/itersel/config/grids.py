@@ -12,11 +12,12 @@ from functools import partial
 from typing import Any
 
 from itersel.config.forms import possible_forms
-from itersel.config.options import check_unique, join, show, split_optional, types_of, wrong
+from itersel.config.messages import check_unique, join, show, wrong
+from itersel.config.options import split_optional, types_of
 from itersel.config.values import Experiment
 from itersel.errors import CombinedInputError, InputError, errors_of
 
-MOST_COMBINATIONS = 1000
+MAX_COMBINATIONS = 1000
 
 
 def without_grids(content: Any) -> tuple[Any, dict[str, str]]:
@@ -94,8 +95,8 @@ def _combinations(
     grid: str, settings: Mapping[str, Any], alternatives: Mapping[tuple[str, ...], Sequence[Any]]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the name and the settings of each experiment of a grid."""
-    if (count := math.prod(map(len, alternatives.values()))) > MOST_COMBINATIONS:
-        most = f"a grid may have at most {MOST_COMBINATIONS}"
+    if (count := math.prod(map(len, alternatives.values()))) > MAX_COMBINATIONS:
+        most = f"a grid may have at most {MAX_COMBINATIONS}"
         raise wrong(join("experiments", grid), f"stands for {count} experiments; {most}")
     for path, values in alternatives.items():
         check_unique(join("experiments", ".".join((grid, *path))), list(map(_label, values)))

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from itersel.bleu.names import SENTENCE_BLEUS
 from itersel.code.plugins import Extensible
-from itersel.config.options import check_section, option
+from itersel.config.options import option
 from itersel.config.plugin_checks import section_of_plugin
+from itersel.config.section_checks import check_section
 
 if TYPE_CHECKING:
     from itersel.learn.learners import OnlineLearner

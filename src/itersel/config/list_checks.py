@@ -6,7 +6,8 @@ import re
 from functools import partial
 
 from itersel.config.data import ReferencedText, TestSet, TrainingText
-from itersel.config.options import NAME_PATTERN, changed, name_in, wrong
+from itersel.config.messages import wrong
+from itersel.config.options import NAME_PATTERN, changed, name_in
 from itersel.config.score_checks import check_scores_of_lists
 from itersel.config.splits import texts_by_key
 from itersel.config.tuners import ALL_DENSE, HELD_OUT_TUNERS, Batch, NoTuner

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from itersel.config.options import check_section, option, option_of
+from itersel.config.options import option, option_of
+from itersel.config.section_checks import check_section
 
 NORMS = ("l0", "l1", "l2", "linf")
 DEFAULT_SELECT = 100_000

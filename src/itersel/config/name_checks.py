@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from itersel.config.experiments import expanded
-from itersel.config.options import wrong
+from itersel.config.messages import wrong
 from itersel.config.splits import own_devtests, test_sets
 from itersel.config.values import Config
 from itersel.corpus.text_names import text_name

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from itersel.config.options import EXPERIMENT_PATTERN, LABEL_PATTERN, show, wrong
+from itersel.config.messages import show, wrong
+from itersel.config.options import EXPERIMENT_PATTERN, LABEL_PATTERN
 from itersel.corpus.text_names import TEST_SET_PATTERN
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 # Shorter sentences are often alike.
-LEAST_WORDS = 4
+MIN_WORDS = 4
 # Maximum number of sentences of a set with the same half that are compared: boilerplate would take too long.
-MOST_ALIKE = 50
+MAX_SENTENCES_PER_HALF = 50
 # A number, and what stands for it.
 _NUMBER = re.compile(r"(?<!\S)[\d.,:/%-]*\d[\d.,:/%-]*(?!\S)")
 PLACE = "\0"
@@ -39,7 +39,7 @@ class NearDuplicates:
         for sentence in map(_sentence, dict.fromkeys(sentences)):
             for half in _halves(sentence.words):
                 same = halves.setdefault(half, [])
-                if len(same) < MOST_ALIKE:
+                if len(same) < MAX_SENTENCES_PER_HALF:
                     same.append(sentence)
 
     def compare(self, sentences: Sequence[str]) -> None:
@@ -63,7 +63,7 @@ def _sentence(text: str) -> Sentence:
 
 def _halves(words: Sequence[str]) -> Iterator[Half]:
     """Yield the halves of a sentence; near-duplicates have one of them in common."""
-    if len(words) >= LEAST_WORDS:
+    if len(words) >= MIN_WORDS:
         middle = len(words) // 2
         yield len(words), 0, " ".join(words[:middle])
         yield len(words), 1, " ".join(words[middle:])

@@ -1,22 +1,18 @@
-"""Declare options of the config, which are dataclass fields, and report wrong values."""
+"""Declare options of the config, which are dataclass fields."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-import math
 import operator
-import re
 import textwrap
 import types
 import typing
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
-from numbers import Real
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from itersel.code.plugins import Extensible, Joined
-from itersel.errors import InputError, check_choice, suggest
 
 # The seeds that all of numpy's generators take.
 MIN_SEED, MAX_SEED = 0, 2**32 - 1
@@ -225,58 +221,6 @@ def split_optional(kind: Any) -> tuple[Any, bool]:
     return rest[0], len(rest) < len(members)
 
 
-def check_section(values: Any) -> None:
-    """Raise an InputError for a wrong value in a section, also if Python code made it."""
-    section: Any = type(values)
-    for item in fields(section):
-        value = getattr(values, item.name)
-        bounds = item.metadata
-        kind, is_optional = split_optional(types_of(section)[item.name])
-        if value is None and is_optional:
-            continue
-        if "forms" in bounds and not is_dataclass(value):
-            raise InputError(f"{item.name} is {value!r}; it must be an object such as itersel.AdaGrad()")
-
-        if "choices" in bounds:
-            is_several = typing.get_origin(kind) is tuple
-            if is_several and not isinstance(value, tuple):
-                raise InputError(f"{item.name} is {value!r}; it must be a tuple")
-            for one in value if is_several else (value,):
-                check_choice(item.name, one, bounds["choices"])
-        elif "minimum" in bounds and kind is int:
-            least, most = bounds["minimum"], bounds.get("maximum", math.inf)
-            if type(value) is not int or not least <= value <= most:
-                limits = f"between {least} and {most}" if most < math.inf else f"{least} or more"
-                raise InputError(f"{item.name} is {value!r}; it must be a whole number, {limits}")
-        elif kind is float and "explanation" in bounds:
-            _check_number(item.name, value, bounds)
-        elif kind is bool and "explanation" in bounds and not isinstance(value, bool):
-            raise InputError(f"{item.name} is {value!r}; it must be True or False")
-        elif kind == tuple[str, ...] and not _is_text(value):
-            raise InputError(f"{item.name} is {value!r}; it must be a tuple of text")
-
-        if "pattern" in bounds and kind in (str, tuple[str, ...]):
-            _check_text(item.name, (value,) if kind is str else value, bounds["pattern"])
-
-
-def _check_text(name: str, texts: Iterable[Any], pattern: str) -> None:
-    for text in texts:
-        if not isinstance(text, str) or not re.fullmatch(pattern, text):
-            raise InputError(f"{name}: {text!r} is not text of the form {pattern}")
-
-
-def _check_number(name: str, value: Any, bounds: Mapping[str, Any]) -> None:
-    limits = {bound: BOUNDS[bound] for bound in BOUNDS if bound in bounds}
-    is_number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-    if not is_number or any(is_out(value, bounds[bound]) for bound, (_, is_out) in limits.items()):
-        listed = ", ".join(["a number", *(f"{word} {bounds[bound]}" for bound, (word, _) in limits.items())])
-        raise InputError(f"{name} is {value!r}; it must be {listed}")
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, tuple) and all(isinstance(one, str) for one in value)
-
-
 def name_in(kinds: Mapping[str, type], section: object) -> str:
     """Return the name of a section with several forms, such as a learner, in the table of its forms."""
     kind = type(section)
@@ -300,43 +244,3 @@ def for_results(section: T) -> T:
         elif is_dataclass(value):
             keys[item.name] = for_results(value)
     return cast(T, replace(cast(Any, section), **keys))
-
-
-def wrong(key: str, problem: str) -> InputError:
-    """Return the error for a key; the problem continues the sentence, or begins with a colon."""
-    return InputError(f"config key '{key}'{'' if problem.startswith(':') else ' '}{problem}")
-
-
-def reject(key: str, value: object, expected: str) -> NoReturn:
-    """Raise an InputError for a value that is not what is expected."""
-    raise wrong(key, f"is {show(value)}, must be {expected}")
-
-
-def check_unique(key: str, names: Sequence[str]) -> None:
-    """Raise an InputError if a name is listed twice."""
-    for number, name in enumerate(names):
-        if name in names[:number]:
-            raise wrong(key, f": '{name}' is listed twice; remove one")
-
-
-def one_of(value: object, choices: Iterable[str]) -> str:
-    """Return the expected values, with a suggestion if one is similar."""
-    listed = list(choices)
-    return f"one of {', '.join(listed)}{suggest(value, listed)}"
-
-
-def show(value: object) -> str:
-    """Return a value as it is written in a config, on one line."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    try:
-        text = " ".join((repr(value) if isinstance(value, str) else str(value)).split())
-    except ValueError:  # Python does not write integers of more than 4,300 digits
-        return "a number with thousands of digits"
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def join(key: str, name: object) -> str:
-    """Return the full key of a name in a section, `a.b`."""
-    text = name if isinstance(name, str) and name.isprintable() and len(name) <= 60 else show(name)
-    return f"{key}.{text}" if key else text

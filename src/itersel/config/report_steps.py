@@ -20,19 +20,19 @@ from dataclasses import dataclass
 
 from itersel.config.data import Data
 from itersel.config.evaluation import Evaluation, Report, check_score
+from itersel.config.messages import wrong
 from itersel.config.names import Names, check_label
 from itersel.config.options import (
     LABEL_PATTERN,
     NAME_PATTERN,
     REQUIRED,
-    check_section,
     option,
     option_of,
     section,
     seed_option,
-    wrong,
 )
 from itersel.config.search import Grammar, MinimumRisk, Search
+from itersel.config.section_checks import check_section
 from itersel.config.text_features import GivenListSettings
 from itersel.config.values import Experiment
 from itersel.corpus.text_names import NO_TEST_SETS, is_test_set_name

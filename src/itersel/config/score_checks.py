@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from functools import partial
 
 from itersel.config.experiments import repeat_name
-from itersel.config.options import wrong
+from itersel.config.messages import wrong
 from itersel.config.splits import test_sets
 from itersel.config.values import Config
 from itersel.errors import attempt_all, suggest

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.config.options import check_section, documented, option, option_of
+from itersel.config.options import documented, option, option_of
+from itersel.config.section_checks import check_section
 from itersel.vectors.feature_names import DEFAULT_TEMPLATES, TEMPLATES, TEXT_TEMPLATES
 
 # Limits on a rule: words in its source span (phrases are indexed up to this length), source symbols,

@@ -17,21 +17,9 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import partial
 from typing import Any
 
+from itersel.config.messages import check_unique, join, one_of, reject, show, wrong
 from itersel.config.names import Names, check_label, quotes
-from itersel.config.options import (
-    BOUNDS,
-    LABEL_PATTERN,
-    check_unique,
-    default_form,
-    is_required,
-    join,
-    one_of,
-    reject,
-    show,
-    split_optional,
-    types_of,
-    wrong,
-)
+from itersel.config.options import BOUNDS, LABEL_PATTERN, default_form, is_required, split_optional, types_of
 from itersel.config.plain import Forms
 from itersel.corpus.languages import LANGUAGE_PATTERN, usual_code
 from itersel.errors import InputError, attempt_all, suggest

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
-from itersel.config.options import show
+from itersel.config.messages import show
 from itersel.config.plain import passed
 from itersel.config.sections import read_section
 from itersel.errors import InputError, located

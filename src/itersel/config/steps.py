@@ -16,19 +16,11 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from itersel.config.learners import LEARNERS, Online, default_learner
+from itersel.config.messages import wrong
 from itersel.config.mixing import DEFAULT_MIXING, MIXINGS, Mixing, Nothing
-from itersel.config.options import (
-    REQUIRED,
-    check_section,
-    documented,
-    name_in,
-    option,
-    option_of,
-    section,
-    seed_option,
-    wrong,
-)
+from itersel.config.options import REQUIRED, documented, name_in, option, option_of, section, seed_option
 from itersel.config.search import FeatureSettings, GivenListFeatures, IterationSearch, KBestSettings, Search
+from itersel.config.section_checks import check_section
 from itersel.config.tuners import HELD_OUT_TUNERS, Batch, NoTuner
 
 

@@ -25,17 +25,17 @@ SAMPLE = 500
 SIDES = ("source", "target")
 # Minimum number of pairs for correlating the lengths of two sides; the minimum correlation of sides that
 # belong together; and the maximum number of lines by which one side is tried shifted.
-ENOUGH = 50
-LEAST_CORRELATION = 0.3
-MOST_SHIFT = 3
+MIN_PAIRS = 50
+MIN_CORRELATION = 0.3
+MAX_SHIFT = 3
 # Lines of a window, since a shift may begin anywhere in a text.
-WINDOW = ENOUGH
+WINDOW = MIN_PAIRS
 # Minimum variation of lengths, relative to their mean, for a meaningful correlation.
-LEAST_VARIATION = 0.1
+MIN_VARIATION = 0.1
 # Minimum share of near-duplicates in a held-out set for a warning.
-LEAST_NEAR = 0.01
+MIN_NEAR_DUPLICATES = 0.01
 # Minimum share of a side's words that occur on the other side of train, if the sides may be swapped.
-LEAST_SHARE = 0.3
+MIN_SHARED_WORDS = 0.3
 # A first line that consists only of these words is the header of a table.
 _HEADER = frozenset(("source", "src", "target", "tgt", "trg", "text", "translation", "sentence", "label"))
 # Languages that are recognised by their alphabet: the first word in the names of its letters in Unicode.
@@ -214,7 +214,7 @@ class Suspicions:
         if split == "train" or not words or not all(self._words):
             return ""
         own, other = (_share(words, set(self._words[place])) for place in (side, 1 - side))
-        if other < LEAST_SHARE or other < 2 * own:
+        if other < MIN_SHARED_WORDS or other < 2 * own:
             return ""
         shares = f"{100 * own:.0f} % of its words are in the {SIDES[side]} of train"
         return f"{shares}, {100 * other:.0f} % in the {SIDES[1 - side]}"
@@ -232,10 +232,10 @@ class Suspicions:
                     f"{slip.measured:.2f}): {_moved(slip.shift, slip.best)}; is there an extra or a missing "
                     "line above?"
                 )
-            elif measured < LEAST_CORRELATION:
+            elif measured < MIN_CORRELATION:
                 shift, best = max(found.correlation.items(), key=itemgetter(1))
                 advice = "are they translations of each other?"
-                if best > 2 * LEAST_CORRELATION:
+                if best > 2 * MIN_CORRELATION:
                     advice = _moved(shift, best)
                 yield f"{what} (correlation {measured:.2f}): {advice}"
 
@@ -243,7 +243,7 @@ class Suspicions:
         for split, found in self._splits.items():
             count = self._near.count(split)
             total = len(found.sources)
-            if count >= max(1, LEAST_NEAR * total):
+            if count >= max(1, MIN_NEAR_DUPLICATES * total):
                 yield (
                     f"{count:,} of the {total:,} different sources of {split} ({100 * count / total:.0f} %) "
                     "differ from one of train only in numbers or in one capitalised word; scores may tell "
@@ -302,12 +302,12 @@ def _words(lines: Sequence[str]) -> Counter[str]:
 def _correlations(source: Sequence[str], target: Sequence[str]) -> dict[int, float]:
     """Return the correlation of line lengths by shift of the target; none if lengths vary too little."""
     first, second = ([float(len(line)) for line in side] for side in (source, target))
-    if len(first) < ENOUGH or any(stdev(one) < LEAST_VARIATION * fmean(one) for one in (first, second)):
+    if len(first) < MIN_PAIRS or any(stdev(one) < MIN_VARIATION * fmean(one) for one in (first, second)):
         return {}
 
     found: dict[int, float] = {}
-    for shift in sorted(range(-MOST_SHIFT, MOST_SHIFT + 1), key=abs):
-        if found.get(0, 0.0) >= LEAST_CORRELATION:
+    for shift in sorted(range(-MAX_SHIFT, MAX_SHIFT + 1), key=abs):
+        if found.get(0, 0.0) >= MIN_CORRELATION:
             # the sides belong together as they are, so no shift needs to be tried
             break
         # line i of the source and line i + shift of the target
@@ -324,7 +324,7 @@ def _find_slip(block: Bitext, before: int) -> _Slip | None:
         window = slice(begin, begin + WINDOW)
         found = _correlations(block.source[window], block.target[window])
         shift, best = max(found.items(), key=itemgetter(1), default=(0, 0.0))
-        if found.get(0, 1.0) < LEAST_CORRELATION and best > 2 * LEAST_CORRELATION:
+        if found.get(0, 1.0) < MIN_CORRELATION and best > 2 * MIN_CORRELATION:
             return _Slip(before + begin + 1, found[0], shift, best)
     return None
 

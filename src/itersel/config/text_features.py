@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from itersel.config.data import Data
-from itersel.config.options import NAME_PATTERN, check_section, documented, option, option_of, paths, wrong
+from itersel.config.messages import wrong
+from itersel.config.options import NAME_PATTERN, documented, option, option_of, paths
+from itersel.config.section_checks import check_section
 from itersel.config.tasks import MAX_FOLDS
 from itersel.lm.order import MAX_ORDER
 from itersel.storage.files import without_compression

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from itersel.code.plugins import Extensible, Joined
-from itersel.config.options import check_section
 from itersel.config.plugin_checks import section_of_plugin
+from itersel.config.section_checks import check_section
 
 if TYPE_CHECKING:
-    from itersel.tune.problem import Tuned, TuningProblem
+    from itersel.tune.problem import Tuned
 
 # Directions of a line search that are not features: each dense feature, and the step from the last weights.
 ALL_DENSE, STEP = "dense", "step"
@@ -52,8 +52,9 @@ class Batch:
         """Whether it searches along the step from the weights of the epoch before."""
         return STEP in (self.named_directions or ())
 
-    def tune(self, problem: TuningProblem) -> Tuned:
-        """Tune weights."""
+    # `Any`, because a tuner takes only one of the two
+    def tune(self, problem: Any) -> Tuned:
+        """Tune on a `ListProblem`, or on a `ForestProblem` if it reads forests."""
         raise NotImplementedError
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
-from itersel.config.options import show
+from itersel.config.messages import show
 from itersel.errors import FilePath, InputError
 from itersel.storage.files import read_bytes
 

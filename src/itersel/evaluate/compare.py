@@ -22,8 +22,8 @@ from itersel.evaluate.metrics import (
 from itersel.evaluate.names import (
     COMPARED,
     DEFAULT_TOKENIZER,
+    MAX_OWN_NUMBER,
     METRICS,
-    MOST_OWN,
     OF_TEXT,
     TOKENIZERS,
     TRIALS,
@@ -201,6 +201,6 @@ def _checked_numbers(values: ArrayLike, sentences: int, what: str) -> Float64s:
     if found.shape != (sentences,):
         size = "x".join(map(str, found.shape))
         raise InputError(f"{what} have the shape {size} for {sentences} sentences; give a number for each")
-    if not (np.abs(found) <= MOST_OWN).all():
-        raise InputError(f"{what} contain a number that is not finite, or beyond {MOST_OWN:,}")
+    if not (np.abs(found) <= MAX_OWN_NUMBER).all():
+        raise InputError(f"{what} contain a number that is not finite, or beyond {MAX_OWN_NUMBER:,}")
     return found

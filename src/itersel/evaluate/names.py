@@ -47,7 +47,7 @@ OF_TEXT = tuple(name for name, one in METRICS.items() if not one.is_tokenized)
 COMPARED = ("bleu", "chrf++", "ter")
 TABULATED = (*COMPARED, *(f"lowercased-{name}" for name in COMPARED))
 # The largest magnitude of numbers in a user's own score: sums of 9,000 of them, with six decimals, are exact.
-MOST_OWN = 10**6
+MAX_OWN_NUMBER = 10**6
 # Trials of approximate randomization, where their number is not stated.
 TRIALS = 10_000
 

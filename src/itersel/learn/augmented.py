@@ -28,7 +28,7 @@ from itersel.storage.arrays import Float64s
 BEAM = 2
 # Larger forests are pruned to this many edges, those with the best derivations through them (more if there
 # are ties). This takes about 100 MB; a sentence of 50 words has about this many edges.
-MOST_EDGES = 100_000
+MAX_EDGES = 100_000
 # Allows for model scores that were summed in different orders.
 ROUNDING = 1e-9
 
@@ -54,7 +54,7 @@ def find_augmented(
     ngrams = index_references(scorer.references, forest.table.model_word.shape[0])
     bleu = scorer.score(forest.best.word, forest.best.word_offset)
     through = best_through_edges(found)
-    floor = least_score(through, MOST_EDGES)
+    floor = least_score(through, MAX_EDGES)
 
     results = []
     for direction in directions:

@@ -27,7 +27,7 @@ from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt8s
 # Words at the edge of a partial translation that n-grams across the edge can contain.
 MARGIN = ORDER - 1
 # Counts of an n-gram in a reference are capped at this, so that they fit in a byte.
-MOST_COUNTED = 255
+MAX_NGRAM_COUNT = 255
 ROOT = 0
 
 
@@ -129,7 +129,7 @@ def index_references(references: References, words: int) -> ReferenceNgrams:
                     child[node[end], before] = nodes
                     nodes += 1
                 node[end] = child[node[end], before]
-                count[node[end]] = min(MOST_COUNTED, np.int64(count[node[end]]) + 1)
+                count[node[end]] = min(MAX_NGRAM_COUNT, np.int64(count[node[end]]) + 1)
 
             for end in range(begin, stop):
                 available[node[end]] = max(available[node[end]], count[node[end]])

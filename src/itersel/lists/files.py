@@ -135,7 +135,7 @@ class ListWriter:
         fresh = np.unique(feature[self._place[feature] < 0])
         self._place[fresh] = np.arange(len(self._used), len(self._used) + fresh.shape[0])
         self._used += fresh.tolist()
-        # Every tuner's table is rounded (`TuningProblem.of_table`), which does not change these values again.
+        # Every tuner's table is rounded (`ListProblem.of_table`), which does not change these values again.
         # They are also rounded here so that the files of existing runs stay the same.
         self._append(_rows_of(table) | {"dense": rounded(table.dense), "feature": self._place[feature]})
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from itersel.errors import FilePath, InputError
-from itersel.evaluate.names import MOST_OWN
+from itersel.evaluate.names import MAX_OWN_NUMBER
 from itersel.storage.arrays import Float64s
 from itersel.storage.files import read_lines
 from itersel.storage.formats import MAX_MAGNITUDE
@@ -61,8 +61,8 @@ def read_numbers(values: FilePath | ArrayLike, what: str = "quality") -> Numbers
 
 
 def read_own_numbers(path: FilePath) -> Numbers:
-    """Read the numbers of a score of the user's own from a file, where they are checked: up to `MOST_OWN`."""
-    return Numbers(_parse_numbers(path, MOST_OWN), "score", path)
+    """Read and check the numbers of a score of the user's own in a file: up to `MAX_OWN_NUMBER`."""
+    return Numbers(_parse_numbers(path, MAX_OWN_NUMBER), "score", path)
 
 
 def _parse_numbers(path: FilePath, most: float) -> Float64s:

@@ -34,7 +34,7 @@ DENSE_SHARE = 0.1
 # The forest of a sentence counts as this many translations.
 FOREST_TRANSLATIONS = 100
 # No job requests memory for more translations, 63 GB: whole training corpora are for online learners.
-MOST_TUNED = 14e6
+MAX_TUNED_TRANSLATIONS = 14e6
 # Source words of train and of one of its shards before a download, and of train of the LibreOffice Help.
 DOWNLOAD_WORDS, DOWNLOAD_SHARD_WORDS, HELP_WORDS = 50e6, 25e3, 0.5e6
 # Source words of a held-out set whose size is not known.
@@ -47,9 +47,9 @@ RULES_GROWTH = 0.42
 RULES_PAIRS = 30_000
 # Text preparation uses one more process for every PREPARED_WORDS source words, up to a maximum.
 PREPARED_WORDS = 5e6
-MOST_PROCESSES = 8
+MAX_PREPARATION_PROCESSES = 8
 # MB: enough for the libraries, also where a limit is on address space (h_vmem)
-LEAST_MEMORY = 2000
+MIN_MEMORY = 2000
 
 
 class TextSizes(NamedTuple):
@@ -65,7 +65,7 @@ class TextSizes(NamedTuple):
     @property
     def preparation_processes(self) -> int:
         """The number of processes that prepare train; it does not change the text."""
-        return min(MOST_PROCESSES, 1 + int(self.train / PREPARED_WORDS))
+        return min(MAX_PREPARATION_PROCESSES, 1 + int(self.train / PREPARED_WORDS))
 
     def request(
         self,
@@ -92,7 +92,7 @@ class TextSizes(NamedTuple):
         memory += (tuned * self.tuned + compared * self.compared) / 1e6
         memory += rules * rules_per_word(self.train / WORDS_PER_PAIR) * self.grammars / 1e6
         minutes += (train[1] * self.train + model[1] * self.model) / 1e6
-        return {"mem_mb": math.ceil(max(LEAST_MEMORY, memory) / 100) * 100, "runtime": math.ceil(minutes)}
+        return {"mem_mb": math.ceil(max(MIN_MEMORY, memory) / 100) * 100, "runtime": math.ceil(minutes)}
 
     # `itersel config check` reports the largest of these three. All other rules state their own requests.
 
@@ -163,7 +163,7 @@ def _systems(config: Config) -> int:
 
 
 def _tuned(config: Config, translations: Callable[[str, Experiment], float], is_fixed: bool = False) -> float:
-    """Return the number of translations of the tuner that reads most, at most `MOST_TUNED`.
+    """Return the number of translations of the tuner that reads most, at most `MAX_TUNED_TRANSLATIONS`.
 
     `translations` returns the number for a split in one iteration; they may be fixed, the same in all
     iterations. Translations without sparse features, which tuners of mixed weights sum up, count less.
@@ -177,7 +177,7 @@ def _tuned(config: Config, translations: Callable[[str, Experiment], float], is_
         if held_out_tuner(one):
             iterations = 1 if is_fixed else held_out_iterations(one)
             found.append(DENSE_SHARE * iterations * translations("dev", one))
-    return min(MOST_TUNED, max(found))
+    return min(MAX_TUNED_TRANSLATIONS, max(found))
 
 
 def list_sizes(config: Config) -> TextSizes:

@@ -21,7 +21,7 @@ from itersel.system.chosen import read_system
 # Number of words in a sentence that is short, but not a heading.
 FEW, MANY = 4, 10
 # Number of sentences among which a short one is looked for: these take seconds.
-MOST_READ = 20_000
+MAX_SENTENCES_READ = 20_000
 
 
 def hints(
@@ -76,10 +76,10 @@ def short_sentence(path: Path, corpora: Sequence[Corpus], preparation: Preparati
     """Return the first short sentence of a text, or the first sentence if none is short, as a user types it.
 
     The prepared text in `path` was made from `corpora`, which may contain other sentences; these have at most
-    `limit` bytes. Both are read only as far as MOST_READ sentences. If the raw text has changed or cannot be
-    read any more, or the sentence comes later, it is the prepared one.
+    `limit` bytes. Both are read only as far as `MAX_SENTENCES_READ` sentences. If the raw text has changed or
+    cannot be read any more, or the sentence comes later, it is the prepared one.
     """
-    lines = list(islice(chain.from_iterable(text_blocks(path)), MOST_READ))
+    lines = list(islice(chain.from_iterable(text_blocks(path)), MAX_SENTENCES_READ))
     short = [line for line in lines if FEW <= len(split_words(line)) <= MANY] or lines[:1]
     most = max(len(split_words(line)) for line in short)
     wanted = set(short)
@@ -87,7 +87,7 @@ def short_sentence(path: Path, corpora: Sequence[Corpus], preparation: Preparati
     reading = Reading(preparation.source_language, preparation.target_language, preparation.tokenized, limit)
     blocks = corpus_blocks(corpora, reading)
     try:
-        for line in islice(chain.from_iterable(block.source for block in blocks), MOST_READ):
+        for line in islice(chain.from_iterable(block.source for block in blocks), MAX_SENTENCES_READ):
             # tokenisation adds words
             if len(split_words(line)) > most:
                 continue

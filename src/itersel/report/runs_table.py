@@ -14,7 +14,7 @@ DIFFERING_SETTINGS = "settings that differ"
 MEAN_OF_RUNS, ERROR = "mean of runs", "standard error"
 RANDOMIZATION, AHEAD, SIGN_TEST = "p (randomization)", "runs ahead", "p (sign test)"
 # Letters of a setting in text and Markdown; the page and JSON have all.
-MOST_LETTERS = 40
+MAX_LETTERS = 40
 # The cell of a baseline's difference from itself.
 NO_DIFFERENCE = Cell("–", "")
 # Titles of the columns of TSV; a row about all runs has the name of `MEAN_OF_RUNS`.
@@ -148,9 +148,7 @@ def _settings(content: Content) -> list[View]:
 
 def _short(value: str) -> str:
     """Return a value, such as a list of files, without its middle if it is long."""
-    return (
-        value if len(value) <= MOST_LETTERS else f"{value[: MOST_LETTERS // 2]}…{value[-MOST_LETTERS // 2 :]}"
-    )
+    return value if len(value) <= MAX_LETTERS else f"{value[: MAX_LETTERS // 2]}…{value[-MAX_LETTERS // 2 :]}"
 
 
 def _text(cell: Cell) -> str:

@@ -43,7 +43,7 @@ IN_COLUMNS = (
     *("tune_on", "features", "templates", "epochs"),
 )
 # Keys that differ between experiments and have no column otherwise: as many as fit.
-MOST_VARIED = 3
+MAX_VARIED_KEYS = 3
 
 
 class Shown(NamedTuple):
@@ -191,7 +191,7 @@ def _varied(
     chosen: list[str] = []
     for key in settings[names[0]]:
         pattern = _pattern([settings[name][key] for name in names])
-        if pattern not in patterns and len(chosen) < MOST_VARIED:
+        if pattern not in patterns and len(chosen) < MAX_VARIED_KEYS:
             patterns.add(pattern)
             chosen.append(key)
 

@@ -136,10 +136,9 @@ class Reranker:
 
 def load_reranker(folder: FilePath, resources: RerankerResources) -> Reranker:
     """Load the reranker in a folder, given its description."""
+    settings, files = resources.settings, resources.files
     return Reranker(
-        resources.reranking(),
+        settings,
         read_itersel_weights(Path(folder, WEIGHTS)),
-        read_text_models(
-            resources.aligners, resources.models, resources.needed_models, resources.language_models
-        ),
+        read_text_models(files.aligners, files.models, settings.needed_models, files.language_models),
     )

@@ -15,12 +15,13 @@ from itersel.rerank import lexicon
 from itersel.rerank.models import TextModels
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.formats import FileFormat
+from itersel.storage.json_files import as_content, from_content
 from itersel.system.bundles import RERANKER, declarations, joined, part_of, version_of
 from itersel.system.reranker import Reranker
-from itersel.system.resources import RerankingSettings, settings_as_content, settings_from_content
+from itersel.system.resources import RerankingSettings
 from itersel.vectors import weights as weight_file
 
-_LAYOUT = 2
+_LAYOUT = 3
 _PARTS = {
     "weights": weight_file.FORMAT,
     "forward": sampler.FORMAT,
@@ -51,7 +52,7 @@ def _own(number: int) -> str:
 def write_reranker_bundle(path: FilePath, system: Reranker) -> None:
     """Write a system to one file, atomically."""
     parts = {"weights": weight_file.weight_arrays(system.weights)}
-    attributes = {"itersel": __version__, "settings": settings_as_content(system.settings)}
+    attributes = {"itersel": __version__, "settings": as_content(system.settings)}
     models = system.models
 
     if models.aligners is not None:
@@ -72,7 +73,7 @@ def read_reranker_bundle(path: FilePath) -> Reranker:
     """Map a bundle, and check that features can be computed with its content."""
     _, attributes = map_arrays(path, _WEIGHTS)
     with checked(path, DAMAGED):
-        settings = settings_from_content(RerankingSettings, attributes["settings"])
+        settings = from_content(RerankingSettings, attributes["settings"])
     arrays, _ = map_arrays(path, _format_of(settings))
     weights = weight_file.weights_of(part_of(arrays, "weights"), path)
 

@@ -24,6 +24,7 @@ from itersel.lm import binary
 from itersel.results import WEIGHTS
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.formats import Array, FileFormat
+from itersel.storage.json_files import as_content, from_content
 from itersel.system.bundles import (
     RERANKER,
     TRANSLATOR,
@@ -34,17 +35,15 @@ from itersel.system.bundles import (
     version_of,
 )
 from itersel.system.resources import (
-    Resources,
     TranslationSettings,
+    TranslatorResources,
     no_translator,
-    settings_as_content,
-    settings_from_content,
     translator_resources,
 )
 from itersel.vectors import weights as weight_file
 
 # Version of the layout of bundles.
-_LAYOUT = 1
+_LAYOUT = 2
 _PARTS = {"index": grammar_index.FORMAT, "model": binary.FORMAT, "weights": weight_file.FORMAT}
 _TEXTS = ("preparation", "recaser")
 
@@ -71,15 +70,16 @@ def load_system(path: FilePath) -> TrainedSystem:
     return load_translator(path, translator_resources(path))
 
 
-def load_translator(path: FilePath, resources: Resources) -> TrainedSystem:
+def load_translator(path: FilePath, resources: TranslatorResources) -> TrainedSystem:
     """Load the system in a folder, given its description."""
+    files = resources.files
     return TrainedSystem(
-        grammar_index.load_index(resources.index),
-        binary.load_model(resources.model),
+        grammar_index.load_index(files.index),
+        binary.load_model(files.model),
         weight_file.read_itersel_weights(Path(path, WEIGHTS)),
-        read_preparation(resources.preparation),
-        read_recaser(resources.recaser),
-        resources.translation(),
+        read_preparation(files.preparation),
+        read_recaser(files.recaser),
+        resources.settings,
     )
 
 
@@ -106,7 +106,7 @@ def write_bundle(path: FilePath, system: TrainedSystem) -> None:
     attributes = {
         "itersel": __version__,
         "model": dict(system.model.attributes),
-        "settings": settings_as_content(system.settings),
+        "settings": as_content(system.settings),
     }
     write_arrays(path, FORMAT, arrays, attributes)
 
@@ -119,7 +119,7 @@ def read_bundle(path: FilePath) -> TrainedSystem:
     arrays, attributes = map_arrays(path, FORMAT)
     with checked(path, DAMAGED):
         model_attributes = {**attributes["model"]}
-        settings = settings_from_content(TranslationSettings, attributes["settings"])
+        settings = from_content(TranslationSettings, attributes["settings"])
 
     return TrainedSystem(
         grammar_index.index_of(part_of(arrays, "index"), path),

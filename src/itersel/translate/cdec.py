@@ -111,7 +111,7 @@ def _sentences(system: TrainedSystem, text: FilePath) -> Iterator[tuple[str, lis
 
 def _find_arpa(system: FilePath) -> Path:
     if os.path.isdir(system):
-        compiled = Path(translator_resources(system).model)
+        compiled = Path(translator_resources(system).files.model)
         for suffix in (".arpa.gz", ".arpa"):
             if (path := compiled.with_suffix(suffix)).is_file():
                 return path

@@ -32,7 +32,7 @@ MAX_SENTENCE_BYTES = 2**18
 # Sentences that are extracted together share patterns and rules: with 64 at a time, extraction takes 2.2
 # times as long as with 1024; with 512, 1.2 times. With 2048, it takes four fifths of the time, but half as
 # much memory again.
-BLOCK_SENTENCES, LEAST_BLOCK = 1024, 64
+BLOCK_SENTENCES, MIN_BLOCK_SENTENCES = 1024, 64
 
 
 class Block(NamedTuple):
@@ -77,7 +77,7 @@ def translate_text(
     given that of the system.
     """
     # smaller blocks keep more processes busy to the end
-    blocks = read_blocks(path, max(LEAST_BLOCK, BLOCK_SENTENCES // processes))
+    blocks = read_blocks(path, max(MIN_BLOCK_SENTENCES, BLOCK_SENTENCES // processes))
     # with any number of processes, so errors in the system are reported before any text is read
     loaded = load_system(system)
     mbr = choose(loaded.settings.mbr)

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,10 +21,8 @@ from itersel.errors import InputError
 from itersel.lists.table import ListTable
 from itersel.run.progress import progress
 from itersel.storage.arrays import Float64s, Int64s
+from itersel.tune.directions import axis
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends, project
-
-if TYPE_CHECKING:
-    from itersel.tune.tuners.mert import Mert
 
 # Minimum gain in quality (BLEU is 0 to 1) for a move; smaller gains may be rounding errors.
 MIN_GAIN = 1e-7
@@ -153,7 +151,7 @@ def choose_point(begin: Float64s, quality: Float64s) -> tuple[float, float]:
 
 
 def tune_mert(
-    search: ExactSearch, start: Float64s, tuner: Mert, seed: tuple[int, ...]
+    search: ExactSearch, start: Float64s, random_directions: int, restarts: int, seed: tuple[int, ...]
 ) -> tuple[Float64s, float]:
     """Search for the weights with the highest quality.
 
@@ -165,10 +163,10 @@ def tune_mert(
         raise InputError("no sentence has translations with different features; decode more of them")
 
     bits = np.random.PCG64(list(seed))
-    directions = partial(_directions, search.scale, tuner.random_directions, bits)
+    directions = partial(_directions, search.scale, random_directions, bits)
     weights, quality = climb(search, start, directions)
 
-    for _ in progress(range(tuner.restarts), "MERT, restarts"):
+    for _ in progress(range(restarts), "MERT, restarts"):
         point = start.copy()
         point[varies] = _uniform(bits, int(varies.sum())) / search.scale[varies]
         other, found = climb(search, point, directions)
@@ -209,13 +207,6 @@ def move(
     # if two translations score the same except for rounding errors, the expected quality may be too high
     found = search.quality(moved)
     return (moved, found) if found > quality + MIN_GAIN else (weights, quality)
-
-
-def axis(scale: Float64s, column: int) -> Float64s:
-    """Return the direction of one feature, scaled so that scores vary by about 1; 0 if it never varies."""
-    direction = np.zeros(scale.shape[0])
-    direction[column] = 1 / scale[column] if scale[column] > 0 else 0.0
-    return direction
 
 
 def _directions(scale: Float64s, random: int, bits: np.random.PCG64) -> list[Float64s]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from itersel.lists.reading import ReadLists, read_lists, short_name
 from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
 from itersel.lists.weights import given_weights
 from itersel.storage.strings import string_table
-from itersel.tune.problem import TuningProblem
+from itersel.tune.problem import ListProblem
 from itersel.tune.quality import Quality, metric_quality, read_quality
 from itersel.tune.tuner import run_tuner
 from itersel.vectors.features import feature_keys
@@ -104,7 +105,7 @@ class PreparedLists(NamedTuple):
     """Lists as a tuner needs them, which can be tuned on with several seeds."""
 
     tuner: Batch
-    problem: TuningProblem
+    problem: ListProblem
     begin: Weights  # start weights
     names: Sequence[str]  # of all features in the lists
     others: dict[str, float]  # start weights of features that are in no list
@@ -116,7 +117,7 @@ class PreparedLists(NamedTuple):
     def tune(self, seed: int) -> TunedLists:
         """Tune with a seed."""
         # as in the first iteration of a run, which finds the same weights on these lists
-        problem = self.problem._replace(seed=(seed, 1))
+        problem = replace(self.problem, seed=(seed, 1))
         found = run_tuner(self.tuner, problem, self.name)
         return TunedLists(
             make_weights(found.weights.to_dict() | self.others),
@@ -151,7 +152,7 @@ class PreparedLists(NamedTuple):
             difference = f"the number of values of '{name}' is {count}, but {expected} in {self.name}"
             raise InputError(f"{difference}; {advice}", short_name(lists))
         # rounded as those that were tuned on
-        table = TuningProblem.of_table(read.table, self.begin).table
+        table = ListProblem.of_table(read.table, self.begin).table
         return partial(self._score, table)
 
     def _score(self, table: ListTable, weights: Weights) -> float:
@@ -183,7 +184,7 @@ def prepare_nbest(
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(begin.key, feature_keys(string_table(read.names)))
     others = take_weights(begin, ~listed).to_dict()
-    problem = TuningProblem.of_table(read.table, take_weights(begin, listed))
+    problem = ListProblem.of_table(read.table, take_weights(begin, listed))
     return PreparedLists(
         tuner, problem, begin, read.names, others, read.sizes, quality, words, short_name(lists)
     )

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from itersel.config.tuners import ALL_DENSE, STEP
-from itersel.errors import InputError
 from itersel.lists.headers import ListFile
 from itersel.lists.table import ListTable, SparseRows, rounded
 from itersel.storage.arrays import Float64s
-from itersel.tune.mert import axis
 from itersel.tune.sums import EPOCH_START_SUM, SPARSE_SUM, SparseSum, with_sums
 from itersel.vectors.features import common_features, refuse_shared
 from itersel.vectors.weights import (
@@ -36,100 +35,33 @@ class Tuned(NamedTuple):
     translations: int  # distinct ones; 0 for forests
 
 
-class ForestFiles(NamedTuple):
-    """Forests of all shards and iterations, as returned by `itersel.lists.joining.find_files`."""
-
-    files: Sequence[ListFile]
-
-    @property
-    def dense_names(self) -> tuple[str, ...]:
-        """Names of the dense features, which are the same in all files."""
-        return self.files[0].dense_names
-
-
-class TuningProblem(NamedTuple):
-    """The input of every tuner.
+@dataclass(frozen=True, kw_only=True)
+class TuningProblem(ABC):
+    """What all tuners get.
 
     The C columns are the dense features and, on held-out text, one or two sums of the sparse features.
-    Otherwise, the F sparse features of the lists are tuned one by one.
     """
 
-    lists: ListTable | ForestFiles
     decoded_with: Weights  # the weights that decoded the newest lists, and the start weights of the tuner
     # On held-out text, the sums of sparse features: with the weights `decoded_with` and, for the line search
     # between the two, with those that the epoch started from.
     sums: tuple[SparseSum, ...] = ()
     seed: tuple[int, ...] = ()
 
-    @classmethod
-    def of_table(
-        cls,
-        table: ListTable,
-        decoded_with: Weights,
-        sums: Sequence[SparseSum] = (),
-        seed: tuple[int, ...] = (),
-    ) -> TuningProblem:
-        """Return the problem of tuning on lists, with their sums, and rounded; see `TUNER_DIGITS`."""
-        table = with_sums(table, sums)
-        return cls(table._replace(dense=rounded(table.dense)), decoded_with, tuple(sums), seed)
+    @property
+    @abstractmethod
+    def dense_names(self) -> tuple[str, ...]:
+        """Names of the columns that are in lists or forests."""
 
     @property
     def features(self) -> list[str]:
         """Names of the dense features, the first columns."""
-        return [name for name in self.lists.dense_names if name not in (SPARSE_SUM, EPOCH_START_SUM)]
+        return [name for name in self.dense_names if name not in (SPARSE_SUM, EPOCH_START_SUM)]
 
     @property
     def start(self) -> Float64s:
         """Start weights of the columns, float64 (C)."""
         return np.append(find_named(self.decoded_with, self.features), [one.start for one in self.sums])
-
-    @property
-    def table(self) -> ListTable:
-        """The lists; there must be some."""
-        assert isinstance(self.lists, ListTable)
-        return self.lists
-
-    @property
-    def forests(self) -> Sequence[ListFile]:
-        """The files of forests; there must be some."""
-        assert isinstance(self.lists, ForestFiles)
-        return self.lists.files
-
-    def start_with(self, sparse: SparseRows) -> Float64s:
-        """Return the start weights of columns and sparse features, float64 (C + F)."""
-        return np.append(self.start, find_weights(self.decoded_with, sparse.key))
-
-    def directions(self, wanted: Sequence[str], scale: Float64s) -> list[Float64s]:
-        """Return the directions of a line search, float64 (C), without those in which nothing varies.
-
-        `wanted` are dense features, ``dense`` for all of them, or ``step`` for the step from the weights that
-        the epoch started from to `decoded_with`, which is ignored if the former are not given. `scale`,
-        float64 (C), is how much each column varies.
-        """
-        features = self.features
-        directions: list[Float64s] = []
-        for name in wanted:
-            if name == STEP:
-                if (step := self._epoch_step()) is not None:
-                    directions.append(step)
-            elif name == ALL_DENSE:
-                directions += [axis(scale, column) for column in range(len(features))]
-            elif name in features:
-                directions.append(axis(scale, features.index(name)))
-            else:
-                raise InputError(
-                    f"cannot search along '{name}', not a dense feature; choose from {', '.join(features)}"
-                )
-
-        return [direction for direction in directions if direction.any()]
-
-    def _epoch_step(self) -> Float64s | None:
-        """Return the step from the epoch's start weights to `decoded_with`, float64 (C), if it is known."""
-        epoch_start = next((one.weights for one in self.sums if one.name == EPOCH_START_SUM), None)
-        if epoch_start is None:
-            return None
-        dense = find_named(self.decoded_with, self.features) - find_named(epoch_start, self.features)
-        return np.append(dense, [one.step for one in self.sums])
 
     def weights(self, value: Float64s, sparse: SparseRows | None = None, rest: float = 0.0) -> Weights:
         """Return the weights of individual features, without zeros.
@@ -152,10 +84,53 @@ class TuningProblem(NamedTuple):
             others = [elsewhere(one, part) for one in others]
         return nonzero(weighted_sum([*own, *others], [1.0] * len(own) + factors))
 
+
+@dataclass(frozen=True, kw_only=True)
+class ListProblem(TuningProblem):
+    """Tuning on n-best lists.
+
+    Unless they are summed, the F sparse features of the lists are tuned one by one.
+    """
+
+    table: ListTable
+
+    @classmethod
+    def of_table(
+        cls,
+        table: ListTable,
+        decoded_with: Weights,
+        sums: Sequence[SparseSum] = (),
+        seed: tuple[int, ...] = (),
+    ) -> ListProblem:
+        """Return the problem of tuning on lists, with their sums, and rounded; see `TUNER_DIGITS`."""
+        table = with_sums(table, sums)
+        table = table._replace(dense=rounded(table.dense))
+        return cls(table=table, decoded_with=decoded_with, sums=tuple(sums), seed=seed)
+
+    @property
+    def dense_names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self.table.dense_names
+
+    def start_with(self, sparse: SparseRows) -> Float64s:
+        """Return the start weights of columns and sparse features, float64 (C + F)."""
+        return np.append(self.start, find_weights(self.decoded_with, sparse.key))
+
     def tuned(self, weights: Weights, quality: float) -> Tuned:
         """Return the result of tuning on lists; `quality` is `ListTable.best` under the weights."""
-        table = self.table
-        return Tuned(weights, quality, table.sentence_count, table.translation_count)
+        return Tuned(weights, quality, self.table.sentence_count, self.table.translation_count)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForestProblem(TuningProblem):
+    """Tuning on the forests of all shards and iterations."""
+
+    files: Sequence[ListFile]  # as returned by `itersel.lists.joining.find_files`
+
+    @property
+    def dense_names(self) -> tuple[str, ...]:
+        """Names of the dense features, which are the same in all files, and of a sum."""
+        return self.files[0].dense_names
 
 
 def elsewhere(weights: Weights, known: Weights) -> Weights:

@@ -18,32 +18,30 @@ from itersel.errors import FilePath, InputError, located
 from itersel.lists.files import FORMAT as LISTS
 from itersel.lists.joining import find_files, join_files
 from itersel.lists.reading import short_name
-from itersel.lists.table import ListTable
 from itersel.storage.provenance import TUNED_WEIGHTS, made_with
 from itersel.tune.forest_files import FORMAT as FORESTS
-from itersel.tune.problem import ForestFiles, Tuned, TuningProblem, elsewhere
+from itersel.tune.problem import ForestProblem, ListProblem, Tuned, elsewhere
 from itersel.tune.start_weights import START_WEIGHTS, start_weights
 from itersel.tune.sums import SPARSE_SUM, sparse_sums
 from itersel.vectors.weights import Weights, check_magnitude, make_weights, write_itersel_weights
 
 
-def _check_problem(tuner: Batch, problem: TuningProblem) -> None:
+def _check_problem(tuner: Batch, problem: ListProblem | ForestProblem) -> None:
     """Raise an InputError if the tuner cannot tune the sparse features of lists, forests or start weights."""
-    lists = problem.lists
     only_dense = f"{name_in(HELD_OUT_TUNERS, tuner)} tunes only dense features"
 
-    if isinstance(lists, ForestFiles):
-        if (SPARSE_SUM in lists.dense_names) != bool(problem.sums):
+    if isinstance(problem, ForestProblem):
+        if (SPARSE_SUM in problem.dense_names) != bool(problem.sums):
             wanted = "all" if problem.sums else "dense"
-            raise InputError(f"recreate these forests with features: {wanted}", lists.files[0].path)
-    elif tuner.searches and not lists.sparse.is_empty:
+            raise InputError(f"recreate these forests with features: {wanted}", problem.files[0].path)
+    elif tuner.searches and not problem.table.sparse.is_empty:
         raise InputError(
             f"{only_dense}, but the lists have sparse ones; set features: dense, or choose another tuner"
         )
 
     if not tuner.searches or problem.sums:
         return
-    dense = make_weights(dict.fromkeys((*lists.dense_names, *START_WEIGHTS), 0.0))
+    dense = make_weights(dict.fromkeys((*problem.dense_names, *START_WEIGHTS), 0.0))
     others = elsewhere(problem.decoded_with, dense)
     if others.key.shape[0]:
         raise InputError(
@@ -81,11 +79,12 @@ def tune(
     decoded_with = start_weights(files[0].dense_names) if decoded_with is None else decoded_with
     sums = sparse_sums(decoded_with, epoch_start) if settings.sum_sparse else ()
     seed = settings.seed, iteration
+    problem: ListProblem | ForestProblem
     if reads_forests:
-        problem = TuningProblem(ForestFiles(files), decoded_with, sums, seed)
+        problem = ForestProblem(files=files, decoded_with=decoded_with, sums=sums, seed=seed)
     else:
         table = join_files(files, settings.features, settings.left_out_templates)
-        problem = TuningProblem.of_table(table, decoded_with, sums, seed)
+        problem = ListProblem.of_table(table, decoded_with, sums, seed)
 
     result = run_tuner(settings.tuner, problem, short_name([file.path for file in files]))
 
@@ -112,10 +111,10 @@ def tuned_with(
     return made_with(TUNED_WEIGHTS, every, tuner=name, **more)
 
 
-def run_tuner(tuner: Batch, problem: TuningProblem, source: str) -> Tuned:
-    """Tune; errors name the source of the lists."""
+def run_tuner(tuner: Batch, problem: ListProblem | ForestProblem, source: str) -> Tuned:
+    """Tune; errors name the source of the lists or forests."""
     check_magnitude(problem.decoded_with, " at the start", "start from smaller weights")
-    has_quality = isinstance(problem.lists, ListTable) and problem.lists.has_quality
+    has_quality = isinstance(problem, ListProblem) and problem.table.has_quality
 
     with located(source):
         _check_problem(tuner, problem)

@@ -15,9 +15,9 @@ from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
 from snakemake_interface_executor_plugins.settings import SharedFSUsage
 
 # More files than this are listed in a file, as in Snakemake, because the length of a command line is limited.
-MOST_NAMED_FILES = 20
+MAX_NAMED_FILES = 20
 # A command is a single argument of the task's shell; systems may limit an argument to 128 KB.
-MOST_TOGETHER = 64
+MAX_JOBS_TOGETHER = 64
 
 
 class Together:
@@ -75,8 +75,8 @@ class CommandExecutor(RemoteExecutor):
         found = {}
         for start in range(0, len(jobs), per_task):
             members = jobs[start : start + per_task]
-            for first in range(0, len(members), MOST_TOGETHER):
-                some, line = members[first : first + MOST_TOGETHER], start + first + 1
+            for first in range(0, len(members), MAX_JOBS_TOGETHER):
+                some, line = members[first : first + MAX_JOBS_TOGETHER], start + first + 1
                 if self._may_be_together(some):
                     module = ["snakemake_executor_plugin_arrays.together", str(folder), str(line)]
                     found[line] = self._command(module, Together(some))
@@ -119,7 +119,7 @@ class CommandExecutor(RemoteExecutor):
         files = [self.tmpdir, *map(str, job.get_wait_for_files())]
         odd = [file for file in files if file != file.strip() or "\r" in file]
         plain = [file for file in files if file not in odd]
-        if len(plain) > MOST_NAMED_FILES:
+        if len(plain) > MAX_NAMED_FILES:
             path = os.path.join(self.tmpdir, f"{job.jobid}.files")
             with open(path, "w", encoding="utf-8") as stream:
                 stream.writelines(f"{file}\n" for file in plain)

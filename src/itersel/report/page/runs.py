@@ -17,7 +17,7 @@ from itersel.report.views import View
 from itersel.storage.text_table import Content
 
 # Lines in a chart that can be told apart.
-MOST_SERIES = 8
+MAX_SERIES = 8
 
 
 def render_runs(content: Content) -> str:
@@ -110,7 +110,7 @@ def _parts(varied: Sequence[Content]) -> list[Content]:
     found: list[Content] = []
     for number in varied:
         series = number["series"]
-        size = math.ceil(len(series) / math.ceil(len(series) / MOST_SERIES))
+        size = math.ceil(len(series) / math.ceil(len(series) / MAX_SERIES))
         found += [{**number, "series": series[begin : begin + size]} for begin in range(0, len(series), size)]
     return found
 

@@ -6,28 +6,32 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from itersel.config.options import option_of
+from itersel.config.tuners import Batch
 from itersel.tune.tuners.mert import Mert
 
 if TYPE_CHECKING:
-    from itersel.tune.problem import Tuned, TuningProblem
+    from itersel.tune.problem import ForestProblem, Tuned
 
 
 @dataclass(frozen=True)
-class ForestMert(Mert):
+class ForestMert(Batch):
     """Minimum error rate training on forests (Kumar et al. 2009)."""
 
     reads_forests: ClassVar[bool] = True
+    searches: ClassVar[bool] = True
 
     # A search takes longer than over lists but sees far more translations, so more of them would gain little.
     random_directions: int = option_of(Mert, "random_directions", default=5)
     restarts: int = option_of(Mert, "restarts", default=0)
 
-    def tune(self, problem: TuningProblem) -> Tuned:
+    def tune(self, problem: ForestProblem) -> Tuned:
         """Tune by line searches over the forests."""
         from itersel.tune.forest_search import read_search
         from itersel.tune.mert import tune_mert
         from itersel.tune.problem import Tuned
 
-        search = read_search(problem.forests)
-        weights, quality = tune_mert(search, problem.start, self, problem.seed)
+        search = read_search(problem.files)
+        weights, quality = tune_mert(
+            search, problem.start, self.random_directions, self.restarts, problem.seed
+        )
         return Tuned(problem.weights(weights), quality, search.sentence_count, 0)

@@ -9,7 +9,7 @@ from itersel.config.options import documented, option
 from itersel.config.tuners import Batch
 
 if TYPE_CHECKING:
-    from itersel.tune.problem import Tuned, TuningProblem
+    from itersel.tune.problem import ListProblem, Tuned
 
 
 @documented
@@ -23,7 +23,7 @@ class KBestMira(Batch):
         "Factor by which the background of BLEU decays after each sentence.", 0.999, above=0, maximum=1
     )
 
-    def tune(self, problem: TuningProblem) -> Tuned:
+    def tune(self, problem: ListProblem) -> Tuned:
         """Tune; features that are in no list keep their weights.
 
         The result is the averaged weights of the pass with the best translations (`ListTable.best`), the

@@ -9,7 +9,7 @@ from itersel.config.options import option
 from itersel.config.tuners import Batch
 
 if TYPE_CHECKING:
-    from itersel.tune.problem import Tuned, TuningProblem
+    from itersel.tune.problem import ListProblem, Tuned
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,12 @@ class LineSearch(Batch):
         """The directions of the search."""
         return self.directions
 
-    def tune(self, problem: TuningProblem) -> Tuned:
+    def tune(self, problem: ListProblem) -> Tuned:
         """Search along the directions, one after another, until none of them improves BLEU."""
+        from itersel.tune.directions import named_directions
         from itersel.tune.mert import ListSearch, climb
 
         search = ListSearch(problem.table)
-        directions = problem.directions(self.directions, search.scale)
+        directions = named_directions(problem, self.directions, search.scale)
         weights, quality = climb(search, problem.start, lambda: directions)
         return problem.tuned(problem.weights(weights), quality)

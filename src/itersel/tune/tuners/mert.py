@@ -9,7 +9,7 @@ from itersel.config.options import documented, option
 from itersel.config.tuners import Batch
 
 if TYPE_CHECKING:
-    from itersel.tune.problem import Tuned, TuningProblem
+    from itersel.tune.problem import ListProblem, Tuned
 
 
 @documented
@@ -32,9 +32,12 @@ class Mert(Batch):
         maximum=1000,
     )
 
-    def tune(self, problem: TuningProblem) -> Tuned:
+    def tune(self, problem: ListProblem) -> Tuned:
         """Tune by line searches over the lists."""
         from itersel.tune.mert import ListSearch, tune_mert
 
-        weights, quality = tune_mert(ListSearch(problem.table), problem.start, self, problem.seed)
+        search = ListSearch(problem.table)
+        weights, quality = tune_mert(
+            search, problem.start, self.random_directions, self.restarts, problem.seed
+        )
         return problem.tuned(problem.weights(weights), quality)

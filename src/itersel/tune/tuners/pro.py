@@ -10,7 +10,7 @@ from itersel.config.options import documented, option
 from itersel.config.tuners import Batch
 
 if TYPE_CHECKING:
-    from itersel.tune.problem import Tuned, TuningProblem
+    from itersel.tune.problem import ListProblem, Tuned
 
 
 @documented
@@ -34,7 +34,7 @@ class Pro(Batch):
         maximum=100,
     )
 
-    def tune(self, problem: TuningProblem) -> Tuned:
+    def tune(self, problem: ListProblem) -> Tuned:
         """Tune; features that are in no pair get their start weight times 1 - interpolation."""
         import numpy as np
 
