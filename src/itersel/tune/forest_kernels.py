@@ -18,7 +18,7 @@ import numpy as np
 
 from itersel.bleu.order import ORDER
 from itersel.bleu.references import References
-from itersel.bleu.score_kernels import closest_lengths, ngram_matches
+from itersel.bleu.score_kernels import Statistics, closest_lengths, ngram_matches
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.scoring_kernels import NONE
 from itersel.grammar.array_kernels import doubled, grown, sort_stably
@@ -283,17 +283,19 @@ def read_words(
 @kernel
 def goal_lines(
     forests: Forests, rule_line: Float64s, model_line: Float64s
-) -> tuple[Int64s, Float64s, Int32s]:
+) -> tuple[Int64s, Float64s, Statistics]:
     """Return the derivations that are best for some x, for all sentences.
 
     The forests must have passed `find_bad_sentence`; for `rule_line` and `model_line` see
     `sentence_envelope`. Returns the derivations of each sentence, int64 (N + 1); their intercepts and slopes,
-    float64 (D, 2); and matches of 1-grams to 4-grams, length, and length of the closest reference, int32
-    (D, 6).
+    float64 (D, 2); and their BLEU statistics.
     """
     sentences = forests.item_offset.shape[0] - 1
     offset = np.zeros(sentences + 1, np.int64)
-    number, counts = np.empty((4 * sentences + 4, 2)), np.empty((4 * sentences + 4, ORDER + 2), np.int32)
+    number = np.empty((4 * sentences + 4, 2))
+    matches = np.empty((4 * sentences + 4, ORDER), np.int32)
+    # length, and length of the closest reference
+    length = np.empty((4 * sentences + 4, 2), np.int32)
     lines = Lines(np.empty((1024, 3)), np.empty((1024, 3), np.int32))
     sums = Lines(np.empty((1024, 3)), np.empty((1024, 3), np.int32))
     words = np.empty(1024, np.int32)
@@ -315,20 +317,23 @@ def goal_lines(
         ends = forests.reference_offset[begin : end + 1]
         references = References(forests.reference[ends[0] : ends[end - begin]], ends - ends[0])
 
-        matches = ngram_matches(words, word_offset, references)
+        found = ngram_matches(words, word_offset, references)
         closest = closest_lengths(ends[1:] - ends[:-1], word_offset[1:] - word_offset[:-1])
 
         size = used + last - first
-        number, counts = grown(number, size), grown(counts, size)
+        number = grown(number, size)
+        matches = grown(matches, size)
+        length = grown(length, size)
 
         for i in range(last - first):
             for n in range(2):
                 number[used, n] = lines.number[first + i, n]
             for n in range(ORDER):
-                counts[used, n] = matches[i, n]
-            counts[used, ORDER] = word_offset[i + 1] - word_offset[i]
-            counts[used, ORDER + 1] = closest[i]
+                matches[used, n] = found[i, n]
+            length[used, 0] = word_offset[i + 1] - word_offset[i]
+            length[used, 1] = closest[i]
             used += 1
 
         offset[sentence + 1] = used
-    return offset, number[:used].copy(), counts[:used].copy()
+    statistics = Statistics(matches[:used].copy(), length[:used, 0].copy(), length[:used, 1].copy())
+    return offset, number[:used].copy(), statistics
