@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.config.tuners import ALL_DENSE, STEP
+from itersel.config.tuners import ALL_DENSE, LAST_STEP
 from itersel.errors import InputError
 from itersel.lists.headers import ListFile
 from itersel.lists.table import ListTable, SparseRows, rounded
@@ -109,7 +109,7 @@ class TuningProblem(NamedTuple):
         features = self.features
         directions: list[Float64s] = []
         for name in wanted:
-            if name == STEP:
+            if name == LAST_STEP:
                 if (step := self._epoch_step()) is not None:
                     directions.append(step)
             elif name == ALL_DENSE:
