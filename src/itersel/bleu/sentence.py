@@ -62,7 +62,7 @@ class ReferenceScorer(NamedTuple):
 
 
 class SentenceBleu:
-    """Sentence BLEU with N = 4, M = min(N, r); 0 for an empty hypothesis or an empty reference.
+    """Sentence BLEU with N = `ORDER`, M = min(N, r); 0 for an empty hypothesis or an empty reference.
 
     With several references, the matches of an n-gram are clipped to its maximum count in any reference, BP
     uses the reference closest in length to the hypothesis, the shorter one in case of a tie (Papineni et al.
