@@ -103,7 +103,8 @@ def closest_length(lengths: Int64s, length: int, share: float) -> int:
     """
     closest: int = lengths[0]
     for i in range(1, lengths.shape[0]):
-        gap, least = abs(length - share * lengths[i]), abs(length - share * closest)
+        gap = abs(length - share * lengths[i])
+        least = abs(length - share * closest)
         if gap < least or (gap == least and lengths[i] < closest):
             closest = lengths[i]
     return closest

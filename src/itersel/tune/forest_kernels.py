@@ -64,7 +64,8 @@ def find_bad_sentence(forests: Forests) -> int:
     """
     for sentence in range(forests.item_offset.shape[0] - 1):
         begin, end = forests.item_offset[sentence], forests.item_offset[sentence + 1]
-        first_rule, rules = forests.rule_offset[sentence], forests.rule_offset[sentence + 1]
+        first_rule = forests.rule_offset[sentence]
+        rules = forests.rule_offset[sentence + 1]
         if begin == end:
             return sentence
 
@@ -156,16 +157,20 @@ def add_envelope(sums: Lines, count: int, lines: Lines, used: int) -> int:
     Lines are added in order of slope; one that crosses the line to its left before that line begins replaces
     it. Of equal lines the first stays. `lines` needs capacity for all; returns the new number in use.
     """
-    order, other, key = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
+    order = np.empty(count, np.int64)
+    other = np.empty(count, np.int64)
+    key = np.empty(count)
     for i in range(count):
-        order[i], key[i] = i, sums.number[i, SLOPE]
+        order[i] = i
+        key[i] = sums.number[i, SLOPE]
     sort_stably(order, key, other, count)
 
     begin = used
 
     for row in order:
         intercept, slope = sums.number[row, INTERCEPT], sums.number[row, SLOPE]
-        x, is_hidden = -np.inf, False
+        x = -np.inf
+        is_hidden = False
 
         while used > begin:
             last = used - 1
@@ -252,7 +257,8 @@ def read_words(
     """Append the words of a line's derivation to `words`, of which `used` are in use."""
     # stack of the symbols still to be written: words, or lines as -1 - number
     stack = np.empty(256, np.int32)
-    stack[0], depth = -1 - line, 1
+    stack[0] = -1 - line
+    depth = 1
 
     while depth > 0:
         depth -= 1

@@ -127,8 +127,10 @@ def fill_difference(dense: Float64s, sparse: SparseRows, hope: int, fear: int, s
         scratch.feature[c] = c
         scratch.value[c] = dense[hope, c] - dense[fear, c]
 
-    i, hope_end = sparse.offset[hope], sparse.offset[hope + 1]
-    j, fear_end = sparse.offset[fear], sparse.offset[fear + 1]
+    i = sparse.offset[hope]
+    hope_end = sparse.offset[hope + 1]
+    j = sparse.offset[fear]
+    fear_end = sparse.offset[fear + 1]
     used = columns
     while i < hope_end or j < fear_end:
         takes_hope = j == fear_end or (i < hope_end and sparse.feature[i] <= sparse.feature[j])
