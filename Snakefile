@@ -34,7 +34,7 @@ else:
     include: "workflow/rules/translator.smk"
 
 
-include: "workflow/rules/list.smk"
+include: "workflow/rules/file_lists.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/tune.smk"
 include: "workflow/rules/decode.smk"

@@ -231,6 +231,7 @@ def mix(inputs=("missing.h5",), **options):
         (lambda: tune_nbest(["lists"], [["a b c d", "e"]], tuner="pro"), 0),
         (lambda: tune_nbest(["lists"], ["a", "b"], tuner="x"), ("tuner", "x")),
         (lambda: tune_nbest(["lists"], ["a", "b"], ["a"], tuner="pro"), (1, 2)),
+        (lambda: tune_nbest(["lists"], ["a"], tuner="pro", tokenizer="y"), ("tokenizer", "'y'")),
         (lambda: tune_nbest("list", ["a"], tuner="pro"), "n-best"),
         (lambda: tune_nbest([], ["a"], tuner="pro"), "n-best"),
         (lambda: compare({"xy": "a"}, ["a"]), "xy"),

@@ -19,8 +19,9 @@ from itersel.corpus.sharding import shard_lines
 from itersel.corpus.statistics import read_statistics
 from itersel.decode.decoder import WeightVectors
 from itersel.decode.list_decoder import ListDecoder
+from itersel.lists.dense import dense_features
 from itersel.lists.files import read_list_table
-from itersel.lists.folders import find_lists
+from itersel.lists.folders import find_lists, listed_translations
 from itersel.lists.sharding import shard_lists
 from itersel.lists.summary import summarise
 from itersel.storage.files import read_lines
@@ -208,8 +209,10 @@ def test_texts_of_a_run(folder, refused):
     ],
 )
 def test_dense_features(tmp_path, line, dense):
-    assert summarise([str(write(tmp_path / "list", line))]).dense_names == dense
-    assert summarise([str(tmp_path / "list")], dense_names=dense[-1:]).dense_names == dense[-1:]
+    path = write(tmp_path / "list", line)
+    found = summarise(listed_translations([path]), [path])
+    assert dense_features(found.names, found.sizes, [], path) == dense
+    assert dense_features(found.names, found.sizes, dense[-1:], path) == dense[-1:]
 
 
 def test_files_of_folders(tmp_path):
@@ -220,7 +223,7 @@ def test_files_of_folders(tmp_path):
     assert found == [str(tmp_path / name) for name in ("b", "a/10", "a/2")]
     (tmp_path / "empty").mkdir()
     with input_error("empty:"):
-        summarise([tmp_path / "empty"])
+        list(listed_translations([tmp_path / "empty"]))
 
 
 @pytest.mark.parametrize(
@@ -231,7 +234,7 @@ def test_files_of_folders(tmp_path):
         ({"lists/1.gz": "1 ||| a |||"}, {}, ("lists:", 3, 0)),
         ({"references": "a"}, {}, ("lists:", 3, 1)),
         (
-            {f"lists/{number}.gz": f"{number} ||| a ||| {MANY}" for number in range(2)},
+            {"lists/0.gz": "\n".join(f"{number} ||| a ||| {MANY}" for number in range(4)), "lists/1.gz": ""},
             {},
             ("lists:", 65, "'f64'"),
         ),

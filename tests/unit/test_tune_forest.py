@@ -139,17 +139,17 @@ def test_goal_lines_are_the_envelope(drawn):
     forest, references = drawn
     forests = to_forests([drawn])
     rule_line = np.ascontiguousarray(np.stack((forests.rule_dense[:, 0], forests.rule_dense[:, 1]), axis=1))
-    offset, number, counts = goal_lines(forests, rule_line, np.array([1.0, 0.0]))
+    offset, number, statistics = goal_lines(forests, rule_line, np.array([1.0, 0.0]))
     every = naive.derivations(forest, len(forest) - 1)
     lines = sorted({line for line, _ in every})
     highest = {lines[naive.best([a + b * x for a, b in lines])] for x in points(lines)}
     assert offset.tolist() == [0, len(highest)]
     assert [tuple(map(Fraction, row)) for row in number.tolist()] == sorted(highest, key=lambda line: line[1])
-    for row, count in zip(number.tolist(), counts.tolist(), strict=True):
+    for row, matches, *lengths in zip(number.tolist(), *(part.tolist() for part in statistics), strict=True):
         words = [w for line, w in every if line == tuple(map(Fraction, row))]
         closest = naive.Sentence(tuple(map(len, references)), []).reference_length
         found = [as_translation(w, references) for w in words]
-        assert tuple(count) in {(*one.matches, one.length, closest(one)) for one in found}
+        assert (*matches, *lengths) in {(*one.matches, one.length, closest(one)) for one in found}
 
 
 def decoded(problem, folder):

@@ -254,6 +254,14 @@ def test_passes_of_mira_with_very_low_quality_are_kept(tmp_path):
     assert found.score == pytest.approx(300)
 
 
+@pytest.mark.parametrize(("tokenizer", "is_equal"), [("13a", True), ("none", False)])
+def test_bleu_has_a_tokenizer(tmp_path, tokenizer, is_equal):
+    """Only a tokenizer splits off the comma."""
+    (tmp_path / "list").write_text("0 ||| a, b c d e ||| f=1\n")
+    found = tune_nbest([tmp_path / "list"], ["a , b c d e"], tuner=KBestMira(), tokenizer=tokenizer)
+    assert (found.score == pytest.approx(100)) == is_equal
+
+
 def test_command(files, monkeypatch, capsys, refused):
     monkeypatch.chdir(files)
     command = ["tune", "--tuner", "kbest-mira", "--nbest", "list", "--reference", "ref0", "--output", "-"]

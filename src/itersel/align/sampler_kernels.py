@@ -118,7 +118,8 @@ def distance(start: int, end: int) -> int:
 @leaf_kernel
 def find_slots(model: Model, text: SentencePairs, sentence: int, room: Room) -> None:
     """Set the slots of the pairs of a sentence; the row of zeros for those without links."""
-    first, width = text.given_start[sentence], text.given_start[sentence + 1] - text.given_start[sentence] + 1
+    first = text.given_start[sentence]
+    width = text.given_start[sentence + 1] - text.given_start[sentence] + 1
     begin, end = text.generated_start[sentence], text.generated_start[sentence + 1]
     cell = 0
     for j in range(begin, end):
@@ -144,7 +145,8 @@ def add_pair(model: Model, text: SentencePairs, sentence: int, room: Room, word:
     pair = pair_of(word, generated)
     slot = slot_of(model.pairs, pair, home_of(model.pairs, pair))
     model.pairs[slot] = pair
-    first, width = text.given_start[sentence], text.given_start[sentence + 1] - text.given_start[sentence] + 1
+    first = text.given_start[sentence]
+    width = text.given_start[sentence + 1] - text.given_start[sentence] + 1
     cell = 0
     for j in range(text.generated_start[sentence], text.generated_start[sentence + 1]):
         if text.generated[j] == generated:
@@ -225,7 +227,8 @@ def sample_sentence(
 
     In the last sweep of DECIDE, the links are the most probable ones so far.
     """
-    first, size = text.given_start[sentence], text.given_start[sentence + 1] - text.given_start[sentence]
+    first = text.given_start[sentence]
+    size = text.given_start[sentence + 1] - text.given_start[sentence]
     begin, end = text.generated_start[sentence], text.generated_start[sentence + 1]
 
     for i in range(size):
@@ -241,10 +244,13 @@ def sample_sentence(
     place = sentence if task.is_counted else 0
     number = (place * SWEEPS + sweep) * links.shape[1] + sampler
     state = mixed(np.uint64(task.seed) * _GAMMA + np.uint64(number))
-    before, row, added = -1, 0, 0
+    before = -1
+    row = 0
+    added = 0
 
     for j in range(begin, end):
-        after, old = room.next[j - begin], links[j, sampler]
+        after = room.next[j - begin]
+        old = links[j, sampler]
         if old:
             room.fertility[old - 1] -= 1
 
@@ -329,7 +335,8 @@ def sample(
 def count_fertilities(text: SentencePairs, links: Int16s, room: Room, counts: Float64s) -> None:
     """Add up how often each given word has how many links: float64 (V, LARGEST_FERTILITY + 1, K)."""
     for sentence in range(text.given_start.shape[0] - 1):
-        first, size = text.given_start[sentence], text.given_start[sentence + 1] - text.given_start[sentence]
+        first = text.given_start[sentence]
+        size = text.given_start[sentence + 1] - text.given_start[sentence]
         begin, end = text.generated_start[sentence], text.generated_start[sentence + 1]
         for sampler in range(links.shape[1] if begin < end else 0):
             for i in range(size):

@@ -19,8 +19,11 @@ from itersel.storage.arrays import Float64s, Int32s, Int64s
 
 LIANG, LIN, NAKOV, PAPINENI, CHIANG = 0, 1, 2, 3, 4
 
-# Counts of a corpus: N matches, N n-grams, the first of which is the length in words, length of references.
-REFERENCE = 2 * ORDER
+# The counts of a corpus are a vector of N matches; from `NGRAMS` on, N numbers of n-grams, the first of which
+# is the length in words; and at `REFERENCE`, the length of the references. A table of translations has
+# `Statistics` instead.
+NGRAMS = ORDER
+REFERENCE = NGRAMS + ORDER
 COUNTS = REFERENCE + 1
 
 WORD_LIMIT = 1 << 31
@@ -100,7 +103,8 @@ def closest_length(lengths: Int64s, length: int, share: float) -> int:
     """
     closest: int = lengths[0]
     for i in range(1, lengths.shape[0]):
-        gap, least = abs(length - share * lengths[i]), abs(length - share * closest)
+        gap = abs(length - share * lengths[i])
+        least = abs(length - share * closest)
         if gap < least or (gap == least and lengths[i] < closest):
             closest = lengths[i]
     return closest
@@ -188,7 +192,7 @@ def score_hypotheses(
         length = lengths[hypothesis]
         for n in range(ORDER):
             total_matches[n] = context[n] + matches[hypothesis, n]
-            total_ngrams[n] = context[ORDER + n] + ngram_count(length, n + 1)
+            total_ngrams[n] = context[NGRAMS + n] + ngram_count(length, n + 1)
         scores[hypothesis] = score_counts(
             variant, total_matches, total_ngrams, context[REFERENCE] + closest[hypothesis], order
         )
@@ -196,7 +200,7 @@ def score_hypotheses(
 
 
 class Statistics(NamedTuple):
-    """BLEU statistics of translations.
+    """BLEU statistics of translations, from which `add_counts` makes counts.
 
     int32 (H, N): clipped matches; and int32 (H): words, and words of the reference closest in length.
     """
@@ -213,16 +217,16 @@ def bleu_of_counts(counts: Int64s) -> float:
     for n in range(ORDER):
         if counts[n] == 0:
             return 0.0
-        total += math.log(counts[n] / counts[ORDER + n])
-    return math.exp(total / ORDER + log_brevity_penalty(counts[ORDER], counts[REFERENCE]))
+        total += math.log(counts[n] / counts[NGRAMS + n])
+    return math.exp(total / ORDER + log_brevity_penalty(counts[NGRAMS], counts[REFERENCE]))
 
 
 @leaf_kernel
 def add_counts(counts: Int64s, statistics: Statistics, row: int, sign: int) -> None:
-    """Add the counts of translation `row` to `counts` (9), or subtract them if `sign` is -1."""
+    """Add the counts of translation `row` to `counts` (`COUNTS`), or subtract them if `sign` is -1."""
     for n in range(ORDER):
         counts[n] += sign * statistics.matches[row, n]
-        counts[ORDER + n] += sign * ngram_count(statistics.length[row], n + 1)
+        counts[NGRAMS + n] += sign * ngram_count(statistics.length[row], n + 1)
     counts[REFERENCE] += sign * statistics.closest_length[row]
 
 

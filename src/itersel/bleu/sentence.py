@@ -15,6 +15,7 @@ from itersel.bleu.score_kernels import (
     LIN,
     NAKOV,
     PAPINENI,
+    REFERENCE,
     closest_lengths,
     ngram_counts,
     ngram_matches,
@@ -42,7 +43,7 @@ class ReferenceScorer(NamedTuple):
         section 2, count source words). With several references this is the mean length: a factor that
         depended on the length of the translation would prefer long ones.
         """
-        return float(self.context[-1]) + self.references.mean_length if self.variant == CHIANG else 1.0
+        return float(self.context[REFERENCE]) + self.references.mean_length if self.variant == CHIANG else 1.0
 
     @property
     def order(self) -> int:
@@ -61,7 +62,7 @@ class ReferenceScorer(NamedTuple):
 
 
 class SentenceBleu:
-    """Sentence BLEU with N = 4, M = min(N, r); 0 for an empty hypothesis or an empty reference.
+    """Sentence BLEU with N = `ORDER`, M = min(N, r); 0 for an empty hypothesis or an empty reference.
 
     With several references, the matches of an n-gram are clipped to its maximum count in any reference, BP
     uses the reference closest in length to the hypothesis, the shorter one in case of a tie (Papineni et al.

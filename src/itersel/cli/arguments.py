@@ -258,7 +258,7 @@ def add_tokenize(parser: argparse.ArgumentParser) -> None:
     """Add the option for the tokenisation of tokenised translations."""
     from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZATIONS
 
-    kinds = "13a as in mteval-v11b, none for tokenised text (default: %(default)s)"
+    kinds = f"{DEFAULT_TOKENIZER} as in mteval-v11b, none for tokenised text (default: %(default)s)"
     tokenize = {"--tokenize": f"sacrebleu's tokenisation: {kinds}"}
     add_options(parser, tokenize, choices=TOKENIZATIONS, default=DEFAULT_TOKENIZER)
 

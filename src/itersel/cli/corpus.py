@@ -135,7 +135,7 @@ def _add_references(parser: argparse.ArgumentParser) -> None:
 
 
 def _references(options: argparse.Namespace) -> None:
-    from itersel.corpus.pipeline import write_references
+    from itersel.corpus.writing import write_references
 
     languages = options.source_language, options.target_language
     texts = options.target, languages, options.source, options.task
@@ -166,9 +166,10 @@ def _prepare(options: argparse.Namespace) -> None:
     from itersel.corpus.blocks import corpus_blocks
     from itersel.corpus.corpora import Reading
     from itersel.corpus.labels import refuse_repeats
-    from itersel.corpus.pipeline import CorpusSettings, prepare_corpus, prepare_text, write_corpus
+    from itersel.corpus.pipeline import CorpusSettings, prepare_corpus, prepare_text
     from itersel.corpus.statistics import format_table
     from itersel.corpus.text import text_blocks
+    from itersel.corpus.writing import write_corpus
 
     has_train = options.split in ("train", "hash")
     corpora = corpora_of(options, has_references=not has_train)

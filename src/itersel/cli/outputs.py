@@ -14,8 +14,8 @@ from itersel.errors import InputError
 TABLE_SUFFIXES = (".txt", ".tsv", ".json")
 PAPER_SUFFIXES = (".tex", ".md")
 PAGE_SUFFIX = ".html"
-# Returns the lines of a format.
-Form = Callable[[Any], list[str]]
+# Returns the lines of a table in a format.
+Formatter = Callable[[Any], list[str]]
 
 
 def add_outputs(
@@ -31,23 +31,23 @@ def add_outputs(
     add_files(parser, files, type=output_file, required=required, default=[], **several)
 
 
-def write_forms(paths: list[str], content: Any, forms: Mapping[str, Form]) -> None:
-    """Write lines in the formats that the names of the files end in; if one has none, no file is written."""
+def write_formats(paths: list[str], content: Any, formatters: Mapping[str, Formatter]) -> None:
+    """Write files in the formats that their names imply; if a name implies none, no file is written."""
     from itersel.storage.files import write_lines
 
-    chosen: dict[str, Form] = {}
+    chosen: dict[str, Formatter] = {}
     for path in paths:
-        suffix = next((suffix for suffix in forms if path.endswith(suffix)), None)
+        suffix = next((suffix for suffix in formatters if path.endswith(suffix)), None)
         if suffix is None:
-            raise InputError(f"the name must end in {', '.join(forms)}", path)
-        chosen[path] = forms[suffix]
-    for path, form in chosen.items():
-        write_lines(path, form(content))
+            raise InputError(f"the name must end in {', '.join(formatters)}", path)
+        chosen[path] = formatters[suffix]
+    for path, formatted in chosen.items():
+        write_lines(path, formatted(content))
 
 
-def write_table(paths: list[str], table: Any, text: Form, tsv: Form) -> None:
+def write_table(paths: list[str], table: Any, text: Formatter, tsv: Formatter) -> None:
     """Write a table as text, tab-separated values and JSON."""
-    write_forms(paths, table, dict(zip(TABLE_SUFFIXES, (text, tsv, json_lines), strict=True)))
+    write_formats(paths, table, dict(zip(TABLE_SUFFIXES, (text, tsv, json_lines), strict=True)))
 
 
 def json_lines(table: object) -> list[str]:

@@ -11,10 +11,10 @@ from itersel.cli.outputs import (
     PAGE_SUFFIX,
     PAPER_SUFFIXES,
     TABLE_SUFFIXES,
-    Form,
+    Formatter,
     add_outputs,
     json_lines,
-    write_forms,
+    write_formats,
 )
 from itersel.config.command_line import different_names, refuse
 from itersel.errors import InputError
@@ -108,8 +108,8 @@ def _paper(options: argparse.Namespace) -> None:
     table = read_table(Path(options.table))
     if table is None:
         raise InputError("no such file", options.table)
-    forms = (partial(one, columns=options.columns, metrics=options.metrics) for one in (latex, markdown))
-    write_forms(options.output, table, dict(zip(PAPER_SUFFIXES, forms, strict=True)))
+    formatters = (partial(one, columns=options.columns, metrics=options.metrics) for one in (latex, markdown))
+    write_formats(options.output, table, dict(zip(PAPER_SUFFIXES, formatters, strict=True)))
 
 
 def _page(options: argparse.Namespace) -> None:
@@ -131,11 +131,18 @@ def _runs(options: argparse.Namespace) -> None:
     from itersel.report.runs import compare_runs
     from itersel.report.runs_table import latex, markdown, text_table, tsv_table
 
-    made: list[Form] = [text_table, tsv_table, json_lines, latex, markdown, lambda one: [render_runs(one)]]
-    forms = dict(zip((*TABLE_SUFFIXES, *PAPER_SUFFIXES, PAGE_SUFFIX), made, strict=True))
+    made: list[Formatter] = [
+        text_table,
+        tsv_table,
+        json_lines,
+        latex,
+        markdown,
+        lambda one: [render_runs(one)],
+    ]
+    formatters = dict(zip((*TABLE_SUFFIXES, *PAPER_SUFFIXES, PAGE_SUFFIX), made, strict=True))
     runs = read_runs(options.runs)
     how = {key: getattr(options, key) for key in ("trials", "seed")}
     content = compare_runs(runs, options.baselines, options.metric, **how)
-    write_forms(options.output, content, forms)
+    write_formats(options.output, content, formatters)
     if not options.output:
         print(*text_table(content), sep="\n")

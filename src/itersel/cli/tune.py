@@ -69,7 +69,7 @@ def _add_devtest(parser: argparse._ActionsContainer) -> None:
 
 
 def _tune(options: argparse.Namespace) -> None:
-    from itersel.evaluate.metrics import read_references, signature_of, tokenizer_for_bleu
+    from itersel.evaluate.metrics import read_references, signature_of
     from itersel.lists.weights import write_any_weights
     from itersel.storage.files import STANDARD_STREAM
     from itersel.tune.nbest import prepare_nbest
@@ -85,13 +85,7 @@ def _tune(options: argparse.Namespace) -> None:
     tuner = section_of(LIST_TUNERS[options.tuner], options)
     references = read_references(options.reference) if options.reference else []
     lists = prepare_nbest(
-        options.nbest,
-        references,
-        tuner,
-        options.start,
-        features_of(options.feature),
-        quality,
-        tokenizer_for_bleu(tokenizer),
+        options.nbest, references, tuner, options.start, features_of(options.feature), quality, tokenizer
     )
     seed = options.seed
     table: list[str] = []

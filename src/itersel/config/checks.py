@@ -19,7 +19,7 @@ from itersel.config.options import MAX_SEED, changed, name_in
 from itersel.config.score_checks import check_scores
 from itersel.config.splits import has_labels, has_lists, is_help, test_sets
 from itersel.config.tasks import TASKS
-from itersel.config.tuners import ALL_DENSE, STEP, TUNERS, Batch, NoTuner
+from itersel.config.tuners import ALL_DENSE, LAST_STEP, TUNERS, Batch, NoTuner
 from itersel.config.values import Config, Experiment
 from itersel.errors import attempt_all
 
@@ -246,10 +246,10 @@ def _check_directions(directions: Sequence[str], key: str, epochs: int) -> None:
 
     check_unique(key, directions)
     for name in directions:
-        if name not in (ALL_DENSE, STEP) and ALL_DENSE in directions:
+        if name not in (ALL_DENSE, LAST_STEP) and ALL_DENSE in directions:
             raise wrong(key, f": {ALL_DENSE} includes '{name}'; remove one of them")
-    if STEP in directions and epochs == 1:
-        raise wrong(key, f": {STEP} has no effect with epochs: 1; remove it")
+    if LAST_STEP in directions and epochs == 1:
+        raise wrong(key, f": {LAST_STEP} has no effect with epochs: 1; remove it")
 
 
 def _check_start(config: Config, name: str) -> None:

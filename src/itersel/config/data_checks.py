@@ -26,9 +26,9 @@ from itersel.errors import InputError, attempt_all
 from itersel.evaluate.names import QUALITY
 from itersel.storage.files import suffixes
 
-# The forms of a text: parallel files, or exactly one of the others.
+# The keys that say where a text comes from: parallel files, or exactly one of the others.
 PARALLEL = ("source", "target")
-FORMS = (*PARALLEL, "file", "mtdata", "sacrebleu")
+ORIGINS = (*PARALLEL, "file", "mtdata", "sacrebleu")
 # Group, name, version and two languages.
 MTDATA_PATTERN = r"[^\s-]+-[^\s-]+-[^\s-]+-[A-Za-z_]+-[A-Za-z_]+"
 
@@ -85,7 +85,7 @@ def _check_text(config: Config, key: str, text: TrainingText | ReferencedText) -
             raise wrong(key, f"names files, but data.split.{split} cuts it from train; remove one")
     # with the LibreOffice Help, only test sets with names are not taken from the help
     elif config.data.kind == "files" or is_test_set:
-        _check_forms(text, key)
+        _check_origin(text, key)
         _check_tables(text, key)
         _check_fields(text, key)
         _check_names(config.data, text, key)
@@ -93,19 +93,19 @@ def _check_text(config: Config, key: str, text: TrainingText | ReferencedText) -
         raise wrong(f"{key}.{given[0]}", "needs data.kind: files")
 
 
-def _check_forms(text: TrainingText | ReferencedText, key: str) -> None:
+def _check_origin(text: TrainingText | ReferencedText, key: str) -> None:
     """Reject missing files, and keys that conflict or have no effect."""
-    forms = [name for name in FORMS if getattr(text, name, None)]
-    form = next((name for name in forms if name not in PARALLEL), "source")
+    origins = [name for name in ORIGINS if getattr(text, name, None)]
+    origin = next((name for name in origins if name not in PARALLEL), "source")
 
-    if form != "source":
-        for name in forms:
-            if name != form:
-                raise wrong(f"{key}.{name}", f"cannot be combined with '{key}.{form}'; remove one of them")
+    if origin != "source":
+        for name in origins:
+            if name != origin:
+                raise wrong(f"{key}.{name}", f"cannot be combined with '{key}.{origin}'; remove one of them")
         for name in ("task", "alignment"):
             if getattr(text, name, None):
-                advice = "; use columns.task" if form == "file" and name == "task" else ""
-                why = f"it has no effect with {form}{advice}"
+                advice = "; use columns.task" if origin == "file" and name == "task" else ""
+                why = f"it has no effect with {origin}{advice}"
                 raise wrong(f"{key}.{name}", f"needs source and target, {why}")
         return
 

@@ -10,7 +10,7 @@ from itersel.config.messages import reject, wrong
 from itersel.config.options import changed
 from itersel.config.score_checks import check_scores_of_systems
 from itersel.config.splits import is_aligned
-from itersel.config.tuners import ALL_DENSE, STEP, NoTuner
+from itersel.config.tuners import ALL_DENSE, LAST_STEP, NoTuner
 from itersel.config.values import Align, Config, Experiment
 from itersel.errors import attempt_all
 from itersel.vectors.feature_names import DENSE_FEATURES, TEMPLATES
@@ -43,7 +43,7 @@ def _check_experiment(config: Config, name: str) -> None:
     _check_folds(config, experiment, key)
 
     tuner = experiment.held_out.tuner
-    allowed = (ALL_DENSE, STEP, *DENSE_FEATURES)
+    allowed = (ALL_DENSE, LAST_STEP, *DENSE_FEATURES)
     for direction in () if isinstance(tuner, NoTuner) else tuner.named_directions or ():
         if direction not in allowed:
             reject(f"{key}.held_out.tuner.directions", direction, f"one of {', '.join(allowed)}")

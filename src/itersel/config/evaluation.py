@@ -57,14 +57,14 @@ class Evaluation:
     """Scores and significance tests."""
 
     tokenize: str = option(
-        "sacrebleu's tokenisation for tokenized BLEU (of tokenised lowercased text): 13a, as in mteval-v11b, "
-        "or none to score the tokens as they are.",
+        "sacrebleu's tokenisation for tokenized BLEU (of tokenised lowercased text): "
+        f"{DEFAULT_TOKENIZER}, as in mteval-v11b, or none to score the tokens as they are.",
         DEFAULT_TOKENIZER,
         choices=TOKENIZATIONS,
     )
     tokenizer: str | None = option(
         "sacrebleu's tokenizer for BLEU of detokenised translations; by default zh, ja-mecab or ko-mecab for "
-        "these target languages, and 13a for all others.",
+        f"these target languages, and {DEFAULT_TOKENIZER} for all others.",
         choices=TOKENIZERS,
     )
     choose_by: str = option(

@@ -56,7 +56,8 @@ class TextFeatures:
         choices=tuple(TEXT_FEATURES),
     )
     templates: tuple[str, ...] = option(
-        "data.kind: lists: templates of sparse features to add; empty: none.",
+        "data.kind: lists: templates of sparse features to add (docs/text-features.md); empty: none. Their "
+        "links are those of whole sentences, unlike those of grammar.templates.",
         (),
         choices=tuple(TEXT_TEMPLATES),
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from itersel.tune.problem import Tuned
 
 # Directions of a line search that are not features: each dense feature, and the step from the last weights.
-ALL_DENSE, STEP = "dense", "step"
+ALL_DENSE, LAST_STEP = "dense", "step"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Batch:
     @property
     def searches_step(self) -> bool:
         """Whether it searches along the step from the weights of the epoch before."""
-        return STEP in (self.named_directions or ())
+        return LAST_STEP in (self.named_directions or ())
 
     # `Any`, because a tuner takes only one of the two
     def tune(self, problem: Any) -> Tuned:

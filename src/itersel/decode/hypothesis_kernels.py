@@ -122,7 +122,8 @@ def keep_edges(found: Hypotheses, through: Float64s, threshold: float) -> Kept:
                         needed[antecedent] = True
             edge = found.edge_next[edge]
 
-    edges, count = np.empty(is_kept.sum(), np.int32), 0
+    edges = np.empty(is_kept.sum(), np.int32)
+    count = 0
     offset = np.zeros(needed.sum() + 1, np.int64)
     number = np.full(items, NONE, np.int32)
     used = 0

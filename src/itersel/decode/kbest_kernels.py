@@ -213,7 +213,9 @@ def awaited(hypotheses: Hypotheses, found: Derivations, item: int) -> tuple[int,
     """
     last = found.last[item]
     if last != NONE:
-        edge, i, j = found.edge[last], found.first[last], found.second[last]
+        edge = found.edge[last]
+        i = found.first[last]
+        j = found.second[last]
         first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
         if first != NONE and j == 0 and not is_settled(found, first, i + 1):
             return np.int64(first), np.int64(i + 1)

@@ -90,7 +90,9 @@ def more_items(items: DottedItems) -> DottedItems:
 @leaf_kernel
 def add_item(items: DottedItems, used: int, end: int, node: int, first: int, second: int) -> None:
     """Append an item to the list of an end position; the caller ensures that there is capacity."""
-    items.node[used], items.first[used], items.second[used] = node, first, second
+    items.node[used] = node
+    items.first[used] = first
+    items.second[used] = second
     items.next[used] = NONE
     if items.head[end] == NONE:
         items.head[end] = used
@@ -132,7 +134,9 @@ def advance(
     """Advance the items that end at `at` over the next word, and over every node that starts there."""
     item = items.head[at]
     while item != NONE:
-        node, first, second = items.node[item], items.first[item], items.second[item]
+        node = items.node[item]
+        first = items.first[item]
+        second = items.second[item]
         # a node at the start is known only when all its bundles are: see `parse`
         last = limit if at > begin and trie.takes_nonterminal[node] else at
 
@@ -178,7 +182,9 @@ def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Fore
     items = make_items(1024, length + 1)
     if rank is not None:
         waiting = make_items(16, rank.shape[0])
-    used, nodes, left_nodes = 0, 0, 0
+    used = 0
+    nodes = 0
+    left_nodes = 0
 
     for begin in range(length - 1, -1, -1):
         limit = min(length, begin + longest)
@@ -194,7 +200,8 @@ def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Fore
                 bundles, found = add_complete(items, end, trie, bundles, used)
                 if found > used:
                     bundles.end[nodes], bundles.category[nodes] = found, CATEGORY_X
-                    nodes, used = nodes + 1, found
+                    nodes += 1
+                    used = found
             else:
                 bundles, waiting, used, nodes = add_categories(
                     items, begin, end, max_span, trie, chart, rank, bundles, waiting, used, nodes
@@ -265,7 +272,9 @@ def add_categories(
 
     item = items.head[end]
     while item != NONE:
-        node, first, second = items.node[item], items.first[item], items.second[item]
+        node = items.node[item]
+        first = items.first[item]
+        second = items.second[item]
         waiting, count = add_waiting(waiting, count, trie, rank, node, first, second)
         item = items.next[item]
 
@@ -336,7 +345,8 @@ def add_glue(bundles: Bundles, used: int, nodes: int, chart: Chart, trie: Trie) 
 
     There are no nodes if no S covers the whole sentence.
     """
-    length, longest = chart.begin.shape[0], chart.begin.shape[1] - 1
+    length = chart.begin.shape[0]
+    longest = chart.begin.shape[1] - 1
     glue_start = trie.rule_offset.shape[0] - 3
     glue_node = np.full(length + 1, NONE, np.int32)
 
@@ -350,10 +360,12 @@ def add_glue(bundles: Bundles, used: int, nodes: int, chart: Chart, trie: Trie) 
             if used == bundles.first.shape[0]:
                 bundles = more_bundles(bundles)
             if middle == 0:
-                bundles.trie_node[used], bundles.first[used] = glue_start, antecedent
+                bundles.trie_node[used] = glue_start
+                bundles.first[used] = antecedent
                 bundles.second[used] = NONE
             else:
-                bundles.trie_node[used], bundles.first[used] = glue_start + 1, glue_node[middle]
+                bundles.trie_node[used] = glue_start + 1
+                bundles.first[used] = glue_node[middle]
                 bundles.second[used] = antecedent
             used += 1
 

@@ -115,7 +115,9 @@ def state_rules(
 
     for i in range(rules.rule.shape[0]):
         rule = rules.rule[i]
-        segment, state, inside = 0, np.int64(EMPTY_STATE), 0.0
+        segment = 0
+        state = np.int64(EMPTY_STATE)
+        inside = 0.0
         value, power = np.uint64(0), np.uint64(1)
         if i == GLUE_START_RULE and begin_of_sentence >= 0:
             state = begin_state(model, states, begin_of_sentence)
@@ -127,7 +129,8 @@ def state_rules(
                     rules.swapped[i] = symbol == -2
                 rules.state[i, segment] = state
                 rules.hash[i, segment], rules.power[i, segment] = value, power
-                segment, state = segment + 1, np.int64(EMPTY_STATE)
+                segment += 1
+                state = np.int64(EMPTY_STATE)
                 value, power = np.uint64(0), np.uint64(1)
                 continue
 

@@ -126,13 +126,16 @@ def sort_rules(trie: Trie, rules: SentenceRules) -> None:
         largest = max(largest, trie.rule_offset[node + 1] - trie.rule_offset[node])
 
     order, other = np.empty(largest, np.int64), np.empty(largest, np.int64)
-    rule, key = np.empty(largest, np.int64), np.empty(largest)
+    rule = np.empty(largest, np.int64)
+    key = np.empty(largest)
 
     for node in range(trie.rule_offset.shape[0] - 1):
-        begin, size = trie.rule_offset[node], trie.rule_offset[node + 1] - trie.rule_offset[node]
+        begin = trie.rule_offset[node]
+        size = trie.rule_offset[node + 1] - trie.rule_offset[node]
         if size > 1:
             for i in range(size):
-                order[i], rule[i] = i, trie.rule[begin + i]
+                order[i] = i
+                rule[i] = trie.rule[begin + i]
                 key[i] = rule[i]
             sort_stably(order, key, other, size)
 
@@ -156,7 +159,8 @@ def combine(
     if rules.swapped[rule]:
         first, second = second, first
 
-    state, total = np.int64(rules.state[rule, 0]), 0.0
+    state = np.int64(rules.state[rule, 0])
+    total = 0.0
     for piece in range(4):
         if piece == 0:
             right = first
@@ -278,7 +282,8 @@ def pop_corners(
     rule if both are 0. So no corner is visited twice.
     """
     node_begin = found.counts[0]
-    pool, pops = size, 0
+    pool = size
+    pops = 0
     while size > 0 and pops < limit:
         candidate = np.int64(queue.heap[0])
         pops += 1
@@ -340,7 +345,9 @@ def make_neighbour(
             return False
         second = item_at(found, antecedent, second_rank)
 
-    corner[new + BUNDLE], corner[new + RANK], corner[new + RULE] = bundle, rank, rule
+    corner[new + BUNDLE] = bundle
+    corner[new + RANK] = rank
+    corner[new + RULE] = rule
     corner[new + FIRST_RANK], corner[new + SECOND_RANK] = first_rank, second_rank
     corner[new + FIRST], corner[new + SECOND] = first, second
     return True
@@ -359,7 +366,8 @@ def rank_items(found: Hypotheses, node: int, begin: int) -> None:
     Insertion sort is fast here: apart from the language model's influence, items are created in this order.
     """
     for item in range(begin, found.counts[0]):
-        score, place = found.item_score[item], item
+        score = found.item_score[item]
+        place = item
         while place > begin and found.item_score[found.ranked[place - 1]] < score:
             found.ranked[place] = found.ranked[place - 1]
             place -= 1
@@ -385,7 +393,9 @@ def add_goal(
         state, start_change = compose(problem.model, states, start_state, found.item_state[item])
         _, change = compose(problem.model, states, state, end_state)
         found.edge_model[edge] = problem.model.unigram[problem.end_of_sentence, 0] + (start_change + change)
-        found.edge_rule[edge], found.edge_first[edge], found.edge_second[edge] = GOAL_RULE, item, NONE
+        found.edge_rule[edge] = GOAL_RULE
+        found.edge_first[edge] = item
+        found.edge_second[edge] = NONE
         found.edge_score[edge] = found.item_score[item] + problem.model_weight * found.edge_model[edge]
         found.edge_next[edge] = edge + 1
         found.item_score[goal] = max(found.item_score[goal], found.edge_score[edge])
@@ -405,7 +415,9 @@ def search(problem: SearchProblem, states: States, queue: Queue, found: Hypothes
     """
     for place in range(queue.slot.shape[0]):
         queue.slot[place] = NONE
-    found.counts[0], found.counts[1], found.node_offset[0] = 0, 0, 0
+    found.counts[0] = 0
+    found.counts[1] = 0
+    found.node_offset[0] = 0
 
     for node in range(problem.forest.is_glue.shape[0]):
         begin = found.counts[0]

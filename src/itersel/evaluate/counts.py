@@ -14,16 +14,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.bleu.order import ORDER
 from itersel.errors import FilePath, InputError, checked
-from itersel.evaluate.metrics import NUMBERS, Metric, ReferenceText, Sums, make_metrics
+from itersel.evaluate.metrics import (
+    BLEU_MATCHES,
+    BLEU_NGRAMS,
+    NUMBERS,
+    Metric,
+    ReferenceText,
+    Sums,
+    make_metrics,
+)
 from itersel.evaluate.names import METRICS, TABULATED, title_of
 from itersel.storage.formats import Array, FileFormat, checksum, damaged_file
 from itersel.storage.hdf5 import read_arrays, write_arrays
 
 # For each kind of metric, the columns of matches and n-grams (`itersel.evaluate.metrics`). TER has neither.
-MATCHES = {"bleu": slice(2, 2 + ORDER), "chrf++": slice(2, None, 3), "ter": slice(0, 0)}
-NGRAMS = {"bleu": slice(2 + ORDER, None), "chrf++": slice(0, None, 3), "ter": slice(0, 0)}
+MATCHES = {"bleu": BLEU_MATCHES, "chrf++": slice(2, None, 3), "ter": slice(0, 0)}
+NGRAMS = {"bleu": BLEU_NGRAMS, "chrf++": slice(0, None, 3), "ter": slice(0, 0)}
 MOST = 1 << 52
 FORMAT = FileFormat(
     "file of score counts",

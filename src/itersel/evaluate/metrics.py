@@ -36,6 +36,9 @@ DECIMALS = 10
 UNSPACED = ("zh", "ja-mecab")
 # Numbers that users give are rounded to six decimals, so that sums of whole numbers are exact in any order.
 OWN_SCALE = 10**6
+# sacrebleu's counts for BLEU: length, length of the references, matches of each order, n-grams of each order.
+BLEU_MATCHES = slice(2, 2 + ORDER)
+BLEU_NGRAMS = slice(2 + ORDER, 2 + 2 * ORDER)
 # Parameters of chrF++: orders of character and word n-grams, and the weight of recall. chrF has no words.
 CHARACTER_ORDERS, WORD_ORDERS, BETA = 6, 2, 2
 
@@ -241,13 +244,13 @@ def own_formula(sums: Sums) -> Sums:
 
 
 def bleu_formula(sums: Sums, smoothing: str = "exp") -> Sums:
-    """Return BLEU from sums of (length, reference length, 4 x matches, 4 x n-grams).
+    """Return BLEU from sums of sacrebleu's counts.
 
     With smoothing ``exp``, the n-th order without a match counts as 1/2^n matches, as in mteval-v13a; with
     ``none``, BLEU is 0 if an order has no match.
     """
     length, reference = sums[..., 0], sums[..., 1]
-    matches, total = sums[..., 2 : 2 + ORDER], sums[..., 2 + ORDER : 2 + 2 * ORDER]
+    matches, total = sums[..., BLEU_MATCHES], sums[..., BLEU_NGRAMS]
     is_missed = matches == 0
     if smoothing == "exp":
         matches = np.where(is_missed, np.ldexp(1.0, -np.cumsum(is_missed, axis=-1)), matches)
@@ -288,7 +291,7 @@ FORMULAS: dict[str, Callable[[Sums], Sums]] = {
 }
 # For each kind of metric, the number of counts.
 NUMBERS = {
-    "bleu": 2 + 2 * ORDER,
+    "bleu": BLEU_NGRAMS.stop,
     "chrf": 3 * CHARACTER_ORDERS,
     "chrf++": 3 * (CHARACTER_ORDERS + WORD_ORDERS),
     "ter": 2,

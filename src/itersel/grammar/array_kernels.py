@@ -63,7 +63,8 @@ def sort_stably(order: Int64s, key: Float64s, other: Int64s, size: int) -> None:
     """
     for begin in range(0, size, RUN):
         for i in range(begin + 1, min(begin + RUN, size)):
-            row, k = order[i], i
+            row = order[i]
+            k = i
             while k > begin and key[order[k - 1]] > key[row]:
                 order[k] = order[k - 1]
                 k -= 1
@@ -72,7 +73,8 @@ def sort_stably(order: Int64s, key: Float64s, other: Int64s, size: int) -> None:
     width = RUN
     while width < size:
         for begin in range(0, size, 2 * width):
-            middle, end = min(begin + width, size), min(begin + 2 * width, size)
+            middle = min(begin + width, size)
+            end = min(begin + 2 * width, size)
             left, right = begin, middle
             for i in range(begin, end):
                 if right == end or (left < middle and key[order[left]] <= key[order[right]]):

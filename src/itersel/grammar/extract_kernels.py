@@ -102,7 +102,8 @@ def extract_pairs(
 
     rows = find_rows(corpus, pairs, samples, lengths, limits, edges)
     write_targets(corpus, pairs, rows)
-    count, ordered = group_rows(pairs, rows), 0
+    count = group_rows(pairs, rows)
+    ordered = 0
 
     for variant in range(VARIANTS):
         occurrences = 0
@@ -138,7 +139,8 @@ def count_own(samples: int, sentence: int, own: Own, pairs: PatternRules) -> int
 
     Fills OWN of their pairs, with OWN_FOR = sentence, and variant_count[OWN_OCCURRENCES].
     """
-    left_out, count = 0, pairs.variant_count
+    left_out = 0
+    count = pairs.variant_count
     for variant in range(VARIANTS):
         count[OWN_OCCURRENCES, variant] = 0
 
@@ -171,11 +173,18 @@ def append_rows(
     With leave-one-out, occurrences in the sentence and its copies are left out without being replaced: the
     sample of a pattern never depends on the sentence. A single-word pattern also gets a pass-through rule.
     """
-    pair, order, row, variant_count = pairs.pair, pairs.order, rules.row, pairs.variant_count
-    end, new, passing = rules.size[ROWS], 0, -1
+    pair = pairs.pair
+    order = pairs.order
+    row = rules.row
+    variant_count = pairs.variant_count
+    end = rules.size[ROWS]
+    new = 0
+    passing = -1
 
     for k in range(patterns.begin[pattern], patterns.begin[pattern + 1]):
-        sentence, own, i = patterns.sentence[k], 0, 0
+        sentence = patterns.sentence[k]
+        own = 0
+        i = 0
         if patterns.own.group[sentence, 0] < patterns.own.group[sentence, 1]:
             own = count_own(samples, sentence, patterns.own, pairs)
 
@@ -185,26 +194,35 @@ def append_rows(
                 others -= variant_count[OWN_OCCURRENCES, variant]
 
             while i < count and pairs.row[pair[order[i], FIRST_ROW], VARIANT] == variant:
-                this, i = order[i], i + 1
+                this = order[i]
+                i += 1
                 times = pair[this, COUNT] - (pair[this, OWN] if pair[this, OWN_FOR] == sentence else 0)
                 if times == 0:
                     continue
 
                 if pair[this, RULE] < 0:
                     pair[this, RULE] = rules.size[RULES] + new
-                    pairs.new[new], new = this, new + 1
+                    pairs.new[new] = this
+                    new += 1
 
-                row[end, ROW_RULE], row[end, ROW_SENTENCE] = pair[this, RULE], sentence
-                row[end, ROW_SAMPLES], row[end, ROW_COUNT] = samples - own, times
+                row[end, ROW_RULE] = pair[this, RULE]
+                row[end, ROW_SENTENCE] = sentence
+                row[end, ROW_SAMPLES] = samples - own
+                row[end, ROW_COUNT] = times
                 row[end, ROW_SINGLETON] = others == 1
                 end += 1
 
             if variant == 0 and is_word:
                 if passing < 0:
                     passing = rules.size[RULES] + new
-                    pairs.new[new], new = PASS, new + 1
-                row[end, ROW_RULE], row[end, ROW_SENTENCE], row[end, ROW_SAMPLES] = passing, sentence, 0
-                row[end, ROW_COUNT], row[end, ROW_SINGLETON] = 0, 0
+                    pairs.new[new] = PASS
+                    new += 1
+
+                row[end, ROW_RULE] = passing
+                row[end, ROW_SENTENCE] = sentence
+                row[end, ROW_SAMPLES] = 0
+                row[end, ROW_COUNT] = 0
+                row[end, ROW_SINGLETON] = 0
                 end += 1
 
     rules.size[ROWS] = end
@@ -214,7 +232,8 @@ def append_rows(
 @kernel
 def make_room(rules: RuleBuffer, pairs: int, sentences: int, limits: RuleLimits) -> RuleBuffer:
     """Return `rules` with capacity for the rules of one pattern that occurs in `sentences` sentences."""
-    size, count = rules.size, pairs + 1
+    size = rules.size
+    count = pairs + 1
     return RuleBuffer(
         size,
         grown(rules.end, size[RULES] + count),
@@ -230,16 +249,23 @@ def write_source(
     corpus: IndexedCorpus, blocks: Blocks, block: Int32s, variant: int, rules: RuleBuffer
 ) -> None:
     """Append the source side of a rule."""
-    source, end, gaps = rules.source, rules.size[SOURCES], 0
+    source = rules.source
+    end = rules.size[SOURCES]
+    gaps = 0
     for i in range(3):
         if (i == 0 and variant & BEFORE) or (i > 0 and block[i] > 0):
             gaps += 1
-            source[end, 0], end = -gaps, end + 1
+            source[end, 0] = -gaps
+            end += 1
+
         begin = corpus.suffix[blocks.low[block[i]]]
         for p in range(begin, begin + blocks.length[block[i]]):
-            source[end, 0], end = corpus.source[p], end + 1
+            source[end, 0] = corpus.source[p]
+            end += 1
+
     if variant & AFTER:
-        source[end, 0], end = -gaps - 1, end + 1
+        source[end, 0] = -gaps - 1
+        end += 1
     rules.size[SOURCES] = end
 
 
@@ -292,9 +318,16 @@ def extract_rules(
     Patterns with the same first block, or the same first two, are matched together.
     batch: number of occurrences of two-block patterns to list at a time (always at least one pattern).
     """
-    block, none = patterns.block, np.empty(0, np.int32)
-    group_end, pair_end, pair, pair_begin, listed, listed_end = 0, 0, 0, 0, 0, 0
-    positions, begin = none, np.zeros(1, np.int64)
+    block = patterns.block
+    none = np.empty(0, np.int32)
+    group_end = 0
+    pair_end = 0
+    pair = 0
+    pair_begin = 0
+    listed = 0
+    listed_end = 0
+    positions = none
+    begin = np.zeros(1, np.int64)
     seconds = thirds = Matches(begin, none, none, none, none)
 
     for pattern in range(block.shape[0]):
@@ -306,13 +339,16 @@ def extract_rules(
             if pair_end < group_end:
                 positions = sort_positions(corpus.suffix[blocks.low[u] : blocks.high[u]])
                 begin = size_seconds(blocks, limits, positions, distance, block[pair_end:group_end, 1])
-                pair, listed_end = -1, 0
+                pair = -1
+                listed_end = 0
         elif pattern == pair_end:
             pair_begin, pair_end = pattern, run_end(block[:, 1], pattern, group_end)
             pair += 1
 
             if pair == listed_end:
-                listed, listed_end, end = pair, pair + 1, pattern
+                listed = pair
+                listed_end = pair + 1
+                end = pattern
                 while listed_end < begin.shape[0] - 1 and begin[listed_end + 1] - begin[pair] <= batch:
                     listed_end += 1
                 for _ in range(listed, listed_end):
@@ -333,10 +369,13 @@ def extract_rules(
                 thirds = match_thirds(blocks, limits, first, second, gap, block[pattern + 1 : pair_end, 2])
         else:
             low, high = thirds.begin[pattern - pair_begin - 1], thirds.begin[pattern - pair_begin]
-            first, second, third = thirds.first[low:high], thirds.second[low:high], thirds.third[low:high]
+            first = thirds.first[low:high]
+            second = thirds.second[low:high]
+            third = thirds.third[low:high]
             last = int(thirds.last[pattern - pair_begin - 1])
 
-        begins, ends = patterns.begin[pattern], patterns.begin[pattern + 1]
+        begins = patterns.begin[pattern]
+        ends = patterns.begin[pattern + 1]
         if first.shape[0] == 0:
             continue
 
@@ -363,7 +402,8 @@ def place_rows(row: Int32s, offset: Int64s) -> Int32s:
 
     offset: (sentences + 1), destination of each sentence's rows.
     """
-    filled, placed = offset.copy(), np.empty((row.shape[1], row.shape[0]), np.int32)
+    filled = offset.copy()
+    placed = np.empty((row.shape[1], row.shape[0]), np.int32)
     for i in range(row.shape[0]):
         sentence = row[i, ROW_SENTENCE]
         for column in range(row.shape[1]):

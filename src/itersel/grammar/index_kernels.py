@@ -69,22 +69,32 @@ def parse_alignments(text: UInt8s, links: Int32s, offset: Int64s) -> int:
 
     text: lines, each with a newline at its end. links: (L, 2), offset: (S + 1), to be filled.
     """
-    count, line, number, digits, part = 0, 0, 0, 0, 0
-    # part: 0 before the hyphen of a point, 1 after it
+    count = 0
+    line = 0
+    number = 0
+    digits = 0
+    part = 0  # 0 before the hyphen of a point, 1 after it
+
     for i in range(text.shape[0]):
         byte = int(text[i])
         if ZERO <= byte <= NINE and digits < 9:
-            number, digits = number * 10 + byte - ZERO, digits + 1
+            number = number * 10 + byte - ZERO
+            digits += 1
         elif byte == HYPHEN and digits > 0 and part == 0:
             links[count, 0] = number
-            number, digits, part = 0, 0, 1
+            number = 0
+            digits = 0
+            part = 1
         elif byte in (SPACE, NEWLINE):
             if digits > 0 and part == 1:
                 links[count, 1] = number
                 count += 1
             elif digits > 0 or part == 1:
                 return line
-            number, digits, part = 0, 0, 0
+
+            number = 0
+            digits = 0
+            part = 0
             if byte == NEWLINE:
                 line += 1
                 offset[line] = count
@@ -102,12 +112,15 @@ def sort_links(
     links: (L, 2), line_begin: (S + 1), from `parse_alignments`. source_offset, target_offset: (S + 1).
     span: (target words, 2), LOW and HIGH of the links; -1: unaligned.
     """
-    count, lines = 0, line_begin.shape[0] - 1
+    count = 0
+    lines = line_begin.shape[0] - 1
     position = np.zeros((source_offset[lines], COLUMNS), np.int32)
-    link, span = np.empty(links.shape[0], np.int32), np.full((target_offset[lines], 2), -1, np.int32)
+    link = np.empty(links.shape[0], np.int32)
+    span = np.full((target_offset[lines], 2), -1, np.int32)
 
     for line in range(lines):
-        first, length = source_offset[line], source_offset[line + 1] - source_offset[line]
+        first = source_offset[line]
+        length = source_offset[line + 1] - source_offset[line]
         # LINK_HIGH counts the links of a position, then is where the next one goes, until all are in order
         for k in range(line_begin[line], line_begin[line + 1]):
             position[first + links[k, 0], LINK_HIGH] += 1
@@ -118,7 +131,8 @@ def sort_links(
             position[first + i, LINK_BEGIN] = position[first + i, LINK_HIGH] = begin
 
         for k in range(line_begin[line], line_begin[line + 1]):
-            i, value = links[k, 0], target_offset[line] + links[k, 1]
+            i = links[k, 0]
+            value = target_offset[line] + links[k, 1]
             if span[value, LOW] < 0 or first + i < span[value, LOW]:
                 span[value, LOW] = first + i
             span[value, HIGH] = max(span[value, HIGH], first + i + 1)
@@ -136,7 +150,8 @@ def sort_links(
             position[first + i, LINK_BEGIN] = count
             for k in range(low, high):
                 if k == low or link[k] != link[k - 1]:
-                    link[count], count = link[k], count + 1
+                    link[count] = link[k]
+                    count += 1
             position[first + i, LINK_LOW] = position[first + i, LINK_HIGH] = -1
 
             if high > low:
@@ -190,7 +205,11 @@ def find_bad_position(index: IndexArrays) -> tuple[int, int]:
     The caller has checked the bounds of offsets, words and links. If all is FINE, no phrase and no link leads
     out of its sentence or out of the arrays.
     """
-    source, room, position, link, end = index.source, index.room, index.position, index.link, 0
+    source = index.source
+    room = index.room
+    position = index.position
+    link = index.link
+    end = 0
     for s in range(index.source_offset.shape[0] - 1):
         first, stop = index.source_offset[s], index.source_offset[s + 1]
         if first == stop:
@@ -279,13 +298,16 @@ def name_substrings(text: Int32s, smaller: Bools, order: Int32s, name: Int32s) -
     order: (n), with these substrings sorted. name: int32 (n // 2 + 1), the number of the substring that
     begins at position p becomes name[p // 2], as no two are adjacent.
     """
-    size, count, last = text.shape[0], 0, -1
+    size = text.shape[0]
+    count = 0
+    last = -1
     for i in range(size):
         here = order[i]
         if here < 1 or not smaller[here] or smaller[here - 1]:
             continue
 
-        same, k = last >= 0, 0
+        same = last >= 0
+        k = 0
         while same:
             # one that reaches the end is unlike any other
             a, b = last + k, here + k

@@ -64,7 +64,9 @@ def count_pairs(
     source, target: words of all positions; a word without links is linked to NULL, except sentence ends.
     position, link: see `index_kernels.IndexArrays`; span: see `index_kernels.sort_links`.
     """
-    key, count, filled = np.zeros(FIRST_SLOTS, np.uint64), np.zeros(FIRST_SLOTS, np.int64), 0
+    key = np.zeros(FIRST_SLOTS, np.uint64)
+    count = np.zeros(FIRST_SLOTS, np.int64)
+    filled = 0
     for p in range(source.shape[0]):
         begin, end = position[p, LINK_BEGIN], link.shape[0]
         if p + 1 < source.shape[0]:

@@ -97,14 +97,16 @@ def sort_positions(position: Int32s) -> Int32s:
 
     if size < FEW:
         for i in range(1, size):
-            value, k = result[i], i
+            value = result[i]
+            k = i
             while k > 0 and result[k - 1] > value:
                 result[k] = result[k - 1]
                 k -= 1
             result[k] = value
         return result
 
-    other, count = np.empty_like(result), np.empty(DIGITS + 1, np.int64)
+    other = np.empty_like(result)
+    count = np.empty(DIGITS + 1, np.int64)
     for digit in range(3):  # 33 bits
         shift = digit * DIGIT_BITS
 
@@ -175,7 +177,8 @@ def count_blocks(
     for k in range(first.shape[0]):
         stop = first[k] + min(limits.max_span, blocks.room[first[k]])
         for q in range(last[k] + distance, stop):
-            block, end = int(blocks.by_word[blocks.source[q]]), q + 1
+            block = int(blocks.by_word[blocks.source[q]])
+            end = q + 1
             while block > 0:
                 if slot[block] >= 0:
                     count[slot[block]] += 1
@@ -208,13 +211,16 @@ def match_seconds(
     count = fill_slots(blocks, seconds)
     relative = begin - begin[0]
     first, second = np.empty(relative[count], np.int32), np.empty(relative[count], np.int32)
-    last, place, slot = np.full(count, -1, np.int32), relative.copy(), blocks.slot
+    last = np.full(count, -1, np.int32)
+    place = relative.copy()
+    slot = blocks.slot
 
     for k in range(positions.shape[0]):
         p = positions[k]
         stop = p + min(limits.max_span, blocks.room[p])
         for q in range(p + distance, stop):
-            block, end = int(blocks.by_word[blocks.source[q]]), q + 1
+            block = int(blocks.by_word[blocks.source[q]])
+            end = q + 1
 
             while block > 0:
                 number = slot[block]
@@ -243,12 +249,15 @@ def match_thirds(
 
     first, second: the occurrences of u X v. distance: from the second block to the earliest third block.
     """
-    wanted, slot = fill_slots(blocks, thirds), blocks.slot
-    count, last = np.zeros(wanted, np.int64), np.full(wanted, -1, np.int32)
+    wanted = fill_slots(blocks, thirds)
+    slot = blocks.slot
+    count = np.zeros(wanted, np.int64)
+    last = np.full(wanted, -1, np.int32)
     count_blocks(blocks, limits, first, second, distance, count)
 
     # for each w: occurrences seen, samples taken, the index of the next sample, and its position in `found`
-    begin, state = np.zeros(wanted + 1, np.int64), np.zeros((wanted, 4), np.int64)
+    begin = np.zeros(wanted + 1, np.int64)
+    state = np.zeros((wanted, 4), np.int64)
     for number in range(wanted):
         begin[number + 1] = begin[number] + min(count[number], limits.max_samples)
         state[number, 3] = begin[number]
@@ -258,14 +267,17 @@ def match_thirds(
         p = first[k]
         stop = p + min(limits.max_span, blocks.room[p])
         for r in range(second[k] + distance, stop):
-            block, end = int(blocks.by_word[blocks.source[r]]), r + 1
+            block = int(blocks.by_word[blocks.source[r]])
+            end = r + 1
             while block > 0:
                 number = slot[block]
 
                 if number >= 0:
                     if state[number, 0] == state[number, 2]:
                         row = state[number, 3]
-                        found[0, row], found[1, row], found[2, row] = p, second[k], r
+                        found[0, row] = p
+                        found[1, row] = second[k]
+                        found[2, row] = r
                         state[number, 1] += 1
                         # after the last sample: an index that no occurrence has
                         state[number, 2] = sample_number(state[number, 1], count[number], limits.max_samples)
@@ -285,5 +297,7 @@ def take_sample(first: Int32s, second: Int32s, third: Int32s, sample: Int32s) ->
     total, size = first.shape[0], sample.shape[0]
     for k in range(min(total, size)):
         i = sample_number(k, total, size)
-        sample[k, 0], sample[k, 1], sample[k, 2] = first[i], second[i], third[i]
+        sample[k, 0] = first[i]
+        sample[k, 1] = second[i]
+        sample[k, 2] = third[i]
     return int(min(total, size))

@@ -76,7 +76,8 @@ def list_patterns(block: Int64s, offset: Int64s, limits: RuleLimits, key: Int64s
     block: int64 (n, K), the block of k + 1 words at each position, or 0. key, sentence: the three block
     numbers of each pattern, the first in the highest bits, and its sentence. If `key` is empty, only counts.
     """
-    count, write = 0, key.shape[0] > 0
+    count = 0
+    write = key.shape[0] > 0
     for s in range(offset.shape[0] - 1):
         for i in range(offset[s], offset[s + 1]):
             stop = min(offset[s + 1], i + limits.max_span)
@@ -106,6 +107,7 @@ def list_patterns(block: Int64s, offset: Int64s, limits: RuleLimits, key: Int64s
                                 if block[k, c - 1] == 0:
                                     break
                                 if write:
-                                    key[count], sentence[count] = second | block[k, c - 1], s
+                                    key[count] = second | block[k, c - 1]
+                                    sentence[count] = s
                                 count += 1
     return count

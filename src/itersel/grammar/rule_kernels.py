@@ -139,7 +139,10 @@ def add_row(
     if high - low > max_span:
         return count
 
-    row[count, NUMBER], row[count, VARIANT], row[count, LOW], row[count, HIGH] = number, variant, low, high
+    row[count, NUMBER] = number
+    row[count, VARIANT] = variant
+    row[count, LOW] = low
+    row[count, HIGH] = high
     row[count, LOW_1], row[count, HIGH_1] = low_1, high_1
     row[count, LOW_2], row[count, HIGH_2] = low_2, high_2
     return count + 1
@@ -152,7 +155,8 @@ def find_core(
     """Return the end of an occurrence and its target spans; 0 if a gap is no phrase or no word is aligned."""
     end = begins[number, 0] + lengths[0]
     low, high = target_span(position, begins[number, 0], end)
-    low_1, high_1, low_2, high_2 = -1, -1, -1, -1
+    low_1, high_1 = -1, -1
+    low_2, high_2 = -1, -1
 
     for block in range(1, 3):
         if lengths[block] > 0:
@@ -197,8 +201,13 @@ def find_rows(
     smallest initial phrase is subtracted at an edge (Chiang 2007, section 3), because larger ones give the
     same rule (docs/extraction.md).
     """
-    position, begins, row, seen = corpus.position, pairs.sample, pairs.row, pairs.seen
-    count, least, none = 0, limits.min_gap, (-1, -1)
+    position = corpus.position
+    begins = pairs.sample
+    row = pairs.row
+    seen = pairs.seen
+    count = 0
+    least = limits.min_gap
+    none = (-1, -1)
 
     for number in range(samples):
         seen[number, ROW_BEGIN], seen[number, VARIANT_BITS] = count, 0
@@ -244,18 +253,26 @@ def find_rows(
 @leaf_kernel
 def write_targets(corpus: IndexedCorpus, pairs: PatternRules, count: int) -> None:
     """Write the target sides of the first `count` rows; fills SYMBOL_BEGIN and DIGEST."""
-    target, row, symbol, end = corpus.target, pairs.row, pairs.symbol, 0
+    target = corpus.target
+    row = pairs.row
+    symbol = pairs.symbol
+    end = 0
     for i in range(count):
         row[i, SYMBOL_BEGIN] = end
-        place, stop, digest = int(row[i, LOW]), row[i, HIGH], int(row[i, VARIANT])
+        place = int(row[i, LOW])
+        stop = row[i, HIGH]
+        digest = int(row[i, VARIANT])
 
         while place < stop:
             if place == row[i, LOW_1]:
-                value, place = -1, int(row[i, HIGH_1])
+                value = -1
+                place = int(row[i, HIGH_1])
             elif place == row[i, LOW_2]:
-                value, place = -2, int(row[i, HIGH_2])
+                value = -2
+                place = int(row[i, HIGH_2])
             else:
-                value, place = int(target[place]), place + 1
+                value = int(target[place])
+                place += 1
 
             symbol[end] = value
             digest = (digest * 1000003 ^ value) & DIGEST_MASK
@@ -276,13 +293,18 @@ def same_target(symbol: Int32s, first: int, second: int, length: int) -> bool:
 @leaf_kernel
 def group_rows(pairs: PatternRules, count: int) -> int:
     """Group the first `count` rows into pairs; returns their number."""
-    row, symbol, pair, slot = pairs.row, pairs.symbol, pairs.pair, pairs.slot
-    mask, used = 15, 0
+    row = pairs.row
+    symbol = pairs.symbol
+    pair = pairs.pair
+    slot = pairs.slot
+    mask = 15
+    used = 0
     while mask < 2 * count:
         mask = 2 * mask + 1
 
     for i in range(count):
-        begin, length = row[i, SYMBOL_BEGIN], row[i + 1, SYMBOL_BEGIN] - row[i, SYMBOL_BEGIN]
+        begin = row[i, SYMBOL_BEGIN]
+        length = row[i + 1, SYMBOL_BEGIN] - row[i, SYMBOL_BEGIN]
         digest = row[i, DIGEST]
         place = (digest ^ (digest >> 15)) & mask
         found = -1
@@ -301,9 +323,12 @@ def group_rows(pairs: PatternRules, count: int) -> int:
 
         row[i, NEXT] = -1
         if found < 0:
-            found, used = used, used + 1
+            found = used
+            used += 1
             slot[place] = used
-            pair[found, FIRST_ROW], pair[found, SLOT], pair[found, COUNT] = i, place, 1
+            pair[found, FIRST_ROW] = i
+            pair[found, SLOT] = place
+            pair[found, COUNT] = 1
             pair[found, RULE], pair[found, OWN_FOR] = -1, -1
         else:
             row[pair[found, LAST_ROW], NEXT] = i
@@ -320,7 +345,9 @@ def write_points(
     corpus: IndexedCorpus, pairs: PatternRules, i: int, lengths: tuple[int, int, int], point: Int32s, end: int
 ) -> int:
     """Write the alignment of row i to point[end:] (any, 2), symbols of both sides; returns its end."""
-    position, link, row = corpus.position, corpus.link, pairs.row
+    position = corpus.position
+    link = corpus.link
+    row = pairs.row
     symbol = row[i, VARIANT] & BEFORE
 
     for block in range(3):
@@ -345,7 +372,8 @@ def compare_points(point: Int32s, vote: Int32s, a: int, b: int) -> int:
     """Return -1, 0 or 1 if the alignment in row a of `vote` is less than, equal to, or greater than in b."""
     first, second = vote[a, VOTED_BEGIN], vote[b, VOTED_BEGIN]
     length, other_length = vote[a, VOTED_END] - first, vote[b, VOTED_END] - second
-    result, i = 0, 0
+    result = 0
+    i = 0
     while i < 2 * min(length, other_length) and result == 0:
         result = np.sign(point[first + i // 2, i % 2] - point[second + i // 2, i % 2])
         i += 1
@@ -368,16 +396,23 @@ def vote_alignment(
     Returns point and vote, grown if needed, and the row of the result in `vote`: the alignment is
     point[vote[line, VOTED_BEGIN] : vote[line, VOTED_END]].
     """
-    position, row, count, end = corpus.position, pairs.row, 0, 0
+    position = corpus.position
+    row = pairs.row
+    count = 0
+    end = 0
     while i >= 0:
-        begin, links = end, 0
+        begin = end
+        links = 0
         for block in range(3):
             first = pairs.sample[row[i, NUMBER], block]
             links += position[first + lengths[block], LINK_BEGIN] - position[first, LINK_BEGIN]
 
-        point, vote = grown(point, end + links), grown(vote, count + 1)
+        point = grown(point, end + links)
+        vote = grown(vote, count + 1)
         end = write_points(corpus, pairs, i, lengths, point, begin)
-        vote[count, VOTED_BEGIN], vote[count, VOTED_END], vote[count, VOTES] = begin, end, 0
+        vote[count, VOTED_BEGIN] = begin
+        vote[count, VOTED_END] = end
+        vote[count, VOTES] = 0
 
         line = 0
         while line < count and compare_points(point, vote, line, count):

@@ -32,7 +32,9 @@ RULE_FAULTS = {
 @leaf_kernel
 def fits(category: UInt16s, rule: int, kind: int, nonterminals: int) -> bool:
     """Whether the categories of a rule fit its kind and its number of nonterminals."""
-    left, first, second = category[rule, 0], category[rule, 1], category[rule, 2]
+    left = category[rule, 0]
+    first = category[rule, 1]
+    second = category[rule, 2]
     if kind == GLUE_START:
         return bool(left == CATEGORY_S and first == CATEGORY_X and second == CATEGORY_X)
     if kind == GLUE:
@@ -55,7 +57,9 @@ def find_bad_rule(kind: UInt8s, rules: Rules, rank: Int32s) -> tuple[int, int]:
     and alignment points lie within both sides. Categories of absent nonterminals are X, and pass-through
     rules have the left-hand side X.
     """
-    source, target, category = rules.source, rules.target, rules.category
+    source = rules.source
+    target = rules.target
+    category = rules.category
     if kind.shape[0] < 2:
         return 0, BAD_GLUE
 

@@ -54,7 +54,8 @@ def grow(names: NameTable, count: int, more: int, more_bytes: int) -> NameTable:
         offset = np.zeros(capacity // 2 + 1, np.int64)
 
         for number in range(count):
-            key[number], offset[number + 1] = names.key[number], names.offset[number + 1]
+            key[number] = names.key[number]
+            offset[number + 1] = names.offset[number + 1]
             place = np.int64(key[number] & np.uint64(capacity - 1))
             while slot[place] >= 0:
                 place = (place + 1) & (capacity - 1)
@@ -118,7 +119,8 @@ def count_features(
     without this template; the names of all other features, and their number; and an empty array, or a name
     with the key of an earlier name (uint8): the results are then incomplete.
     """
-    rule_count, slots = rules.category.shape[0], 0
+    rule_count = rules.category.shape[0]
+    slots = 0
     for rule in range(rule_count):
         for template in templates:
             slots += count_slots(rules, rule, template)
@@ -133,7 +135,9 @@ def count_features(
     places = (1 << MEMO_BITS) + 1  # the last one is always free
     memo_code, memo_number = np.full(places, NO_CODE, np.int64), np.empty(places, np.int32)
 
-    name, filled, count = np.empty(longest, np.uint8), 0, 0
+    name = np.empty(longest, np.uint8)
+    filled = 0
+    count = 0
     for rule in range(rule_count):
         for template in templates:
             if template == IDENTITY:
@@ -181,7 +185,8 @@ def take_names(
     rules: Rules, names: UInt8s, offset: Int64s, places: Int64s, longest: int
 ) -> tuple[UInt8s, Int64s]:
     """Return a table of names (n): of the rows of a table, or -1 - r for the identity of rule r."""
-    name, taken = np.empty(longest, np.uint8), np.zeros(places.shape[0] + 1, np.int64)
+    name = np.empty(longest, np.uint8)
+    taken = np.zeros(places.shape[0] + 1, np.int64)
     data = np.empty(longest, np.uint8)
 
     for i in range(places.shape[0]):

@@ -18,7 +18,7 @@ import numpy as np
 
 from itersel.bleu.order import ORDER
 from itersel.bleu.references import References
-from itersel.bleu.score_kernels import REFERENCE, closest_length, ngram_count, score_counts
+from itersel.bleu.score_kernels import NGRAMS, REFERENCE, closest_length, ngram_count, score_counts
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept
 from itersel.decode.scoring_kernels import NONE
@@ -229,7 +229,8 @@ def copy_row(partials: Partials, source: int, target: int) -> None:
 @leaf_kernel
 def keep_row(partials: Partials, item: int, beam: int, row: int) -> None:
     """Keep a copy of a row if it is among an item's best; of equivalent rows, only the best is kept."""
-    begin, size = item * beam, partials.size[item]
+    begin = item * beam
+    size = partials.size[item]
     place = 0
     while place < size and not is_equivalent(partials, partials.rank[begin + place], row):
         place += 1
@@ -276,7 +277,7 @@ def approximate_bleu(
         for node in range(offset[n], offset[n + 1]):
             total += np.int64(partials.matched[row, node])
         scratch.matches[n] = context[n] + total
-        scratch.ngrams[n] = context[ORDER + n] + ngram_count(length, n + 1)
+        scratch.ngrams[n] = context[NGRAMS + n] + ngram_count(length, n + 1)
 
     before = context[REFERENCE]
     closest = closest_length(objective.lengths, length, covered)
@@ -324,7 +325,9 @@ def fill_item(
     Ranks i and j of the antecedents are combined only if (i + 1)(j + 1) is at most the beam. For any other
     pair, at least as many pairs as the beam holds have ranks no higher than its own.
     """
-    kept, objective, beam = problem.kept, problem.objective, problem.beam
+    kept = problem.kept
+    objective = problem.objective
+    beam = problem.beam
     row = partials.model.shape[0] - 1
 
     # no partial translation contributes more to BLEU
@@ -340,7 +343,10 @@ def fill_item(
             own += problem.rule_score[rule]
 
         first, second = problem.edge_first[edge], problem.edge_second[edge]
-        first_begin, first_size, second_begin, second_size = 0, 1, 0, 1
+        first_begin = 0
+        first_size = 1
+        second_begin = 0
+        second_size = 1
         if first != NONE:
             first_begin, first_size = kept.item[first] * beam, partials.size[kept.item[first]]
         if second != NONE:
@@ -348,7 +354,9 @@ def fill_item(
 
         for i in range(min(first_size, beam)):
             for j in range(min(second_size, beam // (i + 1))):
-                partials.edge[row], partials.first[row], partials.second[row] = edge, NONE, NONE
+                partials.edge[row] = edge
+                partials.first[row] = NONE
+                partials.second[row] = NONE
 
                 model = own
                 if first != NONE:

@@ -129,7 +129,8 @@ def logistic_coefficients(score: Float64s, pairs: Int64s) -> tuple[Float64s, int
 
     score: float64 (k); pairs: int64 (p, 2). A pair with a lead of 0 counts as wrong.
     """
-    coefficient, wrong = np.zeros(score.shape[0]), 0
+    coefficient = np.zeros(score.shape[0])
+    wrong = 0
     for pair in range(pairs.shape[0]):
         better, worse = pairs[pair, 0], pairs[pair, 1]
         lead = score[better] - score[worse]
@@ -194,7 +195,9 @@ def solve_constraints(
         for t in range(count):
             change[t] += step * (gram[best, t] - gram[worst, t])
 
-    coefficient, active, total = np.zeros(count), 0, 0.0
+    coefficient = np.zeros(count)
+    active = 0
+    total = 0.0
     for j in range(count):
         if j != hope and weight[j] > 0.0:
             coefficient[j] = -weight[j]

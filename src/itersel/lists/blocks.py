@@ -7,15 +7,14 @@ features and the sentences; the second time, the lines of each block are read in
 from __future__ import annotations
 
 import os
-from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from itersel.errors import FilePath, InputError
 from itersel.lists.folders import find_lists, listed_translations
-from itersel.lists.lines import Block, Line, LineParser, check_present, translation_lines
-from itersel.storage.arrays import Int32s
+from itersel.lists.lines import Block, Line, translation_lines
+from itersel.lists.summary import summarise
 from itersel.storage.files import STANDARD_STREAM
 
 # Translations of a block, unless a single list has more.
@@ -27,12 +26,8 @@ class ListBlocks:
 
     Attributes
     ----------
-    names
-        Of all features, in order of first occurrence.
-    sizes
-        Number of values of each name that ended in ``=``.
-    sentence_count
-        Number of sentences, each of which has a translation.
+    summary
+        What the lists contain.
 
     Raises
     ------
@@ -46,15 +41,7 @@ class ListBlocks:
         self._kept: dict[str, list[tuple[int, str]]] = {
             path: list(translation_lines(path)) for path in _given(paths) if not _can_be_read_again(path)
         }
-        parser = LineParser()
-        sentence = array("i")
-        for translation in parser.translations(self._lines()):
-            sentence.append(translation.sentence)
-
-        self.names: Sequence[str] = list(parser.feature_ids)
-        self.sizes: Mapping[str, int] = parser.sizes
-        self._sentence: Int32s = np.frombuffer(sentence, np.int32)
-        self.sentence_count = check_present(np.unique(self._sentence), None, paths[0])
+        self.summary = summarise(self._lines(), paths)
 
     def __iter__(self) -> Iterator[Block]:
         """Yield all sentences in blocks of about `TRANSLATIONS`.
@@ -62,7 +49,8 @@ class ListBlocks:
         Lines wait until the blocks before theirs are complete: none, if the files are in the order of their
         sentences.
         """
-        size = np.bincount(self._sentence)
+        sentences = self.summary.sentence
+        size = np.bincount(sentences)
         block_of = (np.cumsum(size) - size) // TRANSLATIONS
         # a list that is larger than a block leaves out numbers
         block_of = np.unique(block_of, return_inverse=True)[1]
@@ -71,7 +59,7 @@ class ListBlocks:
 
         waiting: list[list[Line]] = [[] for _ in missing]
         complete = 0
-        for line, sentence in zip(self._lines(), self._sentence, strict=False):
+        for line, sentence in zip(self._lines(), sentences, strict=False):
             block = int(block_of[sentence])
             waiting[block].append(line)
             missing[block] -= 1

@@ -65,12 +65,12 @@ def read_lists(
     """
     # before the lists, which take longest
     extra = _read_extra_features(extra_features or {})
-    form = _Form(choose_dense, prepare, has_lines)
+    how = _Reading(choose_dense, prepare, has_lines)
 
     def places(sentence: Int64s) -> Int64s:
         return _sentence_places(sentence, sentence_count, ids, os.fspath(paths[0]))
 
-    return _read(listed_translations(paths), places, extra, form)
+    return _read(listed_translations(paths), places, extra, how)
 
 
 def read_block(
@@ -85,11 +85,11 @@ def read_block(
     def places(sentence: Int64s) -> Int64s:
         return _sentence_places(sentence, None, block.ids, os.fspath(path))
 
-    return _read(block.lines, places, {}, _Form(choose_dense, prepare, has_lines))
+    return _read(block.lines, places, {}, _Reading(choose_dense, prepare, has_lines))
 
 
-class _Form(NamedTuple):
-    """What lists are read into; see `read_lists`."""
+class _Reading(NamedTuple):
+    """How lists are read; see `read_lists`."""
 
     choose_dense: DenseChooser
     prepare: Callable[[str], str]
@@ -97,11 +97,11 @@ class _Form(NamedTuple):
 
 
 def _read(
-    lines: Iterable[Line], places: Callable[[Int64s], Int64s], extra: Mapping[str, Numbers], form: _Form
+    lines: Iterable[Line], places: Callable[[Int64s], Int64s], extra: Mapping[str, Numbers], how: _Reading
 ) -> ReadLists:
     """Read lines; `places` returns the positions of sentences, given their numbers."""
     parser = LineParser()
-    found = _collect(lines, parser, form.prepare, form.has_lines)
+    found = _collect(lines, parser, how.prepare, how.has_lines)
     translations = found.text.count
 
     place = places(found.sentence)
@@ -119,11 +119,11 @@ def _read(
     rank = np.empty_like(order)
     rank[order] = np.arange(translations)
     table = _split_features(
-        rank[row], feature, value, translations, names, form.choose_dense(names, parser.sizes)
+        rank[row], feature, value, translations, names, how.choose_dense(names, parser.sizes)
     )
     table = table._replace(offset=offsets_of(np.bincount(place)), text=found.text.take(order))
 
-    kept = [found.line[i] for i in order.tolist()] if form.has_lines else []
+    kept = [found.line[i] for i in order.tolist()] if how.has_lines else []
     return ReadLists(table, order, kept, names, parser.sizes, found.score[order])
 
 

@@ -1,42 +1,34 @@
-"""What the n-best lists of a text contain: sentences and dense features."""
+"""What n-best lists contain: sentences and names of features, from parsing every line once."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from itersel.errors import FilePath
-from itersel.lists.dense import dense_features
-from itersel.lists.folders import listed_translations
-from itersel.lists.lines import LineParser, check_present
+from itersel.lists.lines import Line, LineParser, check_present
 from itersel.storage.arrays import Int32s
 
 
 class Summary(NamedTuple):
-    """What the lists of a text contain."""
+    """What lists contain."""
 
     sentence_count: int
     sentence: Int32s  # of each translation, in the order of the files
-    dense_names: list[str]
+    names: Sequence[str]  # of all features, in order of first occurrence
+    sizes: Mapping[str, int]  # number of values of each name that ended in ``=``
 
 
-def summarise(
-    paths: Sequence[FilePath], sentence_count: int | None = None, dense_names: Sequence[str] = ()
-) -> Summary:
-    """Check every line of lists; `sentence_count` is the number of sentences, if known.
-
-    For `dense_names`, see what is given to `dense_features`.
-    """
+def summarise(lines: Iterable[Line], paths: Sequence[FilePath], sentence_count: int | None = None) -> Summary:
+    """Check every line of the lists in `paths`; `sentence_count` is the number of sentences, if known."""
     parser = LineParser()
     sentence = array("i")
-    for translation in parser.translations(listed_translations(paths)):
+    for translation in parser.translations(lines):
         sentence.append(translation.sentence)
 
-    found = dense_features(list(parser.feature_ids), parser.sizes, dense_names, paths[0])
     of_translations = np.array(sentence, np.int32)
-    return Summary(
-        check_present(np.unique(of_translations), sentence_count, paths[0]), of_translations, found
-    )
+    count = check_present(np.unique(of_translations), sentence_count, paths[0])
+    return Summary(count, of_translations, list(parser.feature_ids), parser.sizes)

@@ -50,12 +50,17 @@ def longer_ngrams(tokens: Int32s, row: Int32s, place: Int32s, n: int) -> tuple[I
     """
     longer = np.full(tokens.shape[0], -1, np.int32)
     columns = np.empty((4, place.shape[0]), np.int32)
-    count, context, word = 0, -1, -1
+    count = 0
+    context = -1
+    word = -1
     for i in range(place.shape[0]):
         begin = place[i]
         if row[begin] != context or tokens[begin + n - 1] != word:
-            context, word = row[begin], tokens[begin + n - 1]
-            columns[0, count], columns[1, count], columns[2, count] = context, word, row[begin + 1]
+            context = row[begin]
+            word = tokens[begin + n - 1]
+            columns[0, count] = context
+            columns[1, count] = word
+            columns[2, count] = row[begin + 1]
             columns[3, count] = 0
             count += 1
         columns[3, count - 1] += 1
@@ -75,7 +80,8 @@ def put_number(number: float, text: UInt8s, end: int) -> int:
         end += 1
         number = -number
 
-    exponent, scale = DIGITS - 1, 1.0
+    exponent = DIGITS - 1
+    scale = 1.0
     # Powers of ten up to 10^22 are exact.
     while number * scale < _LEAST:
         scale *= 10

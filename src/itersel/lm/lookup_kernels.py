@@ -127,7 +127,8 @@ def score_word(model: ModelArrays, context: Int32s, length: int, word: int) -> t
 @leaf_kernel
 def backoff_sum(model: ModelArrays, context: Int32s, length: int, least: int) -> float:
     """Sum the backoffs of the last `least` or more words of ``context[:length]``, if listed."""
-    total, most = 0.0, min(length, model.order - 1)
+    total = 0.0
+    most = min(length, model.order - 1)
     if least > most:
         return total
     last = context[length - 1]

@@ -96,7 +96,8 @@ def pair_place(pairs: EdgePairs, kind: int, a: int, b: int) -> int:
     spare = int(pairs.key.shape[0]) - PAIR_SIZE
     if (a | b) >> PAIR_BITS != 0:
         return spare
-    key, mask = pair_key(kind, a, b), spare - 1
+    key = pair_key(kind, a, b)
+    mask = spare - 1
     line = ((np.uint64(key) >> LINE_BITS) * HASH_MULTIPLIER) >> PLACE_SHIFT
     place = int(((np.int64(line) << 2) | (b & 3)) * PAIR_SIZE & mask)
     while pairs.key[place] != key and pairs.key[place] != 0:
@@ -311,8 +312,10 @@ def compose_right(model: ModelArrays, states: States, a: int, b: int, place: int
     Both depend only on the right edge of a and the left edge of b: if that is not full, it contains all of b.
     If it is full, the right edge is that of b, which other pieces with the same left edge need not share.
     """
-    right_a, left_b = a & EDGE_MASK, left_edge(b)
-    change, right = composed_change(model, states, right_a, left_b), b & EDGE_MASK
+    right_a = a & EDGE_MASK
+    left_b = left_edge(b)
+    change = composed_change(model, states, right_a, left_b)
+    right = b & EDGE_MASK
     if b & WHOLE_BIT:
         # the context may extend into a
         right = composed_right(model, states, right_a, right)
@@ -325,7 +328,8 @@ def compose_right(model: ModelArrays, states: States, a: int, b: int, place: int
 @inline_kernel
 def prefetch_change(model: ModelArrays, states: States, right_a: int, left_b: int) -> None:
     """Prefetch the n-grams that `composed_change` looks up, so that it waits for all of them at once."""
-    row, mask = states.row, np.uint64(model.slots.shape[0] - 1)
+    row = states.row
+    mask = np.uint64(model.slots.shape[0] - 1)
     from_a = row[right_a, LENGTH]
     for i in range(row[left_b, LENGTH]):
         key = extend_key(FIRST_KEY, row[left_b, WORDS + i])

@@ -12,6 +12,8 @@ from itersel.config.splits import test_sets, texts_of
 from itersel.config.values import Config
 from itersel.corpus.text import check_line_counts, read_text
 from itersel.errors import FilePath
+from itersel.lists.dense import dense_features
+from itersel.lists.folders import listed_translations
 from itersel.lists.numbers import read_numbers, read_own_numbers
 from itersel.lists.summary import summarise
 from itersel.plan.list_texts import LEARNED_FROM
@@ -32,7 +34,8 @@ def describe_lists(config: Config) -> Iterator[str]:
             check_line_counts(*references.items())
         lines = next(map(len, references.values()), None)
 
-        found = summarise(text.lists, lines, config.data.dense)
+        found = summarise(listed_translations(text.lists), text.lists, lines)
+        dense = dense_features(found.names, found.sizes, config.data.dense, text.lists[0])
         translations = found.sentence.shape[0]
         if text.quality:
             numbers = read_numbers(text.quality)
@@ -41,8 +44,8 @@ def describe_lists(config: Config) -> Iterator[str]:
 
         sizes[split] = Size({1: found.sentence_count})
         counts[split] = translations
-        dense = f"{len(found.dense_names)} dense features ({', '.join(found.dense_names)})"
-        yield f"{split}: {found.sentence_count:,} sentences, {translations:,} translations, {dense}"
+        features = f"{len(dense)} dense features ({', '.join(dense)})"
+        yield f"{split}: {found.sentence_count:,} sentences, {translations:,} translations, {features}"
 
     for name in config.experiments:
         check_shards(config, name, sizes)

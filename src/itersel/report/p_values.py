@@ -26,10 +26,10 @@ def precise_p(p: float, alpha: float) -> str:
     return _rounded(p, alpha, 4, "g")
 
 
-def _rounded(p: float, alpha: float, digits: int, form: str) -> str:
+def _rounded(p: float, alpha: float, digits: int, notation: str) -> str:
     """Round a p-value to at least `digits` digits, so that it is below `alpha` if it was."""
     for precision in range(digits, EXACT_DIGITS):
-        text = f"{p:.{precision}{form}}"
+        text = f"{p:.{precision}{notation}}"
         if (float(text) < alpha) == (p < alpha) and (float(text) > 0 or p == 0):
             return text
     return repr(p)

@@ -154,13 +154,13 @@ def _notes(view: View, table: Content) -> list[str]:
     return [note for note, is_needed in notes.items() if is_needed]
 
 
-def _format(view: View, form: str, escapes: Mapping[int, str]) -> str:
+def _format(view: View, table_format: str, escapes: Mapping[int, str]) -> str:
     """Return a table; tabulate cannot align it, as marks follow numbers."""
     has_best = len(view.rows) > 1
     text: str = tabulate(
         [[_cell(cell, has_best).translate(escapes) for cell in row] for row in view.rows],
         [column.title.translate(escapes) for column in view.columns],
-        tablefmt=form,
+        tablefmt=table_format,
         colalign=["right" if column.is_number else "left" for column in view.columns],
         disable_numparse=True,
     )

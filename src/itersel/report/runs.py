@@ -86,13 +86,16 @@ def _numbers_of_texts(runs: Sequence[FinishedRun]) -> list[int]:
 
 
 def _shared_experiments(runs: Sequence[FinishedRun], baselines: Sequence[str]) -> list[str]:
-    """Return the experiments that all runs have, in the order of the first run, with the same settings."""
+    """Return the experiments that all runs have, in the order of the first run.
+
+    Raises an InputError if an experiment differs in its settings, or if there is nothing to compare.
+    """
     first = runs[0]
     shared = [name for name in first.systems if all(name in run.systems for run in runs)]
 
     for name in baselines:
         if name not in shared:
-            known = f"these have {', '.join(shared)}" if shared else "they share no experiment"
+            known = f"all runs have {', '.join(shared)}" if shared else "the runs share no experiment"
             raise InputError(f"not all runs have the baseline '{name}'{suggest(name, shared)}; {known}")
     if len(shared) < 2:
         raise InputError(f"the runs share no experiment other than '{shared[0]}'; compare more experiments")
@@ -101,8 +104,9 @@ def _shared_experiments(runs: Sequence[FinishedRun], baselines: Sequence[str]) -
         for name in shared:
             for key, [value, other] in differing_keys(run.settings, first.settings, name):
                 raise InputError(
-                    f"'{name}' has other settings than in {first.folder}: {key} is {value or 'missing'}, "
-                    f"there {other or 'missing'}; give experiments with other settings other names",
+                    f"the settings of '{name}' differ from those in {first.folder}: {key} is "
+                    f"{value or 'missing'} here and {other or 'missing'} there; rename the experiment in one "
+                    "of the runs",
                     run.folder,
                 )
 

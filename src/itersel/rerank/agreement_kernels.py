@@ -62,7 +62,8 @@ def count_matches(
     for place in range(begin, end - n + 1):
         slot = slot_of(key, hash_ngram(token, place, n))
         if seen[slot] != row:
-            seen[slot], times[slot] = row, 0
+            seen[slot] = row
+            times[slot] = 0
         matches += min(times[slot] + 1.0, expected[slot]) - min(times[slot] + 0.0, expected[slot])
         times[slot] += 1
     return matches
@@ -77,7 +78,8 @@ def probabilities(score: Float64s, lists: Int64s) -> Float64s:
     probability = np.empty(score.shape[0])
     for sentence in range(lists.shape[0] - 1):
         begin, end = lists[sentence], lists[sentence + 1]
-        highest, total = score[begin], 0.0
+        highest = score[begin]
+        total = 0.0
         for row in range(begin, end):
             highest = max(highest, score[row])
         for row in range(begin, end):
@@ -100,15 +102,18 @@ def matches_with_expected(
     Returns float64 (H, order) and (N, order).
     """
     sentences = lists.shape[0] - 1
-    matches, expected_total = np.zeros((probability.shape[0], order)), np.zeros((sentences, order))
+    matches = np.zeros((probability.shape[0], order))
+    expected_total = np.zeros((sentences, order))
     most = 16
     for sentence in range(sentences):
         tokens = offset[lists[sentence + 1]] - offset[lists[sentence]]
         while most < 2 * tokens:
             most *= 2
 
-    key, expected = np.zeros(most, np.uint64), np.zeros(most)
-    seen, times = np.full(most, -1, np.int64), np.zeros(most, np.int32)
+    key = np.zeros(most, np.uint64)
+    expected = np.zeros(most)
+    seen = np.full(most, -1, np.int64)
+    times = np.zeros(most, np.int32)
 
     for sentence in range(sentences):
         first, last = lists[sentence], lists[sentence + 1]
@@ -158,9 +163,11 @@ def expected_chrf(matches: Float64s, length: Int64s, sentence: Int64s, expected:
     result = np.zeros(length.shape[0])
     square = CHRF_BETA * CHRF_BETA
     for row in range(result.shape[0]):
-        total, orders = 0.0, 0
+        total = 0.0
+        orders = 0
         for n in range(CHRF_ORDER):
-            grams, wanted = max(length[row] - n, 0), expected[sentence[row], n]
+            grams = max(length[row] - n, 0)
+            wanted = expected[sentence[row], n]
             if grams == 0 or wanted == 0.0:
                 continue
             orders += 1

@@ -90,7 +90,8 @@ def sum_of_costs(
 
     for row in range(sentence.shape[0]):
         begin, end = source_offset[sentence[row]], source_offset[sentence[row] + 1]
-        first, words = target_offset[row], target_offset[row + 1] - target_offset[row]
+        first = target_offset[row]
+        words = target_offset[row + 1] - target_offset[row]
         for j in range(words):
             of_target[j] = 0.0
 

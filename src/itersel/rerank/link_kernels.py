@@ -61,7 +61,9 @@ def grow_diag_final_and(
     Returns the source and target positions of all links, ascending within each pair, and offsets (H + 1).
     """
     pairs = source_offset.shape[0] - 1
-    longest_source, longest_target, cells = 1, 1, 1
+    longest_source = 1
+    longest_target = 1
+    cells = 1
     for pair in range(pairs):
         sources = source_offset[pair + 1] - source_offset[pair]
         targets = target_offset[pair + 1] - target_offset[pair]

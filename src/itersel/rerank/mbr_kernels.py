@@ -36,7 +36,8 @@ def count_ngrams(token: Int32s, offset: Int64s, order: int) -> NgramCounts:
 
     token, offset: words or characters of the translations, int32 and int64 (k + 1).
     """
-    rows, most = offset.shape[0] - 1, order * token.shape[0]
+    rows = offset.shape[0] - 1
+    most = order * token.shape[0]
     size = 16
     while size < 2 * token.shape[0]:
         size *= 2
@@ -46,7 +47,8 @@ def count_ngrams(token: Int32s, offset: Int64s, order: int) -> NgramCounts:
     begins = np.zeros(order * rows + 1, np.int64)
     # for each n-gram, the last entry that counts it
     last = np.full(most, -1, np.int64)
-    grams, entries = 0, 0
+    grams = 0
+    entries = 0
     for n in range(1, order + 1):
         for slot in range(size):
             key[slot] = 0
@@ -75,7 +77,9 @@ def chrf(matches: Float64s, length: int, reference_length: int) -> float:
 
     matches: (`CHRF_ORDER`); the means are over the orders of which both sides have n-grams.
     """
-    precision, recall, orders = 0.0, 0.0, 0
+    precision = 0.0
+    recall = 0.0
+    orders = 0
     for n in range(CHRF_ORDER):
         if length > n and reference_length > n:
             precision += matches[n] / (length - n)
@@ -84,7 +88,9 @@ def chrf(matches: Float64s, length: int, reference_length: int) -> float:
     if precision + recall == 0.0:
         return 0.0
 
-    precision, recall, square = precision / orders, recall / orders, CHRF_BETA * CHRF_BETA
+    precision /= orders
+    recall /= orders
+    square = CHRF_BETA * CHRF_BETA
     return (1.0 + square) * precision * recall / (square * precision + recall)
 
 
@@ -113,7 +119,9 @@ def expected_gains(token: Int32s, offset: Int64s, probability: Float64s, is_chrf
     order = CHRF_ORDER if is_chrf else ORDER
     rows = probability.shape[0]
     counts = count_ngrams(token, offset, order)
-    gram, times, begins = counts.gram, counts.times, counts.offset
+    gram = counts.gram
+    times = counts.times
+    begins = counts.offset
 
     available = np.zeros(counts.grams, np.int32)
     matches, ngrams = np.zeros(order), np.zeros(order)

@@ -27,8 +27,8 @@ BEGIN, END = "<s>", "</s>"
 SHAPE = "LexShape"
 
 
-class _Form(NamedTuple):
-    """The parts of a feature: numbers of source and target words."""
+class _Pattern(NamedTuple):
+    """A template, and the numbers of source and target words that its features name."""
 
     template: str
     source: int
@@ -36,17 +36,17 @@ class _Form(NamedTuple):
 
 
 # By the number of a template in `itersel.rerank.sparse_kernels`.
-_FORMS = (
-    _Form("Ngram1", 0, 1),
-    _Form("Ngram2", 0, 2),
-    _Form("Ngram3", 0, 3),
-    _Form("Lex", 1, 1),
-    _Form("Del", 1, 0),
-    _Form("Ins", 0, 1),
-    _Form("Phrase", 1, 2),
-    _Form("Phrase", 2, 1),
-    _Form("Phrase", 2, 2),
-    _Form(SHAPE, 1, 1),
+_PATTERNS = (
+    _Pattern("Ngram1", 0, 1),
+    _Pattern("Ngram2", 0, 2),
+    _Pattern("Ngram3", 0, 3),
+    _Pattern("Lex", 1, 1),
+    _Pattern("Del", 1, 0),
+    _Pattern("Ins", 0, 1),
+    _Pattern("Phrase", 1, 2),
+    _Pattern("Phrase", 2, 1),
+    _Pattern("Phrase", 2, 2),
+    _Pattern(SHAPE, 1, 1),
 )
 
 
@@ -112,7 +112,7 @@ def text_rows(words: ListWords, links: Links, templates: Collection[str]) -> Spa
 def _entries(
     words: ListWords, links: Links, templates: Collection[str], shapes: Sequence[Shapes]
 ) -> _Entries:
-    wanted = np.array([form.template in templates for form in _FORMS], np.uint8)
+    wanted = np.array([one.template in templates for one in _PATTERNS], np.uint8)
     of_words = (one.number for one in shapes)
     lists = ListArrays(*words.source, *words.target, links.source, links.target, links.offset, *of_words)
 
@@ -153,15 +153,15 @@ def _names(words: ListWords, parts: Int32s, shapes: Sequence[Shapes]) -> list[st
     of_shapes = [one.shapes for one in shapes]
     names = []
     for template, *numbers in parts.tolist():
-        form = _FORMS[template]
-        sides = of_shapes if form.template == SHAPE else of_words
-        source = [sides[0][number] for number in numbers[: form.source]]
-        target = [sides[1][number] for number in numbers[form.source : form.source + form.target]]
-        if form.source == 0 and form.target > 1:
+        pattern = _PATTERNS[template]
+        sides = of_shapes if pattern.template == SHAPE else of_words
+        source = [sides[0][number] for number in numbers[: pattern.source]]
+        target = [sides[1][number] for number in numbers[pattern.source : pattern.source + pattern.target]]
+        if pattern.source == 0 and pattern.target > 1:
             target = [target[0] or BEGIN, *target[1:-1], target[-1] or END]
-        separator = ":" if source and target and form.template == "Phrase" else "_"
+        separator = ":" if source and target and pattern.template == "Phrase" else "_"
         joined = [part for part in ("_".join(source), "_".join(target)) if part]
-        names.append(text_prefix(form.template) + separator.join(joined))
+        names.append(text_prefix(pattern.template) + separator.join(joined))
     return names
 
 

@@ -69,9 +69,14 @@ def find(table: Table, mask: int, template: int, a: int, b: int, c: int, d: int)
             return int(slot)
         slot = (slot + 1) & mask
     table.code[slot] = code
-    table.parts[slot, 0], table.parts[slot, 1], table.parts[slot, 2] = template, a, b
-    table.parts[slot, 3], table.parts[slot, 4] = c, d
-    table.seen[slot], table.equal[slot], table.first[slot] = -1, 0, -1
+    table.parts[slot, 0] = template
+    table.parts[slot, 1] = a
+    table.parts[slot, 2] = b
+    table.parts[slot, 3] = c
+    table.parts[slot, 4] = d
+    table.seen[slot] = -1
+    table.equal[slot] = 0
+    table.first[slot] = -1
     return int(slot)
 
 
@@ -93,7 +98,8 @@ def add(
         return count
     slot = find(table, mask, template, a, b, c, d)
     if table.seen[slot] != row:
-        table.seen[slot], table.times[slot] = row, 0
+        table.seen[slot] = row
+        table.times[slot] = 0
         found[count] = slot
         count += 1
     table.times[slot] += 1
@@ -109,9 +115,12 @@ def word_at(word: Int32s, begin: int, end: int, place: int) -> int:
 @leaf_kernel
 def add_ngrams(table: Table, mask: int, found: Int64s, count: int, row: int, lists: ListArrays) -> int:
     """Add the n-grams of a translation; see `add`."""
-    word, begin, end = lists.target, lists.target_offset[row], lists.target_offset[row + 1]
+    word = lists.target
+    begin = lists.target_offset[row]
+    end = lists.target_offset[row + 1]
     for j in range(begin, end + 1):
-        one, before = word_at(word, begin, end, j), word_at(word, begin, end, j - 1)
+        one = word_at(word, begin, end, j)
+        before = word_at(word, begin, end, j - 1)
         if j < end:
             count = add(table, mask, found, count, row, UNIGRAM, one, NO_WORD, NO_WORD, NO_WORD)
         count = add(table, mask, found, count, row, BIGRAM, before, one, NO_WORD, NO_WORD)
@@ -179,7 +188,9 @@ def add_phrases(
             continue
 
         for length in range(1, LONGEST_PHRASE + 1):
-            least, most, is_linked = lists.link_target[k], lists.link_target[k], False
+            least = lists.link_target[k]
+            most = lists.link_target[k]
+            is_linked = False
             place = k
             while place < high and lists.link_source[place] < i + length:
                 least, most = min(least, lists.link_target[place]), max(most, lists.link_target[place])
@@ -204,7 +215,8 @@ def add_phrases(
                 following = lists.source[begin + i + 1]
                 count = add(table, mask, found, count, row, TWO_ONE, one, following, two, NO_WORD)
             else:
-                following, last = lists.source[begin + i + 1], lists.target[first + most]
+                following = lists.source[begin + i + 1]
+                last = lists.target[first + most]
                 count = add(table, mask, found, count, row, TWO_TWO, one, following, two, last)
     return count
 
@@ -223,7 +235,8 @@ def features_of_list(
     links = lists.link_offset[end] - lists.link_offset[begin]
     sources = lists.source_offset[sentence + 1] - lists.source_offset[sentence]
 
-    longest, most_links = 0, 0
+    longest = 0
+    most_links = 0
     for row in range(begin, end):
         longest = max(longest, lists.target_offset[row + 1] - lists.target_offset[row])
         most_links = max(most_links, lists.link_offset[row + 1] - lists.link_offset[row])
@@ -248,7 +261,8 @@ def features_of_list(
         wanted,
     )
 
-    found, used = np.empty(of_one, np.int64), np.zeros(sources + longest, np.uint8)
+    found = np.empty(of_one, np.int64)
+    used = np.zeros(sources + longest, np.uint8)
     entry_slot, entry_value = np.empty(most, np.int64), np.empty(most, np.int32)
     ends = np.zeros(end - begin + 1, np.int64)
 
@@ -271,13 +285,13 @@ def features_of_list(
 
     # features that differ are numbered in the order of their first occurrence
     number = np.full(slots, -1, np.int32)
-    kept, features = 0, 0
-    code, parts = np.empty(most, np.uint64), np.empty((most, PARTS), np.int32)
-    size, feature, value = (
-        np.zeros(end - begin, np.int64),
-        np.empty(entries, np.int32),
-        np.empty(entries, np.int32),
-    )
+    kept = 0
+    features = 0
+    code = np.empty(most, np.uint64)
+    parts = np.empty((most, PARTS), np.int32)
+    size = np.zeros(end - begin, np.int64)
+    feature = np.empty(entries, np.int32)
+    value = np.empty(entries, np.int32)
 
     for k in range(end - begin):
         for place in range(ends[k], ends[k + 1]):

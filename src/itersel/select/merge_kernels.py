@@ -50,7 +50,8 @@ class WeightColumns(NamedTuple):
 def make_columns(entries: int) -> WeightColumns:
     """Return memory for the columns of this number of entries."""
     key, first = np.empty(entries, np.uint64), np.empty(entries, np.int64)
-    shard, value = np.empty(entries, np.int32), np.empty(entries)
+    shard = np.empty(entries, np.int32)
+    value = np.empty(entries)
     return WeightColumns(key, first, np.empty(entries + 1, np.int64), shard, value)
 
 
@@ -98,7 +99,9 @@ def find_columns(
     The keys are from `low` to `high` inclusive. Fills the table, `column`, `first` and `size` of `work`, and
     returns the number of columns, and two entries that cannot be merged; see `merge_entries`.
     """
-    key, check, value = entries.key, entries.check, entries.value
+    key = entries.key
+    check = entries.check
+    value = entries.value
     homes = np.uint64(work.slot_column.shape[0] - work.column.shape[0])
     shift = np.uint64(0)
     while (high - low) >> shift >= homes:
@@ -107,7 +110,8 @@ def find_columns(
     for empty in range(work.slot_column.shape[0]):
         work.slot_column[empty] = -1
 
-    count, turn = 0, 0
+    count = 0
+    turn = 0
     for z in range(begin.shape[0]):
         for entry in range(begin[z], end[z]):
             if not abs(value[entry]) <= MAX_MAGNITUDE:
@@ -124,7 +128,8 @@ def find_columns(
                     found = np.int32(count)
                     work.slot_column[slot] = found
                     work.slot_key[slot], work.slot_check[slot] = key[entry], check[entry]
-                    work.first[found], work.size[found] = entry, 0
+                    work.first[found] = entry
+                    work.size[found] = 0
                     count += 1
                 elif work.slot_check[slot] != check[entry]:
                     return count, entry, work.first[found]
@@ -164,7 +169,8 @@ def place_entries(
             if column != -1:
                 target = work.place[column]
                 work.place[column] = target + 1
-                columns.shard[target], columns.value[target] = z, entries.value[entry]
+                columns.shard[target] = z
+                columns.value[target] = entries.value[entry]
             turn += 1
 
 
@@ -178,12 +184,14 @@ def merge_entries(
     Returns the number of columns, and two entries with the same key but different names, or twice an entry
     whose value is NaN or beyond `MAX_MAGNITUDE`; -1 if all could be merged.
     """
-    shards, total = entries.begin.shape[0] - 1, entries.key.shape[0]
+    shards = entries.begin.shape[0] - 1
+    total = entries.key.shape[0]
     blocks = total // BLOCK + 1
     width = (high - low) // np.uint64(blocks)
     begin, end = entries.begin[:-1].copy(), np.empty(shards, np.int64)
     work = make_workspace(min(total, BLOCK + BLOCK // 16))  # a little more than the mean
-    merged, last = 0, low
+    merged = 0
+    last = low
     columns.offset[0] = 0
 
     for block in range(blocks):

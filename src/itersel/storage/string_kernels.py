@@ -15,7 +15,8 @@ def copy_strings(data: UInt8s, offset: Int64s, rows: Int64s, result: UInt8s, res
     Positions are unsigned so that the loop compiles to vector instructions, four times as fast.
     """
     for i in range(rows.shape[0]):
-        begin, to = np.uint64(offset[rows[i]]), np.uint64(result_offset[i])
+        begin = np.uint64(offset[rows[i]])
+        to = np.uint64(result_offset[i])
         for position in range(np.uint64(offset[rows[i] + 1]) - begin):
             result[to + np.uint64(position)] = data[begin + np.uint64(position)]
 
@@ -44,11 +45,15 @@ def distinct_words(text: UInt8s) -> tuple[Int32s, Int64s]:
         mask = 2 * mask + 1
 
     slot = np.full(mask + 1, -1, np.int32)
-    numbers, bounds = np.empty(most, np.int32), np.empty((most, 2), np.int64)
-    words, distinct, end = 0, 0, 0
+    numbers = np.empty(most, np.int32)
+    bounds = np.empty((most, 2), np.int64)
+    words = 0
+    distinct = 0
+    end = 0
 
     while end < text.shape[0]:
-        begin, digest = end, np.int64(2166136261)
+        begin = end
+        digest = np.int64(2166136261)
         # FNV-1a (Fowler, Noll & Vo)
         while end < text.shape[0] and text[end] != 32 and text[end] != 9:
             digest = ((digest ^ np.int64(text[end])) * 16777619) & 0xFFFFFFFF

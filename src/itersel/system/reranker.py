@@ -66,14 +66,15 @@ class Reranker:
         if settings.adds_features and sources is None:
             raise InputError("the system computes features of text; give the source of the lists, too")
 
-        found = ListBlocks(lists)
+        blocks = ListBlocks(lists)
+        found = blocks.summary
         self._check_names(found.names, lists[0])
         dense_names = dense_features(found.names, found.sizes, settings.dense_names, lists[0])
         self._check_sparse(found.names, dense_names, found.sentence_count, lists[0])
         if sources is not None and len(sources) != (count := found.sentence_count):
             raise InputError(f"has {len(sources)} lines for the lists of {count} sentences", source_path)
 
-        for block in found:
+        for block in blocks:
             # a preparation remembers its lines
             preparation = list_preparation(settings.lists)
             read = read_cleaned_block(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from itersel.config.tuners import ALL_DENSE, STEP
+from itersel.config.tuners import ALL_DENSE, LAST_STEP
 from itersel.errors import InputError
 from itersel.storage.arrays import Float64s
 from itersel.tune.problem import TuningProblem
@@ -31,7 +31,7 @@ def named_directions(problem: TuningProblem, wanted: Sequence[str], scale: Float
     features = problem.features
     directions: list[Float64s] = []
     for name in wanted:
-        if name == STEP:
+        if name == LAST_STEP:
             if (step := _epoch_step(problem)) is not None:
                 directions.append(step)
         elif name == ALL_DENSE:

@@ -18,7 +18,7 @@ import numpy as np
 
 from itersel.bleu.order import ORDER
 from itersel.bleu.references import References
-from itersel.bleu.score_kernels import closest_lengths, ngram_matches
+from itersel.bleu.score_kernels import Statistics, closest_lengths, ngram_matches
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.scoring_kernels import NONE
 from itersel.grammar.array_kernels import doubled, grown, sort_stably
@@ -64,7 +64,8 @@ def find_bad_sentence(forests: Forests) -> int:
     """
     for sentence in range(forests.item_offset.shape[0] - 1):
         begin, end = forests.item_offset[sentence], forests.item_offset[sentence + 1]
-        first_rule, rules = forests.rule_offset[sentence], forests.rule_offset[sentence + 1]
+        first_rule = forests.rule_offset[sentence]
+        rules = forests.rule_offset[sentence + 1]
         if begin == end:
             return sentence
 
@@ -156,16 +157,20 @@ def add_envelope(sums: Lines, count: int, lines: Lines, used: int) -> int:
     Lines are added in order of slope; one that crosses the line to its left before that line begins replaces
     it. Of equal lines the first stays. `lines` needs capacity for all; returns the new number in use.
     """
-    order, other, key = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
+    order = np.empty(count, np.int64)
+    other = np.empty(count, np.int64)
+    key = np.empty(count)
     for i in range(count):
-        order[i], key[i] = i, sums.number[i, SLOPE]
+        order[i] = i
+        key[i] = sums.number[i, SLOPE]
     sort_stably(order, key, other, count)
 
     begin = used
 
     for row in order:
         intercept, slope = sums.number[row, INTERCEPT], sums.number[row, SLOPE]
-        x, is_hidden = -np.inf, False
+        x = -np.inf
+        is_hidden = False
 
         while used > begin:
             last = used - 1
@@ -252,7 +257,8 @@ def read_words(
     """Append the words of a line's derivation to `words`, of which `used` are in use."""
     # stack of the symbols still to be written: words, or lines as -1 - number
     stack = np.empty(256, np.int32)
-    stack[0], depth = -1 - line, 1
+    stack[0] = -1 - line
+    depth = 1
 
     while depth > 0:
         depth -= 1
@@ -283,17 +289,19 @@ def read_words(
 @kernel
 def goal_lines(
     forests: Forests, rule_line: Float64s, model_line: Float64s
-) -> tuple[Int64s, Float64s, Int32s]:
+) -> tuple[Int64s, Float64s, Statistics]:
     """Return the derivations that are best for some x, for all sentences.
 
     The forests must have passed `find_bad_sentence`; for `rule_line` and `model_line` see
     `sentence_envelope`. Returns the derivations of each sentence, int64 (N + 1); their intercepts and slopes,
-    float64 (D, 2); and matches of 1-grams to 4-grams, length, and length of the closest reference, int32
-    (D, 6).
+    float64 (D, 2); and their BLEU statistics.
     """
     sentences = forests.item_offset.shape[0] - 1
     offset = np.zeros(sentences + 1, np.int64)
-    number, counts = np.empty((4 * sentences + 4, 2)), np.empty((4 * sentences + 4, ORDER + 2), np.int32)
+    number = np.empty((4 * sentences + 4, 2))
+    matches = np.empty((4 * sentences + 4, ORDER), np.int32)
+    # length, and length of the closest reference
+    length = np.empty((4 * sentences + 4, 2), np.int32)
     lines = Lines(np.empty((1024, 3)), np.empty((1024, 3), np.int32))
     sums = Lines(np.empty((1024, 3)), np.empty((1024, 3), np.int32))
     words = np.empty(1024, np.int32)
@@ -315,20 +323,23 @@ def goal_lines(
         ends = forests.reference_offset[begin : end + 1]
         references = References(forests.reference[ends[0] : ends[end - begin]], ends - ends[0])
 
-        matches = ngram_matches(words, word_offset, references)
+        found = ngram_matches(words, word_offset, references)
         closest = closest_lengths(ends[1:] - ends[:-1], word_offset[1:] - word_offset[:-1])
 
         size = used + last - first
-        number, counts = grown(number, size), grown(counts, size)
+        number = grown(number, size)
+        matches = grown(matches, size)
+        length = grown(length, size)
 
         for i in range(last - first):
             for n in range(2):
                 number[used, n] = lines.number[first + i, n]
             for n in range(ORDER):
-                counts[used, n] = matches[i, n]
-            counts[used, ORDER] = word_offset[i + 1] - word_offset[i]
-            counts[used, ORDER + 1] = closest[i]
+                matches[used, n] = found[i, n]
+            length[used, 0] = word_offset[i + 1] - word_offset[i]
+            length[used, 1] = closest[i]
             used += 1
 
         offset[sentence + 1] = used
-    return offset, number[:used].copy(), counts[:used].copy()
+    statistics = Statistics(matches[:used].copy(), length[:used, 0].copy(), length[:used, 1].copy())
+    return offset, number[:used].copy(), statistics

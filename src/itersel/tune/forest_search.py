@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from itersel.bleu.order import ORDER
 from itersel.bleu.score_kernels import Statistics
 from itersel.errors import InputError
 from itersel.lists.headers import ListFile
@@ -68,9 +67,8 @@ class ForestSearch(ExactSearch):
 
         order = np.argsort(sentence, kind="stable")
         intercept, slope = np.ascontiguousarray(np.concatenate([one[1] for one in found])[order].T)
-        counts = np.concatenate([one[2] for one in found])[order]
-        parts = counts[:, :ORDER], counts[:, ORDER], counts[:, ORDER + 1]
-        statistics = Statistics(*map(np.ascontiguousarray, parts))
+        parts = zip(*(one[2] for one in found), strict=True)
+        statistics = Statistics(*(np.concatenate(part)[order] for part in parts))
 
         offset = offsets_of(np.bincount(sentence, minlength=self.sentence_count))
         return Candidates(intercept, slope, offset, statistics)

@@ -42,7 +42,8 @@ def envelope_bends(intercept: Float64s, slope: Float64s, offset: Int64s) -> tupl
     """
     sentences = offset.shape[0] - 1
     start = np.empty(sentences, np.int64)
-    place, lines = np.empty((16 * sentences + 16, 1)), np.empty((16 * sentences + 16, 2), np.int64)
+    place = np.empty((16 * sentences + 16, 1))
+    lines = np.empty((16 * sentences + 16, 2), np.int64)
     left = np.empty(slope.shape[0], np.int64)  # of which the longest list is used
     bends = 0
 
@@ -62,7 +63,9 @@ def envelope_bends(intercept: Float64s, slope: Float64s, offset: Int64s) -> tupl
 
         last = -np.inf
         while True:
-            steeper, best, nearest = 0, np.int64(-1), np.inf
+            steeper = 0
+            best = np.int64(-1)
+            nearest = np.inf
             for i in range(count):
                 row = left[i]
                 if slope[row] <= slope[line]:
@@ -82,7 +85,9 @@ def envelope_bends(intercept: Float64s, slope: Float64s, offset: Int64s) -> tupl
 
             # rounding could put a bend to the left of the previous one
             last = max(last, nearest)
-            place[bends, 0], lines[bends, 0], lines[bends, 1] = last, line, best
+            place[bends, 0] = last
+            lines[bends, 0] = line
+            lines[bends, 1] = best
             bends += 1
             line = best
     return start, place[:bends, 0].copy(), lines[:bends].copy()
@@ -106,9 +111,11 @@ def bleu_along_line(
 
     bends = place.shape[0]
     begin, bleu = np.empty(bends + 1), np.empty(bends + 1)
-    begin[0], bleu[0] = -np.inf, bleu_of_counts(counts)
+    begin[0] = -np.inf
+    bleu[0] = bleu_of_counts(counts)
     before = counts.copy()
-    intervals, i = 1, 0
+    intervals = 1
+    i = 0
 
     while i < bends:
         x = place[i]
@@ -123,6 +130,7 @@ def bleu_along_line(
             before[n] = counts[n]
 
         if changed:
-            begin[intervals], bleu[intervals] = x, bleu_of_counts(counts)
+            begin[intervals] = x
+            bleu[intervals] = bleu_of_counts(counts)
             intervals += 1
     return begin[:intervals].copy(), bleu[:intervals].copy()

@@ -12,7 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.bleu.order import ORDER
-from itersel.bleu.score_kernels import COUNTS, REFERENCE, Statistics, add_counts, brevity_penalty, ngram_count
+from itersel.bleu.score_kernels import (
+    COUNTS,
+    NGRAMS,
+    REFERENCE,
+    Statistics,
+    add_counts,
+    brevity_penalty,
+    ngram_count,
+)
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.lists.table import ListTable, SparseRows
 from itersel.storage.arrays import Float64s, Int32s, Int64s
@@ -35,7 +43,7 @@ class MiraState(NamedTuple):
     # float64 (C + F): sum of all updates, each times the number of steps before it. The mean of the weights
     # after n steps is weight - late / n, so a step only touches its own features.
     late: Float64s
-    # float64 (9): counts of the decaying pseudo-corpus, see `itersel.bleu.score_kernels`
+    # float64 (`COUNTS`): counts of the decaying pseudo-corpus, see `itersel.bleu.score_kernels`
     background: Float64s
     steps: Int64s  # (1): sentences seen so far, in all passes
 
@@ -96,10 +104,10 @@ def background_bleu(statistics: Statistics, row: int, mean_reference: float, bac
     """
     product = 1.0
     for n in range(ORDER):
-        ngrams = background[ORDER + n] + ngram_count(statistics.length[row], n + 1)
+        ngrams = background[NGRAMS + n] + ngram_count(statistics.length[row], n + 1)
         product *= (background[n] + statistics.matches[row, n]) / ngrams
 
-    length = background[ORDER] + statistics.length[row]
+    length = background[NGRAMS] + statistics.length[row]
     reference = background[REFERENCE] + statistics.closest_length[row]
 
     # the root of degree ORDER; unlike powers, square roots are rounded alike on all processors
@@ -119,8 +127,10 @@ def fill_difference(dense: Float64s, sparse: SparseRows, hope: int, fear: int, s
         scratch.feature[c] = c
         scratch.value[c] = dense[hope, c] - dense[fear, c]
 
-    i, hope_end = sparse.offset[hope], sparse.offset[hope + 1]
-    j, fear_end = sparse.offset[fear], sparse.offset[fear + 1]
+    i = sparse.offset[hope]
+    hope_end = sparse.offset[hope + 1]
+    j = sparse.offset[fear]
+    fear_end = sparse.offset[fear + 1]
     used = columns
     while i < hope_end or j < fear_end:
         takes_hope = j == fear_end or (i < hope_end and sparse.feature[i] <= sparse.feature[j])

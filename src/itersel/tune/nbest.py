@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from itersel.config.tuners import LIST_TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice
 from itersel.evaluate.metrics import ReferenceText, checked_references, tokenizer_for_bleu
+from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZERS
 from itersel.lists.dense import columns_of_tuner
 from itersel.lists.learnable import make_learnable
 from itersel.lists.numbers import read_numbers
@@ -61,7 +62,7 @@ def tune_nbest(
     start: Weights | Mapping[str, float] | FilePath | None = None,
     features: Mapping[str, FilePath | ArrayLike] | None = None,
     quality: FilePath | ArrayLike = "bleu",
-    words: Callable[[str], str] | None = None,
+    tokenizer: str = DEFAULT_TOKENIZER,
     seed: int = 1,
 ) -> TunedLists:
     """Tune weights on n-best lists of any decoder, as ``itersel tune --nbest`` does.
@@ -83,8 +84,8 @@ def tune_nbest(
         ``bleu``, ``chrf``, ``chrf++`` or ``ter``; ``lowercased-bleu`` and so on, which ignore case; or a
         number for each line of the lists, in a file or an array, higher is better. BLEU is computed
         over the corpus; other metrics are means over sentences.
-    words
-        Tokenises translations and references for BLEU; by default 13a, as `itersel.compare` does.
+    tokenizer
+        sacrebleu's tokenizer for BLEU, as of `itersel.compare`; ``none`` for tokenised text.
     seed
         Random seed.
 
@@ -98,7 +99,9 @@ def tune_nbest(
     InputError
         If the lists cannot be read, or nothing can be learned from them.
     """
-    return prepare_nbest(lists, references, tuner, start, features, read_quality(quality), words).tune(seed)
+    check_choice("tokenizer", tokenizer, TOKENIZERS)
+    found = prepare_nbest(lists, references, tuner, start, features, read_quality(quality), tokenizer)
+    return found.tune(seed)
 
 
 class PreparedLists(NamedTuple):
@@ -111,7 +114,7 @@ class PreparedLists(NamedTuple):
     others: dict[str, float]  # start weights of features that are in no list
     sizes: Mapping[str, int]  # see `TunedLists`
     quality: Quality
-    words: Callable[[str], str]
+    tokenize: Callable[[str], str]
     name: str  # of the lists, for messages
 
     def tune(self, seed: int) -> TunedLists:
@@ -141,7 +144,7 @@ class PreparedLists(NamedTuple):
         `numbers` are the quality of these translations, unless a metric is.
         """
         quality = self.quality if numbers is None else Quality(numbers=read_numbers(numbers))
-        read = _read_lists(lists, references, self.tuner, extra_features, quality, self.words)
+        read = _read_lists(lists, references, self.tuner, extra_features, quality, self.tokenize)
         advice = "make both with the same models"
         if {*read.names}.isdisjoint(self.names):
             raise InputError(f"has no feature of {self.name}; {advice}", short_name(lists))
@@ -166,7 +169,7 @@ def prepare_nbest(
     start: Weights | Mapping[str, float] | FilePath | None,
     extra_features: Mapping[str, FilePath | ArrayLike] | None,
     quality: Quality,
-    words: Callable[[str], str] | None,
+    tokenizer: str,
 ) -> PreparedLists:
     """Read lists for a tuner; see `tune_nbest`."""
     if isinstance(tuner, str):
@@ -175,10 +178,10 @@ def prepare_nbest(
     if tuner.reads_forests or tuner.is_held_out_only:
         raise InputError(f"n-best lists are tuned with one of {LIST_TUNERS}")
 
-    words = words or tokenizer_for_bleu()
+    tokenize = tokenizer_for_bleu(tokenizer)
     # before the lists, which take longest
     given = None if start is None else given_weights(start)
-    read = _read_lists(lists, references, tuner, extra_features, quality, words)
+    read = _read_lists(lists, references, tuner, extra_features, quality, tokenize)
 
     begin = start_on_lists(tuner, read.names) if given is None else given.fitting(read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
@@ -186,7 +189,7 @@ def prepare_nbest(
     others = take_weights(begin, ~listed).to_dict()
     problem = ListProblem.of_table(read.table, take_weights(begin, listed))
     return PreparedLists(
-        tuner, problem, begin, read.names, others, read.sizes, quality, words, short_name(lists)
+        tuner, problem, begin, read.names, others, read.sizes, quality, tokenize, short_name(lists)
     )
 
 
@@ -206,7 +209,7 @@ def _read_lists(
     tuner: Batch,
     extra_features: Mapping[str, FilePath | ArrayLike] | None,
     quality: Quality,
-    words: Callable[[str], str],
+    tokenize: Callable[[str], str],
 ) -> ReadLists:
     """Return the lists as the tuner needs them; see `tune_nbest`."""
     if not references and quality.metric is not None:
@@ -218,7 +221,7 @@ def _read_lists(
 
     def prepared(line: str) -> str:
         """Return a line as BLEU needs it; other metrics take it as it is."""
-        return words(line.lower() if quality.is_lowercased else line) if quality.is_bleu else line
+        return tokenize(line.lower() if quality.is_lowercased else line) if quality.is_bleu else line
 
     read = read_lists(
         paths, len(texts[0]) if texts else None, extra_features, choose_dense=choose_dense, prepare=prepared

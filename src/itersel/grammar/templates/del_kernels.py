@@ -17,7 +17,8 @@ def find_deletion(rules: Rules, rule: int, slot: int) -> int:
 
     A rule without links has none, because text grammars may omit alignments.
     """
-    begin, deletions = rules.source_offset[rule], 0
+    begin = rules.source_offset[rule]
+    deletions = 0
     if rules.point_offset[rule] == rules.point_offset[rule + 1]:
         return -1
 

@@ -19,7 +19,7 @@ from itersel.vectors.weights import Weights, read_itersel_weights
 # Bounds of the histogram: log10 of the absolute weight.
 LOWEST = -8.0
 HIGHEST = 4.0
-STEP = 0.5
+BIN_WIDTH = 0.5
 LARGEST = 12  # weights shown of each group
 
 
@@ -84,9 +84,9 @@ def _describe(weights: Weights, rows: Int64s, shards: Int64s | None) -> dict[str
 
 def _histogram(value: Float64s) -> list[list[float | int]]:
     """Return ``[log10 of the lower bound, negative weights, positive weights]`` of each nonempty bin."""
-    place = np.floor((np.log10(np.abs(value), dtype=np.longdouble) - LOWEST) / STEP)
-    place = np.clip(place, 0, (HIGHEST - LOWEST) / STEP - 1).astype(np.float64)
+    place = np.floor((np.log10(np.abs(value), dtype=np.longdouble) - LOWEST) / BIN_WIDTH)
+    place = np.clip(place, 0, (HIGHEST - LOWEST) / BIN_WIDTH - 1).astype(np.float64)
     return [
-        [LOWEST + STEP * one, int((value[place == one] < 0).sum()), int((value[place == one] > 0).sum())]
+        [LOWEST + BIN_WIDTH * one, int((value[place == one] < 0).sum()), int((value[place == one] > 0).sum())]
         for one in np.unique(place).tolist()
     ]

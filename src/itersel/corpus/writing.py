@@ -1,0 +1,98 @@
+"""Prepared text written to files: the splits of a corpus, or the references of n-best lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from itersel import __version__
+from itersel.corpus.labels import read_labels
+from itersel.corpus.pipeline import BY_HASH, CorpusSettings, PreparedCorpus
+from itersel.corpus.prepare import Preparation, write_preparation
+from itersel.corpus.recase import Recaser
+from itersel.corpus.statistics import count_words, describe
+from itersel.corpus.text import Bitext, check_line_counts, read_text
+from itersel.corpus.text_names import reference_columns
+from itersel.errors import FilePath
+from itersel.storage.files import write_lines
+from itersel.storage.json_files import write_json
+
+
+def write_corpus(
+    folder: Path,
+    prepared: PreparedCorpus,
+    preparation: Preparation,
+    settings: CorpusSettings,
+    monolingual: tuple[list[str], int] | None,
+) -> None:
+    """Write the splits, their preparation and their statistics to `folder`.
+
+    Files are ``<split>.{source,target,task,alignment,raw,raw.source}.gz`` (those that exist),
+    ``monolingual.gz``, with a training split ``preparation.json`` and ``recaser.json``, and
+    ``statistics.json``, or ``<split>.statistics.json`` for one split. The statistics are written last: if
+    they exist, so does the rest.
+    """
+    splits, overlaps, case = prepared
+    for name, split in splits.items():
+        for column, lines in split.bitext.columns().items():
+            write_lines(folder / f"{name}.{column}.gz", lines)
+    if "train" in splits:
+        write_preparation(folder, preparation, case.recaser())
+
+    document: dict[str, Any] = {
+        "versions": {"itersel": __version__, "sacremoses": version("sacremoses")},
+        "settings": settings.recorded(),
+        "languages": [preparation.source_language, preparation.target_language],
+        "splits": {name: split.statistics for name, split in splits.items()},
+        "overlaps": [overlap._asdict() for overlap in overlaps],
+    }
+
+    if monolingual is not None:
+        lines, empty = monolingual
+        write_lines(folder / "monolingual.gz", lines)
+        document["monolingual"] = {"sentences": len(lines), **count_words(lines), "dropped": {"empty": empty}}
+
+    name = "statistics.json" if settings.split == BY_HASH else f"{settings.split}.statistics.json"
+    write_json(folder / name, document, indent=1)
+
+
+def write_references(
+    folder: Path,
+    split: str,
+    references: Sequence[FilePath],
+    languages: tuple[str, str],
+    source: FilePath | None = None,
+    task: FilePath | None = None,
+    tokenized: bool = False,
+) -> None:
+    """Write the texts of a split of n-best lists, cleaned, under the names that prepared text has.
+
+    Files are ``<split>.{target,target.1,...,source,task}.gz`` (those that are given) and, with references,
+    ``<split>.statistics.json``; for train also ``preparation.json`` and ``recaser.json``, which leave
+    translations as they are. Without `source`, the statistics count no words of it. For `tokenized` see
+    `Preparation`.
+    """
+    preparation = Preparation(*languages, tokenized, listed=True)
+    paths = dict(zip(reference_columns(len(references)), references, strict=True))
+    paths |= {"source": source} if source is not None else {}
+    texts = {column: preparation.clean(read_text(path)) for column, path in paths.items()}
+    if task is not None:
+        texts["task"] = read_labels(task)
+        paths["task"] = task
+    if texts:
+        check_line_counts(*((paths[column], lines) for column, lines in texts.items()))
+
+    for column, lines in texts.items():
+        write_lines(folder / f"{split}.{column}.gz", lines)
+
+    if split == "train":
+        recaser = Recaser({}, {}, {}, capitalizes=False, language=languages[1])
+        write_preparation(folder, preparation, recaser)
+
+    if references:
+        target = texts["target"]
+        pairs = Bitext(texts.get("source", [""] * len(target)), target, texts.get("task"))
+        statistics = {"versions": {"itersel": __version__}, "splits": {split: describe(pairs, {})}}
+        write_json(folder / f"{split}.statistics.json", statistics, indent=1)
