@@ -98,22 +98,22 @@ def test_commands(toy, tmp_path):
 
 def test_a_tuner(toy, tmp_path):
     """Configs know it on dev and for held-out text, and the command runs it."""
-    content = experiment(learner={"name": "random-search"}, features="dense")
-    content["experiments"]["b"] = {"held_out": {"tuner": {"name": "random-search", "points": 5}}}
+    content = experiment(learner={"name": "toy-search"}, features="dense")
+    content["experiments"]["b"] = {"held_out": {"tuner": {"name": "toy-search", "points": 5}}}
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
     assert "valid" in command(toy, tmp_path, "config", "check", "--no-text", "mine.yaml")
     config = read_config(content)
-    assert name_in(ALL_LEARNERS, config.experiments["a"].learner) == "random-search"
-    assert name_in(HELD_OUT_TUNERS, config.experiments["b"].held_out.tuner) == "random-search"
+    assert name_in(ALL_LEARNERS, config.experiments["a"].learner) == "toy-search"
+    assert name_in(HELD_OUT_TUNERS, config.experiments["b"].held_out.tuner) == "toy-search"
     assert config.experiments["a"].mixing == Nothing()
     scores = []
     for points in (1, 50):
         lists = write_run(tmp_path, sparse=False)
-        command(toy, tmp_path, *tune_command(tmp_path, lists, tuner="random-search", points=points))
+        command(toy, tmp_path, *tune_command(tmp_path, lists, tuner="toy-search", points=points))
         scores.append(read_arrays(tmp_path / "out.h5", WEIGHTS)[1]["bleu"])
     assert scores[0] < scores[1]
-    with input_error("'experiments.a.features'", "random-search"):
-        read_config(experiment(learner={"name": "random-search"}, features="all"))
+    with input_error("'experiments.a.features'", "toy-search"):
+        read_config(experiment(learner={"name": "toy-search"}, features="all"))
 
 
 def test_features(toy):
@@ -253,7 +253,7 @@ def test_built_in_names_need_no_search(monkeypatch, site):
 def test_edits_are_noticed(toy, monkeypatch):
     """Only steps that use the package run again, and jobs of the run before fail."""
     config = learner("oracle") | {"grammar": {"templates": ["Growth"]}}
-    config["experiments"]["b"] = {"held_out": {"tuner": {"name": "random-search"}}}
+    config["experiments"]["b"] = {"held_out": {"tuner": {"name": "toy-search"}}}
     steps = ("train", "tune", "grammar extract", "decode", "align")
     without = [step_digest(step) for step in steps]
     forget()

@@ -168,7 +168,7 @@ def tune_mert(
 
     for _ in progress(range(restarts), "MERT, restarts"):
         point = start.copy()
-        point[varies] = _uniform(bits, int(varies.sum())) / search.scale[varies]
+        point[varies] = uniform(bits, int(varies.sum())) / search.scale[varies]
         other, found = climb(search, point, directions)
         if found > quality + MIN_GAIN:
             weights = other
@@ -215,13 +215,13 @@ def _directions(scale: Float64s, random: int, bits: np.random.PCG64) -> list[Flo
     directions = [axis(scale, c) for c in varies.tolist()]
     for _ in range(random):
         direction = np.zeros(scale.shape[0])
-        unit = _uniform(bits, varies.shape[0])
+        unit = uniform(bits, varies.shape[0])
         direction[varies] = unit / np.sqrt(np.sum(unit**2)) / scale[varies]
         directions.append(direction)
     return directions
 
 
-def _uniform(bits: np.random.PCG64, count: int) -> Float64s:
+def uniform(bits: np.random.PCG64, count: int) -> Float64s:
     """Return random numbers between -1 and 1, float64 (count), none of them 0.
 
     They are made from raw bits, which do not change between numpy versions; see `itersel.learn.pairs`.
