@@ -1,7 +1,7 @@
 """Generate synthetic k-best lists of several iterations, to measure `itersel step tune` without decoding.
 
     python -m benchmarks.made_up_lists --features 1000000 FOLDER
-    itersel step tune --settings '{"tuner": {"name": "pro"}}' --lists FOLDER/list --iteration 10 \\
+    itersel step tune --settings '{"tuner": {"name": "pro"}}' --inputs FOLDER/list --iteration 10 \\
         --decoded-with FOLDER/start --output FOLDER/weights.h5
 
 No two translations are equal. Their n-gram matches depend on a hidden quality, and so do the dense features

@@ -30,7 +30,7 @@ tune() {  # NAME START STEP LISTS TUNER
         itersel step "$step" --shard "$output/tuned.h5" --model "$model" --settings "$lists" \
             --iteration "$iteration" ${weights:+--weights "$weights"} --output "$folder/lists.$iteration.h5"
         echo "$folder/lists.$iteration.h5" >> "$folder/lists"
-        itersel step tune --lists "$folder/lists" --settings "{\"tuner\": $tuner}" --iteration "$iteration" \
+        itersel step tune --inputs "$folder/lists" --settings "{\"tuner\": $tuner}" --iteration "$iteration" \
             ${weights:+--decoded-with "$weights"} --output "$folder/weights.$iteration.h5"
         weights=$folder/weights.$iteration.h5
         for split in tuned devtest test; do

@@ -147,7 +147,7 @@ def tune_command(
     if iteration > 1 and "--decoded-with" not in options:
         (folder / "start").write_text("".join(f"{name} {value}\n" for name, value in START_WEIGHTS.items()))
         words.append(f"--decoded-with={folder / 'start'}")
-    words += [f"--lists={folder / 'lists'}", f"--output={folder / 'out.h5'}"]
+    words += [f"--inputs={folder / 'lists'}", f"--output={folder / 'out.h5'}"]
     return ["step", "tune", *words, *options]
 
 

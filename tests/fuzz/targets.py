@@ -55,7 +55,7 @@ def _train(weights: str = "", **changes: Any) -> str:
 
 def _tune(name: str, lists: str, **more: Any) -> str:
     keys = more.pop("keys", {})
-    return f"{step('step tune', tuner={'name': name, **keys}, **more)} --output out.h5 --lists {lists}"
+    return f"{step('step tune', tuner={'name': name, **keys}, **more)} --output out.h5 --inputs {lists}"
 
 
 def _mix(inputs: str, **mixing: Any) -> str:

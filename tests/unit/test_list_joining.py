@@ -63,7 +63,7 @@ def test_tuners_read_some_shards_of_a_text(folder, refused):
     cut(folder, "--quality", write(folder / "quality", *"123456"), shards=4)
     paths = [str(import_shard(folder, shard)) for shard in (3, 1)]
     lists = write(folder / "lists.txt", *paths)
-    tune = ["step", "tune", "--lists", lists, "--output", folder / "w"]
+    tune = ["step", "tune", "--inputs", lists, "--output", folder / "w"]
     itersel(*tune, *settings(tuner={"name": "kbest-mira"}, shards=2))
     assert read_itersel_weights(folder / "w").value.shape[0]
     refused([*tune, *settings(tuner={"name": "kbest-mira"}, shards=3)], (3, 1))
@@ -81,7 +81,7 @@ def test_tuners_read_whole_lists(folder, tuner):
     write(folder / "lists/1.gz", *(f"{n} ||| {bad} ||| LM= 2 TM= 1 y=1" for n in range(4)))
     write(folder / "references", *[good] * 4)
     how = settings(tuner=tuner, shards=2, features="dense" if tuner["name"] == "mert" else "all")
-    tune = ["step", "tune", *how, "--lists", folder / "lists.txt", "--output", folder / "w"]
+    tune = ["step", "tune", *how, "--inputs", folder / "lists.txt", "--output", folder / "w"]
     tune += ["--decoded-with", write(folder / "start", "LM 1")]
     for quality, sign in (([], -1), (["--quality", write(folder / "quality", *"00001111")], 1)):
         shutil.rmtree(folder / "cut", ignore_errors=True)

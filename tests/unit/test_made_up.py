@@ -84,7 +84,7 @@ def test_seeds(tmp_path, make):
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="names types of x86-64 processors")
 def test_pro_does_not_depend_on_the_type_of_processor(tmp_path):
     """OpenBLAS adds up in another order on each of these, and chooses one when a process starts."""
-    files = ["--lists", make_lists(tmp_path, **SIZES), "--decoded-with", tmp_path / "start"]
+    files = ["--inputs", make_lists(tmp_path, **SIZES), "--decoded-with", tmp_path / "start"]
     output, found = tmp_path / "weights.h5", set()
     for core in ("Prescott", "Nehalem", "Sandybridge"):
         step = ["step", "tune", *settings(tuner={"name": "pro"}), "--iteration=2", *files, "--output", output]

@@ -115,7 +115,7 @@ def test_tuned_weights_and_translations_are_passed_on(tmp_path, decision, capsys
     write_itersel_weights(weights, make_weights({"x": 2.0}), {"kind": "mixed-weights", "bleu": 3.0})
     text.write_text("a b\n\nc\n")
     (tmp_path / "list").write_text("none\n")
-    tune = ["step", "tune", *settings(tuner={"name": "mert"}), "--lists", str(tmp_path / "list")]
+    tune = ["step", "tune", *settings(tuner={"name": "mert"}), "--inputs", str(tmp_path / "list")]
     tune += ["--iteration", "4"]
     decode = ["decode", *NOTHING, "--weights", "none"]
     for command, passed_on, name in ((tune, weights, "tuned.h5"), (decode, text, "decoded")):

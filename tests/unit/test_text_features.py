@@ -251,7 +251,7 @@ def test_templates_that_are_left_out(by_templates, tmp_path, learner):
     for name, left_out in (("one", []), ("several", ["Lex", "Ngram2"])):
         how, output = {"left_out_templates": left_out}, ["--output", tmp_path / name]
         if learner["name"] in ("pro", "kbest-mira"):
-            itersel("step", "tune", "--lists", by_templates / name, *settings(tuner=learner, **how), *output)
+            itersel("step", "tune", "--inputs", by_templates / name, *settings(tuner=learner, **how), *output)
         else:
             shard = by_templates / f"{name}.h5"
             itersel("train", "--shard", shard, *settings(learner=learner, **how), *output)
@@ -262,7 +262,7 @@ def test_templates_that_are_left_out(by_templates, tmp_path, learner):
 
 def test_without_any_sparse_features(by_templates, tmp_path, refused):
     """A tuner that searches needs lists without sparse features; all templates may be left out."""
-    tune = ["step", "tune", "--lists", by_templates / "several", "--output", tmp_path / "weights.h5"]
+    tune = ["step", "tune", "--inputs", by_templates / "several", "--output", tmp_path / "weights.h5"]
     for left_out in ([], ["Ngram1", "Lex"]):
         refused([*tune, *settings(tuner={"name": "mert"}, left_out_templates=left_out)], "features: dense")
     itersel(*tune, *settings(tuner={"name": "mert"}, left_out_templates=["Ngram1", "Lex", "Ngram2"]))

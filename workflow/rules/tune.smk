@@ -68,7 +68,7 @@ rule tune:
         iteration=PLAN.lists.iteration,
         code=step_digest("step tune"),
     shell:
-        "itersel step tune --lists {input.lists:q} --decoded-with {input.decoded_with:q}"
+        "itersel step tune --inputs {input.lists:q} --decoded-with {input.decoded_with:q}"
         " --epoch-start {input.epoch_start:q}"
         " --decision {input.decision:q} --passed-on {input.passed_on:q}"
         " --settings {params.settings:q} --iteration {params.iteration} --output {output:q} &> {log:q}"

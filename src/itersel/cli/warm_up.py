@@ -278,7 +278,7 @@ def learning() -> list[str]:
         wanted = "forests" if kind.reads_forests else "dense" if kind.searches else "all"
         for keys in kind.warm_up:
             settings = {"tuner": {"name": name, **keys}}
-            lines.append(f"{_TUNE} --lists %{wanted}.list --settings {_packed(settings)}")
+            lines.append(f"{_TUNE} --inputs %{wanted}.list --settings {_packed(settings)}")
 
     return lines
 
