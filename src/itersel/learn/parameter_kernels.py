@@ -114,12 +114,12 @@ def settle(update_rule: UpdateRule, weights: Coordinates, i: int, now: int) -> N
 
 @leaf_kernel
 def update(
-    update_rule: UpdateRule, weights: Coordinates, index: Int64s, gradient: Float64s, step: int, scale: float
+    update_rule: UpdateRule, weights: Coordinates, index: Int64s, gradient: Float64s, step: int, factor: float
 ) -> int:
     """Take step `step`, counted from 1; returns -1, or the first weight that became too large or NaN.
 
-    index, gradient: int64 and float64 (m): the weights, each once, and the ascent direction. scale: learning
-    rate of the step, as a multiple of ``update_rule.base_rate``.
+    index, gradient: int64 and float64 (m): the weights, each once, and the ascent direction. factor: the
+    learning rate of the step as a multiple of ``update_rule.base_rate``.
     """
     for j in range(index.shape[0]):
         if gradient[j] == 0.0:
@@ -132,12 +132,14 @@ def update(
             weights.squares[i] += gradient[j] * gradient[j]
             # 0 if the square of a first gradient underflows: no step
             if weights.squares[i] != 0.0:
-                weights.anchor[i] += update_rule.base_rate * scale * gradient[j] / np.sqrt(weights.squares[i])
+                weights.anchor[i] += (
+                    update_rule.base_rate * factor * gradient[j] / np.sqrt(weights.squares[i])
+                )
         elif update_rule.regularization == NONE:
-            weights.total[i] += scale * gradient[j]
+            weights.total[i] += factor * gradient[j]
             weights.anchor[i] = weights.start[i] + update_rule.base_rate * weights.total[i]
         else:
-            weights.anchor[i] += update_rule.base_rate * scale * gradient[j]
+            weights.anchor[i] += update_rule.base_rate * factor * gradient[j]
 
         weights.value[i] = regularized(update_rule, weights.anchor[i], weights.paid[i], step - 1, step)
         if not abs(weights.value[i]) <= MAX_MAGNITUDE:  # NaN too

@@ -46,8 +46,8 @@ class LearningSteps:
         self._before = before
         self.first = self.now = before if goes_on else 0
 
-    def scale(self, step: int) -> float:
-        """Return the rate of a step as a multiple of the learning rate."""
+    def schedule_factor(self, step: int) -> float:
+        """Return the factor of the learning rate in a step."""
         return self._schedule(self._before + step - self.first)
 
 
@@ -82,7 +82,7 @@ class ShardWeights:
     @property
     def rate(self) -> float:
         """The learning rate of the next step."""
-        return self._steps.update_rule.base_rate * self._steps.scale(self._steps.now + 1)
+        return self._steps.update_rule.base_rate * self._steps.schedule_factor(self._steps.now + 1)
 
     def refresh(self, row: Int32s, feature: Int32s, offset: Int64s) -> None:
         """Bring the weights of features of some rows up to date; see `parameter_kernels.refresh`."""
@@ -91,7 +91,7 @@ class ShardWeights:
             refresh(steps.update_rule, self.sparse.weights, row, feature, offset, steps.now)
             settle_all(steps.update_rule, self.dense.weights, steps.now)
 
-    def step(self, example: Example, coefficient: Float64s | None) -> str | None:
+    def update(self, example: Example, coefficient: Float64s | None) -> str | None:
         """Take a step along the sum of coefficient * features, or one that only regularises (None).
 
         Returns the name of a feature whose weight became too large or NaN, None if there is none.
@@ -101,14 +101,13 @@ class ShardWeights:
         if coefficient is None:
             return None
 
+        factor = steps.schedule_factor(steps.now)
         dense, sparse = example.combine(coefficient)
         for features, index, gradient in (
             (self.dense, np.arange(dense.shape[0]), dense),
             (self.sparse, example.columns.feature.astype(np.int64), sparse),
         ):
-            bad = update(
-                steps.update_rule, features.weights, index, gradient, steps.now, steps.scale(steps.now)
-            )
+            bad = update(steps.update_rule, features.weights, index, gradient, steps.now, factor)
             if bad >= 0:
                 return features.name_of(bad)
 

@@ -108,7 +108,7 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
     trained_on = progress(training.examples(parts), "train", sentence_count, status)
     for seen, one in enumerate(trained_on, 1):
         move = learner.learn(one.example)
-        overflown = one.weights.step(one.example, move.coefficient)
+        overflown = one.weights.update(one.example, move.coefficient)
         if overflown is not None:
             raise InputError(
                 f"sentence {one.sentence + 1} of the shard: the weight of '{overflown}' overflows; "

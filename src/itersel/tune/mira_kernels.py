@@ -140,7 +140,7 @@ def fill_difference(dense: Float64s, sparse: SparseRows, hope: int, fear: int, s
 
 
 @leaf_kernel
-def mira_step(state: MiraState, difference: Difference, used: int, cost: float, c: float) -> None:
+def mira_update(state: MiraState, difference: Difference, used: int, cost: float, c: float) -> None:
     """Move the weights until hope leads fear by `cost`, with a step size of at most `c`.
 
     The first `used` features of `difference` are those of hope minus those of fear.
@@ -198,7 +198,7 @@ def mira_pass(
                 fear_bleu = bleu
 
         used = fill_difference(lists.dense, sparse, hope, fear, difference)
-        mira_step(state, difference, used, hope_bleu - fear_bleu, c)
+        mira_update(state, difference, used, hope_bleu - fear_bleu, c)
 
         state.steps[0] += 1
         for i in range(COUNTS):
