@@ -195,11 +195,11 @@ def fold(text: str) -> tuple[int, int]:
 
 def split(text: str) -> str:
     """Parse the name of a split, or ``hash``."""
-    from itersel.corpus.text_names import SPLITS, is_test_set_name
+    from itersel.corpus.text_names import BY_HASH, SPLITS, is_test_set_name
 
     kind, _, name = text.partition(".")
     is_named = kind in ("test", "devtest") and is_test_set_name(name)
-    if text not in (*SPLITS, "hash") and not is_named:
+    if text not in (*SPLITS, BY_HASH) and not is_named:
         refuse(text, f"a split: {', '.join(SPLITS)}, test.NAME, devtest.NAME, or hash")
     return text
 

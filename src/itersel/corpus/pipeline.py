@@ -19,15 +19,13 @@ from itersel.corpus.recase import Recaser, RecaserCounts
 from itersel.corpus.split import Cut, HeldOutPairs, Overlap, sample_pairs, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, count_words, describe
 from itersel.corpus.text import Bitext, check_line_counts, concatenate_bitexts, read_text, split_words
-from itersel.corpus.text_names import SPLITS, reference_columns, text_name
+from itersel.corpus.text_names import BY_HASH, SPLITS, reference_columns, statistics_file, text_name
 from itersel.corpus.tokenization import protected
 from itersel.errors import FilePath, InputError
 from itersel.run.processes import map_blocks
 from itersel.run.progress import count_up
 from itersel.storage.files import write_lines
 from itersel.storage.json_files import as_content, write_json
-
-BY_HASH = "hash"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -363,8 +361,7 @@ def write_corpus(
         write_lines(folder / "monolingual.gz", lines)
         document["monolingual"] = {"sentences": len(lines), **count_words(lines), "dropped": {"empty": empty}}
 
-    name = "statistics.json" if settings.split == BY_HASH else f"{settings.split}.statistics.json"
-    write_json(folder / name, document, indent=1)
+    write_json(folder / statistics_file(settings.split), document, indent=1)
 
 
 def write_references(
@@ -404,4 +401,4 @@ def write_references(
         target = texts["target"]
         pairs = Bitext(texts.get("source", [""] * len(target)), target, texts.get("task"))
         statistics = {"versions": {"itersel": __version__}, "splits": {split: describe(pairs, {})}}
-        write_json(folder / f"{split}.statistics.json", statistics, indent=1)
+        write_json(folder / statistics_file(split), statistics, indent=1)

@@ -4,7 +4,13 @@ import re
 
 HELD_OUT = ("dev", "devtest", "test")
 SPLITS = ("train", *HELD_OUT)
+# The text that is split by a hash of its source.
+BY_HASH = "hash"
+# How a text was collected or prepared.
+STATISTICS = "statistics.json"
 TEST_SET_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]*"
+# The name of the test set without a name, for which no other can be used.
+UNNAMED_TEST_SET = "test"
 # The name for all test sets together, and the config keys of a single one: not allowed as test set names.
 POOLED = "pooled"
 NO_TEST_SETS = (
@@ -25,6 +31,16 @@ def is_test_set_name(name: object) -> bool:
 def text_name(split: str, name: str) -> str:
     """Return the name of a text: ``train``, ``train.news``, ``test.wmt11``; its folder if downloaded."""
     return f"{split}.{name}" if name else split
+
+
+def split_of_test_set(name: str) -> str:
+    """Return the split of a test set."""
+    return text_name("test", "" if name == UNNAMED_TEST_SET else name)
+
+
+def statistics_file(split: str) -> str:
+    """Return the name of the statistics of preparing a split, or of the text that is split by hash."""
+    return STATISTICS if split == BY_HASH else f"{split}.{STATISTICS}"
 
 
 def reference_columns(count: int) -> list[str]:

@@ -19,12 +19,12 @@ from itersel.config.search import FeatureSettings
 from itersel.config.settings import as_json
 from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
 from itersel.config.values import Config, Experiment
-from itersel.corpus.text_names import FIRST_ENTRIES
+from itersel.corpus.text_names import BY_HASH, FIRST_ENTRIES
 from itersel.plan.files import Files
 from itersel.plan.requests import TextSizes, list_sizes, text_sizes
 from itersel.plan.search import search_of
 from itersel.plan.shell import no_option
-from itersel.results import CORPUS, DERIVATIONS
+from itersel.results import DERIVATIONS
 
 # Maximum number of threads that a job requests; --set-threads train_shard=N changes the number.
 MAX_THREADS = 8
@@ -109,9 +109,9 @@ class _ParallelText(Inputs):
 
     def statistics(self, held_out: Sequence[str]) -> list[str]:
         # splits that are not given are made from the same text as train
-        first = "" if splits.is_help(self._config) else "train."
-        given = [f"{split}." for split in held_out if splits.is_given(self._config, split)]
-        return [f"{self._files.results}/{CORPUS}/{split}statistics.json" for split in (first, *given)]
+        first = BY_HASH if splits.is_help(self._config) else "train"
+        given = [split for split in held_out if splits.is_given(self._config, split)]
+        return [self._files.statistics(split) for split in (first, *given)]
 
     def raw_columns(self, further: Sequence[str]) -> list[str]:
         numbers = [column.removeprefix("target") for column in further if column != "task"]
@@ -169,7 +169,7 @@ class _GivenLists(Inputs):
     def statistics(self, held_out: Sequence[str]) -> list[str]:
         # only references are prepared; lists to learn from may have numbers instead
         prepared = [split for split in ("train", *held_out) if splits.has_references(self._config, split)]
-        return [f"{self._files.results}/{CORPUS}/{split}.statistics.json" for split in prepared]
+        return list(map(self._files.statistics, prepared))
 
     def raw_columns(self, further: Sequence[str]) -> list[str]:
         # references keep their words

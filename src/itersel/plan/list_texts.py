@@ -56,7 +56,7 @@ class ListTexts:
         """Return the corpus files written from the user's files."""
         found = [self._files.text(split, column) for column in self._columns(split)]
         if has_references(self._config, split):
-            found.append(f"{self._files.results}/{CORPUS}/{split}.statistics.json")
+            found.append(self._files.statistics(split))
         return [*found, self._files.preparation, self._files.recaser] if split == "train" else found
 
     def text_options(self, split: str) -> str:

@@ -28,6 +28,7 @@ from itersel.config.search import SCALES
 from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask
 from itersel.config.values import Config
+from itersel.corpus.text_names import BY_HASH
 from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
 from itersel.lists.folders import find_lists
 from itersel.plan.files import Files
@@ -35,7 +36,7 @@ from itersel.plan.held_out import held_out_tuner
 from itersel.plan.inputs import Inputs
 from itersel.plan.shards import Shards
 from itersel.plan.shell import no_option, shell_options
-from itersel.plan.texts import HASH, Texts
+from itersel.plan.texts import Texts
 from itersel.results import BEST, EVALUATION, MBR, REPORT, SYSTEM, best_folder
 
 
@@ -79,7 +80,7 @@ class Tables:
     def _has_task_table(self, split: str) -> bool:
         if not self.task_labels:
             return False
-        if self._texts.first == HASH and split not in self._texts.given:
+        if self._texts.first == BY_HASH and split not in self._texts.given:
             # a module held out from training is not one of the tasks
             return split == "test"
         return splits.has_labels(self._config, split)

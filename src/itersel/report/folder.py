@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from itersel.config.experiments import split_repeat
-from itersel.corpus.text_names import text_name
+from itersel.corpus.text_names import split_of_test_set
 from itersel.errors import InputError, checked
 from itersel.results import EXPERIMENTS, best_folder
 from itersel.storage.json_files import read_json
@@ -58,11 +58,6 @@ def read_optional(path: Path, check: Callable[[Any], None], otherwise: str) -> A
     with checked(path, otherwise):
         check(content)
     return content
-
-
-def split_of_test_set(name: str) -> str:
-    """Return the split of a test set."""
-    return name if name == "test" else text_name("test", name)
 
 
 def translation_of(repeat: Path, name: str) -> Path | None:

@@ -18,8 +18,9 @@ from sacrebleu.metrics.chrf import CHRF
 
 from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text import split_words
+from itersel.corpus.text_names import split_of_test_set
 from itersel.evaluate.metrics import read_translations, signature, without_empty
-from itersel.report.folder import Repeat, references_of, split_of_test_set, translation_of
+from itersel.report.folder import Repeat, references_of, translation_of
 from itersel.report.page.groups import Frequency, group_sentences
 from itersel.results import CORPUS, EVALUATION, PREPARATION
 from itersel.storage.files import read_lines
