@@ -9,8 +9,7 @@
 from itertools import groupby
 
 from itersel.config.splits import is_help
-from itersel.corpus.text_names import STATISTICS
-from itersel.plan.texts import RAW_SOURCE
+from itersel.corpus.text_names import RAW_SOURCE, STATISTICS
 
 if is_help(EXPANDED_CONFIG):
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from itersel.config.command_line import add_chosen_section, add_section_arguments, refuse, whole
 from itersel.config.options import MAX_SEED, MIN_SEED
-from itersel.errors import suggest
+from itersel.errors import InputError, suggest
 
 # The maximum number of processes of a step.
 MAX_PROCESSES = 256
@@ -191,6 +191,12 @@ def fold(text: str) -> tuple[int, int]:
     if folds < 2 or number >= folds:
         refuse(text, "a fold of two or more: 0/2, 1/2, 0/3, ...")
     return number, folds
+
+
+def check_fold(options: argparse.Namespace) -> None:
+    """Reject --fold without --leave-out, and the reverse."""
+    if (options.leave_out is None) != (options.fold is None):
+        raise InputError("give --leave-out and --fold together, or neither")
 
 
 def split(text: str) -> str:

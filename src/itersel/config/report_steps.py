@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itersel.config.data import Data
 from itersel.config.evaluation import Evaluation, Report, check_score
 from itersel.config.messages import wrong
-from itersel.config.names import Names, check_label
+from itersel.config.names import Names, check_label, check_text_name
 from itersel.config.options import (
     LABEL_PATTERN,
     NAME_PATTERN,
@@ -35,7 +35,7 @@ from itersel.config.search import Grammar, MinimumRisk, Search
 from itersel.config.section_checks import check_section
 from itersel.config.text_features import GivenListSettings
 from itersel.config.values import Experiment
-from itersel.corpus.text_names import NO_TEST_SETS, is_test_set_name
+from itersel.corpus.text_names import NO_TEST_SETS
 from itersel.evaluate.names import DEFAULT_TOKENIZER
 
 
@@ -45,9 +45,9 @@ def _check_split(name: object, key: str) -> None:
 
 
 def _check_test_set(name: object, key: str) -> None:
-    if not is_test_set_name(name):
-        allowed = f"letters, digits, '_' and '-', and must not be one of {', '.join(NO_TEST_SETS)}"
-        raise wrong(key, f": the name of a test set may contain {allowed}")
+    if name == "":
+        raise wrong(key, ": the name of a test set is empty")
+    check_text_name("test set", NO_TEST_SETS, name, key)
 
 
 def _check_system(name: object, key: str) -> None:

@@ -6,6 +6,8 @@ HELD_OUT = ("dev", "devtest", "test")
 SPLITS = ("train", *HELD_OUT)
 # The text that is split by a hash of its source.
 BY_HASH = "hash"
+# The column of the original source.
+RAW_SOURCE = "raw.source"
 # How a text was collected or prepared.
 STATISTICS = "statistics.json"
 TEST_SET_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]*"
@@ -43,6 +45,16 @@ def statistics_file(split: str) -> str:
     return STATISTICS if split == BY_HASH else f"{split}.{STATISTICS}"
 
 
+def reference_column(number: int) -> str:
+    """Return the column of a reference: target, target.1, target.2 and so on."""
+    return f"target.{number}" if number else "target"
+
+
 def reference_columns(count: int) -> list[str]:
-    """Return the columns of references: target, target.1, target.2 and so on."""
-    return [f"target.{number}" if number else "target" for number in range(count)]
+    """Return the columns of all references."""
+    return [reference_column(number) for number in range(count)]
+
+
+def raw_columns(count: int) -> list[str]:
+    """Return the columns of the original references: raw, raw.1, raw.2 and so on."""
+    return [f"raw.{number}" if number else "raw" for number in range(count)]

@@ -19,7 +19,7 @@ from itersel.config.search import FeatureSettings
 from itersel.config.settings import as_json
 from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
 from itersel.config.values import Config, Experiment
-from itersel.corpus.text_names import BY_HASH, FIRST_ENTRIES
+from itersel.corpus.text_names import BY_HASH, FIRST_ENTRIES, raw_columns
 from itersel.plan.files import Files
 from itersel.plan.requests import TextSizes, list_sizes, text_sizes
 from itersel.plan.search import search_of
@@ -66,6 +66,16 @@ class Inputs(ABC):
 
     @abstractmethod
     def _training(self, experiment: Experiment) -> LearningSettings: ...
+
+    def _learning(self, experiment: Experiment) -> LearningSettings:
+        """Return the settings that do not depend on who translates the sentences."""
+        return LearningSettings(
+            features=experiment.features,
+            k_best=never_null(experiment.k_best),
+            learner=_online_learner(experiment),
+            seed=never_null(experiment.seed),
+            measure_loss=experiment.mixing.needs_loss,
+        )
 
     @abstractmethod
     def decoding_threads(self, wildcards: Any) -> int:
@@ -114,20 +124,14 @@ class _ParallelText(Inputs):
         return [self._files.statistics(split) for split in (first, *given)]
 
     def raw_columns(self, further: Sequence[str]) -> list[str]:
-        numbers = [column.removeprefix("target") for column in further if column != "task"]
-        return [f"raw{number}" for number in ["", *numbers]]
+        return raw_columns(1 + sum(column != "task" for column in further))
 
     def with_grammars(self, folders: dict[str, str]) -> dict[str, str]:
         return folders
 
     def _training(self, experiment: Experiment) -> LearningSettings:
-        return TrainSettings(
-            **vars(search_of(self._config, experiment, experiment.templates)),
-            k_best=never_null(experiment.k_best),
-            learner=_online_learner(experiment),
-            seed=never_null(experiment.seed),
-            measure_loss=experiment.mixing.needs_loss,
-        )
+        search = search_of(self._config, experiment, experiment.templates)
+        return TrainSettings(**{**vars(self._learning(experiment)), **vars(search)})
 
     def decoding_threads(self, wildcards: Any) -> int:
         learner = self._config.experiments[wildcards.experiment].learner
@@ -179,14 +183,8 @@ class _GivenLists(Inputs):
         return {}
 
     def _training(self, experiment: Experiment) -> LearningSettings:
-        return GivenListTrainSettings(
-            features=experiment.features,
-            left_out_templates=self._config.text_features.left_out(experiment.templates),
-            k_best=never_null(experiment.k_best),
-            learner=_online_learner(experiment),
-            seed=never_null(experiment.seed),
-            measure_loss=experiment.mixing.needs_loss,
-        )
+        left_out = self._config.text_features.left_out(experiment.templates)
+        return GivenListTrainSettings(**vars(self._learning(experiment)), left_out_templates=left_out)
 
     def decoding_threads(self, wildcards: Any) -> int:
         return 1

@@ -19,6 +19,7 @@ from itersel.lists.folders import find_lists
 from itersel.plan.files import Files
 from itersel.plan.shards import Shards
 from itersel.plan.shell import no_option, shell_options
+from itersel.plan.text_features import words_of
 from itersel.plan.texts import Texts
 from itersel.results import CORPUS
 
@@ -146,13 +147,9 @@ class ListTexts:
 
     def _list_settings(self) -> GivenListSettings:
         """Return the settings for all texts but train."""
-        data, text = self._config.data, self._config.text_features
+        text = self._config.text_features
         return GivenListSettings(
-            source_language=data.source_language,
-            target_language=data.target_language,
-            tokenized=data.tokenized,
-            protected=data.protected,
-            lowercase=data.lowercase,
+            **vars(words_of(self._config)),
             dense=text.dense,
             templates=text.templates,
             language_models=text.model_names,

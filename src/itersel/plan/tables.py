@@ -21,13 +21,14 @@ from itersel.config.report_steps import (
     ScoredSystem,
     ScoredTestSet,
     Scoring,
+    Significance,
     TableSettings,
     TaskTableSettings,
 )
 from itersel.config.search import SCALES
 from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask
-from itersel.config.values import Config
+from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import BY_HASH
 from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
 from itersel.lists.folders import find_lists
@@ -140,10 +141,7 @@ class Tables:
 
         return as_json(
             ChooseSettings(
-                tokenize=self._config.evaluation.tokenize,
-                choose_by=self._config.evaluation.choose_by,
-                tokenizer=self._scoring_tokenizer,
-                label=experiment.tasks.own_label,
+                **vars(self._scoring(experiment)),
                 name=name,
                 repeat=repeat,
                 experiment=for_results(replace(experiment, tasks=tasks)),
@@ -157,15 +155,7 @@ class Tables:
         # there are no such jobs without it
         assert experiment.patience is not None
 
-        return as_json(
-            PatienceSettings(
-                tokenize=self._config.evaluation.tokenize,
-                choose_by=self._config.evaluation.choose_by,
-                tokenizer=self._scoring_tokenizer,
-                label=experiment.tasks.own_label,
-                patience=experiment.patience,
-            )
-        )
+        return as_json(PatienceSettings(**vars(self._scoring(experiment)), patience=experiment.patience))
 
     def mbr(self, wildcards: Any) -> list[str]:
         """Return the minimum Bayes risk of a system, or of a translation by it; none of an epoch."""
@@ -184,10 +174,7 @@ class Tables:
         mbr = self._config.mbr
         assert mbr.gain is not None
         scoring = GivenListScaleSettings(
-            tokenize=self._config.evaluation.tokenize,
-            choose_by=self._config.evaluation.choose_by,
-            tokenizer=self._scoring_tokenizer,
-            label=experiment.tasks.own_label,
+            **vars(self._scoring(experiment)),
             gain=mbr.gain,
             size=mbr.size,
             scales=SCALES if mbr.scale is None else (mbr.scale,),
@@ -196,10 +183,21 @@ class Tables:
         )
         return as_json(self._inputs.scale_settings(scoring))
 
+    def _scoring(self, experiment: Experiment) -> Scoring:
+        """Return how translations of devtest by an experiment are scored."""
+        return Scoring(
+            tokenize=self._config.evaluation.tokenize,
+            choose_by=self._config.evaluation.choose_by,
+            # without scores of text the default, which nothing uses
+            tokenizer=self.tokenizer if self.scores_text else Scoring.tokenizer,
+            label=experiment.tasks.own_label,
+        )
+
     @property
-    def _scoring_tokenizer(self) -> str:
-        """The tokenizer of scores of devtest; without scores of text, the default, which nothing uses."""
-        return self.tokenizer if self.scores_text else Scoring.tokenizer
+    def _significance(self) -> Significance:
+        """How systems are tested for significance."""
+        evaluation = self._config.evaluation
+        return Significance(tokenize=evaluation.tokenize, trials=evaluation.trials, seed=self._config.seed)
 
     def resource_settings(self, wildcards: Any) -> str:
         """Return the `ResourceSettings` of an experiment."""
@@ -267,9 +265,7 @@ class Tables:
         """Return the `TableSettings`, with the files of each test set."""
         return as_json(
             TableSettings(
-                tokenize=self._config.evaluation.tokenize,
-                trials=self._config.evaluation.trials,
-                seed=self._config.seed,
+                **vars(self._significance),
                 text=splits.kind_of_text(self._config),
                 test_sets={name: self._scored(name, split) for name, split in self._texts.test_sets.items()},
             )
@@ -321,13 +317,7 @@ class Tables:
         """Return the `TaskTableSettings` of a split."""
         systems = (ScoredSystem(name, file) for file, name in self.task_systems(wildcards.split))
         return as_json(
-            TaskTableSettings(
-                tokenize=self._config.evaluation.tokenize,
-                trials=self._config.evaluation.trials,
-                seed=self._config.seed,
-                tasks=self.task_labels,
-                systems=tuple(systems),
-            )
+            TaskTableSettings(**vars(self._significance), tasks=self.task_labels, systems=tuple(systems))
         )
 
     def own_translations(self, wildcards: Any) -> list[str]:

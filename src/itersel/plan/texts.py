@@ -10,14 +10,11 @@ from typing import Any
 from itersel.config import splits
 from itersel.config.values import Config
 from itersel.corpus.corpora import TABLE_FORMATS, Corpus, Fields, format_of
-from itersel.corpus.text_names import BY_HASH, STATISTICS, reference_columns, text_name
+from itersel.corpus.text_names import BY_HASH, RAW_SOURCE, STATISTICS, reference_columns, text_name
 from itersel.plan.files import Files
 from itersel.plan.inputs import Inputs
 from itersel.plan.shell import shell_options
 from itersel.results import CORPUS
-
-# The column of the original source.
-RAW_SOURCE = "raw.source"
 
 
 class Texts:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from itersel.config.experiments import split_repeat
-from itersel.corpus.text_names import split_of_test_set
+from itersel.corpus.text_names import reference_column, split_of_test_set
 from itersel.errors import InputError, checked
 from itersel.results import EXPERIMENTS, best_folder
 from itersel.storage.json_files import read_json
@@ -71,6 +72,5 @@ def translation_of(repeat: Path, name: str) -> Path | None:
 
 def references_of(corpus: Path, split: str) -> list[Path]:
     """Return the files of the references of a split, the first one without a number."""
-    further = sorted(corpus.glob(f"{split}.target.[0-9]*.gz"), key=lambda path: int(path.name.split(".")[-2]))
-    first = corpus / f"{split}.target.gz"
-    return [first, *further] if first.is_file() else []
+    paths = (corpus / f"{split}.{reference_column(number)}.gz" for number in count())
+    return list(takewhile(Path.is_file, paths))
