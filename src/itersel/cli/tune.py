@@ -93,6 +93,7 @@ def _tune(options: argparse.Namespace) -> None:
         quality,
         tokenizer_for_bleu(tokenizer),
     )
+
     seed = options.seed
     table: list[str] = []
     if options.seeds:
@@ -106,6 +107,7 @@ def _tune(options: argparse.Namespace) -> None:
     write_any_weights(options.output, found.weights, attributes, found.sizes)
     if found.absent:
         warn("tune", "not in the lists, weights stay as they are", found.absent)
+
     if options.output == STANDARD_STREAM:
         return
 

@@ -152,10 +152,10 @@ def read_counts_of(
         differences = [f"{one.signature} (that file: {two.signature})" for one, two in pairs if one != two]
         if other.references != counted[0].references:
             differences = ["other references"]
-        for why in differences[:1]:
+        if differences:
             raise InputError(
-                f"was counted with {why}, unlike {os.fspath(paths[0])}; recreate both with 'itersel "
-                "detokenize --counts'",
+                f"was counted with {differences[0]}, unlike {os.fspath(paths[0])}; recreate both with "
+                "'itersel detokenize --counts'",
                 path,
             )
 

@@ -275,7 +275,8 @@ def contexts(
     while begin < end:
         stop = 0
         length = rows
-        context = word = np.empty(0, np.int64)
+        context = np.empty(0, np.int64)
+        word = context
         while not stop:
             context, word = np.divmod(code.read(begin, min(begin + length, end)), size)
             # The last context may continue behind the block.

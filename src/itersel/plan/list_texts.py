@@ -45,9 +45,13 @@ class ListTexts:
         text = self._given(split)
         columns = dict(zip(reference_columns(len(text.target)), text.target, strict=True))
         task = text.task[0] if isinstance(text, TrainingText) and text.task else text.task
-        columns |= {"task": task} if task else {}
+        if task:
+            columns["task"] = task
+
         source = text.source[0] if isinstance(text, TrainingText) and text.source else text.source
-        return columns | ({"source": source} if source else {})
+        if source:
+            columns["source"] = source
+        return columns
 
     def given_texts(self, split: str) -> list[str]:
         """Return the user's files besides lists: references, labels, source."""

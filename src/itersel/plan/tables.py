@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from itersel.config import splits
@@ -296,10 +295,16 @@ class Tables:
     @property
     def score_files(self) -> list[str]:
         """The files of the user's own scores for all test sets, and of the lists that they are for."""
-        lists = [find_lists(self._inputs.scored_lists(split)) for split in self._texts.test_sets.values()]
-        numbers = (one for test_set in self._texts.test_sets for one in self._own_numbers(test_set).values())
-        files = ([*([one.hypotheses] if one.hypotheses else []), *one.systems.values()] for one in numbers)
-        return list(dict.fromkeys(chain(*lists, *files)))
+        files: list[str] = []
+        for split in self._texts.test_sets.values():
+            files += find_lists(self._inputs.scored_lists(split))
+
+        for test_set in self._texts.test_sets:
+            for numbers in self._own_numbers(test_set).values():
+                files += [numbers.hypotheses] if numbers.hypotheses else []
+                files += numbers.systems.values()
+
+        return list(dict.fromkeys(files))
 
     def of_test_sets(self, files: Any) -> list[str]:
         """Return the files of all test sets, given a method that returns the files of one."""

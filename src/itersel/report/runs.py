@@ -99,7 +99,9 @@ def _shared_experiments(runs: Sequence[FinishedRun], baselines: Sequence[str]) -
 
     for run in runs[1:]:
         for name in shared:
-            for key, [value, other] in differing_keys(run.settings, first.settings, name):
+            differing = differing_keys(run.settings, first.settings, name)
+            if differing:
+                key, (value, other) = differing[0]
                 raise InputError(
                     f"'{name}' has other settings than in {first.folder}: {key} is {value or 'missing'}, "
                     f"there {other or 'missing'}; give experiments with other settings other names",

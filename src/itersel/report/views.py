@@ -61,16 +61,17 @@ def _score_cells(test_set: Content, metric: str, baseline: str | None, alpha: fl
     scores = [score_of(system, metric) for system in test_set["systems"]]
     sign = sign_of(metric)
     best = max(sign * score["mean"] for score in scores if score is not None)
-    return [
-        NOTHING
-        if score is None
-        else score_cell(score, metric)._replace(
+
+    def cell(score: Content | None) -> Cell:
+        if score is None:
+            return NOTHING
+        return score_cell(score, metric)._replace(
             marks=join_numbers(score["better_than"]),
             is_best=sign * score["mean"] == best,
             p=told_p(score["p"][baseline], alpha) if baseline in score["p"] else "",
         )
-        for score in scores
-    ]
+
+    return list(map(cell, scores))
 
 
 def _differences(test_set: Content, metric: str, baseline: str) -> list[Cell]:
