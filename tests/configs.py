@@ -87,7 +87,7 @@ WITH_QUALITY = {**LISTED, "quality": "q"}
 
 
 def scores(value, outputs=None):
-    """Return the evaluation of a config with scores of the user's own, such as COMET."""
+    """Return the evaluation of a config with the user's own scores, such as COMET."""
     others = {"outputs": outputs} if outputs else {}
     return {"evaluation": {"scores": value, **others}}
 

@@ -46,7 +46,7 @@ def check_parallel_text(config: Config) -> None:
 
 
 def check_preparation(config: Config) -> None:
-    """Reject patterns that are none, and keys that have no effect on tokenised text."""
+    """Reject invalid patterns, and keys that have no effect on tokenised text."""
     data = config.data
     if data.protected and data.tokenized:
         raise wrong("data.protected", "has no effect with data.tokenized; remove one of them")

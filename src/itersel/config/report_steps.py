@@ -151,7 +151,7 @@ class Significance:
 
 @dataclass(frozen=True)
 class OwnNumbers:
-    """The numbers of a score of the user's own for the translations of a test set."""
+    """The numbers of one of the user's own scores for the translations of a test set."""
 
     hypotheses: str | None = option("A number for each hypothesis (translation) in the lists.", path=True)
     systems: dict[str, str] = section(
@@ -185,7 +185,7 @@ class ScoredTestSet:
         path=True,
     )
     scores: dict[str, OwnNumbers] = section(
-        dict, "Scores of the user's own by name.", names=Names("scores by name", check_score)
+        dict, "The user's own scores by name.", names=Names("scores by name", check_score)
     )
 
 

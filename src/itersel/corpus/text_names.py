@@ -1,4 +1,4 @@
-"""Names of splits, test sets and references; imports little, so configs and commands read fast."""
+"""Names of splits, test sets and references; imports little, so that configs and commands load quickly."""
 
 import re
 

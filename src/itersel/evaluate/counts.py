@@ -114,13 +114,13 @@ def _read_metric(attributes: Mapping[str, object], name: str) -> Metric:
 
 def _text(value: object) -> str:
     if not isinstance(value, str) or not value.isprintable():
-        raise ValueError("no text")
+        raise ValueError("not a text")
     return value
 
 
 def _whole(value: object) -> int:
     if not isinstance(value, int) or not 1 <= value <= MOST:
-        raise ValueError("no positive number")
+        raise ValueError("not a positive number")
     return value
 
 

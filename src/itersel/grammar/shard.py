@@ -365,4 +365,4 @@ def _check_categories(shard: Shard, path: FilePath) -> None:
     if tuple(names[:2]) != FIXED_CATEGORIES or len(set(names)) != len(names):
         raise damaged(path, "category", "must contain different names, X and S first")
     if wrong := [name for name in names if not CATEGORY.fullmatch(name)]:
-        raise damaged(path, "category", f"contains {wrong[0]!r}, which is no category")
+        raise damaged(path, "category", f"contains {wrong[0]!r}, which is not a category")

@@ -293,8 +293,8 @@ def estimate(text: NumberedText, order: int, limits: MemoryLimits = MEMORY_LIMIT
     """Estimate a model of the given order (at least 1).
 
     The probability of ``<unk>`` is its share of the uniform distribution, unless the text contains it.
-    ``<s>``, which is never predicted, gets the same number, as in lmplz. Temporary files are in the folder of
-    the text are.
+    ``<s>``, which is never predicted, gets the same number, as in lmplz. Temporary files are in the same
+    folder as those of the text.
     """
     types = count_ngrams(text, order, limits)
     counts = _adjusted_counts(types, limits)

@@ -1,7 +1,8 @@
 """What a run learns from: parallel text, which our decoder translates, or another decoder's n-best lists.
 
-`inputs_of` decides it once, from ``data.kind``. The other parts of the plan ask its answer, and never which
-of the two it is. The texts of lists and their shards, for workflow/rules/nbest.smk, are in `list_texts`.
+`inputs_of` decides it once, from ``data.kind``. The other parts of the plan ask the object that it returns,
+and never which of the two it is. The texts of lists and their shards, for workflow/rules/nbest.smk, are in
+`list_texts`.
 """
 
 from __future__ import annotations

@@ -43,8 +43,9 @@ def compare_runs(
 ) -> dict[str, Any]:
     """Compare the experiments that all runs share with a baseline, in each run and over all runs.
 
-    Of several `baselines`, that of a run is the best on its devtest. `metric` is `TOKENIZED_BLEU` or one of
-    `TABULATED` (`itersel.evaluate.names`). Returns the content of the JSON file, see docs/formats.md.
+    Of several `baselines`, each run uses the one that is best on its devtest. `metric` is `TOKENIZED_BLEU`
+    or one of `TABULATED` (`itersel.evaluate.names`). Returns the content of the JSON file, see
+    docs/formats.md.
     """
     shared = _shared_experiments(runs, baselines)
     numbers = numbers_of(shared)

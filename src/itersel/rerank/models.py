@@ -47,7 +47,7 @@ def read_text_models(
 ) -> TextModels:
     """Read the models that are given and needed: those of word alignment, and in a folder the others.
 
-    `own` are language models of the user's.
+    `own` are the user's own language models.
     """
     lexicon = None
     language_model = None

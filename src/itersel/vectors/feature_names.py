@@ -120,7 +120,7 @@ ALL_TEMPLATES = _AllTemplates()
 
 
 def own_model_features(name: str) -> tuple[str, str]:
-    """Return the dense features of a language model of the user's, given its name."""
+    """Return the dense features of one of the user's own language models, given its name."""
     return f"TextModel_{name}", f"TextModelUnknown_{name}"
 
 
