@@ -15,7 +15,7 @@ from itersel.corpus.text_names import STATISTICS, text_name
 # The longest text that a run adds to a name, apart from the kind of a text: `test.news.statistics.json`.
 # Temporary files need no more (`itersel.run.atomic`), and Snakemake divides the names of its own.
 ADDED = f".{STATISTICS}"
-# Bytes, if a file system does not tell its limit.
+# Bytes, if a file system does not report its limit.
 USUAL = 255
 
 

@@ -74,7 +74,7 @@ def option(
     The explanation is shown in the documentation and in config.yaml. `above` is a number that the value
     must exceed, and `pattern` a regular expression that a text must match as a whole. A `path` must match
     `PATH_PATTERN`; `~` in it is the user's home. A list of one value may be written without brackets if
-    it may stand `alone`. `no_list` tells in an error message why a text cannot be a list. `on` gives
+    it may stand `alone`. `no_list` says in an error message why a text cannot be a list. `on` gives
     other defaults under some of `CONDITIONS`; the first that holds is used. With `any_case`, the
     `choices` (in lower case) may also be written with capitals. `names` are the
     `itersel.config.names.Names` of values by name. A key with the default `REQUIRED` must be given; so

@@ -200,7 +200,7 @@ def count_references(name: str, source_language: str, target_language: str) -> i
     """Return the number of references of a test set, which sacrebleu knows without downloading it."""
     dataset = _dataset(name)
     pair = language_pair(name, source_language, target_language)
-    # sets from 2021 on: the files contain all references, the metadata tell which ones are used
+    # sets from 2021 on: the files contain all references, the metadata say which ones are used
     allowed = getattr(dataset, "_get_langpair_allowed_refs", None)
     if allowed is not None:
         return len(allowed(pair))

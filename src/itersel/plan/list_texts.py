@@ -23,7 +23,7 @@ from itersel.plan.text_features import words_of
 from itersel.plan.texts import Texts
 from itersel.results import CORPUS
 
-# The splits whose quality learners and tuners use; that of others only tells which epoch is the best.
+# The splits whose quality learners and tuners use; that of others only decides which epoch is the best.
 LEARNED_FROM = ("train", "dev")
 
 
