@@ -87,7 +87,7 @@ WITH_QUALITY = {**LISTED, "quality": "q"}
 
 
 def scores(value, outputs=None):
-    """Return the evaluation of a config with scores of the user's own, such as COMET."""
+    """Return the evaluation of a config with the user's own scores, such as COMET."""
     others = {"outputs": outputs} if outputs else {}
     return {"evaluation": {"scores": value, **others}}
 
@@ -307,7 +307,7 @@ INCONSISTENT = [
     (train(file="a.txt"), ("'data.train.file'", "'a.txt'", '.tsv', '.csv')),
     (files(split={"dev": 5}), ("'data.dev'", 'data.split.dev')),
     (data(split={"dev": 5}), ("'data.split'", 'data.kind')),
-    (files(test={"test": PAIR}, split={"test": 5}), ("'data.test'", "'test'")),
+    (files(test={"test": PAIR}), "'data.test.test'"),
     (files(protected=["(a)"]), ("'data.protected'", "'(a)'")),
     (files(protected=["a"], tokenized=True), ("'data.protected'", 'data.tokenized')),
     (train(source="a.po", target="b.po"), ("'data.train.source'", 'a.po')),
@@ -341,7 +341,7 @@ INCONSISTENT = [
     (data(held_out_modules=["test"]), ("'data.held_out_modules'", "'test'")),
     (data(held_out_modules=["a", "a"]), "'a'"),
     (data(held_out_modules=["a/b"]), ("'data.held_out_modules'", "'a/b'")),
-    (data(test={"test": PAIR}), ("'data.test'", "'test'")),
+    (data(test={"test": PAIR}), "'data.test.test'"),
     (data(modules=["a", "b"], held_out_modules=["b"]), ("'data.held_out_modules'", "'b'", 'data.modules')),
     (train(**PAIR, alignment="x"), ("'data.train.alignment'", "data.tokenized")),
     (experiment() | {"language_model": {"arpa": "x"}, "data": {"monolingual": "y"}}, "'data.monolingual'"),

@@ -131,7 +131,7 @@ def write_models(folder: Path, how: dict[str, Any]) -> Sequence[object]:
 
 
 def write_model(folder: Path, name: str) -> Path:
-    """Write a language model of the user's; returns its file."""
+    """Write one of the user's own language models; returns its file."""
     text, arpa, model = (folder / f"{name}.{suffix}" for suffix in ("txt", "arpa", "bin"))
     write_lines(text, [line for _, line, _ in sentences(20, seed=len(name))])
     itersel("lm", "estimate", "--order", len(name) % 3 + 1, "--input", text, "--output", arpa)

@@ -144,10 +144,10 @@ def train_epoch(
     from itersel.vectors.weights import Weights
 
     settings = TrainSettings() if settings is None else settings
-    begin = Start(start) if isinstance(start, Weights) else read_start(start, settings)
-    if begin.stopped:
-        return passed_on(begin)
-    return train_shard(shard, [Decoder(shard, model, settings)], begin, settings)
+    state = Start(start) if isinstance(start, Weights) else read_start(start, settings)
+    if state.stopped:
+        return passed_on(state)
+    return train_shard(shard, [Decoder(shard, model, settings)], state, settings)
 
 
 def write_training(path: FilePath, training: Training, settings: TrainSettings | None = None) -> None:

@@ -1,6 +1,7 @@
 """Names of files in a folder of results, ``<output>/<name>``, that several modules write or read.
 
-Rules of the workflow state the same names, so that they can be read without this module.
+The inputs and outputs of rules state the same names, so that rules can be read without this module; functions
+of the workflow import them.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def test_charts_have_marks_and_text(browser, run, page):
     assert browser.count(f"{chart} .mark-line path") == 9
     assert browser.count(f"{chart} .layer_1_marks path") == 9
     best = max(max(system.devtest_bleu) for systems in run.systems.values() for system in systems)
-    assert f"highest: {best:.2f}" in browser.texts("[data-told=devtest_bleu]")[0]
+    assert f"highest: {best:.2f}" in browser.texts("[data-caption=devtest_bleu]")[0]
     assert browser.count("[data-chart=boxes] svg .mark-rect path") >= 3
     assert len(browser.texts("#variance li")) == 3
     browser.choose("#group", "learner")
@@ -455,7 +455,7 @@ def test_several_runs(browser, tmp_path, width, theme):
             marks = f"[data-chart={chart}] svg .{layer}_marks > *"
             assert browser.count(marks) == 4
     (mean,) = {text for text in browser.texts("tbody tr:first-child td:nth-child(3)") if "[" in text}
-    assert browser.texts("[data-told=difference-1]")[0].startswith(f"Mean: {mean.split('[')[0]} [")
+    assert browser.texts("[data-caption=difference-1]")[0].startswith(f"Mean: {mean.split('[')[0]} [")
     assert browser.texts("thead th bdi")[3] == str(folders[0])
     assert browser.count(".answer") == 1
     # the means come first, so that they are visible in a narrow window

@@ -162,7 +162,7 @@ def logistic_gradient(kbest: Sequence[Hypothesis], pairs: Sequence[Pair]) -> Vec
     return total
 
 
-def mira_step(
+def mira_update(
     kbest: Sequence[Hypothesis], bleu: Sequence[float], words: float, c: float, hope: str, fear: str
 ) -> Vector:
     """Return the update for a single constraint."""
@@ -222,7 +222,7 @@ NAIVE = {
         logistic_loss,
     ),
     "mira": Naive(
-        lambda learner, kbest, bleu, words: mira_step(
+        lambda learner, kbest, bleu, words: mira_update(
             kbest, bleu, words, learner.c, learner.hope, learner.fear
         ),
         mira_loss,
@@ -242,8 +242,8 @@ class EagerWeights:
 
     def step(self, gradient: Vector) -> None:
         self.count += 1
-        scale = {"constant": 1.0, "1/t": 1 / self.count, "1/sqrt(t)": 1 / math.sqrt(self.count)}
-        rate = self.learner.learning_rate * scale[self.learner.schedule]
+        factor = {"constant": 1.0, "1/t": 1 / self.count, "1/sqrt(t)": 1 / math.sqrt(self.count)}
+        rate = self.learner.learning_rate * factor[self.learner.schedule]
         for name, value in gradient.items():
             self.squares[name] += value * value
             if not self.learner.adaptive:

@@ -147,8 +147,8 @@ def test_counts_survive_a_file(tmp_path):
 def test_damaged_counts(tmp_path):
     path, counted = tmp_path / "one.h5", count(TWO, ONE, [REFERENCES], "13a")
     for name, value, facts in (
-        *(("scale of ter", scale, INCOMPLETE) for scale in (0, -2, 1.5)),
-        ("scale of bleu", 2, INCOMPLETE),
+        *(("multiplier of ter", factor, INCOMPLETE) for factor in (0, -2, 1.5)),
+        ("multiplier of bleu", 2, INCOMPLETE),
         ("bleu", "a\tb", INCOMPLETE),
         ("bleu", 3, INCOMPLETE),
         ("number of references", 0, INCOMPLETE),
@@ -215,9 +215,9 @@ def test_blocks_make_no_difference(monkeypatch):
 
 
 def test_ter_of_many_references():
-    """The scale is a multiple only of the numbers of references that occur, not of all up to the largest."""
+    """Only numbers of references that occur divide the multiplier, not all up to the largest."""
     metrics = make_metrics([["a b"]] * 42)
-    assert [metric.scale for metric in metrics[:3]] == [1, 1, 42]
+    assert [metric.multiplier for metric in metrics[:3]] == [1, 1, 42]
 
 
 def test_tokenizers(monkeypatch):

@@ -14,14 +14,14 @@ from tests.naive.learning import NAIVE, PAIRS, Bleu, EagerWeights, Hypothesis, V
 from tests.refusals import input_error
 
 from itersel.bleu.names import SENTENCE_BLEUS
-from itersel.config.learners import LEARNERS, REGULARIZATIONS, Online
+from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES, Online
 from itersel.config.options import name_in
 from itersel.config.steps import TrainSettings
 from itersel.learn.learner_kernels import logistic_coefficients, solve_constraints
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.margin_perceptron import MarginPerceptron
 from itersel.learn.learners.mira import Mira
-from itersel.learn.learners.perceptron import SCHEDULES, UPDATES, Perceptron
+from itersel.learn.learners.perceptron import UPDATES, Perceptron
 from itersel.learn.pairs import make_pairs, pro_pairs
 from itersel.learn.start import Start
 from itersel.learn.train import train_shard
@@ -107,7 +107,7 @@ def keys_of(name: str, **wanted):
     name=st.sampled_from(sorted(LEARNERS)),
     regularization=st.sampled_from(REGULARIZATIONS),
     strength=st.sampled_from([1e-12, 2.0**-9, 2.0**-6, 0.01, 0.3]),
-    schedule=st.sampled_from(SCHEDULES),
+    schedule=st.sampled_from(tuple(SCHEDULES)),
     delay=st.integers(1, 4),
     average=st.booleans(),
     hope=st.sampled_from(["cost-diminished", "oracle"]),

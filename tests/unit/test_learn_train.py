@@ -18,10 +18,10 @@ from tests.unit.test_learn_learners import NAMES, START, assert_same, close, key
 
 from itersel.api import train_epoch
 from itersel.cli.main import main
-from itersel.config.learners import LEARNERS, REGULARIZATIONS
+from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES
 from itersel.config.steps import TrainSettings
 from itersel.learn.learners.adagrad import AdaGrad
-from itersel.learn.learners.perceptron import SCHEDULES, Perceptron
+from itersel.learn.learners.perceptron import Perceptron
 from itersel.learn.start import Memory, Start, read_start
 from itersel.learn.train import Part, train_parts, train_shard
 from itersel.learn.training import write_training
@@ -82,7 +82,7 @@ def load(corpus: list[oracle.Sentence]) -> Part:
     sizes=st.lists(st.integers(0, 3), min_size=1, max_size=4),
     name=st.sampled_from(sorted(LEARNERS)),
     regularization=st.sampled_from(REGULARIZATIONS),
-    schedule=st.sampled_from(SCHEDULES),
+    schedule=st.sampled_from(tuple(SCHEDULES)),
     average=st.booleans(),
     bleu=st.sampled_from(["nakov", "chiang"]),
 )

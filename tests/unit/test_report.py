@@ -15,7 +15,7 @@ from itersel.evaluate.metrics import make_bleu, score_corpus
 from itersel.evaluate.significance import pooled_differences
 from itersel.report.cells import cells_of_systems
 from itersel.report.comparison import compare_systems
-from itersel.report.p_values import format_p, precise_p, told_p
+from itersel.report.p_values import describe_p, format_p, precise_p
 from itersel.report.table import text_table, tsv_table
 from itersel.report.translations import Translations
 from itersel.system.chosen import read_system, write_system
@@ -77,8 +77,8 @@ def test_table():
 )
 def test_p_values_are_never_0_and_stay_beside_the_level(p, alpha):
     assert float(precise_p(p, alpha)) == pytest.approx(p, rel=1e-3)
-    assert told_p(p, alpha).startswith("p ")
-    for text in (precise_p(p, alpha), format_p(p, alpha), told_p(p, alpha)):
+    assert describe_p(p, alpha).startswith("p ")
+    for text in (precise_p(p, alpha), format_p(p, alpha), describe_p(p, alpha)):
         relation, _, value = text.removeprefix("p ").rpartition(" ")
         if relation == "<":
             assert p < float(value) <= alpha

@@ -76,7 +76,7 @@ def test_a_small_difference_is_not_none(folder):
 
     first["mean"] += 0.008
     assert answer(table).difference < 0
-    assert answer(table).told_difference == found.told_difference
+    assert answer(table).described_difference == found.described_difference
     assert told(folder, table) != line
 
 

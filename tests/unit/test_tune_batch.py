@@ -135,7 +135,7 @@ def test_a_feature_that_never_varies_keeps_its_weight() -> None:
     sentences = [Sentence((6,), [t._replace(features={**t.features, "Glue": 3.0}) for t in s[1]])
                  for s in random_sentences(3)]  # fmt: skip
     search = search_of(sentences)
-    assert search.scale[2] == 0.0
+    assert search.deviation[2] == 0.0
     weights, _ = tune_mert(search, np.array([1.0, 1.0, 0.5]), 12, 0, (1,))
     assert weights[2] > 0
     alone = Translation(GOOD, 6, dict.fromkeys(DENSE_NAMES, 1.0))
@@ -180,7 +180,7 @@ def test_no_axis_improves_the_end() -> None:
             point, expected = choose_point(*search.intervals(weights, axis))
             # an improvement due to rounding is not real
             assert expected <= bleu + 1e-7 or search.quality(weights + point * axis) <= bleu + 1e-7
-            first, reached = move(search, first, search.quality(first), axis / search.scale)
+            first, reached = move(search, first, search.quality(first), axis / search.deviation)
         rounds += reached < bleu - 1e-6
     assert rounds > 0  # some need a second round
 

@@ -9,7 +9,7 @@
 from itertools import groupby
 
 from itersel.config.splits import is_help
-from itersel.plan.texts import RAW_SOURCE
+from itersel.corpus.text_names import RAW_SOURCE, STATISTICS
 
 if is_help(EXPANDED_CONFIG):
 
@@ -23,7 +23,7 @@ if is_help(EXPANDED_CONFIG):
                 source="source.gz",
                 target="target.gz",
                 task="task.gz",
-                statistics="statistics.json",
+                statistics=STATISTICS,
             ),
         log:
             f"{LOGS}/corpus/help.log",
@@ -75,7 +75,7 @@ for columns, names in groupby(
             "_".join(["fetch_corpus", *columns[2:]]).replace(".", "_")
         output:
             [f"{PLAN.files.fetched}/{{fetched}}/{column}.gz" for column in columns],
-            f"{PLAN.files.fetched}/{{fetched}}/statistics.json",
+            f"{PLAN.files.fetched}/{{fetched}}/{STATISTICS}",
         log:
             f"{LOGS}/corpus/fetched/{{fetched}}.log",
         wildcard_constraints:
@@ -112,7 +112,7 @@ for further, held_out in groupby(
                 PLAN.files.text("{held_out}", column)
                 for column in (*PLAN.inputs.raw_columns(further), RAW_SOURCE)
             ],
-            statistics=f"{RESULTS}/corpus/{{held_out}}.statistics.json",
+            statistics=PLAN.files.statistics("{held_out}"),
         log:
             f"{LOGS}/corpus/{{held_out}}.log",
         wildcard_constraints:

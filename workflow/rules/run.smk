@@ -7,8 +7,9 @@ import hashlib
 from snakemake.logging import logger
 from snakemake_interface_executor_plugins.settings import SharedFSUsage
 
-from itersel.run.killed import killed_commands
 from itersel.report.description import other_versions, write_config, write_run
+from itersel.results import PAGE, PROGRESS_PAGE, SYSTEM
+from itersel.run.killed import killed_commands
 from itersel.storage.files import write_lines
 
 # A dry run logs to standard output, even if only a graph should be written there: -n --dag | dot. Snakemake's settings
@@ -65,7 +66,7 @@ def show_progress():
     """Write the page of a run that has failed, and log where it is."""
     from itersel.report.page.writing import write_page
 
-    page = Path(RESULTS, "report", "progress.html")
+    page = Path(RESULTS, PROGRESS_PAGE)
     try:
         write_page(Path(RESULTS), page)
     except (InputError, OSError):
@@ -77,7 +78,7 @@ def show_progress():
 def show_results():
     """Show the tables, and where to find the results and what to do next."""
     # of an earlier run that did not end
-    Path(RESULTS, "report", "progress.html").unlink(missing_ok=True)
+    Path(RESULTS, PROGRESS_PAGE).unlink(missing_ok=True)
     by_task = [f"tasks.{split}.txt" for split in PLAN.tables.task_splits]
     tables = [
         Path(RESULTS, "report", name) for name in ("corpus.txt", "table.txt", *by_task)
@@ -96,16 +97,14 @@ def next_steps():
     from itersel.report.hints import hints, hints_for_lists, short_sentence
 
     yield f"Tables: {RESULTS}/report"
-    page = Path(RESULTS, "report", "index.html")
+    page = Path(RESULTS, PAGE)
     if page.exists():
         yield f"Report: {page}"
     yield f"Weights and translations: {RESULTS}/experiments/*/best"
     names = PLAN.tables.compared or list(EXPANDED_CONFIG.experiments)
     systems = {name: Path(PLAN.files.experiment(name, "best")) for name in names}
     # a run with explicit targets may not have made them
-    systems = {
-        name: path for name, path in systems.items() if (path / "system.json").exists()
-    }
+    systems = {name: path for name, path in systems.items() if (path / SYSTEM).exists()}
     if not systems:
         return
     split = next(iter(PLAN.texts.test_sets.values()))

@@ -95,10 +95,11 @@ def _sampled(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Point]]]
 def _with_models(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Point]]]:
     """Align with the model of one direction, or of both; yields the points of each sentence pair."""
     from itersel.align.sampler import align_with, read_bitext, read_model
+    from itersel.align.symmetrize import DIRECTIONS
 
     models = [(read_model(path), path) for path in options.model]
     models.sort(key=lambda pair: pair[0].direction)
-    if len(models) > 1 and [model.direction for model, _ in models] != ["forward", "reverse"]:
+    if len(models) > 1 and [model.direction for model, _ in models] != [*DIRECTIONS]:
         raise InputError("--model takes one model, or one of each direction")
     if len(models) == 1 and options.symmetrization:
         raise InputError("--symmetrization needs models of both directions")

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from itersel.config.command_line import add_chosen_section, add_section_arguments, refuse, whole
 from itersel.config.options import MAX_SEED, MIN_SEED
-from itersel.errors import suggest
+from itersel.errors import InputError, suggest
 
 # The maximum number of processes of a step.
 MAX_PROCESSES = 256
@@ -193,13 +193,19 @@ def fold(text: str) -> tuple[int, int]:
     return number, folds
 
 
+def check_fold(options: argparse.Namespace) -> None:
+    """Reject --fold without --leave-out, and the reverse."""
+    if (options.leave_out is None) != (options.fold is None):
+        raise InputError("give --leave-out and --fold together, or neither")
+
+
 def split(text: str) -> str:
     """Parse the name of a split, or ``hash``."""
-    from itersel.corpus.text_names import SPLITS, is_test_set_name
+    from itersel.corpus.text_names import BY_HASH, SPLITS, is_test_set_name
 
     kind, _, name = text.partition(".")
     is_named = kind in ("test", "devtest") and is_test_set_name(name)
-    if text not in (*SPLITS, "hash") and not is_named:
+    if text not in (*SPLITS, BY_HASH) and not is_named:
         refuse(text, f"a split: {', '.join(SPLITS)}, test.NAME, devtest.NAME, or hash")
     return text
 

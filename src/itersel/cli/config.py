@@ -18,7 +18,8 @@ PARTS = {
     "config documentation": "print the documentation of all keys, as Markdown",
 }
 
-_add_schema = _add_documentation = add_text_output
+_add_schema = add_text_output
+_add_documentation = add_text_output
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from itersel.cli.arguments import add_files, add_jobs, add_options, language, split
 from itersel.cli.corpus_files import add_corpora, corpora_of, held_out_of
 from itersel.config.command_line import add_key, refuse, section_of
-from itersel.corpus.text_names import HELD_OUT, is_test_set_name
+from itersel.corpus.text_names import BY_HASH, HELD_OUT, is_test_set_name
 from itersel.errors import InputError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--preparation FILE": preparation}, type=Path)
 
     splits = "train, dev, devtest, test, test.NAME, devtest.NAME, or hash: by a hash of the source (default)"
-    add_options(parser, {"--split SPLIT": splits}, type=split, default="hash")
+    add_options(parser, {"--split SPLIT": splits}, type=split, default=BY_HASH)
     for name in ("max_length", "max_ratio", "max_line_bytes"):
         add_key(parser, Data, name)
 
@@ -171,7 +171,7 @@ def _prepare(options: argparse.Namespace) -> None:
     from itersel.corpus.text import text_blocks
     from itersel.corpus.writing import write_corpus
 
-    has_train = options.split in ("train", "hash")
+    has_train = options.split in ("train", BY_HASH)
     corpora = corpora_of(options, has_references=not has_train)
     held_out = held_out_of(options)
     preparation = _preparation(options)
@@ -182,7 +182,7 @@ def _prepare(options: argparse.Namespace) -> None:
         message = "it refers to the tokens of the files: give --tokenized and no compound splitting"
         raise InputError(message, aligned)
 
-    if options.held_out_modules and options.split != "hash":
+    if options.held_out_modules and options.split != BY_HASH:
         raise InputError("--held-out-modules needs --split hash")
     if options.cut and options.split != "train":
         raise InputError("--cut needs --split train")
@@ -247,7 +247,7 @@ def _preparation(options: argparse.Namespace) -> Preparation:
         return read_preparation(options.preparation)
     if not all(languages):
         raise InputError("give --source-language and --target-language, or --preparation")
-    if options.compound_splitting and options.split not in ("train", "hash"):
+    if options.compound_splitting and options.split not in ("train", BY_HASH):
         raise InputError("compounds are learned from train: give --preparation of the training corpus")
     return Preparation(*languages, options.tokenized, protected=tuple(options.protected))
 

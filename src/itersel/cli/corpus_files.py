@@ -21,7 +21,7 @@ from itersel.corpus.corpora import (
     format_of,
     other_than,
 )
-from itersel.corpus.text_names import TEST_SET_PATTERN
+from itersel.corpus.text_names import BY_HASH, TEST_SET_PATTERN
 from itersel.errors import InputError
 
 
@@ -114,8 +114,11 @@ def corpora_of(options: argparse.Namespace, has_references: bool) -> list[Corpus
 def held_out_of(options: argparse.Namespace) -> dict[str, Corpus]:
     """Return the held-out sets that the options describe; an InputError as in `corpora_of`."""
     sets = {split: corpus for split, corpus in options.described if split}
-    for name in {"train", "hash"} & sets.keys():
-        raise InputError(f"--held-out {name} is not a held-out set; give dev, devtest, test or test.NAME")
+
+    not_held_out = sorted(sets.keys() & {"train", BY_HASH})
+    if not_held_out:
+        message = "is not a held-out set; give dev, devtest, test or test.NAME"
+        raise InputError(f"--held-out {not_held_out[0]} {message}")
     return {name: _with_references(corpus) for name, corpus in sets.items()}
 
 

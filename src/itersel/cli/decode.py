@@ -47,7 +47,7 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
     add_decision(parser, "copy the translations of --passed-on", "translations of the previous epoch")
     add_text_output(parser)
     add_mbr(parser)
-    chosen = "output of 'itersel step scale': the minimum Bayes risk that holds without --mbr"
+    chosen = "output of 'itersel step scale': the minimum Bayes risk that is used unless --mbr is given"
     add_optional_files(parser, {"--chosen-mbr FILE": chosen})
 
 

@@ -41,24 +41,29 @@ def _detokenize(options: argparse.Namespace) -> None:
         raise InputError("--tokenizer has no effect without --counts; give both or neither")
     if options.counts in ("-", options.output):
         raise InputError("--counts needs a file other than standard output and --output")
+
     is_other = options.recaser is None
     if is_other and options.counts is None:
         raise InputError("give --recaser, too; only with --counts may it be left out")
+
     preparation = read_preparation(options.preparation)
 
     if options.counts is None:
         lines = read_lines(options.input)
         write_lines(options.output, restore(lines, preparation, read_recaser(options.recaser)))
         return
+
     from itersel.evaluate.counts import count, write_counts
     from itersel.evaluate.metrics import read_references, read_translations
 
     references = read_references(options.reference)
     translations = read_translations(options.input, references, options.reference[0])
     if is_other:
-        text = translations = preparation.clean(translations)
+        translations = preparation.clean(translations)
+        text = translations
     else:
         text = restore(translations, preparation, read_recaser(options.recaser))
+
     counts = count(translations, text, references, options.tokenizer or DEFAULT_TOKENIZER)
     write_lines(options.output, text)
     write_counts(options.counts, counts)

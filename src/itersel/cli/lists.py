@@ -60,7 +60,7 @@ def _lists(options: argparse.Namespace) -> None:
 
 
 def _recorded(settings: GivenListSettings) -> dict[str, Any]:
-    """Return what a shard records; unlike the other keys of features, its content does not tell this one."""
+    """Return what a shard records; its content shows all other keys of features, but not this one."""
     minimum = settings.minimum_count
     return recorded(settings) | ({"minimum_count": minimum} if minimum > 1 else {})
 

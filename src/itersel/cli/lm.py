@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from itersel.cli.arguments import add_files, add_options, add_output, add_text_output, fold
+from itersel.cli.arguments import add_files, add_options, add_output, add_text_output, check_fold, fold
 from itersel.config.command_line import whole
 from itersel.errors import InputError
 from itersel.lm.order import MAX_ORDER
@@ -68,8 +68,7 @@ def _estimate(options: argparse.Namespace) -> None:
     from itersel.lm.estimate import FALLBACK_DISCOUNTS, estimate
     from itersel.lm.numbered_text import lines_of_fold, read_numbered_text
 
-    if (options.leave_out is None) != (options.fold is None):
-        raise InputError("give --leave-out and --fold together, or neither")
+    check_fold(options)
 
     left_out = set()
     if options.fold:

@@ -43,8 +43,8 @@ def mbr_of(
     given = {name: getattr(options, f"mbr_{name}") for name in MBR_KEYS}
     stated = {name: value for name, value in given.items() if value is not None}
     if options.mbr == NO_GAIN or (options.mbr is None and own is None):
-        for name in stated:
-            raise InputError(f"--mbr-{name} has no effect without --mbr; remove it")
+        if stated:
+            raise InputError(f"--mbr-{next(iter(stated))} has no effect without --mbr; remove it")
         return None
 
     base = own or MinimumRisk()

@@ -45,7 +45,7 @@ def _add_paper(parser: argparse.ArgumentParser) -> None:
 
 
 def _different_metrics(text: str) -> tuple[str, ...]:
-    """Parse different metrics, separated by commas; which there are, only the table tells."""
+    """Parse different metrics, separated by commas; only the table shows which there are."""
     given = different_names(None)(text)
     found = tuple(name.lower() if name.lower() in METRICS else name for name in given)
     if len({*found}) < len(found):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_files, add_optional_files, add_options, add_settings, fold
+from itersel.cli.arguments import add_files, add_optional_files, add_options, add_settings, check_fold, fold
 from itersel.config.settings import read_settings
 from itersel.config.text_features import TextModelSettings, WordSettings
 from itersel.errors import InputError
@@ -57,8 +57,7 @@ def _add_text_models(parser: argparse.ArgumentParser) -> None:
 def _text_models(options: argparse.Namespace) -> None:
     from itersel.rerank.estimate import estimate_text_models, lines_of_shards
 
-    if (options.leave_out is None) != (options.fold is None):
-        raise InputError("give --leave-out and --fold together, or neither")
+    check_fold(options)
     if len(options.alignment) != 2:
         raise InputError("--alignment takes two files, of both directions")
 

@@ -87,6 +87,7 @@ def _tune(options: argparse.Namespace) -> None:
     lists = prepare_nbest(
         options.nbest, references, tuner, options.start, features_of(options.feature), quality, tokenizer
     )
+
     seed = options.seed
     table: list[str] = []
     if options.seeds:
@@ -100,6 +101,7 @@ def _tune(options: argparse.Namespace) -> None:
     write_any_weights(options.output, found.weights, attributes, found.sizes)
     if found.absent:
         warn("tune", "not in the lists, weights stay as they are", found.absent)
+
     if options.output == STANDARD_STREAM:
         return
 

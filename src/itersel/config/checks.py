@@ -39,9 +39,9 @@ def _check_mbr(config: Config) -> None:
     """Reject keys of minimum Bayes risk without effect, and BLEU of words that nothing separates."""
     from itersel.corpus.tokenization import UNSPACED_LANGUAGES
 
-    if config.mbr.gain is None:
-        for name in changed(config.mbr):
-            raise wrong(f"mbr.{name}", "has no effect without mbr.gain; remove it, or state the gain")
+    unused = changed(config.mbr)
+    if config.mbr.gain is None and unused:
+        raise wrong(f"mbr.{unused[0]}", "has no effect without mbr.gain; remove it, or state the gain")
 
     language = config.data.target_language
     is_unspaced = language.partition("-")[0] in UNSPACED_LANGUAGES and not config.data.tokenized
@@ -219,8 +219,9 @@ def _check_held_out(experiment: Experiment, key: str) -> None:
     """Reject a step on dev if dev is not held out, or if the step would change nothing."""
     held_out = experiment.held_out
     if isinstance(held_out.tuner, NoTuner):
-        for name in changed(held_out):
-            raise wrong(f"{key}.{name}", f"has no effect without '{key}.tuner'; remove it")
+        unused = changed(held_out)
+        if unused:
+            raise wrong(f"{key}.{unused[0]}", f"has no effect without '{key}.tuner'; remove it")
         return
 
     if experiment.tune_on != "train":

@@ -10,7 +10,7 @@ from itersel.config.options import option, option_of, paths, section
 from itersel.corpus.corpora import DEDUPLICATION, Columns, Fields
 from itersel.corpus.debian import ADDRESS_PATTERN, DEBIAN_MIRROR, DEBIAN_RELEASE, RELEASE_PATTERN
 from itersel.corpus.languages import LANGUAGE_PATTERN
-from itersel.corpus.text_names import NO_TEST_SETS
+from itersel.corpus.text_names import NO_TEST_SETS, UNNAMED_TEST_SET
 
 # Bounds on the config's limit for lines of raw text; preparation makes a line at most four times as long.
 MIN_RAW_LINE_BYTES = 2**10
@@ -189,7 +189,9 @@ class Data:
         "files, lists: corpus that is scored at the end; or several named test sets, scored separately "
         "and pooled. libreoffice-help: further test sets by name.",
         names=Names(
-            "files, or test sets by name", partial(check_text_name, "test set", NO_TEST_SETS), 0, NO_TEST_SETS
+            "files, or test sets by name",
+            partial(check_text_name, "test set", (*NO_TEST_SETS, UNNAMED_TEST_SET)),
+            keys_of_single=NO_TEST_SETS,
         ),
     )
     monolingual: tuple[str, ...] = paths(

@@ -21,7 +21,7 @@ from itersel.corpus.corpora import (
     format_of,
     other_than,
 )
-from itersel.corpus.text_names import NO_TEST_SETS, is_test_set_name
+from itersel.corpus.text_names import NO_TEST_SETS, UNNAMED_TEST_SET, is_test_set_name
 from itersel.errors import InputError, attempt_all
 from itersel.evaluate.names import QUALITY
 from itersel.storage.files import suffixes
@@ -46,7 +46,7 @@ def check_parallel_text(config: Config) -> None:
 
 
 def check_preparation(config: Config) -> None:
-    """Reject patterns that are none, and keys that have no effect on tokenised text."""
+    """Reject invalid patterns, and keys that have no effect on tokenised text."""
     data = config.data
     if data.protected and data.tokenized:
         raise wrong("data.protected", "has no effect with data.tokenized; remove one of them")
@@ -199,10 +199,8 @@ def _check_alignment(data: Data) -> None:
 def _check_held_out_modules(data: Data) -> None:
     key = "data.held_out_modules"
     names = data.held_out_modules
-    for place, others in (("data.test", data.test), (key, names)):
-        if "test" in others and (data.kind != "files" or data.split.test):
-            origin = "the help" if data.kind != "files" else "train (data.split)"
-            raise wrong(f"{place}", f": 'test' is the test set taken from {origin}; rename this one")
+    if UNNAMED_TEST_SET in names:
+        raise wrong(key, f": '{UNNAMED_TEST_SET}' is the test set taken from the help; rename this one")
 
     for number, name in enumerate(names):
         if not is_test_set_name(name):

@@ -24,8 +24,9 @@ def check_decoding(config: Config) -> None:
 
 def _check_models(config: Config) -> None:
     """Reject keys that are set but would have no effect."""
-    for name in changed(config.text_features):
-        raise wrong(f"text_features.{name}", "needs data.kind: lists; remove it")
+    of_lists = changed(config.text_features)
+    if of_lists:
+        raise wrong(f"text_features.{of_lists[0]}", "needs data.kind: lists; remove it")
     if is_aligned(config) and config.align != Align():
         raise wrong("align.symmetrization", "has no effect with data.train.alignment; remove one")
     if config.language_model.arpa is not None:

@@ -19,7 +19,7 @@ from itersel.evaluate.names import (
     TRIALS,
 )
 
-# Names that no score of the user's own can have: other scores, and other columns of tables (in lower case).
+# Names that the user's own scores cannot have: other scores, and other columns of tables (in lower case).
 NO_SCORES = frozenset(METRICS) | {
     *(QUALITY, "system", "experiment", "learner", "mixing", "shards", "features", "epoch", "difference"),
     "runs",
@@ -27,7 +27,7 @@ NO_SCORES = frozenset(METRICS) | {
 
 
 def check_score(name: object, key: str) -> None:
-    """Reject a name of a score of the user's own that cannot be the title of a column."""
+    """Reject the name of one of the user's own scores that cannot be the title of a column."""
     if not isinstance(name, str) or not re.fullmatch(SCORE_PATTERN, name):
         raise wrong(key, f": the name of a score may contain letters, digits, '.' and '-'{quotes(name)}")
     if name.lower() in NO_SCORES:

@@ -8,7 +8,8 @@ config, its documentation and the settings of the steps follow from them. Batch 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
     from itersel.learn.learners import OnlineLearner
 
 REGULARIZATIONS = ("none", "l1", "l1-cumulative", "l2")
+# The factor of the learning rate in step t, from 1.
+SCHEDULES: Mapping[str, Callable[[int], float]] = {
+    "constant": lambda t: 1.0,
+    "1/t": lambda t: 1.0 / t,
+    "1/sqrt(t)": lambda t: 1.0 / math.sqrt(t),
+}
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class Mixing:
         check_section(self)
 
     def conflict(self) -> tuple[str, str] | None:
-        """Return a key that is missing or conflicts with another, and what is wrong; None if all is well."""
+        """Return a missing or conflicting key, and what is wrong; None if there is no conflict."""
         return None
 
 

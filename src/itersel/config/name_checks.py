@@ -10,12 +10,12 @@ from itersel.config.experiments import expanded
 from itersel.config.messages import wrong
 from itersel.config.splits import own_devtests, test_sets
 from itersel.config.values import Config
-from itersel.corpus.text_names import text_name
+from itersel.corpus.text_names import STATISTICS, text_name
 
 # The longest text that a run adds to a name, apart from the kind of a text: `test.news.statistics.json`.
 # Temporary files need no more (`itersel.run.atomic`), and Snakemake divides the names of its own.
-ADDED = ".statistics.json"
-# Bytes, if a file system does not tell its limit.
+ADDED = f".{STATISTICS}"
+# Bytes, if a file system does not report its limit.
 USUAL = 255
 
 

@@ -20,7 +20,7 @@ MIN_SEED, MAX_SEED = 0, 2**32 - 1
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 # Translations and references are in the same folder.
 EXPERIMENT_PATTERN = rf"(?!reference\.[0-9]+$){NAME_PATTERN}"
-# The name of a score of the user's own. Columns of TSV files have further words after "_".
+# The name of one of the user's own scores. Columns of TSV files have further words after "_".
 SCORE_PATTERN = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 # A label is one word in a file of labels and must be usable on the command line.
 LABEL_PATTERN = r"[^\s=,{}\x00-\x1f\x7f-\x9f-][^\s=,{}\x00-\x1f\x7f-\x9f]*"
@@ -74,15 +74,15 @@ def option(
     The explanation is shown in the documentation and in config.yaml. `above` is a number that the value
     must exceed, and `pattern` a regular expression that a text must match as a whole. A `path` must match
     `PATH_PATTERN`; `~` in it is the user's home. A list of one value may be written without brackets if
-    it may stand `alone`. `no_list` tells in an error message why a text cannot be a list. `on` gives
+    it may stand `alone`. `no_list` says in an error message why a text cannot be a list. `on` gives
     other defaults under some of `CONDITIONS`; the first that holds is used. With `any_case`, the
     `choices` (in lower case) may also be written with capitals. `names` are the
     `itersel.config.names.Names` of values by name. A key with the default `REQUIRED` must be given; so
     must one that is `required`, although sections can be made with its default, which is refused when the
     whole config is checked. `place` is the command-line option of a key for the place in a run, such as
     the epoch, which is not part of the settings that the workflow passes. Settings in files
-    (`itersel.config.plain.recorded`) lack a key that `changes_no_result`, or whose value the other
-    contents of the file tell (`recorded_otherwise`).
+    (`itersel.config.plain.recorded`) lack a key that `changes_no_result`, or whose value the file
+    shows elsewhere (`recorded_otherwise`).
     """
     bounds = {
         "choices": choices,

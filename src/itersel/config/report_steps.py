@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itersel.config.data import Data
 from itersel.config.evaluation import Evaluation, Report, check_score
 from itersel.config.messages import wrong
-from itersel.config.names import Names, check_label
+from itersel.config.names import Names, check_label, check_text_name
 from itersel.config.options import (
     LABEL_PATTERN,
     NAME_PATTERN,
@@ -35,7 +35,7 @@ from itersel.config.search import Grammar, MinimumRisk, Search
 from itersel.config.section_checks import check_section
 from itersel.config.text_features import GivenListSettings
 from itersel.config.values import Experiment
-from itersel.corpus.text_names import NO_TEST_SETS, is_test_set_name
+from itersel.corpus.text_names import NO_TEST_SETS
 from itersel.evaluate.names import DEFAULT_TOKENIZER
 
 
@@ -45,9 +45,9 @@ def _check_split(name: object, key: str) -> None:
 
 
 def _check_test_set(name: object, key: str) -> None:
-    if not is_test_set_name(name):
-        allowed = f"letters, digits, '_' and '-', and must not be one of {', '.join(NO_TEST_SETS)}"
-        raise wrong(key, f": the name of a test set may contain {allowed}")
+    if name == "":
+        raise wrong(key, ": the name of a test set is empty")
+    check_text_name("test set", NO_TEST_SETS, name, key)
 
 
 def _check_system(name: object, key: str) -> None:
@@ -151,7 +151,7 @@ class Significance:
 
 @dataclass(frozen=True)
 class OwnNumbers:
-    """The numbers of a score of the user's own for the translations of a test set."""
+    """The numbers of one of the user's own scores for the translations of a test set."""
 
     hypotheses: str | None = option("A number for each hypothesis (translation) in the lists.", path=True)
     systems: dict[str, str] = section(
@@ -185,7 +185,7 @@ class ScoredTestSet:
         path=True,
     )
     scores: dict[str, OwnNumbers] = section(
-        dict, "Scores of the user's own by name.", names=Names("scores by name", check_score)
+        dict, "The user's own scores by name.", names=Names("scores by name", check_score)
     )
 
 

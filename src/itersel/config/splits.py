@@ -7,7 +7,7 @@ from dataclasses import asdict
 from itersel.config.data import Data, ReferencedText, TestSet, TrainingText
 from itersel.config.values import Config
 from itersel.corpus.corpora import Corpus
-from itersel.corpus.text_names import reference_columns, text_name
+from itersel.corpus.text_names import UNNAMED_TEST_SET, reference_columns, split_of_test_set, text_name
 
 
 def test_sets(config: Config) -> dict[str, str]:
@@ -15,7 +15,8 @@ def test_sets(config: Config) -> dict[str, str]:
     data = config.data
     made = [""] if data.split.test or is_help(config) else []
     made += data.held_out_modules
-    return {name or "test": text_name("test", name) for name in [*made, *data.test]}
+    names = [name or UNNAMED_TEST_SET for name in [*made, *data.test]]
+    return {name: split_of_test_set(name) for name in names}
 
 
 def is_help(config: Config) -> bool:
@@ -39,6 +40,11 @@ def own_devtests(config: Config) -> dict[str, str]:
     """Return the splits of devtests that belong to a single test set, by name of the test set."""
     tests = config.data.test.items()
     return {name: text_name("devtest", name) for name, one in tests if one.devtest != ReferencedText()}
+
+
+def held_out_splits(config: Config) -> list[str]:
+    """Return all splits but train."""
+    return ["dev", "devtest", *own_devtests(config).values(), *test_sets(config).values()]
 
 
 def is_given(config: Config, split: str) -> bool:

@@ -27,7 +27,7 @@ from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 LINKED = {"coverage", "Lex", "Del", "Ins", "Phrase", "LexShape"}
 LEXICAL = {"lexical", "unknown"}
 MODELLED = {"language-model"}
-# Ends of names that tell what a file of a language model is.
+# How the names of files of language models end.
 MODEL_SUFFIXES = (".arpa", ".bin")
 
 
@@ -116,7 +116,7 @@ def need_models(groups: Collection[str], templates: Collection[str]) -> bool:
 
 
 def model_name(path: str) -> str:
-    """Return the name of a language model: that of its file, without what tells the format."""
+    """Return the name of a language model: that of its file, without the end that shows its format."""
     name = os.path.basename(without_compression(path))
     root, suffix = os.path.splitext(name)
     return root if suffix in MODEL_SUFFIXES else name

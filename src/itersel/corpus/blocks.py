@@ -54,7 +54,7 @@ def _blocks(corpus: Corpus, reading: Reading) -> Iterator[Bitext]:
 
 
 def _pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
-    """Read a file with both sides, in the format that its name tells."""
+    """Read a file with both sides, in the format that its name indicates."""
     found = format_of(path)
     if found is None:
         raise InputError(f"the name must end in {', '.join(FORMATS)}, or one of these and {suffixes()}", path)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from itersel.corpus.text import FIELD_SEPARATOR, clean_text
-from itersel.corpus.text_names import reference_columns
+from itersel.corpus.text_names import STATISTICS, reference_columns
 from itersel.errors import InputError, suggest
 from itersel.run.progress import count_up
 from itersel.storage.files import open_output, read_lines, write_lines
@@ -71,7 +71,7 @@ def fetch_sacrebleu(name: str, source_language: str, target_language: str, outpu
 
 def _write_statistics(output: Path, package: str, names: list[str], pairs: int, **further: Any) -> None:
     document = {"packages": {package: version(package)}, "datasets": names, "pairs": pairs, **further}
-    write_json(output / "statistics.json", document, indent=1)
+    write_json(output / STATISTICS, document, indent=1)
 
 
 # ---- mtdata
@@ -200,7 +200,7 @@ def count_references(name: str, source_language: str, target_language: str) -> i
     """Return the number of references of a test set, which sacrebleu knows without downloading it."""
     dataset = _dataset(name)
     pair = language_pair(name, source_language, target_language)
-    # sets from 2021 on: the files contain all references, the metadata tell which ones are used
+    # sets from 2021 on: the files contain all references, the metadata say which ones are used
     allowed = getattr(dataset, "_get_langpair_allowed_refs", None)
     if allowed is not None:
         return len(allowed(pair))

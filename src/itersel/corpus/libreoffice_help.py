@@ -19,6 +19,7 @@ from lxml import etree, html
 
 from itersel.corpus.debian_files import download, unpack, version
 from itersel.corpus.text import clean_text
+from itersel.corpus.text_names import STATISTICS
 from itersel.errors import InputError
 from itersel.storage.files import write_lines
 from itersel.storage.json_files import write_json
@@ -67,7 +68,7 @@ def fetch(
 
     packaged = dict(zip(packages, versions, strict=False))
     statistics = {"packages": packaged, "pairs": len(pairs), **counts}
-    write_json(output / "statistics.json", statistics, indent=1)
+    write_json(output / STATISTICS, statistics, indent=1)
     return len(pairs), counts
 
 

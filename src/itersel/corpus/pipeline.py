@@ -15,14 +15,12 @@ from itersel.corpus.recase import RecaserCounts
 from itersel.corpus.split import Cut, HeldOutPairs, Overlap, sample_pairs, split_of, trainable, unique
 from itersel.corpus.statistics import Statistics, describe
 from itersel.corpus.text import Bitext, concatenate_bitexts, split_words
-from itersel.corpus.text_names import SPLITS, text_name
+from itersel.corpus.text_names import BY_HASH, SPLITS, text_name
 from itersel.corpus.tokenization import protected
 from itersel.errors import InputError
 from itersel.run.processes import map_blocks
 from itersel.run.progress import count_up
 from itersel.storage.json_files import as_content
-
-BY_HASH = "hash"
 
 
 @dataclass(frozen=True, kw_only=True)

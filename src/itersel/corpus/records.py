@@ -193,7 +193,7 @@ def _field(record: Any, name: str, path: str, line: int | None) -> str:
     try:
         found.encode()
     except UnicodeEncodeError:
-        message = f"field '{name}' has half of a surrogate pair, which is no character"
+        message = f"field '{name}' has half of a surrogate pair, which is not a character"
         raise InputError(message, path, line) from None
     return found
 

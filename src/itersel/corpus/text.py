@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from itersel.corpus.text_names import RAW_SOURCE, raw_columns, reference_column
 from itersel.errors import CombinedInputError, FilePath, InputError
 from itersel.storage.files import MAX_LINE_BYTES, line_blocks, without_compression
 
@@ -88,10 +89,11 @@ class Bitext(NamedTuple):
         listed = self._replace(cased=None)._asdict()
         columns = {name: column for name, column in listed.items() if column is not None}
         for number, lines in enumerate(zip(*columns.pop("further", ()), strict=True), 1):
-            columns[f"target.{number}"] = list(lines)
-        for number, lines in enumerate(zip(*columns.pop("raw", ()), strict=True), -1):
-            name = {-1: "raw.source", 0: "raw"}.get(number, f"raw.{number}")
-            columns[name] = list(lines)
+            columns[reference_column(number)] = list(lines)
+
+        originals = list(zip(*columns.pop("raw", ()), strict=True))
+        names = (RAW_SOURCE, *raw_columns(len(originals) - 1))
+        columns |= {name: list(lines) for name, lines in zip(names, originals, strict=False)}
         return columns
 
 

@@ -1,10 +1,18 @@
-"""Names of splits, test sets and references; imports little, so configs and commands read fast."""
+"""Names of splits, test sets and references; imports little, so that configs and commands load quickly."""
 
 import re
 
 HELD_OUT = ("dev", "devtest", "test")
 SPLITS = ("train", *HELD_OUT)
+# The text that is split by a hash of its source.
+BY_HASH = "hash"
+# The column of the original source.
+RAW_SOURCE = "raw.source"
+# How a text was collected or prepared.
+STATISTICS = "statistics.json"
 TEST_SET_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]*"
+# The name of the test set without a name, for which no other can be used.
+UNNAMED_TEST_SET = "test"
 # The name for all test sets together, and the config keys of a single one: not allowed as test set names.
 POOLED = "pooled"
 NO_TEST_SETS = (
@@ -27,6 +35,26 @@ def text_name(split: str, name: str) -> str:
     return f"{split}.{name}" if name else split
 
 
+def split_of_test_set(name: str) -> str:
+    """Return the split of a test set."""
+    return text_name("test", "" if name == UNNAMED_TEST_SET else name)
+
+
+def statistics_file(split: str) -> str:
+    """Return the name of the statistics of preparing a split, or of the text that is split by hash."""
+    return STATISTICS if split == BY_HASH else f"{split}.{STATISTICS}"
+
+
+def reference_column(number: int) -> str:
+    """Return the column of a reference: target, target.1, target.2 and so on."""
+    return f"target.{number}" if number else "target"
+
+
 def reference_columns(count: int) -> list[str]:
-    """Return the columns of references: target, target.1, target.2 and so on."""
-    return [f"target.{number}" if number else "target" for number in range(count)]
+    """Return the columns of all references."""
+    return [reference_column(number) for number in range(count)]
+
+
+def raw_columns(count: int) -> list[str]:
+    """Return the columns of the original references: raw, raw.1, raw.2 and so on."""
+    return [f"raw.{number}" if number else "raw" for number in range(count)]

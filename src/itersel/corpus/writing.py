@@ -9,12 +9,12 @@ from typing import Any
 
 from itersel import __version__
 from itersel.corpus.labels import read_labels
-from itersel.corpus.pipeline import BY_HASH, CorpusSettings, PreparedCorpus
+from itersel.corpus.pipeline import CorpusSettings, PreparedCorpus
 from itersel.corpus.prepare import Preparation, write_preparation
 from itersel.corpus.recase import Recaser
 from itersel.corpus.statistics import count_words, describe
 from itersel.corpus.text import Bitext, check_line_counts, read_text
-from itersel.corpus.text_names import reference_columns
+from itersel.corpus.text_names import reference_columns, statistics_file
 from itersel.errors import FilePath
 from itersel.storage.files import write_lines
 from itersel.storage.json_files import write_json
@@ -54,8 +54,7 @@ def write_corpus(
         write_lines(folder / "monolingual.gz", lines)
         document["monolingual"] = {"sentences": len(lines), **count_words(lines), "dropped": {"empty": empty}}
 
-    name = "statistics.json" if settings.split == BY_HASH else f"{settings.split}.statistics.json"
-    write_json(folder / name, document, indent=1)
+    write_json(folder / statistics_file(settings.split), document, indent=1)
 
 
 def write_references(
@@ -95,4 +94,4 @@ def write_references(
         target = texts["target"]
         pairs = Bitext(texts.get("source", [""] * len(target)), target, texts.get("task"))
         statistics = {"versions": {"itersel": __version__}, "splits": {split: describe(pairs, {})}}
-        write_json(folder / f"{split}.statistics.json", statistics, indent=1)
+        write_json(folder / statistics_file(split), statistics, indent=1)

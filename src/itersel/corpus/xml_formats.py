@@ -112,7 +112,7 @@ def _units(path: str, tag: str | tuple[str, ...], root_name: str, reading: Readi
 
         root = parser.close()
     except etree.XMLSyntaxError as error:
-        # after some problems, the error only tells of the last
+        # after some problems, the error only mentions the last
         first = next(iter(parser.feed_error_log), None)
         problem, line = (first.message, first.line) if first else (error.msg, error.lineno)
         raise InputError(f"not XML: {str(problem).partition(', line ')[0]}", path, line or None) from None

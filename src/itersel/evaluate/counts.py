@@ -86,7 +86,7 @@ def write_counts(path: FilePath, counted: CountedText) -> None:
     }
     for metric in counts:
         attributes[metric.name] = metric.signature
-        attributes[f"scale of {metric.name}"] = metric.scale
+        attributes[f"multiplier of {metric.name}"] = metric.multiplier
 
     write_arrays(path, FORMAT, {"counts": np.hstack([*counts.values()]).astype("<i8")}, attributes)
 
@@ -113,21 +113,21 @@ def read_counts(path: FilePath) -> CountedText:
 
 
 def _read_metric(attributes: Mapping[str, object], name: str) -> Metric:
-    scale = _whole(attributes[f"scale of {name}"])
-    if scale != 1 and METRICS[name].kind != "ter":
-        raise ValueError(f"a scale of {name}")
-    return Metric(name, _text(attributes[name]), scale)
+    multiplier = _whole(attributes[f"multiplier of {name}"])
+    if multiplier != 1 and METRICS[name].kind != "ter":
+        raise ValueError(f"a multiplier of {name}")
+    return Metric(name, _text(attributes[name]), multiplier)
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str) or not value.isprintable():
-        raise ValueError("no text")
+        raise ValueError("not a text")
     return value
 
 
 def _whole(value: object) -> int:
     if not isinstance(value, int) or not 1 <= value <= MOST:
-        raise ValueError("no positive number")
+        raise ValueError("not a positive number")
     return value
 
 
@@ -159,10 +159,10 @@ def read_counts_of(
         differences = [f"{one.signature} (that file: {two.signature})" for one, two in pairs if one != two]
         if other.references != counted[0].references:
             differences = ["other references"]
-        for why in differences[:1]:
+        if differences:
             raise InputError(
-                f"was counted with {why}, unlike {os.fspath(paths[0])}; recreate both with 'itersel "
-                "detokenize --counts'",
+                f"was counted with {differences[0]}, unlike {os.fspath(paths[0])}; recreate both with "
+                "'itersel detokenize --counts'",
                 path,
             )
 
@@ -173,10 +173,10 @@ def pool_counts(parts: Sequence[Counts]) -> Counts:
     """Concatenate the counts of several texts, which must have been scored in the same way."""
     pooled = {}
     for same in zip(*parts, strict=True):
-        scale = math.lcm(*(one.scale for one in same))
+        multiplier = math.lcm(*(one.multiplier for one in same))
         signature = _pooled_signature([one.signature for one in same])
-        scaled = [part[one] * (scale // one.scale) for part, one in zip(parts, same, strict=True)]
-        pooled[Metric(same[0].name, signature, scale)] = np.vstack(scaled)
+        scaled = [part[one] * (multiplier // one.multiplier) for part, one in zip(parts, same, strict=True)]
+        pooled[Metric(same[0].name, signature, multiplier)] = np.vstack(scaled)
     return pooled
 
 

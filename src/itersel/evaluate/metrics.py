@@ -173,7 +173,7 @@ class Metric:
 
     name: str  # one of `METRICS`, or of a user's own score
     signature: str  # sacrebleu's; empty for a user's own score
-    scale: int  # factor that makes the counts whole numbers, whose sums are exact in any order
+    multiplier: int  # factor that makes the counts whole numbers, whose sums are exact in any order
 
     def scores(self, sums: Sums) -> Sums:
         """Return the scores (0 to 100; TER may be higher) of corpora whose counts have these sums."""
@@ -196,7 +196,7 @@ class TextMetric(Metric):
         """Return the counts that the score is computed from: sentences x numbers, all whole."""
         # Undocumented, but sacrebleu has no other way to get counts; see docs/evaluation.md.
         counts = self.counter._extract_corpus_statistics(translations, None)
-        return np.rint(np.array(counts, dtype=np.float64) * self.scale)
+        return np.rint(np.array(counts, dtype=np.float64) * self.multiplier)
 
 
 def make_metrics(
@@ -209,11 +209,11 @@ def make_metrics(
     check_tokenizer(tokenizer)
     # TER divides by the mean length of a sentence's references.
     numbers = {sum(line is not None for line in lines) for lines in zip(*references, strict=True)}
-    scale = math.lcm(*(number for number in numbers if number))
+    multiplier = math.lcm(*(number for number in numbers if number))
     metrics = []
     for name in names:
         counter = _make_counter(name, references, tokenizer)
-        of_metric = scale if METRICS[name].kind == "ter" else 1
+        of_metric = multiplier if METRICS[name].kind == "ter" else 1
         metrics.append(TextMetric(name, signature(counter), of_metric, counter))
     return metrics
 

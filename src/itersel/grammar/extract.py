@@ -43,7 +43,7 @@ from itersel.storage.declared import check_declared
 from itersel.storage.files import read_lines
 from itersel.storage.ragged import Ragged, offsets_of, rows_of, take_rows
 from itersel.storage.strings import string_table
-from itersel.vectors.feature_names import GRAMMAR_FEATURES
+from itersel.vectors.feature_names import COUNT, GRAMMAR_FEATURES
 
 # 64 MB. A pattern with more occurrences gets its own batch. The occurrences of a first block are scanned once
 # for each batch; with 1 << 20 and a million sentence pairs, they were scanned four times on average.
@@ -289,7 +289,7 @@ def _make_shard(
     table = extract_rule_table(index, source, own, limits)
 
     bins = np.zeros(0, np.uint8)
-    if "Count" in settings.templates:
+    if COUNT in settings.templates:
         table, bins = split_by_count(table)
 
     (rule_source, source_offset), (rule_target, target_offset), (point, point_offset), row = table

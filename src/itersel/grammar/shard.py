@@ -34,6 +34,7 @@ from itersel.storage.formats import damaged, damaged_file
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, arrays_of, fields_of, string_table
 from itersel.vectors.feature_names import (
+    COUNT,
     DECODER_FEATURES,
     DEFAULT_TEMPLATES,
     GRAMMAR_FEATURES,
@@ -337,7 +338,7 @@ def _check_names(listed: Mapping[str, Any], path: FilePath) -> None:
 
 def _check_features(shard: Shard, path: FilePath) -> None:
     """Raise an InputError if data needed to compute features is missing."""
-    if "Count" in shard.computed and shard.rule_bin.shape[0] != shard.rule_kind.shape[0]:
+    if COUNT in shard.computed and shard.rule_bin.shape[0] != shard.rule_kind.shape[0]:
         raise damaged(path, "rule_bin", "has no rows, although the features of Count follow from them")
     if shard.rule_feature.shape[0] and not shard.rule_feature_offset.shape[0]:
         raise damaged(path, "rule_feature_offset", "has no rows, although features are listed")
@@ -364,4 +365,4 @@ def _check_categories(shard: Shard, path: FilePath) -> None:
     if tuple(names[:2]) != FIXED_CATEGORIES or len(set(names)) != len(names):
         raise damaged(path, "category", "must contain different names, X and S first")
     if wrong := [name for name in names if not CATEGORY.fullmatch(name)]:
-        raise damaged(path, "category", f"contains {wrong[0]!r}, which is no category")
+        raise damaged(path, "category", f"contains {wrong[0]!r}, which is not a category")

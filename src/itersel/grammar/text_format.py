@@ -39,7 +39,7 @@ from itersel.storage.declared import check_declared
 from itersel.storage.files import open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.numbers import parse_number
-from itersel.vectors.feature_names import DECODER_FEATURES, DEFAULT_TEMPLATES, TEMPLATES
+from itersel.vectors.feature_names import COUNT, DECODER_FEATURES, DEFAULT_TEMPLATES, TEMPLATES
 
 LEFT_HAND_SIDE = re.compile(rf"\[({CATEGORY.pattern})\]")
 # Matches categories of any length, so that the error for one that is too long says so.
@@ -73,7 +73,7 @@ def import_grammars(
     words it has. `templates` are the templates of the sparse features to compute from the rules.
     """
     check_templates(templates)
-    if "Count" in templates:
+    if COUNT in templates:
         raise InputError(
             "template 'Count' does not follow from text grammars; a grammar may list its features"
         )

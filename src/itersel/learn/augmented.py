@@ -34,7 +34,7 @@ ROUNDING = 1e-9
 
 
 class Direction(NamedTuple):
-    """The objective share * model score + gain * words * BLEU; words is 1 except with ``chiang``."""
+    """The objective share * model score + gain * f * BLEU; f is `ReferenceScorer.length_factor`."""
 
     share: int  # 1, or 0 if the model score only breaks ties between equally good translations
     gain: int  # 1 to look for good translations, -1 for bad ones

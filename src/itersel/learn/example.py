@@ -20,7 +20,7 @@ class Example:
 
     kbest: KBest  # the translations, best first
     quality: Float64s  # (k): of each, 0 to 1: sentence BLEU, or the quality that the lists have
-    words: float  # factor of the quality as a cost; see `itersel.bleu.sentence.ReferenceScorer`
+    length_factor: float  # of the quality as a cost; see `itersel.bleu.sentence.ReferenceScorer`
     rate: float  # learning rate of the step
     seed: tuple[int, ...]  # seed, epoch, shard, sentence
 
@@ -56,8 +56,8 @@ class Example:
 
     @property
     def cost(self) -> Float64s:
-        """The cost of each translation, words * (1 - quality), float64 (k)."""
-        cost: Float64s = self.words * (1.0 - self.quality)
+        """The cost of each translation, length_factor * (1 - quality), float64 (k)."""
+        cost: Float64s = self.length_factor * (1.0 - self.quality)
         return cost
 
     def pairs(self, strategy: str) -> Int64s:

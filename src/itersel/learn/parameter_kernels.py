@@ -26,15 +26,16 @@ from itersel.compile.jit import leaf_kernel
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.formats import MAX_MAGNITUDE
 
+# in the order of `itersel.config.learners.REGULARIZATIONS`
 NONE, L1_CLIP, L1_CUMULATIVE, L2 = range(4)
 
 
 class UpdateRule(NamedTuple):
     """The update rule: learning rate and regularisation."""
 
-    regularizer: int  # one of the four kinds
+    regularization: int  # one of the four kinds
     strength: float  # l
-    rate: float  # learning rate
+    base_rate: float  # the learning rate, which a schedule may reduce
     # divide the steps of a weight by the square root of the sum of its squared gradients so far (AdaGrad)
     adaptive: bool
 
@@ -47,9 +48,9 @@ class Coordinates(NamedTuple):
     # each weight after its last update, before the regularisation of any step after `since`
     anchor: Float64s
     since: Int64s
-    # Without regularisation and adaptive steps, anchor = start + rate * total. The total is stored separately
-    # because it is an integer for rule counts: updates that cancel restore the initial weight exactly,
-    # without a rounding error that would count as a feature.
+    # Without regularisation and adaptive steps, anchor = start + base_rate * total. The total is stored
+    # separately because it is an integer for rule counts: updates that cancel restore the initial weight
+    # exactly, without a rounding error that would count as a feature.
     start: Float64s
     total: Float64s
     # for `L1_CUMULATIVE`, the total that regularisation has added to the weight, up to `since`
@@ -62,9 +63,9 @@ class Coordinates(NamedTuple):
 def regularized(update_rule: UpdateRule, anchor: float, paid: float, since: int, now: int) -> float:
     """Return a weight after the regularisation of the steps since + 1, ..., now."""
     steps = now - since
-    if steps == 0 or update_rule.regularizer == NONE:
+    if steps == 0 or update_rule.regularization == NONE:
         return anchor
-    if update_rule.regularizer == L2:
+    if update_rule.regularization == L2:
         return anchor / (1.0 + update_rule.strength) ** steps
     magnitude = _magnitude(update_rule, anchor, paid, since) - steps * update_rule.strength
     if magnitude <= 0.0:
@@ -75,7 +76,7 @@ def regularized(update_rule: UpdateRule, anchor: float, paid: float, since: int,
 @leaf_kernel
 def _magnitude(update_rule: UpdateRule, anchor: float, paid: float, since: int) -> float:
     """Return |w| after step `since`, minus the penalty still due for the steps up to then."""
-    if update_rule.regularizer == L1_CLIP:
+    if update_rule.regularization == L1_CLIP:
         return abs(anchor)
     owed = since * update_rule.strength
     return abs(anchor) - (owed + paid if anchor > 0.0 else owed - paid)
@@ -85,9 +86,9 @@ def _magnitude(update_rule: UpdateRule, anchor: float, paid: float, since: int) 
 def summed(update_rule: UpdateRule, anchor: float, paid: float, since: int, now: int) -> float:
     """Return the sum of `regularized` after each of the steps since + 1, ..., now."""
     steps = now - since
-    if update_rule.regularizer == NONE:
+    if update_rule.regularization == NONE:
         return steps * anchor
-    if update_rule.regularizer == L2:
+    if update_rule.regularization == L2:
         # geometric series; 1 - (1 + l)^-n would lose the digits of a small l
         return float(-anchor * np.expm1(-steps * np.log1p(update_rule.strength)) / update_rule.strength)
 
@@ -113,12 +114,12 @@ def settle(update_rule: UpdateRule, weights: Coordinates, i: int, now: int) -> N
 
 @leaf_kernel
 def update(
-    update_rule: UpdateRule, weights: Coordinates, index: Int64s, gradient: Float64s, step: int, scale: float
+    update_rule: UpdateRule, weights: Coordinates, index: Int64s, gradient: Float64s, step: int, factor: float
 ) -> int:
     """Take step `step`, counted from 1; returns -1, or the first weight that became too large or NaN.
 
-    index, gradient: int64 and float64 (m): the weights, each once, and the ascent direction. scale: learning
-    rate of the step, as a multiple of ``update_rule.rate``.
+    index, gradient: int64 and float64 (m): the weights, each once, and the ascent direction. factor: the
+    learning rate of the step as a multiple of ``update_rule.base_rate``.
     """
     for j in range(index.shape[0]):
         if gradient[j] == 0.0:
@@ -131,12 +132,14 @@ def update(
             weights.squares[i] += gradient[j] * gradient[j]
             # 0 if the square of a first gradient underflows: no step
             if weights.squares[i] != 0.0:
-                weights.anchor[i] += update_rule.rate * scale * gradient[j] / np.sqrt(weights.squares[i])
-        elif update_rule.regularizer == NONE:
-            weights.total[i] += scale * gradient[j]
-            weights.anchor[i] = weights.start[i] + update_rule.rate * weights.total[i]
+                weights.anchor[i] += (
+                    update_rule.base_rate * factor * gradient[j] / np.sqrt(weights.squares[i])
+                )
+        elif update_rule.regularization == NONE:
+            weights.total[i] += factor * gradient[j]
+            weights.anchor[i] = weights.start[i] + update_rule.base_rate * weights.total[i]
         else:
-            weights.anchor[i] += update_rule.rate * scale * gradient[j]
+            weights.anchor[i] += update_rule.base_rate * factor * gradient[j]
 
         weights.value[i] = regularized(update_rule, weights.anchor[i], weights.paid[i], step - 1, step)
         if not abs(weights.value[i]) <= MAX_MAGNITUDE:  # NaN too

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from itersel.config.learners import Online
+from itersel.config.learners import REGULARIZATIONS, SCHEDULES, Online
 from itersel.decode.decoder import WeightVectors
 from itersel.decode.opening import Sentences
 from itersel.learn.parameter_kernels import (
-    L1_CLIP,
     L1_CUMULATIVE,
-    L2,
     NONE,
     Coordinates,
     UpdateRule,
@@ -30,8 +27,6 @@ from itersel.vectors.weights import Weights, nonzero, take_weights
 if TYPE_CHECKING:
     from itersel.learn.example import Example
 
-REGULARIZERS = {"none": NONE, "l1": L1_CLIP, "l1-cumulative": L1_CUMULATIVE, "l2": L2}
-
 
 class LearningSteps:
     """How the weights of a learner move; `first` is the last step before this epoch, `now` the last so far.
@@ -40,21 +35,20 @@ class LearningSteps:
     weights have a `Memory` of these steps; if not, cumulative l1 starts at 0.
     """
 
-    def __init__(self, learner: Online, before: int, goes_on: bool) -> None:
-        kind = REGULARIZERS[learner.regularization] if learner.strength > 0 else NONE
-        self.update_rule = UpdateRule(kind, learner.strength, learner.learning_rate, learner.adaptive)
-        self._schedule = learner.schedule
+    def __init__(self, settings: Online, before: int, goes_on: bool) -> None:
+        self.update_rule = UpdateRule(
+            REGULARIZATIONS.index(settings.regularization) if settings.strength > 0 else NONE,
+            settings.strength,
+            settings.learning_rate,
+            settings.adaptive,
+        )
+        self._schedule = SCHEDULES[settings.schedule]
         self._before = before
         self.first = self.now = before if goes_on else 0
 
-    def scale(self, step: int) -> float:
-        """Return the rate of a step as a multiple of the learning rate."""
-        number = self._before + step - self.first
-        if self._schedule == "1/t":
-            return 1.0 / number
-        if self._schedule == "1/sqrt(t)":
-            return 1.0 / math.sqrt(number)
-        return 1.0
+    def schedule_factor(self, step: int) -> float:
+        """Return the factor of the learning rate in a step."""
+        return self._schedule(self._before + step - self.first)
 
 
 class ShardFeatures(NamedTuple):
@@ -88,16 +82,16 @@ class ShardWeights:
     @property
     def rate(self) -> float:
         """The learning rate of the next step."""
-        return self._steps.update_rule.rate * self._steps.scale(self._steps.now + 1)
+        return self._steps.update_rule.base_rate * self._steps.schedule_factor(self._steps.now + 1)
 
     def refresh(self, row: Int32s, feature: Int32s, offset: Int64s) -> None:
         """Bring the weights of features of some rows up to date; see `parameter_kernels.refresh`."""
         steps = self._steps
-        if steps.update_rule.regularizer != NONE:
+        if steps.update_rule.regularization != NONE:
             refresh(steps.update_rule, self.sparse.weights, row, feature, offset, steps.now)
             settle_all(steps.update_rule, self.dense.weights, steps.now)
 
-    def step(self, example: Example, coefficient: Float64s | None) -> str | None:
+    def update(self, example: Example, coefficient: Float64s | None) -> str | None:
         """Take a step along the sum of coefficient * features, or one that only regularises (None).
 
         Returns the name of a feature whose weight became too large or NaN, None if there is none.
@@ -107,14 +101,13 @@ class ShardWeights:
         if coefficient is None:
             return None
 
+        factor = steps.schedule_factor(steps.now)
         dense, sparse = example.combine(coefficient)
         for features, index, gradient in (
             (self.dense, np.arange(dense.shape[0]), dense),
             (self.sparse, example.columns.feature.astype(np.int64), sparse),
         ):
-            bad = update(
-                steps.update_rule, features.weights, index, gradient, steps.now, steps.scale(steps.now)
-            )
+            bad = update(steps.update_rule, features.weights, index, gradient, steps.now, factor)
             if bad >= 0:
                 return features.name_of(bad)
 
@@ -128,9 +121,9 @@ class WeightTable:
     is the same as for one shard with all sentences. `before` is the number of steps in earlier epochs.
     """
 
-    def __init__(self, start: Start, learner: Online, before: int) -> None:
+    def __init__(self, start: Start, settings: Online, before: int) -> None:
         weights, memory = start.weights, start.memory
-        self._steps = LearningSteps(learner, before, goes_on=memory is not None)
+        self._steps = LearningSteps(settings, before, goes_on=memory is not None)
         self._key = weights.key
         self._name = weights.name
         self._weights = make_coordinates(weights.value, self._steps.first, memory)
@@ -195,7 +188,7 @@ class WeightTable:
             mixed = last._replace(value=found.area / (steps.now - steps.first))
 
         weights = nonzero(mixed)
-        if not steps.update_rule.adaptive and steps.update_rule.regularizer != L1_CUMULATIVE:
+        if not steps.update_rule.adaptive and steps.update_rule.regularization != L1_CUMULATIVE:
             # nothing besides the weights is kept
             return weights, Start(nonzero(last)) if average else None
         rows = (found.value != 0) | (found.squares != 0) | (found.paid != 0)

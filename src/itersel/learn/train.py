@@ -108,7 +108,7 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
     trained_on = progress(training.examples(parts), "train", sentence_count, status)
     for seen, one in enumerate(trained_on, 1):
         move = learner.learn(one.example)
-        overflown = one.weights.step(one.example, move.coefficient)
+        overflown = one.weights.update(one.example, move.coefficient)
         if overflown is not None:
             raise InputError(
                 f"sentence {one.sentence + 1} of the shard: the weight of '{overflown}' overflows; "
@@ -171,14 +171,14 @@ class _Pass:
         settings = self._settings
         for sentence, kbest in self._decode_all(shard, decoders, weights):
             quality = kbest.quality
-            words = 1.0
+            length_factor = 1.0
             if not kbest.has_quality:
                 references = shard.references(sentence)
-                words = self._bleu.scorer(references).length_factor
+                length_factor = self._bleu.scorer(references).length_factor
                 quality = self._bleu.score(*kbest.matches(references), references)
 
             seed = (settings.seed, self._epoch, settings.shard, before + sentence)
-            example = Example(kbest, quality, words, weights.rate, seed)
+            example = Example(kbest, quality, length_factor, weights.rate, seed)
             yield _Decoded(sentence, example, weights, part.name)
 
         self.table.close(weights)

@@ -32,6 +32,7 @@ from itersel.storage.arrays import UInt64s
 from itersel.storage.formats import Array, FileFormat, damaged, damaged_file, numbers, offsets, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.hdf5_rows import RowWriter, write_rows
+from itersel.storage.provenance import GIVEN_LISTS, NO_LISTS
 from itersel.storage.strings import Strings, StringTable, strings_in
 
 MAX_COUNT = (1 << 31) - 1
@@ -84,7 +85,7 @@ def write_list_table(
     if has_one_each or not table.reference_length.shape[0]:
         arrays["sentence_reference_offset"] = np.zeros(0, np.int64)
 
-    attributes = header_attributes("lists", shard, GIVEN, settings or {}, "", table.dense_names)
+    attributes = header_attributes(GIVEN_LISTS, shard, GIVEN, settings or {}, "", table.dense_names)
     write_arrays(path, FORMAT, arrays, attributes)
 
 
@@ -111,7 +112,7 @@ def write_lists(
 
 def write_no_lists(path: FilePath, iteration: int, shard: int) -> None:
     """Write a file without sentences, for an iteration in which nothing is tuned."""
-    with write_rows(path, FORMAT, 1, {"kind": "no-lists", "iteration": iteration, "shard": shard}):
+    with write_rows(path, FORMAT, 1, {"kind": NO_LISTS, "iteration": iteration, "shard": shard}):
         pass
 
 

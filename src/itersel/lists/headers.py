@@ -1,4 +1,4 @@
-"""Attributes of files of lists and forests, which tell which files belong together."""
+"""Attributes of files of lists and forests, which say which files belong together."""
 
 from __future__ import annotations
 

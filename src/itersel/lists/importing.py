@@ -40,7 +40,8 @@ def import_lists(
     sources: list[str] = []
     if add_features is not None:
         source = f"{number}.source.gz"
-        sources = texts[cut.path / source] = read_lines(cut.checked(source))
+        sources = read_lines(cut.checked(source))
+        texts[cut.path / source] = sources
 
     for path, lines in texts.items():
         if len(lines) != ids.shape[0]:

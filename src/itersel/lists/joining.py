@@ -43,10 +43,13 @@ def find_files(
         iterations = range(GIVEN, GIVEN + 1)
         numbers = [file.shard for file in files] if len(files) == shards else numbers
 
-    wanted, found = set(product(numbers, iterations)), list(map(place, files))
-    for missing in sorted(wanted.difference(found)):
+    wanted = set(product(numbers, iterations))
+    found = list(map(place, files))
+    missing = sorted(wanted.difference(found))
+    if missing:
+        shard, iteration = missing[0]
         raise InputError(
-            f"no file for shard {missing[0]}, iteration {missing[1]} among {len(files)} files; "
+            f"no file for shard {shard}, iteration {iteration} among {len(files)} files; "
             f"{shards} shards and {len(iterations)} iterations need {len(wanted)}"
         )
 

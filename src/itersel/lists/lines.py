@@ -171,7 +171,10 @@ def features_field(fields: Sequence[str]) -> int:
     if not words or _is_number(words[0]):
         # Features without names, or no features, are followed by a score. Nothing or a single number, before
         # features or scores of words, is an alignment, or Travatar's score; so is a number before nothing.
-        follows = fields[next_field] if len(words) < 2 and len(fields) > next_field else "0"
+        follows = "0"
+        if len(words) < 2 and len(fields) > next_field:
+            follows = fields[next_field]
+
         if _has_names(follows) or (words and not follows.strip()):
             return next_field
         if not _has_word_scores(follows):

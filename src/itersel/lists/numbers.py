@@ -61,7 +61,7 @@ def read_numbers(values: FilePath | ArrayLike, what: str = "quality") -> Numbers
 
 
 def read_own_numbers(path: FilePath) -> Numbers:
-    """Read and check the numbers of a score of the user's own in a file: up to `MAX_OWN_NUMBER`."""
+    """Read and check the numbers of one of the user's own scores in a file: up to `MAX_OWN_NUMBER`."""
     return Numbers(_parse_numbers(path, MAX_OWN_NUMBER), "score", path)
 
 

@@ -129,7 +129,7 @@ class TranslationFeatures(Protocol):
 
 
 class ListTable(NamedTuple):
-    """Translations by sentence. What is unknown has no rows, except that `reference_offset` may be [0].
+    """Translations by sentence. Unknown arrays are empty, except that `reference_offset` may be [0].
 
     Shapes: N sentences, M references, H translations, C dense features.
     """

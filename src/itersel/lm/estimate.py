@@ -275,7 +275,8 @@ def contexts(
     while begin < end:
         stop = 0
         length = rows
-        context = word = np.empty(0, np.int64)
+        context = np.empty(0, np.int64)
+        word = context
         while not stop:
             context, word = np.divmod(code.read(begin, min(begin + length, end)), size)
             # The last context may continue behind the block.
@@ -292,8 +293,8 @@ def estimate(text: NumberedText, order: int, limits: MemoryLimits = MEMORY_LIMIT
     """Estimate a model of the given order (at least 1).
 
     The probability of ``<unk>`` is its share of the uniform distribution, unless the text contains it.
-    ``<s>``, which is never predicted, gets the same number, as in lmplz. Temporary files are in the folder of
-    the text are.
+    ``<s>``, which is never predicted, gets the same number, as in lmplz. Temporary files are in the same
+    folder as those of the text.
     """
     types = count_ngrams(text, order, limits)
     counts = _adjusted_counts(types, limits)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from itersel.config.values import Config
+from itersel.corpus.text_names import statistics_file
 from itersel.plan.shell import no_option
 from itersel.results import CORPUS, EXPERIMENTS, INDEX, PREPARATION, RECASER
 
@@ -27,6 +28,10 @@ class Files:
     def text(self, split: str, column: str) -> str:
         """Return a column of a split: source, target, target.1, task, raw, ..."""
         return f"{self.results}/{CORPUS}/{split}.{column}.gz"
+
+    def statistics(self, split: str) -> str:
+        """Return the statistics of preparing a split, or of the text that is split by hash."""
+        return f"{self.results}/{CORPUS}/{statistics_file(split)}"
 
     def experiment(self, name: str, path: str) -> str:
         """Return a file of an experiment."""

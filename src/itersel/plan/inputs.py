@@ -1,7 +1,8 @@
 """What a run learns from: parallel text, which our decoder translates, or another decoder's n-best lists.
 
-`inputs_of` decides it once, from ``data.kind``. The other parts of the plan ask its answer, and never which
-of the two it is. The texts of lists and their shards, for workflow/rules/nbest.smk, are in `list_texts`.
+`inputs_of` decides it once, from ``data.kind``. The other parts of the plan ask the object that it returns,
+and never which of the two it is. The texts of lists and their shards, for workflow/rules/nbest.smk, are in
+`list_texts`.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from itersel.config.search import FeatureSettings
 from itersel.config.settings import as_json
 from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
 from itersel.config.values import Config, Experiment
-from itersel.corpus.text_names import FIRST_ENTRIES
+from itersel.corpus.text_names import BY_HASH, FIRST_ENTRIES, raw_columns
 from itersel.plan.files import Files
 from itersel.plan.requests import TextSizes, list_sizes, text_sizes
 from itersel.plan.search import search_of
 from itersel.plan.shell import no_option
-from itersel.results import CORPUS, DERIVATIONS
+from itersel.results import DERIVATIONS
 
 # Maximum number of threads that a job requests; --set-threads train_shard=N changes the number.
 MAX_THREADS = 8
@@ -66,6 +67,16 @@ class Inputs(ABC):
 
     @abstractmethod
     def _training(self, experiment: Experiment) -> LearningSettings: ...
+
+    def _learning(self, experiment: Experiment) -> LearningSettings:
+        """Return the settings that do not depend on who translates the sentences."""
+        return LearningSettings(
+            features=experiment.features,
+            k_best=never_null(experiment.k_best),
+            learner=_online_learner(experiment),
+            seed=never_null(experiment.seed),
+            measure_loss=experiment.mixing.needs_loss,
+        )
 
     @abstractmethod
     def decoding_threads(self, wildcards: Any) -> int:
@@ -109,25 +120,19 @@ class _ParallelText(Inputs):
 
     def statistics(self, held_out: Sequence[str]) -> list[str]:
         # splits that are not given are made from the same text as train
-        first = "" if splits.is_help(self._config) else "train."
-        given = [f"{split}." for split in held_out if splits.is_given(self._config, split)]
-        return [f"{self._files.results}/{CORPUS}/{split}statistics.json" for split in (first, *given)]
+        first = BY_HASH if splits.is_help(self._config) else "train"
+        given = [split for split in held_out if splits.is_given(self._config, split)]
+        return [self._files.statistics(split) for split in (first, *given)]
 
     def raw_columns(self, further: Sequence[str]) -> list[str]:
-        numbers = [column.removeprefix("target") for column in further if column != "task"]
-        return [f"raw{number}" for number in ["", *numbers]]
+        return raw_columns(1 + sum(column != "task" for column in further))
 
     def with_grammars(self, folders: dict[str, str]) -> dict[str, str]:
         return folders
 
     def _training(self, experiment: Experiment) -> LearningSettings:
-        return TrainSettings(
-            **vars(search_of(self._config, experiment, experiment.templates)),
-            k_best=never_null(experiment.k_best),
-            learner=_online_learner(experiment),
-            seed=never_null(experiment.seed),
-            measure_loss=experiment.mixing.needs_loss,
-        )
+        search = search_of(self._config, experiment, experiment.templates)
+        return TrainSettings(**{**vars(self._learning(experiment)), **vars(search)})
 
     def decoding_threads(self, wildcards: Any) -> int:
         learner = self._config.experiments[wildcards.experiment].learner
@@ -169,7 +174,7 @@ class _GivenLists(Inputs):
     def statistics(self, held_out: Sequence[str]) -> list[str]:
         # only references are prepared; lists to learn from may have numbers instead
         prepared = [split for split in ("train", *held_out) if splits.has_references(self._config, split)]
-        return [f"{self._files.results}/{CORPUS}/{split}.statistics.json" for split in prepared]
+        return list(map(self._files.statistics, prepared))
 
     def raw_columns(self, further: Sequence[str]) -> list[str]:
         # references keep their words
@@ -179,14 +184,8 @@ class _GivenLists(Inputs):
         return {}
 
     def _training(self, experiment: Experiment) -> LearningSettings:
-        return GivenListTrainSettings(
-            features=experiment.features,
-            left_out_templates=self._config.text_features.left_out(experiment.templates),
-            k_best=never_null(experiment.k_best),
-            learner=_online_learner(experiment),
-            seed=never_null(experiment.seed),
-            measure_loss=experiment.mixing.needs_loss,
-        )
+        left_out = self._config.text_features.left_out(experiment.templates)
+        return GivenListTrainSettings(**vars(self._learning(experiment)), left_out_templates=left_out)
 
     def decoding_threads(self, wildcards: Any) -> int:
         return 1

@@ -19,10 +19,11 @@ from itersel.lists.folders import find_lists
 from itersel.plan.files import Files
 from itersel.plan.shards import Shards
 from itersel.plan.shell import no_option, shell_options
+from itersel.plan.text_features import words_of
 from itersel.plan.texts import Texts
 from itersel.results import CORPUS
 
-# The splits whose quality learners and tuners use; that of others only tells which epoch is the best.
+# The splits whose quality learners and tuners use; that of others only decides which epoch is the best.
 LEARNED_FROM = ("train", "dev")
 
 
@@ -44,9 +45,13 @@ class ListTexts:
         text = self._given(split)
         columns = dict(zip(reference_columns(len(text.target)), text.target, strict=True))
         task = text.task[0] if isinstance(text, TrainingText) and text.task else text.task
-        columns |= {"task": task} if task else {}
+        if task:
+            columns["task"] = task
+
         source = text.source[0] if isinstance(text, TrainingText) and text.source else text.source
-        return columns | ({"source": source} if source else {})
+        if source:
+            columns["source"] = source
+        return columns
 
     def given_texts(self, split: str) -> list[str]:
         """Return the user's files besides lists: references, labels, source."""
@@ -56,7 +61,7 @@ class ListTexts:
         """Return the corpus files written from the user's files."""
         found = [self._files.text(split, column) for column in self._columns(split)]
         if has_references(self._config, split):
-            found.append(f"{self._files.results}/{CORPUS}/{split}.statistics.json")
+            found.append(self._files.statistics(split))
         return [*found, self._files.preparation, self._files.recaser] if split == "train" else found
 
     def text_options(self, split: str) -> str:
@@ -146,13 +151,9 @@ class ListTexts:
 
     def _list_settings(self) -> GivenListSettings:
         """Return the settings for all texts but train."""
-        data, text = self._config.data, self._config.text_features
+        text = self._config.text_features
         return GivenListSettings(
-            source_language=data.source_language,
-            target_language=data.target_language,
-            tokenized=data.tokenized,
-            protected=data.protected,
-            lowercase=data.lowercase,
+            **vars(words_of(self._config)),
             dense=text.dense,
             templates=text.templates,
             language_models=text.model_names,

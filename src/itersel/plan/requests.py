@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from itersel.config.data import TrainingText
 from itersel.config.experiments import with_independent_tasks
-from itersel.config.splits import corpora, cut_sizes, is_given, is_help, own_devtests, test_sets, texts_of
+from itersel.config.splits import corpora, cut_sizes, held_out_splits, is_given, is_help, test_sets, texts_of
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.lists.folders import find_lists
@@ -128,7 +128,7 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
     most = math.inf if config.data.max_held_out is None else config.data.max_held_out * WORDS_PER_PAIR
     held_out = {
         split: min(_split_words(config, split, fetched) or HELD_OUT_WORDS, most)
-        for split in ["dev", "devtest", *own_devtests(config).values(), *test_sets(config).values()]
+        for split in held_out_splits(config)
     }
 
     pieces = [words / config.decoder.jobs for words in held_out.values()]
@@ -182,10 +182,9 @@ def _tuned(config: Config, translations: Callable[[str, Experiment], float], is_
 
 def list_sizes(config: Config) -> TextSizes:
     """Estimate the sizes of another decoder's n-best lists from file sizes."""
-    tested = [*own_devtests(config).values(), *test_sets(config).values()]
     size = {
         split: sum(_bytes(path, LIST_COMPRESSION) for path in find_lists(texts_of(config, split)[""].lists))
-        for split in ["train", "dev", "devtest", *tested]
+        for split in ["train", *held_out_splits(config)]
     }
 
     experiments = with_independent_tasks(config).experiments.values()

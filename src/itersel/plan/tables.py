@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from itersel.config import splits
@@ -21,13 +20,15 @@ from itersel.config.report_steps import (
     ScoredSystem,
     ScoredTestSet,
     Scoring,
+    Significance,
     TableSettings,
     TaskTableSettings,
 )
 from itersel.config.search import SCALES
 from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask
-from itersel.config.values import Config
+from itersel.config.values import Config, Experiment
+from itersel.corpus.text_names import BY_HASH
 from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
 from itersel.lists.folders import find_lists
 from itersel.plan.files import Files
@@ -35,7 +36,7 @@ from itersel.plan.held_out import held_out_tuner
 from itersel.plan.inputs import Inputs
 from itersel.plan.shards import Shards
 from itersel.plan.shell import no_option, shell_options
-from itersel.plan.texts import HASH, Texts
+from itersel.plan.texts import Texts
 from itersel.results import BEST, EVALUATION, MBR, REPORT, SYSTEM, best_folder
 
 
@@ -79,7 +80,7 @@ class Tables:
     def _has_task_table(self, split: str) -> bool:
         if not self.task_labels:
             return False
-        if self._texts.first == HASH and split not in self._texts.given:
+        if self._texts.first == BY_HASH and split not in self._texts.given:
             # a module held out from training is not one of the tasks
             return split == "test"
         return splits.has_labels(self._config, split)
@@ -139,10 +140,7 @@ class Tables:
 
         return as_json(
             ChooseSettings(
-                tokenize=self._config.evaluation.tokenize,
-                choose_by=self._config.evaluation.choose_by,
-                tokenizer=self._scoring_tokenizer,
-                label=experiment.tasks.own_label,
+                **vars(self._scoring(experiment)),
                 name=name,
                 repeat=repeat,
                 experiment=for_results(replace(experiment, tasks=tasks)),
@@ -156,15 +154,7 @@ class Tables:
         # there are no such jobs without it
         assert experiment.patience is not None
 
-        return as_json(
-            PatienceSettings(
-                tokenize=self._config.evaluation.tokenize,
-                choose_by=self._config.evaluation.choose_by,
-                tokenizer=self._scoring_tokenizer,
-                label=experiment.tasks.own_label,
-                patience=experiment.patience,
-            )
-        )
+        return as_json(PatienceSettings(**vars(self._scoring(experiment)), patience=experiment.patience))
 
     def mbr(self, wildcards: Any) -> list[str]:
         """Return the minimum Bayes risk of a system, or of a translation by it; none of an epoch."""
@@ -183,10 +173,7 @@ class Tables:
         mbr = self._config.mbr
         assert mbr.gain is not None
         scoring = GivenListScaleSettings(
-            tokenize=self._config.evaluation.tokenize,
-            choose_by=self._config.evaluation.choose_by,
-            tokenizer=self._scoring_tokenizer,
-            label=experiment.tasks.own_label,
+            **vars(self._scoring(experiment)),
             gain=mbr.gain,
             size=mbr.size,
             scales=SCALES if mbr.scale is None else (mbr.scale,),
@@ -195,10 +182,21 @@ class Tables:
         )
         return as_json(self._inputs.scale_settings(scoring))
 
+    def _scoring(self, experiment: Experiment) -> Scoring:
+        """Return how translations of devtest by an experiment are scored."""
+        return Scoring(
+            tokenize=self._config.evaluation.tokenize,
+            choose_by=self._config.evaluation.choose_by,
+            # without scores of text the default, which nothing uses
+            tokenizer=self.tokenizer if self.scores_text else Scoring.tokenizer,
+            label=experiment.tasks.own_label,
+        )
+
     @property
-    def _scoring_tokenizer(self) -> str:
-        """The tokenizer of scores of devtest; without scores of text, the default, which nothing uses."""
-        return self.tokenizer if self.scores_text else Scoring.tokenizer
+    def _significance(self) -> Significance:
+        """How systems are tested for significance."""
+        evaluation = self._config.evaluation
+        return Significance(tokenize=evaluation.tokenize, trials=evaluation.trials, seed=self._config.seed)
 
     def resource_settings(self, wildcards: Any) -> str:
         """Return the `ResourceSettings` of an experiment."""
@@ -266,9 +264,7 @@ class Tables:
         """Return the `TableSettings`, with the files of each test set."""
         return as_json(
             TableSettings(
-                tokenize=self._config.evaluation.tokenize,
-                trials=self._config.evaluation.trials,
-                seed=self._config.seed,
+                **vars(self._significance),
                 text=splits.kind_of_text(self._config),
                 test_sets={name: self._scored(name, split) for name, split in self._texts.test_sets.items()},
             )
@@ -299,10 +295,16 @@ class Tables:
     @property
     def score_files(self) -> list[str]:
         """The files of the user's own scores for all test sets, and of the lists that they are for."""
-        lists = [find_lists(self._inputs.scored_lists(split)) for split in self._texts.test_sets.values()]
-        numbers = (one for test_set in self._texts.test_sets for one in self._own_numbers(test_set).values())
-        files = ([*([one.hypotheses] if one.hypotheses else []), *one.systems.values()] for one in numbers)
-        return list(dict.fromkeys(chain(*lists, *files)))
+        files: list[str] = []
+        for split in self._texts.test_sets.values():
+            files += find_lists(self._inputs.scored_lists(split))
+
+        for test_set in self._texts.test_sets:
+            for numbers in self._own_numbers(test_set).values():
+                files += [numbers.hypotheses] if numbers.hypotheses else []
+                files += numbers.systems.values()
+
+        return list(dict.fromkeys(files))
 
     def of_test_sets(self, files: Any) -> list[str]:
         """Return the files of all test sets, given a method that returns the files of one."""
@@ -320,13 +322,7 @@ class Tables:
         """Return the `TaskTableSettings` of a split."""
         systems = (ScoredSystem(name, file) for file, name in self.task_systems(wildcards.split))
         return as_json(
-            TaskTableSettings(
-                tokenize=self._config.evaluation.tokenize,
-                trials=self._config.evaluation.trials,
-                seed=self._config.seed,
-                tasks=self.task_labels,
-                systems=tuple(systems),
-            )
+            TaskTableSettings(**vars(self._significance), tasks=self.task_labels, systems=tuple(systems))
         )
 
     def own_translations(self, wildcards: Any) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from itersel.align.symmetrize import DIRECTIONS
 from itersel.config.settings import as_json
 from itersel.config.splits import has_references
 from itersel.config.text_features import TextModelSettings, WordSettings, need_models
@@ -14,7 +15,17 @@ from itersel.plan.shell import no_option, shell_options
 from itersel.plan.texts import Texts
 from itersel.storage.arrayfile import is_array_file
 
-DIRECTIONS = ("forward", "reverse")
+
+def words_of(config: Config) -> WordSettings:
+    """Return how text becomes words: that of the lists, and that on which models are estimated."""
+    data = config.data
+    return WordSettings(
+        source_language=data.source_language,
+        target_language=data.target_language,
+        tokenized=data.tokenized,
+        protected=data.protected,
+        lowercase=data.lowercase,
+    )
 
 
 class TextFeatureModels:
@@ -119,16 +130,7 @@ class TextFeatureModels:
 
     def word_settings(self, wildcards: Any) -> str:
         """Return the `WordSettings`."""
-        data = self._config.data
-        return as_json(
-            WordSettings(
-                source_language=data.source_language,
-                target_language=data.target_language,
-                tokenized=data.tokenized,
-                protected=data.protected,
-                lowercase=data.lowercase,
-            )
-        )
+        return as_json(words_of(self._config))
 
     def model_settings(self, wildcards: Any) -> str:
         """Return the `TextModelSettings`."""

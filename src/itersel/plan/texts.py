@@ -10,15 +10,11 @@ from typing import Any
 from itersel.config import splits
 from itersel.config.values import Config
 from itersel.corpus.corpora import TABLE_FORMATS, Corpus, Fields, format_of
-from itersel.corpus.text_names import text_name
+from itersel.corpus.text_names import BY_HASH, RAW_SOURCE, STATISTICS, reference_columns, text_name
 from itersel.plan.files import Files
 from itersel.plan.inputs import Inputs
 from itersel.plan.shell import shell_options
 from itersel.results import CORPUS
-
-HASH = "hash"
-# The column of the original source.
-RAW_SOURCE = "raw.source"
 
 
 class Texts:
@@ -32,12 +28,12 @@ class Texts:
         self.test_sets = splits.test_sets(config)
         self.own_devtests = splits.own_devtests(config)
         # all splits but train; splits with files in the config (others are from the Help, or cut from train)
-        self.held_out = ["dev", "devtest", *self.own_devtests.values(), *self.test_sets.values()]
+        self.held_out = splits.held_out_splits(config)
         self.given = [split for split in self.held_out if splits.is_given(config, split)]
 
         self._is_help = splits.is_help(config)
         # the text from which train and the splits that are not given are prepared: train, or the Help by hash
-        self.first = HASH if self._is_help else "train"
+        self.first = BY_HASH if self._is_help else "train"
         # prepared text only for the language model, if the config names any
         self._monolingual = [f"{files.results}/{CORPUS}/monolingual.gz"] if config.data.monolingual else []
 
@@ -52,7 +48,7 @@ class Texts:
     @functools.cache  # noqa: B019  (there is one plan)
     def corpora(self, split: str) -> list[Corpus]:
         """Return the corpora of a split; `hash` is the text that is split by hash."""
-        if split == HASH:
+        if split == BY_HASH:
             source, target, task = (
                 (f"{self._files.results}/{CORPUS}/help/{side}.gz",) for side in ("source", "target", "task")
             )
@@ -73,7 +69,7 @@ class Texts:
         if split not in self.given:
             return []
         [corpus] = self.corpora(split)
-        return [f"target.{number}" for number in range(1, 1 + len(corpus.further))]
+        return reference_columns(1 + len(corpus.further))[1:]
 
     def references(self, split: str) -> list[str]:
         """Return the files of all reference translations of a held-out split."""
@@ -130,7 +126,7 @@ class Texts:
     @property
     def collection(self) -> list[str]:
         """The statistics of collecting the text; none if the config names the files."""
-        return [f"{self._files.results}/{CORPUS}/help/statistics.json"] if self._is_help else []
+        return [f"{self._files.results}/{CORPUS}/help/{STATISTICS}"] if self._is_help else []
 
     @property
     def prepared(self) -> list[str]:

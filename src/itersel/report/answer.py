@@ -7,7 +7,7 @@ from typing import NamedTuple
 from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import title_of
 from itersel.report.baseline import baseline_and_best
-from itersel.report.p_values import told_p
+from itersel.report.p_values import describe_p
 from itersel.report.table import ALL_TEST_SETS
 from itersel.report.table_content import all_sentences, main_metric
 from itersel.storage.json_files import check_numbers
@@ -24,7 +24,7 @@ class Answer(NamedTuple):
     baseline: str | None = None  # `None` if there is no other system
     baseline_score: float = 0.0
     p: float = 1.0
-    told_p: str = ""
+    described_p: str = ""
     is_significant: bool = False
 
     @property
@@ -33,9 +33,9 @@ class Answer(NamedTuple):
         return self.score - self.baseline_score
 
     @property
-    def told_difference(self) -> str:
+    def described_difference(self) -> str:
         """The size of the difference as it is shown, which is not 0 unless the scores are equal."""
-        return told_size(self.difference)
+        return describe_size(self.difference)
 
 
 def answer(table: Content) -> Answer:
@@ -60,12 +60,12 @@ def answer(table: Content) -> Answer:
         baseline=baseline,
         baseline_score=scores[baseline]["mean"],
         p=p,
-        told_p=told_p(p, alpha),
+        described_p=describe_p(p, alpha),
         is_significant=p < alpha,
     )
 
 
-def told_size(difference: float) -> str:
+def describe_size(difference: float) -> str:
     """Return the size of a difference as it is shown, which is not 0 unless there is none."""
     text = f"{abs(difference):.2f}"
     return "less than 0.01" if difference and float(text) == 0 else text

@@ -1,4 +1,4 @@
-"""Titles of columns in the table of systems; imports little, so commands read fast."""
+"""Titles of columns in the table of systems; imports little, so that commands load quickly."""
 
 from itersel.evaluate.names import TOKENIZED_BLEU, title_of
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from itersel.config.experiments import split_repeat
-from itersel.corpus.text_names import text_name
+from itersel.corpus.text_names import reference_column, split_of_test_set
 from itersel.errors import InputError, checked
 from itersel.results import EXPERIMENTS, best_folder
 from itersel.storage.json_files import read_json
@@ -60,11 +61,6 @@ def read_optional(path: Path, check: Callable[[Any], None], otherwise: str) -> A
     return content
 
 
-def split_of_test_set(name: str) -> str:
-    """Return the split of a test set."""
-    return name if name == "test" else text_name("test", name)
-
-
 def translation_of(repeat: Path, name: str) -> Path | None:
     """Return the file of translations of a test set at the epoch chosen for it; None if not written yet."""
     split = split_of_test_set(name)
@@ -76,6 +72,5 @@ def translation_of(repeat: Path, name: str) -> Path | None:
 
 def references_of(corpus: Path, split: str) -> list[Path]:
     """Return the files of the references of a split, the first one without a number."""
-    further = sorted(corpus.glob(f"{split}.target.[0-9]*.gz"), key=lambda path: int(path.name.split(".")[-2]))
-    first = corpus / f"{split}.target.gz"
-    return [first, *further] if first.is_file() else []
+    paths = (corpus / f"{split}.{reference_column(number)}.gz" for number in count())
+    return list(takewhile(Path.is_file, paths))

@@ -15,7 +15,7 @@ def format_p(p: float, alpha: float) -> str:
     return _rounded(p, alpha, 4, "f")
 
 
-def told_p(p: float, alpha: float) -> str:
+def describe_p(p: float, alpha: float) -> str:
     """Return an equation or inequality of a p-value; large ones have two decimals."""
     text = _rounded(p, alpha, 2, "f") if p >= 0.1 else format_p(p, alpha)
     return f"p {text}" if text.startswith("<") else f"p = {text}"

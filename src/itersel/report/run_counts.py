@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from itersel.corpus.prepare import read_preparation
+from itersel.corpus.text_names import split_of_test_set
 from itersel.errors import InputError
 from itersel.evaluate.counts import pool_counts, read_counts
 from itersel.evaluate.metrics import Metric, Sums, make_bleu, read_references, read_translations
 from itersel.evaluate.names import TOKENIZED_BLEU
 from itersel.report.finished import FinishedRun
-from itersel.report.folder import references_of, split_of_test_set, translation_of
+from itersel.report.folder import references_of, translation_of
 from itersel.report.scores import ExperimentScore
 from itersel.report.table_content import is_experiment
 from itersel.results import CORPUS, EVALUATION, EXPERIMENTS, PREPARATION, TABLE

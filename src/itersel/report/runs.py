@@ -43,8 +43,9 @@ def compare_runs(
 ) -> dict[str, Any]:
     """Compare the experiments that all runs share with a baseline, in each run and over all runs.
 
-    Of several `baselines`, that of a run is the best on its devtest. `metric` is `TOKENIZED_BLEU` or one of
-    `TABULATED` (`itersel.evaluate.names`). Returns the content of the JSON file, see docs/formats.md.
+    Of several `baselines`, each run uses the one that is best on its devtest. `metric` is `TOKENIZED_BLEU`
+    or one of `TABULATED` (`itersel.evaluate.names`). Returns the content of the JSON file, see
+    docs/formats.md.
     """
     shared = _shared_experiments(runs, baselines)
     numbers = numbers_of(shared)
@@ -102,7 +103,9 @@ def _shared_experiments(runs: Sequence[FinishedRun], baselines: Sequence[str]) -
 
     for run in runs[1:]:
         for name in shared:
-            for key, [value, other] in differing_keys(run.settings, first.settings, name):
+            differing = differing_keys(run.settings, first.settings, name)
+            if differing:
+                key, (value, other) = differing[0]
                 raise InputError(
                     f"the settings of '{name}' differ from those in {first.folder}: {key} is "
                     f"{value or 'missing'} here and {other or 'missing'} there; rename the experiment in one "

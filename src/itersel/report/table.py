@@ -25,7 +25,7 @@ NOTES = {
     "listed": "All scores are of translations and references as they were given, but cleaned.",
 }
 MARKS = "In brackets: 95 % intervals (bootstrap). In parentheses: systems that are significantly worse."
-# In place of the signature of a score of the user's own.
+# In place of the signature of one of the user's own scores.
 OWN_MEAN = "mean of the given numbers"
 # Instead of a score that a system lacks.
 NO_SCORE: Content = {"mean": None, "deviation": None, "interval": (None, None), "better_than": None, "p": {}}
@@ -55,7 +55,7 @@ def _title(test_set: Content) -> str:
 
 
 def _scores(systems: list[Content], metrics: Sequence[str]) -> list[str]:
-    """Return the lines of the table of scores by some metrics of detokenised text, or of the user's own."""
+    """Return the lines of the table of scores by metrics of detokenised text, or of the user's own scores."""
     rows = []
     for system in systems:
         row = {"system": str(system["system"]), "experiment": system["name"]}

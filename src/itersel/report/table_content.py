@@ -23,7 +23,7 @@ def is_experiment(system: Content) -> bool:
 
 
 def score_of(system: Content, metric: str) -> Content | None:
-    """Return a score of a row; `None` if the system lacks this score of the user's own."""
+    """Return a score of a row; `None` if the system lacks this one of the user's own scores."""
     scores: Content = system["scores"]
     return scores[metric] if metric in METRICS else scores.get(metric)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from itersel.evaluate.names import TOKENIZED_BLEU, sign_of
 from itersel.report.cells import NOTHING, Cell, score_cell
 from itersel.report.columns import DIFFERENCE, title_on_test
-from itersel.report.p_values import told_p
+from itersel.report.p_values import describe_p
 from itersel.report.table_content import main_metric, metrics_of_text, score_of
 from itersel.storage.text_table import Content
 
@@ -61,16 +61,17 @@ def _score_cells(test_set: Content, metric: str, baseline: str | None, alpha: fl
     scores = [score_of(system, metric) for system in test_set["systems"]]
     sign = sign_of(metric)
     best = max(sign * score["mean"] for score in scores if score is not None)
-    return [
-        NOTHING
-        if score is None
-        else score_cell(score, metric)._replace(
+
+    def cell(score: Content | None) -> Cell:
+        if score is None:
+            return NOTHING
+        return score_cell(score, metric)._replace(
             marks=join_numbers(score["better_than"]),
             is_best=sign * score["mean"] == best,
-            p=told_p(score["p"][baseline], alpha) if baseline in score["p"] else "",
+            p=describe_p(score["p"][baseline], alpha) if baseline in score["p"] else "",
         )
-        for score in scores
-    ]
+
+    return list(map(cell, scores))
 
 
 def _differences(test_set: Content, metric: str, baseline: str) -> list[Cell]:

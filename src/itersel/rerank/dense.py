@@ -63,7 +63,7 @@ def model_scores(known: Known) -> NDArray[Any]:
 
 
 def own_model_scores(known: Known) -> NDArray[Any]:
-    """Return the two features of each of the user's language models."""
+    """Return the two features of each of the user's own language models."""
     scores = [_scores_by(model, known.words) for model in known.own_models]
     return np.concatenate(scores, axis=1)
 

@@ -87,7 +87,8 @@ class TextFeatureAdder:
         sparse = table.sparse_rows
         if self._settings.templates:
             found = text_rows(words, links, self._settings.templates)
-            if taken := shared(table.dense_names, found.key):
+            taken = shared(table.dense_names, found.key)
+            if taken:
                 why = "leave out the template that computes it"
                 raise InputError(f"the lists already have a feature '{taken[0]}'; {why}")
             sparse = joined(sparse, frequent(found, table.sentence, self._settings.minimum_count))
@@ -107,7 +108,9 @@ class TextFeatureAdder:
 
         names = [name for group in self._groups for name in TEXT_FEATURES[group]]
         names += chain.from_iterable(map(own_model_features, self._settings.language_models))
-        if taken := [name for name in names if name in table.dense_names] or shared(names, table.feature_key):
+        taken = [name for name in names if name in table.dense_names]
+        taken += shared(names, table.feature_key)
+        if taken:
             why = "leave out the group or language model of text_features that computes it"
             raise InputError(f"the lists already have a feature '{taken[0]}'; {why}")
 

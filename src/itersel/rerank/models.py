@@ -47,12 +47,17 @@ def read_text_models(
 ) -> TextModels:
     """Read the models that are given and needed: those of word alignment, and in a folder the others.
 
-    `own` are language models of the user's.
+    `own` are the user's own language models.
     """
-    has_lexicon, has_model = (folder is not None and one for one in needed[1:])
+    lexicon = None
+    language_model = None
+    if folder is not None:
+        lexicon = read_lexicon(Path(folder, LEXICON)) if needed.lexicon else None
+        language_model = load_model(Path(folder, LANGUAGE_MODEL)) if needed.language_model else None
+
     return TextModels(
         read_aligners(aligners) if aligners and needed.aligners else None,
-        read_lexicon(Path(folder or "", LEXICON)) if has_lexicon else None,
-        load_model(Path(folder or "", LANGUAGE_MODEL)) if has_model else None,
+        lexicon,
+        language_model,
         tuple(map(load_model, own)),
     )

@@ -18,7 +18,7 @@ def killed_commands(log: str) -> list[str]:
     names = {one.value: one.name for one in signal.Signals}
     for command, number, status in COMMAND.findall(log):
         killer = int(number) if number else int(status) - 128
-        # Ctrl-C ends the processes of all jobs, which is no news
+        # Ctrl-C ends the processes of all jobs, which the user knows
         if killer > 0 and killer != signal.SIGINT:
             lines.append(f"killed by {names.get(killer, f'signal {killer}')}: {command}")
     return lines

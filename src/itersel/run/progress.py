@@ -45,7 +45,8 @@ class Display:
 
     def show(self, text: str) -> None:
         """Show a text; on a terminal it replaces the previous one."""
-        self._shown = Display.last_shown[id(self._stream)] = self._clock()
+        self._shown = self._clock()
+        Display.last_shown[id(self._stream)] = self._shown
         self._write(f"\r{text} \033[K" if self._terminal else f"{text}\n")
 
     def clear(self) -> None:

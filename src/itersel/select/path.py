@@ -31,6 +31,7 @@ class PathState(NamedTuple):
 
     def attributes(self) -> dict[str, float | int]:
         """Return the file attributes that `read_state` reads."""
+        # beside the setting `threshold`, which is that of the first epoch
         return {"lambda": self.threshold, "loss": self.loss, "stopped": int(self.stopped)}
 
 

@@ -33,7 +33,9 @@ from itersel.vectors.weights import FORMAT
 # longer than reading from it.
 RANGE_ENTRIES, SHARD_ENTRIES = 1 << 22, 1 << 14
 
-KEY, VALUE, NAME_OFFSET, NAME = ARRAYS = ("features/key", "v", "features/name_offset", "features/name")
+KEY, VALUE = "features/key", "v"
+NAME_OFFSET, NAME = "features/name_offset", "features/name"
+ARRAYS = (KEY, VALUE, NAME_OFFSET, NAME)
 DAMAGED = "damaged or not written by 'itersel train'; recreate it"
 
 
@@ -142,7 +144,8 @@ class ShardReader:
     def _read_entries(self, begin: Int64s, end: Int64s) -> Entries:
         """Read the rows ``begin[z]:end[z]`` of every shard."""
         place = np.concatenate(([0], np.cumsum(end - begin)))
-        self._offset[0] = names = 0
+        self._offset[0] = 0
+        names = 0
 
         for z in np.flatnonzero(end > begin).tolist():
             shard = self._shards[z]

@@ -81,7 +81,8 @@ class DeclaredFolder:
             raise InputError(f"is not a table of shards; {_REMEDY}", file, 1)
 
         for number, row in enumerate(read_lines(file)[1:], 2):
-            if not (match := _ROW.fullmatch(row)) or match[1] in self._declared:
+            match = _ROW.fullmatch(row)
+            if match is None or match[1] in self._declared:
                 raise InputError(f"is not a table of shards; {_REMEDY}", file, number)
             self._declared[match[1]] = int(match[2]), match[3]
 

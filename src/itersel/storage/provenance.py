@@ -14,6 +14,8 @@ from itersel.storage.formats import damaged_file
 # mixing), and of all shards in a matrix.
 SHARD_WEIGHTS, MIXED_WEIGHTS, TUNED_WEIGHTS = "shard-weights", "mixed-weights", "tuned-weights"
 SHARD_MATRIX = "shard-matrix"
+# Kinds of files of lists and forests: of another decoder, of ours, and of an iteration that tunes nothing.
+GIVEN_LISTS, KBEST_LISTS, FORESTS, NO_LISTS = "lists", "k-best-lists", "forests", "no-lists"
 # Of weights that were passed on because training had stopped.
 STOPPED = {"stopped": 1}
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from itersel import __version__
 from itersel.align import sampler
+from itersel.align.symmetrize import DIRECTIONS
 from itersel.errors import FilePath, checked
 from itersel.lm import binary
 from itersel.rerank import lexicon
@@ -56,7 +57,7 @@ def write_reranker_bundle(path: FilePath, system: Reranker) -> None:
     models = system.models
 
     if models.aligners is not None:
-        for name, aligner in zip(("forward", "reverse"), models.aligners, strict=True):
+        for name, aligner in zip(DIRECTIONS, models.aligners, strict=True):
             parts[name] = sampler.model_arrays(aligner)
     if models.lexicon is not None:
         parts["lexicon"] = lexicon.lexicon_arrays(models.lexicon)
@@ -85,7 +86,7 @@ def read_reranker_bundle(path: FilePath) -> Reranker:
     needed = settings.needed_models
     aligners = None
     if needed.aligners:
-        both = (sampler.model_of(part_of(arrays, name), name) for name in ("forward", "reverse"))
+        both = (sampler.model_of(part_of(arrays, name), name) for name in DIRECTIONS)
         aligners = next(both), next(both)
     models = TextModels(
         aligners,

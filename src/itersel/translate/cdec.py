@@ -101,8 +101,11 @@ def _sentences(system: TrainedSystem, text: FilePath) -> Iterator[tuple[str, lis
                 raise InputError(f"'{LATTICE}' begins a lattice for cdec; remove it", text, number)
 
         shard = translator.extractor.extract(sentences)
-        for word in filter(NONTERMINAL.fullmatch, shard.vocabulary.to_list()):
-            raise InputError(f"'{word}' in a rule of this text would be a nonterminal of cdec", text)
+        nonterminals = list(filter(NONTERMINAL.fullmatch, shard.vocabulary.to_list()))
+        if nonterminals:
+            raise InputError(
+                f"'{nonterminals[0]}' in a rule of this text would be a nonterminal of cdec", text
+            )
 
         grammars = grammar_lines(shard)
         for words, lines in zip(sentences, grammars, strict=True):

@@ -14,19 +14,19 @@ from itersel.tune.sums import EPOCH_START_SUM
 from itersel.vectors.weights import find_named
 
 
-def axis(scale: Float64s, column: int) -> Float64s:
+def axis(deviation: Float64s, column: int) -> Float64s:
     """Return the direction of one feature, scaled so that scores vary by about 1; 0 if it never varies."""
-    direction = np.zeros(scale.shape[0])
-    direction[column] = 1 / scale[column] if scale[column] > 0 else 0.0
+    direction = np.zeros(deviation.shape[0])
+    direction[column] = 1 / deviation[column] if deviation[column] > 0 else 0.0
     return direction
 
 
-def named_directions(problem: TuningProblem, wanted: Sequence[str], scale: Float64s) -> list[Float64s]:
+def named_directions(problem: TuningProblem, wanted: Sequence[str], deviation: Float64s) -> list[Float64s]:
     """Return the directions that a user names, float64 (C), without those in which nothing varies.
 
     `wanted` are dense features, ``dense`` for all of them, or ``step`` for the step from the weights that the
-    epoch started from to `decoded_with`, which is ignored if the former are not given. `scale`, float64 (C),
-    is how much each column varies.
+    epoch started from to `decoded_with`, which is ignored if the former are not given. `deviation`,
+    float64 (C), is the standard deviation of each column.
     """
     features = problem.features
     directions: list[Float64s] = []
@@ -35,9 +35,9 @@ def named_directions(problem: TuningProblem, wanted: Sequence[str], scale: Float
             if (step := _epoch_step(problem)) is not None:
                 directions.append(step)
         elif name == ALL_DENSE:
-            directions += [axis(scale, column) for column in range(len(features))]
+            directions += [axis(deviation, column) for column in range(len(features))]
         elif name in features:
-            directions.append(axis(scale, features.index(name)))
+            directions.append(axis(deviation, features.index(name)))
         else:
             raise InputError(
                 f"cannot search along '{name}', not a dense feature; choose from {', '.join(features)}"

@@ -50,7 +50,7 @@ class ForestSearch(ExactSearch):
                 total[c] += squared_deviation(value, offset)
             edges += rule.shape[0]
 
-        self.scale = np.sqrt(total / edges)
+        self.deviation = np.sqrt(total / edges)
 
     def candidates(self, weights: Float64s, direction: Float64s) -> Candidates:
         """Return the best derivations of all sentences by iteration; see `goal_lines`."""

@@ -19,6 +19,7 @@ from itersel.lists.headers import header_attributes
 from itersel.run.progress import progress
 from itersel.storage.arrays import Float64s, Int32s
 from itersel.storage.hdf5_rows import write_rows
+from itersel.storage.provenance import FORESTS
 from itersel.storage.ragged import offsets_of, places_of, sum_rows
 from itersel.tune.forest_files import FORMAT
 from itersel.tune.sums import SPARSE_SUM
@@ -39,7 +40,7 @@ def generate_forests(
     names = (*decoder.dense_names, SPARSE_SUM) if decoder.use_sparse else decoder.dense_names
 
     attributes = header_attributes(
-        "forests", settings.shard, settings.iteration, recorded(settings), shard.digest(), names
+        FORESTS, settings.shard, settings.iteration, recorded(settings), shard.digest(), names
     )
     has_several = shard.sentence_reference_offset.shape[0] > 0
 

@@ -19,6 +19,7 @@ from itersel.lists.files import write_lists
 from itersel.lists.headers import header_attributes
 from itersel.lists.table import ListTable, SparseRows
 from itersel.run.progress import progress
+from itersel.storage.provenance import KBEST_LISTS
 from itersel.storage.strings import string_table
 from itersel.vectors.weights import Weights
 
@@ -43,7 +44,7 @@ def generate_lists(
     words = shard.vocabulary.to_list()
 
     attributes = header_attributes(
-        "k-best-lists", settings.shard, settings.iteration, recorded(settings), shard.digest(), names
+        KBEST_LISTS, settings.shard, settings.iteration, recorded(settings), shard.digest(), names
     )
     has_several = shard.sentence_reference_offset.shape[0] > 0
     features = shard.feature_key, shard.feature_name

@@ -56,7 +56,7 @@ class ExactSearch(ABC):
     """The quality (BLEU of the corpus, or a mean) of the best translations at every point of a line."""
 
     # float64 (C): standard deviation of each feature within sentences; 0 if it never varies
-    scale: Float64s
+    deviation: Float64s
 
     @abstractmethod
     def candidates(self, weights: Float64s, direction: Float64s) -> Candidates:
@@ -98,9 +98,9 @@ class ListSearch(ExactSearch):
         first = np.repeat(table.offset[:-1], np.diff(table.offset))
         self._columns = np.ascontiguousarray((table.dense - table.dense[first]).T)
         total = [squared_deviation(column, table.offset) for column in self._columns]
-        self.scale = np.sqrt(np.array(total) / table.dense.shape[0])
+        self.deviation = np.sqrt(np.array(total) / table.dense.shape[0])
         # the lines of a round mostly start from the same weights
-        self._last = np.full(self.scale.shape[0], np.nan)
+        self._last = np.full(self.deviation.shape[0], np.nan)
         self._last_scores = np.zeros(0)
 
     def quality(self, weights: Float64s) -> float:
@@ -158,17 +158,17 @@ def tune_mert(
     Returns weights, float64 (C), whose magnitudes sum to 1 (the scale affects nothing), and their quality.
     Features that never vary within a sentence keep their start weights, before scaling.
     """
-    varies = search.scale > 0
+    varies = search.deviation > 0
     if not varies.any():
         raise InputError("no sentence has translations with different features; decode more of them")
 
     bits = np.random.PCG64(list(seed))
-    directions = partial(_directions, search.scale, random_directions, bits)
+    directions = partial(_directions, search.deviation, random_directions, bits)
     weights, quality = climb(search, start, directions)
 
     for _ in progress(range(restarts), "MERT, restarts"):
         point = start.copy()
-        point[varies] = uniform(bits, int(varies.sum())) / search.scale[varies]
+        point[varies] = uniform(bits, int(varies.sum())) / search.deviation[varies]
         other, found = climb(search, point, directions)
         if found > quality + MIN_GAIN:
             weights = other
@@ -209,14 +209,14 @@ def move(
     return (moved, found) if found > quality + MIN_GAIN else (weights, quality)
 
 
-def _directions(scale: Float64s, random: int, bits: np.random.PCG64) -> list[Float64s]:
+def _directions(deviation: Float64s, random: int, bits: np.random.PCG64) -> list[Float64s]:
     """Return the axes and random directions, scaled so that a unit changes scores by about the same."""
-    varies = np.flatnonzero(scale > 0)
-    directions = [axis(scale, c) for c in varies.tolist()]
+    varies = np.flatnonzero(deviation > 0)
+    directions = [axis(deviation, c) for c in varies.tolist()]
     for _ in range(random):
-        direction = np.zeros(scale.shape[0])
+        direction = np.zeros(deviation.shape[0])
         unit = uniform(bits, varies.shape[0])
-        direction[varies] = unit / np.sqrt(np.sum(unit**2)) / scale[varies]
+        direction[varies] = unit / np.sqrt(np.sum(unit**2)) / deviation[varies]
         directions.append(direction)
     return directions
 

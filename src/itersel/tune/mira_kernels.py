@@ -150,8 +150,8 @@ def fill_difference(dense: Float64s, sparse: SparseRows, hope: int, fear: int, s
 
 
 @leaf_kernel
-def mira_step(state: MiraState, difference: Difference, used: int, cost: float, limit: float) -> None:
-    """Move the weights until hope leads fear by `cost`, by at most `limit`.
+def mira_update(state: MiraState, difference: Difference, used: int, cost: float, c: float) -> None:
+    """Move the weights until hope leads fear by `cost`, with a step size of at most `c`.
 
     The first `used` features of `difference` are those of hope minus those of fear.
     """
@@ -163,7 +163,7 @@ def mira_step(state: MiraState, difference: Difference, used: int, cost: float, 
     if not loss > 0.0 or norm == 0.0:
         return
 
-    rate = min(limit, loss / norm)
+    rate = min(c, loss / norm)
     before = state.steps[0]
     for i in range(used):
         feature = difference.feature[i]
@@ -174,7 +174,7 @@ def mira_step(state: MiraState, difference: Difference, used: int, cost: float, 
 
 @kernel
 def mira_pass(
-    lists: Scored, sparse: SparseRows, state: MiraState, order: Int64s, limit: float, decay: float
+    lists: Scored, sparse: SparseRows, state: MiraState, order: Int64s, c: float, decay: float
 ) -> None:
     """Take one step per sentence, in the given order.
 
@@ -208,7 +208,7 @@ def mira_pass(
                 fear_bleu = bleu
 
         used = fill_difference(lists.dense, sparse, hope, fear, difference)
-        mira_step(state, difference, used, hope_bleu - fear_bleu, limit)
+        mira_update(state, difference, used, hope_bleu - fear_bleu, c)
 
         state.steps[0] += 1
         for i in range(COUNTS):

@@ -109,7 +109,7 @@ class PreparedLists(NamedTuple):
 
     tuner: Batch
     problem: ListProblem
-    begin: Weights  # start weights
+    start_weights: Weights
     names: Sequence[str]  # of all features in the lists
     others: dict[str, float]  # start weights of features that are in no list
     sizes: Mapping[str, int]  # see `TunedLists`
@@ -125,7 +125,7 @@ class PreparedLists(NamedTuple):
         return TunedLists(
             make_weights(found.weights.to_dict() | self.others),
             self.quality.score(found.quality),
-            self._score(problem.table, self.begin),
+            self._score(problem.table, self.start_weights),
             found.sentences,
             found.translations,
             self.sizes,
@@ -155,7 +155,7 @@ class PreparedLists(NamedTuple):
             difference = f"the number of values of '{name}' is {count}, but {expected} in {self.name}"
             raise InputError(f"{difference}; {advice}", short_name(lists))
         # rounded as those that were tuned on
-        table = ListProblem.of_table(read.table, self.begin).table
+        table = ListProblem.of_table(read.table, self.start_weights).table
         return partial(self._score, table)
 
     def _score(self, table: ListTable, weights: Weights) -> float:
@@ -183,13 +183,13 @@ def prepare_nbest(
     given = None if start is None else given_weights(start)
     read = _read_lists(lists, references, tuner, extra_features, quality, tokenize)
 
-    begin = start_on_lists(tuner, read.names) if given is None else given.fitting(read)
+    start_weights = start_on_lists(tuner, read.names) if given is None else given.fitting(read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
-    listed = np.isin(begin.key, feature_keys(string_table(read.names)))
-    others = take_weights(begin, ~listed).to_dict()
-    problem = ListProblem.of_table(read.table, take_weights(begin, listed))
+    listed = np.isin(start_weights.key, feature_keys(string_table(read.names)))
+    others = take_weights(start_weights, ~listed).to_dict()
+    problem = ListProblem.of_table(read.table, take_weights(start_weights, listed))
     return PreparedLists(
-        tuner, problem, begin, read.names, others, read.sizes, quality, tokenize, short_name(lists)
+        tuner, problem, start_weights, read.names, others, read.sizes, quality, tokenize, short_name(lists)
     )
 
 

@@ -44,4 +44,4 @@ def tune_with_seeds(
             best = found, tuned
 
     assert best is not None, "there is no seed"
-    return BestSeed(best[0].seed, best[1], devtest(lists.begin), scores)
+    return BestSeed(best[0].seed, best[1], devtest(lists.start_weights), scores)

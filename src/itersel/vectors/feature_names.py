@@ -35,6 +35,8 @@ class Template(NamedTuple):
     explanation: str
 
 
+# The template whose features follow from the samples of a rule, not from the rule.
+COUNT = "Count"
 # Each has a module in `itersel.grammar.templates`. A prefix must not be the beginning of another.
 BUILT_IN_TEMPLATES = {
     "R": Template("R:", "the rule itself"),
@@ -44,7 +46,7 @@ BUILT_IN_TEMPLATES = {
     "ShapeT": Template("Shape_T", "runs of terminals and nonterminals, target side only"),
     "Lex": Template("Lex:", "pairs of linked words (Green et al. 2013)"),
     "Del": Template("Del:", "source words without links, which are left untranslated (Green et al. 2013)"),
-    "Count": Template("Count:", "how often the rule was seen, in bins: 1, 2, 3-4, 5-8, ..."),
+    COUNT: Template("Count:", "how often the rule was seen, in bins: 1, 2, 3-4, 5-8, ..."),
 }
 DEFAULT_TEMPLATES = ("R", "RBS", "RBT", "Shape")
 
@@ -118,7 +120,7 @@ ALL_TEMPLATES = _AllTemplates()
 
 
 def own_model_features(name: str) -> tuple[str, str]:
-    """Return the dense features of a language model of the user's, given its name."""
+    """Return the dense features of one of the user's own language models, given its name."""
     return f"TextModel_{name}", f"TextModelUnknown_{name}"
 
 

@@ -41,14 +41,14 @@ class LogisticLearner(OnlineLearner):
     applied, lazily for weights without a gradient: when they are next needed.
     """
 
-    def __init__(self, learner: AdaGrad) -> None:
-        self._pairs = learner.pairs
+    def __init__(self, settings: AdaGrad) -> None:
+        self._strategy = settings.pairs
 
     def learn(self, example: Example) -> Move:
         """Return the negative gradient. All pairs have a loss; only wrongly ranked ones count as updates."""
         from itersel.learn.learner_kernels import logistic_coefficients
 
-        pairs = example.pairs(self._pairs)
+        pairs = example.pairs(self._strategy)
         coefficient, wrong = logistic_coefficients(example.kbest.score, pairs)
         return Move(coefficient if pairs.shape[0] else None, pairs.shape[0], wrong)
 
@@ -56,4 +56,4 @@ class LogisticLearner(OnlineLearner):
         """Return the sum of the pairs' logistic losses."""
         import numpy as np
 
-        return float(np.logaddexp(0.0, -example.leads(self._pairs)).sum())
+        return float(np.logaddexp(0.0, -example.leads(self._strategy)).sum())

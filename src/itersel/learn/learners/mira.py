@@ -88,12 +88,12 @@ class MiraLearner(OnlineLearner):
 
     step_setting = "C"
 
-    def __init__(self, learner: Mira) -> None:
-        self._c = learner.c
-        self._is_oracle = learner.hope == "oracle"
-        self._is_prediction = learner.fear == "prediction"
-        self._all = learner.constraints == "all"
-        self._searches = learner.candidates == "forest"
+    def __init__(self, settings: Mira) -> None:
+        self._c = settings.c
+        self._is_oracle = settings.hope == "oracle"
+        self._is_prediction = settings.fear == "prediction"
+        self._all = settings.constraints == "all"
+        self._searches = settings.candidates == "forest"
 
     def finder(self, scorer: ReferenceScorer) -> DerivationFinder | None:
         """Return the search for hope and fear in the forest; None if it is not used or BLEU is always 0."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from itersel.config.learners import Online
+from itersel.config.learners import SCHEDULES, Online
 from itersel.config.options import documented, option
 from itersel.learn.learners import Move, OnlineLearner
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from itersel.learn.example import Example
 
 PAIRS = ("multipartite", "all", "pro")
-SCHEDULES = ("constant", "1/t", "1/sqrt(t)")
 UPDATES = ("sequential", "sentence")
 
 
@@ -38,7 +37,7 @@ class Perceptron(Online):
         "constant: a fixed learning rate; 1/t, 1/sqrt(t): divided by t or sqrt(t), where t is the number of "
         "sentences so far. Regularisation requires a constant rate.",
         "constant",
-        choices=SCHEDULES,
+        choices=tuple(SCHEDULES),
     )
     pairs: str = option("Which translations of the k-best list are compared.", "multipartite", choices=PAIRS)
     update: str = option(
@@ -61,10 +60,10 @@ class PairLearner(OnlineLearner):
     all pairs of a sentence use the decoder's scores (as in dtrain).
     """
 
-    def __init__(self, learner: Perceptron) -> None:
-        self._pairs = learner.pairs
-        self._sequential = learner.update == "sequential"
-        self._margin = learner.margin
+    def __init__(self, settings: Perceptron) -> None:
+        self._strategy = settings.pairs
+        self._sequential = settings.update == "sequential"
+        self._margin = settings.margin
 
     def learn(self, example: Example) -> Move:
         """Return how often each translation was the better one in an update minus how often the worse."""
@@ -72,7 +71,7 @@ class PairLearner(OnlineLearner):
 
         from itersel.learn.learner_kernels import gram_matrix, violated_pairs
 
-        pairs = example.pairs(self._pairs)
+        pairs = example.pairs(self._strategy)
         gram = gram_matrix(example.columns) if self._sequential else np.zeros((0, 0))
         coefficient, updates = violated_pairs(example.kbest.score, pairs, gram, example.rate, self._margin)
         return Move(coefficient if updates else None, pairs.shape[0], updates)
@@ -81,4 +80,4 @@ class PairLearner(OnlineLearner):
         """Return the sum over pairs of how much the better translation's lead falls short of the margin."""
         import numpy as np
 
-        return float(np.maximum(self._margin - example.leads(self._pairs), 0.0).sum())
+        return float(np.maximum(self._margin - example.leads(self._strategy), 0.0).sum())

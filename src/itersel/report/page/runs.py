@@ -8,8 +8,8 @@ from typing import Any
 
 import itersel
 from itersel.evaluate.names import sign_of, title_of
-from itersel.report.answer import told_size
-from itersel.report.p_values import told_p
+from itersel.report.answer import describe_size
+from itersel.report.p_values import describe_p
 from itersel.report.page.charts import against, differences
 from itersel.report.page.render import SHARED, fill
 from itersel.report.runs_table import MEAN_OF_RUNS, RANDOMIZATION, notes, views
@@ -26,7 +26,7 @@ def render_runs(content: Content) -> str:
         f"difference-{system['system']}": {
             "experiment": system["name"],
             "rows": _points(content, system),
-            "told": _told(system["difference"], content["significance"]["alpha"]),
+            "caption": _describe_mean(system["difference"], content["significance"]["alpha"]),
         }
         for system in content["systems"]
         if system["difference"]
@@ -76,19 +76,19 @@ def _answer(content: Content) -> dict[str, Any]:
     baselines = content["baselines"]
     alpha = content["significance"]["alpha"]
     return {
-        "told": {
+        "described": {
             "best": best["name"],
             "sign": sign * overall["mean"],
             "baseline": baselines[0] if len(baselines) == 1 else "the baselines",
-            "size": told_size(overall["mean"]),
+            "size": describe_size(overall["mean"]),
             "title": title_of(metric),
             "where": f" in the mean of {runs} runs" if runs > 1 else "",
-            "p": told_p(overall["p"], alpha),
+            "p": describe_p(overall["p"], alpha),
             "is_significant": overall["p"] < alpha,
         },
         "of": len(compared),
-        "ahead": _told_ahead(overall),
-        "interval": _told_interval(overall),
+        "ahead": _describe_ahead(overall),
+        "interval": _describe_interval(overall),
     }
 
 
@@ -136,17 +136,17 @@ def _points(content: Content, system: Content) -> list[dict[str, Any]]:
     ]
 
 
-def _told(overall: Content, alpha: float) -> str:
+def _describe_mean(overall: Content, alpha: float) -> str:
     return (
-        f"Mean: {overall['mean']:+z.2f} {_told_interval(overall)}, {told_p(overall['p'], alpha)}; "
-        f"{_told_ahead(overall)}."
+        f"Mean: {overall['mean']:+z.2f} {_describe_interval(overall)}, {describe_p(overall['p'], alpha)}; "
+        f"{_describe_ahead(overall)}."
     )
 
 
-def _told_interval(overall: Content) -> str:
+def _describe_interval(overall: Content) -> str:
     low, high = overall["interval"]
     return f"[{low:z.1f}, {high:z.1f}]"
 
 
-def _told_ahead(overall: Content) -> str:
+def _describe_ahead(overall: Content) -> str:
     return f"ahead in {overall['ahead']} of {overall['ahead'] + overall['behind']} runs"

@@ -18,8 +18,9 @@ from sacrebleu.metrics.chrf import CHRF
 
 from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text import split_words
+from itersel.corpus.text_names import RAW_SOURCE, split_of_test_set
 from itersel.evaluate.metrics import read_translations, signature, without_empty
-from itersel.report.folder import Repeat, references_of, split_of_test_set, translation_of
+from itersel.report.folder import Repeat, references_of, translation_of
 from itersel.report.page.groups import Frequency, group_sentences
 from itersel.results import CORPUS, EVALUATION, PREPARATION
 from itersel.storage.files import read_lines
@@ -56,7 +57,7 @@ def read_translated(
     split = split_of_test_set(name)
     corpus = results / CORPUS
     folder = results / EVALUATION / name
-    source, raw_source = (corpus / f"{split}.{column}.gz" for column in ("source", "raw.source"))
+    source, raw_source = (corpus / f"{split}.{column}.gz" for column in ("source", RAW_SOURCE))
     plain = {one.name: path for one in repeats if (path := translation_of(one.folder, name)) is not None}
     files = references_of(corpus, split)
     if not plain or not files:

@@ -38,6 +38,6 @@ class LineSearch(Batch):
         from itersel.tune.mert import ListSearch, climb
 
         search = ListSearch(problem.table)
-        directions = named_directions(problem, self.directions, search.scale)
+        directions = named_directions(problem, self.directions, search.deviation)
         weights, quality = climb(search, problem.start, lambda: directions)
         return problem.tuned(problem.weights(weights), quality)

@@ -40,13 +40,13 @@
       const shown = rows.filter((row) => row[name] !== null && !row.passed_on).map(styled);
       // Vega warns about layers without data
       const hasRings = shown.some((row) => row.chosen && row.order);
-      page.show(name, shown, told(name), hasRings ? {} : { layer: page.charts[name].layer.slice(0, 1) });
+      page.show(name, shown, caption(name), hasRings ? {} : { layer: page.charts[name].layer.slice(0, 1) });
     }
   }
   const styled = (row) => ({ ...row, dash: JSON.parse(row.dash) });
 
   // Returns a sentence that summarises a chart.
-  function told(name) {
+  function caption(name) {
     const values = page.data.repeats.flatMap((repeat) =>
       repeat.epochs.filter((epoch) => epoch[name] !== null && !epoch.passed_on).map((epoch) => ({ run: repeat.name, ...epoch })));
     if (!values.length) return "No run has recorded this.";
@@ -97,7 +97,7 @@
     const lines = [...groups].map(([name, scores]) =>
       `${name}: ${scores.length} run${scores.length > 1 ? "s" : ""}, median ${middle(scores).toFixed(2)}, ` +
       `${Math.min(...scores).toFixed(2)} to ${Math.max(...scores).toFixed(2)}`);
-    const text = document.querySelector('[data-told="boxes"]');
+    const text = document.querySelector('[data-caption="boxes"]');
     page.show("boxes", rows, "", { height: 26 * groups.size });
     const list = page.make("ul", {}, ...lines.map((line) => page.make("li", {}, line)));
     text.replaceChildren(page.make("details", {}, page.make("summary", {}, "The chart as text"), list));

@@ -35,10 +35,10 @@
     node.dataset.drawn = "";
   }
 
-  page.show = function (name, rows, told, changes = {}) {
+  page.show = function (name, rows, caption, changes = {}) {
     const node = document.querySelector(`[data-chart="${name}"]`);
-    const text = document.querySelector(`[data-told="${name}"]`);
-    if (text) text.textContent = told;
+    const text = document.querySelector(`[data-caption="${name}"]`);
+    if (text) text.textContent = caption;
     node.closest("figure").hidden = rows.length === 0;
     delete node.dataset.drawn;
     waiting.delete(node);

@@ -14,8 +14,8 @@
       group: one.group, exponent, features: negative + positive,
       from: `${(10 ** exponent).toPrecision(1)} to ${(10 ** (exponent + 0.5)).toPrecision(1)}`,
     })));
-    const told = groups.map((one) => `${one.group}: ${page.number(one.count)}, ${page.number(one.positive)} positive`);
-    page.show("distribution", rows, `${told.join("; ")}.`);
+    const caption = groups.map((one) => `${one.group}: ${page.number(one.count)}, ${page.number(one.positive)} positive`);
+    page.show("distribution", rows, `${caption.join("; ")}.`);
   }
 
   function selection(repeat) {
@@ -26,8 +26,8 @@
       { epoch: row.epoch, kind: "selected before", features: row.selected_before },
       { epoch: row.epoch, kind: "new", features: row.selected - row.selected_before },
     ]);
-    const told = all.map((row) => `epoch ${row.epoch}: ${page.number(row.selected)} of ${page.number(row.features)}, ${page.number(row.selected_before)} selected before`);
-    page.show("selected", rows, `${told.join("; ")}.`);
+    const caption = all.map((row) => `epoch ${row.epoch}: ${page.number(row.selected)} of ${page.number(row.features)}, ${page.number(row.selected_before)} selected before`);
+    page.show("selected", rows, `${caption.join("; ")}.`);
     shared(repeat);
   }
 

@@ -6,9 +6,9 @@
 
   function differences() {
     const color = palette()[0];
-    for (const [name, { rows, told }] of Object.entries(page.data.figures)) {
+    for (const [name, { rows, caption }] of Object.entries(page.data.figures)) {
       const labels = page.labels(rows.map((row) => row.run));
-      page.show(name, rows.map((row) => ({ ...row, label: labels.get(row.run), color })), told);
+      page.show(name, rows.map((row) => ({ ...row, label: labels.get(row.run), color })), caption);
     }
   }
 
