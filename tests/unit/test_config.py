@@ -85,7 +85,7 @@ def test_options_make_a_section(kind):
         bounds, value = item.metadata, item.default
         if isinstance(value, bool):
             changed[item.name] = not value
-        elif isinstance(value, tuple):
+        elif "tuple" in item.type:
             changed[item.name] = tuple(bounds.get("choices", ("a", "b")))[:2]
         elif "choices" in bounds:
             changed[item.name] = bounds["choices"][-1]
@@ -95,7 +95,7 @@ def test_options_make_a_section(kind):
         parser = argparse.ArgumentParser()
         add_section_arguments(parser, kind)
         values = {item.name: getattr(section, item.name) for item in dataclasses.fields(kind)}
-        words = shlex.split(shell_options(**{name: value for name, value in values.items() if value != ()}))
+        words = shlex.split(shell_options(**{name: value for name, value in values.items() if value}))
         assert section_of(kind, parser.parse_args(words)) == section
 
 

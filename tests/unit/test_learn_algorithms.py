@@ -153,7 +153,7 @@ def test_provenance_and_bytes(tmp_path):
     assert (found["version"], found["epoch"], found["shard"]) == (itersel.__version__, 4, 1)
     assert (found["sentences"], found["pairs"]) == (3, 150)
     assert 0 < found["updates"] <= found["pairs"]
-    search = {"features": "dense", "templates": [], "k_best": K_BEST, "pop_limit": 200, "max_span": 15}
+    search = {"features": "dense", "templates": None, "k_best": K_BEST, "pop_limit": 200, "max_span": 15}
     learner = {"name": "margin-perceptron", "bleu": "chiang", "pairs": "pro", "update": "sentence"}
     steps = {"learning_rate": RATE, "schedule": "constant", "regularization": "none", "strength": 0.0}
     learner |= {**steps, "average": False, "delay": 1}

@@ -165,10 +165,11 @@ def test_rerankers_need_what_their_features_need():
 
 def test_templates_of_an_experiment_on_lists():
     """They are a choice among those of the lists, so experiments with different ones read the same lists."""
-    experiments = {"a": {"templates": ["Ngram2"]}, "every": {}}
+    experiments = {"a": {"templates": ["Ngram2"]}, "every": {}, "none": {"templates": []}}
     tuned = {"tune_on": "dev", "learner": {"name": "pro"}, "templates": ["Ngram1"]}
     plan = Plan(expanded(read_config(with_text(**experiments, tuned=tuned))))
-    for name, used, left_out in (("a", ["Ngram2"], ["Ngram1"]), ("every", ["Ngram1", "Ngram2"], [])):
+    both = ["Ngram1", "Ngram2"]
+    for name, used, left_out in (("a", ["Ngram2"], ["Ngram1"]), ("every", both, []), ("none", [], both)):
         made = json.loads(plan.inputs.train_settings(job(name, epoch=1, shard=0)))
         assert made["left_out_templates"] == left_out
         assert json.loads(plan.list_texts.reranker_settings(job(name)))["lists"]["templates"] == used
@@ -217,7 +218,7 @@ def test_a_resolved_config_is_final():
 
 def test_settings_of_tuning():
     """Forests for tuning on dev after mixing have all features; the tuner sums the sparse ones."""
-    search = {"templates": [], "pop_limit": 200, "max_span": 15}
+    search = {"templates": None, "pop_limit": 200, "max_span": 15}
     for name, step, features, more in (
         ("part", "forest", "all", {"density": 50}),
         ("forest-mert", "forest", "dense", {"density": 50}),

@@ -80,7 +80,7 @@ def test_decode_tune_decode(decodable, tmp_path, features):
     assert write_decoded("step kbest", decodable, lists, *given) == 0
     arrays, found = read_arrays(lists, FORMAT)
     assert found["iteration"] == 1
-    used = {"features": features, "k_best": 100, "max_span": 15, "pop_limit": 200, "templates": []}
+    used = {"features": features, "k_best": 100, "max_span": 15, "pop_limit": 200, "templates": None}
     assert json.loads(found["settings"]) == used
     assert (arrays["feature"].size > 0) == (features == "all")
     assert arrays["length"].tolist() == [5] * 100 + [4] * 3**4

@@ -116,10 +116,10 @@ def _check_experiment(config: Config, name: str) -> None:
     key = f"experiments.{name}"
     learner, tuner = experiment.learner, experiment.held_out.tuner
 
-    for template in experiment.templates:
+    for template in experiment.templates or ():
         if template not in config.text_features.templates:
             raise wrong(f"{key}.templates", f": '{template}' is not in text_features.templates; add it there")
-    if experiment.templates and experiment.features == "dense":
+    if experiment.templates is not None and experiment.features == "dense":
         raise wrong(f"{key}.templates", "has no effect with features: dense; remove one of them")
     if experiment.k_best is not None and isinstance(learner, Batch):
         raise wrong(f"{key}.k_best", "has no effect: a batch tuner reads whole lists; remove it")

@@ -93,9 +93,8 @@ class GivenListFeatures(FeatureSettings):
 class Search(FeatureSettings):
     """The search for translations; `max_span` is that of the grammar."""
 
-    templates: tuple[str, ...] = option(
-        "With features: all, use only these templates of grammar.templates; empty: all of them.",
-        (),
+    templates: tuple[str, ...] | None = option(
+        "With features: all, use only these templates of grammar.templates; by default all of them.",
         choices=TEMPLATES,
     )
     pop_limit: int = option(

@@ -88,13 +88,9 @@ class TextFeatures:
         """Whether no features are added."""
         return not (self.dense or self.templates or self.language_models)
 
-    def templates_of(self, features: str, templates: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the templates that an experiment uses, given its keys `features` and `templates`."""
-        return (templates or self.templates) if features == "all" else ()
-
-    def left_out(self, templates: tuple[str, ...]) -> tuple[str, ...]:
+    def left_out(self, templates: tuple[str, ...] | None) -> tuple[str, ...]:
         """Return the templates that an experiment leaves out, given its key `templates`."""
-        return tuple(one for one in self.templates if templates and one not in templates)
+        return () if templates is None else tuple(one for one in self.templates if one not in templates)
 
     @property
     def model_names(self) -> tuple[str, ...]:

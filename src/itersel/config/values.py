@@ -90,11 +90,11 @@ class Experiment:
         on={"algorithm: sgd": "dev", "batch": "dev"},
     )
     features: str = option_of(Search, "features")
-    templates: tuple[str, ...] = option_of(
+    templates: tuple[str, ...] | None = option_of(
         Search,
         "templates",
         explanation="With features: all, use only these templates of grammar.templates (data.kind: lists: of "
-        "text_features.templates); empty: all of them.",
+        "text_features.templates; [] uses only the features of the lists); by default all of them.",
         choices=ALL_TEMPLATES,
     )
     epochs: int = option(
@@ -155,6 +155,12 @@ class Experiment:
         "for all sparse features; by default with kbest-mira, c: 0.001. The epoch is still chosen on "
         "devtest.",
     )
+
+    def templates_of(self, available: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the templates that the experiment uses, of those whose features there are."""
+        if self.features == "dense":
+            return ()
+        return available if self.templates is None else self.templates
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ class ListTexts:
         features = experiment.features
         text = self._config.text_features
         # others would be computed, and then left out, or have no weight
-        used = text.templates_of(features, experiment.templates)
+        used = experiment.templates_of(text.templates)
         settings = replace(self._list_settings(), templates=used)
         return as_json(
             RerankerSettings(features=features, dense_names=self._config.data.dense, lists=settings)

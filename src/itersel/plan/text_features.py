@@ -79,7 +79,7 @@ class TextFeatureModels:
     def _needs_models(self, wildcards: Any) -> bool:
         text = self._config.text_features
         experiment = self._config.experiments[wildcards.experiment]
-        return need_models(text.dense, text.templates_of(experiment.features, experiment.templates))
+        return need_models(text.dense, experiment.templates_of(text.templates))
 
     def own_models(self, wildcards: Any) -> list[str]:
         """Return the user's own language models, compiled."""

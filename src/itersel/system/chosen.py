@@ -18,6 +18,7 @@ from itersel.vectors.weights import has_stopped, read_itersel_weights
 
 if TYPE_CHECKING:
     from itersel.config.report_steps import ChooseSettings
+    from itersel.config.values import Experiment
     from itersel.evaluate.epoch_scores import EpochScores
 
 # Attributes that all repeats of an experiment have in common.
@@ -74,7 +75,7 @@ def choose_system(
         learner=values["learner"]["name"],
         mixing=values["mixing"]["name"],
         tune_on=experiment.tune_on,
-        features=", ".join(experiment.templates) or experiment.features,
+        features=_used_features(experiment),
         tasks=values["tasks"]["name"],
         shards=experiment.tasks.shards,
         settings=values,
@@ -88,6 +89,13 @@ def choose_system(
         devtest_brevity_penalty=tuple(score.brevity_penalty for score in scores.bleu),
         passed_on=sum(map(has_stopped, weights)),
     )
+
+
+def _used_features(experiment: Experiment) -> str:
+    """Return what the table says of the features of an experiment: its templates, if it states them."""
+    if experiment.templates is None:
+        return experiment.features
+    return ", ".join(experiment.templates) or "no templates"
 
 
 def _keep_weights(weights: str, output: str) -> int:
