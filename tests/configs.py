@@ -201,7 +201,6 @@ BAD = [
     (data(test={"a": {"target": 5}}), ("'data.test.a.target'", 5)),
     (data(test={"a": {}, "devtest": {}}), "'data.test.devtest'"),
     (data(test={"a": {"target": ["{x"]}}), ("'data.test.a.target'", "'{x'")),
-    (data(dev={"source": ["x", "y"]}), ("'data.dev.source'", 'data.train')),
     (data(dev={"target": ["x", 5]}), ("'data.dev.target'", 5)),
     (data(train=[]), ("'data.train'", '[]')),
     (data(train={"a": {"source": "s"}, "file": {}}), "'data.train.file'"),
@@ -372,7 +371,9 @@ INCONSISTENT = [
     (experiment(tasks=NATURAL, tune_on="dev") | {"data": FILES}, ("tasks.labels'", 'data.dev.task')),
     # lists of other decoders
     (files(dev={**PAIR, "lists": "l"}), ("'data.dev.lists'", 'data.kind')),
-    (files(dense=["LM"]), ("'data.dense'", 'data.kind')),
+    (files(dev={"source": ["x", "y"], "target": "t"}), ("'data.dev.source'", "data.train")),
+    (files(dev={"source": "x", "target": "t", "task": ["x", "y"]}), ("'data.dev.task'", "data.train")),
+    (files(dense_names=["LM"]), ("'data.dense_names'", 'data.kind')),
     (files(lowercase=False), ("'data.lowercase'", 'data.kind')),
     (lists(lowercase=False, tokenized=True), ("'data.lowercase'", 'data.tokenized')),
     (lists(train=PAIR), ("'data.train.source'", 'data.kind')),

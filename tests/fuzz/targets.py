@@ -291,7 +291,7 @@ TARGETS = {
     "text-language-model": _target(
         "models/lm.bin",
         f"{_FEATURES} forward.model reverse.model",
-        f"{step('step lists', tokenized=True, language_models=['own'])} --folder reranked --number 0"
+        f"{step('step lists', tokenized=True, language_model_names=['own'])} --folder reranked --number 0"
         " --language-model FILE --output out.h5",
         also=("reranked",),
     ),

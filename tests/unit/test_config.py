@@ -67,8 +67,8 @@ def test_numbers_that_cannot_be_written():
 def test_paths_are_normalised_for_snakemake(given, taken):
     text = {"source": given, "target": "t"}
     config = read_config({**files(train=text, test=text), "output": given})
-    assert config.output == config.data.test[""].source == taken
-    assert config.data.train[""].source == (taken,)
+    assert config.output == taken
+    assert config.data.test[""].source == config.data.train[""].source == (taken,)
 
 
 @pytest.mark.parametrize("number", [1e-5, 2.5e-7, 1e20, 0.0001])

@@ -145,7 +145,7 @@ def test_steps_read_the_settings_of_every_experiment(name):
 def test_rerankers_need_what_their_features_need():
     """Without sparse features, no templates; a model only if a group of dense features needs one."""
     texts = {split: {**LISTED, "source": "s"} for split in ("train", "dev", "devtest", "test")}
-    data = {"kind": "lists", "source_language": "de", "target_language": "en", "dense": ["LM"], **texts}
+    data = {"kind": "lists", "source_language": "de", "target_language": "en", "dense_names": ["LM"], **texts}
     tuned = {"tune_on": "dev", "features": "dense", "learner": {"name": "pro"}}
     tasks = {"name": "random", "shards": 4}
     both = {"selected": {**SELECTED, "tasks": tasks, "held_out": {"tuner": {"name": "mert"}}}, "tuned": tuned}

@@ -77,7 +77,7 @@ def read_table(run, source, lists="lists"):
         ("all", ALL_TEXT | TOKENIZED),
         ("all", {**LANGUAGES, "dense": ["rank", "agreement", "length"]}),
         ("all", {**LANGUAGES, "templates": ["Ngram2", "Lex"]}),
-        ("dense", {**LANGUAGES, "language_models": ["own"]}),
+        ("dense", {**LANGUAGES, "language_model_names": ["own"]}),
     ],
 )
 def test_the_same_translations_as_in_the_run(tmp_path, features, how):
@@ -379,7 +379,7 @@ def changed(**values):
         changed(models="forward.h5"),
         changed(language_models=None),
         lambda content: changed(language_models=content["language_models"][:1])(content),
-        lambda content: changed(lists=content["lists"] | {"language_models": ["short", "a b"]})(content),
+        lambda content: changed(lists=content["lists"] | {"language_model_names": ["short", "a b"]})(content),
         lambda content: changed(lists=content["lists"] | {"minimum_count": 2})(content),
         changed(kind="other"),
         changed(lists={}),
@@ -428,7 +428,7 @@ def in_header(value, *keys):
         (in_header(3, "attributes", "model"), ()),
         (in_header(10**9, "attributes", "model", "order"), ()),
         (in_header(None, "attributes", "own-1"), ()),
-        (in_header(["a", "b", "c"], "attributes", "settings", "lists", "language_models"), ()),
+        (in_header(["a", "b", "c"], "attributes", "settings", "lists", "language_model_names"), ()),
         (in_header("other", "kind"), "'other'"),
         (in_header(1, "format"), ()),
         (lambda path: reseal_array(path, "weights/v", lambda array: array.fill(np.inf)), ()),

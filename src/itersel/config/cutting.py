@@ -111,4 +111,4 @@ class CutSettings:
 class GivenListCutSettings(CutSettings):
     """How n-best lists are cut into shards."""
 
-    dense_names: tuple[str, ...] = option_of(Data, "dense")
+    dense_names: tuple[str, ...] = option_of(Data, "dense_names")

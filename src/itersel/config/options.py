@@ -64,7 +64,6 @@ def option(
     pattern: str = "",
     path: bool = False,
     alone: bool = False,
-    no_list: str = "",
     on: Mapping[str, Any] | None = None,
     names: Any = None,
     any_case: bool = False,
@@ -78,9 +77,8 @@ def option(
     The explanation is shown in the documentation and in config.yaml. `above` is a number that the value
     must exceed, and `pattern` a regular expression that a text must match as a whole. A `path` must match
     `PATH_PATTERN`; `~` in it is the user's home. A list of one value may be written without brackets if
-    it may stand `alone`. `no_list` tells in an error message why a text cannot be a list. `on` gives
-    other defaults under some of `CONDITIONS`; the first that holds is used. With `any_case`, the
-    `choices` (in lower case) may also be written with capitals. `names` are the
+    it may stand `alone`. `on` gives other defaults under some of `CONDITIONS`; the first that holds is used.
+    With `any_case`, the `choices` (in lower case) may also be written with capitals. `names` are the
     `itersel.config.names.Names` of values by name. A key with the default `REQUIRED` must be given; so
     must one that is `required`, although sections can be made with its default, which is refused when the
     whole config is checked. `place` is the command-line option of a key for the place in a run, such as
@@ -96,7 +94,6 @@ def option(
         "pattern": PATH_PATTERN if path else pattern or None,
         "path": path or None,
         "alone": alone or None,
-        "no_list": no_list or None,
         "on": on,
         "names": names,
         "any_case": any_case or None,

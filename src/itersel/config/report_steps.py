@@ -133,7 +133,7 @@ class RerankerSettings:
     """How a system reranks n-best lists of another decoder."""
 
     features: str = option_of(Search, "features")
-    dense_names: tuple[str, ...] = option_of(Data, "dense")
+    dense_names: tuple[str, ...] = option_of(Data, "dense_names")
     lists: GivenListSettings = section(GivenListSettings, "How lists are read, and what is added to them.")
 
 

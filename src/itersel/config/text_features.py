@@ -93,7 +93,7 @@ class TextFeatures:
         return () if templates is None else tuple(one for one in self.templates if one not in templates)
 
     @property
-    def model_names(self) -> tuple[str, ...]:
+    def language_model_names(self) -> tuple[str, ...]:
         """The names of the user's own language models, by which their features are called."""
         return tuple(map(model_name, self.language_models))
 
@@ -154,7 +154,7 @@ class GivenListSettings(WordSettings):
     dense: tuple[str, ...] = option_of(TextFeatures, "dense", recorded_otherwise=True)
     templates: tuple[str, ...] = option_of(TextFeatures, "templates", recorded_otherwise=True)
     minimum_count: int = option_of(TextFeatures, "minimum_count", recorded_otherwise=True)
-    language_models: tuple[str, ...] = option(
+    language_model_names: tuple[str, ...] = option(
         "Names of further language models, each of which gives two dense features.",
         (),
         pattern=NAME_PATTERN,
@@ -164,4 +164,4 @@ class GivenListSettings(WordSettings):
     @property
     def adds_features(self) -> bool:
         """Whether there are features of text."""
-        return bool(self.dense or self.templates or self.language_models)
+        return bool(self.dense or self.templates or self.language_model_names)

@@ -32,7 +32,7 @@ def describe_lists(config: Config) -> Iterator[str]:
             check_line_counts(*references.items())
         lines = next(map(len, references.values()), None)
 
-        found = summarise(text.lists, lines, config.data.dense)
+        found = summarise(text.lists, lines, config.data.dense_names)
         translations = found.sentence.shape[0]
         if text.quality:
             numbers = read_numbers(text.quality)

@@ -30,7 +30,7 @@ class TextFeatureModels:
         self.words = f"{self.folder}/words"
         # the user's own language models, by their names, and the folder of those that are compiled
         text = config.text_features
-        self._own = dict(zip(text.model_names, text.language_models, strict=True))
+        self._own = dict(zip(text.language_model_names, text.language_models, strict=True))
         self.own_folder = f"{self.folder}/language-models"
         self.alignments = [f"{self.folder}/{direction}.align.gz" for direction in DIRECTIONS]
 

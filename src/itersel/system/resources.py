@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 RESOURCE_FILES = ("model", "index", "preparation", "recaser")
 KIND, RERANKER = "kind", "reranker"
 # Settings whose keys have a different name in descriptions and bundles.
-KEYS = {"grammar": "extraction", "dense_names": "dense"}
+KEYS = {"grammar": "extraction"}
 # Key that descriptions and bundles have only if it is not null.
 MBR = "mbr"
 
@@ -71,7 +71,7 @@ class RerankingSettings:
 
     features: str
     trained_with: tuple[str, ...]  # the dense features of the lists that it was trained on
-    dense_names: tuple[str, ...]  # data.dense of the config: which features are dense; empty: by `find_dense`
+    dense_names: tuple[str, ...]  # which features are dense, as in the config; empty: by `find_dense`
     lists: GivenListSettings
     mbr: MinimumRisk | None = field(default=None, kw_only=True)
 
@@ -128,7 +128,7 @@ class RerankerResources(RerankingSettings):
             raise wrong("aligners", why)
         if (needed.lexicon or needed.language_model) and self.models is None:
             raise wrong("models", "is missing; features of text need them")
-        if len(self.language_models) != (count := len(self.lists.language_models)):
+        if len(self.language_models) != (count := len(self.lists.language_model_names)):
             raise wrong("language_models", f"names {len(self.language_models)} files for {count} models")
 
     def reranking(self) -> RerankingSettings:
