@@ -72,7 +72,7 @@ def train(folder, epoch):
     itersel("train", *files, *start, "--epoch", epoch, *settings(k_best=4, learner=LEARNER))
     weights = read_itersel_weights(output).to_dict()
     with h5py.File(output) as stream:
-        means = stream.attrs["mean_bleu"], stream.attrs["pairs"] / 2, stream.attrs["updates"] / 2
+        means = stream.attrs["mean_quality"], stream.attrs["pairs"] / 2, stream.attrs["updates"] / 2
     return {name: weights[name] for name in weights if not COMPUTED_FEATURE.match(name)}, means
 
 

@@ -112,7 +112,7 @@ def test_a_shard_is_passed_on(tmp_path, decision):
 
 def test_tuned_weights_and_translations_are_passed_on(tmp_path, decision, capsys):
     weights, text = tmp_path / "weights.h5", tmp_path / "text"
-    write_itersel_weights(weights, make_weights({"x": 2.0}), {"kind": "mixed-weights", "bleu": 3.0})
+    write_itersel_weights(weights, make_weights({"x": 2.0}), {"kind": "mixed-weights", "quality": 3.0})
     text.write_text("a b\n\nc\n")
     (tmp_path / "list").write_text("none\n")
     tune = ["step", "tune", *settings(tuner={"name": "mert"}), "--lists", str(tmp_path / "list")]

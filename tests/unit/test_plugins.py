@@ -110,7 +110,7 @@ def test_a_tuner(toy, tmp_path):
     for points in (1, 50):
         lists = write_run(tmp_path, sparse=False)
         command(toy, tmp_path, *tune_command(tmp_path, lists, tuner="random-search", points=points))
-        scores.append(read_arrays(tmp_path / "out.h5", WEIGHTS)[1]["bleu"])
+        scores.append(read_arrays(tmp_path / "out.h5", WEIGHTS)[1]["quality"])
     assert scores[0] < scores[1]
     with input_error("'experiments.a.features'", "random-search"):
         read_config(experiment(learner={"name": "random-search"}, features="all"))

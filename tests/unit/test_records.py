@@ -34,7 +34,7 @@ MBR = st.builds(MinimumRisk, gain=st.sampled_from(GAINS), size=st.integers(2, 9)
 FILES = dict.fromkeys(("model", "index", "preparation", "recaser"), TEXT)
 CHOSEN = {
     "settings": st.dictionaries(TEXT, TEXT | st.lists(st.integers())),
-    **dict.fromkeys(("devtest_bleu", "devtest_scores", "devtest_brevity_penalty"), SCORES),
+    **dict.fromkeys(("devtest_tokenized_bleu", "devtest_scores", "devtest_brevity_penalty"), SCORES),
     **{name: TEXT for name, kind in get_type_hints(ChosenSystem).items() if kind is str},
 }
 RECORDS = {

@@ -227,7 +227,7 @@ def test_baseline_is_chosen_on_devtest_in_each_run(runs):
     content = compared(runs, ["second", "first"], trials=20)
     for place, run in enumerate(runs):
         devtest = {
-            name: statistics.mean(max(one.devtest_bleu) for one in run.systems[name])
+            name: statistics.mean(max(one.devtest_tokenized_bleu) for one in run.systems[name])
             for name in ("second", "first")
         }
         best = max(devtest, key=devtest.get)

@@ -30,8 +30,8 @@ def test_results(finished):
         # 20 sentences are too few for dense features only
         (repeat,) = system["repeats"]
         assert tokenized_bleu(system)["mean"] >= (0 if name == "dev-dense" else 50)
-        best = max(repeat["devtest_bleu"])
-        assert repeat["devtest_bleu"][repeat["epoch"] - 1] == best
+        best = max(repeat["devtest_tokenized_bleu"])
+        assert repeat["devtest_tokenized_bleu"][repeat["epoch"] - 1] == best
         assert system["devtest"]["tokenized-bleu"]["mean"] == best
     active = {name: system["repeats"][0]["active_features"] for name, system in systems.items()}
     assert active["dev-dense"] <= 12 < active["selected"] <= 300
@@ -290,7 +290,7 @@ def test_test_sets_by_name(copy):
     assert copy.contents("experiments/**/epoch-*/*.h5") == trained
     folder = copy.results / "experiments/selected"
     home, news = (json.loads((folder / best / "system.json").read_text()) for best in ("best", "best-news"))
-    assert home["devtest_bleu"] != news["devtest_bleu"]
+    assert home["devtest_tokenized_bleu"] != news["devtest_tokenized_bleu"]
     before = translation["experiments/selected/best/test.txt"]
     assert (folder / "best/test.home.txt").read_bytes() == before
     chosen = folder / f"epoch-{news['epoch']}/weights.h5"

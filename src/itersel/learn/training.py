@@ -66,7 +66,7 @@ def write_training(path: FilePath, training: Training, settings: LearningSetting
         "sentences": training.sentences,
         "pairs": training.pairs,
         "updates": training.updates,
-        "mean_bleu": training.mean_quality,
+        "mean_quality": training.mean_quality,
     }
     if training.loss is not None:
         measured["loss"] = training.loss

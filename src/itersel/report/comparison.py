@@ -136,7 +136,7 @@ def _describe_repeats(repeats: Sequence[ChosenSystem | Output], is_pooled: bool)
 def _describe_devtest(repeats: Sequence[ChosenSystem]) -> dict[str, Any]:
     """Return the scores of an experiment on devtest at the chosen epochs, by metric."""
     reached = {
-        TOKENIZED_BLEU: [one.devtest_bleu[one.epoch - 1] for one in repeats],
+        TOKENIZED_BLEU: [one.devtest_tokenized_bleu[one.epoch - 1] for one in repeats],
         repeats[0].chosen_by: [one.devtest_scores[one.epoch - 1] for one in repeats],
     }
     return {metric: summarize(scores)._asdict() for metric, scores in reached.items()}
