@@ -168,7 +168,7 @@ def _make_models() -> None:
         Path(f"{name}.gz").write_bytes(gzip.compress(Path(name).read_bytes(), mtime=0))
     for suffix in ("xz", "zst"):
         write_lines(f"target.txt.{suffix}", TARGET)
-    itersel("lm score --model lm.bin --input target.txt --output scores.txt")
+    itersel("lm score --language-model lm.bin --input target.txt --output scores.txt")
     texts = "--source source.txt --target target.txt"
     itersel(f"grammar index {texts} --alignment alignment.txt --output index")
     for direction in ("forward", "reverse"):
@@ -202,7 +202,7 @@ def _make_shards() -> None:
 def _train(output: str, options: str = "", **changes: Any) -> None:
     train = step("train", **{**PERCEPTRON, **changes})
     for number, shard in enumerate(("shard.h5", "shard1.h5")):
-        files = f"--shard {shard} --model lm.bin --shard-number {number}"
+        files = f"--shard {shard} --language-model lm.bin --shard-number {number}"
         itersel(f"{train} {files} {options} --output {output}{number}.h5")
 
 
@@ -222,12 +222,12 @@ def _make_weights() -> None:
     itersel(f"{mix(**PATH)} --inputs path.txt --matrix path.W.h5 --output path.h5")
     _train("path", "--epoch 2 --weights path.h5", **mira)
     itersel("weights export weights.h5 --output weights.txt")
-    data = "--shard plain-references.h5 --model lm.bin"
+    data = "--shard plain-references.h5 --language-model lm.bin"
     itersel(f"{step('step kbest', **SEARCH)} {data} --output lists.h5")
     itersel(f"{step('step kbest', features='dense', **SEARCH)} {data} --output dense.h5")
     itersel(f"{step('step forest', density=5, pop_limit=30)} {data} --output forests.h5")
     train = step("train", **{**PERCEPTRON, "learner": {"name": "adagrad", "average": True}})
-    itersel(f"{train} --shard shard.h5 --model lm.bin --output state.h5")
+    itersel(f"{train} --shard shard.h5 --language-model lm.bin --output state.h5")
 
 
 def _make_descriptions() -> None:
@@ -240,11 +240,11 @@ def _make_descriptions() -> None:
     Path("system").mkdir()
     shutil.copy("weights.h5", "system/weights.h5")
     restored = "--preparation preparation.json --recaser recaser.json"
-    files = f"--model lm.bin --index index {restored}"
+    files = f"--language-model lm.bin --index index {restored}"
     itersel(f"{step('step resources', pop_limit=30)} {files} --output system/resources.json")
     itersel("bundle system system.bundle")
     scale = step("step scale", scales=[1, 0.1], pop_limit=30)
-    devtest = "--inputs shards.txt --model lm.bin --weights weights.h5 --reference target.txt"
+    devtest = "--inputs shards.txt --language-model lm.bin --weights weights.h5 --reference target.txt"
     itersel(f"{scale} {devtest} --output mbr.json")
     _make_reranker()
     choose = step("step choose", **SYSTEM)

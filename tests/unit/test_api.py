@@ -148,7 +148,7 @@ def test_lists_are_tuned_and_reranked_like_the_commands(tmp_path):
 def test_decode_is_the_command(results, tmp_path):
     shard, model = results / "shards/test/1/0.h5", results / "lm/lm.bin"
     weights = results / "experiments/selected/best/weights.h5"
-    files = ("--shard", shard, "--model", model, "--weights", weights)
+    files = ("--shard", shard, "--language-model", model, "--weights", weights)
     command("decode", *files, "--k-best", 3, "--output", tmp_path / "lists")
     read = itersel.read_shard(shard), itersel.load_model(model), itersel.read_any_weights(weights)
     lines = []
@@ -177,7 +177,7 @@ def test_training_and_mixing_are_the_commands(results, tmp_path):
             shard = results / f"shards/train/2/{number}.h5"
             names.append(name := f"{epoch}-{number}.h5")
             where = ("--epoch", epoch, "--shard-number", number)
-            files = ("--shard", shard, "--model", model, "--output", theirs / name, *previous)
+            files = ("--shard", shard, "--language-model", model, "--output", theirs / name, *previous)
             command("train", *files, *where, *settings(learner={"name": "adagrad"}, k_best=20))
             how = itersel.TrainSettings(learner=itersel.AdaGrad(), k_best=20, epoch=epoch, shard=number)
             read = itersel.read_shard(shard), itersel.load_model(model)

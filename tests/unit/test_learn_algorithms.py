@@ -100,7 +100,7 @@ def hypotheses(decoder, sentence, weights):
 def train_command(*models, learner=None, **keys):
     """Return the command that trains a perceptron with these keys, and with other settings."""
     perceptron = {"name": "perceptron", "bleu": "liang", "learning_rate": RATE, **(learner or {})}
-    return ["train", *settings(k_best=K_BEST, learner=perceptron, **keys), "--model", *models]
+    return ["train", *settings(k_best=K_BEST, learner=perceptron, **keys), "--language-model", *models]
 
 
 def chain(folder, algorithm, update):
@@ -193,7 +193,7 @@ def drop_references(path):
         ("1.h5", Path.unlink, 1, "1.h5"),
         ("0.h5", drop_references, 1, ("0.h5", "--reference")),
         ("start.h5", put("v", 0, np.nan), 1, ("start.h5", "'Glue'")),
-        ("0.h5", Path.exists, 2, ("--model", 2, "--shard", 3)),
+        ("0.h5", Path.exists, 2, ("--language-model", 2, "--shard", 3)),
     ],
 )
 def test_bad_input(tmp_path, refused, broken, damage, models, facts):

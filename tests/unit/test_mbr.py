@@ -257,7 +257,14 @@ def test_decode(system, tmp_path):
         "--output",
         tmp_path / "s.h5",
     )
-    files = ["--shard", tmp_path / "s.h5", "--model", run / "lm.bin", "--weights", system / "weights.h5"]
+    files = [
+        "--shard",
+        tmp_path / "s.h5",
+        "--language-model",
+        run / "lm.bin",
+        "--weights",
+        system / "weights.h5",
+    ]
 
     def decode(*options):
         itersel("decode", *files, "--output", tmp_path / "out", *options)
@@ -333,7 +340,7 @@ def test_a_translator_keeps_its_scale(tmp_path):
     (tmp_path / "text").write_text("das kleine haus am fluss bleibt .\ndas alte boot am berg liegt .\n")
     extract = ["grammar", "extract", "--index", tmp_path / "index", "--input", tmp_path / "text"]
     itersel(*extract, "--output", tmp_path / "s.h5")
-    more = ["--model", tmp_path / "lm.bin"]
+    more = ["--language-model", tmp_path / "lm.bin"]
     keys = {"gain": "chrf", "scales": [0.5], "size": 30}
     scores = choose_scale(
         tmp_path, [tmp_path / "s.h5"], system / "weights.h5", tmp_path / "text", *more, **keys

@@ -346,6 +346,10 @@ def test_systems_with_some_of_the_templates_are_explained(copy, tmp_path):
         path.write_text(json.dumps({**json.loads(path.read_text()), "features": "R, Shape"}))
     shards = tmp_path / "shards"
     shards.write_text("".join(f"{path}\n" for path in sorted(copy.results.glob("shards/test/1/*.h5"))))
-    files = [f"--results={copy.results}", f"--inputs={shards}", f"--model={copy.results / 'lm/lm.bin'}"]
+    files = [
+        f"--results={copy.results}",
+        f"--inputs={shards}",
+        f"--language-model={copy.results / 'lm/lm.bin'}",
+    ]
     assert main(["step", "explain", *files, "--output", str(tmp_path / "derivations.json")]) == 0
     assert json.loads((tmp_path / "derivations.json").read_text())["sentences"]

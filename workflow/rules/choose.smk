@@ -132,7 +132,8 @@ rule choose_scale:
         lists=PLAN.list_texts.given_devtest_lists,
         code=step_digest("step scale"),
     shell:
-        "(seq {params.shards} | itersel step scale --inputs - --model {input.model:q} --weights {input.weights:q}"
+        "(seq {params.shards} | itersel step scale --inputs - --language-model {input.model:q}"
+        " --weights {input.weights:q}"
         " --settings {params.settings:q} --reference {input.references:q}"
         " --task {input.labels:q} --raw-reference {input.originals:q}"
         " --preparation {input.preparation:q} --recaser {input.recaser:q}"

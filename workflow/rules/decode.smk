@@ -26,7 +26,7 @@ rule decode_shard:
         settings=PLAN.inputs.decode_settings,
         code=step_digest("decode"),
     shell:
-        "itersel decode --shard {input.shard:q} --model {input.model:q} --weights {input.weights:q}"
+        "itersel decode --shard {input.shard:q} --language-model {input.model:q} --weights {input.weights:q}"
         " --decision {input.decision:q} --passed-on {input.passed_on:q}"
         " --settings {params.settings:q} --chosen-mbr {input.mbr:q} --output {output:q} &> {log:q}"
 

@@ -37,7 +37,7 @@ rule write_lists:
         iteration=PLAN.lists.iteration,
         code=lambda wildcards: step_digest(f"step {PLAN.lists.step(wildcards)}"),
     shell:
-        "itersel step {params.step} --shard {input.shard:q} --model {input.model:q}"
+        "itersel step {params.step} --shard {input.shard:q} --language-model {input.model:q}"
         " --weights {input.weights:q} --decision {input.decision:q} --settings {params.settings:q}"
         " --iteration {params.iteration} --shard-number {wildcards.shard} --output {output:q} &> {log:q}"
 

@@ -119,8 +119,9 @@ def _patience(options: argparse.Namespace) -> None:
 
 def _add_resources(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, ResourceSettings)
+    model = {"--language-model": "compiled language model"}
+    add_options(parser, model, required=True, dest="model")
     files = {
-        "--model": "compiled language model",
         "--index": "index of the training corpus",
         "--preparation": "preparation.json of 'itersel corpus prepare'",
         "--recaser": "recaser.json of 'itersel corpus prepare'",
