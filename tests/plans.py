@@ -95,5 +95,5 @@ def of_lists():
             **dict.fromkeys(("dev", "devtest"), LISTED),
             "test": {"new": {**LISTED, "source": "s", "devtest": LISTED}},
         },
-        decoder={"jobs": 3},
+        decoder={"pieces": 3},
     )

@@ -99,7 +99,7 @@ def make_reranker(
     chance, weights = random.Random(5), dict[str, float]()
     for shard in range(SHARDS):
         output = folder / f"{shard}.h5"
-        files = ["--folder", folder / "cut", "--number", shard, *models, "--output", output]
+        files = ["--folder", folder / "cut", "--shard-number", shard, *models, "--output", output]
         itersel("step", "lists", *files, *settings(**how))
         table = read_list_table(output)
         # so that no feature decides alone

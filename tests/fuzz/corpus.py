@@ -178,7 +178,7 @@ def _make_models() -> None:
 def _make_shards() -> None:
     itersel(f"{CUT} --source source.txt --target target.txt --output shards")
     itersel("step shard --nbest nbest.txt nbest.json --target target.txt --output listed")
-    itersel(f"{step('step lists', target_language='en')} --folder listed --number 0 --output listed.h5")
+    itersel(f"{step('step lists', target_language='en')} --folder listed --shard-number 0 --output listed.h5")
     for part, name in (("shards/0", "shard.h5"), ("shards/1", "shard1.h5")):
         texts = f"--input {part}.source.gz --reference {part}.target.gz --leave-one-out {part}.ids"
         itersel(f"grammar extract --index index {texts} --output {name}")

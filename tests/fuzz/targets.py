@@ -96,7 +96,7 @@ def _table(**files: list[str]) -> str:
 
 # All features of the text of lists; the models of word alignment follow.
 _FEATURES = step("step lists", tokenized=True, dense=[*TEXT_FEATURES], templates=[*TEXT_TEMPLATES])
-_FEATURES += " --folder reranked --number 0 --models models --output out.h5 --aligner"
+_FEATURES += " --folder reranked --shard-number 0 --models models --output out.h5 --aligner"
 _DETOKENIZE = "detokenize --input target.txt --output out"
 TARGETS = {
     "shard": _target(
@@ -279,7 +279,7 @@ TARGETS = {
     ),
     "sentences": _target(
         "listed/0.ids",
-        "step lists --folder listed --number 0 --output out.h5",
+        "step lists --folder listed --shard-number 0 --output out.h5",
         also=("listed/0.lists.gz", "listed/0.target.gz"),
     ),
     "declaration": _target(
@@ -292,8 +292,8 @@ TARGETS = {
     "text-language-model": _target(
         "models/lm.bin",
         f"{_FEATURES} forward.model reverse.model",
-        f"{step('step lists', tokenized=True, language_model_names=['own'])} --folder reranked --number 0"
-        " --language-model FILE --output out.h5",
+        f"{step('step lists', tokenized=True, language_model_names=['own'])} --folder reranked"
+        " --shard-number 0 --language-model FILE --output out.h5",
         also=("reranked",),
     ),
     "words": _target(
@@ -302,7 +302,7 @@ TARGETS = {
         also=("forward.txt", "reverse.txt"),
     ),
     "declaration-lists": _target(
-        "listed/shards.tsv", "step lists --folder listed --number 0 --output out.h5", also=("listed/",)
+        "listed/shards.tsv", "step lists --folder listed --shard-number 0 --output out.h5", also=("listed/",)
     ),
     "list": _target("parts.txt", _mix("FILE", **SELECT_9), also=("",)),
     "tasks": _target(

@@ -179,7 +179,9 @@ def test_training_and_mixing_are_the_commands(results, tmp_path):
             where = ("--epoch", epoch, "--shard-number", number)
             files = ("--shard", shard, "--language-model", model, "--output", theirs / name, *previous)
             command("train", *files, *where, *settings(learner={"name": "adagrad"}, k_best=20))
-            how = itersel.TrainSettings(learner=itersel.AdaGrad(), k_best=20, epoch=epoch, shard=number)
+            how = itersel.TrainSettings(
+                learner=itersel.AdaGrad(), k_best=20, epoch=epoch, shard_number=number
+            )
             read = itersel.read_shard(shard), itersel.load_model(model)
             start = None if epoch == 1 else ours / "mixed.1.h5"
             itersel.write_training(ours / name, itersel.train_epoch(*read, start, how), how)
@@ -254,7 +256,7 @@ def mix(inputs=("missing.h5",), **options):
         (lambda: TrainSettings(max_span=0), ("max_span", 0, 1)),
         (lambda: TrainSettings(learner="mira"), ("learner", "'mira'")),
         (lambda: TrainSettings(epoch=0), ("epoch", 0, 1)),
-        (lambda: TrainSettings(shard=-1), ("shard", -1, 0)),
+        (lambda: TrainSettings(shard_number=-1), ("shard_number", -1, 0)),
         (lambda: Search("sparse"), ("features", "'sparse'")),
         (lambda: Search(pop_limit=0), ("pop_limit", 0)),
         (lambda: Search(pop_limit=2.5), ("pop_limit", "2.5")),

@@ -56,7 +56,7 @@ def test_pro_depends_only_on_seed_epoch_and_shard() -> None:
         return train(sentences(5), Perceptron(bleu="lin", pairs="pro"), **options).weights.to_dict()
 
     assert run() == run()
-    for other in ({"seed": 2}, {"epoch": 2}, {"shard": 2}):
+    for other in ({"seed": 2}, {"epoch": 2}, {"shard_number": 2}):
         assert run(**other) != run()
 
 

@@ -274,7 +274,7 @@ def test_what_may_differ(runs, tmp_path):
 
     def change(run):
         config, first = run["config"], run["config"]["experiments"]["first"]
-        config |= {"seed": 3, "decoder": {"pop_limit": 30, "jobs": 4}, "language_model": {"order": 5}}
+        config |= {"seed": 3, "decoder": {"pop_limit": 30, "pieces": 4}, "language_model": {"order": 5}}
         run["config"]["experiments"]["first"] = first | {
             "seed": 5,
             "repeats": 2,

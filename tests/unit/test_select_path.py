@@ -79,7 +79,7 @@ def follow(folder, corpus, path):
             start = None if epoch == 1 else Start(read_itersel_weights(folder / "v.h5"))
             decoder = oracle.OracleDecoder(sentences, shard)
             result = train_shard(shard, [decoder], start, HOW)
-            place = provenance(replace(HOW, epoch=epoch, shard=z))
+            place = provenance(replace(HOW, epoch=epoch, shard_number=z))
             write_itersel_weights(folder / f"shard{z}.h5", result.weights, {**place, "loss": result.loss})
         matrix = ["--matrix", str(folder / "W.h5")]
         assert run(folder, "--epoch", str(epoch), *previous, *matrix, **mixing) == 0

@@ -246,7 +246,7 @@ def test_folder_that_is_there(corpus, refused):
 
 def test_bad_input(corpus, refused):
     refused(command(corpus, **labelled(x=1)), "--task")
-    refused(command(corpus, shards=12), ("source.gz", 11, 12), "decoder.jobs")
+    refused(command(corpus, shards=12), ("source.gz", 11, 12), "decoder.pieces")
     write_lines(corpus / "target.gz", ["x"])
     facts = ("source.gz:2:", 11, 1), "target.gz"
     refused(command(corpus, shards=2), *facts)

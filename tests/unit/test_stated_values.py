@@ -200,7 +200,7 @@ def test_stating_any_shown_value_of_a_short_config_changes_no_job(content):
         (("experiments", "a", "held_out", "tuner", "passes"), 7),
         (("experiments", "a", "mixing", "select"), 7),
         (("decoder", "pop_limit"), 7),
-        (("decoder", "jobs"), 7),
+        (("decoder", "pieces"), 7),
         (("grammar", "min_gap"), 7),
         (("language_model", "order"), 2),
         (("evaluation", "trials"), 7),

@@ -80,7 +80,7 @@ def lists_step(made, output, features, shard=0):
     given = [
         "--folder",
         str(made / "cut"),
-        "--number",
+        "--shard-number",
         str(shard),
         *settings(**({"tokenized": True} | features)),
     ]

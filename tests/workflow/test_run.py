@@ -126,7 +126,7 @@ def test_one_core_and_more_decoding_jobs_give_the_same_bytes(finished, copy):
     """Shards of train and the first epoch are recreated; alignment and language model are one job each."""
     project = copy.without("*")
     shutil.rmtree(project.results / "shards/train")
-    project.configure(decoder={"k_best": 20, "pop_limit": 30, "jobs": 3})
+    project.configure(decoder={"k_best": 20, "pop_limit": 30, "pieces": 3})
     project.run("--cores", "1", "results/tiny/experiments/selected/epoch-1/devtest.txt")
     assert len(project.contents("experiments/selected/epoch-1/devtest/*")) == 3
     patterns = ("shards/train/**/*", "experiments/selected/epoch-1/*")

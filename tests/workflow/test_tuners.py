@@ -32,7 +32,7 @@ CHOSEN = "results/tiny/experiments/kbest-mira/best/system.json"
 def test_jobs(make_project):
     """Files and options are tested in tests/unit/test_plan_*.py."""
     project = make_project()
-    project.configure(experiments=EXPERIMENTS, decoder={"k_best": 20, "pop_limit": 30, "jobs": 3})
+    project.configure(experiments=EXPERIMENTS, decoder={"k_best": 20, "pop_limit": 30, "pieces": 3})
     jobs = project.planned()
     # batch tuners: 4 x 2 epochs x 2 shards; steps on dev: 3 x 2 epochs x 3 pieces
     expected = {"write_lists": 16 + 18, "tune": 14, "train_shard": 12, "mix_before_tuning": 6}

@@ -11,7 +11,7 @@ SCORES_LOCALLY = not (PLAN.tables.scores_text or PLAN.list_texts.scores_quality)
 PREPARATION_OF_TEXT = [] if SCORES_LOCALLY else [PLAN.files.preparation]
 RECASER_OF_TEXT = [PLAN.files.recaser] if PLAN.tables.scores_text else []
 # One job decodes all pieces of devtest to choose a scale.
-PIECES = EXPANDED_CONFIG.decoder.jobs
+PIECES = EXPANDED_CONFIG.decoder.pieces
 
 
 rule check_patience:

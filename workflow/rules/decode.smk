@@ -10,7 +10,7 @@ rule decode_shard:
     """{experiment}: translate {split} ({stage})"""
     input:
         unpack(PLAN.epochs.passed_translation),
-        shard=f"{RESULTS}/shards/{{split}}/{EXPANDED_CONFIG.decoder.jobs}/{{shard}}.h5",
+        shard=f"{RESULTS}/shards/{{split}}/{EXPANDED_CONFIG.decoder.pieces}/{{shard}}.h5",
         model=PLAN.inputs.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/{{stage}}/weights.h5",
         mbr=PLAN.tables.mbr,

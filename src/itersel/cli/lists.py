@@ -26,7 +26,7 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
         "once. Features of their text can be added, for which --aligner and --models may be needed."
     )
     add_options(parser, {"--folder DIR": "output of 'itersel step shard --nbest'"}, required=True)
-    add_options(parser, {"--number Z": "number of the shard, from 0"}, type=not_negative, required=True)
+    add_options(parser, {"--shard-number z": "number of the shard, from 0"}, type=not_negative, required=True)
     add_settings(parser, GivenListSettings)
 
     aligners = "models of 'itersel align --save', one of each direction, for features of linked words"
@@ -55,8 +55,8 @@ def _lists(options: argparse.Namespace) -> None:
         models = read_text_models(options.aligner, options.models, needed, options.language_model)
         adder = TextFeatureAdder(preparation, models, settings)
 
-    table = import_lists(options.folder, options.number, preparation, adder)
-    write_list_table(options.output, table, options.number, _recorded(settings))
+    table = import_lists(options.folder, options.shard_number, preparation, adder)
+    write_list_table(options.output, table, options.shard_number, _recorded(settings))
 
 
 def _recorded(settings: GivenListSettings) -> dict[str, Any]:

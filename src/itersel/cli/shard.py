@@ -123,6 +123,6 @@ def _cut_equally(how: InOrder | Shuffled, text: FilePath, sentence_count: int) -
     from itersel.corpus.sharding import shard_lines
 
     if sentence_count < how.shards:
-        limit = f"use at most {sentence_count} (in a config: decoder.jobs, or shards of an experiment)"
+        limit = f"use at most {sentence_count} (in a config: decoder.pieces, or shards of an experiment)"
         raise InputError(f"has {sentence_count} sentences, too few for {how.shards} shards; {limit}", text)
     return shard_lines(sentence_count, how.shards, how.seed if isinstance(how, Shuffled) else None)

@@ -63,7 +63,7 @@ LISTS = (
     "step text-models --words %words --alignment %forward %reverse --output %models",
     "step shard --nbest %lists --source %source --target %target"
     ' --settings {"cut":{"name":"in-order","shards":1}} --output %cut',
-    "step lists --folder %cut --number 0 --aligner %forward.h5 %reverse.h5 --models %models"
+    "step lists --folder %cut --shard-number 0 --aligner %forward.h5 %reverse.h5 --models %models"
     f" --settings {_TEXT_FEATURES} --output %lists.h5",
 )
 # Then all learners train, and all tuners tune: see `learning`. Settings have no spaces, which separate words.

@@ -21,7 +21,7 @@ USED = {
         "dense_names",
         *("train", "dev", "devtest", "test"),
     ),
-    "decoder": ("k_best", "jobs"),
+    "decoder": ("k_best", "pieces"),
 }
 OF_TEXTS = ("lists", "target", "quality", "task")
 # How the keys of texts end on which epochs are chosen.

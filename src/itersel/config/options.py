@@ -68,7 +68,7 @@ def option(
     names: Any = None,
     any_case: bool = False,
     required: bool = False,
-    place: str = "",
+    place: bool = False,
     changes_no_result: bool = False,
     recorded_otherwise: bool = False,
 ) -> Any:
@@ -81,8 +81,8 @@ def option(
     With `any_case`, the `choices` (in lower case) may also be written with capitals. `names` are the
     `itersel.config.names.Names` of values by name. A key with the default `REQUIRED` must be given; so
     must one that is `required`, although sections can be made with its default, which is refused when the
-    whole config is checked. `place` is the command-line option of a key for the place in a run, such as
-    the epoch, which is not part of the settings that the workflow passes. Settings in files
+    whole config is checked. A key for the `place` in a run, such as the epoch, is an option of a step, and
+    not part of the settings that the workflow passes. Settings in files
     (`itersel.config.plain.recorded`) lack a key that `changes_no_result`, or whose value the other
     contents of the file tell (`recorded_otherwise`).
     """

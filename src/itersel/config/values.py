@@ -64,9 +64,9 @@ class DecoderSettings:
     pop_limit: int = option_of(Search, "pop_limit")
     k_best: int = option_of(KBestSettings, "k_best", minimum=2)
     forest_density: int = option_of(ForestSettings, "density")
-    jobs: int = option(
-        "Number of jobs for extracting and decoding each of devtest and test, and dev for held_out; at most "
-        "one per sentence. Does not change any result.",
+    pieces: int = option(
+        "Number of pieces of each of devtest and test, and dev for held_out, each of which is extracted and "
+        "decoded by a job of its own; at most one per sentence. Does not change any result.",
         1,
         minimum=1,
         maximum=1000,

@@ -177,7 +177,7 @@ class _Pass:
                 words = self._bleu.scorer(references).length_factor
                 quality = self._bleu.score(*kbest.matches(references), references)
 
-            seed = (settings.seed, self._epoch, settings.shard, before + sentence)
+            seed = (settings.seed, self._epoch, settings.shard_number, before + sentence)
             example = Example(kbest, quality, words, weights.rate, seed)
             yield _Decoded(sentence, example, weights, part.name)
 

@@ -86,16 +86,16 @@ class Tables:
 
     def _smallest_folders(self) -> dict[str, str]:
         """Return the folder with the fewest shards of each split; grammars do not depend on how it is cut."""
-        jobs = str(self._config.decoder.jobs)
+        pieces = str(self._config.decoder.pieces)
         whole = sorted(
             (one for one in self._config.experiments.values() if one.tasks.keep_all),
             key=lambda one: (one.tune_on, -one.tasks.files, -never_null(one.seed)),
         )
 
         found = {experiment.tune_on: self._shards.name(experiment) for experiment in whole}
-        found |= {split: jobs for split in self._texts.held_out if split != "dev"}
+        found |= {split: pieces for split in self._texts.held_out if split != "dev"}
         if any(held_out_tuner(one) for one in self._config.experiments.values()):
-            found.setdefault("dev", jobs)
+            found.setdefault("dev", pieces)
         return found
 
     @property
@@ -111,7 +111,7 @@ class Tables:
     def translated_shards(self, wildcards: Any) -> list[str]:
         """Return the translations of the pieces of a split."""
         folder = self._files.experiment(wildcards.experiment, f"{wildcards.stage}/{wildcards.split}")
-        return [f"{folder}/{shard}.txt" for shard in range(self._config.decoder.jobs)]
+        return [f"{folder}/{shard}.txt" for shard in range(self._config.decoder.pieces)]
 
     def devtest_references(self, wildcards: Any) -> list[str]:
         """Return the references of the split on which an epoch is chosen."""
@@ -175,7 +175,7 @@ class Tables:
 
     def devtest_shards(self, wildcards: Any) -> list[str]:
         """Return the shards of the split on which the scale of minimum Bayes risk is chosen."""
-        return self._shards.sentence_files(self._texts.devtest(wildcards), str(self._config.decoder.jobs))
+        return self._shards.sentence_files(self._texts.devtest(wildcards), str(self._config.decoder.pieces))
 
     def scale_settings(self, wildcards: Any) -> str:
         """Return the `ScaleSettings` or `GivenListScaleSettings` of an experiment."""
@@ -348,4 +348,4 @@ class Tables:
     def explained_shards(self) -> list[str]:
         """The shards of the first test set, whose derivations the page shows."""
         first = next(iter(self._texts.test_sets.values()))
-        return self._shards.sentence_files(first, str(self._config.decoder.jobs))
+        return self._shards.sentence_files(first, str(self._config.decoder.pieces))

@@ -43,7 +43,7 @@ def generate_lists(
     words = shard.vocabulary.to_list()
 
     attributes = header_attributes(
-        "k-best-lists", settings.shard, settings.iteration, recorded(settings), shard.digest(), names
+        "k-best-lists", settings.shard_number, settings.iteration, recorded(settings), shard.digest(), names
     )
     has_several = shard.sentence_reference_offset.shape[0] > 0
     features = shard.feature_key, shard.feature_name
