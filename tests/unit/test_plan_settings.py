@@ -286,14 +286,14 @@ def test_numbers_of_several_test_sets():
     texts = {name: {"lists": f"{name}.lists", "target": "t"} for name in ("one", "two")}
     text = {"lists": "l", "target": "t"}
     data = {"kind": "lists", **dict.fromkeys(("train", "dev", "devtest"), text), "test": texts}
-    scores = {"COMET": {"hypotheses": ["x", "y"], "systems": {"online": ["v", "w"]}}}
+    scores = {"COMET": {"translations": ["x", "y"], "systems": {"online": ["v", "w"]}}}
     evaluation = {"outputs": {"online": ["o", "p"]}, "scores": scores}
     tables = plan_of({"a": {}}, data, evaluation=evaluation).tables
     found = json.loads(tables.table_settings(job()))["test_sets"]
     assert [found[name]["lists"] for name in texts] == [["one.lists"], ["two.lists"]]
     assert [found[name]["scores"]["COMET"] for name in texts] == [
-        {"hypotheses": "x", "systems": {"online": "v"}},
-        {"hypotheses": "y", "systems": {"online": "w"}},
+        {"translations": "x", "systems": {"online": "v"}},
+        {"translations": "y", "systems": {"online": "w"}},
     ]
     assert set(tables.score_files) == {"one.lists", "two.lists", *"xyvw"}
 

@@ -20,7 +20,7 @@ from tests.systems import itersel as command
 
 import itersel
 from itersel.cli.main import main
-from itersel.system.loading import find_reranker
+from itersel.system.loading import load_reranker
 from itersel.system.resources import read_resources
 from itersel.vectors.feature_names import TEXT_FEATURES
 
@@ -63,7 +63,7 @@ def rescore(run, system, output, *options):
 
 def read_table(run, source, lists="lists"):
     """Return the lists of a run, which are in one block, as its system reads them."""
-    (block,) = find_reranker(best(run)).blocks([run / lists], source)
+    (block,) = load_reranker(best(run)).blocks([run / lists], source)
     return block.table
 
 
@@ -132,7 +132,7 @@ def test_blocks_are_small(run, monkeypatch):
     """A block begins with a new sentence once there are enough translations."""
     monkeypatch.setattr("itersel.lists.blocks.TRANSLATIONS", 20)
     source = (run / "s.de").read_text().splitlines()
-    blocks = list(find_reranker(best(run)).blocks([run / "lists"], source))
+    blocks = list(load_reranker(best(run)).blocks([run / "lists"], source))
     sizes = [block.table.sentence_count for block in blocks]
     assert sum(sizes) == len(source)
     assert len(sizes) > 3

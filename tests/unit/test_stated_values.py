@@ -172,7 +172,7 @@ def test_stating_a_shown_value_changes_no_job(content, data):
 # With the user's own numbers for lists, and for the translations of a run.
 OF_LISTS = lists({"tune_on": "dev"}, devtest=WITH_QUALITY)
 OF_LISTS |= {
-    "evaluation": {**BY_QUALITY["evaluation"], **scores({"COMET": {"hypotheses": "m"}})["evaluation"]}
+    "evaluation": {**BY_QUALITY["evaluation"], **scores({"COMET": {"translations": "m"}})["evaluation"]}
 }
 # with features of their text, whose models are estimated on further text, too
 WITH_FEATURES = lists(

@@ -174,7 +174,7 @@ def test_scores_of_the_users(copy):
         evaluation={
             "trials": 100,
             "outputs": {"online": "online", "other": "online"},
-            "scores": {"COMET": {"hypotheses": file, "systems": {"online": "online.comet"}}},
+            "scores": {"COMET": {"translations": file, "systems": {"online": "online.comet"}}},
         },
         experiments={"tuned": EXPERIMENTS["tuned"]},
     )

@@ -109,7 +109,7 @@ def _read_cut(how: Cutting, *, text: FilePath, labels: FilePath | None, scored: 
         with located(labels):
             if isinstance(how, Pooled):
                 refuse_repeats(how.labels)
-                return pooled_lines(found, how.labels, how.shards, how.seed, how.size == "one")
+                return pooled_lines(found, how.labels, how.shards, how.seed, how.size_of_one_task)
 
             if of_scored is not None:
                 for name in how.labels:

@@ -153,7 +153,7 @@ class Significance:
 class OwnNumbers:
     """The numbers of a score of the user's own for the translations of a test set."""
 
-    hypotheses: str | None = option("A number for each hypothesis (translation) in the lists.", path=True)
+    translations: str | None = option("A number for each translation in the lists.", path=True)
     systems: dict[str, str] = section(
         dict,
         "A number for each line of a translation, by name of the run or of another system.",

@@ -59,8 +59,8 @@ def check_own_scores(
     """
     for score in config.evaluation.scores.values():
         for place, split in enumerate(test_sets(config).values()):
-            if score.hypotheses:
-                _check(score.hypotheses[place], (translations or {}).get(split))
+            if score.translations:
+                _check(score.translations[place], (translations or {}).get(split))
             for files in (score.systems or {}).values():
                 _check(files[place], sentences.get(split))
 

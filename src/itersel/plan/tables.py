@@ -290,7 +290,7 @@ class Tables:
         place = list(self._texts.test_sets).index(test_set)
         return {
             name: OwnNumbers(
-                hypotheses=no_option(score.hypotheses[place]) if score.hypotheses else None,
+                translations=no_option(score.translations[place]) if score.translations else None,
                 systems={system: no_option(files[place]) for system, files in (score.systems or {}).items()},
             )
             for name, score in self._config.evaluation.scores.items()
@@ -301,7 +301,9 @@ class Tables:
         """The files of the user's own scores for all test sets, and of the lists that they are for."""
         lists = [find_lists(self._inputs.scored_lists(split)) for split in self._texts.test_sets.values()]
         numbers = (one for test_set in self._texts.test_sets for one in self._own_numbers(test_set).values())
-        files = ([*([one.hypotheses] if one.hypotheses else []), *one.systems.values()] for one in numbers)
+        files = (
+            [*([one.translations] if one.translations else []), *one.systems.values()] for one in numbers
+        )
         return list(dict.fromkeys(chain(*lists, *files)))
 
     def of_test_sets(self, files: Any) -> list[str]:

@@ -134,7 +134,7 @@ class Reranker:
         return [text for block in blocks for text in block.table.best_texts(self.weights, ranking)]
 
 
-def load_reranker(folder: FilePath, resources: RerankerResources) -> Reranker:
+def read_reranker_folder(folder: FilePath, resources: RerankerResources) -> Reranker:
     """Load the reranker in a folder, given its description."""
     return Reranker(
         resources.reranking(),

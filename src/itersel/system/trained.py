@@ -68,10 +68,10 @@ def load_system(path: FilePath) -> TrainedSystem:
     """
     if not os.path.isdir(path):
         return read_bundle(path)
-    return load_translator(path, translator_resources(path))
+    return read_translator_folder(path, translator_resources(path))
 
 
-def load_translator(path: FilePath, resources: Resources) -> TrainedSystem:
+def read_translator_folder(path: FilePath, resources: Resources) -> TrainedSystem:
     """Load the system in a folder, given its description."""
     return TrainedSystem(
         grammar_index.load_index(resources.index),

@@ -132,7 +132,7 @@ class PreparedLists(NamedTuple):
         self,
         lists: Sequence[FilePath],
         references: Sequence[ReferenceText],
-        extra_features: Mapping[str, FilePath | ArrayLike] | None,
+        features: Mapping[str, FilePath | ArrayLike] | None,
         numbers: FilePath | ArrayLike | None = None,
     ) -> Callable[[Weights], float]:
         """Return a function that scores weights on other lists, with the same features, as on these.
@@ -140,7 +140,7 @@ class PreparedLists(NamedTuple):
         `numbers` are the quality of these translations, unless a metric is.
         """
         quality = self.quality if numbers is None else Quality(numbers=read_numbers(numbers))
-        read = _read_lists(lists, references, self.tuner, extra_features, quality, self.words)
+        read = _read_lists(lists, references, self.tuner, features, quality, self.words)
         advice = "make both with the same models"
         if {*read.names}.isdisjoint(self.names):
             raise InputError(f"has no feature of {self.name}; {advice}", short_name(lists))
@@ -163,7 +163,7 @@ def prepare_nbest(
     references: Sequence[ReferenceText],
     tuner: Batch | str,
     start: Weights | Mapping[str, float] | FilePath | None,
-    extra_features: Mapping[str, FilePath | ArrayLike] | None,
+    features: Mapping[str, FilePath | ArrayLike] | None,
     quality: Quality,
     words: Callable[[str], str] | None,
 ) -> PreparedLists:
@@ -177,7 +177,7 @@ def prepare_nbest(
     words = words or tokenizer_for_bleu()
     # before the lists, which take longest
     given = None if start is None else given_weights(start)
-    read = _read_lists(lists, references, tuner, extra_features, quality, words)
+    read = _read_lists(lists, references, tuner, features, quality, words)
 
     begin = start_on_lists(tuner, read.names) if given is None else given.fitting(read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
@@ -203,7 +203,7 @@ def _read_lists(
     paths: Sequence[FilePath],
     references: Sequence[ReferenceText],
     tuner: Batch,
-    extra_features: Mapping[str, FilePath | ArrayLike] | None,
+    features: Mapping[str, FilePath | ArrayLike] | None,
     quality: Quality,
     words: Callable[[str], str],
 ) -> ReadLists:
@@ -220,7 +220,7 @@ def _read_lists(
         return words(line.lower() if quality.is_lowercased else line) if quality.is_bleu else line
 
     read = read_lists(
-        paths, len(texts[0]) if texts else None, extra_features, choose_dense=choose_dense, prepare=prepared
+        paths, len(texts[0]) if texts else None, features, choose_dense=choose_dense, prepare=prepared
     )
     values = NO_NUMBERS
     if quality.numbers is not None:
