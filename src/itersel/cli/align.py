@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_files, add_options, add_output, output_file, seed
 from itersel.errors import InputError
+from itersel.storage.numbers import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from itersel.align.sampler_kernels import SentencePairs
@@ -40,7 +41,9 @@ def _add_align(parser: argparse.ArgumentParser) -> None:
     model = "align with the model of one direction, or of both; models do not learn from the text"
     add_files(parser, {"--aligner FILE": model})
 
-    parser.add_argument("--seed", type=seed, default=1, metavar="N", help="seed of the sampler (default: 1)")
+    add_options(
+        parser, {"--seed N": "seed of the sampler (default: %(default)s)"}, type=seed, default=DEFAULT_SEED
+    )
     add_options(parser, {"--symmetrization": f"default: {DEFAULT_HEURISTIC}"}, choices=list(HEURISTICS))
     add_output(parser, "alignment to write, plain or compressed")
 

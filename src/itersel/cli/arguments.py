@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from itersel.config.command_line import add_chosen_section, add_section_arguments, refuse, whole
 from itersel.config.options import MAX_SEED, MIN_SEED
 from itersel.errors import suggest
+from itersel.storage.numbers import DEFAULT_SEED
 
 # The maximum number of processes of a step.
 MAX_PROCESSES = 256
@@ -281,4 +282,6 @@ def add_randomization(parser: argparse.ArgumentParser) -> None:
 
     trials = {"--trials": "number of random trials (default: %(default)s)"}
     add_options(parser, trials, type=positive, default=TRIALS)
-    add_options(parser, {"--seed": "seed of the trials (default: 1)"}, type=seed, default=1)
+    add_options(
+        parser, {"--seed": "seed of the trials (default: %(default)s)"}, type=seed, default=DEFAULT_SEED
+    )

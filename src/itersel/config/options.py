@@ -17,6 +17,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 from itersel.code.plugins import Extensible, Joined
 from itersel.errors import InputError, check_choice, suggest
+from itersel.storage.numbers import DEFAULT_SEED
 
 # The seeds that all of numpy's generators take.
 MIN_SEED, MAX_SEED = 0, 2**32 - 1
@@ -120,7 +121,7 @@ def option_of(kind: Any, name: str, **changes: Any) -> Any:
     return field(default_factory=other.default_factory, metadata=other.metadata)
 
 
-def seed_option(explanation: str, default: int | None = 1) -> Any:
+def seed_option(explanation: str, default: int | None = DEFAULT_SEED) -> Any:
     """Return an option for a random seed; all seeds have the same bounds."""
     return option(explanation, default, minimum=MIN_SEED, maximum=MAX_SEED)
 

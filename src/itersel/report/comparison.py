@@ -25,6 +25,7 @@ from itersel.report.scores import (
     summarize,
 )
 from itersel.report.translations import Output, Translations
+from itersel.storage.numbers import DEFAULT_SEED
 from itersel.system.chosen import OF_ALL_REPEATS, ChosenSystem
 
 Item = TypeVar("Item")
@@ -35,7 +36,7 @@ def compare_systems(
     *,
     tokenize: str = DEFAULT_TOKENIZER,
     trials: int = TRIALS,
-    seed: int = 1,
+    seed: int = DEFAULT_SEED,
 ) -> dict[str, Any]:
     """Compare systems on one or more test sets, and on all sentences together, which weigh the same.
 

@@ -18,6 +18,7 @@ from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import ReadLists, read_lists, short_name
 from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
 from itersel.lists.weights import given_weights
+from itersel.storage.numbers import DEFAULT_SEED
 from itersel.storage.strings import string_table
 from itersel.tune.problem import TuningProblem
 from itersel.tune.quality import Quality, metric_quality, read_quality
@@ -61,7 +62,7 @@ def tune_nbest(
     features: Mapping[str, FilePath | ArrayLike] | None = None,
     quality: FilePath | ArrayLike = "bleu",
     words: Callable[[str], str] | None = None,
-    seed: int = 1,
+    seed: int = DEFAULT_SEED,
 ) -> TunedLists:
     """Tune weights on n-best lists of any decoder, as ``itersel tune --nbest`` does.
 
