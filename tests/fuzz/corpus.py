@@ -82,7 +82,11 @@ PERCEPTRON = {"learner": {"name": "perceptron"}, **SEARCH}
 SELECT_9 = {"name": "selection", "select": 9}
 CUT = step("step shard", cut={"shards": 2})
 PATH = {"name": "path-following", "threshold": 0.0001, "epsilon": 1}
-SYSTEM = {"name": "small", "experiment": {"learner": {"name": "mira"}, "mixing": {"name": "none"}}}
+SYSTEM = {
+    "name": "small",
+    "experiment": {"learner": {"name": "mira"}, "mixing": {"name": "none"}},
+    "tokenizer": "13a",
+}
 LANGUAGES = "--source-language de --target-language en"
 CONFIG = """\
 name: small
@@ -225,7 +229,7 @@ def _make_weights() -> None:
     data = "--shard plain-references.h5 --language-model lm.bin"
     itersel(f"{step('step kbest', **SEARCH)} {data} --output lists.h5")
     itersel(f"{step('step kbest', features='dense', **SEARCH)} {data} --output dense.h5")
-    itersel(f"{step('step forest', density=5, pop_limit=30)} {data} --output forests.h5")
+    itersel(f"{step('step forest', features='dense', density=5, pop_limit=30)} {data} --output forests.h5")
     train = step("train", **{**PERCEPTRON, "learner": {"name": "adagrad", "average": True}})
     itersel(f"{train} --shard shard.h5 --language-model lm.bin --output state.h5")
 
@@ -243,7 +247,7 @@ def _make_descriptions() -> None:
     files = f"--language-model lm.bin --index index {restored}"
     itersel(f"{step('step resources', pop_limit=30)} {files} --output system/resources.json")
     itersel("bundle system system.bundle")
-    scale = step("step scale", scales=[1, 0.1], pop_limit=30)
+    scale = step("step scale", scales=[1, 0.1], pop_limit=30, tokenizer="13a")
     devtest = "--inputs shards.txt --language-model lm.bin --weights weights.h5 --reference target.txt"
     itersel(f"{scale} {devtest} --output mbr.json")
     _make_reranker()

@@ -281,10 +281,11 @@ def test_the_explanation_of_the_held_out_step_states_its_default():
 @pytest.mark.parametrize("kind", [search.KBestSettings, search.ForestSettings])
 def test_place_of_decoding_is_neither_passed_nor_recorded(kind):
     """Rules do not run again because of it, and files have attributes of their own for it."""
-    found = read_settings(kind, None, {"iteration": 3, "shard_number": 2})
-    assert found == kind(iteration=3, shard_number=2)
-    assert read_settings(kind, None, {"iteration": None, "shard_number": None}) == kind()
-    assert (as_json(found), recorded(found)) == (as_json(kind()), recorded(kind()))
+    given, plain = '{"features": "dense"}', kind(features="dense")
+    found = read_settings(kind, given, {"iteration": 3, "shard_number": 2})
+    assert found == kind(features="dense", iteration=3, shard_number=2)
+    assert read_settings(kind, given, {"iteration": None, "shard_number": None}) == plain
+    assert (as_json(found), recorded(found)) == (as_json(plain), recorded(plain))
 
 
 @pytest.mark.parametrize("kind", TASKS.values())

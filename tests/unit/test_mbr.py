@@ -21,7 +21,12 @@ from itersel.rerank.mbr import ranked_by_gain
 from itersel.rerank.mbr_kernels import expected_gains
 from itersel.rerank.words import characters_of
 
-FILES = {"model": "lm.bin", "index": "index", "preparation": "preparation.json", "recaser": "recaser.json"}
+FILES = {
+    "language-model": "lm.bin",
+    "index": "index",
+    "preparation": "preparation.json",
+    "recaser": "recaser.json",
+}
 WORDS = ["a", "b", "the", "ab", "Haus", "ü"]
 TRANSLATIONS = st.lists(st.lists(st.sampled_from(WORDS), max_size=9), min_size=1, max_size=9)
 
@@ -294,7 +299,14 @@ def choose_scale(tmp_path, shards, weights, reference, *more, **keys):
     """Choose a scale; returns the scores by scale."""
     (tmp_path / "shards").write_text("".join(f"{shard}\n" for shard in shards))
     files = ["--inputs", tmp_path / "shards", "--weights", weights, "--reference", reference, *more]
-    itersel("step", "scale", *files, *settings(features="dense", **keys), "--output", tmp_path / "mbr.json")
+    itersel(
+        "step",
+        "scale",
+        *files,
+        *settings(features="dense", tokenizer="13a", **keys),
+        "--output",
+        tmp_path / "mbr.json",
+    )
     found = json.loads((tmp_path / "mbr.json").read_text())
     return dict(zip(found["scales"], found["devtest_scores"], strict=True))
 

@@ -46,7 +46,13 @@ def decide(folder, epoch, line):
     (folder / "translation").write_text(f"{line}\n")
     previous = ["--previous", str(folder / f"{epoch - 1}.json")] if epoch > 1 else []
     files = ["--reference", str(folder / "reference"), "--translation", str(folder / "translation")]
-    words = [*files, *settings(patience=1), *previous, "--output", str(folder / f"{epoch}.json")]
+    words = [
+        *files,
+        *settings(patience=1, tokenizer="13a"),
+        *previous,
+        "--output",
+        str(folder / f"{epoch}.json"),
+    ]
     return main(["step", "patience", *words])
 
 
@@ -107,7 +113,8 @@ def test_a_shard_is_passed_on(tmp_path, decision):
     found = read_arrays(shard, FORMAT)[1]
     assert (found["kind"], found["epoch"], found["shard"], found["stopped"]) == ("shard-weights", 4, 3, 1)
     for command in ("kbest", "forest"):
-        assert main(["step", command, *NOTHING, *decision, "--output", str(tmp_path / f"{command}.h5")]) == 0
+        output = ["--output", str(tmp_path / f"{command}.h5")]
+        assert main(["step", command, *NOTHING, *settings(features="dense"), *decision, *output]) == 0
 
 
 def test_tuned_weights_and_translations_are_passed_on(tmp_path, decision, capsys):

@@ -215,7 +215,8 @@ def resources(tmp_path):
     path.parent.mkdir(parents=True)
     for name in RESOURCE_FILES:
         (run / name).touch()
-    files = [f"--{name}={run / name}" for name in RESOURCE_FILES]
+    model, *others = RESOURCE_FILES
+    files = [f"--language-model={run / model}", *(f"--{name}={run / name}" for name in others)]
     how = settings(pop_limit=30, features="dense", grammar=EXTRACTION)
     assert main(["step", "resources", *files, *how, f"--output={path}"]) == 0
     return path

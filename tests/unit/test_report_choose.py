@@ -90,7 +90,11 @@ EPOCHS = [
 ]
 OTHERS = [line.replace("w", "q") for line in REFERENCES]
 SETTINGS = {"learner": {"name": "mira"}, "mixing": {"name": "none"}, "tune_on": "dev", "features": "all"}
-EXPERIMENT = {"name": "x", "experiment": {**SETTINGS, "tasks": {"name": "random", "shards": 1}}}
+EXPERIMENT = {
+    "name": "x",
+    "tokenizer": "13a",
+    "experiment": {**SETTINGS, "tasks": {"name": "random", "shards": 1}},
+}
 
 
 @pytest.fixture

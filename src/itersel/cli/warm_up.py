@@ -72,7 +72,7 @@ _LISTS = "step kbest --shard %loo.h5 --language-model %lm"
 _DECODING = (
     'step mix --inputs %shard.list --settings {"mixing":{"select":10}} --matrix %W.h5 --output %v.h5',
     "decode --shard %plain.h5 --language-model %lm --weights %v.h5 --k-best 10 --mbr --output %translations",
-    "step forest --shard %loo.h5 --language-model %lm --output %forests.h5",
+    'step forest --shard %loo.h5 --language-model %lm --settings {"features":"dense"} --output %forests.h5',
     _LISTS + ' --settings {"features":"dense","k_best":10} --output %dense.h5',
     _LISTS + ' --settings {"features":"all","k_best":10} --output %all.h5',
 )

@@ -63,7 +63,7 @@ class Evaluation:
     )
     tokenizer: str | None = option(
         "sacrebleu's tokenizer for BLEU of detokenised translations; by default zh, ja-mecab or ko-mecab for "
-        "these target languages, and 13a for all others.",
+        f"these target languages, and {DEFAULT_TOKENIZER} for all others.",
         choices=TOKENIZERS,
     )
     choose_by: str = option(

@@ -36,7 +36,6 @@ from itersel.config.search import Grammar, MinimumRisk, Search
 from itersel.config.text_features import GivenListSettings
 from itersel.config.values import Experiment
 from itersel.corpus.text_names import NO_TEST_SETS, is_test_set_name
-from itersel.evaluate.names import DEFAULT_TOKENIZER
 
 
 def _check_split(name: object, key: str) -> None:
@@ -61,7 +60,7 @@ class Scoring:
 
     tokenize: str = option_of(Evaluation, "tokenize")
     choose_by: str = option_of(Evaluation, "choose_by")
-    tokenizer: str = option_of(Evaluation, "tokenizer", default=DEFAULT_TOKENIZER)
+    tokenizer: str = option_of(Evaluation, "tokenizer", default=REQUIRED)
     label: str | None = option("Score only the sentences with this label.")
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.config.options import check_section, documented, option, option_of
+from itersel.config.options import REQUIRED, check_section, documented, option, option_of
 from itersel.vectors.feature_names import DEFAULT_TEMPLATES, TEMPLATES, TEXT_TEMPLATES
 
 # Limits on a rule: words in its source span (phrases are indexed up to this length), source symbols,
@@ -172,7 +172,7 @@ class ForestSettings(IterationSearch):
     features: str = option_of(
         Search,
         "features",
-        default="dense",
+        default=REQUIRED,
         explanation="Features to score with; all writes the score of the sparse ones as one feature, for "
         "sum_sparse.",
     )

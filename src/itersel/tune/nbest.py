@@ -22,6 +22,7 @@ from itersel.storage.numbers import DEFAULT_SEED
 from itersel.storage.strings import string_table
 from itersel.tune.problem import TuningProblem
 from itersel.tune.quality import Quality, metric_quality, read_quality
+from itersel.tune.start_weights import start_weights
 from itersel.tune.tuner import run_tuner
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
@@ -180,7 +181,7 @@ def prepare_nbest(
     given = None if start is None else given_weights(start)
     read = _read_lists(lists, references, tuner, features, quality, words)
 
-    begin = start_on_lists(tuner, read.names) if given is None else given.fitting(read)
+    begin = start_weights(read.names, tuner) if given is None else given.fitting(read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(begin.key, feature_keys(string_table(read.names)))
     others = take_weights(begin, ~listed).to_dict()
@@ -188,16 +189,6 @@ def prepare_nbest(
     return PreparedLists(
         tuner, problem, begin, read.names, others, read.sizes, quality, words, short_name(lists)
     )
-
-
-def start_on_lists(tuner: Batch, names: Sequence[str]) -> Weights:
-    """Return the weights that a tuner starts from on n-best lists of any decoder, whose weights are unknown.
-
-    `names` are all features of the lists. Weights are 0, which favours no feature; but a search cannot start
-    where all translations are tied, so it begins with 1 for each. In a run, all tuners begin with
-    `itersel.tune.start_weights`, since the first lists are decoded with these.
-    """
-    return make_weights(dict.fromkeys(names, 1.0) if tuner.searches else {})
 
 
 def _read_lists(
