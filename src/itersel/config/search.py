@@ -32,6 +32,9 @@ MAX_COMPARED = 1000
 
 FEATURE_SETS = ("dense", "all")
 GAINS = ("bleu", "chrf")
+# How keys and options explain the gain and the scale of minimum Bayes risk.
+SIMILARITY = "Measure of the similarity of translations: bleu (sentence BLEU, lin) of their words, or chrf"
+SCALING = "Factor of model scores before they become probabilities"
 MAX_SCALE = 1_000_000
 # Candidates for the scale. Among equally good ones, the first is chosen: the closest to the best score of the
 # model.
@@ -111,16 +114,9 @@ class Search(FeatureSettings):
 class MinimumRisk:
     """Minimum Bayes risk: choose the translation that is most similar to the other good ones."""
 
-    gain: str = option(
-        "Measure of the similarity of translations: bleu (sentence BLEU, lin) of their words, or chrf.",
-        "bleu",
-        choices=GAINS,
-    )
+    gain: str = option(f"{SIMILARITY}.", "bleu", choices=GAINS)
     scale: float = option(
-        "Factor of model scores before they become probabilities; the larger, the closer to the best score.",
-        1.0,
-        above=0,
-        maximum=MAX_SCALE,
+        f"{SCALING}; the larger, the closer to the best score.", 1.0, above=0, maximum=MAX_SCALE
     )
     size: int = option(
         "Number of translations per sentence that are compared, those with the best model scores.",
@@ -137,15 +133,18 @@ class MinimumRisk:
 class MbrSettings:
     """Minimum Bayes risk: of each list for a test set, choose the translation most similar to the others."""
 
-    gain: str | None = option(
-        "Measure of the similarity of translations (docs/decoder.md); null: choose by model score.",
-        choices=GAINS,
+    gain: str | None = option_of(
+        MinimumRisk,
+        "gain",
+        default=None,
+        explanation=f"{SIMILARITY} (docs/decoder.md); null: choose by model score.",
     )
-    scale: float | None = option(
-        "Factor of model scores before they become probabilities; null: for each experiment, the best on "
-        f"devtest of {', '.join(f'{scale:g}' for scale in SCALES)}.",
-        above=0,
-        maximum=MAX_SCALE,
+    scale: float | None = option_of(
+        MinimumRisk,
+        "scale",
+        default=None,
+        explanation=f"{SCALING}; null: for each experiment, the best on devtest of "
+        f"{', '.join(f'{scale:g}' for scale in SCALES)}.",
     )
     size: int = option_of(MinimumRisk, "size")
 
