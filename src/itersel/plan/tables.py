@@ -20,7 +20,6 @@ from itersel.config.report_steps import (
     ResourceSettings,
     ScoredSystem,
     ScoredTestSet,
-    Scoring,
     TableSettings,
     TaskTableSettings,
 )
@@ -28,7 +27,7 @@ from itersel.config.search import SCALES
 from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask
 from itersel.config.values import Config
-from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
+from itersel.evaluate.names import DEFAULT_TOKENIZER, QUALITY, TOKENIZED_BLEU
 from itersel.lists.folders import find_lists
 from itersel.plan.files import Files
 from itersel.plan.held_out import held_out_tuner
@@ -198,7 +197,7 @@ class Tables:
     @property
     def _scoring_tokenizer(self) -> str:
         """The tokenizer of scores of devtest; without scores of text, the default, which nothing uses."""
-        return self.tokenizer if self.scores_text else Scoring.tokenizer
+        return self.tokenizer if self.scores_text else DEFAULT_TOKENIZER
 
     def resource_settings(self, wildcards: Any) -> str:
         """Return the `ResourceSettings` of an experiment."""
