@@ -132,7 +132,7 @@ def test_options_for_text_and_for_what_is_true_by_default():
 def test_test_sets():
     """One without a name, several with names, and held-out modules of the LibreOffice Help."""
     alone = read_config(files())
-    assert alone.data.test == {"": data.TestSet("s", ("t",))}
+    assert alone.data.test == {"": data.TestSet(("s",), ("t",))}
     assert (splits.test_sets(alone), splits.own_devtests(alone)) == ({"test": "test"}, {})
     assert splits.texts_of(alone, "test")[""] is alone.data.test[""]
     own = {"source": "s2", "target": ["t2", "./t3"], "devtest": {"source": "s4", "target": "t4"}}
@@ -140,7 +140,7 @@ def test_test_sets():
     assert splits.test_sets(named) == {"a": "test.a", "b": "test.b"}
     assert splits.own_devtests(named) == {"b": "devtest.b"}
     assert splits.texts_of(named, "test.b")[""].target == ("t2", "t3")
-    assert splits.texts_of(named, "devtest.b")[""] == data.ReferencedText("s4", ("t4",))
+    assert splits.texts_of(named, "devtest.b")[""] == data.ReferencedText(("s4",), ("t4",))
     assert splits.texts_of(named, "devtest")[""] is named.data.devtest
     assert splits.texts_of(named, "train") == named.data.train
     out = read_config(data_of(held_out_modules=["sbasic"], test={"b": own}))
