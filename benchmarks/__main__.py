@@ -207,14 +207,16 @@ def measure_tune(data: Data) -> list[dict[str, Any]]:
 
 def measure_job(data: Data) -> list[dict[str, Any]]:
     """Measure the time from the start of a shard job to the first translation, and its peak memory."""
-    files = {"shard": data.corpus.shard, "model": data.corpus.model[3], "weights": data.weights}
+    files = {"shard": data.corpus.shard, "weights": data.weights}
+    model = data.corpus.model[3]
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "weights.h5")
         seconds = [
-            task("start", **files, output=output, begin=monotonic())[0]["seconds"] for _ in range(RUNS + 2)
+            task("start", **files, model=model, output=output, begin=monotonic())[0]["seconds"]
+            for _ in range(RUNS + 2)
         ]
         settings = {"learner": {"name": "perceptron"}}
-        done = run(*itersel("train", **files, settings=settings, output=output))
+        done = run(*itersel("train", **files, language_model=model, settings=settings, output=output))
     return [
         row("start of a shard job", "s", seconds, 1.2, 3),
         row("memory of a shard job", "MB", [done.memory / 2**20], 500, 1000),

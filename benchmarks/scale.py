@@ -123,7 +123,7 @@ def measure(data: Data, aligned: Path, pairs: int, with_alignment: bool) -> None
             "extract", "grammar extract", grammars, index=index, **texts, leave_one_out=text / f"{shard}.ids"
         )
         # weights as after some epochs: with weights of zero the search is easier
-        given = {"shard": grammars, "model": model, "weights": data.weights}
+        given = {"shard": grammars, "language_model": model, "weights": data.weights}
         step("train", "train", folder / f"{shard}.weights.h5", **given)
 
 

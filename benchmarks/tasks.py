@@ -126,7 +126,7 @@ def start(shard: str, model: str, weights: str, output: str, begin: float) -> di
         raise SystemExit
 
     Decoder.decode = first  # type: ignore[method-assign]
-    files = {"shard": shard, "model": model, "weights": weights, "output": output}
+    files = {"shard": shard, "language-model": model, "weights": weights, "output": output}
     settings = json.dumps({"learner": {"name": "perceptron"}})
     words = [f"--{name}={path}" for name, path in files.items()]
     sys.argv = ["itersel", "train", *words, "--settings", settings]

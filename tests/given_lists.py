@@ -36,6 +36,6 @@ def cut(folder, *options, **how):
 def import_shard(folder, number=0, **how):
     """Make a shard of the lists, by default of tokenised ones; returns its file."""
     output = folder / f"{number}.h5"
-    files = ["--folder", folder / "cut", "--number", number, "--output", output]
+    files = ["--folder", folder / "cut", "--shard-number", number, "--output", output]
     itersel("step", "lists", *files, *settings(**({"tokenized": True} | how)))
     return output

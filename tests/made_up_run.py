@@ -120,7 +120,7 @@ class MadeUpRun:
         return {name: self.random.gauss(0, 1) for name in FEATURES}
 
     def _epoch(self, folder: Path, run: str, epoch: int, fails: bool) -> None:
-        seen = {"sentences": 50, "pairs": 1000, "updates": 400 - 10 * epoch, "mean_bleu": 20 + epoch}
+        seen = {"sentences": 50, "pairs": 1000, "updates": 400 - 10 * epoch, "mean_quality": 20 + epoch}
         attributes = {"kind": "shard-weights", **seen}
         for shard in range(SHARDS - fails):
             write_itersel_weights(folder / f"shard-{shard}.h5", make_weights(self._weights()), attributes)

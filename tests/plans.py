@@ -90,10 +90,10 @@ def of_lists():
             "kind": "lists",
             "target_language": "en",
             "protected": ["a b"],
-            "dense": ["LM", "TM_0"],
+            "dense_names": ["LM", "TM_0"],
             "train": {**LISTED, "quality": "q", "task": "labels"},
             **dict.fromkeys(("dev", "devtest"), LISTED),
             "test": {"new": {**LISTED, "source": "s", "devtest": LISTED}},
         },
-        decoder={"jobs": 3},
+        decoder={"pieces": 3},
     )

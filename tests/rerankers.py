@@ -22,7 +22,7 @@ ALL_TEXT = {
     **LANGUAGES,
     "dense": list(TEXT_FEATURES),
     "templates": list(TEXT_TEMPLATES),
-    "language_models": ["short", "long.er"],
+    "language_model_names": ["short", "long.er"],
 }
 # so that text changes whenever it is cleaned, and again
 CHANGED_BY_CLEANING = "&amp;amp;amp;lt;"
@@ -72,9 +72,9 @@ def make_reranker(
 ) -> Path:
     """Write the files of a run, whose system learned from the lists of `write_text`.
 
-    `columns` are its `data.dense`, `form` changes lines, and `how` are the settings of `itersel step lists`.
-    Returns the folder of the system, ``experiments/x/best``; in it, ``test.txt`` has the run's translations
-    of these lists.
+    `columns` are its `data.dense_names`, `form` changes lines, and `how` are the settings of
+    `itersel step lists`. Returns the folder of the system, ``experiments/x/best``; in it, ``test.txt`` has
+    the run's translations of these lists.
     """
     best = folder / "experiments/x/best"
     best.mkdir(parents=True)
@@ -84,7 +84,7 @@ def make_reranker(
     models: list[object] = []
     if how.get("dense") or how.get("templates"):
         models += write_models(folder, how)
-    if names := how.get("language_models"):
+    if names := how.get("language_model_names"):
         models += ["--language-model", *(write_model(folder, name) for name in names)]
 
     source, lists = write_text(folder, form=form)
@@ -99,7 +99,7 @@ def make_reranker(
     chance, weights = random.Random(5), dict[str, float]()
     for shard in range(SHARDS):
         output = folder / f"{shard}.h5"
-        files = ["--folder", folder / "cut", "--number", shard, *models, "--output", output]
+        files = ["--folder", folder / "cut", "--shard-number", shard, *models, "--output", output]
         itersel("step", "lists", *files, *settings(**how))
         table = read_list_table(output)
         # so that no feature decides alone

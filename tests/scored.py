@@ -24,7 +24,7 @@ def make_system(
     settings = {"learner": "perceptron", "mixing": "selection", "tune_on": "train", "features": "all"}
     settings |= {"tasks": "random", "shards": 4, "chosen_by": "tokenized-bleu", "devtest": "devtest"}
     found = {
-        "devtest_bleu": scores,
+        "devtest_tokenized_bleu": scores,
         "devtest_scores": scores,
         "devtest_brevity_penalty": (1.0,) * len(scores),
     }

@@ -66,7 +66,7 @@ def make_system(
     itersel("grammar", "index", *texts, "--output", folder / "index")
     cased = [line.capitalize().replace("river", "River") for line in target.read_text().splitlines()]
     write_itersel_weights(best / "weights.h5", make_weights(WEIGHTS))
-    files = [f"--model={folder}/lm.bin", f"--index={folder}/index"]
+    files = [f"--language-model={folder}/lm.bin", f"--index={folder}/index"]
     files += write_detokenizer(folder, cased, compounds=CompoundSplitter({"haus": 3, "boot": 5}))
     how = settings(pop_limit=30, features=features, grammar={"templates": templates} if templates else {})
     itersel("step", "resources", *files, *how, "--output", best / "resources.json")

@@ -179,5 +179,12 @@ def make_decodable(folder: Path, model_text: str, sentences: Sequence[tuple[str,
 
 def write_decoded(step: str, folder: Path, output: Path, *options: str, shard: str = "shard.h5") -> int:
     """Run a step such as `step kbest` in a folder of `make_decodable`; returns the exit status."""
-    files = ["--shard", str(folder / shard), "--model", str(folder / "model"), "--output", str(output)]
+    files = [
+        "--shard",
+        str(folder / shard),
+        "--language-model",
+        str(folder / "model"),
+        "--output",
+        str(output),
+    ]
     return main([*step.split(), *files, *options])

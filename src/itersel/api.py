@@ -249,7 +249,7 @@ class System:
         lines: Sequence[str],
         *,
         k_best: int = 1,
-        features: bool = False,
+        feature_values: bool = False,
         alignments: bool = False,
         derivations: bool = False,
     ) -> list[Any]:
@@ -261,7 +261,7 @@ class System:
             One sentence per line.
         k_best
             Number of different translations of each sentence.
-        features, alignments, derivations
+        feature_values, alignments, derivations
             Whether to return these, too.
 
         Returns
@@ -285,7 +285,7 @@ class System:
             raise InputError("reranks n-best lists; use rerank", self._path)
         _refuse_string("lines", lines)
         check_text(lines, "lines", range(1, len(lines) + 1))
-        details = Details(k_best, features, alignments, derivations)
+        details = Details(k_best, feature_values, alignments, derivations)
         is_plain = details == Details()
         mbr = self._system.settings.mbr
         check_k_best(k_best, mbr)

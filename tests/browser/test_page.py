@@ -97,11 +97,11 @@ def test_paper_is_white(browser, page):
 def test_charts_have_marks_and_text(browser, run, page):
     browser.open(page)
     # 3 repeats of 3 experiments: a line for each, a point for each epoch, a ring for each chosen epoch
-    chart = "[data-chart=devtest_bleu] svg"
+    chart = "[data-chart=devtest_tokenized_bleu] svg"
     assert browser.count(f"{chart} .mark-line path") == 9
     assert browser.count(f"{chart} .layer_1_marks path") == 9
-    best = max(max(system.devtest_bleu) for systems in run.systems.values() for system in systems)
-    assert f"highest: {best:.2f}" in browser.texts("[data-caption=devtest_bleu]")[0]
+    best = max(max(system.devtest_tokenized_bleu) for systems in run.systems.values() for system in systems)
+    assert f"highest: {best:.2f}" in browser.texts("[data-caption=devtest_tokenized_bleu]")[0]
     assert browser.count("[data-chart=boxes] svg .mark-rect path") >= 3
     assert len(browser.texts("#variance li")) == 3
     browser.choose("#group", "learner")
@@ -111,9 +111,11 @@ def test_charts_have_marks_and_text(browser, run, page):
 def test_chooser_of_experiments(browser, page):
     browser.open(page)
     browser.run("document.querySelector('#chooser input').click()")
-    browser.wait("document.querySelectorAll('[data-chart=devtest_bleu] .layer_1_marks path').length === 6")
+    browser.wait(
+        "document.querySelectorAll('[data-chart=devtest_tokenized_bleu] .layer_1_marks path').length === 6"
+    )
     # one of the three experiments, with its three repeats, is gone
-    assert browser.count("[data-chart=devtest_bleu] svg .layer_1_marks path") == 6
+    assert browser.count("[data-chart=devtest_tokenized_bleu] svg .layer_1_marks path") == 6
 
 
 def test_table_sorts(browser, run, page):
@@ -422,7 +424,7 @@ def test_forty_experiments(browser, tmp_path):
     assert browser.count(".systems tbody tr") == 40
     assert browser.count("#chooser input:checked") == 8
     assert browser.count("#chooser input:disabled") == 32
-    assert browser.count("[data-chart=devtest_bleu] .mark-line path") == 40
+    assert browser.count("[data-chart=devtest_tokenized_bleu] .mark-line path") == 40
     assert fits(browser)
 
 

@@ -36,7 +36,7 @@ def tuned(local, tmp_path_factory):
     """Return the small project after complete tuning on this machine."""
     project = local.copy(tmp_path_factory.mktemp("tuned") / "a project")
     shutil.rmtree(project.results / "experiments")
-    project.configure(experiments=EXPERIMENTS, decoder={"k_best": 20, "pop_limit": 30, "jobs": 2})
+    project.configure(experiments=EXPERIMENTS, decoder={"k_best": 20, "pop_limit": 30, "pieces": 2})
     project.run("--cores", "2", *TARGETS)
     return project
 

@@ -82,7 +82,11 @@ PERCEPTRON = {"learner": {"name": "perceptron"}, **SEARCH}
 SELECT_9 = {"name": "selection", "select": 9}
 CUT = step("step shard", cut={"shards": 2})
 PATH = {"name": "path-following", "threshold": 0.0001, "epsilon": 1}
-SYSTEM = {"name": "small", "experiment": {"learner": {"name": "mira"}, "mixing": {"name": "none"}}}
+SYSTEM = {
+    "name": "small",
+    "experiment": {"learner": {"name": "mira"}, "mixing": {"name": "none"}},
+    "tokenizer": "13a",
+}
 LANGUAGES = "--source-language de --target-language en"
 CONFIG = """\
 name: small
@@ -168,7 +172,7 @@ def _make_models() -> None:
         Path(f"{name}.gz").write_bytes(gzip.compress(Path(name).read_bytes(), mtime=0))
     for suffix in ("xz", "zst"):
         write_lines(f"target.txt.{suffix}", TARGET)
-    itersel("lm score --model lm.bin --input target.txt --output scores.txt")
+    itersel("lm score --language-model lm.bin --input target.txt --output scores.txt")
     texts = "--source source.txt --target target.txt"
     itersel(f"grammar index {texts} --alignment alignment.txt --output index")
     for direction in ("forward", "reverse"):
@@ -178,7 +182,7 @@ def _make_models() -> None:
 def _make_shards() -> None:
     itersel(f"{CUT} --source source.txt --target target.txt --output shards")
     itersel("step shard --nbest nbest.txt nbest.json --target target.txt --output listed")
-    itersel(f"{step('step lists', target_language='en')} --folder listed --number 0 --output listed.h5")
+    itersel(f"{step('step lists', target_language='en')} --folder listed --shard-number 0 --output listed.h5")
     for part, name in (("shards/0", "shard.h5"), ("shards/1", "shard1.h5")):
         texts = f"--input {part}.source.gz --reference {part}.target.gz --leave-one-out {part}.ids"
         itersel(f"grammar extract --index index {texts} --output {name}")
@@ -202,7 +206,7 @@ def _make_shards() -> None:
 def _train(output: str, options: str = "", **changes: Any) -> None:
     train = step("train", **{**PERCEPTRON, **changes})
     for number, shard in enumerate(("shard.h5", "shard1.h5")):
-        files = f"--shard {shard} --model lm.bin --shard-number {number}"
+        files = f"--shard {shard} --language-model lm.bin --shard-number {number}"
         itersel(f"{train} {files} {options} --output {output}{number}.h5")
 
 
@@ -222,12 +226,12 @@ def _make_weights() -> None:
     itersel(f"{mix(**PATH)} --inputs path.txt --matrix path.W.h5 --output path.h5")
     _train("path", "--epoch 2 --weights path.h5", **mira)
     itersel("weights export weights.h5 --output weights.txt")
-    data = "--shard plain-references.h5 --model lm.bin"
+    data = "--shard plain-references.h5 --language-model lm.bin"
     itersel(f"{step('step kbest', **SEARCH)} {data} --output lists.h5")
     itersel(f"{step('step kbest', features='dense', **SEARCH)} {data} --output dense.h5")
-    itersel(f"{step('step forest', density=5, pop_limit=30)} {data} --output forests.h5")
+    itersel(f"{step('step forest', features='dense', density=5, pop_limit=30)} {data} --output forests.h5")
     train = step("train", **{**PERCEPTRON, "learner": {"name": "adagrad", "average": True}})
-    itersel(f"{train} --shard shard.h5 --model lm.bin --output state.h5")
+    itersel(f"{train} --shard shard.h5 --language-model lm.bin --output state.h5")
 
 
 def _make_descriptions() -> None:
@@ -240,11 +244,11 @@ def _make_descriptions() -> None:
     Path("system").mkdir()
     shutil.copy("weights.h5", "system/weights.h5")
     restored = "--preparation preparation.json --recaser recaser.json"
-    files = f"--model lm.bin --index index {restored}"
+    files = f"--language-model lm.bin --index index {restored}"
     itersel(f"{step('step resources', pop_limit=30)} {files} --output system/resources.json")
     itersel("bundle system system.bundle")
-    scale = step("step scale", scales=[1, 0.1], pop_limit=30)
-    devtest = "--inputs shards.txt --model lm.bin --weights weights.h5 --reference target.txt"
+    scale = step("step scale", scales=[1, 0.1], pop_limit=30, tokenizer="13a")
+    devtest = "--inputs shards.txt --language-model lm.bin --weights weights.h5 --reference target.txt"
     itersel(f"{scale} {devtest} --output mbr.json")
     _make_reranker()
     choose = step("step choose", **SYSTEM)

@@ -49,7 +49,7 @@ def _target(files: str, *steps: str, also: tuple[str, ...] = ()) -> Target:
 
 def _train(weights: str = "", **changes: Any) -> str:
     """Return the step that trains a shard, whose name follows."""
-    files = f"--model lm.bin {weights} --output out.h5 --shard"
+    files = f"--language-model lm.bin {weights} --output out.h5 --shard"
     return f"{step('train', **{**PERCEPTRON, **changes})} {files}"
 
 
@@ -64,7 +64,7 @@ def _mix(inputs: str, **mixing: Any) -> str:
 
 _TRAIN = _train()
 _RERANK = "rescore --source source.txt --nbest nbest.txt --output out --system"
-_DECODE = "decode --model lm.bin --output out --shard"
+_DECODE = "decode --language-model lm.bin --output out --shard"
 _PREPARE = f"corpus prepare --split train --output out {LANGUAGES}"
 _PREPARE_TEST = _PREPARE.replace("--split train", "--split test.x")
 _START, _SHOW = f"{_train('--weights FILE')} shard.h5", "weights show FILE --number 0"
@@ -96,7 +96,7 @@ def _table(**files: list[str]) -> str:
 
 # All features of the text of lists; the models of word alignment follow.
 _FEATURES = step("step lists", tokenized=True, dense=[*TEXT_FEATURES], templates=[*TEXT_TEMPLATES])
-_FEATURES += " --folder reranked --number 0 --models models --output out.h5 --aligner"
+_FEATURES += " --folder reranked --shard-number 0 --models models --output out.h5 --aligner"
 _DETOKENIZE = "detokenize --input target.txt --output out"
 TARGETS = {
     "shard": _target(
@@ -151,10 +151,11 @@ TARGETS = {
     "path-input": _target("path0.h5", f"{_mix('path.txt', **PATH)} --epoch 2 --previous path.h5"),
     "model": _target(
         "lm.bin",
-        f"{step('train', **PERCEPTRON)} --shard shard.h5 --model FILE --output out.h5",
-        "decode --shard shard.h5 --model FILE --weights weights.h5 --k-best 20 --pop-limit 30 --output out",
-        "lm score --model FILE --input source.txt --output out",
-        "lm score --model FILE --input target.txt --output out",
+        f"{step('train', **PERCEPTRON)} --shard shard.h5 --language-model FILE --output out.h5",
+        "decode --shard shard.h5 --language-model FILE --weights weights.h5 --output out --k-best 20 "
+        "--pop-limit 30",
+        "lm score --language-model FILE --input source.txt --output out",
+        "lm score --language-model FILE --input target.txt --output out",
     ),
     "index": _target(
         "index",
@@ -227,7 +228,7 @@ TARGETS = {
     ),
     "alignment-model": _target(
         "forward.model reverse.model",
-        "align --source source.txt --target target.txt --model FILE --output out",
+        "align --source source.txt --target target.txt --aligner FILE --output out",
         f"{_RERANK} reranker",
         "bundle reranker out",
     ),
@@ -241,7 +242,7 @@ TARGETS = {
         f"{CUT} --source FILE --target target.txt --output out",
         f"{CUT} --nbest nbest.txt --source FILE --target target.txt --output out",
         "step words --source source.txt FILE --target target.txt target.txt --output out",
-        "lm score --model lm.bin --input FILE --output out",
+        "lm score --language-model lm.bin --input FILE --output out",
         "translate --system system --input FILE --output out",
         "export cdec --system system.bundle --input FILE --arpa lm.arpa --output out",
     ),
@@ -278,7 +279,7 @@ TARGETS = {
     ),
     "sentences": _target(
         "listed/0.ids",
-        "step lists --folder listed --number 0 --output out.h5",
+        "step lists --folder listed --shard-number 0 --output out.h5",
         also=("listed/0.lists.gz", "listed/0.target.gz"),
     ),
     "declaration": _target(
@@ -291,8 +292,8 @@ TARGETS = {
     "text-language-model": _target(
         "models/lm.bin",
         f"{_FEATURES} forward.model reverse.model",
-        f"{step('step lists', tokenized=True, language_models=['own'])} --folder reranked --number 0"
-        " --language-model FILE --output out.h5",
+        f"{step('step lists', tokenized=True, language_model_names=['own'])} --folder reranked"
+        " --shard-number 0 --language-model FILE --output out.h5",
         also=("reranked",),
     ),
     "words": _target(
@@ -301,7 +302,7 @@ TARGETS = {
         also=("forward.txt", "reverse.txt"),
     ),
     "declaration-lists": _target(
-        "listed/shards.tsv", "step lists --folder listed --number 0 --output out.h5", also=("listed/",)
+        "listed/shards.tsv", "step lists --folder listed --shard-number 0 --output out.h5", also=("listed/",)
     ),
     "list": _target("parts.txt", _mix("FILE", **SELECT_9), also=("",)),
     "tasks": _target(
@@ -313,7 +314,7 @@ TARGETS = {
     ),
     "settings": _target(
         "settings.yaml",
-        f"step resources --settings FILE --model lm.bin --index index {_RESTORED} --output out.json",
+        f"step resources --settings FILE --language-model lm.bin --index index {_RESTORED} --output out.json",
     ),
     "config": _target("config.yaml", "config check FILE", "config show FILE --output out"),
     "preparation": _target(

@@ -109,7 +109,7 @@ def test_models_align_other_text(corpus: Path, models: list[str]) -> None:
     write_lines(corpus / "source", list(lines))
     write_lines(corpus / "target.gz", list(lines.values()))
     both, turned, reverse, forward = (
-        run(corpus, *(word for model in chosen for word in ("--model", model)))
+        run(corpus, *(word for model in chosen for word in ("--aligner", model)))
         for chosen in (models, models[::-1], models[:1], models[1:])
     )
     assert main(symmetrize(corpus, forward, reverse)) == 0
@@ -119,16 +119,16 @@ def test_models_align_other_text(corpus: Path, models: list[str]) -> None:
 
 
 def test_links_with_a_model_do_not_depend_on_other_lines(corpus: Path, models: list[str]) -> None:
-    alone = run(corpus, "--model", models[1])
+    alone = run(corpus, "--aligner", models[1])
     for path, lines in ((corpus / "source", SOURCE), (corpus / "target.gz", TARGET)):
         write_lines(path, ["", "haus", *lines, *reversed(lines)])
-    assert run(corpus, "--model", models[1])[2:] == [*alone, *reversed(alone)]
+    assert run(corpus, "--aligner", models[1])[2:] == [*alone, *reversed(alone)]
 
 
 def test_model_of_other_text(corpus, models, refused):
     for name in ("source", "target.gz"):
         write_lines(corpus / name, ["the house"])
-    refused(command(corpus, "--model", models[1]), "forward.model")
+    refused(command(corpus, "--aligner", models[1]), "forward.model")
 
 
 @pytest.mark.parametrize(
@@ -136,11 +136,11 @@ def test_model_of_other_text(corpus, models, refused):
     [
         (f"{TEXTS} --save m", ("--save", "--direction")),
         (f"{TEXTS} --save out --direction forward", ("--save", "--output")),
-        (f"{TEXTS} --model forward.model --direction forward", ("--direction", "--save")),
-        (f"{TEXTS} --model forward.model --save m", ("--direction", "--save")),
-        (f"{TEXTS} --model forward.model forward.model", "--model"),
-        (f"{TEXTS} --model forward.model --symmetrization union", "--symmetrization"),
-        (f"{TEXTS} --model nowhere.model", "nowhere.model"),
+        (f"{TEXTS} --aligner forward.model --direction forward", ("--direction", "--save")),
+        (f"{TEXTS} --aligner forward.model --save m", ("--direction", "--save")),
+        (f"{TEXTS} --aligner forward.model forward.model", "--aligner"),
+        (f"{TEXTS} --aligner forward.model --symmetrization union", "--symmetrization"),
+        (f"{TEXTS} --aligner nowhere.model", "nowhere.model"),
         (f"{TEXTS} --direction forward --symmetrization union", ("--direction", "--source")),
         (f"{TEXTS} --direction forward --forward x", ("--direction", "--source", "--target")),
         (f"{TEXTS} --forward x --reverse y", EITHER),

@@ -148,7 +148,7 @@ def test_lists_are_tuned_and_reranked_like_the_commands(tmp_path):
 def test_decode_is_the_command(results, tmp_path):
     shard, model = results / "shards/test/1/0.h5", results / "lm/lm.bin"
     weights = results / "experiments/selected/best/weights.h5"
-    files = ("--shard", shard, "--model", model, "--weights", weights)
+    files = ("--shard", shard, "--language-model", model, "--weights", weights)
     command("decode", *files, "--k-best", 3, "--output", tmp_path / "lists")
     read = itersel.read_shard(shard), itersel.load_model(model), itersel.read_any_weights(weights)
     lines = []
@@ -177,9 +177,11 @@ def test_training_and_mixing_are_the_commands(results, tmp_path):
             shard = results / f"shards/train/2/{number}.h5"
             names.append(name := f"{epoch}-{number}.h5")
             where = ("--epoch", epoch, "--shard-number", number)
-            files = ("--shard", shard, "--model", model, "--output", theirs / name, *previous)
+            files = ("--shard", shard, "--language-model", model, "--output", theirs / name, *previous)
             command("train", *files, *where, *settings(learner={"name": "adagrad"}, k_best=20))
-            how = itersel.TrainSettings(learner=itersel.AdaGrad(), k_best=20, epoch=epoch, shard=number)
+            how = itersel.TrainSettings(
+                learner=itersel.AdaGrad(), k_best=20, epoch=epoch, shard_number=number
+            )
             read = itersel.read_shard(shard), itersel.load_model(model)
             start = None if epoch == 1 else ours / "mixed.1.h5"
             itersel.write_training(ours / name, itersel.train_epoch(*read, start, how), how)
@@ -255,7 +257,7 @@ def mix(inputs=("missing.h5",), **options):
         (lambda: TrainSettings(max_span=0), ("max_span", 0, 1)),
         (lambda: TrainSettings(learner="mira"), ("learner", "'mira'")),
         (lambda: TrainSettings(epoch=0), ("epoch", 0, 1)),
-        (lambda: TrainSettings(shard=-1), ("shard", -1, 0)),
+        (lambda: TrainSettings(shard_number=-1), ("shard_number", -1, 0)),
         (lambda: Search("sparse"), ("features", "'sparse'")),
         (lambda: Search(pop_limit=0), ("pop_limit", 0)),
         (lambda: Search(pop_limit=2.5), ("pop_limit", "2.5")),

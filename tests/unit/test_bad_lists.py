@@ -68,7 +68,7 @@ def make_lists(folder, lists):
         itersel(*shard(folder, write(folder / "good", *LISTS)))
     (cut / "0.lists.gz").write_bytes(gzip.compress(lists.read_bytes()))
     redeclare(cut)
-    return ["step", "lists", "--folder", cut, "--number", 0, "--output", folder / "0.h5", *settings()]
+    return ["step", "lists", "--folder", cut, "--shard-number", 0, "--output", folder / "0.h5", *settings()]
 
 
 COMMANDS = {"tune": tune, "rescore": rescore, "first": first, "step shard": shard, "step lists": make_lists}

@@ -164,7 +164,7 @@ def test_same_results(tmp_path):
         for command in (
             "lm estimate --order 3 --input text --output arpa",
             "lm compile --input arpa --output model",
-            "lm score --model model --input text --output scores",
+            "lm score --language-model model --input text --output scores",
         ):
             assert limited(*command.split(), cwd=tmp_path, env=environment).returncode == 0
         made.append([(tmp_path / name).read_bytes() for name in ("arpa", "model", "scores")])

@@ -136,10 +136,10 @@ def test_lists_of_another_decoder(refused, capsys):
     refused(command(config | more), ("dev.target.gz", 6, 4))
     Path("comet").write_text("1\n" * 7)
     refused(
-        command(config | {"evaluation": {"scores": {"COMET": {"hypotheses": "comet"}}}}), ("comet:", 7, 8)
+        command(config | {"evaluation": {"scores": {"COMET": {"translations": "comet"}}}}), ("comet:", 7, 8)
     )
     Path("comet").write_text("1e7\n" + "1\n" * 7)
-    refused(command(config | {"evaluation": {"scores": {"COMET": {"hypotheses": "comet"}}}}), "comet:1:")
+    refused(command(config | {"evaluation": {"scores": {"COMET": {"translations": "comet"}}}}), "comet:1:")
     Path("comet").write_text("1\n" * 7)
     by_quality = {"data": config["data"] | {"devtest": config["data"]["devtest"] | {"quality": "comet"}}}
     by_quality["evaluation"] = {"choose_by": "quality"}

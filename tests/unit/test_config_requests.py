@@ -79,7 +79,7 @@ def test_requests_grow_with_each_size(root, field):
 
 def test_sizes_follow_from_files(tmp_path):
     assert text_sizes(config_of(tmp_path), "") == TextSizes(3000, 3000, 3000, compared=120)
-    assert text_sizes(config_of(tmp_path, decoder={"jobs": 6}), "") == TextSizes(
+    assert text_sizes(config_of(tmp_path, decoder={"pieces": 6}), "") == TextSizes(
         3000, 3000, 1500, compared=120
     )
     limited = config_of(tmp_path, data={"max_train": 40, "max_held_out": 20})
@@ -99,7 +99,7 @@ def test_sizes_of_lists(tmp_path):
     for devtest, size in (small, 1500), (large, (3000 + 10 * 2000) / 3):
         texts = dict.fromkeys(("train", "dev", "test"), small) | {"devtest": devtest}
         experiments = {"x": {"tasks": {"name": "random", "shards": 2}, "learner": {"name": "mira"}}}
-        content = {"data": {"kind": "lists", **texts}, "experiments": experiments, "decoder": {"jobs": 3}}
+        content = {"data": {"kind": "lists", **texts}, "experiments": experiments, "decoder": {"pieces": 3}}
         sizes = list_sizes(read_config(content))
         assert sizes._replace(compared=0, tuned=0) == TextSizes(0, 0, 0, size)
         # the experiment and the decoder's own first entries

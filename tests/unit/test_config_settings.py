@@ -188,7 +188,7 @@ def test_settings_on_standard_input(monkeypatch):
         (TrainSettings, '{"a":' * 20_000, "nested too deep"),
         (TrainSettings, '{"templates": ["R", "R"]}', "'templates'"),
         (TrainSettings, "{", "not JSON"),
-        (report_steps.ChooseSettings, "{}", "'name'"),
+        (report_steps.ChooseSettings, '{"tokenizer": "13a"}', "'name'"),
         (report_steps.TaskTableSettings, '{"tasks": ["a"], "systems": []}', "'systems'"),
         (report_steps.TaskTableSettings, '{"tasks": ["a b"], "systems": []}', "'tasks'"),
         (cutting.CutSettings, '{"cut": {"name": "pooled", "labels": []}}', "'cut.labels'"),
@@ -206,11 +206,11 @@ def test_wrong_settings(kind, text, key):
 
 def test_files_record_what_the_workflow_passes():
     """With the name of each form, and without the place in the run and what changes no result."""
-    found = recorded(TrainSettings(k_best=7, epoch=3, shard=2, measure_loss=True))
+    found = recorded(TrainSettings(k_best=7, epoch=3, shard_number=2, measure_loss=True))
     passed = json.loads(as_json(TrainSettings(k_best=7, measure_loss=True)))
     assert passed == found | {"measure_loss": True}
     assert (found["learner"]["name"], found["k_best"]) == ("adagrad", 7)
-    assert not {"epoch", "shard", "measure_loss"} & found.keys()
+    assert not {"epoch", "shard_number", "measure_loss"} & found.keys()
     # files tell in another way whether the loss was measured, on which their content depends
     assert for_results(TrainSettings(measure_loss=True)).measure_loss
 
@@ -281,10 +281,11 @@ def test_the_explanation_of_the_held_out_step_states_its_default():
 @pytest.mark.parametrize("kind", [search.KBestSettings, search.ForestSettings])
 def test_place_of_decoding_is_neither_passed_nor_recorded(kind):
     """Rules do not run again because of it, and files have attributes of their own for it."""
-    found = read_settings(kind, None, {"iteration": 3, "shard_number": 2})
-    assert found == kind(iteration=3, shard=2)
-    assert read_settings(kind, None, {"iteration": None, "shard_number": None}) == kind()
-    assert (as_json(found), recorded(found)) == (as_json(kind()), recorded(kind()))
+    given, plain = '{"features": "dense"}', kind(features="dense")
+    found = read_settings(kind, given, {"iteration": 3, "shard_number": 2})
+    assert found == kind(features="dense", iteration=3, shard_number=2)
+    assert read_settings(kind, given, {"iteration": None, "shard_number": None}) == plain
+    assert (as_json(found), recorded(found)) == (as_json(plain), recorded(plain))
 
 
 @pytest.mark.parametrize("kind", TASKS.values())

@@ -209,7 +209,7 @@ def cut(tmp_path):
     return tmp_path
 
 
-LISTS = "step lists --folder cut --number 0"
+LISTS = "step lists --folder cut --shard-number 0"
 EXTRACT = "grammar extract --index % --input %0.source.gz --reference %0.target.gz --leave-one-out %0.ids"
 READERS = {
     "shards/0.source.gz": (EXTRACT, "grammar import --grammar grammar --input %0.source.gz"),
@@ -253,7 +253,7 @@ def test_folders_of_an_older_version(cut, refused, monkeypatch):
     monkeypatch.chdir(cut)
     for folder in ("shards", "cut"):
         (cut / folder / DECLARATION).unlink()
-    refused(["step", "lists", "--folder", "cut", "--number=0", "--output=out.h5"], "cut:", DECLARATION)
+    refused(["step", "lists", "--folder", "cut", "--shard-number=0", "--output=out.h5"], "cut:", DECLARATION)
     fold = ["lm", "estimate", "--order=2", "--input=target", "--leave-out=shards", "--fold=0/2", "--output=x"]
     refused(fold, "shards:", DECLARATION)
     shutil.move(cut / "shards", cut / "mine")

@@ -67,12 +67,12 @@ def toy(tmp_path_factory):
 def train(folder, epoch):
     """Train an epoch; returns the weights that dtrain also has, and the means."""
     output = folder / f"{epoch}.h5"
-    files = ("--shard", folder / "shard.h5", "--model", folder / "lm", "--output", output)
+    files = ("--shard", folder / "shard.h5", "--language-model", folder / "lm", "--output", output)
     start = ("--weights", folder / f"{epoch - 1}.h5") if epoch > 1 else ()
     itersel("train", *files, *start, "--epoch", epoch, *settings(k_best=4, learner=LEARNER))
     weights = read_itersel_weights(output).to_dict()
     with h5py.File(output) as stream:
-        means = stream.attrs["mean_bleu"], stream.attrs["pairs"] / 2, stream.attrs["updates"] / 2
+        means = stream.attrs["mean_quality"], stream.attrs["pairs"] / 2, stream.attrs["updates"] / 2
     return {name: weights[name] for name in weights if not COMPUTED_FEATURE.match(name)}, means
 
 

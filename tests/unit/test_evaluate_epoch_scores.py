@@ -23,7 +23,7 @@ def test_only_the_translations_of_one_epoch_are_in_memory(text_file, monkeypatch
     paths = [text_file(f"t{epoch}", [lines[0], f"f g h i {epoch}"]) for epoch in range(3)]
     scores = score_epochs(read_epochs(paths, [text_file("ref", lines)]), "none")
     assert done == ["read_translations", "score_corpus"] * 3
-    assert scores.chosen_by == tuple(score.bleu for score in scores.bleu)
+    assert scores.chosen_by == tuple(score.bleu for score in scores.tokenized_bleu)
 
 
 def test_what_a_scorer_gets(text_file):

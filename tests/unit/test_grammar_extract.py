@@ -312,6 +312,7 @@ def test_only_listed_features_are_stored(tmp_path):
     assert (tmp_path / "again.h5").read_bytes() == (tmp_path / "shard.h5").read_bytes()
     assert features_by_rule(read_shard(tmp_path / "shard.h5", ("Lex",)))[2] == listed
     assert features_by_rule(read_shard(tmp_path / "shard.h5", ("RBS",)))[2] == {"Class:y": 2.0, **computed}
+    assert features_by_rule(read_shard(tmp_path / "shard.h5", ()))[2] == {"Class:y": 2.0}
     dense = read_shard(tmp_path / "shard.h5", features="dense")
     assert dense.feature_key.size == dense.rule_feature.size == 0
     assert dense.rule_feature_offset.tolist() == [0] * (dense.rule_kind.size + 1)

@@ -100,7 +100,7 @@ def hypotheses(decoder, sentence, weights):
 def train_command(*models, learner=None, **keys):
     """Return the command that trains a perceptron with these keys, and with other settings."""
     perceptron = {"name": "perceptron", "bleu": "liang", "learning_rate": RATE, **(learner or {})}
-    return ["train", *settings(k_best=K_BEST, learner=perceptron, **keys), "--model", *models]
+    return ["train", *settings(k_best=K_BEST, learner=perceptron, **keys), "--language-model", *models]
 
 
 def chain(folder, algorithm, update):
@@ -153,7 +153,7 @@ def test_provenance_and_bytes(tmp_path):
     assert (found["version"], found["epoch"], found["shard"]) == (itersel.__version__, 4, 1)
     assert (found["sentences"], found["pairs"]) == (3, 150)
     assert 0 < found["updates"] <= found["pairs"]
-    search = {"features": "dense", "templates": [], "k_best": K_BEST, "pop_limit": 200, "max_span": 15}
+    search = {"features": "dense", "templates": None, "k_best": K_BEST, "pop_limit": 200, "max_span": 15}
     learner = {"name": "margin-perceptron", "bleu": "chiang", "pairs": "pro", "update": "sentence"}
     steps = {"learning_rate": RATE, "schedule": "constant", "regularization": "none", "strength": 0.0}
     learner |= {**steps, "average": False, "delay": 1}
@@ -193,7 +193,7 @@ def drop_references(path):
         ("1.h5", Path.unlink, 1, "1.h5"),
         ("0.h5", drop_references, 1, ("0.h5", "--reference")),
         ("start.h5", put("v", 0, np.nan), 1, ("start.h5", "'Glue'")),
-        ("0.h5", Path.exists, 2, ("--model", 2, "--shard", 3)),
+        ("0.h5", Path.exists, 2, ("--language-model", 2, "--shard", 3)),
     ],
 )
 def test_bad_input(tmp_path, refused, broken, damage, models, facts):

@@ -56,7 +56,7 @@ def test_pro_depends_only_on_seed_epoch_and_shard() -> None:
         return train(sentences(5), Perceptron(bleu="lin", pairs="pro"), **options).weights.to_dict()
 
     assert run() == run()
-    for other in ({"seed": 2}, {"epoch": 2}, {"shard": 2}):
+    for other in ({"seed": 2}, {"epoch": 2}, {"shard_number": 2}):
         assert run(**other) != run()
 
 
@@ -189,7 +189,16 @@ def test_a_path_that_has_ended_starts_no_epoch(tmp_path, stopped, epoch, measure
     if start.stopped:
         passed = train_epoch(None, None, path, how)
         write_training(tmp_path / "0.h5", passed, how)
-        files = ["--shard", "none", "--model", "none", "--weights", path, "--output", tmp_path / "1.h5"]
+        files = [
+            "--shard",
+            "none",
+            "--language-model",
+            "none",
+            "--weights",
+            path,
+            "--output",
+            tmp_path / "1.h5",
+        ]
         place = ["--epoch", epoch, *settings(measure_loss=True)]
         itersel("train", *files, *place)
         assert (tmp_path / "0.h5").read_bytes() == (tmp_path / "1.h5").read_bytes()

@@ -263,14 +263,14 @@ def test_bad_lists(folder, refused, monkeypatch, change, how, facts):
         ("0.ids", "x1", "", ("0.ids:1:", "'x'")),
         ("0.target.gz", "ab", "", ("0.target.gz", 2, 4)),
         ("0.ids", "0123", '--settings {"tokenized":true,"protected":["x"]}', "'protected'"),
-        ("0.ids", "0123", "--number 1", "1.ids"),
+        ("0.ids", "0123", "--shard-number 1", "1.ids"),
     ],
 )
 def test_bad_shards(folder, refused, name, lines, options, facts):
     cut(folder)
     write(folder / "cut" / name, *lines)
     redeclare(folder / "cut")
-    words = ["step", "lists", "--folder", folder / "cut", "--number", 0, "--output", folder / "out.h5"]
+    words = ["step", "lists", "--folder", folder / "cut", "--shard-number", 0, "--output", folder / "out.h5"]
     refused([*words, *options.split()], facts)
 
 
@@ -283,7 +283,7 @@ def test_other_files_of_a_shard_are_read_before_its_lists(folder, refused, name,
     write(folder / "cut/0.lists.gz", "not a list")
     write(folder / "cut" / name, *lines)
     redeclare(folder / "cut")
-    words = ["step", "lists", "--folder", folder / "cut", "--number", 0, "--output", folder / "out.h5"]
+    words = ["step", "lists", "--folder", folder / "cut", "--shard-number", 0, "--output", folder / "out.h5"]
     refused(words, facts)
 
 

@@ -76,7 +76,7 @@ def test_score_equals_naive_estimation_and_scoring(text, capsys, order):
     path = build(text, order)
     lines = ["the house is old", "", "is", "castle", "a <unk>\tcastle  is small ", "10\u00a0km house"]
     capsys.readouterr()
-    assert lm("score", "--model", path, "--input", write(text.with_name("queries"), *lines)) == 0
+    assert lm("score", "--language-model", path, "--input", write(text.with_name("queries"), *lines)) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     model = naive.estimate([line.split() for line in TEXT.splitlines()], order)
     words = [line.encode().split() for line in lines]
@@ -89,7 +89,7 @@ def test_score_reads_standard_input_and_writes_a_file(text, monkeypatch):
     path, output = build(text), text.with_name("scores.gz")
     for content, unknown in [(b"the house\n\n", ["0", "0"]), (b"", [])]:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-        assert lm("score", "--model", path, "--output", output) == 0
+        assert lm("score", "--language-model", path, "--output", output) == 0
         assert [line.split("\t")[1] for line in read_lines(output)] == unknown
 
 

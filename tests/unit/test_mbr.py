@@ -21,7 +21,12 @@ from itersel.rerank.mbr import ranked_by_gain
 from itersel.rerank.mbr_kernels import expected_gains
 from itersel.rerank.words import characters_of
 
-FILES = {"model": "lm.bin", "index": "index", "preparation": "preparation.json", "recaser": "recaser.json"}
+FILES = {
+    "language-model": "lm.bin",
+    "index": "index",
+    "preparation": "preparation.json",
+    "recaser": "recaser.json",
+}
 WORDS = ["a", "b", "the", "ab", "Haus", "ü"]
 TRANSLATIONS = st.lists(st.lists(st.sampled_from(WORDS), max_size=9), min_size=1, max_size=9)
 
@@ -259,7 +264,14 @@ def test_decode(system, tmp_path):
         "--output",
         tmp_path / "s.h5",
     )
-    files = ["--shard", tmp_path / "s.h5", "--model", run / "lm.bin", "--weights", system / "weights.h5"]
+    files = [
+        "--shard",
+        tmp_path / "s.h5",
+        "--language-model",
+        run / "lm.bin",
+        "--weights",
+        system / "weights.h5",
+    ]
 
     def decode(*options):
         itersel("decode", *files, "--output", tmp_path / "out", *options)
@@ -289,7 +301,14 @@ def choose_scale(tmp_path, shards, weights, reference, *more, **keys):
     """Choose a scale; returns the scores by scale."""
     (tmp_path / "shards").write_text("".join(f"{shard}\n" for shard in shards))
     files = ["--inputs", tmp_path / "shards", "--weights", weights, "--reference", reference, *more]
-    itersel("step", "scale", *files, *settings(features="dense", **keys), "--output", tmp_path / "mbr.json")
+    itersel(
+        "step",
+        "scale",
+        *files,
+        *settings(features="dense", tokenizer="13a", **keys),
+        "--output",
+        tmp_path / "mbr.json",
+    )
     found = json.loads((tmp_path / "mbr.json").read_text())
     return dict(zip(found["scales"], found["devtest_scores"], strict=True))
 
@@ -336,7 +355,7 @@ def test_a_translator_keeps_its_scale(tmp_path):
     (tmp_path / "text").write_text("das kleine haus am fluss bleibt .\ndas alte boot am berg liegt .\n")
     extract = ["grammar", "extract", "--index", tmp_path / "index", "--input", tmp_path / "text"]
     itersel(*extract, "--output", tmp_path / "s.h5")
-    more = ["--model", tmp_path / "lm.bin"]
+    more = ["--language-model", tmp_path / "lm.bin"]
     keys = {"gain": "chrf", "scales": [0.5], "size": 30}
     scores = choose_scale(
         tmp_path, [tmp_path / "s.h5"], system / "weights.h5", tmp_path / "text", *more, **keys

@@ -32,7 +32,9 @@ def of_config(name):
 
 def of_step(kind):
     needed = {"patience": 1} if kind is PatienceSettings else {"name": "x"}
-    return lambda name: read_settings(kind, json.dumps({"choose_by": name, **needed})).choose_by
+    return lambda name: (
+        read_settings(kind, json.dumps({"choose_by": name, "tokenizer": "13a", **needed})).choose_by
+    )
 
 
 def of_option(command, option):

@@ -64,7 +64,7 @@ def own_translation(folder, kind, corpus):
     cut = settings(cut={"name": "in-order", "shards": 1}, dense_names=["good"])
     assert main([*command, *cut, "--output", shards]) == 0
     how = settings(tokenized="tokenized" in kind, target_language="tr")
-    assert main(["step", "lists", "--folder", shards, "--number", "0", *how, "--output", shard]) == 0
+    assert main(["step", "lists", "--folder", shards, "--shard-number", "0", *how, "--output", shard]) == 0
 
     # learning sees the same: all n-grams match
     statistics = read_list_table(shard).statistics

@@ -86,7 +86,7 @@ def own(row):
 
 def test_every_choice_from_lists_has_numbers(tmp_path, listed):
     files, preparation = listed
-    files["scores"] = {"COMET": {"hypotheses": str(tmp_path / "comet")}}
+    files["scores"] = {"COMET": {"translations": str(tmp_path / "comet")}}
     table, text, spreadsheet = made(tmp_path, files, preparation, seed=4)
     (found,) = table["test_sets"]
     systems = {one["name"]: one for one in found["systems"]}
@@ -145,7 +145,7 @@ def test_systems_without_numbers(tmp_path, listed):
 def test_several_test_sets(tmp_path, listed):
     """All sentences together have the numbers of all test sets; systems that lack some have none."""
     files, preparation = listed
-    one = files | {"scores": {"COMET": {"hypotheses": str(tmp_path / "comet")}}}
+    one = files | {"scores": {"COMET": {"translations": str(tmp_path / "comet")}}}
     other = one | {
         "scores": {"COMET": {**one["scores"]["COMET"], "systems": {"online": str(tmp_path / "online.comet")}}}
     }
@@ -159,7 +159,7 @@ def test_repeats(tmp_path, listed):
     files, preparation = listed
     systems = [make_system("a"), make_system("a", repeat=2)]
     files |= write_test_set(tmp_path, systems, [lines_of(CHOICES[name]) for name in ("a", "b")], REFERENCE)
-    files["scores"] = {"COMET": {"hypotheses": str(tmp_path / "comet")}}
+    files["scores"] = {"COMET": {"translations": str(tmp_path / "comet")}}
     table, text, _ = made(tmp_path, files, preparation)
     (own,) = (row["scores"]["COMET"] for row in table["test_sets"][0]["systems"] if row["name"] == "a")
     assert own["repeats"] == pytest.approx([np.mean(EXPECTED[name]) for name in ("a", "b")])
@@ -168,7 +168,7 @@ def test_repeats(tmp_path, listed):
 
 def test_the_same_bytes_again(tmp_path, listed):
     files, preparation = listed
-    files["scores"] = {"COMET": {"hypotheses": str(tmp_path / "comet")}}
+    files["scores"] = {"COMET": {"translations": str(tmp_path / "comet")}}
     first = made(tmp_path, files, preparation)
     assert made(tmp_path, files, preparation) == first
     # other columns are as without these scores
@@ -188,7 +188,7 @@ def test_the_same_bytes_again(tmp_path, listed):
 def test_wrong_numbers(tmp_path, listed, refused, lines, facts):
     files, preparation = listed
     write_lines(tmp_path / "comet", lines)
-    files["scores"] = {"COMET": {"hypotheses": str(tmp_path / "comet")}}
+    files["scores"] = {"COMET": {"translations": str(tmp_path / "comet")}}
     refused([*table_command({"test": files}, tmp_path / "table.json"), preparation], facts)
 
 
@@ -198,9 +198,9 @@ def test_wrong_numbers(tmp_path, listed, refused, lines, facts):
         ({"COMET": {"systems": {"c": "comet"}}}, {}, ("COMET", "'c'")),
         ({"COMET": {"systems": {"a": "online.comet"}}}, {}, None),
         ({"COMET": {"systems": {"a": "comet"}}}, {}, ("comet:", 96, 24)),
-        ({"COMET": {"hypotheses": "comet"}}, {"lists": []}, ("'lists'", "--preparation")),
-        ({"COMET": {"hypotheses": "comet"}}, {"translations": ["first", "online"]}, "online:1:"),
-        ({"ter": {"hypotheses": "comet"}}, {}, "'test_sets.test.scores.ter'"),
+        ({"COMET": {"translations": "comet"}}, {"lists": []}, ("'lists'", "--preparation")),
+        ({"COMET": {"translations": "comet"}}, {"translations": ["first", "online"]}, "online:1:"),
+        ({"ter": {"translations": "comet"}}, {}, "'test_sets.test.scores.ter'"),
     ],
 )
 def test_wrong_scores(tmp_path, monkeypatch, listed, refused, scores, changes, facts):

@@ -24,7 +24,7 @@ from itersel.vectors.weights import (
 PATH = {"threshold": 6, "epsilon": 2, "minimum": 1}
 SELECTION = {"select": 2, "keep": ["x1"]}
 MIXINGS = {"mean-of-epochs": {}, "mean": {}, "selection": SELECTION, "path-following": PATH}
-NOTHING = ["--shard", "none", "--model", "none"]
+NOTHING = ["--shard", "none", "--language-model", "none"]
 
 
 @given(st.lists(st.integers(0, 5).map(float), min_size=1, max_size=12), st.integers(1, 4))
@@ -46,7 +46,13 @@ def decide(folder, epoch, line):
     (folder / "translation").write_text(f"{line}\n")
     previous = ["--previous", str(folder / f"{epoch - 1}.json")] if epoch > 1 else []
     files = ["--reference", str(folder / "reference"), "--translation", str(folder / "translation")]
-    words = [*files, *settings(patience=1), *previous, "--output", str(folder / f"{epoch}.json")]
+    words = [
+        *files,
+        *settings(patience=1, tokenizer="13a"),
+        *previous,
+        "--output",
+        str(folder / f"{epoch}.json"),
+    ]
     return main(["step", "patience", *words])
 
 
@@ -107,12 +113,13 @@ def test_a_shard_is_passed_on(tmp_path, decision):
     found = read_arrays(shard, FORMAT)[1]
     assert (found["kind"], found["epoch"], found["shard"], found["stopped"]) == ("shard-weights", 4, 3, 1)
     for command in ("kbest", "forest"):
-        assert main(["step", command, *NOTHING, *decision, "--output", str(tmp_path / f"{command}.h5")]) == 0
+        output = ["--output", str(tmp_path / f"{command}.h5")]
+        assert main(["step", command, *NOTHING, *settings(features="dense"), *decision, *output]) == 0
 
 
 def test_tuned_weights_and_translations_are_passed_on(tmp_path, decision, capsys):
     weights, text = tmp_path / "weights.h5", tmp_path / "text"
-    write_itersel_weights(weights, make_weights({"x": 2.0}), {"kind": "mixed-weights", "bleu": 3.0})
+    write_itersel_weights(weights, make_weights({"x": 2.0}), {"kind": "mixed-weights", "quality": 3.0})
     text.write_text("a b\n\nc\n")
     (tmp_path / "list").write_text("none\n")
     tune = ["step", "tune", *settings(tuner={"name": "mert"}), "--inputs", str(tmp_path / "list")]

@@ -25,7 +25,7 @@ def test_step_on_dev_after_every_mixing(mixing, has_previous, weights):
     """Training and mixing continue from mixed weights, whatever the step made of them."""
     step = {"tuner": {"name": "line-search", "directions": ["WordPenalty", "step"]}}
     experiment = {"tasks": {"name": "random", "shards": 2}, "epochs": 2, **mixing, "held_out": step}
-    plan = plan_of({"a": experiment}, decoder={"jobs": 3})
+    plan = plan_of({"a": experiment}, decoder={"pieces": 3})
     first, second = f"{FOLDER}/a/epoch-1", f"{FOLDER}/a/epoch-2"
     place = job(epoch=2, shard=0)
     assert plan.epochs.of(place).mixed_before == ([f"{first}/mixed.h5"] if has_previous else [])

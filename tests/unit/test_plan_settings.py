@@ -145,7 +145,7 @@ def test_steps_read_the_settings_of_every_experiment(name):
 def test_rerankers_need_what_their_features_need():
     """Without sparse features, no templates; a model only if a group of dense features needs one."""
     texts = {split: {**LISTED, "source": "s"} for split in ("train", "dev", "devtest", "test")}
-    data = {"kind": "lists", "source_language": "de", "target_language": "en", "dense": ["LM"], **texts}
+    data = {"kind": "lists", "source_language": "de", "target_language": "en", "dense_names": ["LM"], **texts}
     tuned = {"tune_on": "dev", "features": "dense", "learner": {"name": "pro"}}
     tasks = {"name": "random", "shards": 4}
     both = {"selected": {**SELECTED, "tasks": tasks, "held_out": {"tuner": {"name": "mert"}}}, "tuned": tuned}
@@ -165,10 +165,11 @@ def test_rerankers_need_what_their_features_need():
 
 def test_templates_of_an_experiment_on_lists():
     """They are a choice among those of the lists, so experiments with different ones read the same lists."""
-    experiments = {"a": {"templates": ["Ngram2"]}, "every": {}}
+    experiments = {"a": {"templates": ["Ngram2"]}, "every": {}, "none": {"templates": []}}
     tuned = {"tune_on": "dev", "learner": {"name": "pro"}, "templates": ["Ngram1"]}
     plan = Plan(expanded(read_config(with_text(**experiments, tuned=tuned))))
-    for name, used, left_out in (("a", ["Ngram2"], ["Ngram1"]), ("every", ["Ngram1", "Ngram2"], [])):
+    both = ["Ngram1", "Ngram2"]
+    for name, used, left_out in (("a", ["Ngram2"], ["Ngram1"]), ("every", both, []), ("none", [], both)):
         made = json.loads(plan.inputs.train_settings(job(name, epoch=1, shard=0)))
         assert made["left_out_templates"] == left_out
         assert json.loads(plan.list_texts.reranker_settings(job(name)))["lists"]["templates"] == used
@@ -217,7 +218,7 @@ def test_a_resolved_config_is_final():
 
 def test_settings_of_tuning():
     """Forests for tuning on dev after mixing have all features; the tuner sums the sparse ones."""
-    search = {"templates": [], "pop_limit": 200, "max_span": 15}
+    search = {"templates": None, "pop_limit": 200, "max_span": 15}
     for name, step, features, more in (
         ("part", "forest", "all", {"density": 50}),
         ("forest-mert", "forest", "dense", {"density": 50}),
@@ -285,14 +286,14 @@ def test_numbers_of_several_test_sets():
     texts = {name: {"lists": f"{name}.lists", "target": "t"} for name in ("one", "two")}
     text = {"lists": "l", "target": "t"}
     data = {"kind": "lists", **dict.fromkeys(("train", "dev", "devtest"), text), "test": texts}
-    scores = {"COMET": {"hypotheses": ["x", "y"], "systems": {"online": ["v", "w"]}}}
+    scores = {"COMET": {"translations": ["x", "y"], "systems": {"online": ["v", "w"]}}}
     evaluation = {"outputs": {"online": ["o", "p"]}, "scores": scores}
     tables = plan_of({"a": {}}, data, evaluation=evaluation).tables
     found = json.loads(tables.table_settings(job()))["test_sets"]
     assert [found[name]["lists"] for name in texts] == [["one.lists"], ["two.lists"]]
     assert [found[name]["scores"]["COMET"] for name in texts] == [
-        {"hypotheses": "x", "systems": {"online": "v"}},
-        {"hypotheses": "y", "systems": {"online": "w"}},
+        {"translations": "x", "systems": {"online": "v"}},
+        {"translations": "y", "systems": {"online": "w"}},
     ]
     assert set(tables.score_files) == {"one.lists", "two.lists", *"xyvw"}
 

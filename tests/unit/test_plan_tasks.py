@@ -40,7 +40,7 @@ def test_resharding_deals_each_file_once():
             10,
             1,
             10,
-            Pooled(labels=("a", "b"), shards=10, size="one"),
+            Pooled(labels=("a", "b"), shards=10, size_of_one_task=True),
         ),
         ({"name": "pooled-cat", "labels": ["a"], "parts": 3}, 3, 1, 3, Pooled(labels=("a",), shards=3)),
         (NATURAL, 3, 3, 3, Labelled(labels={"a": 2, "b": 1})),

@@ -86,7 +86,7 @@ def test_commands(toy, tmp_path):
     assert read_config(yaml.safe_load(shown)) == read_config(content)
     make_corpus(tmp_path)
     (tmp_path / "start").write_text("LanguageModel 1\n")
-    files = ["--shard", "0.h5", "--model", "lm.bin", "--weights", "start", "--output", "weights.h5"]
+    files = ["--shard", "0.h5", "--language-model", "lm.bin", "--weights", "start", "--output", "weights.h5"]
     command(toy, tmp_path, "train", *files, *settings(learner={"name": "oracle", "learning_rate": 0.5}))
     moved = read_itersel_weights(tmp_path / "weights.h5").to_dict()
     # a step from one translation to another, by half their features
@@ -110,7 +110,7 @@ def test_a_tuner(toy, tmp_path):
     for points in (1, 50):
         lists = write_run(tmp_path, sparse=False)
         command(toy, tmp_path, *tune_command(tmp_path, lists, tuner="toy-search", points=points))
-        scores.append(read_arrays(tmp_path / "out.h5", WEIGHTS)[1]["bleu"])
+        scores.append(read_arrays(tmp_path / "out.h5", WEIGHTS)[1]["quality"])
     assert scores[0] < scores[1]
     with input_error("'experiments.a.features'", "toy-search"):
         read_config(experiment(learner={"name": "toy-search"}, features="all"))

@@ -46,7 +46,7 @@ RERANKING = st.builds(
 RERANKER_FILES = st.builds(RerankerFiles, st.tuples(TEXT, TEXT), TEXT, st.tuples(TEXT))
 CHOSEN = {
     "settings": st.dictionaries(TEXT, TEXT | st.lists(st.integers())),
-    **dict.fromkeys(("devtest_bleu", "devtest_scores", "devtest_brevity_penalty"), SCORES),
+    **dict.fromkeys(("devtest_tokenized_bleu", "devtest_scores", "devtest_brevity_penalty"), SCORES),
     **{name: TEXT for name, kind in get_type_hints(ChosenSystem).items() if kind is str},
 }
 RECORDS = {

@@ -25,7 +25,11 @@ REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range
 GOOD = [line.replace("c", "x") if i % 8 == 0 else line for i, line in enumerate(REFERENCES)]
 BAD = [line.replace("d", "x") for line in REFERENCES]
 EXTRACTION = {"max_span": 10, "max_symbols": 4, "max_nonterminals": 1, "min_gap": 2, "max_samples": 50}
-OTHER_TYPES = {"devtest_bleu": [3.5, ["x", 1.0], []], "epoch": [3, 0, True], "name": ["a\tb", ["a"]]}
+OTHER_TYPES = {
+    "devtest_tokenized_bleu": [3.5, ["x", 1.0], []],
+    "epoch": [3, 0, True],
+    "name": ["a\tb", ["a"]],
+}
 OTHER_TYPES |= {"shards": ["4"], "signature": [None], "active_features": [1e3]}
 
 
@@ -47,7 +51,7 @@ def test_table():
     assert tokenized_bleu(second)["p"]["one"] == p_values(metric, GOOD, {"two": BAD}, 200, 4)["two"]
     assert (second["name"], second["shards"], second["devtest"]["tokenized-bleu"]["mean"]) == ("two", 4, 40.0)
     (repeat,) = second["repeats"]
-    assert (repeat["epoch"], repeat["devtest_bleu"]) == (1, (40.0, 39.0))
+    assert (repeat["epoch"], repeat["devtest_tokenized_bleu"]) == (1, (40.0, 39.0))
     expected = score_corpus(metric, BAD)._asdict()
     bleu = expected.pop("bleu")
     assert (tokenized_bleu(second)["mean"], tokenized_bleu(second)["deviation"]) == (bleu, None)
@@ -213,7 +217,8 @@ def resources(tmp_path):
     names = [item.name for item in dataclasses.fields(TranslatorFiles)]
     for name in names:
         (run / name).touch()
-    files = [f"--{name}={run / name}" for name in names]
+    model, *others = names
+    files = [f"--language-model={run / model}", *(f"--{name}={run / name}" for name in others)]
     how = settings(pop_limit=30, features="dense", grammar=EXTRACTION)
     assert main(["step", "resources", *files, *how, f"--output={path}"]) == 0
     return path

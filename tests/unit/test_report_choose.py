@@ -90,7 +90,11 @@ EPOCHS = [
 ]
 OTHERS = [line.replace("w", "q") for line in REFERENCES]
 SETTINGS = {"learner": {"name": "mira"}, "mixing": {"name": "none"}, "tune_on": "dev", "features": "all"}
-EXPERIMENT = {"name": "x", "experiment": {**SETTINGS, "tasks": {"name": "random", "shards": 1}}}
+EXPERIMENT = {
+    "name": "x",
+    "tokenizer": "13a",
+    "experiment": {**SETTINGS, "tasks": {"name": "random", "shards": 1}},
+}
 
 
 @pytest.fixture
@@ -127,7 +131,7 @@ def test_choose_on_all_sentences_or_on_those_of_a_task(tmp_path, text_file, choo
     system = choose("--task", *([text_file("labels", LABELS)] if task else []), label=task)
     references = [REFERENCES[line] for line in lines]
     expected = [sacrebleu([text[line] for line in lines], references) for text in EPOCHS]
-    assert system.devtest_bleu == system.devtest_scores == pytest.approx(expected)
+    assert system.devtest_tokenized_bleu == system.devtest_scores == pytest.approx(expected)
     assert expected.index(max(expected)) + 1 == epoch == system.epoch
     assert (system.name, system.active_features) == ("x", 2)
     assert system.settings["learner"]["name"] == system.learner == "mira"
@@ -143,7 +147,7 @@ def test_choose_with_several_references(text_file, choose):
     system = choose(*labels, "--reference", others, label="calc")
     of_calc = [[lines[1], lines[3]] for lines in (REFERENCES, OTHERS)]
     expected = [sacrebleu([text[1], text[3]], *of_calc) for text in EPOCHS]
-    assert system.devtest_bleu == pytest.approx(expected)
+    assert system.devtest_tokenized_bleu == pytest.approx(expected)
     assert expected[1] == pytest.approx(100)
     assert system.signature.startswith("nrefs:2|")
 
@@ -156,7 +160,7 @@ def test_choose_by_another_score(tmp_path, text_file, choose, choosing, refused)
         system = choose(*given, choose_by=by)
         assert (system.chosen_by, system.epoch) == (by, 3)
         assert len(set(system.devtest_scores)) == 3
-        assert system.devtest_bleu[1] == max(system.devtest_bleu)
+        assert system.devtest_tokenized_bleu[1] == max(system.devtest_tokenized_bleu)
     facts = ("choose_by:", "--raw-reference", "--preparation", "--recaser")
     refused(choosing(*given[:2], choose_by="ter"), facts)
 
@@ -189,7 +193,7 @@ def test_choose_by_quality(text_file, choose, by_quality, task, lines):
     expected = [quality_of(epoch, lines) for epoch in EPOCHS]
     assert (system.chosen_by, system.devtest_scores) == ("quality", pytest.approx(expected))
     assert system.epoch == expected.index(max(expected)) + 1
-    assert system.devtest_bleu != system.devtest_scores
+    assert system.devtest_tokenized_bleu != system.devtest_scores
 
 
 def test_choosing_reads_each_file_once(text_file, choose, by_quality, monkeypatch):

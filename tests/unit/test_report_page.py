@@ -95,7 +95,9 @@ def test_detokenised_scores(document):
 def test_curves(run, document):
     for one in document["repeats"]:
         system = next(system for system in run.systems[one["experiment"]] if system.repeat == one["number"])
-        assert [epoch["devtest_bleu"] for epoch in one["epochs"]] == list(system.devtest_bleu)
+        assert [epoch["devtest_tokenized_bleu"] for epoch in one["epochs"]] == list(
+            system.devtest_tokenized_bleu
+        )
         assert [epoch["epoch"] for epoch in one["epochs"] if epoch["chosen"]] == [system.epoch]
         assert [epoch["updates"] for epoch in one["epochs"]] == [780, 760, 740]
         assert one["epochs"][0]["pairs_with_loss"] == pytest.approx(39.0)

@@ -136,7 +136,7 @@ def test_training_scores(tmp_path):
     for name in run.names:
         epoch = run.folder / "experiments" / name / "epoch-1"
         write_itersel_weights(
-            epoch / "weights.h5", make_weights({"a": 1.0}), {"kind": "mixed-weights", "bleu": 26.5}
+            epoch / "weights.h5", make_weights({"a": 1.0}), {"kind": "mixed-weights", "quality": 26.5}
         )
     for path in (run.folder / "experiments/tuned/epoch-1").glob("shard-*"):
         path.unlink()

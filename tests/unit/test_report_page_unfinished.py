@@ -42,9 +42,9 @@ def test_scores_of_an_unfinished_run(tmp_path):
     for name in ("corpus/devtest.target.gz", "experiments/one/epoch-1/devtest.txt"):
         write_lines(run.folder / name, ["a b c d e"])
     (one,) = read_document(run.folder)["repeats"]
-    assert one["epochs"][0]["devtest_bleu"] == pytest.approx(100)
+    assert one["epochs"][0]["devtest_tokenized_bleu"] == pytest.approx(100)
     assert one["epochs"][0]["brevity_penalty"] == 1
-    assert one["epochs"][1]["devtest_bleu"] is None
+    assert one["epochs"][1]["devtest_tokenized_bleu"] is None
 
 
 def watched(run):

@@ -227,7 +227,7 @@ def test_baseline_is_chosen_on_devtest_in_each_run(runs):
     content = compared(runs, ["second", "first"], trials=20)
     for place, run in enumerate(runs):
         devtest = {
-            name: statistics.mean(max(one.devtest_bleu) for one in run.systems[name])
+            name: statistics.mean(max(one.devtest_tokenized_bleu) for one in run.systems[name])
             for name in ("second", "first")
         }
         best = max(devtest, key=devtest.get)
@@ -274,7 +274,7 @@ def test_what_may_differ(runs, tmp_path):
 
     def change(run):
         config, first = run["config"], run["config"]["experiments"]["first"]
-        config |= {"seed": 3, "decoder": {"pop_limit": 30, "jobs": 4}, "language_model": {"order": 5}}
+        config |= {"seed": 3, "decoder": {"pop_limit": 30, "pieces": 4}, "language_model": {"order": 5}}
         run["config"]["experiments"]["first"] = first | {
             "seed": 5,
             "repeats": 2,

@@ -20,7 +20,7 @@ from tests.systems import itersel as command
 
 import itersel
 from itersel.cli.main import main
-from itersel.system.loading import find_reranker
+from itersel.system.loading import load_reranker
 from itersel.system.resources import RerankerFiles, read_resources
 from itersel.vectors.feature_names import TEXT_FEATURES
 
@@ -63,7 +63,7 @@ def rescore(run, system, output, *options):
 
 def read_table(run, source, lists="lists"):
     """Return the lists of a run, which are in one block, as its system reads them."""
-    (block,) = find_reranker(best(run)).blocks([run / lists], source)
+    (block,) = load_reranker(best(run)).blocks([run / lists], source)
     return block.table
 
 
@@ -77,7 +77,7 @@ def read_table(run, source, lists="lists"):
         ("all", ALL_TEXT | TOKENIZED),
         ("all", {**LANGUAGES, "dense": ["rank", "agreement", "length"]}),
         ("all", {**LANGUAGES, "templates": ["Ngram2", "Lex"]}),
-        ("dense", {**LANGUAGES, "language_models": ["own"]}),
+        ("dense", {**LANGUAGES, "language_model_names": ["own"]}),
     ],
 )
 def test_the_same_translations_as_in_the_run(tmp_path, features, how):
@@ -132,7 +132,7 @@ def test_blocks_are_small(run, monkeypatch):
     """A block begins with a new sentence once there are enough translations."""
     monkeypatch.setattr("itersel.lists.blocks.TRANSLATIONS", 20)
     source = (run / "s.de").read_text().splitlines()
-    blocks = list(find_reranker(best(run)).blocks([run / "lists"], source))
+    blocks = list(load_reranker(best(run)).blocks([run / "lists"], source))
     sizes = [block.table.sentence_count for block in blocks]
     assert sum(sizes) == len(source)
     assert len(sizes) > 3
@@ -321,7 +321,7 @@ def test_only_the_models_that_are_needed(tmp_path):
     content = (tmp_path / "small").read_bytes()
     assert b"model/" in content
     assert not any(part in content for part in (b"forward/", b"lexicon/"))
-    shards = ["--folder", tmp_path / "cut", "--number", 0, "--output", tmp_path / "0.h5"]
+    shards = ["--folder", tmp_path / "cut", "--shard-number", 0, "--output", tmp_path / "0.h5"]
     models = ["--aligner", tmp_path / "forward.h5", tmp_path / "reverse.h5", "--models", tmp_path / "all"]
     command("step", "lists", *shards, *models, *settings(**how))
 
@@ -394,7 +394,7 @@ def in_lists(**values):
         in_files(models="forward.h5"),
         in_files(language_models=None),
         in_files(language_models=["../../../short.bin"]),
-        in_lists(language_models=["short", "a b"]),
+        in_lists(language_model_names=["short", "a b"]),
         in_lists(minimum_count=2),
         in_lists(source_language=None),
         in_lists(dense=["x"]),
@@ -444,7 +444,7 @@ def in_header(value, *keys):
         (in_header(3, "attributes", "model"), ()),
         (in_header(10**9, "attributes", "model", "order"), ()),
         (in_header(None, "attributes", "own-1"), ()),
-        (in_header(["a", "b", "c"], "attributes", "settings", "lists", "language_models"), ()),
+        (in_header(["a", "b", "c"], "attributes", "settings", "lists", "language_model_names"), ()),
         (in_header("other", "kind"), "'other'"),
         (in_header(1, "format"), ()),
         (lambda path: reseal_array(path, "weights/v", lambda array: array.fill(np.inf)), ()),

@@ -62,7 +62,7 @@ def random_corpus(seed):
 def pass_on(folder, shard, epoch):
     """Run the step on weights of a path that has ended; reads neither shard nor model."""
     place = ["--settings", as_json(HOW), "--epoch", str(epoch), "--shard-number", str(shard)]
-    files = ["--shard", "none", "--model", "none", "--weights", str(folder / "v.h5")]
+    files = ["--shard", "none", "--language-model", "none", "--weights", str(folder / "v.h5")]
     assert main(["train", *files, *place, "--output", str(folder / f"shard{shard}.h5")]) == 0
 
 
@@ -79,7 +79,7 @@ def follow(folder, corpus, path):
             start = None if epoch == 1 else Start(read_itersel_weights(folder / "v.h5"))
             decoder = oracle.OracleDecoder(sentences, shard)
             result = train_shard(shard, [decoder], start, HOW)
-            place = provenance(replace(HOW, epoch=epoch, shard=z))
+            place = provenance(replace(HOW, epoch=epoch, shard_number=z))
             write_itersel_weights(folder / f"shard{z}.h5", result.weights, {**place, "loss": result.loss})
         matrix = ["--matrix", str(folder / "W.h5")]
         assert run(folder, "--epoch", str(epoch), *previous, *matrix, **mixing) == 0

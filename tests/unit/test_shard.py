@@ -124,13 +124,13 @@ def test_files_of_natural_tasks(corpus):
         ({"shards": 2}, "", "--task"),
         (labelled(x=1), "--task", "--task"),
         ({"shards": 2, "minimum": 2}, "", "cut.minimum"),
-        ({"shards": 2, "size": "one"}, "", "cut.size"),
+        ({"shards": 2, "size_of_one_task": True}, "", "cut.size_of_one_task"),
         (pooled("x", shards=2), "--scored=devtest", "--scored"),
         ({"name": "pooled"}, "", "cut.labels"),
         ({**labelled(x=1), "shards": 2}, "", "cut.shards"),
         (pooled("x", "y", "x", shards=2), "", "'x'"),
         (pooled("x", "q", shards=2), "", ("task:", "'q'")),
-        ({**pooled("x", "z", shards=5), "size": "one"}, "", ("task:", 4, 5)),
+        ({**pooled("x", "z", shards=5), "size_of_one_task": True}, "", ("task:", 4, 5)),
         (labelled(x=1, y=1), "--scored=devtest", ("devtest:", "'y'")),
         (labelled(x=1), "--task=devtest", ("devtest:", 3)),
     ],
@@ -157,7 +157,7 @@ def test_pool_of_all_sentences(corpus):
 
 def test_pool_of_the_size_of_one_task(corpus):
     """11 sentences of 3 tasks: 3.67 per task, so each contributes one, the first in the shuffle."""
-    [numbers], rest = tasks(corpus, size="one", **pooled("x", "y", "z"))
+    [numbers], rest = tasks(corpus, size_of_one_task=True, **pooled("x", "y", "z"))
     [order] = sharding.shard_lines(len(TASKS), 1, 3)
     firsts = {TASKS[line]: line for line in order.tolist()[::-1]}
     assert (sorted(numbers), len(rest)) == (sorted(firsts.values()), 8)
@@ -167,7 +167,7 @@ def test_pool_of_the_size_of_one_task(corpus):
 def test_share_of_a_task_in_a_pool(sizes, share):
     """The mean size divided by the number of tasks, but no more than the size of the smallest task."""
     labels = [name for name, size in zip("xyz", sizes, strict=False) for _ in range(size)]
-    [lines] = sharding.pooled_lines(labels, "xyz"[: len(sizes)], 1, 7, size_of_one=True)
+    [lines] = sharding.pooled_lines(labels, "xyz"[: len(sizes)], 1, 7, size_of_one_task=True)
     assert Counter(labels[line] for line in lines) == dict.fromkeys("xyz"[: len(sizes)], share)
 
 
@@ -246,7 +246,7 @@ def test_folder_that_is_there(corpus, refused):
 
 def test_bad_input(corpus, refused):
     refused(command(corpus, **labelled(x=1)), "--task")
-    refused(command(corpus, shards=12), ("source.gz", 11, 12), "decoder.jobs")
+    refused(command(corpus, shards=12), ("source.gz", 11, 12), "decoder.pieces")
     write_lines(corpus / "target.gz", ["x"])
     facts = ("source.gz:2:", 11, 1), "target.gz"
     refused(command(corpus, shards=2), *facts)

@@ -124,7 +124,7 @@ def jobs_of(config):
         "decoded": [["lists/x.h5"]],
         "test_sets": [plan.texts.test_sets],
         "files": [plan.tables.system_files],
-        "scoring": [GivenListScaleSettings(scales=(0.5,))],
+        "scoring": [GivenListScaleSettings(scales=(0.5,), tokenizer="13a")],
     }
 
     parts = [plan, *(one for one in vars(plan).values() if type(one).__module__.startswith("itersel.plan"))]
@@ -172,7 +172,7 @@ def test_stating_a_shown_value_changes_no_job(content, data):
 # With the user's own numbers for lists, and for the translations of a run.
 OF_LISTS = lists({"tune_on": "dev"}, devtest=WITH_QUALITY)
 OF_LISTS |= {
-    "evaluation": {**BY_QUALITY["evaluation"], **scores({"COMET": {"hypotheses": "m"}})["evaluation"]}
+    "evaluation": {**BY_QUALITY["evaluation"], **scores({"COMET": {"translations": "m"}})["evaluation"]}
 }
 # with features of their text, whose models are estimated on further text, too
 WITH_FEATURES = lists(
@@ -200,7 +200,7 @@ def test_stating_any_shown_value_of_a_short_config_changes_no_job(content):
         (("experiments", "a", "held_out", "tuner", "passes"), 7),
         (("experiments", "a", "mixing", "select"), 7),
         (("decoder", "pop_limit"), 7),
-        (("decoder", "jobs"), 7),
+        (("decoder", "pieces"), 7),
         (("grammar", "min_gap"), 7),
         (("language_model", "order"), 2),
         (("evaluation", "trials"), 7),

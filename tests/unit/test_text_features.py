@@ -80,7 +80,7 @@ def lists_step(made, output, features, shard=0):
     given = [
         "--folder",
         str(made / "cut"),
-        "--number",
+        "--shard-number",
         str(shard),
         *settings(**({"tokenized": True} | features)),
     ]
@@ -378,7 +378,7 @@ def test_names_of_language_models():
     """Files of any folder and format; only the folder and the format are left out."""
     files = ["a/x.bin", "a/x.5.arpa.gz", "b/y.lm", "z"]
     config = read_config(of_lists(language_models=files))
-    assert config.text_features.model_names == ("x", "x.5", "y.lm", "z")
+    assert config.text_features.language_model_names == ("x", "x.5", "y.lm", "z")
     assert not config.text_features.needs_models
 
 
@@ -393,7 +393,7 @@ def test_missing_language_models(tmp_path):
 
 
 def test_language_models_and_their_names(made, tmp_path, refused):
-    step = lists_step(made, tmp_path / "x.h5", {"language_models": ["one", "two"]})
+    step = lists_step(made, tmp_path / "x.h5", {"language_model_names": ["one", "two"]})
     refused([*step, "--language-model", str(made / "all/lm.bin")], 1, 2)
     models = [str(made / "all/lm.bin"), str(made / "without-1/lm.bin")]
     itersel(*step, "--language-model", *models)

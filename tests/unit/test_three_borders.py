@@ -3,7 +3,6 @@
 import dataclasses
 import inspect
 import math
-from functools import partial
 
 import pytest
 from hypothesis import given
@@ -37,8 +36,11 @@ WITH_OPTIONS = {
     "decode": (DECODE, Search),
     "grammar extract": (EXTRACT, Grammar),
 }
-# Sections that must be stated.
-NEEDED = {TuneSettings: {"tuner": {"name": "pro"}}}
+# Keys that must be stated, as a config and as Python have them.
+NEEDED = {
+    TuneSettings: ({"tuner": {"name": "pro"}}, {"tuner": TUNERS["pro"]()}),
+    ForestSettings: ({"features": "all"}, {"features": "all"}),
+}
 IN_PYTHON = [Grammar, Search, KBestSettings, ForestSettings, TrainSettings, MixSettings, TuneSettings]
 
 
@@ -106,10 +108,10 @@ def test_python_has_the_bounds_of_a_config(kind, data):
     value = data.draw(values_for(kind, item))
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return
-    expected = outcome(read_section, kind, {**NEEDED.get(kind, {}), item.name: value})
+    needed, in_python = NEEDED.get(kind, ({}, {}))
+    expected = outcome(read_section, kind, {**needed, item.name: value})
     given_value = tuple(value) if isinstance(value, list) else value
-    make = partial(kind, TUNERS["pro"]()) if kind in NEEDED else kind
-    assert outcome(lambda: make(**{item.name: given_value})) == expected
+    assert outcome(lambda: kind(**{**in_python, item.name: given_value})) == expected
 
 
 def test_extraction_and_search_of_which_nothing_is_stated():

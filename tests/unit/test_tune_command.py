@@ -53,7 +53,7 @@ def test_provenance(tmp_path):
     assert json.loads(found["settings"]) == {**settings, "lists": {"features": "all", "k_best": 10}}
     assert (found["kind"], found["tuner"], found["iteration"]) == ("tuned-weights", "kbest-mira", 2)
     assert (found["shards"], found["sentences"]) == (2, 8)
-    assert 0 < found["bleu"] <= 100
+    assert 0 < found["quality"] <= 100
 
 
 def test_weights_of_features_that_are_not_in_the_lists(tmp_path):

@@ -14,6 +14,7 @@ from tests.naive import tuning as naive
 from tests.naive.strategies import load_arpa, make_decoder, small_grammars, solve, to_arpa
 from tests.naive.tuning import Edge, Translation
 from tests.refusals import check_facts, input_error
+from tests.steps import settings
 from tests.tuning import make_decodable, tune_command, write_decoded
 
 from itersel.cli.main import main
@@ -217,6 +218,9 @@ def test_separable_forests_are_separated():
         assert bleu == pytest.approx(1.0) == search.quality(weights)
 
 
+DENSE = settings(features="dense")
+
+
 @pytest.fixture(scope="module")
 def decodable(tmp_path_factory):
     sentences = [("a b a b b", "x y x y z"), ("", "x"), ("b a a b", "y x x y")]
@@ -231,8 +235,8 @@ def test_command(decodable, tmp_path, capsys):
             paths.append(tmp_path / f"{shard}.{iteration}.h5")
             place = [f"--shard-number={shard}", f"--iteration={iteration}"]
             start = f"--weights={tmp_path / 'start'}"
-            assert write_decoded("step forest", decodable, paths[-1], *place, start) == 0
-    assert write_decoded("step forest", decodable, tmp_path / "x.h5", "--iteration", "2") == 1
+            assert write_decoded("step forest", decodable, paths[-1], *DENSE, *place, start) == 0
+    assert write_decoded("step forest", decodable, tmp_path / "x.h5", *DENSE, "--iteration", "2") == 1
     check_facts(capsys.readouterr().err, 2, "--weights")
     contents = set()
     for order in (paths, paths[::-1], paths[2:] + paths[:2]):
@@ -242,12 +246,12 @@ def test_command(decodable, tmp_path, capsys):
     assert read_itersel_weights(tmp_path / "out.h5").value.shape[0] > 0
     assert main(tune_command(tmp_path, paths)) == 1
     check_facts(capsys.readouterr().err, ".h5:", "itersel step kbest")
-    assert write_decoded("step forest", decodable, tmp_path / "x.h5", shard="plain.h5") == 1
+    assert write_decoded("step forest", decodable, tmp_path / "x.h5", *DENSE, shard="plain.h5") == 1
     check_facts(capsys.readouterr().err, "plain.h5:", "--reference")
 
 
 def test_forest_without_words(decodable, tmp_path):
-    assert write_decoded("step forest", decodable, tmp_path / "1.h5") == 0
+    assert write_decoded("step forest", decodable, tmp_path / "1.h5", *DENSE) == 0
     forests = read_forests(tmp_path / "1.h5", 12)
     assert np.diff(forests.item_offset).tolist()[1] == 1
     matches, *lengths = ForestSearch([[forests]], 10).candidates(np.ones(12), np.zeros(12)).statistics
@@ -269,7 +273,7 @@ def test_forest_without_words(decodable, tmp_path):
 )
 def test_bad_forests(decodable, tmp_path, name, row, value, facts):
     path = tmp_path / "1.h5"
-    assert write_decoded("step forest", decodable, path) == 0
+    assert write_decoded("step forest", decodable, path, *DENSE) == 0
     put(name, row, value)(path)
     with input_error(facts):
         tune(TuneSettings(ForestMert()), [path], tmp_path / "w.h5")
@@ -281,6 +285,6 @@ def test_empty_tuning_set(decodable, tmp_path):
     for sentences, references, facts in (([], [], ()), ([("a",)], [("a", "x", "y", "z")], ("BLEU", 0))):
         shard = make_shard(sentences, references, [[]] * len(sentences))
         decoder = Decoder(shard, model, Search("dense"))
-        generate_forests(tmp_path / "1.h5", shard, decoder, make_weights({}), ForestSettings())
+        generate_forests(tmp_path / "1.h5", shard, decoder, make_weights({}), ForestSettings("dense"))
         with input_error(facts):
             tune(TuneSettings(ForestMert()), [tmp_path / "1.h5"], tmp_path / "w.h5")

@@ -80,7 +80,7 @@ def test_decode_tune_decode(decodable, tmp_path, features):
     assert write_decoded("step kbest", decodable, lists, *given) == 0
     arrays, found = read_arrays(lists, FORMAT)
     assert found["iteration"] == 1
-    used = {"features": features, "k_best": 100, "max_span": 15, "pop_limit": 200, "templates": []}
+    used = {"features": features, "k_best": 100, "max_span": 15, "pop_limit": 200, "templates": None}
     assert json.loads(found["settings"]) == used
     assert (arrays["feature"].size > 0) == (features == "all")
     assert arrays["length"].tolist() == [5] * 100 + [4] * 3**4
@@ -96,7 +96,7 @@ def test_decode_tune_decode(decodable, tmp_path, features):
     references = [["x", "y", "x", "y", "z"], ["y", "x", "x", "y"]]
     matches = [tuple(counts(*both)[0]) for both in zip(translations, references, strict=True)]
     chosen = [Translation(one, len(words), {}) for one, words in zip(matches, translations, strict=True)]
-    bleu = read_arrays(tmp_path / "out.h5", WEIGHTS)[1]["bleu"]
+    bleu = read_arrays(tmp_path / "out.h5", WEIGHTS)[1]["quality"]
     # the lists contain all translations, so the best in the lists are the best overall
     assert corpus_bleu(chosen, 9) == pytest.approx(bleu / 100)
     assert translations == references or features == "dense"
@@ -117,5 +117,5 @@ def test_several_references(decodable, tmp_path, tuner):
     texts = [[" ".join(words) or None for words in text] for text in (first, *further_references(first))]
     metric = BLEU(tokenize="none", smooth_method="none")
     expected = metric.corpus_score(output.read_text().splitlines(), texts)
-    assert read_arrays(weights, WEIGHTS)[1]["bleu"] == pytest.approx(expected.score)
+    assert read_arrays(weights, WEIGHTS)[1]["quality"] == pytest.approx(expected.score)
     assert expected.score > 0

@@ -279,7 +279,7 @@ COMMANDS = [
     (
         'step shard --source two --target two --output new --settings {"cut":{"shards":3}}',
         (
-            "two: has 2 sentences, too few for 3 shards; use at most 2 (in a config: decoder.jobs, "
+            "two: has 2 sentences, too few for 3 shards; use at most 2 (in a config: decoder.pieces, "
             "or shards of an experiment)"
         ),
     ),

@@ -48,8 +48,8 @@ def test_every_step_has_the_same_words(corpus):
         "grammar extract --index %index --input %source --reference %target --output %shard.h5",
         "lm estimate --order 2 --input %target --output %lm.arpa",
         "lm compile --input %lm.arpa --output %lm.bin",
-        "lm score --model %lm.bin --input %target --output %scores",
-        "decode --shard %shard.h5 --model %lm.bin --weights %weights --k-best 1 --output %out",
+        "lm score --language-model %lm.bin --input %target --output %scores",
+        "decode --shard %shard.h5 --language-model %lm.bin --weights %weights --k-best 1 --output %out",
     ):
         assert main([word.replace("%", f"{corpus}/") for word in step.split()]) == 0
     shard = read_shard(corpus / "shard.h5")

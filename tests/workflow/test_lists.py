@@ -87,7 +87,7 @@ def project(make_project):
 def finished(make_project):
     """Return such a project after a complete run; tests work on copies."""
     project = with_lists(make_project())
-    project.configure(decoder={"jobs": 2})
+    project.configure(decoder={"pieces": 2})
     (project.folder / CONSOLE).write_text(project.run("--cores", "2"))
     return project
 
@@ -121,7 +121,7 @@ def test_shards_do_not_depend_on_the_number_of_cores(project, finished):
 
 
 def test_results(project, finished, monkeypatch, capsys):
-    project.configure(decoder={"jobs": 2})
+    project.configure(decoder={"pieces": 2})
     jobs = project.planned()
     needs_a_decoder = {"prepare_train", "align", "index_corpus", "extract_shard", "estimate_language_model"}
     assert not needs_a_decoder & jobs.keys()
@@ -174,7 +174,7 @@ def test_scores_of_the_users(copy):
         evaluation={
             "trials": 100,
             "outputs": {"online": "online", "other": "online"},
-            "scores": {"COMET": {"hypotheses": file, "systems": {"online": "online.comet"}}},
+            "scores": {"COMET": {"translations": file, "systems": {"online": "online.comet"}}},
         },
         experiments={"tuned": EXPERIMENTS["tuned"]},
     )

@@ -39,7 +39,7 @@ def system(project, run):
 @pytest.mark.parametrize("run", RUNS)
 def test_the_remaining_epochs_pass_on(stopped, run):
     found, folder = system(stopped, run), stopped.results / "experiments" / run
-    trained = last_trained(found["devtest_bleu"], STOPPING["patience"])
+    trained = last_trained(found["devtest_tokenized_bleu"], STOPPING["patience"])
     # at least one epoch passes on, and at least one was decided about
     assert trained is not None
     assert (1 < trained < EPOCHS, found["passed_on"]) == (True, EPOCHS - trained)

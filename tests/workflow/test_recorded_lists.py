@@ -47,7 +47,7 @@ def run(parity, make_project):
             lists.setdefault(int(number), []).append((text, rest))
 
     data = {split: write_part(project.folder, split, lists, references) for split in PARTS}
-    scores = {"words": {"hypotheses": data["test"].pop("quality")}}
+    scores = {"words": {"translations": data["test"].pop("quality")}}
     experiment = {"tune_on": "dev", "features": "dense", "epochs": 1, "learner": {"name": "mert"}}
     content = {
         **{"name": "tiny", "seed": SEED, "experiments": {"mert": experiment}},

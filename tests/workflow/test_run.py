@@ -30,8 +30,8 @@ def test_results(finished):
         # 20 sentences are too few for dense features only
         (repeat,) = system["repeats"]
         assert tokenized_bleu(system)["mean"] >= (0 if name == "dev-dense" else 50)
-        best = max(repeat["devtest_bleu"])
-        assert repeat["devtest_bleu"][repeat["epoch"] - 1] == best
+        best = max(repeat["devtest_tokenized_bleu"])
+        assert repeat["devtest_tokenized_bleu"][repeat["epoch"] - 1] == best
         assert system["devtest"]["tokenized-bleu"]["mean"] == best
     active = {name: system["repeats"][0]["active_features"] for name, system in systems.items()}
     assert active["dev-dense"] <= 12 < active["selected"] <= 300
@@ -126,7 +126,7 @@ def test_one_core_and_more_decoding_jobs_give_the_same_bytes(finished, copy):
     """Shards of train and the first epoch are recreated; alignment and language model are one job each."""
     project = copy.without("*")
     shutil.rmtree(project.results / "shards/train")
-    project.configure(decoder={"k_best": 20, "pop_limit": 30, "jobs": 3})
+    project.configure(decoder={"k_best": 20, "pop_limit": 30, "pieces": 3})
     project.run("--cores", "1", "results/tiny/experiments/selected/epoch-1/devtest.txt")
     assert len(project.contents("experiments/selected/epoch-1/devtest/*")) == 3
     patterns = ("shards/train/**/*", "experiments/selected/epoch-1/*")
@@ -290,7 +290,7 @@ def test_test_sets_by_name(copy):
     assert copy.contents("experiments/**/epoch-*/*.h5") == trained
     folder = copy.results / "experiments/selected"
     home, news = (json.loads((folder / best / "system.json").read_text()) for best in ("best", "best-news"))
-    assert home["devtest_bleu"] != news["devtest_bleu"]
+    assert home["devtest_tokenized_bleu"] != news["devtest_tokenized_bleu"]
     before = translation["experiments/selected/best/test.txt"]
     assert (folder / "best/test.home.txt").read_bytes() == before
     chosen = folder / f"epoch-{news['epoch']}/weights.h5"
@@ -346,6 +346,10 @@ def test_systems_with_some_of_the_templates_are_explained(copy, tmp_path):
         path.write_text(json.dumps({**json.loads(path.read_text()), "features": "R, Shape"}))
     shards = tmp_path / "shards"
     shards.write_text("".join(f"{path}\n" for path in sorted(copy.results.glob("shards/test/1/*.h5"))))
-    files = [f"--results={copy.results}", f"--inputs={shards}", f"--model={copy.results / 'lm/lm.bin'}"]
+    files = [
+        f"--results={copy.results}",
+        f"--inputs={shards}",
+        f"--language-model={copy.results / 'lm/lm.bin'}",
+    ]
     assert main(["step", "explain", *files, "--output", str(tmp_path / "derivations.json")]) == 0
     assert json.loads((tmp_path / "derivations.json").read_text())["sentences"]

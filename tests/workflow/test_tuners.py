@@ -32,7 +32,7 @@ CHOSEN = "results/tiny/experiments/kbest-mira/best/system.json"
 def test_jobs(make_project):
     """Files and options are tested in tests/unit/test_plan_*.py."""
     project = make_project()
-    project.configure(experiments=EXPERIMENTS, decoder={"k_best": 20, "pop_limit": 30, "jobs": 3})
+    project.configure(experiments=EXPERIMENTS, decoder={"k_best": 20, "pop_limit": 30, "pieces": 3})
     jobs = project.planned()
     # batch tuners: 4 x 2 epochs x 2 shards; steps on dev: 3 x 2 epochs x 3 pieces
     expected = {"write_lists": 16 + 18, "tune": 14, "train_shard": 12, "mix_before_tuning": 6}
@@ -59,7 +59,7 @@ def tuned(finished, tmp_path_factory):
 @pytest.mark.slow
 def test_results(tuned, finished):
     system = json.loads((tuned.folder / CHOSEN).read_text())
-    assert system["devtest_bleu"][system["epoch"] - 1] == max(system["devtest_bleu"]) > 30
+    assert system["devtest_tokenized_bleu"][system["epoch"] - 1] == max(system["devtest_tokenized_bleu"]) > 30
     assert (system["learner"], system["mixing"]) == ("kbest-mira", "none")
     # shards continue from mixed weights, so the step does not affect what they learn
     pattern = "experiments/{}/epoch-*/shard-*.h5"

@@ -11,7 +11,7 @@ SCORES_LOCALLY = not (PLAN.tables.scores_text or PLAN.list_texts.scores_quality)
 PREPARATION_OF_TEXT = [] if SCORES_LOCALLY else [PLAN.files.preparation]
 RECASER_OF_TEXT = [PLAN.files.recaser] if PLAN.tables.scores_text else []
 # One job decodes all pieces of devtest to choose a scale.
-PIECES = EXPANDED_CONFIG.decoder.jobs
+PIECES = EXPANDED_CONFIG.decoder.pieces
 
 
 rule check_patience:
@@ -132,7 +132,8 @@ rule choose_scale:
         lists=PLAN.list_texts.given_devtest_lists,
         code=step_digest("step scale"),
     shell:
-        "(seq {params.shards} | itersel step scale --inputs - --model {input.model:q} --weights {input.weights:q}"
+        "(seq {params.shards} | itersel step scale --inputs - --language-model {input.model:q}"
+        " --weights {input.weights:q}"
         " --settings {params.settings:q} --reference {input.references:q}"
         " --task {input.labels:q} --raw-reference {input.originals:q}"
         " --preparation {input.preparation:q} --recaser {input.recaser:q}"

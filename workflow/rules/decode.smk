@@ -10,7 +10,7 @@ rule decode_shard:
     """{experiment}: translate {split} ({stage})"""
     input:
         unpack(PLAN.epochs.passed_translation),
-        shard=f"{RESULTS}/shards/{{split}}/{EXPANDED_CONFIG.decoder.jobs}/{{shard}}.h5",
+        shard=f"{RESULTS}/shards/{{split}}/{EXPANDED_CONFIG.decoder.pieces}/{{shard}}.h5",
         model=PLAN.inputs.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/{{stage}}/weights.h5",
         mbr=PLAN.tables.mbr,
@@ -26,7 +26,7 @@ rule decode_shard:
         settings=PLAN.inputs.decode_settings,
         code=step_digest("decode"),
     shell:
-        "itersel decode --shard {input.shard:q} --model {input.model:q} --weights {input.weights:q}"
+        "itersel decode --shard {input.shard:q} --language-model {input.model:q} --weights {input.weights:q}"
         " --decision {input.decision:q} --passed-on {input.passed_on:q}"
         " --settings {params.settings:q} --chosen-mbr {input.mbr:q} --output {output:q} &> {log:q}"
 

@@ -99,6 +99,6 @@ rule import_lists:
         settings=PLAN.list_texts.list_settings,
         code=step_digest("step lists"),
     shell:
-        "itersel step lists --folder {input.text:q} --number {wildcards.shard}"
+        "itersel step lists --folder {input.text:q} --shard-number {wildcards.shard}"
         " --aligner {input.aligners:q} --models {input.models:q} --language-model {input.own:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"

@@ -25,7 +25,7 @@ rule explain_translations:
         settings=PLAN.explain_settings,
         code=step_digest("step explain"),
     shell:
-        "(seq {params.shards} | itersel step explain --inputs - --model {input.model:q}"
+        "(seq {params.shards} | itersel step explain --inputs - --language-model {input.model:q}"
         " --results={params.results:q} --settings {params.settings:q}"
         " --output {output:q}) &> {log:q}"
 

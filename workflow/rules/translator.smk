@@ -23,6 +23,6 @@ rule describe_resources:
         settings=PLAN.tables.resource_settings,
         code=step_digest("step resources"),
     shell:
-        "itersel step resources --model {input.model:q} --index {input.index:q}"
+        "itersel step resources --language-model {input.model:q} --index {input.index:q}"
         " --preparation {input.preparation:q} --recaser {input.recaser:q}"
         " --chosen-mbr {input.mbr:q} --settings {params.settings:q} --output {output:q} &> {log:q}"

@@ -30,14 +30,14 @@ rule write_lists:
     resources:
         **SIZES.request_to_decode(minutes=240),
         array=PLAN.epochs.array_name,
-        jobs_per_task=PLAN.lists.per_job,
+        jobs_per_task=PLAN.lists.shards_per_job,
     params:
         step=PLAN.lists.step,
         settings=PLAN.lists.settings,
         iteration=PLAN.lists.iteration,
         code=lambda wildcards: step_digest(f"step {PLAN.lists.step(wildcards)}"),
     shell:
-        "itersel step {params.step} --shard {input.shard:q} --model {input.model:q}"
+        "itersel step {params.step} --shard {input.shard:q} --language-model {input.model:q}"
         " --weights {input.weights:q} --decision {input.decision:q} --settings {params.settings:q}"
         " --iteration {params.iteration} --shard-number {wildcards.shard} --output {output:q} &> {log:q}"
 

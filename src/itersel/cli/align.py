@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_files, add_options, add_output, output_file, seed
 from itersel.errors import InputError
+from itersel.storage.numbers import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from itersel.align.sampler_kernels import SentencePairs
@@ -36,11 +37,13 @@ def _add_align(parser: argparse.ArgumentParser) -> None:
 
     direction = "write only the alignment that links a target (forward) or source word (reverse) at most once"
     add_options(parser, {"--direction": direction}, choices=DIRECTIONS)
-    add_options(parser, {"--save FILE": "model to write, for --model; needs --direction"}, type=output_file)
+    add_options(parser, {"--save FILE": "model to write, for --aligner; needs --direction"}, type=output_file)
     model = "align with the model of one direction, or of both; models do not learn from the text"
-    add_files(parser, {"--model FILE": model})
+    add_files(parser, {"--aligner FILE": model})
 
-    parser.add_argument("--seed", type=seed, default=1, metavar="N", help="seed of the sampler (default: 1)")
+    add_options(
+        parser, {"--seed N": "seed of the sampler (default: %(default)s)"}, type=seed, default=DEFAULT_SEED
+    )
     add_options(parser, {"--symmetrization": f"default: {DEFAULT_HEURISTIC}"}, choices=list(HEURISTICS))
     add_output(parser, "alignment to write, plain or compressed")
 
@@ -54,7 +57,7 @@ def _align(options: argparse.Namespace) -> None:
     if options.forward:
         pairs = _given(options.forward, options.reverse)
     else:
-        directions = list(_with_models(options) if options.model else _sampled(options))
+        directions = list(_with_models(options) if options.aligner else _sampled(options))
         if len(directions) == 1:
             write_lines(options.output, map(format_points, directions[0]))
             return
@@ -67,8 +70,10 @@ def _check(options: argparse.Namespace) -> None:
     texts, alignments = (options.source, options.target), (options.forward, options.reverse)
     if options.direction and (options.symmetrization or any(alignments)):
         raise InputError("--direction can be used with --source and --target, but not with --symmetrization")
-    if options.model and (options.direction or options.save or any(alignments)):
-        raise InputError("--model can be used with --source and --target, but not with --direction or --save")
+    if options.aligner and (options.direction or options.save or any(alignments)):
+        raise InputError(
+            "--aligner can be used with --source and --target, but not with --direction or --save"
+        )
     if options.save and not options.direction:
         raise InputError("--save needs --direction: a model is of one direction")
     if options.save and os.path.realpath(options.save) == os.path.realpath(options.output):
@@ -97,10 +102,10 @@ def _with_models(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Poin
     from itersel.align.sampler import align_with, read_bitext, read_model
     from itersel.align.symmetrize import DIRECTIONS
 
-    models = [(read_model(path), path) for path in options.model]
+    models = [(read_model(path), path) for path in options.aligner]
     models.sort(key=lambda pair: pair[0].direction)
     if len(models) > 1 and [model.direction for model, _ in models] != [*DIRECTIONS]:
-        raise InputError("--model takes one model, or one of each direction")
+        raise InputError("--aligner takes one model, or one of each direction")
     if len(models) == 1 and options.symmetrization:
         raise InputError("--symmetrization needs models of both directions")
 

@@ -14,13 +14,14 @@ from typing import Any, NoReturn
 from itersel.config.command_line import add_chosen_section, add_section_arguments, refuse, whole
 from itersel.config.options import MAX_SEED, MIN_SEED
 from itersel.errors import InputError, suggest
+from itersel.storage.numbers import DEFAULT_SEED
 
 # The maximum number of processes of a step.
 MAX_PROCESSES = 256
 # The maximum number of seeds of a command.
 MAX_SEEDS = 1000
 # What help calls the numbers of epochs, iterations and shards.
-PLACE_LETTERS = {"epoch": "T", "iteration": "T", "shard_number": "Z"}
+PLACE_LETTERS = {"epoch": "t", "iteration": "t", "shard_number": "z"}
 
 
 class Parser(argparse.ArgumentParser):
@@ -155,9 +156,8 @@ def add_place(parser: argparse._ActionsContainer, kind: type) -> None:
     """Add options for the place in a run, such as the epoch: the keys with a `place` in this dataclass."""
     for item in fields(kind):
         if "place" in item.metadata:
-            place = item.metadata["place"]
             explanation = item.metadata["explanation"].removesuffix(".")
-            option = f"--{place.replace('_', '-')} {PLACE_LETTERS[place]}"
+            option = f"--{item.name.replace('_', '-')} {PLACE_LETTERS[item.name]}"
             shown = f"{explanation[0].lower()}{explanation[1:]} (default: {item.default})"
             add_options(parser, {option: shown}, type=whole(item.metadata["minimum"]))
 
@@ -288,4 +288,6 @@ def add_randomization(parser: argparse.ArgumentParser) -> None:
 
     trials = {"--trials": "number of random trials (default: %(default)s)"}
     add_options(parser, trials, type=positive, default=TRIALS)
-    add_options(parser, {"--seed": "seed of the trials (default: 1)"}, type=seed, default=1)
+    add_options(
+        parser, {"--seed": "seed of the trials (default: %(default)s)"}, type=seed, default=DEFAULT_SEED
+    )

@@ -119,8 +119,9 @@ def _patience(options: argparse.Namespace) -> None:
 
 def _add_resources(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, ResourceSettings)
+    model = {"--language-model": "compiled language model"}
+    add_options(parser, model, required=True, dest="model")
     files = {
-        "--model": "compiled language model",
         "--index": "index of the training corpus",
         "--preparation": "preparation.json of 'itersel corpus prepare'",
         "--recaser": "recaser.json of 'itersel corpus prepare'",
@@ -154,7 +155,7 @@ def _add_reranker(parser: argparse.ArgumentParser) -> None:
     add_files(parser, {"--aligner FILE": aligners}, nargs="*", default=[])
     models = "output of 'itersel step text-models' for all of train, if features of text need it"
     add_optional_files(parser, {"--models DIR": models})
-    own = "compiled language models of your own, in the order of the key lists.language_models"
+    own = "compiled language models of your own, in the order of the key lists.language_model_names"
     add_files(parser, {"--language-model FILE": own}, nargs="*", default=[])
     add_optional_files(parser, MBR)
     add_output(parser, "resources.json in the folder of the system", "--output")

@@ -29,7 +29,7 @@ from itersel.config.search import (
 from itersel.config.settings import read_settings
 from itersel.errors import InputError, located
 
-MODEL = {"--model FILE": "compiled language model; none for lists of another decoder"}
+MODEL = {"--language-model FILE": "compiled language model; none for lists of another decoder"}
 
 
 def _add_decode(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +59,7 @@ def _decode(options: argparse.Namespace) -> None:
     mbr = mbr_of(options, options.k_best or 1, read_mbr(options.chosen_mbr))
     if not training_has_stopped(options.decision):
         # lists are only scored
-        kind: type[FeatureSettings] = FeatureSettings if options.model is None else Search
+        kind: type[FeatureSettings] = FeatureSettings if options.language_model is None else Search
         settings = section_of(kind, options, read_settings(kind, options.settings))
         with located(options.shard):
             write_lines(options.output, _translations(options, settings, mbr))
@@ -84,13 +84,15 @@ def _translations(
     weights = read_itersel_weights(options.weights)
     if not isinstance(settings, Search):
         if options.k_best is not None:
-            raise InputError("--k-best needs a decoder, and so --model; reorder lists with 'itersel rescore'")
+            raise InputError(
+                "--k-best needs a decoder, and so --language-model; reorder lists with 'itersel rescore'"
+            )
         table = read_list_table(options.shard, settings.features, has_text=True)
         yield from table.best_texts(weights, ranking_of(mbr))
         return
 
     k_best = options.k_best or 1
-    shard, [decoder] = open_shard(options.shard, options.model, settings)
+    shard, [decoder] = open_shard(options.shard, options.language_model, settings)
     vectors = decoder.weight_vectors(weights)
     words = shard.vocabulary.to_list()
 
@@ -148,13 +150,13 @@ def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate
 
     settings = read_settings(kind, options.settings, vars(options))
     if training_has_stopped(options.decision):
-        write_no_lists(options.output, settings.iteration, settings.shard)
+        write_no_lists(options.output, settings.iteration, settings.shard_number)
         return
 
-    if options.model is None:
-        raise InputError("needs the decoder's language model; name it with --model", options.shard)
+    if options.language_model is None:
+        raise InputError("needs the decoder's language model; name it with --language-model", options.shard)
 
-    shard, [decoder] = open_shard(options.shard, options.model, settings)
+    shard, [decoder] = open_shard(options.shard, options.language_model, settings)
     if not shard.can_be_learned_from:
         raise InputError("has no references to tune on; extract it with --reference", options.shard)
 

@@ -20,7 +20,7 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
     files = {
         "--results FOLDER": "results of a run: <output>/<name> of its config",
         "--inputs LIST": "file with the shards of the test set in order, one per line (- is standard input)",
-        "--model": "compiled language model",
+        "--language-model": "compiled language model",
     }
     add_options(parser, files, required=True)
 
@@ -38,6 +38,6 @@ def _explain(options: argparse.Namespace) -> None:
     search = Search(pop_limit=settings.pop_limit, max_span=settings.max_span)
     shards = read_names(options.inputs)
     found = explain(
-        Path(options.results), shards, options.model, search, settings.sentences, settings.has_mbr
+        Path(options.results), shards, options.language_model, search, settings.sentences, settings.has_mbr
     )
     write_lines(options.output, [json.dumps(found, ensure_ascii=False)])

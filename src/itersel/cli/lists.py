@@ -26,14 +26,14 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
         "once. Features of their text can be added, for which --aligner and --models may be needed."
     )
     add_options(parser, {"--folder DIR": "output of 'itersel step shard --nbest'"}, required=True)
-    add_options(parser, {"--number Z": "number of the shard, from 0"}, type=not_negative, required=True)
+    add_options(parser, {"--shard-number z": "number of the shard, from 0"}, type=not_negative, required=True)
     add_settings(parser, GivenListSettings)
 
     aligners = "models of 'itersel align --save', one of each direction, for features of linked words"
     add_files(parser, {"--aligner FILE": aligners}, nargs="*", default=[])
     models = "output of 'itersel step text-models', for lexical scores and those of the language model"
     add_optional_files(parser, {"--models DIR": models})
-    own = "compiled language models of your own, in the order of the key language_models"
+    own = "compiled language models of your own, in the order of the key language_model_names"
     add_files(parser, {"--language-model FILE": own}, nargs="*", default=[])
     add_output(parser, "lists, .h5")
 
@@ -55,8 +55,8 @@ def _lists(options: argparse.Namespace) -> None:
         models = read_text_models(options.aligner, options.models, needed, options.language_model)
         adder = TextFeatureAdder(preparation, models, settings)
 
-    table = import_lists(options.folder, options.number, preparation, adder)
-    write_list_table(options.output, table, options.number, _recorded(settings))
+    table = import_lists(options.folder, options.shard_number, preparation, adder)
+    write_list_table(options.output, table, options.shard_number, _recorded(settings))
 
 
 def _recorded(settings: GivenListSettings) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Print log10 of the probability of each line with </s>, a tab, and the number of unknown words."
     )
-    add_options(parser, {"--model": "compiled model"}, required=True)
+    add_options(parser, {"--language-model": "compiled model"}, required=True)
     text = "tokenised text, one sentence per line (default: -)"
     add_options(parser, {"--input": text}, default=STANDARD_STREAM)
     add_text_output(parser)
@@ -99,6 +99,6 @@ def _compile(options: argparse.Namespace) -> None:
 def _score(options: argparse.Namespace) -> None:
     from itersel.lm.binary import load_model, score_lines
 
-    scores = score_lines(load_model(options.model), read_lines(options.input))
+    scores = score_lines(load_model(options.language_model), read_lines(options.input))
     rows = zip(*(numbers.tolist() for numbers in scores), strict=True)
     write_lines(options.output, (f"{probability:.6f}\t{unknown}" for probability, unknown in rows))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from itersel.cli.arguments import add_options
 from itersel.config.command_line import add_key
-from itersel.config.search import GAINS, MinimumRisk
+from itersel.config.search import GAINS, SIMILARITY, MinimumRisk
 from itersel.errors import InputError
 
 # The gain of --mbr that chooses by score, and the keys with options of their own.
@@ -19,13 +19,11 @@ def add_mbr(parser: argparse.ArgumentParser) -> None:
     """Add the options for minimum Bayes risk, which `mbr_of` reads."""
     group = parser.add_argument_group(
         "minimum Bayes risk",
-        "Choose the translation that is most like the others (docs/decoder.md); by default, as the system "
+        "Choose the translation most similar to the others (docs/decoder.md); by default, as the system "
         "does. Defaults below are for systems that choose by score, and for another gain than the system's.",
     )
-    gain = (
-        "measure of the similarity of translations: bleu, chrf, or none to choose by score; without GAIN, "
-        "the system's, or bleu"
-    )
+    similarity = f"{SIMILARITY[0].lower()}{SIMILARITY[1:]}"
+    gain = f"{similarity}; {NO_GAIN}: choose by model score; without GAIN, the system's, or bleu"
     add_options(group, {"--mbr": gain}, nargs="?", const=True, metavar="GAIN", choices=(*GAINS, NO_GAIN))
     for name in MBR_KEYS:
         add_key(group, MinimumRisk, name, prefix="mbr-", default=None)

@@ -69,12 +69,12 @@ def _reranked(options: argparse.Namespace) -> Iterator[str]:
     from itersel.corpus.text import read_text
     from itersel.lists.rescoring import rescored_lines
     from itersel.rerank.mbr import ranking_of
-    from itersel.system.loading import find_reranker
+    from itersel.system.loading import load_reranker
 
     if options.feature:
         raise InputError("--feature has no effect with --system, which was trained without them; remove it")
 
-    system = find_reranker(options.system)
+    system = load_reranker(options.system)
     if system.settings.adds_features and not options.source:
         raise InputError(
             "computes features of text, which need the source of the lists; add --source", options.system

@@ -23,7 +23,9 @@ def _add_scale(parser: argparse.ArgumentParser) -> None:
         "--weights FILE": "weights of the system",
     }
     add_options(parser, files, required=True)
-    add_optional_files(parser, {"--model FILE": "compiled language model; none for lists of another decoder"})
+    add_optional_files(
+        parser, {"--language-model FILE": "compiled language model; none for lists of another decoder"}
+    )
     add_settings(parser, ScaleSettings)
     add_devtest(parser)
     add_output(parser, "what was chosen (JSON)", "--output")
@@ -33,7 +35,7 @@ def _scale(options: argparse.Namespace) -> None:
     from itersel.evaluate.epochs import choose_epoch
     from itersel.system.mbr import ChosenMbr, write_mbr
 
-    kind = GivenListScaleSettings if options.model is None else ScaleSettings
+    kind = GivenListScaleSettings if options.language_model is None else ScaleSettings
     settings = read_settings(kind, options.settings)
     candidates = [MinimumRisk(settings.gain, scale, settings.size) for scale in settings.scales]
 
@@ -68,6 +70,6 @@ def _translate(
     shards = read_names(options.inputs)
     with ExitStack() as stack:
         streams = [stack.enter_context(open(path, "w", encoding="utf-8")) for path in paths]
-        for lines in translations_by(candidates, shards, options.model, weights, settings):
+        for lines in translations_by(candidates, shards, options.language_model, weights, settings):
             for stream, line in zip(streams, lines, strict=True):
                 stream.write(f"{line}\n")

@@ -109,7 +109,7 @@ def _read_cut(how: Cutting, *, text: FilePath, labels: FilePath | None, scored: 
         with located(labels):
             if isinstance(how, Pooled):
                 refuse_repeats(how.labels)
-                return pooled_lines(found, how.labels, how.shards, how.seed, how.size == "one")
+                return pooled_lines(found, how.labels, how.shards, how.seed, how.size_of_one_task)
 
             if of_scored is not None:
                 for name in how.labels:
@@ -123,6 +123,6 @@ def _cut_equally(how: InOrder | Shuffled, text: FilePath, sentence_count: int) -
     from itersel.corpus.sharding import shard_lines
 
     if sentence_count < how.shards:
-        limit = f"use at most {sentence_count} (in a config: decoder.jobs, or shards of an experiment)"
+        limit = f"use at most {sentence_count} (in a config: decoder.pieces, or shards of an experiment)"
         raise InputError(f"has {sentence_count} sentences, too few for {how.shards} shards; {limit}", text)
     return shard_lines(sentence_count, how.shards, how.seed if isinstance(how, Shuffled) else None)

@@ -23,7 +23,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     shard = "shard.h5 with references, or with lists of another decoder; several are used in this order"
     add_files(parser, {"--shard FILE": shard}, required=True)
     model = "compiled language model; one for all files of the shard, or one per file; none for lists"
-    add_files(parser, {"--model FILE": model}, nargs="*")
+    add_files(parser, {"--language-model FILE": model}, nargs="*")
     add_optional_files(parser, {"--weights FILE": "weights to start from, .h5 or text (default: all zero)"})
     add_decision(parser, "the weights are passed on without training")
 
@@ -41,13 +41,13 @@ def _train(options: argparse.Namespace) -> None:
     from itersel.learn.training import passed_on, write_training
 
     kind: type[TrainSettings | GivenListTrainSettings] = (
-        TrainSettings if options.model else GivenListTrainSettings
+        TrainSettings if options.language_model else GivenListTrainSettings
     )
     settings = read_settings(kind, options.settings, vars(options))
-    models = options.model or [None]
+    models = options.language_model or [None]
     count = len(options.shard)
     if len(models) not in (1, count):
-        named = f"--model names {len(models)} files, --shard {count}"
+        named = f"--language-model names {len(models)} files, --shard {count}"
         raise InputError(f"{named}; name one model for all files of the shard, or one per file")
 
     start = read_start(options.weights, settings, options.decision)

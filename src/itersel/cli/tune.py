@@ -13,6 +13,7 @@ from itersel.config.command_line import section_of
 from itersel.config.tuners import LIST_TUNERS
 from itersel.errors import InputError
 from itersel.evaluate.names import DEFAULT_TOKENIZER, OF_TEXT
+from itersel.storage.numbers import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from itersel.tune.nbest import PreparedLists, TunedLists
@@ -33,7 +34,8 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     tuner = "%(choices)s; 'itersel tune --tuner NAME --help' shows the options of a tuner"
     add_options(parser, {"--tuner NAME": tuner}, required=True, choices=LIST_TUNERS)
     one_or_several = parser.add_mutually_exclusive_group()
-    add_options(one_or_several, {"--seed N": "random seed (default: 1)"}, type=seed, default=1)
+    one = {"--seed N": "random seed (default: %(default)s)"}
+    add_options(one_or_several, one, type=seed, default=DEFAULT_SEED)
     several = "several random seeds, such as 1-5 or 1,7,9: keep the weights that are best on devtest"
     add_options(one_or_several, {"--seeds LIST": several}, type=seeds)
     add_output(parser, "output file for the weights: .h5, .json, .ini (Moses) or text")

@@ -50,7 +50,7 @@ PREPARATION = (
     "align --source %source --target %target --direction forward --output %links",
     "lm estimate --order 3 --input %target --output %arpa",
     "lm compile --input %arpa --output %lm",
-    "lm score --model %lm --input %target --output %scores",
+    "lm score --language-model %lm --input %target --output %scores",
     "grammar index --source %source --target %target --alignment %alignment --output %index",
     f"{_EXTRACT} --output %plain.h5",
     f"{_EXTRACT} --leave-one-out %ids --output %loo.h5",
@@ -63,16 +63,16 @@ LISTS = (
     "step text-models --words %words --alignment %forward %reverse --output %models",
     "step shard --nbest %lists --source %source --target %target"
     ' --settings {"cut":{"name":"in-order","shards":1}} --output %cut',
-    "step lists --folder %cut --number 0 --aligner %forward.h5 %reverse.h5 --models %models"
+    "step lists --folder %cut --shard-number 0 --aligner %forward.h5 %reverse.h5 --models %models"
     f" --settings {_TEXT_FEATURES} --output %lists.h5",
 )
 # Then all learners train, and all tuners tune: see `learning`. Settings have no spaces, which separate words.
-_TRAIN = "train --shard %loo.h5 --model %lm --output %shard.h5"
-_LISTS = "step kbest --shard %loo.h5 --model %lm"
+_TRAIN = "train --shard %loo.h5 --language-model %lm --output %shard.h5"
+_LISTS = "step kbest --shard %loo.h5 --language-model %lm"
 _DECODING = (
     'step mix --inputs %shard.list --settings {"mixing":{"select":10}} --matrix %W.h5 --output %v.h5',
-    "decode --shard %plain.h5 --model %lm --weights %v.h5 --k-best 10 --mbr --output %translations",
-    "step forest --shard %loo.h5 --model %lm --output %forests.h5",
+    "decode --shard %plain.h5 --language-model %lm --weights %v.h5 --k-best 10 --mbr --output %translations",
+    'step forest --shard %loo.h5 --language-model %lm --settings {"features":"dense"} --output %forests.h5',
     _LISTS + ' --settings {"features":"dense","k_best":10} --output %dense.h5',
     _LISTS + ' --settings {"features":"all","k_best":10} --output %all.h5',
 )

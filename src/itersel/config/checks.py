@@ -277,7 +277,7 @@ def _check_start(config: Config, name: str) -> None:
     if own.features == "dense":
         raise wrong(key, f": '{first}' has features: all, but this experiment has features: dense")
     every = config.text_features.templates if has_lists(config) else config.grammar.templates
-    others, used = (set(one.templates or every) for one in (experiments[first], own))
+    others, used = (set(one.templates_of(every)) for one in (experiments[first], own))
     if others - used:
         listed = ", ".join(sorted(others - used))
         raise wrong(key, f": '{first}' has weights of templates {listed}, which this experiment does not use")

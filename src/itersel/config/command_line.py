@@ -65,7 +65,7 @@ def add_key(
             else " Known: %(known)s. Separate them with commas"
         )
         if chosen or choices is not None:
-            shown += f" (default: {','.join(chosen) or 'all'})"
+            shown += f" (default: {'all' if chosen is None else ','.join(chosen)})"
         shown += "."
         declared |= {"type": different_names(choices), "metavar": "NAMES"}
     else:

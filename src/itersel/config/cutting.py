@@ -77,10 +77,8 @@ class Pooled(Cutting):
 
     labels: tuple[str, ...] = option("Labels of the sentences.", REQUIRED, pattern=LABEL_PATTERN)
     shards: int = option_of(InOrder, "shards")
-    size: str = option(
-        "all sentences, or as many as a task has on average, evenly from each (one).",
-        "all",
-        choices=("all", "one"),
+    size_of_one_task: bool = option(
+        "Use only as many sentences as a task has on average, evenly from each; false: all sentences.", False
     )
     seed: int = option_of(Shuffled, "seed")
 
@@ -111,4 +109,4 @@ class CutSettings:
 class GivenListCutSettings(CutSettings):
     """How n-best lists are cut into shards."""
 
-    dense_names: tuple[str, ...] = option_of(Data, "dense")
+    dense_names: tuple[str, ...] = option_of(Data, "dense_names")

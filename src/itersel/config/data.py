@@ -70,9 +70,7 @@ class TrainingText:
 class ReferencedText:
     """The files of a tuning, development or test set."""
 
-    source: str | None = option(
-        f"{SOURCE}.", path=True, no_list="only data.train may have several source files"
-    )
+    source: tuple[str, ...] = paths(f"{SOURCE}; one file.")
     target: tuple[str, ...] = paths(
         "Reference translation, line by line as in the source side; or a list of several."
     )
@@ -83,7 +81,7 @@ class ReferencedText:
     sacrebleu: str | None = option(
         "Test set that sacrebleu downloads, such as wmt11, instead of files; `sacrebleu --list` shows all."
     )
-    task: str | None = option("Task label of each line (module, domain, section); optional.", path=True)
+    task: tuple[str, ...] = paths("Task label of each line (module, domain, section), one file; optional.")
     lists: tuple[str, ...] = option_of(TrainingText, "lists")
     quality: str | None = option_of(TrainingText, "quality")
 
@@ -208,7 +206,7 @@ class Data:
     lowercase: bool = option(
         "lists: learn from lowercased words; false: case counts, as in cased BLEU.", True
     )
-    dense: tuple[str, ...] = option(
+    dense_names: tuple[str, ...] = option(
         "lists: names of the dense features; all others are sparse. Empty: those written `Name= value`; in "
         "lists without any, those of itersel, and words that may end in a number, such as TM_1.",
         (),

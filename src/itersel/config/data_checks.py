@@ -8,7 +8,7 @@ from functools import partial
 from itersel.config.data import Data, ReferencedText, TrainingText
 from itersel.config.messages import check_unique, reject, wrong
 from itersel.config.options import changed
-from itersel.config.splits import as_files, cut_sizes, texts_by_key
+from itersel.config.splits import cut_sizes, texts_by_key
 from itersel.config.values import Config
 from itersel.corpus.corpora import (
     CONTEXT,
@@ -115,7 +115,7 @@ def _check_origin(text: TrainingText | ReferencedText, key: str) -> None:
             of_set = f"a {kind} needs source text and a reference translation"
             why = of_set if key.startswith("data.test.") else "data.kind: files needs it"
             raise wrong(f"{key}.{name}", f"is missing; {why}")
-        for path in as_files(getattr(text, name)):
+        for path in getattr(text, name):
             if format_of(path) is not None:
                 raise wrong(f"{key}.{name}", f"names {path}, which is not plain text; use '{key}.file'")
 
@@ -125,6 +125,11 @@ def _check_origin(text: TrainingText | ReferencedText, key: str) -> None:
             if count and count != sources:
                 others = f"'{key}.source' has {_files(sources)}; give one for each"
                 raise wrong(f"{key}.{name}", f"has {_files(count)}, but {others}")
+        return
+
+    for name in ("source", "task"):
+        if (count := len(getattr(text, name))) > 1:
+            raise wrong(f"{key}.{name}", f"has {_files(count)}; only data.train may have several")
 
 
 def _files(count: int) -> str:
@@ -219,7 +224,7 @@ def _refuse_lists(config: Config) -> None:
         for name in ("lists", "quality"):
             if getattr(text, name):
                 raise wrong(f"{key}.{name}", "needs data.kind: lists")
-    for name in ("dense", "lowercase"):
+    for name in ("dense_names", "lowercase"):
         if name in changed(data):
             raise wrong(f"data.{name}", "needs data.kind: lists")
     if config.evaluation.choose_by == QUALITY:

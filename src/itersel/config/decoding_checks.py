@@ -53,7 +53,7 @@ def _check_experiment(config: Config, name: str) -> None:
 def _check_templates(config: Config, experiment: Experiment, name: str) -> None:
     """Reject templates that are not extracted, or not used."""
     key = f"experiments.{name}.templates"
-    for template in experiment.templates:
+    for template in experiment.templates or ():
         if template not in config.grammar.templates:
             raise wrong(key, f": '{template}' is not in grammar.templates; add it there")
     for template in config.grammar.templates:
@@ -61,13 +61,15 @@ def _check_templates(config: Config, experiment: Experiment, name: str) -> None:
             plugin.check()
     if experiment.features == "all" and not config.grammar.templates:
         raise wrong("grammar.templates", f"is empty, but experiment '{name}' has features: all")
-    if experiment.templates and experiment.features == "dense":
+    if experiment.templates is not None and experiment.features == "dense":
         raise wrong(key, "has no effect with features: dense; remove one of them")
+    if experiment.templates == () and experiment.features == "all":
+        raise wrong(key, "is empty: without templates, use features: dense")
 
 
 def _check_kept(config: Config, experiment: Experiment, names: Collection[str], key: str) -> None:
     """Reject features that no grammar has."""
-    templates = (experiment.templates or config.grammar.templates) if experiment.features == "all" else ()
+    templates = experiment.templates_of(config.grammar.templates)
     prefixes = tuple(TEMPLATES[template] for template in templates)
 
     for name in names:

@@ -38,9 +38,9 @@ def check_score(name: object, key: str) -> None:
 class OwnScore:
     """A score of your own: numbers for translations of the test set."""
 
-    hypotheses: tuple[str, ...] = paths(
-        "data.kind: lists: file with a number for each hypothesis (translation) in the lists of the test "
-        "set, in their order. With several test sets, a list of files in their order."
+    translations: tuple[str, ...] = paths(
+        "data.kind: lists: file with a number for each translation in the lists of the test set, in their "
+        "order. With several test sets, a list of files in their order."
     )
     systems: dict[str, tuple[str, ...]] | None = option(
         "File with a number for each line of a system's translations of the test set, for other systems "

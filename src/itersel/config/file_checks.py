@@ -76,7 +76,7 @@ def check_files_exist(config: Config) -> list[str]:
 
     for name, score in config.evaluation.scores.items():
         key = f"evaluation.scores.{name}"
-        named += [(f"{key}.hypotheses", path) for path in score.hypotheses]
+        named += [(f"{key}.translations", path) for path in score.translations]
         systems = (score.systems or {}).items()
         named += [(f"{key}.systems.{system}", path) for system, files in systems for path in files]
 

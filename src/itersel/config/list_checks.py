@@ -19,10 +19,10 @@ from itersel.evaluate.names import QUALITY
 USED = {
     "data": (
         *("kind", "source_language", "target_language", "tokenized", "protected", "lowercase"),
-        "dense",
+        "dense_names",
         *("train", "dev", "devtest", "test"),
     ),
-    "decoder": ("k_best", "jobs"),
+    "decoder": ("k_best", "pieces"),
 }
 OF_TEXTS = ("lists", "target", "quality", "task")
 # How the keys of texts end on which epochs are chosen.
@@ -51,10 +51,11 @@ def _check_text(config: Config, text: TrainingText | ReferencedText, key: str) -
 
     if has_features and not text.source:
         raise wrong(f"{key}.source", "is missing; text_features need it")
-    if isinstance(text, TrainingText) and len(text.source) > 1:
-        raise wrong(
-            f"{key}.source", f"names {len(text.source)} files; name one, with the source of each sentence"
-        )
+    for name, content in (("source", "source"), ("task", "label")):
+        if (count := len(getattr(text, name))) > 1:
+            raise wrong(
+                f"{key}.{name}", f"names {count} files; name one, with the {content} of each sentence"
+            )
     if key == "data.train" and config.text_features.needs_models and not text.target:
         raise wrong(f"{key}.target", "is missing; models of text_features are estimated on it")
 
@@ -69,8 +70,6 @@ def _check_text(config: Config, text: TrainingText | ReferencedText, key: str) -
 
     if isinstance(text, TrainingText) and key != "data.train":
         raise wrong(key, ": lists are not of named corpora; name all files in data.train.lists")
-    if isinstance(text, TrainingText) and len(text.task) > 1:
-        raise wrong(f"{key}.task", f"names {len(text.task)} files; name one, with the label of each sentence")
 
 
 def _check_quality_of_devtest(text: TrainingText | ReferencedText, key: str, choose_by: str) -> None:
@@ -98,7 +97,7 @@ def _check_unused(config: Config) -> None:
     if len(features.source) != len(features.target):
         why = f"names {len(features.target)} files, but source {len(features.source)}"
         raise wrong("text_features.target", f"{why}; give one for each")
-    names = features.model_names
+    names = features.language_model_names
     for name, path in zip(names, features.language_models, strict=True):
         key = "text_features.language_models"
         if not re.fullmatch(NAME_PATTERN, name):
@@ -117,10 +116,10 @@ def _check_experiment(config: Config, name: str) -> None:
     key = f"experiments.{name}"
     learner, tuner = experiment.learner, experiment.held_out.tuner
 
-    for template in experiment.templates:
+    for template in experiment.templates or ():
         if template not in config.text_features.templates:
             raise wrong(f"{key}.templates", f": '{template}' is not in text_features.templates; add it there")
-    if experiment.templates and experiment.features == "dense":
+    if experiment.templates is not None and experiment.features == "dense":
         raise wrong(f"{key}.templates", "has no effect with features: dense; remove one of them")
     if experiment.k_best is not None and isinstance(learner, Batch):
         raise wrong(f"{key}.k_best", "has no effect: a batch tuner reads whole lists; remove it")

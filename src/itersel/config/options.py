@@ -13,6 +13,7 @@ from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
 from itersel.code.plugins import Extensible, Joined
+from itersel.storage.numbers import DEFAULT_SEED
 
 # The seeds that all of numpy's generators take.
 MIN_SEED, MAX_SEED = 0, 2**32 - 1
@@ -60,12 +61,11 @@ def option(
     pattern: str = "",
     path: bool = False,
     alone: bool = False,
-    no_list: str = "",
     on: Mapping[str, Any] | None = None,
     names: Any = None,
     any_case: bool = False,
     required: bool = False,
-    place: str = "",
+    place: bool = False,
     changes_no_result: bool = False,
     recorded_otherwise: bool = False,
 ) -> Any:
@@ -74,13 +74,12 @@ def option(
     The explanation is shown in the documentation and in config.yaml. `above` is a number that the value
     must exceed, and `pattern` a regular expression that a text must match as a whole. A `path` must match
     `PATH_PATTERN`; `~` in it is the user's home. A list of one value may be written without brackets if
-    it may stand `alone`. `no_list` says in an error message why a text cannot be a list. `on` gives
-    other defaults under some of `CONDITIONS`; the first that holds is used. With `any_case`, the
-    `choices` (in lower case) may also be written with capitals. `names` are the
+    it may stand `alone`. `on` gives other defaults under some of `CONDITIONS`; the first that holds is used.
+    With `any_case`, the `choices` (in lower case) may also be written with capitals. `names` are the
     `itersel.config.names.Names` of values by name. A key with the default `REQUIRED` must be given; so
     must one that is `required`, although sections can be made with its default, which is refused when the
-    whole config is checked. `place` is the command-line option of a key for the place in a run, such as
-    the epoch, which is not part of the settings that the workflow passes. Settings in files
+    whole config is checked. A key for the `place` in a run, such as the epoch, is an option of a step, and
+    not part of the settings that the workflow passes. Settings in files
     (`itersel.config.plain.recorded`) lack a key that `changes_no_result`, or whose value the file
     shows elsewhere (`recorded_otherwise`).
     """
@@ -92,7 +91,6 @@ def option(
         "pattern": PATH_PATTERN if path else pattern or None,
         "path": path or None,
         "alone": alone or None,
-        "no_list": no_list or None,
         "on": on,
         "names": names,
         "any_case": any_case or None,
@@ -119,7 +117,7 @@ def option_of(kind: Any, name: str, **changes: Any) -> Any:
     return field(default_factory=other.default_factory, metadata=other.metadata)
 
 
-def seed_option(explanation: str, default: int | None = 1) -> Any:
+def seed_option(explanation: str, default: int | None = DEFAULT_SEED) -> Any:
     """Return an option for a random seed; all seeds have the same bounds."""
     return option(explanation, default, minimum=MIN_SEED, maximum=MAX_SEED)
 

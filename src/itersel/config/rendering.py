@@ -102,10 +102,11 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
         entry: dict[str, Any] = {"type": "string", **_bounds(item.metadata)}
         if "choices" in item.metadata:
             entry["enum"] = list(item.metadata["choices"])
-        allowed: dict[str, Any] = {"type": "array", "items": entry}
+        allowed: dict[str, Any] = {"type": ["array", "null"] if optional else "array", "items": entry}
         if "alone" in item.metadata:
             allowed = {"anyOf": [entry, allowed, {"type": "null"}]}
-        return schema | allowed | {"default": list(typing.cast(tuple[str, ...], item.default))}
+        default = None if item.default is None else list(typing.cast(tuple[str, ...], item.default))
+        return schema | allowed | {"default": default}
 
     single: dict[str, Any] = {"type": [JSON_TYPES[kind], "null"] if optional else JSON_TYPES[kind]}
     if "choices" in item.metadata:

@@ -36,7 +36,6 @@ from itersel.config.section_checks import check_section
 from itersel.config.text_features import GivenListSettings
 from itersel.config.values import Experiment
 from itersel.corpus.text_names import NO_TEST_SETS
-from itersel.evaluate.names import DEFAULT_TOKENIZER
 
 
 def _check_split(name: object, key: str) -> None:
@@ -61,7 +60,7 @@ class Scoring:
 
     tokenize: str = option_of(Evaluation, "tokenize")
     choose_by: str = option_of(Evaluation, "choose_by")
-    tokenizer: str = option_of(Evaluation, "tokenizer", default=DEFAULT_TOKENIZER)
+    tokenizer: str = option_of(Evaluation, "tokenizer", default=REQUIRED)
     label: str | None = option("Score only the sentences with this label.")
 
     def __post_init__(self) -> None:
@@ -133,7 +132,7 @@ class RerankerSettings:
     """How a system reranks n-best lists of another decoder."""
 
     features: str = option_of(Search, "features")
-    dense_names: tuple[str, ...] = option_of(Data, "dense")
+    dense_names: tuple[str, ...] = option_of(Data, "dense_names")
     lists: GivenListSettings = section(GivenListSettings, "How lists are read, and what is added to them.")
 
 
@@ -153,7 +152,7 @@ class Significance:
 class OwnNumbers:
     """The numbers of one of the user's own scores for the translations of a test set."""
 
-    hypotheses: str | None = option("A number for each hypothesis (translation) in the lists.", path=True)
+    translations: str | None = option("A number for each translation in the lists.", path=True)
     systems: dict[str, str] = section(
         dict,
         "A number for each line of a translation, by name of the run or of another system.",

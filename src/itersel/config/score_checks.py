@@ -25,7 +25,7 @@ def _check_score(config: Config, name: str) -> None:
         raise wrong(key, f": names of scores must differ in more than case, unlike {' and '.join(same)}")
 
     sets = test_sets(config)
-    named = {"hypotheses": score.hypotheses} if score.hypotheses else {}
+    named = {"translations": score.translations} if score.translations else {}
     named |= {f"systems.{system}": files for system, files in (score.systems or {}).items()}
     for place, files in named.items():
         if len(files) != len(sets):
@@ -41,13 +41,13 @@ def check_scores_of_lists(config: Config) -> None:
 def _check_score_of_lists(config: Config, name: str) -> None:
     score = config.evaluation.scores[name]
     key = f"evaluation.scores.{name}"
-    if not score.hypotheses:
-        raise wrong(f"{key}.hypotheses", "is missing; data.kind: lists needs it")
+    if not score.translations:
+        raise wrong(f"{key}.translations", "is missing; data.kind: lists needs it")
 
     runs = _compared_runs(config)
     for system in score.systems or {}:
         if system in runs:
-            why = f"the numbers of experiments are those in '{key}.hypotheses'"
+            why = f"the numbers of experiments are those in '{key}.translations'"
             raise wrong(f"{key}.systems.{system}", f"has no effect: {why}; remove it")
     _check_systems(f"{key}.systems", score.systems or {}, config.evaluation.outputs or {})
 
@@ -60,9 +60,9 @@ def check_scores_of_systems(config: Config) -> None:
 def _check_score_of_systems(config: Config, name: str) -> None:
     score = config.evaluation.scores[name]
     key = f"evaluation.scores.{name}"
-    if score.hypotheses:
+    if score.translations:
         raise wrong(
-            f"{key}.hypotheses", "needs data.kind: lists; give the numbers of each system in 'systems'"
+            f"{key}.translations", "needs data.kind: lists; give the numbers of each system in 'systems'"
         )
     if not score.systems:
         raise wrong(key, ": names no file; give the numbers of each system in 'systems'")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.config.options import documented, option, option_of
+from itersel.config.options import REQUIRED, documented, option, option_of
 from itersel.config.section_checks import check_section
 from itersel.vectors.feature_names import DEFAULT_TEMPLATES, TEMPLATES, TEXT_TEMPLATES
 
@@ -33,6 +33,9 @@ MAX_COMPARED = 1000
 
 FEATURE_SETS = ("dense", "all")
 GAINS = ("bleu", "chrf")
+# How keys and options explain the gain and the scale of minimum Bayes risk.
+SIMILARITY = "Measure of the similarity of translations: bleu (sentence BLEU, lin) of their words, or chrf"
+SCALING = "Factor of model scores before they become probabilities"
 MAX_SCALE = 1_000_000
 # Candidates for the scale. Among equally good ones, the first is chosen: the closest to the best score of the
 # model.
@@ -94,9 +97,8 @@ class GivenListFeatures(FeatureSettings):
 class Search(FeatureSettings):
     """The search for translations; `max_span` is that of the grammar."""
 
-    templates: tuple[str, ...] = option(
-        "With features: all, use only these templates of grammar.templates; empty: all of them.",
-        (),
+    templates: tuple[str, ...] | None = option(
+        "With features: all, use only these templates of grammar.templates; by default all of them.",
         choices=TEMPLATES,
     )
     pop_limit: int = option(
@@ -113,16 +115,9 @@ class Search(FeatureSettings):
 class MinimumRisk:
     """Minimum Bayes risk: choose the translation that is most similar to the other good ones."""
 
-    gain: str = option(
-        "Measure of the similarity of translations: bleu (sentence BLEU, lin) of their words, or chrf.",
-        "bleu",
-        choices=GAINS,
-    )
+    gain: str = option(f"{SIMILARITY}.", "bleu", choices=GAINS)
     scale: float = option(
-        "Factor of model scores before they become probabilities; the larger, the closer to the best score.",
-        1.0,
-        above=0,
-        maximum=MAX_SCALE,
+        f"{SCALING}; the larger, the closer to the best score.", 1.0, above=0, maximum=MAX_SCALE
     )
     size: int = option(
         "Number of translations per sentence that are compared, those with the best model scores.",
@@ -139,15 +134,18 @@ class MinimumRisk:
 class MbrSettings:
     """Minimum Bayes risk: of each list for a test set, choose the translation most similar to the others."""
 
-    gain: str | None = option(
-        "Measure of the similarity of translations (docs/decoder.md); null: choose by model score.",
-        choices=GAINS,
+    gain: str | None = option_of(
+        MinimumRisk,
+        "gain",
+        default=None,
+        explanation=f"{SIMILARITY} (docs/decoder.md); null: choose by model score.",
     )
-    scale: float | None = option(
-        "Factor of model scores before they become probabilities; null: for each experiment, the best on "
-        f"devtest of {', '.join(f'{scale:g}' for scale in SCALES)}.",
-        above=0,
-        maximum=MAX_SCALE,
+    scale: float | None = option_of(
+        MinimumRisk,
+        "scale",
+        default=None,
+        explanation=f"{SCALING}; null: for each experiment, the best on devtest of "
+        f"{', '.join(f'{scale:g}' for scale in SCALES)}.",
     )
     size: int = option_of(MinimumRisk, "size")
 
@@ -156,8 +154,8 @@ class MbrSettings:
 class IterationSearch(Search):
     """The search for translations of a shard in an iteration of a batch tuner."""
 
-    iteration: int = option("Number of the iteration, from 1.", 1, minimum=1, place="iteration")
-    shard: int = option("Number of the shard, from 0, which is recorded.", 0, minimum=0, place="shard_number")
+    iteration: int = option("Number of the iteration, from 1.", 1, minimum=1, place=True)
+    shard_number: int = option("Number of the shard, from 0, which is recorded.", 0, minimum=0, place=True)
 
 
 @dataclass(frozen=True)
@@ -174,7 +172,7 @@ class ForestSettings(IterationSearch):
     features: str = option_of(
         Search,
         "features",
-        default="dense",
+        default=REQUIRED,
         explanation="Features to score with; all writes the score of the sparse ones as one feature, for "
         "sum_sparse.",
     )

@@ -113,8 +113,6 @@ def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
     if typing.get_origin(kind) is tuple:
         return _read_list(item, typing.get_args(kind)[0], value, key)
 
-    if isinstance(value, list | tuple) and "no_list" in item.metadata:
-        raise wrong(key, f"must be text, not a list: {item.metadata['no_list']}")
     return _read_scalar(item, kind, value, key)
 
 

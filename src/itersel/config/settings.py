@@ -37,8 +37,8 @@ def read_settings(kind: type[T], given: str | None, options: Mapping[str, Any] |
     given
         Text of a JSON object, the name of a file, ``-`` for JSON on standard input, or None.
     options
-        The values of the command's options. Those that keys declare as their ``place`` in the run, such as
-        ``--epoch``, are the values of these keys unless they are None.
+        The values of the command's options. Those for the ``place`` in the run, such as ``--epoch``, are the
+        values of the keys of this name unless they are None.
 
     Raises
     ------
@@ -46,8 +46,8 @@ def read_settings(kind: type[T], given: str | None, options: Mapping[str, Any] |
         For an unknown key or a wrong value, as in a config.
     """
     settings: Any = _read_given(kind, given)
-    places = {item.name: item.metadata["place"] for item in fields(settings) if "place" in item.metadata}
-    stated = {key: (options or {}).get(option) for key, option in places.items()}
+    places = [item.name for item in fields(settings) if "place" in item.metadata]
+    stated = {key: (options or {}).get(key) for key in places}
     stated = {key: value for key, value in stated.items() if value is not None}
     return cast(T, replace(settings, **stated) if stated else settings)
 

@@ -103,24 +103,23 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
     """
     found = []
     for name, text in texts_of(config, split).items():
-        task = as_files(text.task)
         if is_fetched(text):
             folder = f"{fetched}/{text_name(split, name)}"
             first, *further = [f"{folder}/{side}.gz" for side in reference_names(config, text)]
-            found.append(Corpus(name, (f"{folder}/source.gz",), (first,), tuple(further), task=task))
+            found.append(Corpus(name, (f"{folder}/source.gz",), (first,), tuple(further), task=text.task))
             continue
 
         # the parts of a side, or references
         parts = len(text.target) if isinstance(text, TrainingText) else 1
         corpus = Corpus(
             name,
-            source=as_files(text.source),
+            source=text.source,
             target=text.target[:parts],
             further=text.target[parts:],
             file=text.file,
             columns=text.columns,
             fields=text.fields,
-            task=task,
+            task=text.task,
             alignment=text.alignment if isinstance(text, TrainingText) else (),
         )
         found.append(corpus)
@@ -150,10 +149,3 @@ def has_labels(config: Config, split: str) -> bool:
 def is_aligned(config: Config) -> bool:
     """Return whether the training corpus comes with its alignment."""
     return any(corpus.alignment for corpus in config.data.train.values())
-
-
-def as_files(given: str | tuple[str, ...] | None) -> tuple[str, ...]:
-    """Return one file, several, or none as a tuple."""
-    if given is None:
-        return ()
-    return (given,) if isinstance(given, str) else given

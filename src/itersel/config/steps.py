@@ -38,13 +38,13 @@ class LearningSettings(FeatureSettings):
         "schedules.",
         1,
         minimum=1,
-        place="epoch",
+        place=True,
     )
-    shard: int = option(
+    shard_number: int = option(
         "Number of the shard, from 0, which is recorded and is part of the seed of pairs.",
         0,
         minimum=0,
-        place="shard_number",
+        place=True,
     )
     # files contain the loss if it was measured, or that training had stopped
     measure_loss: bool = option(
@@ -89,7 +89,7 @@ class MixSettings:
         MIXINGS[DEFAULT_MIXING], "How the weight vectors of the shards are combined.", forms=MIXINGS
     )
     shards: int = option("Number of shards Z; fewer are never mixed.", 1, minimum=1)
-    epoch: int = option("Number of the epoch, from 1.", 1, minimum=1, place="epoch")
+    epoch: int = option("Number of the epoch, from 1.", 1, minimum=1, place=True)
 
     def __post_init__(self) -> None:
         check_section(self)

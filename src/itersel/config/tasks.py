@@ -322,7 +322,7 @@ class PooledTasks(Tasks):
     folder_kind: ClassVar[str] = "pooled"
     keep_all = False
     shards = 1
-    size: ClassVar[str] = "one"  # of `Pooled`
+    size_of_one_task: ClassVar[bool] = True  # of `Pooled`
 
     labels: tuple[str, ...] = option("Labels of the tasks.", (), pattern=LABEL_PATTERN, required=True)
     parts: int = option(
@@ -348,7 +348,9 @@ class PooledTasks(Tasks):
     def cut_by_label(self) -> Pooled:
         """The pool."""
         # the order of labels in a pool does not matter
-        return Pooled(labels=tuple(sorted(self.labels)), shards=self.parts, size=self.size)
+        return Pooled(
+            labels=tuple(sorted(self.labels)), shards=self.parts, size_of_one_task=self.size_of_one_task
+        )
 
     @property
     def share(self) -> float:
@@ -364,7 +366,7 @@ class PooledTasks(Tasks):
 class PooledCatTasks(PooledTasks):
     """One shard with all sentences of all labels."""
 
-    size: ClassVar[str] = "all"
+    size_of_one_task: ClassVar[bool] = False
     share = 1.0
 
 

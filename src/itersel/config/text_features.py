@@ -91,16 +91,12 @@ class TextFeatures:
         """Whether no features are added."""
         return not (self.dense or self.templates or self.language_models)
 
-    def templates_of(self, features: str, templates: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the templates that an experiment uses, given its keys `features` and `templates`."""
-        return (templates or self.templates) if features == "all" else ()
-
-    def left_out(self, templates: tuple[str, ...]) -> tuple[str, ...]:
+    def left_out(self, templates: tuple[str, ...] | None) -> tuple[str, ...]:
         """Return the templates that an experiment leaves out, given its key `templates`."""
-        return tuple(one for one in self.templates if templates and one not in templates)
+        return () if templates is None else tuple(one for one in self.templates if one not in templates)
 
     @property
-    def model_names(self) -> tuple[str, ...]:
+    def language_model_names(self) -> tuple[str, ...]:
         """The names of the user's own language models, by which their features are called."""
         return tuple(map(model_name, self.language_models))
 
@@ -161,7 +157,7 @@ class GivenListSettings(WordSettings):
     dense: tuple[str, ...] = option_of(TextFeatures, "dense", recorded_otherwise=True)
     templates: tuple[str, ...] = option_of(TextFeatures, "templates", recorded_otherwise=True)
     minimum_count: int = option_of(TextFeatures, "minimum_count", recorded_otherwise=True)
-    language_models: tuple[str, ...] = option(
+    language_model_names: tuple[str, ...] = option(
         "Names of further language models, each of which gives two dense features.",
         (),
         pattern=NAME_PATTERN,
@@ -171,4 +167,4 @@ class GivenListSettings(WordSettings):
     @property
     def adds_features(self) -> bool:
         """Whether there are features of text."""
-        return bool(self.dense or self.templates or self.language_models)
+        return bool(self.dense or self.templates or self.language_model_names)

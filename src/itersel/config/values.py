@@ -64,9 +64,9 @@ class DecoderSettings:
     pop_limit: int = option_of(Search, "pop_limit")
     k_best: int = option_of(KBestSettings, "k_best", minimum=2)
     forest_density: int = option_of(ForestSettings, "density")
-    jobs: int = option(
-        "Number of jobs for extracting and decoding each of devtest and test, and dev for held_out; at most "
-        "one per sentence. Does not change any result.",
+    pieces: int = option(
+        "Number of pieces of each of devtest and test, and dev for held_out, each of which is extracted and "
+        "decoded by a job of its own; at most one per sentence. Does not change any result.",
         1,
         minimum=1,
         maximum=1000,
@@ -90,11 +90,11 @@ class Experiment:
         on={"algorithm: sgd": "dev", "batch": "dev"},
     )
     features: str = option_of(Search, "features")
-    templates: tuple[str, ...] = option_of(
+    templates: tuple[str, ...] | None = option_of(
         Search,
         "templates",
         explanation="With features: all, use only these templates of grammar.templates (data.kind: lists: of "
-        "text_features.templates); empty: all of them.",
+        "text_features.templates; [] uses only the features of the lists); by default all of them.",
         choices=ALL_TEMPLATES,
     )
     epochs: int = option(
@@ -155,6 +155,12 @@ class Experiment:
         "for all sparse features; by default with kbest-mira, c: 0.001. The epoch is still chosen on "
         "devtest.",
     )
+
+    def templates_of(self, available: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the templates that the experiment uses, of those whose features there are."""
+        if self.features == "dense":
+            return ()
+        return available if self.templates is None else self.templates
 
 
 @dataclass(frozen=True)

@@ -55,11 +55,11 @@ def natural_lines(
 
 
 def pooled_lines(
-    labels: Sequence[str], names: Sequence[str], shards: int, seed: int, size_of_one: bool
+    labels: Sequence[str], names: Sequence[str], shards: int, seed: int, size_of_one_task: bool
 ) -> list[Int64s]:
     """Return the line numbers of the shards of a pool of tasks, `names`, given the label of each line.
 
-    With `size_of_one`, the pool has the average size of a task, with the same number of lines of each;
+    With `size_of_one_task`, the pool has the average size of a task, with the same number of lines of each;
     otherwise, all lines.
     """
     (order,) = shard_lines(len(labels), 1, seed)
@@ -68,7 +68,7 @@ def pooled_lines(
         require_label(labels, name)
 
     own = [np.flatnonzero(label == name) for name in dict.fromkeys(names)]
-    if size_of_one:
+    if size_of_one_task:
         sizes = [rows.shape[0] for rows in own]
         share = max(1, min(*sizes, sum(sizes) // len(sizes) ** 2))
         own = [rows[:share] for rows in own]

@@ -110,9 +110,10 @@ class Decoder:
     """
 
     def __init__(self, shard: Shard, model: LanguageModel, search: Search = DEFAULT) -> None:
-        if search.features == "all" and search.templates and {*search.templates} != {*shard.templates}:
-            read, wanted = (", ".join(names) or "none" for names in (shard.templates, search.templates))
-            raise InputError(f"the shard was read with the templates {read}, the search needs {wanted}")
+        wanted = search.templates
+        if search.features == "all" and wanted is not None and {*wanted} != {*shard.templates}:
+            read, needed = (", ".join(names) or "none" for names in (shard.templates, wanted))
+            raise InputError(f"the shard was read with the templates {read}, the search needs {needed}")
 
         self.shard = shard
         self.model = model

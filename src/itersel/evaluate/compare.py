@@ -31,6 +31,7 @@ from itersel.evaluate.names import (
 )
 from itersel.evaluate.significance import Bootstrap, Interval, Randomization, differences
 from itersel.storage.arrays import Float64s
+from itersel.storage.numbers import DEFAULT_SEED
 
 
 class SystemScore(NamedTuple):
@@ -76,7 +77,7 @@ def compare(
     tokenizer: str = DEFAULT_TOKENIZER,
     scores: Mapping[str, Mapping[str, ArrayLike]] | None = None,
     trials: int = TRIALS,
-    seed: int = 1,
+    seed: int = DEFAULT_SEED,
 ) -> list[MetricScores]:
     """Score systems, and test their differences from the first, as ``itersel compare`` does.
 

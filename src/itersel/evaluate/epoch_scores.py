@@ -80,13 +80,16 @@ def _pick_all(references: Sequence[ReferenceText], lines: Sequence[int]) -> list
 class EpochScores(NamedTuple):
     """The scores of a text after each epoch."""
 
-    bleu: tuple[CorpusScore, ...]
-    signature: str  # of sacrebleu, for `bleu`
+    tokenized_bleu: tuple[CorpusScore, ...]
+    signature: str  # of sacrebleu, for `tokenized_bleu`
     chosen_by: tuple[float, ...]  # the scores by which an epoch is chosen
 
 
 def score_epochs(texts: EpochTexts, tokenize: str, score: Scorer | None = None) -> EpochScores:
-    """Score the translations of one epoch after the other; without `score`, epochs are chosen by BLEU."""
+    """Score the translations of one epoch after the other.
+
+    Without `score`, epochs are chosen by tokenized BLEU.
+    """
     metric = make_bleu(texts.references, tokenize)
     bleu: list[CorpusScore] = []
     chosen_by: list[float] = []

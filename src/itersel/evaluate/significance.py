@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 from itersel.evaluate.metrics import DECIMALS, Metric, Sums
 from itersel.evaluate.names import TRIALS
 from itersel.storage.arrays import Float64s
+from itersel.storage.numbers import DEFAULT_SEED
 
 # Numbers in the largest array of a pass over a block of trials or drawn texts: 8 MB.
 BLOCK = 1 << 20
@@ -50,7 +51,7 @@ class Randomization:
     sacrebleu makes the same exchanges with this seed. A sentence takes one bit for each trial.
     """
 
-    def __init__(self, sentences: int, trials: int = TRIALS, seed: Seed = 1) -> None:
+    def __init__(self, sentences: int, trials: int = TRIALS, seed: Seed = DEFAULT_SEED) -> None:
         random = np.random.default_rng(seed)
         self._sentences = sentences
         self._kept_bits = np.empty((trials, -(-sentences // 8)), np.uint8)

@@ -218,7 +218,7 @@ def write_shard(path: FilePath, shard: Shard) -> None:
     write_arrays(path, FORMAT, arrays_of(shard), attributes)
 
 
-def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "all") -> Shard:
+def read_shard(path: FilePath, templates: Sequence[str] | None = None, features: str = "all") -> Shard:
     """Read a shard.
 
     Parameters
@@ -261,7 +261,7 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
         name, why = RULE_FAULTS[wrong]
         raise damaged(path, name, f"{why} (rule {rule})")
 
-    for name in templates:
+    for name in templates or ():
         if name not in held:
             raise InputError(
                 f"has no features of template '{name}', only of {', '.join(held) or 'none'}; "
@@ -278,13 +278,13 @@ def read_shard(path: FilePath, templates: Sequence[str] = (), features: str = "a
         return add_features(shard, templates)
 
 
-def add_features(shard: Shard, templates: Sequence[str] = ()) -> Shard:
+def add_features(shard: Shard, templates: Sequence[str] | None = None) -> Shard:
     """Return a shard with the features that it lists and those that follow from its rules.
 
     shard: a shard with valid rules, and only the features that it lists. templates: those of its templates
     whose features are wanted (default: all). Raises an `InputError` if two features have the same key.
     """
-    templates = tuple(templates) or shard.templates
+    templates = shard.templates if templates is None else tuple(templates)
     computed = tuple(name for name in shard.computed if name in templates)
     found = rule_features(shard.rule_kind, _rules(shard), computed)
     if shard.rule_feature_offset.shape[0]:

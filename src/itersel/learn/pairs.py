@@ -39,14 +39,14 @@ def make_pairs(strategy: str, quality: Float64s, seed: tuple[int, ...]) -> Int64
     return order[np.stack(np.nonzero((level[:, None] < level) & (ranked[:, None] > ranked)), axis=1)]
 
 
-def pro_pairs(quality: Float64s, seed: tuple[int, ...], max_difference: float = 1.0) -> Int64s:
+def pro_pairs(quality: Float64s, seed: tuple[int, ...], max_gap: float = 1.0) -> Int64s:
     """Draw 5000 pairs, drop those less than 0.05 apart, and keep the 50 widest of the rest.
 
     Pairs are drawn with replacement (Hopkins & May 2011, figure 4), so a pair may occur twice. Equally wide
     pairs stay in the order in which they were drawn. With the number of the sentence in the seed (not
     negative), draws do not depend on the order of sentences.
 
-    Pairs further apart than `max_difference` are dropped, too. This excludes overlong translations with a
+    Pairs further apart than `max_gap`, 0 to 1, are dropped, too. This excludes overlong translations with a
     BLEU near 0, the monsters of Nakov et al. (2013). No pair is further apart than 1.
     """
     # The raw bits of a generator never change between numpy versions, but derived distributions may.
@@ -54,6 +54,6 @@ def pro_pairs(quality: Float64s, seed: tuple[int, ...], max_difference: float = 
     drawn = ((raw * np.uint64(quality.shape[0])) >> np.uint64(32)).astype(np.int64).reshape(-1, 2)
     difference = quality[drawn[:, 0]] - quality[drawn[:, 1]]
     width = np.abs(difference)
-    kept = np.flatnonzero((width >= PRO_THRESHOLD) & (width <= max_difference))
+    kept = np.flatnonzero((width >= PRO_THRESHOLD) & (width <= max_gap))
     kept = kept[np.argsort(-width[kept], kind="stable")[:PRO_KEPT]]
     return np.where(difference[kept, None] > 0, drawn[kept], drawn[kept, ::-1])

@@ -177,7 +177,7 @@ class _Pass:
                 length_factor = self._bleu.scorer(references).length_factor
                 quality = self._bleu.score(*kbest.matches(references), references)
 
-            seed = (settings.seed, self._epoch, settings.shard, before + sentence)
+            seed = (settings.seed, self._epoch, settings.shard_number, before + sentence)
             example = Example(kbest, quality, length_factor, weights.rate, seed)
             yield _Decoded(sentence, example, weights, part.name)
 

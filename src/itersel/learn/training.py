@@ -57,7 +57,7 @@ def passed_on(start: Start) -> Training:
 
 def provenance(settings: LearningSettings) -> dict[str, str | int | float]:
     """Return how a shard's weights were made; ``settings`` is equal for all shards and epochs."""
-    return made_with(SHARD_WEIGHTS, recorded(settings), epoch=settings.epoch, shard=settings.shard)
+    return made_with(SHARD_WEIGHTS, recorded(settings), epoch=settings.epoch, shard=settings.shard_number)
 
 
 def write_training(path: FilePath, training: Training, settings: LearningSettings) -> None:
@@ -66,7 +66,7 @@ def write_training(path: FilePath, training: Training, settings: LearningSetting
         "sentences": training.sentences,
         "pairs": training.pairs,
         "updates": training.updates,
-        "mean_bleu": training.mean_quality,
+        "mean_quality": training.mean_quality,
     }
     if training.loss is not None:
         measured["loss"] = training.loss

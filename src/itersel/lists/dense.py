@@ -42,7 +42,7 @@ def dense_features(
     if len(found) > MAX_DENSE:
         raise InputError(
             f"{len(found)} features look dense, such as '{found[-1]}'; name at most "
-            f"{MAX_DENSE} with data.dense in the config",
+            f"{MAX_DENSE} with data.dense_names in the config",
             path,
         )
     return found

@@ -50,7 +50,7 @@ class ReadLists(NamedTuple):
 def read_lists(
     paths: Sequence[FilePath],
     sentence_count: int | None = None,
-    extra_features: Mapping[str, FilePath | ArrayLike] | None = None,
+    features: Mapping[str, FilePath | ArrayLike] | None = None,
     ids: Int64s | None = None,
     choose_dense: DenseChooser = lambda names, sizes: (),
     prepare: Callable[[str], str] = str,
@@ -59,12 +59,12 @@ def read_lists(
     """Read n-best lists, such as those of several iterations, and merge them by sentence.
 
     The lists are files, or folders of files. By default, they determine the `sentence_count`, and the
-    numbers (`ids`) are 0, 1, 2, ... `extra_features` have a number for each translation, in the order of the
-    lists, in a file or an array. Features that `choose_dense` does not return are sparse. `prepare` changes
-    each text, for instance by tokenising it. With `has_lines`, the lines are kept, too.
+    numbers (`ids`) are 0, 1, 2, ... Further `features` have a number for each translation, in the order of
+    the lists, in a file or an array. Features that `choose_dense` does not return are sparse. `prepare`
+    changes each text, for instance by tokenising it. With `has_lines`, the lines are kept, too.
     """
     # before the lists, which take longest
-    extra = _read_extra_features(extra_features or {})
+    extra = _read_features(features or {})
     how = _Reading(choose_dense, prepare, has_lines)
 
     def places(sentence: Int64s) -> Int64s:
@@ -186,7 +186,7 @@ def _sentence_places(sentence: Int64s, sentence_count: int | None, ids: Int64s |
     return order[np.searchsorted(ids[order], sentence)]
 
 
-def _read_extra_features(given: Mapping[str, FilePath | ArrayLike]) -> dict[str, Numbers]:
+def _read_features(given: Mapping[str, FilePath | ArrayLike]) -> dict[str, Numbers]:
     found = {}
     for name, values in given.items():
         found[name] = read_numbers(values, f"the feature '{name}'")

@@ -62,12 +62,12 @@ class WeightedLists(NamedTuple):
 def lists_with_weights(
     paths: Sequence[FilePath],
     weights: Weights | Mapping[str, float] | FilePath,
-    extra_features: Mapping[str, FilePath | ArrayLike] | None = None,
+    features: Mapping[str, FilePath | ArrayLike] | None = None,
     has_lines: bool = False,
 ) -> WeightedLists:
     """Read lists and weights that fit each other; see `rescore` and `read_lists`."""
     given = given_weights(weights)
-    read = read_lists(paths, extra_features=extra_features, has_lines=has_lines)
+    read = read_lists(paths, features=features, has_lines=has_lines)
     fitting = given.fitting(read)
     absent = sorted(fitting.to_dict().keys() - set(read.names))
     if len(absent) == fitting.key.shape[0]:

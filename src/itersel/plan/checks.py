@@ -35,7 +35,7 @@ def describe_lists(config: Config) -> Iterator[str]:
         lines = next(map(len, references.values()), None)
 
         found = summarise(listed_translations(text.lists), text.lists, lines)
-        dense = dense_features(found.names, found.sizes, config.data.dense, text.lists[0])
+        dense = dense_features(found.names, found.sizes, config.data.dense_names, text.lists[0])
         translations = found.sentence.shape[0]
         if text.quality:
             numbers = read_numbers(text.quality)
@@ -62,8 +62,8 @@ def check_own_scores(
     """
     for score in config.evaluation.scores.values():
         for place, split in enumerate(test_sets(config).values()):
-            if score.hypotheses:
-                _check(score.hypotheses[place], (translations or {}).get(split))
+            if score.translations:
+                _check(score.translations[place], (translations or {}).get(split))
             for files in (score.systems or {}).values():
                 _check(files[place], sentences.get(split))
 

@@ -57,7 +57,7 @@ def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     cut = [(one.tune_on, one.tasks.cut_together, one.seed) for one in experiments]
     different = {(split, repr(tasks), seed): (split, tasks) for split, tasks, seed in cut}
     shards = [(split, tasks.files, tasks.share) for split, tasks in different.values()]
-    shards += [(split, config.decoder.jobs, 1.0) for split in translated]
+    shards += [(split, config.decoder.pieces, 1.0) for split in translated]
     all_rules = sum(rules[split] * share for split, _, share in shards)
     jobs = sum(files for _, files, _ in shards)
 
@@ -83,15 +83,15 @@ def _experiment_cost(
     config: Config, experiment: Experiment, seconds: Mapping[str, float], tested: list[str]
 ) -> tuple[int, float]:
     """Return the number of jobs and the seconds for an experiment's epochs and its translations of test."""
-    epoch_jobs = -(-experiment.tasks.files // experiment.tasks.shards_per_job) + 1 + config.decoder.jobs
+    epoch_jobs = -(-experiment.tasks.files // experiment.tasks.shards_per_job) + 1 + config.decoder.pieces
     epoch = seconds[experiment.tune_on] * experiment.tasks.share + seconds["devtest"]
     if isinstance(experiment.learner, Batch):
         epoch += TUNE_SECONDS
     if held_out_tuner(experiment):
         iterations = held_out_iterations(experiment)
         epoch += iterations * (seconds["dev"] + TUNE_SECONDS)
-        epoch_jobs += iterations * (config.decoder.jobs + 1)
-    jobs = experiment.epochs * epoch_jobs + len(tested) * config.decoder.jobs
+        epoch_jobs += iterations * (config.decoder.pieces + 1)
+    jobs = experiment.epochs * epoch_jobs + len(tested) * config.decoder.pieces
     return jobs, experiment.epochs * epoch + sum(seconds[split] for split in tested)
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from itersel.config.cutting import GivenListCutSettings
-from itersel.config.data import TrainingText
 from itersel.config.defaults import never_null
 from itersel.config.report_steps import RerankerSettings
 from itersel.config.settings import as_json
@@ -44,13 +43,10 @@ class ListTexts:
         """Return the user's files by the column of the text that each becomes."""
         text = self._given(split)
         columns = dict(zip(reference_columns(len(text.target)), text.target, strict=True))
-        task = text.task[0] if isinstance(text, TrainingText) and text.task else text.task
-        if task:
-            columns["task"] = task
-
-        source = text.source[0] if isinstance(text, TrainingText) and text.source else text.source
-        if source:
-            columns["source"] = source
+        for column, files in (("task", text.task), ("source", text.source)):
+            if files:
+                # the config is checked: there is only one
+                columns[column] = files[0]
         return columns
 
     def given_texts(self, split: str) -> list[str]:
@@ -96,7 +92,7 @@ class ListTexts:
         """Return the options with which `itersel rescore --system` reranks the lists of a text."""
         text = self._given(split)
         has_source = text.source and not self._config.text_features.is_empty
-        source = ["--source", no_option(text.source)] if has_source else []
+        source = ["--source", *map(no_option, text.source)] if has_source else []
         return [*source, "--nbest", *map(no_option, text.lists)]
 
     def references(self, wildcards: Any) -> list[str]:
@@ -134,7 +130,7 @@ class ListTexts:
     def cut_settings(self, wildcards: Any) -> str:
         """Return the `GivenListCutSettings` of a text."""
         return as_json(
-            GivenListCutSettings(cut=self._shards.cut(wildcards), dense_names=self._config.data.dense)
+            GivenListCutSettings(cut=self._shards.cut(wildcards), dense_names=self._config.data.dense_names)
         )
 
     def sources(self, wildcards: Any) -> list[str]:
@@ -156,7 +152,7 @@ class ListTexts:
             **vars(words_of(self._config)),
             dense=text.dense,
             templates=text.templates,
-            language_models=text.model_names,
+            language_model_names=text.language_model_names,
         )
 
     def reranker_settings(self, wildcards: Any) -> str:
@@ -165,10 +161,10 @@ class ListTexts:
         features = experiment.features
         text = self._config.text_features
         # others would be computed, and then left out, or have no weight
-        used = text.templates_of(features, experiment.templates)
+        used = experiment.templates_of(text.templates)
         settings = replace(self._list_settings(), templates=used)
         return as_json(
-            RerankerSettings(features=features, dense_names=self._config.data.dense, lists=settings)
+            RerankerSettings(features=features, dense_names=self._config.data.dense_names, lists=settings)
         )
 
     def learned_lists(self, wildcards: Any) -> str:

@@ -47,7 +47,7 @@ class _Iterations(Protocol):
     def models(self, wildcards: Any) -> list[str]:
         """Return the language model for each file of `sentence_files`."""
 
-    def per_job(self, wildcards: Any) -> int:
+    def shards_per_job(self, wildcards: Any) -> int:
         """Return the number of lists that a task of an array writes."""
 
 
@@ -84,7 +84,7 @@ class _BatchIterations(_Iterations):
     def models(self, wildcards: Any) -> list[str]:
         return self._epochs.training_models(wildcards)
 
-    def per_job(self, wildcards: Any) -> int:
+    def shards_per_job(self, wildcards: Any) -> int:
         return self._epochs.shards_per_job(wildcards)
 
 
@@ -98,8 +98,8 @@ class _HeldOutIterations(_Iterations):
 
     def __init__(self, config: Config, inputs: Inputs, epochs: Epochs) -> None:
         self._inputs = inputs
-        self._jobs = config.decoder.jobs
-        self._dev = epochs.shards.folder("dev", str(self._jobs))
+        self._pieces = config.decoder.pieces
+        self._dev = epochs.shards.folder("dev", str(self._pieces))
 
     def folder(self, epoch: Epoch, iteration: int) -> str:
         return epoch.folder if iteration == epoch.last_iteration else f"{epoch.folder}/iteration-{iteration}"
@@ -112,10 +112,10 @@ class _HeldOutIterations(_Iterations):
         return iteration if epoch.reads_forests else 1
 
     def shard_count(self, epoch: Epoch) -> int:
-        return self._jobs
+        return self._pieces
 
     def all_sentence_files(self, epoch: Epoch) -> list[str]:
-        return [f"{self._dev}/{shard}.h5" for shard in range(self._jobs)]
+        return [f"{self._dev}/{shard}.h5" for shard in range(self._pieces)]
 
     def level_before(self, epoch: Epoch) -> list[str]:
         return [f"{self._dev}/{FILE_LIST}"]
@@ -126,7 +126,7 @@ class _HeldOutIterations(_Iterations):
     def models(self, wildcards: Any) -> list[str]:
         return self._inputs.models
 
-    def per_job(self, wildcards: Any) -> int:
+    def shards_per_job(self, wildcards: Any) -> int:
         return 1
 
 
@@ -159,9 +159,9 @@ class Lists:
         """Return the language model for each file of `sentence_files`."""
         return self._of(wildcards).models(wildcards)
 
-    def per_job(self, wildcards: Any) -> int:
+    def shards_per_job(self, wildcards: Any) -> int:
         """Return the number of lists that a task of an array writes."""
-        return self._of(wildcards).per_job(wildcards)
+        return self._of(wildcards).shards_per_job(wildcards)
 
     def level_before(self, wildcards: Any) -> list[str]:
         """Return the lists of files that all shards wait for, so that they start together."""

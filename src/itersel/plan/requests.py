@@ -131,7 +131,7 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
         for split in held_out_splits(config)
     }
 
-    pieces = [words / config.decoder.jobs for words in held_out.values()]
+    pieces = [words / config.decoder.pieces for words in held_out.values()]
     for one in with_independent_tasks(config).experiments.values():
         if one.tune_on != "train":
             pieces.append(held_out[one.tune_on] / one.tasks.files)
@@ -189,7 +189,7 @@ def list_sizes(config: Config) -> TextSizes:
 
     experiments = with_independent_tasks(config).experiments.values()
     shards = [size[one.tune_on] / one.tasks.files for one in experiments]
-    pieces = [size[split] / config.decoder.jobs for split in size if split != "train"]
+    pieces = [size[split] / config.decoder.pieces for split in size if split != "train"]
 
     translations = {split: count / BYTES_PER_TRANSLATION for split, count in size.items()}
     size_of_lists = max(_translations(one, config.decoder.k_best) for one in config.experiments.values())

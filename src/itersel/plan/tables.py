@@ -29,7 +29,7 @@ from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask
 from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import BY_HASH
-from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
+from itersel.evaluate.names import DEFAULT_TOKENIZER, QUALITY, TOKENIZED_BLEU
 from itersel.lists.folders import find_lists
 from itersel.plan.files import Files
 from itersel.plan.held_out import held_out_tuner
@@ -87,16 +87,16 @@ class Tables:
 
     def _smallest_folders(self) -> dict[str, str]:
         """Return the folder with the fewest shards of each split; grammars do not depend on how it is cut."""
-        jobs = str(self._config.decoder.jobs)
+        pieces = str(self._config.decoder.pieces)
         whole = sorted(
             (one for one in self._config.experiments.values() if one.tasks.keep_all),
             key=lambda one: (one.tune_on, -one.tasks.files, -never_null(one.seed)),
         )
 
         found = {experiment.tune_on: self._shards.name(experiment) for experiment in whole}
-        found |= {split: jobs for split in self._texts.held_out if split != "dev"}
+        found |= {split: pieces for split in self._texts.held_out if split != "dev"}
         if any(held_out_tuner(one) for one in self._config.experiments.values()):
-            found.setdefault("dev", jobs)
+            found.setdefault("dev", pieces)
         return found
 
     @property
@@ -112,7 +112,7 @@ class Tables:
     def translated_shards(self, wildcards: Any) -> list[str]:
         """Return the translations of the pieces of a split."""
         folder = self._files.experiment(wildcards.experiment, f"{wildcards.stage}/{wildcards.split}")
-        return [f"{folder}/{shard}.txt" for shard in range(self._config.decoder.jobs)]
+        return [f"{folder}/{shard}.txt" for shard in range(self._config.decoder.pieces)]
 
     def devtest_references(self, wildcards: Any) -> list[str]:
         """Return the references of the split on which an epoch is chosen."""
@@ -165,7 +165,7 @@ class Tables:
 
     def devtest_shards(self, wildcards: Any) -> list[str]:
         """Return the shards of the split on which the scale of minimum Bayes risk is chosen."""
-        return self._shards.sentence_files(self._texts.devtest(wildcards), str(self._config.decoder.jobs))
+        return self._shards.sentence_files(self._texts.devtest(wildcards), str(self._config.decoder.pieces))
 
     def scale_settings(self, wildcards: Any) -> str:
         """Return the `ScaleSettings` or `GivenListScaleSettings` of an experiment."""
@@ -188,7 +188,7 @@ class Tables:
             tokenize=self._config.evaluation.tokenize,
             choose_by=self._config.evaluation.choose_by,
             # without scores of text the default, which nothing uses
-            tokenizer=self.tokenizer if self.scores_text else Scoring.tokenizer,
+            tokenizer=self.tokenizer if self.scores_text else DEFAULT_TOKENIZER,
             label=experiment.tasks.own_label,
         )
 
@@ -286,7 +286,7 @@ class Tables:
         place = list(self._texts.test_sets).index(test_set)
         return {
             name: OwnNumbers(
-                hypotheses=no_option(score.hypotheses[place]) if score.hypotheses else None,
+                translations=no_option(score.translations[place]) if score.translations else None,
                 systems={system: no_option(files[place]) for system, files in (score.systems or {}).items()},
             )
             for name, score in self._config.evaluation.scores.items()
@@ -301,7 +301,7 @@ class Tables:
 
         for test_set in self._texts.test_sets:
             for numbers in self._own_numbers(test_set).values():
-                files += [numbers.hypotheses] if numbers.hypotheses else []
+                files += [numbers.translations] if numbers.translations else []
                 files += numbers.systems.values()
 
         return list(dict.fromkeys(files))
@@ -344,4 +344,4 @@ class Tables:
     def explained_shards(self) -> list[str]:
         """The shards of the first test set, whose derivations the page shows."""
         first = next(iter(self._texts.test_sets.values()))
-        return self._shards.sentence_files(first, str(self._config.decoder.jobs))
+        return self._shards.sentence_files(first, str(self._config.decoder.pieces))

@@ -41,7 +41,7 @@ class TextFeatureModels:
         self.words = f"{self.folder}/words"
         # the user's own language models, by their names, and the folder of those that are compiled
         text = config.text_features
-        self._own = dict(zip(text.model_names, text.language_models, strict=True))
+        self._own = dict(zip(text.language_model_names, text.language_models, strict=True))
         self.own_folder = f"{self.folder}/language-models"
         self.alignments = [f"{self.folder}/{direction}.align.gz" for direction in DIRECTIONS]
 
@@ -90,7 +90,7 @@ class TextFeatureModels:
     def _needs_models(self, wildcards: Any) -> bool:
         text = self._config.text_features
         experiment = self._config.experiments[wildcards.experiment]
-        return need_models(text.dense, text.templates_of(experiment.features, experiment.templates))
+        return need_models(text.dense, experiment.templates_of(text.templates))
 
     def own_models(self, wildcards: Any) -> list[str]:
         """Return the user's own language models, compiled."""

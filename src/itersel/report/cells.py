@@ -66,7 +66,7 @@ def _cells_of_epochs(system: Content) -> dict[str, Cell]:
     repeats = system["repeats"]
     active = sum(one["active_features"] for one in repeats) / len(repeats)
     chosen = ", ".join(str(one["epoch"]) for one in repeats)
-    planned = len(repeats[0]["devtest_bleu"])
+    planned = len(repeats[0]["devtest_tokenized_bleu"])
     trained = ", ".join(str(planned - one["passed_on"]) for one in repeats)
     note = f" ({trained} trained)" if any(one["passed_on"] for one in repeats) else ""
 

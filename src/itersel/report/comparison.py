@@ -25,6 +25,7 @@ from itersel.report.scores import (
     summarize,
 )
 from itersel.report.translations import Output, Translations
+from itersel.storage.numbers import DEFAULT_SEED
 from itersel.system.chosen import OF_ALL_REPEATS, ChosenSystem
 
 Item = TypeVar("Item")
@@ -35,7 +36,7 @@ def compare_systems(
     *,
     tokenize: str = DEFAULT_TOKENIZER,
     trials: int = TRIALS,
-    seed: int = 1,
+    seed: int = DEFAULT_SEED,
 ) -> dict[str, Any]:
     """Compare systems on one or more test sets, and on all sentences together, which weigh the same.
 
@@ -136,7 +137,7 @@ def _describe_repeats(repeats: Sequence[ChosenSystem | Output], is_pooled: bool)
 def _describe_devtest(repeats: Sequence[ChosenSystem]) -> dict[str, Any]:
     """Return the scores of an experiment on devtest at the chosen epochs, by metric."""
     reached = {
-        TOKENIZED_BLEU: [one.devtest_bleu[one.epoch - 1] for one in repeats],
+        TOKENIZED_BLEU: [one.devtest_tokenized_bleu[one.epoch - 1] for one in repeats],
         repeats[0].chosen_by: [one.devtest_scores[one.epoch - 1] for one in repeats],
     }
     return {metric: summarize(scores)._asdict() for metric, scores in reached.items()}

@@ -39,7 +39,9 @@ def read_own_scores(
 
     # numbers are read before the lists, which take longest
     listed = {
-        name: read_own_numbers(score.hypotheses) for name, score in files.scores.items() if score.hypotheses
+        name: read_own_numbers(score.translations)
+        for name, score in files.scores.items()
+        if score.translations
     }
     found = {name: _of_systems(score, texts) for name, score in files.scores.items()}
     for name, numbers in _of_lists(files, listed, texts, preparation).items():
@@ -68,7 +70,7 @@ def _of_lists(
     if not listed:
         return {}
     if not files.lists or preparation is None:
-        raise InputError("scores: 'hypotheses' need 'lists' and --preparation")
+        raise InputError("scores: 'translations' need 'lists' and --preparation")
 
     prepared = read_preparation(preparation)
     others = files.outputs.keys() - {FIRST_ENTRIES}

@@ -27,6 +27,7 @@ from itersel.report.runs_settings import RunSettings, compare_settings, differin
 from itersel.report.scores import ExperimentScore, better_than, describe_test, numbers_of
 from itersel.report.table_content import all_sentences, is_experiment
 from itersel.storage.arrays import Float64s
+from itersel.storage.numbers import DEFAULT_SEED
 
 
 class Compared(NamedTuple):
@@ -39,7 +40,12 @@ class Compared(NamedTuple):
 
 
 def compare_runs(
-    runs: Sequence[FinishedRun], baselines: Sequence[str], metric: str, *, trials: int = TRIALS, seed: int = 1
+    runs: Sequence[FinishedRun],
+    baselines: Sequence[str],
+    metric: str,
+    *,
+    trials: int = TRIALS,
+    seed: int = DEFAULT_SEED,
 ) -> dict[str, Any]:
     """Compare the experiments that all runs share with a baseline, in each run and over all runs.
 

@@ -57,7 +57,7 @@ class TextFeatureAdder:
         ):
             if model is None and (found := sorted(needing & wanted)):
                 raise InputError(f"features of text '{found[0]}' need {option}")
-        if len(models.own) != (count := len(settings.language_models)):
+        if len(models.own) != (count := len(settings.language_model_names)):
             raise InputError(
                 f"{len(models.own)} language models (--language-model) for {count} names; give one for each"
             )
@@ -107,7 +107,7 @@ class TextFeatureAdder:
         known = Known(words, score, self._preparation.protected, links, lexical, model, self._models.own)
 
         names = [name for group in self._groups for name in TEXT_FEATURES[group]]
-        names += chain.from_iterable(map(own_model_features, self._settings.language_models))
+        names += chain.from_iterable(map(own_model_features, self._settings.language_model_names))
         taken = [name for name in names if name in table.dense_names]
         taken += shared(names, table.feature_key)
         if taken:

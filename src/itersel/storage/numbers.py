@@ -1,10 +1,12 @@
-"""Numbers in text: their syntax, and the largest integer."""
+"""Numbers in text: their syntax, the largest integer, and the seed where none is stated."""
 
 import re
 from collections.abc import Sequence
 
 # The limit for integers with no other bound: doubles represent all integers up to here exactly.
 MAX_INTEGER = 2**53
+# The seed of everything random where none is stated.
+DEFAULT_SEED = 1
 
 # The syntax of numbers in text: weights, grammars, language models and options. `float` alone would accept
 # 1_000, digits of other scripts, and surrounding white space. Restricted to these characters, it accepts

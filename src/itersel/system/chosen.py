@@ -18,6 +18,7 @@ from itersel.vectors.weights import has_stopped, read_itersel_weights
 
 if TYPE_CHECKING:
     from itersel.config.report_steps import ChooseSettings
+    from itersel.config.values import Experiment
     from itersel.evaluate.epoch_scores import EpochScores
 
 # Attributes that all repeats of an experiment have in common.
@@ -38,11 +39,11 @@ class ChosenSystem:
     shards: int
     settings: dict[str, Any]  # the value of every key of the experiment that can change results
     epoch: int  # the best on devtest, from 1; the earliest in case of ties
-    devtest_bleu: tuple[float, ...]  # after each epoch
+    devtest_tokenized_bleu: tuple[float, ...]  # after each epoch
     chosen_by: str  # the score by which the epoch was chosen
     devtest_scores: tuple[float, ...]  # that score after each epoch
     devtest: str  # the split on which it was chosen: ``devtest``, or the devtest of a test set
-    signature: str  # of sacrebleu, for `devtest_bleu`
+    signature: str  # of sacrebleu, for `devtest_tokenized_bleu`
     active_features: int  # nonzero weights at that epoch
     devtest_brevity_penalty: tuple[float, ...]  # after each epoch, 0 to 1
     passed_on: int  # number of last epochs that passed on the weights without training
@@ -53,7 +54,7 @@ def differing_attribute(one: ChosenSystem, other: ChosenSystem) -> str | None:
     for key in (*OF_ALL_REPEATS, "signature", "chosen_by"):
         if getattr(one, key) != getattr(other, key):
             return key
-    return None if len(one.devtest_bleu) == len(other.devtest_bleu) else "epochs"
+    return None if len(one.devtest_tokenized_bleu) == len(other.devtest_tokenized_bleu) else "epochs"
 
 
 def choose_system(
@@ -74,20 +75,27 @@ def choose_system(
         learner=values["learner"]["name"],
         mixing=values["mixing"]["name"],
         tune_on=experiment.tune_on,
-        features=", ".join(experiment.templates) or experiment.features,
+        features=_used_features(experiment),
         tasks=values["tasks"]["name"],
         shards=experiment.tasks.shards,
         settings=values,
         devtest=settings.devtest,
         epoch=epoch,
-        devtest_bleu=tuple(score.bleu for score in scores.bleu),
+        devtest_tokenized_bleu=tuple(score.bleu for score in scores.tokenized_bleu),
         chosen_by=settings.choose_by,
         devtest_scores=scores.chosen_by,
         signature=scores.signature,
         active_features=active,
-        devtest_brevity_penalty=tuple(score.brevity_penalty for score in scores.bleu),
+        devtest_brevity_penalty=tuple(score.brevity_penalty for score in scores.tokenized_bleu),
         passed_on=sum(map(has_stopped, weights)),
     )
+
+
+def _used_features(experiment: Experiment) -> str:
+    """Return what the table says of the features of an experiment: its templates, if it states them."""
+    if experiment.templates is None:
+        return experiment.features
+    return ", ".join(experiment.templates) or "no templates"
 
 
 def _keep_weights(weights: str, output: str) -> int:
@@ -107,7 +115,7 @@ def read_system(path: FilePath) -> ChosenSystem:
     """Read a description written by `write_system`."""
     with checked(path, "is not the description of a system; make it with 'itersel step choose'"):
         system = from_content(ChosenSystem, read_json(path))
-        scores = (system.devtest_bleu, system.devtest_scores, system.devtest_brevity_penalty)
+        scores = (system.devtest_tokenized_bleu, system.devtest_scores, system.devtest_brevity_penalty)
         if not 1 <= system.epoch <= min(map(len, scores)) == max(map(len, scores)):
             raise ValueError("no such epoch")
     return system

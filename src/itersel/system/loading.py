@@ -6,10 +6,10 @@ import os
 
 from itersel.errors import FilePath, InputError
 from itersel.system.bundles import RERANKER, TRANSLATOR, kind_of_bundle
-from itersel.system.reranker import Reranker, load_reranker
+from itersel.system.reranker import Reranker, read_reranker_folder
 from itersel.system.reranker_bundle import read_reranker_bundle, write_reranker_bundle
 from itersel.system.resources import RerankerResources, read_resources
-from itersel.system.trained import TrainedSystem, load_translator, read_bundle, write_bundle
+from itersel.system.trained import TrainedSystem, read_bundle, read_translator_folder, write_bundle
 
 
 def load_any(path: FilePath) -> TrainedSystem | Reranker:
@@ -18,16 +18,16 @@ def load_any(path: FilePath) -> TrainedSystem | Reranker:
         return read_reranker_bundle(path) if kind_of_bundle(path) == RERANKER else read_bundle(path)
     resources = read_resources(path)
     if isinstance(resources, RerankerResources):
-        return load_reranker(path, resources)
-    return load_translator(path, resources)
+        return read_reranker_folder(path, resources)
+    return read_translator_folder(path, resources)
 
 
-def find_reranker(path: FilePath) -> Reranker:
+def load_reranker(path: FilePath) -> Reranker:
     """Load a system that reranks lists; an InputError for one that translates."""
     if os.path.isdir(path):
         resources = read_resources(path)
         if isinstance(resources, RerankerResources):
-            return load_reranker(path, resources)
+            return read_reranker_folder(path, resources)
     elif kind_of_bundle(path) != TRANSLATOR:
         return read_reranker_bundle(path)
     raise InputError("is a system that translates; use itersel translate", path)

@@ -119,7 +119,7 @@ class Reranker:
             return
 
         of_groups = chain.from_iterable(TEXT_FEATURES[group] for group in settings.lists.dense)
-        of_models = chain.from_iterable(map(own_model_features, settings.lists.language_models))
+        of_models = chain.from_iterable(map(own_model_features, settings.lists.language_model_names))
         known = {*settings.trained_with, *of_groups, *of_models}
         of_text = tuple(map(text_prefix, settings.lists.templates))
         for name, weight in zip(self.weights.name.to_list(), self.weights.value.tolist(), strict=True):
@@ -135,7 +135,7 @@ class Reranker:
         return [text for block in blocks for text in block.table.best_texts(self.weights, ranking)]
 
 
-def load_reranker(folder: FilePath, resources: RerankerResources) -> Reranker:
+def read_reranker_folder(folder: FilePath, resources: RerankerResources) -> Reranker:
     """Load the reranker in a folder, given its description."""
     settings, files = resources.settings, resources.files
     return Reranker(

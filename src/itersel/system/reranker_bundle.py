@@ -41,7 +41,7 @@ def _format_of(settings: RerankingSettings) -> FileFormat:
     has_parts = {"forward": needed.aligners, "reverse": needed.aligners}
     has_parts |= {"lexicon": needed.lexicon, "model": needed.language_model}
     parts = {name: part for name, part in _PARTS.items() if has_parts.get(name, True)}
-    own = dict.fromkeys(map(_own, range(len(settings.lists.language_models))), binary.FORMAT)
+    own = dict.fromkeys(map(_own, range(len(settings.lists.language_model_names))), binary.FORMAT)
     return replace(FORMAT, arrays=declarations(parts | own))
 
 
@@ -92,6 +92,6 @@ def read_reranker_bundle(path: FilePath) -> Reranker:
         aligners,
         lexicon.lexicon_of(part_of(arrays, "lexicon")) if needed.lexicon else None,
         model("model") if needed.language_model else None,
-        tuple(model(_own(number)) for number in range(len(settings.lists.language_models))),
+        tuple(model(_own(number)) for number in range(len(settings.lists.language_model_names))),
     )
     return Reranker(settings, weights, models)

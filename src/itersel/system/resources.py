@@ -76,7 +76,7 @@ class RerankingSettings:
 
     features: str
     trained_with: tuple[str, ...]  # the dense features of the lists that it was trained on
-    dense_names: tuple[str, ...]  # data.dense of the config: which features are dense; empty: by `find_dense`
+    dense_names: tuple[str, ...]  # which features are dense, as in the config; empty: by `find_dense`
     lists: GivenListSettings
     mbr: MinimumRisk | None = None
 
@@ -132,7 +132,7 @@ class RerankerResources:
             raise wrong("aligners", why)
         if (needed.lexicon or needed.language_model) and self.files.models is None:
             raise wrong("models", "is missing; features of text need them")
-        own, names = self.files.language_models, self.settings.lists.language_models
+        own, names = self.files.language_models, self.settings.lists.language_model_names
         if len(own) != len(names):
             raise wrong("language_models", f"names {len(own)} files for {len(names)} models")
 

@@ -67,10 +67,10 @@ def load_system(path: FilePath) -> TrainedSystem:
     """
     if not os.path.isdir(path):
         return read_bundle(path)
-    return load_translator(path, translator_resources(path))
+    return read_translator_folder(path, translator_resources(path))
 
 
-def load_translator(path: FilePath, resources: TranslatorResources) -> TrainedSystem:
+def read_translator_folder(path: FilePath, resources: TranslatorResources) -> TrainedSystem:
     """Load the system in a folder, given its description."""
     files = resources.files
     return TrainedSystem(

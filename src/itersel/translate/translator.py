@@ -58,7 +58,7 @@ class Details(NamedTuple):
     """What a line of JSON contains for each of `k_best` different translations, besides text and score."""
 
     k_best: int = 1
-    features: bool = False
+    feature_values: bool = False
     alignments: bool = False
     derivations: bool = False
 
@@ -184,7 +184,7 @@ class Translator:
             one: dict[str, Any] = {"text": text, "tokens": line.split(" ") if line else []}
             one["score"] = float(found.score[rank])
 
-            if details.features:
+            if details.feature_values:
                 names = decoder.dense_names, decoder.shard.feature_name
                 one["features"] = dict(feature_values(found, rank, *names))
             if details.alignments:

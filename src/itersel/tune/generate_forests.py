@@ -40,7 +40,7 @@ def generate_forests(
     names = (*decoder.dense_names, SPARSE_SUM) if decoder.use_sparse else decoder.dense_names
 
     attributes = header_attributes(
-        FORESTS, settings.shard, settings.iteration, recorded(settings), shard.digest(), names
+        FORESTS, settings.shard_number, settings.iteration, recorded(settings), shard.digest(), names
     )
     has_several = shard.sentence_reference_offset.shape[0] > 0
 

@@ -44,7 +44,7 @@ def generate_lists(
     words = shard.vocabulary.to_list()
 
     attributes = header_attributes(
-        KBEST_LISTS, settings.shard, settings.iteration, recorded(settings), shard.digest(), names
+        KBEST_LISTS, settings.shard_number, settings.iteration, recorded(settings), shard.digest(), names
     )
     has_several = shard.sentence_reference_offset.shape[0] > 0
     features = shard.feature_key, shard.feature_name

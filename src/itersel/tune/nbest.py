@@ -20,9 +20,11 @@ from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import ReadLists, read_lists, short_name
 from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
 from itersel.lists.weights import given_weights
+from itersel.storage.numbers import DEFAULT_SEED
 from itersel.storage.strings import string_table
 from itersel.tune.problem import ListProblem
 from itersel.tune.quality import Quality, metric_quality, read_quality
+from itersel.tune.start_weights import start_weights
 from itersel.tune.tuner import run_tuner
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
@@ -63,7 +65,7 @@ def tune_nbest(
     features: Mapping[str, FilePath | ArrayLike] | None = None,
     quality: FilePath | ArrayLike = "bleu",
     tokenizer: str = DEFAULT_TOKENIZER,
-    seed: int = 1,
+    seed: int = DEFAULT_SEED,
 ) -> TunedLists:
     """Tune weights on n-best lists of any decoder, as ``itersel tune --nbest`` does.
 
@@ -136,7 +138,7 @@ class PreparedLists(NamedTuple):
         self,
         lists: Sequence[FilePath],
         references: Sequence[ReferenceText],
-        extra_features: Mapping[str, FilePath | ArrayLike] | None,
+        features: Mapping[str, FilePath | ArrayLike] | None,
         numbers: FilePath | ArrayLike | None = None,
     ) -> Callable[[Weights], float]:
         """Return a function that scores weights on other lists, with the same features, as on these.
@@ -144,7 +146,7 @@ class PreparedLists(NamedTuple):
         `numbers` are the quality of these translations, unless a metric is.
         """
         quality = self.quality if numbers is None else Quality(numbers=read_numbers(numbers))
-        read = _read_lists(lists, references, self.tuner, extra_features, quality, self.tokenize)
+        read = _read_lists(lists, references, self.tuner, features, quality, self.tokenize)
         advice = "make both with the same models"
         if {*read.names}.isdisjoint(self.names):
             raise InputError(f"has no feature of {self.name}; {advice}", short_name(lists))
@@ -167,7 +169,7 @@ def prepare_nbest(
     references: Sequence[ReferenceText],
     tuner: Batch | str,
     start: Weights | Mapping[str, float] | FilePath | None,
-    extra_features: Mapping[str, FilePath | ArrayLike] | None,
+    features: Mapping[str, FilePath | ArrayLike] | None,
     quality: Quality,
     tokenizer: str,
 ) -> PreparedLists:
@@ -181,33 +183,23 @@ def prepare_nbest(
     tokenize = tokenizer_for_bleu(tokenizer)
     # before the lists, which take longest
     given = None if start is None else given_weights(start)
-    read = _read_lists(lists, references, tuner, extra_features, quality, tokenize)
+    read = _read_lists(lists, references, tuner, features, quality, tokenize)
 
-    start_weights = start_on_lists(tuner, read.names) if given is None else given.fitting(read)
+    start_from = start_weights(read.names, tuner) if given is None else given.fitting(read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
-    listed = np.isin(start_weights.key, feature_keys(string_table(read.names)))
-    others = take_weights(start_weights, ~listed).to_dict()
-    problem = ListProblem.of_table(read.table, take_weights(start_weights, listed))
+    listed = np.isin(start_from.key, feature_keys(string_table(read.names)))
+    others = take_weights(start_from, ~listed).to_dict()
+    problem = ListProblem.of_table(read.table, take_weights(start_from, listed))
     return PreparedLists(
-        tuner, problem, start_weights, read.names, others, read.sizes, quality, tokenize, short_name(lists)
+        tuner, problem, start_from, read.names, others, read.sizes, quality, tokenize, short_name(lists)
     )
-
-
-def start_on_lists(tuner: Batch, names: Sequence[str]) -> Weights:
-    """Return the weights that a tuner starts from on n-best lists of any decoder, whose weights are unknown.
-
-    `names` are all features of the lists. Weights are 0, which favours no feature; but a search cannot start
-    where all translations are tied, so it begins with 1 for each. In a run, all tuners begin with
-    `itersel.tune.start_weights`, since the first lists are decoded with these.
-    """
-    return make_weights(dict.fromkeys(names, 1.0) if tuner.searches else {})
 
 
 def _read_lists(
     paths: Sequence[FilePath],
     references: Sequence[ReferenceText],
     tuner: Batch,
-    extra_features: Mapping[str, FilePath | ArrayLike] | None,
+    features: Mapping[str, FilePath | ArrayLike] | None,
     quality: Quality,
     tokenize: Callable[[str], str],
 ) -> ReadLists:
@@ -224,7 +216,7 @@ def _read_lists(
         return tokenize(line.lower() if quality.is_lowercased else line) if quality.is_bleu else line
 
     read = read_lists(
-        paths, len(texts[0]) if texts else None, extra_features, choose_dense=choose_dense, prepare=prepared
+        paths, len(texts[0]) if texts else None, features, choose_dense=choose_dense, prepare=prepared
     )
     values = NO_NUMBERS
     if quality.numbers is not None:

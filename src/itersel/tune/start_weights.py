@@ -1,9 +1,10 @@
-"""Weights that tuning starts from in a run, which decode its first lists."""
+"""Weights that tuning starts from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from itersel.config.tuners import Batch
 from itersel.errors import InputError
 from itersel.vectors.weights import Weights, make_weights, read_itersel_weights
 
@@ -22,8 +23,16 @@ START_WEIGHTS = {
 }
 
 
-def start_weights(dense_names: Sequence[str]) -> Weights:
-    """Return the weights of the first iteration: 1 for each dense feature if none of them is itersel's."""
+def start_weights(dense_names: Sequence[str], given_to: Batch | None = None) -> Weights:
+    """Return the weights that tuning starts from.
+
+    In a run, all tuners start from the weights that decode its first lists: `START_WEIGHTS`, or 1 for each
+    dense feature if none of them is itersel's. The weights behind lists that are `given_to` a tuner, as to
+    `itersel tune`, are unknown. It starts from 0, which favours no feature, but a search from 1 for each
+    feature, because it cannot start where all translations are tied.
+    """
+    if given_to is not None:
+        return make_weights(dict.fromkeys(dense_names, 1.0) if given_to.searches else {})
     own = not START_WEIGHTS.keys().isdisjoint(dense_names)
     return make_weights(START_WEIGHTS if own else dict.fromkeys(dense_names, 1.0))
 

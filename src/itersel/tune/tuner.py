@@ -96,7 +96,7 @@ def tune(
         shards=settings.shards,
         sentences=result.sentences,
         translations=result.translations,
-        bleu=100 * result.quality,
+        quality=100 * result.quality,
     )
     write_itersel_weights(output, result.weights, attributes)
     return result

@@ -64,7 +64,7 @@ class Curve(NamedTuple):
 BLEU, QUALITY = "BLEU", "quality"
 
 CURVES: dict[str, Curve] = {
-    "devtest_bleu": Curve(
+    "devtest_tokenized_bleu": Curve(
         ON_DEVTEST,
         ".2f",
         "Higher is better. Unless evaluation.choose_by names another score, the epoch with the highest "

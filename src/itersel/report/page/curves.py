@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from itersel.errors import InputError
 from itersel.evaluate.epoch_scores import read_epochs, score_epochs
 from itersel.report.folder import Repeat
 from itersel.results import DEVTEST, EPOCH_PREFIX, WEIGHTS, epoch_folder, epoch_of, shard_weights
@@ -46,13 +47,16 @@ def read_curves(
 
 def _of_shards(folder: Path) -> Record:
     """Return sums over the shards that have been trained."""
-    found = [_attributes(path, _changed(path)) for path in sorted(folder.glob(shard_weights("*")))]
-    trained = [one for one in found if "pairs" in one]
+    found = {path: _attributes(path, _changed(path)) for path in sorted(folder.glob(shard_weights("*")))}
+    trained = [one for one in found.values() if "pairs" in one]
+    for path, one in found.items():
+        if "pairs" in one and "mean_quality" not in one:
+            raise InputError("is of an earlier version; run snakemake, which recreates it", path)
 
     sentences, pairs, updates = (
         sum(int(one[key]) for one in trained) for key in ("sentences", "pairs", "updates")
     )
-    score = sum(float(one["mean_bleu"]) * int(one["sentences"]) for one in trained)
+    score = sum(float(one["mean_quality"]) * int(one["sentences"]) for one in trained)
     losses = [float(one["loss"]) for one in trained if "loss" in one]
 
     return {
@@ -76,7 +80,7 @@ def _of_weights(path: Path) -> Record:
         "norm": norm,
         "passed_on": read_provenance(attributes, path).stopped,
     }
-    return record | {"tuner_score": float(attributes["bleu"])} if "bleu" in attributes else record
+    return record | {"tuner_score": float(attributes["quality"])} if "quality" in attributes else record
 
 
 def _of_devtest(
@@ -84,11 +88,11 @@ def _of_devtest(
 ) -> Record:
     bleu, penalty = None, None
     path = folder / DEVTEST
-    if system is not None and epoch <= len(system.devtest_bleu):
-        bleu, penalty = system.devtest_bleu[epoch - 1], system.devtest_brevity_penalty[epoch - 1]
+    if system is not None and epoch <= len(system.devtest_tokenized_bleu):
+        bleu, penalty = system.devtest_tokenized_bleu[epoch - 1], system.devtest_brevity_penalty[epoch - 1]
     elif path.is_file() and references:
         bleu, penalty = _score(path, _changed(path), tuple(references), tokenize)
-    return {"devtest_bleu": bleu, "brevity_penalty": penalty}
+    return {"devtest_tokenized_bleu": bleu, "brevity_penalty": penalty}
 
 
 def _changed(path: Path) -> int:
@@ -110,5 +114,5 @@ def _size(path: Path, changed: int) -> tuple[int, float]:
 
 @cache
 def _score(path: Path, changed: int, references: tuple[Path, ...], tokenize: str) -> tuple[float, float]:
-    (score,) = score_epochs(read_epochs([path], references), tokenize).bleu
+    (score,) = score_epochs(read_epochs([path], references), tokenize).tokenized_bleu
     return score.bleu, score.brevity_penalty
