@@ -24,7 +24,7 @@ EXPERIMENTS = {
         "tasks": {"name": "random", "shards": 2},
         "epochs": 2,
         **SELECTION,
-        "held_out": {"tuner": SEARCH},
+        "retune": {"tuner": SEARCH},
     },
 }
 EPOCH = "results/tiny/experiments/selected/epoch-2"

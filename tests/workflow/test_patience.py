@@ -12,7 +12,7 @@ from itersel.vectors.weights import has_stopped, read_itersel_weights
 EPOCHS = 3
 STOPPING = {"epochs": EPOCHS, "patience": 1}
 pytestmark = pytest.mark.slow
-TUNED = {"held_out": {"tuner": {"name": "kbest-mira", "c": 0.01}, "iterations": 2}}
+TUNED = {"retune": {"tuner": {"name": "kbest-mira", "c": 0.01}, "iterations": 2}}
 EXPERIMENTS = {
     "averaged": {**conftest.EXPERIMENTS["averaged"], "repeats": 2, **STOPPING},
     "selected": {**conftest.EXPERIMENTS["selected"], **TUNED, **STOPPING},

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.workflow.conftest import LEARNER, NOT_HELD_OUT
+from tests.workflow.conftest import LEARNER, NOT_RETUNED
 
 from itersel.corpus.sharding import deal_files
 
@@ -18,7 +18,7 @@ def compared(finished, tmp_path_factory):
     """Return a project that compares experiments by task, and the output of its run."""
     project = finished.copy(tmp_path_factory.mktemp("tasks") / "a project")
     content = project.config()
-    epochs = {**LEARNER, **NOT_HELD_OUT, "epochs": 1, "mixing": {"name": "selection", "select": 200}}
+    epochs = {**LEARNER, **NOT_RETUNED, "epochs": 1, "mixing": {"name": "selection", "select": 200}}
     content["experiments"]["own"] = {**epochs, "tasks": {"name": "independent", "labels": LABELS}}
     project.configure(**content)
     return project, project.run("--cores", "2", TABLE)

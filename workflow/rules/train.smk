@@ -74,4 +74,4 @@ use rule mix as mix_before_tuning with:
         weights=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/mixed.h5",
         matrix=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/selection.h5",
     wildcard_constraints:
-        experiment=one_of(PLAN.epochs.held_out),
+        experiment=one_of(PLAN.epochs.retuned),

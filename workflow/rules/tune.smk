@@ -24,7 +24,7 @@ rule write_lists:
     benchmark:
         f"{BENCHMARKS}/write_lists/{{experiment}}/epoch-{{epoch}}/{{shard}}.tsv"
     wildcard_constraints:
-        experiment=one_of([*PLAN.epochs.batch, *PLAN.epochs.held_out]),
+        experiment=one_of([*PLAN.epochs.batch, *PLAN.epochs.retuned]),
     conda:
         "../../envs/itersel.yaml"
     resources:
@@ -56,7 +56,7 @@ rule tune:
     benchmark:
         f"{BENCHMARKS}/tune/{{experiment}}/epoch-{{epoch}}.tsv"
     wildcard_constraints:
-        experiment=one_of([*PLAN.epochs.batch, *PLAN.epochs.held_out]),
+        experiment=one_of([*PLAN.epochs.batch, *PLAN.epochs.retuned]),
     conda:
         "../../envs/itersel.yaml"
     resources:
@@ -82,7 +82,7 @@ use rule write_lists as write_lists_again with:
     benchmark:
         f"{BENCHMARKS}/write_lists/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/{{shard}}.tsv"
     wildcard_constraints:
-        experiment=one_of(PLAN.epochs.held_out),
+        experiment=one_of(PLAN.epochs.retuned),
 
 
 use rule tune as tune_again with:
@@ -98,4 +98,4 @@ use rule tune as tune_again with:
     benchmark:
         f"{BENCHMARKS}/tune/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}.tsv"
     wildcard_constraints:
-        experiment=one_of(PLAN.epochs.held_out),
+        experiment=one_of(PLAN.epochs.retuned),

@@ -12,8 +12,8 @@ from itersel.config.steps import MixSettings
 from itersel.config.tuners import Batch
 from itersel.config.values import Config
 from itersel.plan.files import Files
-from itersel.plan.held_out import held_out_iterations, held_out_tuner
 from itersel.plan.inputs import Inputs
+from itersel.plan.retune import retune_iterations, retuner
 from itersel.plan.shards import Shards
 from itersel.results import (
     BEST,
@@ -38,8 +38,8 @@ class Epochs:
         experiments = config.experiments
         # by the rules that make the weights of an epoch: `tune`, `mix` and then `tune`, or `mix`
         self.batch = [name for name, one in experiments.items() if isinstance(one.learner, Batch)]
-        self.held_out = [name for name, one in experiments.items() if held_out_tuner(one)]
-        self.mixed = [name for name in experiments if name not in (*self.batch, *self.held_out)]
+        self.retuned = [name for name, one in experiments.items() if retuner(one)]
+        self.mixed = [name for name in experiments if name not in (*self.batch, *self.retuned)]
         self.selecting = [name for name, one in experiments.items() if one.mixing.selects]
 
     @functools.cache  # noqa: B019  (there is one plan)
@@ -135,12 +135,12 @@ class Epoch:
         learner = self.experiment.learner
         self.is_batch = isinstance(learner, Batch)
         # the tuner of its weights on lists, if any, and the number of the tuner's last iteration
-        self.tuner = learner if isinstance(learner, Batch) else held_out_tuner(self.experiment)
+        self.tuner = learner if isinstance(learner, Batch) else retuner(self.experiment)
         self.reads_forests = self.tuner is not None and self.tuner.reads_forests
-        self.last_iteration = number if self.is_batch else held_out_iterations(self.experiment)
+        self.last_iteration = number if self.is_batch else retune_iterations(self.experiment)
 
         # the output of `itersel step mix`, which may be tuned afterwards
-        self.mixed = f"{self.folder}/{MIXED}" if name in epochs.held_out else self.weights
+        self.mixed = f"{self.folder}/{MIXED}" if name in epochs.retuned else self.weights
 
     @property
     def before(self) -> Epoch:
@@ -153,7 +153,7 @@ class Epoch:
         if self.number == 1:
             start = self.experiment.start_from
             return [self.epochs.files.experiment(start, f"{BEST}/{WEIGHTS}")] if start else []
-        is_tuned = self.experiment.held_out.start == "tuned"
+        is_tuned = self.experiment.retune.start == "tuned"
         return [self.before.weights if is_tuned else self.before.mixed]
 
     @property

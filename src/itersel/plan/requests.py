@@ -17,7 +17,7 @@ from itersel.config.splits import corpora, cut_sizes, is_given, is_help, own_dev
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.lists.folders import find_lists
-from itersel.plan.held_out import held_out_iterations, held_out_tuner
+from itersel.plan.retune import retune_iterations, retuner
 from itersel.storage.files import compression_of
 
 # Of tokenised text, including a space; and how many times smaller a compressed file is.
@@ -174,8 +174,8 @@ def _tuned(config: Config, translations: Callable[[str, Experiment], float], is_
             is_dense = one.features == "dense" or one.learner.searches
             share = DENSE_SHARE if is_dense else 1.0
             found.append(share * (1 if is_fixed else one.epochs) * translations(one.tune_on, one))
-        if held_out_tuner(one):
-            iterations = 1 if is_fixed else held_out_iterations(one)
+        if retuner(one):
+            iterations = 1 if is_fixed else retune_iterations(one)
             found.append(DENSE_SHARE * iterations * translations("dev", one))
     return min(MOST_TUNED, max(found))
 

@@ -31,8 +31,8 @@ from itersel.config.values import Config
 from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
 from itersel.lists.folders import find_lists
 from itersel.plan.files import Files
-from itersel.plan.held_out import held_out_tuner
 from itersel.plan.inputs import Inputs
+from itersel.plan.retune import retuner
 from itersel.plan.shards import Shards
 from itersel.plan.shell import no_option, shell_options
 from itersel.plan.texts import HASH, Texts
@@ -94,7 +94,7 @@ class Tables:
 
         found = {experiment.tune_on: self._shards.name(experiment) for experiment in whole}
         found |= {split: jobs for split in self._texts.held_out if split != "dev"}
-        if any(held_out_tuner(one) for one in self._config.experiments.values()):
+        if any(retuner(one) for one in self._config.experiments.values()):
             found.setdefault("dev", jobs)
         return found
 

@@ -50,14 +50,14 @@ class ForestFiles(NamedTuple):
 class TuningProblem(NamedTuple):
     """The input of every tuner.
 
-    The C columns are the dense features and, on held-out text, one or two sums of the sparse features.
+    The C columns are the dense features and, to retune mixed weights, one or two sums of sparse features.
     Otherwise, the F sparse features of the lists are tuned one by one.
     """
 
     lists: ListTable | ForestFiles
     decoded_with: Weights  # the weights that decoded the newest lists, and the start weights of the tuner
-    # On held-out text, the sums of sparse features: with the weights `decoded_with` and, for the line search
-    # between the two, with those that the epoch started from.
+    # To retune mixed weights, the sums of sparse features: with the weights `decoded_with` and, for the line
+    # search between the two, with those that the epoch started from.
     sums: tuple[SparseSum, ...] = ()
     seed: tuple[int, ...] = ()
 
