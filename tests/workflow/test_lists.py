@@ -105,7 +105,7 @@ def test_run_with_a_killed_shard(copy, finished):
     before = copy.files("shards/**/*") | copy.files("experiments/**/*")
     assert "experiments/selected/epoch-2/shard-0.h5" in before
     assert "experiments/selected/epoch-2/mixed.h5" not in before
-    learned = {"train_shard": 1, "list_trained_shards": 1, "mix_before_tuning": 1}
+    learned = {"train_shard": 1, "manifest_of_trained_shards": 1, "mix_before_tuning": 1}
     assert copy.planned(f"{EPOCH}/mixed.h5") == learned
     copy.run("--cores", "2")
     assert copy.keeps(before)

@@ -56,5 +56,5 @@ def test_a_lost_file_of_a_shard_is_recreated(compared):
     lost = project.results / f"shards/dev/4/{deal_files(4, 2, 1, 2)[0][1]}.h5"
     lost.rename(lost.with_suffix(".lost"))
     planned = project.planned("results/tiny/experiments/averaged/epoch-2/shard-0.h5")
-    others = {name: count for name, count in planned.items() if not name.startswith("list_")}
+    others = {name: count for name, count in planned.items() if not name.startswith("manifest_")}
     assert others == {"extract_shard": 1, "train_shard": 2}

@@ -43,7 +43,7 @@ rule mix:
     """{experiment}: mix epoch {epoch}"""
     input:
         unpack(PLAN.epochs.passed_mixed),
-        shards=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/files.txt",
+        shards=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/{MANIFEST}",
         previous=lambda wildcards: PLAN.epochs.of(wildcards).mixed_before,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",

@@ -46,7 +46,7 @@ rule tune:
     """{experiment}: tune epoch {epoch}"""
     input:
         unpack(PLAN.epochs.passed_weights),
-        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/files.txt",
+        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/{MANIFEST}",
         decoded_with=PLAN.lists.decoded_with,
         epoch_start=PLAN.lists.epoch_start,
     output:
@@ -88,7 +88,7 @@ use rule write_lists as write_lists_again with:
 use rule tune as tune_again with:
     input:
         unpack(PLAN.epochs.passed_weights),
-        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/lists/files.txt",
+        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/lists/{MANIFEST}",
         decoded_with=PLAN.lists.decoded_with,
         epoch_start=PLAN.lists.epoch_start,
     output:

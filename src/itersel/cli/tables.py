@@ -120,16 +120,16 @@ def _selection(options: argparse.Namespace) -> None:
 
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
-    listed = {"--inputs LIST": "file that lists one shard per line (- is standard input)"}
+    listed = {"--inputs MANIFEST": "one shard per line (- is standard input)"}
     add_options(parser, listed, required=True)
     add_output(parser, "number of rules (JSON)", "--output")
 
 
 def _rules(options: argparse.Namespace) -> None:
     from itersel.report.corpus import count_rules
-    from itersel.storage.files import read_names, write_lines
+    from itersel.storage.files import read_manifest, write_lines
 
-    write_lines(options.output, [json.dumps({"rules": count_rules(read_names(options.inputs))})])
+    write_lines(options.output, [json.dumps({"rules": count_rules(read_manifest(options.inputs))})])
 
 
 def _add_corpora(parser: argparse.ArgumentParser) -> None:

@@ -19,7 +19,7 @@ from itersel.results import (
     BEST,
     DECISION,
     EPOCH_PREFIX,
-    FILE_LIST,
+    MANIFEST,
     MIXED,
     WEIGHTS,
     epoch_folder,
@@ -184,16 +184,16 @@ class Epoch:
 
     @property
     def level_before(self) -> list[str]:
-        """The lists of files that all shards wait for, so that they start together: one array job."""
+        """The manifests that all shards wait for, so that they start together: one array job."""
         if self.goes_on_alone:
-            return [f"{self.before.folder}/{FILE_LIST}"]
+            return [f"{self.before.folder}/{MANIFEST}"]
         if self.number > 1:
             return []
         shards = self.epochs.shards
-        found = [f"{self.sentence_folder}/{FILE_LIST}"]
+        found = [f"{self.sentence_folder}/{MANIFEST}"]
         name = shards.name(self.experiment)
         folds = shards.folds(self.experiment)
-        return [*found, f"{shards.fold_folder(name, folds)}/{FILE_LIST}"] if folds > 1 else found
+        return [*found, f"{shards.fold_folder(name, folds)}/{MANIFEST}"] if folds > 1 else found
 
     @property
     def sentence_folder(self) -> str:

@@ -15,7 +15,7 @@ from itersel.plan.epochs import Epoch, Epochs
 from itersel.plan.inputs import Inputs
 from itersel.plan.retune import retuner
 from itersel.plan.search import search_of
-from itersel.results import FILE_LIST, WEIGHTS
+from itersel.results import MANIFEST, WEIGHTS
 
 
 class _Iterations(Protocol):
@@ -39,7 +39,7 @@ class _Iterations(Protocol):
         """Return the files with the sentences of all shards: grammars, or lists of another decoder."""
 
     def level_before(self, epoch: Epoch) -> list[str]:
-        """Return the lists of files that all shards wait for, so that they start together."""
+        """Return the manifests that all shards wait for, so that they start together."""
 
     def sentence_files(self, wildcards: Any) -> list[str]:
         """Return the files with the sentences to decode for a list: their grammars."""
@@ -118,7 +118,7 @@ class _RetuneIterations(_Iterations):
         return [f"{self._dev}/{shard}.h5" for shard in range(self._jobs)]
 
     def level_before(self, epoch: Epoch) -> list[str]:
-        return [f"{self._dev}/{FILE_LIST}"]
+        return [f"{self._dev}/{MANIFEST}"]
 
     def sentence_files(self, wildcards: Any) -> list[str]:
         return [f"{self._dev}/{wildcards.shard}.h5"]
@@ -164,7 +164,7 @@ class Lists:
         return self._of(wildcards).per_job(wildcards)
 
     def level_before(self, wildcards: Any) -> list[str]:
-        """Return the lists of files that all shards wait for, so that they start together."""
+        """Return the manifests that all shards wait for, so that they start together."""
         return self._of(wildcards).level_before(self._epochs.of(wildcards))
 
     def iteration(self, wildcards: Any) -> int:
