@@ -131,7 +131,7 @@ def test_results(project, finished, monkeypatch, capsys):
     table = json.loads((project.results / "report/table.json").read_text())["test_sets"][0]
     decoder, tuned, selected = table["systems"]
     assert [system["tune_on"] for system in table["systems"]] == [None, "dev", "train"]
-    assert [system["system"] for system in table["systems"]] == [0, 1, 2]
+    assert [system["number"] for system in table["systems"]] == [0, 1, 2]
     # tuning gains something over the decoder
     assert decoder["name"] == "first entries"
     assert 0 in selected["scores"]["bleu"]["better_than"]

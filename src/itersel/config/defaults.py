@@ -28,7 +28,7 @@ def estimates_model(config: Config) -> bool:
 
 
 def first_seed(config: Config, experiment: Experiment) -> int:
-    """Return the seed of the first run of an experiment: the stated one, or the seed of all experiments."""
+    """Return the seed of the first repeat of an experiment: the stated one, or that of the config."""
     return config.seed if experiment.seed is None else experiment.seed
 
 

@@ -21,7 +21,7 @@ from itersel.evaluate.names import (
 # Names that no score of the user's own can have: other scores, and other columns of tables (in lower case).
 NO_SCORES = frozenset(METRICS) | {
     *(QUALITY, "system", "experiment", "learner", "mixing", "shards", "features", "epoch", "difference"),
-    "runs",
+    "repeats",
 }
 
 

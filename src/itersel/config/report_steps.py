@@ -73,7 +73,7 @@ class ChooseSettings(Scoring):
     """What describes a system, and how its best epoch is chosen."""
 
     name: str = option("Name of the experiment.", REQUIRED)
-    repeat: int = option("Number of the run, from 1.", 1, minimum=1)
+    repeat: int = option("Number of the repeat, from 1.", 1, minimum=1)
     experiment: Experiment = section(Experiment, "Settings of the experiment, with the value of every key.")
     devtest: str = option("Split that was translated.", "devtest")
 
@@ -206,7 +206,7 @@ class TableSettings(Significance):
 
 @dataclass(frozen=True)
 class ScoredSystem:
-    """A run of an experiment."""
+    """A repeat of an experiment."""
 
     name: str = option("Name of the experiment.", REQUIRED, pattern=NAME_PATTERN)
     translation: str = option("Its translation of the test set.", REQUIRED, path=True)
@@ -217,7 +217,7 @@ class TaskTableSettings(Significance):
     """The table of systems by task."""
 
     tasks: tuple[str, ...] = option("Labels of the tasks.", REQUIRED, pattern=LABEL_PATTERN)
-    systems: tuple[ScoredSystem, ...] = option("The runs of all experiments.", REQUIRED)
+    systems: tuple[ScoredSystem, ...] = option("The repeats of all experiments.", REQUIRED)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -119,7 +119,7 @@ class Experiment:
     )
     repeats: int = option(
         "Number of times to run the experiment, with consecutive seeds; the table shows mean and standard "
-        "deviation. Elsewhere, the second run is called `<name>.repeat-2`.",
+        "deviation. Elsewhere, the second repeat is called `<name>.repeat-2`.",
         1,
         minimum=1,
         maximum=100,

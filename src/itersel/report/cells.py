@@ -41,7 +41,7 @@ def cells_of_systems(test_set: Content) -> list[dict[str, Cell]]:
 
 def _cells(system: Content, on_devtest: Sequence[str]) -> dict[str, Cell]:
     row = {
-        "system": Cell(str(system["system"]), system["system"]),
+        "system": Cell(str(system["number"]), system["number"]),
         "experiment": word_cell(system["name"]),
         "learner": word_cell(system["learner"]),
         "mixing": word_cell(system["mixing"]),

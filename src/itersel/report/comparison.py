@@ -78,7 +78,7 @@ def _describe_test_set(test_set: Translations, tokenize: str, trials: int, seed:
     described = []
     for name, repeats in _by_name(systems, systems).items():
         row = {
-            "system": numbers[name],
+            "number": numbers[name],
             **{key: getattr(repeats[0], key, None) for key in OF_ALL_REPEATS},
             **_describe_repeats(repeats, is_pooled=test_set.name == POOLED),
             "scores": {

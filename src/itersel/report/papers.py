@@ -148,7 +148,7 @@ def _notes(view: View, table: Content) -> list[str]:
         "Bold: the best score.": len(view.rows) > 1,
         f"Superscripts: {worse}.": any(cell.marks for cell in every),
         "In brackets: 95 % confidence intervals.": any(cell.note for cell in every),
-        "±: standard deviation over the runs of an experiment.": any("±" in cell.text for cell in every),
+        "±: standard deviation over the repeats of an experiment.": any("±" in cell.text for cell in every),
         f"Difference: {title_of(main_metric(table['test_sets'][0]))}, from system {number}.": number,
     }
     return [note for note, is_needed in notes.items() if is_needed]

@@ -17,9 +17,9 @@ from itersel.evaluate.significance import Bootstrap, Interval, paired_p_values
 ALPHA = 0.05
 # Note on repeats.
 REPEATED = (
-    "±: standard deviation over the runs of an experiment. Means of several runs are compared by exchanging "
-    "the translations of a sentence among all runs of both (Clark et al. 2011). Where the deviations are as "
-    "large as the difference, do not rely on its significance."
+    "±: standard deviation over the repeats of an experiment. Means of repeats are compared by exchanging "
+    "the translations of a sentence among all repeats of both (Clark et al. 2011). Where the deviations are "
+    "as large as the difference, do not rely on its significance."
 )
 
 
@@ -145,7 +145,7 @@ def score_counts(
 def describe_test(trials: int, seed: int) -> dict[str, Any]:
     """Return how the p-values were computed, for JSON."""
     return {
-        "test": "approximate randomization, two-sided, stratified by sentence; runs are pooled",
+        "test": "approximate randomization, two-sided, stratified by sentence; repeats are pooled",
         "trials": trials,
         "seed": seed,
         "alpha": ALPHA,

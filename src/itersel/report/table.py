@@ -58,7 +58,7 @@ def _scores(systems: list[Content], metrics: Sequence[str]) -> list[str]:
     """Return the lines of the table of scores by some metrics of detokenised text, or of the user's own."""
     rows = []
     for system in systems:
-        row = {"system": str(system["system"]), "experiment": system["name"]}
+        row = {"system": str(system["number"]), "experiment": system["name"]}
         for metric in metrics:
             score = score_of(system, metric)
             row[title_of(metric)] = (
@@ -138,7 +138,7 @@ def _spreadsheet_row(
         "test set": test_set["name"],
         **{title: cell.text for title, cell in cells.items()},
         "shards": word_cell(system["shards"]).text,
-        "runs": len(system["repeats"]),
+        "repeats": len(system["repeats"]),
     }
 
     tokenized_bleu = system["scores"][TOKENIZED_BLEU]
@@ -149,7 +149,7 @@ def _spreadsheet_row(
 
     against = {
         # only the number of a system is the same in lower case
-        f"p against system {other['system']}": str(other["name"])
+        f"p against system {other['number']}": str(other["name"])
         for other in test_set["systems"]
         if other["name"] == baseline
     }
