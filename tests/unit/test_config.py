@@ -132,12 +132,12 @@ def test_test_sets():
     """One without a name, several with names, and held-out modules of the LibreOffice Help."""
     alone = read_config(files())
     assert alone.data.test == {"": data.TestSet("s", ("t",))}
-    assert (splits.test_sets(alone), splits.own_devtests(alone)) == ({"test": "test"}, {})
+    assert (splits.test_sets(alone), splits.test_set_devtests(alone)) == ({"test": "test"}, {})
     assert splits.texts_of(alone, "test")[""] is alone.data.test[""]
     own = {"source": "s2", "target": ["t2", "./t3"], "devtest": {"source": "s4", "target": "t4"}}
     named = read_config(files(test={"a": PAIR, "b": own}))
     assert splits.test_sets(named) == {"a": "test.a", "b": "test.b"}
-    assert splits.own_devtests(named) == {"b": "devtest.b"}
+    assert splits.test_set_devtests(named) == {"b": "devtest.b"}
     assert splits.texts_of(named, "test.b")[""].target == ("t2", "t3")
     assert splits.texts_of(named, "devtest.b")[""] == data.ReferencedText("s4", ("t4",))
     assert splits.texts_of(named, "devtest")[""] is named.data.devtest

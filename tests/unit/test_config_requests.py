@@ -68,7 +68,7 @@ def test_requests_grow_with_each_size(root, field):
         tables = {"compare_systems", "compare_tasks"}
         expected = {
             # those of the user, with lists, are among them
-            "model": {*models, "compile_own_language_model", "import_lists"},
+            "model": {*models, "compile_user_language_model", "import_lists"},
             "grammars": grammars,
             "lists": lists,
             "compared": tables,

@@ -278,7 +278,7 @@ def test_features_of_text(make_project):
     command("lm", "estimate", "--order", 2, "--input", here / "dev.target", "--output", here / "own.arpa")
     command("lm", "compile", "--input", here / "own.arpa", "--output", here / "other.bin")
     jobs = project.planned()
-    assert jobs["compile_own_language_model"] == 1
+    assert jobs["compile_user_language_model"] == 1
     models = ("prepare_words", "learn_aligner", "estimate_text_models", "estimate_fold_text_models")
     assert [jobs[name] for name in models] == [1, 2, 1, 2]
 

@@ -88,7 +88,7 @@ HAS_LISTS = has_lists(EXPANDED_CONFIG)
 RESULTS = PLAN.files.results
 EXPERIMENTS = os.path.join(RESULTS, "experiments")
 # Folders of the best epochs of an experiment: on devtest, and on the own devtest of a test set.
-BEST = ["best", *(f"best-{name}" for name in PLAN.texts.own_devtests)]
+BEST = ["best", *(f"best-{name}" for name in PLAN.texts.test_set_devtests)]
 # Manifests of files that were deleted after a run. Mixing depends on a manifest alone, so Snakemake has to treat it as
 # missing, to make the missing files again. Jobs that use the files of other manifests depend on each of them.
 STALE_MANIFESTS = (
@@ -138,7 +138,7 @@ def one_of(names):
 wildcard_constraints:
     split=one_of(["train", *PLAN.texts.held_out]),
     held_out=one_of(PLAN.texts.held_out),
-    test_set=one_of(PLAN.texts.own_devtests),
+    test_set=one_of(PLAN.texts.test_set_devtests),
     shards=SHARDS_PATTERN,
     folds=r"\d+",
     fold=r"\d+",

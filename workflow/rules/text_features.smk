@@ -95,12 +95,12 @@ use rule estimate_text_models as estimate_fold_text_models with:
         f"{BENCHMARKS}/text-features/{{shards}}-shards/{{folds}}-folds/{{fold}}.tsv"
 
 
-rule compile_own_language_model:
+rule compile_user_language_model:
     """compile the language model {model}"""
     input:
         PLAN.text_features.arpa,
     output:
-        f"{PLAN.text_features.own_folder}/{{model}}.bin",
+        f"{PLAN.text_features.user_folder}/{{model}}.bin",
     log:
         f"{LOGS}/text-features/language-models/{{model}}.log",
     wildcard_constraints:

@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from itersel.config.options import wrong
-from itersel.config.splits import corpora, cut_sizes, is_fetched, is_given, own_devtests, test_sets, texts_of
+from itersel.config.splits import (
+    corpora,
+    cut_sizes,
+    is_fetched,
+    is_given,
+    test_set_devtests,
+    test_sets,
+    texts_of,
+)
 from itersel.config.values import Config
 from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Reading
@@ -155,7 +163,7 @@ def check_sizes(sizes: Mapping[str, Size]) -> None:
 
 def given_splits(config: Config) -> list[str]:
     """Return the splits whose text the config names."""
-    splits = [*own_devtests(config).values(), *test_sets(config).values()]
+    splits = [*test_set_devtests(config).values(), *test_sets(config).values()]
     return [split for split in ("train", "dev", "devtest", *splits) if is_given(config, split)]
 
 

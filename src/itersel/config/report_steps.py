@@ -150,7 +150,7 @@ class Significance:
 
 
 @dataclass(frozen=True)
-class OwnNumbers:
+class UserNumbers:
     """The numbers of a score of the user's own for the translations of a test set."""
 
     hypotheses: str | None = option("A number for each hypothesis (translation) in the lists.", path=True)
@@ -184,7 +184,7 @@ class ScoredTestSet:
         (),
         path=True,
     )
-    scores: dict[str, OwnNumbers] = section(
+    scores: dict[str, UserNumbers] = section(
         dict, "Scores of the user's own by name.", names=Names("scores by name", check_score)
     )
 

@@ -35,7 +35,7 @@ def kind_of_text(config: Config) -> str:
     return "tokenized" if config.data.tokenized else "detokenized"
 
 
-def own_devtests(config: Config) -> dict[str, str]:
+def test_set_devtests(config: Config) -> dict[str, str]:
     """Return the splits of devtests that belong to a single test set, by name of the test set."""
     tests = config.data.test.items()
     return {name: text_name("devtest", name) for name, one in tests if one.devtest != ReferencedText()}

@@ -60,7 +60,7 @@ def read_numbers(values: FilePath | ArrayLike, what: str = "quality") -> Numbers
     return Numbers(numbers, what, None)
 
 
-def read_own_numbers(path: FilePath) -> Numbers:
+def read_user_numbers(path: FilePath) -> Numbers:
     """Read the numbers of a score of the user's own from a file, where they are checked: up to `MOST_OWN`."""
     return Numbers(_parse_numbers(path, MOST_OWN), "score", path)
 

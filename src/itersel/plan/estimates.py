@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from itersel.config.experiments import expanded
-from itersel.config.splits import own_devtests, test_sets
+from itersel.config.splits import test_set_devtests, test_sets
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.plan.requests import TextSizes, rules_per_word
@@ -42,7 +42,7 @@ class Estimate(NamedTuple):
 def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     """Estimate the cost of a run, without language models; None if the size of a split is not known."""
     tested = list(test_sets(config).values())
-    held_out = ["devtest", *own_devtests(config).values(), *tested]
+    held_out = ["devtest", *test_set_devtests(config).values(), *tested]
     experiments = list(expanded(config).experiments.values())
     tuned = {experiment.tune_on for experiment in experiments}
     translated = [*held_out, "dev"] if any(map(retuner, experiments)) else held_out
@@ -67,7 +67,7 @@ def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
         jobs, total = jobs + count, total + time
     if config.mbr.gain is not None:
         # one job chooses a scale for each experiment and devtest
-        devtests = {"devtest", *own_devtests(config).values()}
+        devtests = {"devtest", *test_set_devtests(config).values()}
         jobs += len(experiments) * len(devtests)
         total += len(experiments) * sum(seconds[split] for split in sorted(devtests))
 

@@ -13,7 +13,15 @@ from typing import NamedTuple
 
 from itersel.config.data import TrainingText
 from itersel.config.experiments import with_independent_tasks
-from itersel.config.splits import corpora, cut_sizes, is_given, is_help, own_devtests, test_sets, texts_of
+from itersel.config.splits import (
+    corpora,
+    cut_sizes,
+    is_given,
+    is_help,
+    test_set_devtests,
+    test_sets,
+    texts_of,
+)
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.lists.folders import find_lists
@@ -128,7 +136,7 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
     most = math.inf if config.data.max_held_out is None else config.data.max_held_out * WORDS_PER_PAIR
     held_out = {
         split: min(_split_words(config, split, fetched) or HELD_OUT_WORDS, most)
-        for split in ["dev", "devtest", *own_devtests(config).values(), *test_sets(config).values()]
+        for split in ["dev", "devtest", *test_set_devtests(config).values(), *test_sets(config).values()]
     }
 
     pieces = [words / config.decoder.jobs for words in held_out.values()]
@@ -182,7 +190,7 @@ def _tuned(config: Config, translations: Callable[[str, Experiment], float], is_
 
 def list_sizes(config: Config) -> TextSizes:
     """Estimate the sizes of another decoder's n-best lists from file sizes."""
-    tested = [*own_devtests(config).values(), *test_sets(config).values()]
+    tested = [*test_set_devtests(config).values(), *test_sets(config).values()]
     size = {
         split: sum(_bytes(path, LIST_COMPRESSION) for path in find_lists(texts_of(config, split)[""].lists))
         for split in ["train", "dev", "devtest", *tested]
@@ -196,10 +204,10 @@ def list_sizes(config: Config) -> TextSizes:
     size_of_lists = max(_translations(one, config.decoder.k_best) for one in config.experiments.values())
     compared = sum(translations[split] for split in test_sets(config).values()) / size_of_lists
 
-    own_models = sum(map(_bytes, config.text_features.language_models))
+    user_models = sum(map(_bytes, config.text_features.language_models))
     return TextSizes(
         _model_words(config),
-        own_models * WORDS_PER_ARPA_BYTE,
+        user_models * WORDS_PER_ARPA_BYTE,
         0.0,
         max(*shards, *pieces) * (1 if config.text_features.is_empty else FEATURES_OF_TEXT),
         tuned=_tuned(config, lambda split, one: translations[split], is_fixed=True),

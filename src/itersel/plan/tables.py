@@ -15,7 +15,6 @@ from itersel.config.report_steps import (
     CorporaSettings,
     GivenListScaleSettings,
     JoinSettings,
-    OwnNumbers,
     PatienceSettings,
     ResourceSettings,
     ScoredSystem,
@@ -23,6 +22,7 @@ from itersel.config.report_steps import (
     Scoring,
     TableSettings,
     TaskTableSettings,
+    UserNumbers,
 )
 from itersel.config.search import SCALES
 from itersel.config.settings import as_json
@@ -208,7 +208,7 @@ class Tables:
 
     def _stage(self, test_set: str) -> str:
         """Return the stage whose weights translate a test set: `best`, or its own with its own devtest."""
-        return best_folder(test_set if test_set in self._texts.own_devtests else None)
+        return best_folder(test_set if test_set in self._texts.test_set_devtests else None)
 
     def system_files(self, test_set: str) -> list[str]:
         """Return the descriptions of the compared systems at the epochs chosen for a test set."""
@@ -282,14 +282,14 @@ class Tables:
             counts=tuple(self.counts(test_set)),
             outputs=dict(zip(self.outputs, self.output_texts(test_set), strict=True)),
             lists=tuple(self._inputs.scored_lists(split)),
-            scores=self._own_numbers(test_set),
+            scores=self._user_numbers(test_set),
         )
 
-    def _own_numbers(self, test_set: str) -> dict[str, OwnNumbers]:
+    def _user_numbers(self, test_set: str) -> dict[str, UserNumbers]:
         """Return the files with the numbers of the user's own scores for a test set."""
         place = list(self._texts.test_sets).index(test_set)
         return {
-            name: OwnNumbers(
+            name: UserNumbers(
                 hypotheses=no_option(score.hypotheses[place]) if score.hypotheses else None,
                 systems={system: no_option(files[place]) for system, files in (score.systems or {}).items()},
             )
@@ -300,7 +300,7 @@ class Tables:
     def score_files(self) -> list[str]:
         """The files of the user's own scores for all test sets, and of the lists that they are for."""
         lists = [find_lists(self._inputs.scored_lists(split)) for split in self._texts.test_sets.values()]
-        numbers = (one for test_set in self._texts.test_sets for one in self._own_numbers(test_set).values())
+        numbers = (one for test_set in self._texts.test_sets for one in self._user_numbers(test_set).values())
         files = ([*([one.hypotheses] if one.hypotheses else []), *one.systems.values()] for one in numbers)
         return list(dict.fromkeys(chain(*lists, *files)))
 

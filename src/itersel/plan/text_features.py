@@ -30,8 +30,8 @@ class TextFeatureModels:
         self.words = f"{self.folder}/words"
         # the user's own language models, by their names, and the folder of those that are compiled
         text = config.text_features
-        self._own = dict(zip(text.model_names, text.language_models, strict=True))
-        self.own_folder = f"{self.folder}/language-models"
+        self._user_models = dict(zip(text.model_names, text.language_models, strict=True))
+        self.user_folder = f"{self.folder}/language-models"
         self.alignments = [f"{self.folder}/{direction}.align.gz" for direction in DIRECTIONS]
 
     @property
@@ -81,16 +81,16 @@ class TextFeatureModels:
         experiment = self._config.experiments[wildcards.experiment]
         return need_models(text.dense, text.templates_of(experiment.features, experiment.templates))
 
-    def own_models(self, wildcards: Any) -> list[str]:
+    def user_models(self, wildcards: Any) -> list[str]:
         """Return the user's own language models, compiled."""
         return [
-            no_option(path) if is_array_file(path) else f"{self.own_folder}/{name}.bin"
-            for name, path in self._own.items()
+            no_option(path) if is_array_file(path) else f"{self.user_folder}/{name}.bin"
+            for name, path in self._user_models.items()
         ]
 
     def arpa(self, wildcards: Any) -> str:
         """Return the file of a language model that is not compiled yet."""
-        return no_option(self._own[wildcards.model])
+        return no_option(self._user_models[wildcards.model])
 
     def models(self, wildcards: Any) -> list[str]:
         """Return the folder of the lexicon and language model that a shard needs: for train, without it."""

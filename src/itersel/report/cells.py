@@ -12,7 +12,7 @@ from itersel.report.table_content import devtest_metrics, is_experiment
 from itersel.storage.text_table import Content
 
 # Decimals of the user's own scores, which may be from 0 to 1.
-OWN_DIGITS = 4
+USER_DIGITS = 4
 
 
 class Cell(NamedTuple):
@@ -83,11 +83,11 @@ def score_cell(score: Content, metric: str = TOKENIZED_BLEU) -> Cell:
     """Return the cell of a score: its mean, with the deviation over repeats, and its interval."""
     is_own = metric not in METRICS
     interval = score.get("interval")
-    digits = OWN_DIGITS if is_own else 1
+    digits = USER_DIGITS if is_own else 1
     note = f"[{interval[0]:.{digits}f}, {interval[1]:.{digits}f}]" if interval else ""
 
     mean = MeanScore(score["mean"], score.get("deviation"))
-    text = mean.rounded(OWN_DIGITS) if is_own else str(mean)
+    text = mean.rounded(USER_DIGITS) if is_own else str(mean)
     return Cell(text, score["mean"], note=note)
 
 

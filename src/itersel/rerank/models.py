@@ -23,7 +23,7 @@ class TextModels:
     aligners: tuple[TrainedModel, TrainedModel] | None = None  # forward, reverse
     lexicon: Lexicon | None = None
     language_model: LanguageModel | None = None
-    own: tuple[LanguageModel, ...] = ()  # the user's, in the order of their names
+    user: tuple[LanguageModel, ...] = ()  # the user's, in the order of their names
 
 
 def read_aligners(paths: Collection[FilePath]) -> tuple[TrainedModel, TrainedModel]:
@@ -43,16 +43,16 @@ def read_text_models(
     aligners: Collection[FilePath],
     folder: FilePath | None,
     needed: NeededModels,
-    own: Sequence[FilePath] = (),
+    user: Sequence[FilePath] = (),
 ) -> TextModels:
     """Read the models that are given and needed: those of word alignment, and in a folder the others.
 
-    `own` are language models of the user's.
+    `user` are the language models that the user names.
     """
     has_lexicon, has_model = (folder is not None and one for one in needed[1:])
     return TextModels(
         read_aligners(aligners) if aligners and needed.aligners else None,
         read_lexicon(Path(folder or "", LEXICON)) if has_lexicon else None,
         load_model(Path(folder or "", LANGUAGE_MODEL)) if has_model else None,
-        tuple(map(load_model, own)),
+        tuple(map(load_model, user)),
     )

@@ -20,7 +20,7 @@ from itersel.system.reranker import Reranker
 from itersel.system.resources import RerankingSettings, settings_as_content, settings_from_content
 from itersel.vectors import weights as weight_file
 
-_LAYOUT = 2
+_LAYOUT = 3
 _PARTS = {
     "weights": weight_file.FORMAT,
     "forward": sampler.FORMAT,
@@ -39,13 +39,13 @@ def _format_of(settings: RerankingSettings) -> FileFormat:
     has_parts = {"forward": needed.aligners, "reverse": needed.aligners}
     has_parts |= {"lexicon": needed.lexicon, "model": needed.language_model}
     parts = {name: part for name, part in _PARTS.items() if has_parts.get(name, True)}
-    own = dict.fromkeys(map(_own, range(len(settings.lists.language_models))), binary.FORMAT)
-    return replace(FORMAT, arrays=declarations(parts | own))
+    user_models = dict.fromkeys(map(_user_model, range(len(settings.lists.language_models))), binary.FORMAT)
+    return replace(FORMAT, arrays=declarations(parts | user_models))
 
 
-def _own(number: int) -> str:
+def _user_model(number: int) -> str:
     """Return the name of the part with one of the user's language models."""
-    return f"own-{number}"
+    return f"user-model-{number}"
 
 
 def write_reranker_bundle(path: FilePath, system: Reranker) -> None:
@@ -62,9 +62,9 @@ def write_reranker_bundle(path: FilePath, system: Reranker) -> None:
     if models.language_model is not None:
         parts["model"] = binary.model_arrays(models.language_model)
         attributes["model"] = dict(models.language_model.attributes)
-    for number, model in enumerate(models.own):
-        parts[_own(number)] = binary.model_arrays(model)
-        attributes[_own(number)] = dict(model.attributes)
+    for number, model in enumerate(models.user):
+        parts[_user_model(number)] = binary.model_arrays(model)
+        attributes[_user_model(number)] = dict(model.attributes)
     write_arrays(path, _format_of(system.settings), joined(parts), attributes)
 
 
@@ -78,8 +78,8 @@ def read_reranker_bundle(path: FilePath) -> Reranker:
 
     def model(part: str) -> binary.LanguageModel:
         with checked(path, DAMAGED):
-            own = {**attributes[part]}
-        return binary.model_of(part_of(arrays, part), own, path)
+            of_part = {**attributes[part]}
+        return binary.model_of(part_of(arrays, part), of_part, path)
 
     needed = settings.needed_models
     aligners = None
@@ -90,6 +90,6 @@ def read_reranker_bundle(path: FilePath) -> Reranker:
         aligners,
         lexicon.lexicon_of(part_of(arrays, "lexicon")) if needed.lexicon else None,
         model("model") if needed.language_model else None,
-        tuple(model(_own(number)) for number in range(len(settings.lists.language_models))),
+        tuple(model(_user_model(number)) for number in range(len(settings.lists.language_models))),
     )
     return Reranker(settings, weights, models)

@@ -117,7 +117,7 @@ class _AllTemplates(Collection[str]):
 ALL_TEMPLATES = _AllTemplates()
 
 
-def own_model_features(name: str) -> tuple[str, str]:
+def user_model_features(name: str) -> tuple[str, str]:
     """Return the dense features of a language model of the user's, given its name."""
     return f"TextModel_{name}", f"TextModelUnknown_{name}"
 
