@@ -21,7 +21,7 @@ from itersel.learn.parameter_kernels import (
     settle_all,
     update,
 )
-from itersel.learn.start import Memory, Start
+from itersel.learn.start import Memory, ShardState
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.strings import Strings, concatenate, string_table
 from itersel.vectors.features import common_features, feature_keys, refuse_shared, unique_features
@@ -36,20 +36,20 @@ REGULARIZERS = {"none": NONE, "l1": L1_CLIP, "l1-cumulative": L1_CUMULATIVE, "l2
 class LearningSteps:
     """How the weights of a learner move; `first` is the last step before this epoch, `now` the last so far.
 
-    Schedules continue from the `before` steps of earlier epochs. Other counts continue only if the
+    Schedules continue from the `steps_before` steps of earlier epochs. Other counts continue only if the
     weights have a `Memory` of these steps; if not, cumulative l1 starts at 0.
     """
 
-    def __init__(self, learner: Online, before: int, goes_on: bool) -> None:
+    def __init__(self, learner: Online, steps_before: int, goes_on: bool) -> None:
         kind = REGULARIZERS[learner.regularization] if learner.strength > 0 else NONE
         self.update_rule = UpdateRule(kind, learner.strength, learner.learning_rate, learner.adaptive)
         self._schedule = learner.schedule
-        self._before = before
-        self.first = self.now = before if goes_on else 0
+        self._steps_before = steps_before
+        self.first = self.now = steps_before if goes_on else 0
 
     def scale(self, step: int) -> float:
         """Return the rate of a step as a multiple of the learning rate."""
-        number = self._before + step - self.first
+        number = self._steps_before + step - self.first
         if self._schedule == "1/t":
             return 1.0 / number
         if self._schedule == "1/sqrt(t)":
@@ -122,15 +122,16 @@ class ShardWeights:
 
 
 class WeightTable:
-    """All weights: the start weights, and the weights of features that the shards so far have updated.
+    """All weights: the start weights, and the weights of features that the parts so far have updated.
 
-    Shards are trained one after another. A weight's history carries over from one to the next, so the result
-    is the same as for one shard with all sentences. `before` is the number of steps in earlier epochs.
+    The parts of a shard are trained one after another. A weight's history carries over from one to the next,
+    so the result is the same as for one part with all sentences. `steps_before` is the number of steps in
+    earlier epochs.
     """
 
-    def __init__(self, start: Start, learner: Online, before: int) -> None:
+    def __init__(self, start: ShardState, learner: Online, steps_before: int) -> None:
         weights, memory = start.weights, start.memory
-        self._steps = LearningSteps(learner, before, goes_on=memory is not None)
+        self._steps = LearningSteps(learner, steps_before, goes_on=memory is not None)
         self._key = weights.key
         self._name = weights.name
         self._weights = make_coordinates(weights.value, self._steps.first, memory)
@@ -184,7 +185,7 @@ class WeightTable:
         self._weights = _take(Coordinates(*arrays), np.argsort(key))
         self._key, self._name = unique_features(key, concatenate(names))
 
-    def collect(self, average: bool) -> tuple[Weights, Start | None]:
+    def collect(self, average: bool) -> tuple[Weights, ShardState | None]:
         """Return the weights to mix, and the state to continue from; None if they are the same."""
         steps, found = self._steps, self._weights
         settle_all(steps.update_rule, found, steps.now)
@@ -197,9 +198,9 @@ class WeightTable:
         weights = nonzero(mixed)
         if not steps.update_rule.adaptive and steps.update_rule.regularizer != L1_CUMULATIVE:
             # nothing besides the weights is kept
-            return weights, Start(nonzero(last)) if average else None
+            return weights, ShardState(nonzero(last)) if average else None
         rows = (found.value != 0) | (found.squares != 0) | (found.paid != 0)
-        return weights, Start(take_weights(last, rows), Memory(found.squares[rows], found.paid[rows]))
+        return weights, ShardState(take_weights(last, rows), Memory(found.squares[rows], found.paid[rows]))
 
 
 def make_coordinates(value: Float64s, step: int, memory: Memory | None = None) -> Coordinates:

@@ -52,22 +52,22 @@ class Epochs:
         return self.epoch(wildcards.experiment, int(wildcards.epoch))
 
     def passed_translation(self, wildcards: Any) -> dict[str, list[str]]:
-        """Return the files of `Epoch.passed_on` for a translation; none at the best epoch."""
+        """Return the files of `Epoch.files_passed_on` for a translation; none at the best epoch."""
         name, _, number = wildcards.stage.partition(EPOCH_PREFIX)
         if name:
             return {"decision": [], "passed_on": []}
         epoch = self.epoch(wildcards.experiment, int(number))
-        return epoch.passed_on(f"{epoch.before.folder}/{wildcards.split}/{wildcards.shard}.txt")
+        return epoch.files_passed_on(f"{epoch.before.folder}/{wildcards.split}/{wildcards.shard}.txt")
 
     def passed_mixed(self, wildcards: Any) -> dict[str, list[str]]:
         """Return the same for mixed weights."""
         epoch = self.of(wildcards)
-        return epoch.passed_on(epoch.before.mixed)
+        return epoch.files_passed_on(epoch.before.mixed)
 
     def passed_weights(self, wildcards: Any) -> dict[str, list[str]]:
         """Return the same for tuned weights."""
         epoch = self.of(wildcards)
-        return epoch.passed_on(epoch.before.weights)
+        return epoch.files_passed_on(epoch.before.weights)
 
     def training_files(self, wildcards: Any) -> list[str]:
         """Return the files with the sentences of a shard: grammars, or lists of another decoder."""
@@ -178,7 +178,7 @@ class Epoch:
         """The decision after the previous epoch, with the scores so far."""
         return [self.before.decision] if self.number > 1 else []
 
-    def passed_on(self, path: str) -> dict[str, list[str]]:
+    def files_passed_on(self, path: str) -> dict[str, list[str]]:
         """Return the decision, and the previous epoch's file to pass on if training has stopped."""
         return {"decision": self.decision_needed, "passed_on": [path] if self.decision_needed else []}
 

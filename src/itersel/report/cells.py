@@ -67,8 +67,8 @@ def _cells_of_epochs(system: Content) -> dict[str, Cell]:
     active = sum(one["active_features"] for one in repeats) / len(repeats)
     chosen = ", ".join(str(one["epoch"]) for one in repeats)
     planned = len(repeats[0]["devtest_bleu"])
-    trained = ", ".join(str(planned - one["passed_on"]) for one in repeats)
-    note = f" ({trained} trained)" if any(one["passed_on"] for one in repeats) else ""
+    trained = ", ".join(str(planned - one["untrained_epochs"]) for one in repeats)
+    note = f" ({trained} trained)" if any(one["untrained_epochs"] for one in repeats) else ""
 
     return {
         "active features": Cell(f"{active:.0f}", active),
