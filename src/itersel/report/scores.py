@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.evaluate.counts import Counts
-from itersel.evaluate.metrics import CorpusScore, Metric, ReferenceText, Sums, corpus_score, make_bleu
+from itersel.evaluate.metrics import CorpusScore, Metric, ReferenceText, Sums, make_bleu, score_of_counts
 from itersel.evaluate.names import sign_of
 from itersel.evaluate.significance import Bootstrap, Interval, paired_p_values
 
@@ -115,7 +115,7 @@ def score_tokens(
 
     scores = {}
     for name, repeats in counts.items():
-        details = tuple(corpus_score(metric, one) for one in repeats)
+        details = tuple(score_of_counts(metric, one) for one in repeats)
         scores[name] = ExperimentScore(tuple(one.bleu for one in details), p[name], details=details)
     return metric, scores
 

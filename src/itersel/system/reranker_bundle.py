@@ -15,7 +15,7 @@ from itersel.rerank import lexicon
 from itersel.rerank.models import TextModels
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.formats import FileFormat
-from itersel.system.bundles import RERANKER, declarations, joined, part_of, version_of
+from itersel.system.bundles import RERANKER_BUNDLE, declarations, joined, part_of, version_of
 from itersel.system.reranker import Reranker
 from itersel.system.resources import RerankingSettings, settings_as_content, settings_from_content
 from itersel.vectors import weights as weight_file
@@ -28,7 +28,7 @@ _PARTS = {
     "lexicon": lexicon.FORMAT,
     "model": binary.FORMAT,
 }
-FORMAT = FileFormat(RERANKER, version_of(_LAYOUT, _PARTS), ("itersel bundle",), declarations(_PARTS))
+FORMAT = FileFormat(RERANKER_BUNDLE, version_of(_LAYOUT, _PARTS), ("itersel bundle",), declarations(_PARTS))
 # A bundle without models.
 _WEIGHTS = replace(FORMAT, arrays=declarations({"weights": weight_file.FORMAT}))
 
