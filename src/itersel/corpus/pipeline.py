@@ -17,7 +17,7 @@ from itersel.corpus.labels import read_labels
 from itersel.corpus.prepare import CompoundSplitter, Preparation, write_preparation
 from itersel.corpus.recase import Recaser, RecaserCounts
 from itersel.corpus.split import Cut, HeldOutPairs, Overlap, sample_pairs, split_of, trainable, unique
-from itersel.corpus.statistics import Statistics, count_words, describe
+from itersel.corpus.statistics import CorpusStatistics, count_words, describe
 from itersel.corpus.text import Bitext, check_line_counts, concatenate_bitexts, read_text, split_words
 from itersel.corpus.text_names import SPLITS, reference_columns, text_name
 from itersel.corpus.tokenization import protected
@@ -66,7 +66,7 @@ class PreparedSplit(NamedTuple):
     """The prepared pairs of one split and their statistics."""
 
     bitext: Bitext
-    statistics: Statistics
+    statistics: CorpusStatistics
 
 
 class PreparedCorpus(NamedTuple):
