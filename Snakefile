@@ -34,7 +34,7 @@ else:
     include: "workflow/rules/translator.smk"
 
 
-include: "workflow/rules/file_lists.smk"
+include: "workflow/rules/manifests.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/tune.smk"
 include: "workflow/rules/decode.smk"
@@ -76,7 +76,7 @@ onstart:
     refuse_running_jobs()
     refuse_future_inputs()
     remove_leftovers(RESULTS)
-    remove_stale_lists()
+    remove_stale_manifests()
     note_start()
     copy_config()
     write_run(Path(RESULTS), config, RESOLVED_CONFIG)

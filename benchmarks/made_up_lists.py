@@ -41,7 +41,7 @@ def make_lists(
     features: int = 0,
     seed: int = 1,
 ) -> Path:
-    """Write ``1.h5``, ``2.h5`` and so on, as `itersel step kbest` would, and their list; returns the list.
+    """Write ``1.h5``, ``2.h5`` and so on, as `itersel step kbest` would, and a manifest; returns its path.
 
     Parameters
     ----------

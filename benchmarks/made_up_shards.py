@@ -26,7 +26,7 @@ SETTINGS = '{"made up": true}'
 
 
 def make_shards(folder: Path, shards: int, weights: int, seed: int = 1, epoch: int = 1) -> Path:
-    """Write ``0.h5`` to ``Z-1.h5``, as `itersel train` would, and their list; returns the list.
+    """Write ``0.h5`` to ``Z-1.h5``, as `itersel train` would, and their manifest; returns its path.
 
     Parameters
     ----------

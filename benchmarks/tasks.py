@@ -16,7 +16,7 @@ from itersel.config.steps import TrainSettings
 from itersel.decode.decoder import Decoder
 from itersel.grammar.shard import read_shard
 from itersel.learn.learners.perceptron import Perceptron
-from itersel.learn.start import Start
+from itersel.learn.start import ShardState
 from itersel.learn.train import train_shard
 from itersel.lm.binary import load_model
 from itersel.vectors.weights import read_itersel_weights
@@ -101,7 +101,7 @@ def train(shard: str, model: str, weights: str, pop_limit: int = 200) -> dict[st
     decoder.decode = timed  # type: ignore[method-assign, assignment]
     settings = TrainSettings(pop_limit=pop_limit, learner=Perceptron(bleu="lin"))
     start, start_wall = process_time(), perf_counter()
-    train_shard(sentences, [decoder], Start(start_weights), settings)
+    train_shard(sentences, [decoder], ShardState(start_weights), settings)
     processor, wall = process_time() - start, perf_counter() - start_wall
     return {
         "sentences": sentences.sentence_count,

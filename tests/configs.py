@@ -79,7 +79,7 @@ NATURAL = {"name": "natural", "labels": {"x": 1}}
 
 
 def directions(names, tuner="line-search", **settings):
-    return experiment(held_out={"tuner": {"name": tuner, "directions": names}}, **settings)
+    return experiment(retune={"tuner": {"name": tuner, "directions": names}}, **settings)
 
 
 BY_QUALITY = {"evaluation": {"choose_by": "quality"}}
@@ -188,8 +188,8 @@ BAD = [
     (experiment() | {"mbr": {"gain": "bleu", "size": 1}}, ("'mbr.size'", 1, 2)),
     ([1], "[1]"),
     (learner("pro", passes=2), ("learner.passes'", "kbest-mira")),
-    (directions(["step"], "mert"), "held_out.tuner.directions'"),
-    (experiment(held_out={"tuner": {"name": "perceptron"}}), ("held_out.tuner.name'", "'perceptron'")),
+    (directions(["step"], "mert"), "retune.tuner.directions'"),
+    (experiment(retune={"tuner": {"name": "perceptron"}}), ("retune.tuner.name'", "'perceptron'")),
     (experiment(learner="mira"), ("learner'", "'name: ...'", "'mira'")),
     (learner("mert2"), ("learner.name'", "'mert2'")),
     (learner(["x"]), "learner.name'"),
@@ -239,7 +239,7 @@ INCONSISTENT = [
     (experiment(templates=["R"], features="dense"), "templates'"),
     (experiments(a={"start_from": "b", "templates": ["R", "RBS"]}, b={}),
      ("'b'", 'RBT')),
-    (experiment(tune_on="dev", held_out={"iterations": 2}), "held_out.iterations'"),
+    (experiment(tune_on="dev", retune={"iterations": 2}), "retune.iterations'"),
     (experiment(start_from="b"), ("start_from'", "'b'")),
     (experiments(a={"start_from": "b"}, b={"start_from": "a"}), ("start_from'", "a, b, a")),
     (experiments(a={"start_from": "b", "features": "dense"}, b={}), ("start_from'", "'b'")),
@@ -271,7 +271,7 @@ INCONSISTENT = [
     (mixing("path-following", threshold=1), "mixing.epsilon'"),
     (experiment(mixing=PATH, learner={"name": "perceptron"}), ("learner", "perceptron", 0)),
     (experiment(epochs=3, patience=2), ("patience'", 2, 3)),
-    (experiment(mixing=PATH, learner={"name": "mira"}, held_out=TUNED), "held_out.start'"),
+    (experiment(mixing=PATH, learner={"name": "mira"}, retune=TUNED), "retune.start'"),
     (mixing("selection", keep=["WordPenalties"]), ("mixing.keep'", "'WordPenalties'")),
     (experiment() | {"grammar": {"templates": []}}, ("'grammar.templates'", "'a'")),
     (experiment(mixing=KEEP_R, templates=["RBS"]), ("'R'", 'RBS')),
@@ -290,17 +290,17 @@ INCONSISTENT = [
     (experiment(learner={"name": "pro"}, algorithm="itersel"), ("algorithm'", "pro")),
     (experiment(learner={"name": "kbest-mira"}, mixing={"name": "mean"}),
      "mixing.name'"),
-    (experiment(held_out=LINE, tune_on="dev"), ("held_out.tuner'", 'tune_on')),
-    (experiment(tune_on="train", held_out=LINE, learner={"name": "pro"}), "held_out.tuner'"),
-    (experiment(tune_on="dev", held_out={"start": "tuned"}), "held_out.start'"),
-    (experiment(held_out=TUNED, mixing={"name": "mean-of-epochs"}),
+    (experiment(retune=LINE, tune_on="dev"), ("retune.tuner'", 'tune_on')),
+    (experiment(tune_on="train", retune=LINE, learner={"name": "pro"}), "retune.tuner'"),
+    (experiment(tune_on="dev", retune={"start": "tuned"}), "retune.start'"),
+    (experiment(retune=TUNED, mixing={"name": "mean-of-epochs"}),
      'mean-of-epochs'),
-    (directions(["Words"]), ("held_out.tuner.directions'", "'Words'", 'EgivenF')),
-    (directions([]), "held_out.tuner.directions'"),
-    (directions(["step", "dense", "step"]), ("held_out.tuner.directions'", "'step'")),
-    (directions(["WordPenalty", "dense"]), ("held_out.tuner.directions'", "'WordPenalty'")),
-    (directions(["dense", "step"], epochs=1), "held_out.tuner.directions'"),
-    (experiment(epochs=1, held_out=TUNED), ("held_out.start'", 1)),
+    (directions(["Words"]), ("retune.tuner.directions'", "'Words'", 'EgivenF')),
+    (directions([]), "retune.tuner.directions'"),
+    (directions(["step", "dense", "step"]), ("retune.tuner.directions'", "'step'")),
+    (directions(["WordPenalty", "dense"]), ("retune.tuner.directions'", "'WordPenalty'")),
+    (directions(["dense", "step"], epochs=1), "retune.tuner.directions'"),
+    (experiment(epochs=1, retune=TUNED), ("retune.start'", 1)),
     # data
     (data(test={2016: {}}), ("'data.test.2016'", 2016)),
     (train(source=["a", "b"], target="c"), ("'data.train.target'", 1, "'data.train.source'", 2)),
@@ -418,8 +418,8 @@ INCONSISTENT = [
     (lists({"learner": {"name": "mira", "candidates": "forest"}}), "candidates'"),
     (lists({"learner": {"name": "forest-mert"}, "features": "dense"}),
      "learner.name'"),
-    (lists({"held_out": {"tuner": {"name": "line-search"}}}),
-     "held_out.tuner.directions'"),
+    (lists({"retune": {"tuner": {"name": "line-search"}}}),
+     "retune.tuner.directions'"),
     (lists({"mixing": {"name": "selection", "keep": ["dense"]}}),
      ("mixing.keep'", "'dense'")),
 ]  # fmt: skip

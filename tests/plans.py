@@ -26,11 +26,7 @@ POOLED = {"name": "pooled", "labels": ["b", "a"]}
 FOLLOWED = {"name": "path-following", "threshold": 1, "epsilon": 5, "minimum": 0.01}
 FOLDER = "out/x/experiments"
 # Instead of the defaults for train.
-PLAIN = {
-    "tasks": {"name": "random", "shards": 1},
-    "held_out": {"tuner": {"name": "none"}},
-    "tune_on": "train",
-}
+PLAIN = {"tasks": {"name": "random", "shards": 1}, "retune": {"tuner": {"name": "none"}}, "tune_on": "train"}
 
 
 def plan_of(experiments, data=DATA, **more):
@@ -55,8 +51,8 @@ EXPERIMENTS = {
     **{name: {"learner": {"name": name}} for name in LEARNERS},
     **{name: {**TUNED, "learner": {"name": name}, "seed": 9, "k_best": None} for name in TUNERS},
     "limited": {"mixing": {"name": "selection", "threshold": 0.5}, "k_best": 7, "seed": 9},
-    "part": {"templates": ["R", "RBS"], "held_out": {"tuner": {"name": "forest-mert"}}},
-    "mean": {"algorithm": "mixsgd", "held_out": {"tuner": {"name": "pro"}}},
+    "part": {"templates": ["R", "RBS"], "retune": {"tuner": {"name": "forest-mert"}}},
+    "mean": {"algorithm": "mixsgd", "retune": {"tuner": {"name": "pro"}}},
 }
 HELP_DATA = {"max_train": 5, "max_held_out": 2, "modules": ["a", "b"], "held_out_modules": ["c"]}
 LISTED = {"lists": ["l's"], "target": ["t", "t2"]}
@@ -82,7 +78,7 @@ def of_lists():
             "selected": {
                 **SELECTED,
                 "tasks": {"name": "random", "shards": 4},
-                "held_out": {"tuner": {"name": "mert"}},
+                "retune": {"tuner": {"name": "mert"}},
             },
             "tuned": {"tune_on": "dev", "features": "dense", "learner": {"name": "pro"}},
         },

@@ -32,7 +32,7 @@ def make_system(
         "epoch": choose_epoch(scores, "tokenized-bleu"),
         "signature": "nrefs:1|x",
         "active_features": 12,
-        "passed_on": 0,
+        "untrained_epochs": 0,
         "settings": {},
     }
     return ChosenSystem(**{"name": name, "repeat": repeat, **settings, **found, **changes})

@@ -138,15 +138,15 @@ def train_epoch(
     """
     from itersel.config.steps import TrainSettings
     from itersel.decode.decoder import Decoder
-    from itersel.learn.start import Start, read_start
+    from itersel.learn.start import ShardState, read_start
     from itersel.learn.train import train_shard
-    from itersel.learn.training import passed_on
+    from itersel.learn.training import untrained
     from itersel.vectors.weights import Weights
 
     settings = TrainSettings() if settings is None else settings
-    state = Start(start) if isinstance(start, Weights) else read_start(start, settings)
+    state = ShardState(start) if isinstance(start, Weights) else read_start(start, settings)
     if state.stopped:
-        return passed_on(state)
+        return untrained(state)
     return train_shard(shard, [Decoder(shard, model, settings)], state, settings)
 
 

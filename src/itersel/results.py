@@ -22,8 +22,8 @@ DERIVATIONS = f"{REPORT}/derivations.json"
 # Pages. That of an unfinished run has a different name because the other one is an output of the workflow.
 PAGE, PROGRESS_PAGE = f"{REPORT}/index.html", f"{REPORT}/progress.html"
 
-# In the folders of shards, epochs and lists: the paths of the files of all shards, once all of them exist.
-FILE_LIST = "files.txt"
+# In the folders of shards, epochs and lists: their manifest, written once the files of all shards exist.
+MANIFEST = "files.txt"
 # In the folder of an experiment: the best epoch, and the table of what was selected.
 BEST = "best"
 SELECTION_TABLE = "selection.json"

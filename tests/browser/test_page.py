@@ -302,7 +302,7 @@ def with_superscripts(run):
     systems = table["test_sets"][0]["systems"]
     for one in systems:
         tokenized_bleu(one)["better_than"] = [
-            other["system"]
+            other["number"]
             for other in systems
             if tokenized_bleu(other)["mean"] < tokenized_bleu(one)["mean"]
         ]

@@ -22,7 +22,7 @@ EXPERIMENTS = {
         "tasks": {"name": "random", "shards": 2},
         "epochs": 1,
         **SELECTION,
-        "held_out": {"tuner": SEARCH},
+        "retune": {"tuner": SEARCH},
     },
 }
 TARGETS = [

@@ -17,12 +17,12 @@ from itersel.cli.main import main
 from itersel.config import data, splits, values
 from itersel.config.checks import warnings
 from itersel.config.command_line import add_key, add_section_arguments, section_of
-from itersel.config.held_out import HeldOut
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Selection
 from itersel.config.options import types_of
 from itersel.config.reading import read_config
 from itersel.config.rendering import commented_yaml
+from itersel.config.retune import Retuning
 from itersel.config.search import ForestSettings, Grammar, KBestSettings, Search
 from itersel.config.tasks import RandomTasks, Resharding
 from itersel.config.tuners import TUNERS
@@ -38,9 +38,9 @@ from itersel.tune.tuners.mert import Mert
 SECTIONS = [Grammar, Search, KBestSettings, *LEARNERS.values(), *TUNERS.values()]
 PATHS = {"results/": "results", "./a//b/": "a/b", "/": "/", ".": ".", "../x": "../x"}
 PATHS["~/x"] = f"{Path.home()}/x"
-HELD_OUT = HeldOut(KBestMira(c=0.001), iterations=6)
-ON_TRAIN = {"tune_on": "train", "epochs": 3, "tasks": Resharding(4, 8, 10), "held_out": HELD_OUT}
-ON_DEV = {"tune_on": "dev", "epochs": 10, "tasks": RandomTasks(1, 1), "held_out": HeldOut()}
+RETUNE = Retuning(KBestMira(c=0.001), iterations=6)
+ON_TRAIN = {"tune_on": "train", "epochs": 3, "tasks": Resharding(4, 8, 10), "retune": RETUNE}
+ON_DEV = {"tune_on": "dev", "epochs": 10, "tasks": RandomTasks(1, 1), "retune": Retuning()}
 
 
 @pytest.mark.parametrize("content", GOOD)
@@ -133,12 +133,12 @@ def test_test_sets():
     """One without a name, several with names, and held-out modules of the LibreOffice Help."""
     alone = read_config(files())
     assert alone.data.test == {"": data.TestSet(("s",), ("t",))}
-    assert (splits.test_sets(alone), splits.own_devtests(alone)) == ({"test": "test"}, {})
+    assert (splits.test_sets(alone), splits.test_set_devtests(alone)) == ({"test": "test"}, {})
     assert splits.texts_of(alone, "test")[""] is alone.data.test[""]
     own = {"source": "s2", "target": ["t2", "./t3"], "devtest": {"source": "s4", "target": "t4"}}
     named = read_config(files(test={"a": PAIR, "b": own}))
     assert splits.test_sets(named) == {"a": "test.a", "b": "test.b"}
-    assert splits.own_devtests(named) == {"b": "devtest.b"}
+    assert splits.test_set_devtests(named) == {"b": "devtest.b"}
     assert splits.texts_of(named, "test.b")[""].target == ("t2", "t3")
     assert splits.texts_of(named, "devtest.b")[""] == data.ReferencedText(("s4",), ("t4",))
     assert splits.texts_of(named, "devtest")[""] is named.data.devtest
@@ -213,7 +213,7 @@ def test_defaults_are_within_their_bounds():
         ({"learner": {"name": "kbest-mira"}}, {**ON_DEV, "learner": KBestMira(c=0.01)}),
         (
             {"learner": {"name": "kbest-mira"}, "tune_on": "train"},
-            {"learner": KBestMira(c=0.001), "held_out": HeldOut(), "tasks": RandomTasks(1, 1)},
+            {"learner": KBestMira(c=0.001), "retune": Retuning(), "tasks": RandomTasks(1, 1)},
         ),
         ({"learner": {"name": "mira"}}, {**ON_TRAIN, "learner": Mira(c=1.0)}),
         ({"learner": {"name": "mira", "c": 0.1}}, {"learner": Mira(c=0.1)}),
@@ -224,9 +224,9 @@ def test_defaults_are_within_their_bounds():
             {"epochs": 10, "tasks": {"name": "random", "shards": 2}},
             {**ON_TRAIN, "epochs": 10, "tasks": RandomTasks(2, 2)},
         ),
-        ({"held_out": {"tuner": {"name": "none"}}}, {"held_out": HeldOut()}),
-        ({"held_out": {"iterations": 3}}, {"held_out": HeldOut(KBestMira(c=0.001), 3)}),
-        ({"held_out": {"tuner": {"name": "mert"}}}, {"held_out": HeldOut(Mert(), 6)}),
+        ({"retune": {"tuner": {"name": "none"}}}, {"retune": Retuning()}),
+        ({"retune": {"iterations": 3}}, {"retune": Retuning(KBestMira(c=0.001), 3)}),
+        ({"retune": {"tuner": {"name": "mert"}}}, {"retune": Retuning(Mert(), 6)}),
     ],
 )
 def test_defaults_of_the_tuning_corpus(settings, chosen):
@@ -238,7 +238,7 @@ def test_defaults_of_the_tuning_corpus(settings, chosen):
 
 def test_lists_of_dev_are_tuned_on_for_quality():
     for dev in ({}, {"dev": {"lists": "l", "quality": "q"}}):
-        assert read_config(lists({"algorithm": "itersel"}, **dev)).experiments["a"].held_out == HELD_OUT
+        assert read_config(lists({"algorithm": "itersel"}, **dev)).experiments["a"].retune == RETUNE
 
 
 def test_command_check(tmp_path, capsys, refused):
@@ -300,11 +300,11 @@ def test_all_errors_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     lines.sort(key=lambda line: line.split("'")[1].split("."))
     for line, facts in zip(lines, sorted(expected, key=lambda facts: facts[0]), strict=True):
         check_facts(line, facts)
-    at_odds = {name: {"tune_on": "dev", "held_out": {"tuner": {"name": "pro"}}} for name in "ab"}
+    at_odds = {name: {"tune_on": "dev", "retune": {"tuner": {"name": "pro"}}} for name in "ab"}
     path.write_text(yaml.safe_dump({"data": {"modules": ["x"], "tokenized": True}, "experiments": at_odds}))
     assert main(["config", "check", str(path)]) == 1
     keys = [line.split("'")[1] for line in capsys.readouterr().err.splitlines()]
-    assert keys == ["data.tokenized", "experiments.a.held_out.tuner", "experiments.b.held_out.tuner"]
+    assert keys == ["data.tokenized", "experiments.a.retune.tuner", "experiments.b.retune.tuner"]
 
 
 @pytest.mark.parametrize("of_kind", [{}, {"data": LISTS}], ids=["text", "lists"])

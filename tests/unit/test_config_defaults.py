@@ -16,17 +16,17 @@ from tests.refusals import input_error
 import itersel
 from itersel.cli.main import main
 from itersel.config.forms import conditions_of, with_forms
-from itersel.config.held_out import HeldOut
 from itersel.config.learners import LEARNERS, Online
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Mean, PathFollowing, Selection
 from itersel.config.options import option, option_of, split_optional, types_of
 from itersel.config.reading import read_config
 from itersel.config.rendering import plain_yaml
+from itersel.config.retune import Retuning
 from itersel.config.sections import read_section
 from itersel.config.settings import read_settings
 from itersel.config.steps import MixSettings, TrainSettings
 from itersel.config.tasks import TASKS, RandomTasks, Resharding
-from itersel.config.tuners import HELD_OUT_TUNERS, TUNERS, NoTuner
+from itersel.config.tuners import RETUNERS, TUNERS, NoTuner
 from itersel.config.values import ALL_LEARNERS, Config, Experiment
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
@@ -35,7 +35,7 @@ from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.line_search import LineSearch
 
 # Sections with several forms.
-CHOICES = {"learner": ALL_LEARNERS, "mixing": MIXINGS, "tasks": TASKS, "tuner": HELD_OUT_TUNERS}
+CHOICES = {"learner": ALL_LEARNERS, "mixing": MIXINGS, "tasks": TASKS, "tuner": RETUNERS}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,17 +95,17 @@ def experiments(draw):
         if forms[name]:
             settings[name] = {"name": forms[name]}
     if forms["tuner"]:
-        settings["held_out"] = {"tuner": {"name": forms["tuner"]}}
+        settings["retune"] = {"tuner": {"name": forms["tuner"]}}
     named = with_forms(experiment(**settings))["experiments"]["a"]
     for name in ("learner", "mixing", "tasks"):
         stated = draw(keys_of(CHOICES[name][named[name]["name"]]))
         if stated or draw(st.integers(0, 9)) == 0:
             settings[name] = {**settings.get(name, {}), **stated}
-    held_out = draw(keys_of(HeldOut, most=1))
-    if stated := draw(keys_of(HELD_OUT_TUNERS[named["held_out"]["tuner"]["name"]], most=1)):
-        held_out["tuner"] = {**settings.get("held_out", {}).get("tuner", {}), **stated}
-    if held_out:
-        settings["held_out"] = {**settings.get("held_out", {}), **held_out}
+    retune = draw(keys_of(Retuning, most=1))
+    if stated := draw(keys_of(RETUNERS[named["retune"]["tuner"]["name"]], most=1)):
+        retune["tuner"] = {**settings.get("retune", {}).get("tuner", {}), **stated}
+    if retune:
+        settings["retune"] = {**settings.get("retune", {}), **retune}
     return settings
 
 
@@ -174,10 +174,10 @@ SELECTED = Selection(select=100_000)
         (DEV, {"mixing": EpochsMean(), "tasks": RandomTasks(1, 1), "learner": AdaGrad(learning_rate=0.1)}),
         ({"learner": {"delay": 2}}, {"learner": AdaGrad(delay=2, learning_rate=0.3)}),
         ({"learner": {"c": 1.0, "name": "kbest-mira"}}, {"tune_on": "dev", "learner": KBestMira(c=1.0)}),
-        ({"held_out": {"tuner": {"name": "kbest-mira"}}}, {"held_out": HeldOut(KBestMira(c=0.001), 6)}),
-        ({"held_out": {"tuner": {"passes": 9}}}, {"held_out": HeldOut(KBestMira(0.001, passes=9), 6)}),
-        ({"held_out": {"tuner": {"name": "line-search"}}}, {"held_out": HeldOut(LineSearch(), 1)}),
-        ({"held_out": {"tuner": {"name": "none"}}}, {"held_out": HeldOut(NoTuner(), None)}),
+        ({"retune": {"tuner": {"name": "kbest-mira"}}}, {"retune": Retuning(KBestMira(c=0.001), 6)}),
+        ({"retune": {"tuner": {"passes": 9}}}, {"retune": Retuning(KBestMira(0.001, passes=9), 6)}),
+        ({"retune": {"tuner": {"name": "line-search"}}}, {"retune": Retuning(LineSearch(), 1)}),
+        ({"retune": {"tuner": {"name": "none"}}}, {"retune": Retuning(NoTuner(), None)}),
     ],
 )
 def test_sections_written_in_part(settings, chosen):
@@ -212,7 +212,7 @@ def outcome(content):
 )
 def test_anything_else_is_left_to_the_reader(junk):
     """It finds what is wrong, or nothing; also in a grid."""
-    for name in ("algorithm", "tune_on", "learner", "mixing", "tasks", "held_out", "epochs"):
+    for name in ("algorithm", "tune_on", "learner", "mixing", "tasks", "retune", "epochs"):
         for more in ({}, {"k_best": [2, 3]}):
             found = outcome(experiment(**{name: junk}, **more))
             assert isinstance(found, Config) or name in str(found)
@@ -247,7 +247,7 @@ VALUES = st.one_of(
     st.sampled_from(["", "x", "lin", "chiang", "l1", "pro", "constant", "oracle"]),
     st.lists(st.sampled_from(["WordPenalty", "step", 5]), max_size=2),
 )
-FORMS = {**LEARNERS, **HELD_OUT_TUNERS, "installed": Installed}
+FORMS = {**LEARNERS, **RETUNERS, "installed": Installed}
 
 
 @pytest.mark.parametrize("name", FORMS)

@@ -18,7 +18,7 @@ from itersel.errors import InputError
 from itersel.plan.estimates import estimate_cost
 
 SPLITS = {"train": 40, "dev": 6, "devtest": 5, "test": 4}
-TUNERS = [{"held_out": {"tuner": {"name": name}}} for name in ("pro", "line-search")]
+TUNERS = [{"retune": {"tuner": {"name": name}}} for name in ("pro", "line-search")]
 SIZES = {"train": Size({15: 31_000}), **dict.fromkeys(("dev", "devtest", "test"), Size({16: 1_000}))}
 
 
@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch):
 
 def content(**experiment):
     files = {split: {side: f"{split}.{side}.gz" for side in ("source", "target")} for split in SPLITS}
-    plain = {"epochs": 2, "tasks": {"name": "random", "shards": 2}, "held_out": {"tuner": {"name": "none"}}}
+    plain = {"epochs": 2, "tasks": {"name": "random", "shards": 2}, "retune": {"tuner": {"name": "none"}}}
     return {"data": {"kind": "files", **files}, "experiments": {"x": plain | experiment}}
 
 
@@ -188,7 +188,7 @@ def test_estimate_counts_the_choice_of_scales():
 def test_estimate_counts_default_iterations():
     """By default, a tuner of all dense weights runs six iterations."""
     tuner = {"tuner": {"name": "kbest-mira"}}
-    assert help_cost(held_out=tuner) == help_cost(held_out={**tuner, "iterations": 6}) is not None
+    assert help_cost(retune=tuner) == help_cost(retune={**tuner, "iterations": 6}) is not None
     # there is no estimate without the sizes of all texts
     assert help_cost({name: size for name, size in SIZES.items() if name != "test"}) is None
 

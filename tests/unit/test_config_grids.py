@@ -20,7 +20,7 @@ GRIDS = [
      [f"features-{features}-k_best-{k}" for features in ("dense", "all") for k in ("null", "5")]),
     (learner(["mira", "kbest-mira"], c=[0.5]), ["mira-c-0.5", "kbest-mira-c-0.5"]),
     (experiment(tasks={"shards": [2, 4]}, templates=["R"]), ["shards-2", "shards-4"]),
-    (experiment(learner={"name": "mira", "c": [1, 3]}, held_out={"tuner": TUNER, "iterations": 3}),
+    (experiment(learner={"name": "mira", "c": [1, 3]}, retune={"tuner": TUNER, "iterations": 3}),
      [f"learner-c-{first}-tuner-c-{second}" for first in (1, 3) for second in (1, 2)]),
 ]  # fmt: skip
 MIRA = {"name": "mira", "c": [1, 1.5]}
@@ -49,7 +49,7 @@ WRONG = [
     (learner("mira", c=[[1], 2]), [("learner.c'", '[[1], 2]')]),
     (learner(["mira", "mire"]), [("learner.name'", "'mire'")]),
     (learner("mira", c=[1, 1]), [("learner.c'", "'1'")]),
-    (experiment(learner=MIRA, tune_on="dev", held_out={"iterations": 2}), ["held_out.iterations'"]),
+    (experiment(learner=MIRA, tune_on="dev", retune={"iterations": 2}), ["retune.iterations'"]),
     (learner("mira", c=list(range(1, MAX_COMBINATIONS + 2))),
      [("experiments.a'", MAX_COMBINATIONS + 1)]),
     (experiments(a={"learner": MIRA}, b={"start_from": "a"}),

@@ -29,7 +29,7 @@ def config_of(folder, train=None, **more):
     experiment = {
         "algorithm": "itersel",
         "tasks": {"name": "random", "shards": 2},
-        "held_out": {"tuner": {"name": "none"}},
+        "retune": {"tuner": {"name": "none"}},
     }
     return read_config({"name": "x", "data": data, "experiments": {"x": experiment}} | more)
 
@@ -68,7 +68,7 @@ def test_requests_grow_with_each_size(root, field):
         tables = {"compare_systems", "compare_tasks"}
         expected = {
             # those of the user, with lists, are among them
-            "model": {*models, "compile_own_language_model", "import_lists"},
+            "model": {*models, "compile_user_language_model", "import_lists"},
             "grammars": grammars,
             "lists": lists,
             "compared": tables,
@@ -113,7 +113,7 @@ def test_translations_that_tuners_read(tmp_path):
     def sizes(**experiment):
         content = {
             "tasks": {"name": "random", "shards": 2},
-            "held_out": {"tuner": {"name": "none"}},
+            "retune": {"tuner": {"name": "none"}},
         } | experiment
         return text_sizes(config_of(tmp_path, decoder={"k_best": 50}, experiments={"x": content}), "")
 
@@ -127,8 +127,8 @@ def test_translations_that_tuners_read(tmp_path):
     assert sizes(**pro).tuned == 120 * 50 * 4
     assert sizes(**pro, k_best=100).tuned == 2 * sizes(**pro).tuned
     assert sizes(**pro, features="dense").tuned < sizes(**pro).tuned
-    held_out = {"tuner": {"name": "kbest-mira"}, "iterations": 3}
-    assert sizes(learner={"name": "mira"}, held_out=held_out).tuned == pytest.approx(0.1 * 120 * 50 * 3)
+    retune = {"tuner": {"name": "kbest-mira"}, "iterations": 3}
+    assert sizes(learner={"name": "mira"}, retune=retune).tuned == pytest.approx(0.1 * 120 * 50 * 3)
 
 
 def test_text_of_the_language_model(tmp_path):

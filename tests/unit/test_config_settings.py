@@ -272,9 +272,9 @@ def test_defaults_that_depend_on_the_config_are_shown():
     assert "(default: 0.01; in a config, 0.001 with tune_on: train)" in " ".join(parser.format_help().split())
 
 
-def test_the_explanation_of_the_held_out_step_states_its_default():
-    tuner = read_config(experiment()).experiments["a"].held_out.tuner
-    explanation = Experiment.__dataclass_fields__["held_out"].metadata["explanation"]
+def test_the_explanation_of_retune_states_its_default():
+    tuner = read_config(experiment()).experiments["a"].retune.tuner
+    explanation = Experiment.__dataclass_fields__["retune"].metadata["explanation"]
     assert f"by default with {name_in(TUNERS, tuner)}, c: {tuner.c}." in explanation
 
 

@@ -208,7 +208,7 @@ def test_blocks_make_no_difference(monkeypatch):
         p = paired_p_values(metrics, counts, pairs, 101, 3)
         assert p == [[one.p for one in by_metric] for by_metric in tested]
         interval = Bootstrap(len(TWO)).interval(metrics[0], counts[0]["d"])
-        trials = [[one.trials.tolist() for one in by_metric] for by_metric in tested]
+        trials = [[one.by_trial.tolist() for one in by_metric] for by_metric in tested]
         found.append((trials, p, interval))
     assert found[0] == found[1] == found[2]
     assert len({len(trials) for by_metric in found[0][0] for trials in by_metric}) == 1

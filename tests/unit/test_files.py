@@ -17,8 +17,8 @@ from tests.refusals import input_error
 
 from itersel.errors import InputError
 from itersel.run.atomic import atomic_path, new_folder, remove_leftovers, temporary_folder
-from itersel.run.stale import stale_lists
-from itersel.storage.files import line_blocks, open_output, read_lines, read_names, write_lines
+from itersel.run.manifests import stale_manifests
+from itersel.storage.files import line_blocks, open_output, read_lines, read_manifest, write_lines
 
 SLEEPER = """
 import signal, sys
@@ -163,7 +163,7 @@ def test_other_files_are_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", ["results", "./results", "results/"])
-def test_lists_of_files_that_do_not_exist(tmp_path, monkeypatch, folder):
+def test_manifests_of_files_that_do_not_exist(tmp_path, monkeypatch, folder):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "results/a/lists").mkdir(parents=True)
     (tmp_path / "elsewhere").mkdir()
@@ -174,14 +174,14 @@ def test_lists_of_files_that_do_not_exist(tmp_path, monkeypatch, folder):
     complete, other = tmp_path / "results/a/files.txt", tmp_path / "results/a/lists/files.txt"
     complete.write_text("results/a/0\n./results/a/1\n")
     other.write_text("results/a/2\nresults/link/2\n")
-    assert stale_lists(folder, "files.txt") == []
+    assert stale_manifests(folder, "files.txt") == []
     (tmp_path / "results/a/2").unlink()
-    assert list(map(os.path.normpath, stale_lists(folder, "files.txt"))) == ["results/a/lists/files.txt"]
+    assert list(map(os.path.normpath, stale_manifests(folder, "files.txt"))) == ["results/a/lists/files.txt"]
     complete.write_text("results/link/3\n")
-    assert len(stale_lists(folder, "files.txt")) == 2
+    assert len(stale_manifests(folder, "files.txt")) == 2
     assert complete.exists()
     assert other.exists()
-    assert stale_lists("missing", "files.txt") == []
+    assert stale_manifests("missing", "files.txt") == []
 
 
 def test_links_are_kept_and_pipes_are_written_to(tmp_path):
@@ -204,11 +204,11 @@ def test_links_are_kept_and_pipes_are_written_to(tmp_path):
 def test_lists_of_names(tmp_path: Path) -> None:
     path = tmp_path / "list"
     path.write_text("a b\nc\n")
-    assert read_names(path) == ["a b", "c"]
+    assert read_manifest(path) == ["a b", "c"]
     for text, facts in ("a\n\nb\n", ":2:"), ("a\0b\n", (":1:", "U+0000")):
         path.write_text(text)
         with input_error(facts):
-            read_names(path)
+            read_manifest(path)
     with input_error("U+0000"):
         read_lines("a\0b")
 

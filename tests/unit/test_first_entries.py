@@ -60,7 +60,7 @@ def test_row_0(tmp_path):
     assert main([*table_command({"test": files}, *outputs, trials=200), preparation]) == 0
     table = json.loads(outputs[0].read_text())
     rows = table["test_sets"][0]["systems"]
-    assert [(row["system"], row["name"]) for row in rows] == [
+    assert [(row["number"], row["name"]) for row in rows] == [
         (0, "first entries"),
         (1, "a"),
         (2, "b"),

@@ -50,7 +50,7 @@ def test_full_disk_weights_and_shards(tmp_path):
 
 @pytest.fixture(scope="module")
 def shards(tmp_path_factory):
-    """Return the list of three shards of 30,000 weights: W.h5 takes about 5 MB, v.h5 almost nothing."""
+    """Return the manifest of three shards of 30,000 weights: W.h5 takes about 5 MB, v.h5 almost nothing."""
     folder = tmp_path_factory.mktemp("shards")
     weights = [{f"feature {z * 15_000 + i}": 1.0 + i for i in range(30_000)} for z in range(3)]
     return write(folder / "list", *write_shards(folder, weights))

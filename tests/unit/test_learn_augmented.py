@@ -24,7 +24,7 @@ from itersel.learn import augmented
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, Direction, find_augmented, largest_bleu
 from itersel.learn.augmented_kernels import MAX_NGRAM_COUNT, index_references
 from itersel.learn.learners.mira import Mira
-from itersel.learn.start import Start
+from itersel.learn.start import ShardState
 from itersel.learn.train import train_shard
 from itersel.vectors.weights import make_weights
 
@@ -195,7 +195,7 @@ def train(shard, model):
         for epoch in range(1, epochs + 1):
             how = TrainSettings(k_best=k, learner=learner, epoch=epoch)
             result = train_shard(shard, decoders, start, how)
-            start = Start(result.weights)
+            start = ShardState(result.weights)
         return result
 
     return run
@@ -230,7 +230,7 @@ def test_threads_make_no_difference(train, bleu):
 
 @pytest.mark.parametrize("weight", [1.1e12, -1.1e12, np.nan])
 def test_start_weights_beyond_the_limit(shard, model, weight):
-    start = Start(make_weights({"CountEF": weight}))
+    start = ShardState(make_weights({"CountEF": weight}))
     with input_error("'CountEF'"):
         train_shard(shard, [Decoder(shard, model)], start, TrainSettings(k_best=4, learner=MIRA))
 

@@ -23,7 +23,7 @@ from itersel.learn.learners.margin_perceptron import MarginPerceptron
 from itersel.learn.learners.mira import Mira
 from itersel.learn.learners.perceptron import UPDATES, Perceptron
 from itersel.learn.pairs import make_pairs, pro_pairs
-from itersel.learn.start import Start
+from itersel.learn.start import ShardState
 from itersel.learn.train import train_shard
 from itersel.learn.training import Training
 from itersel.vectors.weights import make_weights
@@ -47,7 +47,7 @@ def train(corpus, learner, start=None, threads=1, **options) -> Training:
     shard = oracle.make_shard(corpus, NAMES)
     decoders = [oracle.OracleDecoder(corpus, shard) for _ in range(threads)]
     how = TrainSettings(k_best=15, learner=learner, **options)
-    return train_shard(shard, decoders, start or Start(make_weights(START)), how)
+    return train_shard(shard, decoders, start or ShardState(make_weights(START)), how)
 
 
 def assert_same(found: Training, expected: Training) -> None:
@@ -193,7 +193,7 @@ def test_gradients_whose_square_underflows(lead: float) -> None:
     """A pair with such a lead is learned: AdaGrad takes no step, not an infinite one."""
     corpus = [oracle.Sentence(((1,),), ((1,), (2,)), ({"feature3": 1.0}, {}))]
     start, learner = {"feature3": lead}, AdaGrad(regularization="none", pairs="all", bleu="nakov")
-    found = train(corpus, learner, Start(make_weights(start))).weights.to_dict()
+    found = train(corpus, learner, ShardState(make_weights(start))).weights.to_dict()
     step = learner.learning_rate if math.exp(-lead) ** 2 > 0 else 0.0
     assert found == pytest.approx({"feature3": lead + step}, abs=1e-9, rel=0)
 
@@ -229,7 +229,7 @@ def test_overflow_names_sentence_and_feature(learner: Online, value: float, advi
     corpus = [oracle.Sentence(((1,),), ((2,), (1,)), ({"feature3": -value}, {"feature3": value}))]
     facts = (1, "'feature3'", advice)
     with input_error(facts):
-        train(corpus, learner, Start(make_weights({})))
+        train(corpus, learner, ShardState(make_weights({})))
 
 
 @MANY
@@ -246,20 +246,22 @@ def test_perceptrons_equal_plain_python_exactly(seed, name, update, pairs, bleu)
     start = {name: float(random.integers(-2, 3)) / 16 for name in (*ALL_NAMES, "elsewhere")}
     learner = LEARNERS[name](update=update, pairs=pairs, bleu=bleu, learning_rate=RATE)
     expected = oracle.train(corpus, start, TrainSettings(k_best=15, learner=learner))
-    found = train(corpus, learner, Start(make_weights(start))).weights.to_dict()
+    found = train(corpus, learner, ShardState(make_weights(start))).weights.to_dict()
     assert found == {name: value for name, value in expected.items() if value}
 
 
 @pytest.mark.parametrize("lead", [0.875, 1.0])
 def test_a_lead_of_the_margin_is_enough(lead: float) -> None:
-    found = train([ONE_PAIR], MarginPerceptron(learning_rate=RATE), Start(make_weights({"feature0": lead})))
+    found = train(
+        [ONE_PAIR], MarginPerceptron(learning_rate=RATE), ShardState(make_weights({"feature0": lead}))
+    )
     assert found.weights.to_dict() == {"feature0": lead + (RATE if lead < 1 else 0)}
 
 
 def test_updates_that_cancel_restore_the_start() -> None:
     # In floating point, 3 steps of 0.1 up and 3 down again do not end at 0.
     corpus = [ONE_PAIR] * 3 + [ONE_PAIR._replace(references=((3,),))] * 3
-    found = train(corpus, MarginPerceptron(learning_rate=0.1), Start(make_weights({"feature0": 0.7})))
+    found = train(corpus, MarginPerceptron(learning_rate=0.1), ShardState(make_weights({"feature0": 0.7})))
     assert found.updates == 6
     assert found.weights.to_dict() == {"feature0": 0.7}
 
@@ -269,7 +271,7 @@ def test_shifted_feature_with_different_values() -> None:
     features = tuple({"feature3": float(1 + i)} if i < 6 else {} for i in range(10))
     sentence = oracle.Sentence((tuple(range(10)),), tuple(tuple(range(i)) for i in range(10)), features)
     learner = Perceptron(pairs="all", learning_rate=RATE, bleu="nakov")
-    found = train([sentence], learner, Start(make_weights({})))
+    found = train([sentence], learner, ShardState(make_weights({})))
     assert found.updates == 45
     expected = oracle.train([sentence], {}, TrainSettings(k_best=15, learner=learner))
     assert found.weights.to_dict() == expected

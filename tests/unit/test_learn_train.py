@@ -22,7 +22,7 @@ from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES
 from itersel.config.steps import TrainSettings
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.perceptron import Perceptron
-from itersel.learn.start import Memory, Start, read_start
+from itersel.learn.start import Memory, ShardState, read_start
 from itersel.learn.train import Part, train_parts, train_shard
 from itersel.learn.training import write_training
 from itersel.vectors.weights import make_weights, write_itersel_weights
@@ -34,7 +34,7 @@ def test_counts() -> None:
         oracle.Sentence(((1, 2),), ((1, 2),), ({"feature0": 1.0},)),
     ]
     learner = Perceptron(learning_rate=2.0**-6, update="sequential", bleu="liang")
-    result = train(corpus, learner, Start(make_weights({})))
+    result = train(corpus, learner, ShardState(make_weights({})))
     # pairs 0 > 1, 0 > 2, 1 > 2: the second one has no loss after the first
     assert result[2:5] == (2, 3, 2)
     # Liang's BLEU of a perfect translation of 2 words, twice: 1/16 + 1/8
@@ -44,7 +44,7 @@ def test_counts() -> None:
 
 def test_weights_are_sorted_and_none_is_zero() -> None:
     start = make_weights({"feature1": 0.0, "of another shard": 0.0, "a third": 1.0})
-    found = train(sentences(3), Perceptron(), Start(start)).weights
+    found = train(sentences(3), Perceptron(), ShardState(start)).weights
     assert (found.key[1:] > found.key[:-1]).all()
     assert (found.value != 0).all()
     assert found.to_dict()["a third"] == 1.0
@@ -67,7 +67,7 @@ def test_features_with_the_same_name_or_key() -> None:
         train_shard(oracle.make_shard(corpus, [*NAMES, "WordPenalty"]), [decoder], None, TrainSettings())
     start = start._replace(name=start.name._replace(data=start.name.data[::-1]))
     with input_error("'feature1'", "'1erutaef'"):
-        train(corpus, Perceptron(), Start(start))
+        train(corpus, Perceptron(), ShardState(start))
 
 
 def load(corpus: list[oracle.Sentence]) -> Part:
@@ -96,15 +96,15 @@ def test_equals_one_part_with_all_sentences(seed, sizes, name, **options):
     ]
     options |= {"pairs": "pro"} if name == "perceptron" else {}
     learner = LEARNERS[name](**keys_of(name, **options, strength=0.01))
-    one = separate = Start(make_weights(START))
+    one = separate = ShardState(make_weights(START))
     for epoch in (1, 2):
         how = TrainSettings(k_best=15, learner=learner, epoch=epoch, measure_loss=True)
         expected = train_parts([load(list(chain(*parts)))], one, how)
         found = train_parts([load(part) for part in parts], separate, how)
         assert_same(found, expected)
         assert found.loss == expected.loss
-        one = expected.state or Start(expected.weights)
-        separate = found.state or Start(found.weights)
+        one = expected.state or ShardState(expected.weights)
+        separate = found.state or ShardState(found.weights)
 
 
 @pytest.mark.parametrize(
@@ -130,11 +130,11 @@ def test_state_of_adagrad() -> None:
     """Sums of squares are kept for features that are not in the shard, and for zero weights."""
     weights = make_weights({"elsewhere": 0.0, "feature1": 0.5})
     squares = np.array([4.0 * (name == "elsewhere") for name in weights.name.to_list()])
-    state = train(sentences(2), AdaGrad(pairs="all"), Start(weights, Memory(squares, np.zeros(2)))).state
+    state = train(sentences(2), AdaGrad(pairs="all"), ShardState(weights, Memory(squares, np.zeros(2)))).state
     found = dict(zip(state.weights.name.to_list(), state.memory.squares.tolist(), strict=True))
     assert found["elsewhere"] == 4.0
     assert found["feature1"] > 0
-    assert "elsewhere" not in train(sentences(2), Perceptron(), Start(weights)).weights.to_dict()
+    assert "elsewhere" not in train(sentences(2), Perceptron(), ShardState(weights)).weights.to_dict()
 
 
 @pytest.mark.parametrize("trained", [1, 2])

@@ -24,7 +24,7 @@ from itersel.config.steps import MixSettings
 def test_step_on_dev_after_every_mixing(mixing, has_previous, weights):
     """Training and mixing continue from mixed weights, whatever the step made of them."""
     step = {"tuner": {"name": "line-search", "directions": ["WordPenalty", "step"]}}
-    experiment = {"tasks": {"name": "random", "shards": 2}, "epochs": 2, **mixing, "held_out": step}
+    experiment = {"tasks": {"name": "random", "shards": 2}, "epochs": 2, **mixing, "retune": step}
     plan = plan_of({"a": experiment}, decoder={"pieces": 3})
     first, second = f"{FOLDER}/a/epoch-1", f"{FOLDER}/a/epoch-2"
     place = job(epoch=2, shard=0)
@@ -101,10 +101,10 @@ def test_a_single_shard_on_train():
 
 @pytest.mark.parametrize(("start", "weights"), [("mixed", "mixed.h5"), ("tuned", "weights.h5")])
 def test_mixed_weights_that_are_tuned(start, weights):
-    held_out = {"tuner": {"name": "kbest-mira"}, "iterations": 2, "start": start}
-    plan = plan_of({"a": {**SELECTED, "tasks": {"name": "random", "shards": 2}, "held_out": held_out}})
+    retune = {"tuner": {"name": "kbest-mira"}, "iterations": 2, "start": start}
+    plan = plan_of({"a": {**SELECTED, "tasks": {"name": "random", "shards": 2}, "retune": retune}})
     folder = f"{FOLDER}/a/epoch-1"
-    assert plan.epochs.held_out == ["a"]
+    assert plan.epochs.retuned == ["a"]
     assert plan.epochs.start_weights(job(epoch=2, shard=0)) == [f"{folder}/{weights}"]
     first, last = job(epoch=1, iteration=1), job(epoch=1)
     assert plan.lists.decoded_with(first) == [f"{folder}/mixed.h5"]
@@ -112,7 +112,7 @@ def test_mixed_weights_that_are_tuned(start, weights):
     assert plan.lists.to_tune_on(first) == [f"{folder}/iteration-1/lists/0.h5"]
     assert plan.lists.to_tune_on(last) == [*plan.lists.to_tune_on(first), f"{folder}/lists/0.h5"]
     # forests only of the last iteration
-    plan = plan_of({"a": {**SELECTED, "held_out": {**held_out, "tuner": {"name": "forest-mert"}}}})
+    plan = plan_of({"a": {**SELECTED, "retune": {**retune, "tuner": {"name": "forest-mert"}}}})
     assert plan.lists.to_tune_on(last) == [f"{folder}/lists/0.h5"]
 
 
@@ -129,10 +129,10 @@ def test_a_batch_tuner_reads_the_lists_of_all_epochs():
 def test_an_epoch_passes_on_what_the_one_before_made():
     """If it may come after the end of training: with patience 2, the fourth is the first."""
     stopping = {"epochs": 5, "patience": 2, "tasks": {"name": "random", "shards": 2}}
-    tuned = {"held_out": {"tuner": {"name": "pro"}}}
-    trained = {"mixed": {**SELECTED, **stopping}, "held-out": {**SELECTED, **stopping, **tuned}}
+    tuned = {"retune": {"tuner": {"name": "pro"}}}
+    trained = {"mixed": {**SELECTED, **stopping}, "retuned": {**SELECTED, **stopping, **tuned}}
     plan = plan_of({**trained, "batch": {**TUNED, **stopping, "learner": {"name": "mert"}}})
-    for name, mixed in (("mixed", "weights.h5"), ("held-out", "mixed.h5"), ("batch", "weights.h5")):
+    for name, mixed in (("mixed", "weights.h5"), ("retuned", "mixed.h5"), ("batch", "weights.h5")):
         third = f"{FOLDER}/{name}/epoch-3"
         for epoch, before in ((3, []), (4, [f"{third}/decision.json"])):
             place = job(name, epoch=epoch, shard=0, stage=f"epoch-{epoch}", split="devtest")

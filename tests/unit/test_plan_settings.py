@@ -148,7 +148,7 @@ def test_rerankers_need_what_their_features_need():
     data = {"kind": "lists", "source_language": "de", "target_language": "en", "dense_names": ["LM"], **texts}
     tuned = {"tune_on": "dev", "features": "dense", "learner": {"name": "pro"}}
     tasks = {"name": "random", "shards": 4}
-    both = {"selected": {**SELECTED, "tasks": tasks, "held_out": {"tuner": {"name": "mert"}}}, "tuned": tuned}
+    both = {"selected": {**SELECTED, "tasks": tasks, "retune": {"tuner": {"name": "mert"}}}, "tuned": tuned}
     for dense, needing in ((["length"], ["selected"]), (["length", "lexical"], ["selected", "tuned"])):
         plan = plan_of(both, data, text_features={"dense": dense, "templates": ["Lex"], "minimum_count": 3})
         for name in both:

@@ -57,7 +57,7 @@ def test_lists_whose_names_begin_with_a_dash(tmp_path, monkeypatch):
     (tmp_path / "-folder/1").touch()
     train = {"lists": ["-folder", "-n"], "quality": "-q"}
     data = {"kind": "lists", "train": train, **dict.fromkeys(("dev", "devtest", "test"), LISTED)}
-    texts = plan_of({"a": {"features": "dense", "held_out": {"tuner": {"name": "none"}}}}, data).list_texts
+    texts = plan_of({"a": {"features": "dense", "retune": {"tuner": {"name": "none"}}}}, data).list_texts
     place = job(split="train", shards="1")
     assert texts.given_lists(place) == [str(tmp_path / "-folder"), str(tmp_path / "-n")]
     assert texts.lists(place) == [str(tmp_path / "-folder/1"), str(tmp_path / "-n")]

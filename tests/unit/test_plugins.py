@@ -30,7 +30,7 @@ from itersel.config.reading import read_config
 from itersel.config.rendering import commented_yaml
 from itersel.config.settings import read_settings
 from itersel.config.steps import TrainSettings
-from itersel.config.tuners import BUILT_IN_TUNERS, HELD_OUT_TUNERS, TUNERS
+from itersel.config.tuners import BUILT_IN_TUNERS, RETUNERS, TUNERS
 from itersel.config.values import ALL_LEARNERS
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.storage.hdf5 import read_arrays
@@ -99,12 +99,12 @@ def test_commands(toy, tmp_path):
 def test_a_tuner(toy, tmp_path):
     """Configs know it on dev and for held-out text, and the command runs it."""
     content = experiment(learner={"name": "toy-search"}, features="dense")
-    content["experiments"]["b"] = {"held_out": {"tuner": {"name": "toy-search", "points": 5}}}
+    content["experiments"]["b"] = {"retune": {"tuner": {"name": "toy-search", "points": 5}}}
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
     assert "valid" in command(toy, tmp_path, "config", "check", "--no-text", "mine.yaml")
     config = read_config(content)
     assert name_in(ALL_LEARNERS, config.experiments["a"].learner) == "toy-search"
-    assert name_in(HELD_OUT_TUNERS, config.experiments["b"].held_out.tuner) == "toy-search"
+    assert name_in(RETUNERS, config.experiments["b"].retune.tuner) == "toy-search"
     assert config.experiments["a"].mixing == Nothing()
     scores = []
     for points in (1, 50):
@@ -253,7 +253,7 @@ def test_built_in_names_need_no_search(monkeypatch, site):
 def test_edits_are_noticed(toy, monkeypatch):
     """Only steps that use the package run again, and jobs of the run before fail."""
     config = learner("oracle") | {"grammar": {"templates": ["Growth"]}}
-    config["experiments"]["b"] = {"held_out": {"tuner": {"name": "toy-search"}}}
+    config["experiments"]["b"] = {"retune": {"tuner": {"name": "toy-search"}}}
     steps = ("train", "tune", "grammar extract", "decode", "align")
     without = [step_digest(step) for step in steps]
     forget()

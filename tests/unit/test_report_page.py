@@ -43,7 +43,7 @@ def test_figures_equal_the_table(run, document):
         assert cells["test tokenized BLEU"].text == f"{score['mean']:.2f} ±{score['deviation']:.2f}"
         assert cells["test tokenized BLEU"].value == score["mean"]
         systems = run.table["test_sets"][0]["systems"]
-        means = {one["system"]: tokenized_bleu(one)["mean"] for one in systems}
+        means = {one["number"]: tokenized_bleu(one)["mean"] for one in systems}
         beaten = [other for other in score["differs_from"] if means[other] < score["mean"]]
         assert score["better_than"] == beaten
         assert cells["test tokenized BLEU"].marks == join_numbers(beaten)

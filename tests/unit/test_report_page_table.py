@@ -130,7 +130,7 @@ def test_columns_of_the_table_are_not_replaced_by_keys_that_they_show():
 
 def test_a_key_does_not_take_the_title_of_another_column():
     systems = [make_system("one"), make_system("two")]
-    differing = [("tasks.shards", ["4", "8"]), ("held_out.features", ["all", "dense"])]
+    differing = [("tasks.shards", ["4", "8"]), ("retune.features", ["all", "dense"])]
     _, view = view_of(systems, {"systems": ["one", "two"], "differing": differing})
-    assert [one.title for one in view.columns if one.is_setting] == ["held_out.features"]
-    assert [cell.text for cell in column(view, "held_out.features")] == ["all", "dense"]
+    assert [one.title for one in view.columns if one.is_setting] == ["retune.features"]
+    assert [cell.text for cell in column(view, "retune.features")] == ["all", "dense"]

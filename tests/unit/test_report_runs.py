@@ -199,11 +199,11 @@ def test_first_entries_of_lists_are_system_0(tmp_path):
 
     edited("table.json", change)(run.folder)
     content = compared([run], ["first entries"], trials=10)
-    assert [row["system"] for row in content["systems"]] == [0, 1, 2]
+    assert [row["number"] for row in content["systems"]] == [0, 1, 2]
     ranked = sorted(content["systems"], key=lambda row: row["runs"][0]["mean"])
     assert len({row["runs"][0]["mean"] for row in ranked}) == 3
     for place, row in enumerate(ranked):
-        assert set(row["runs"][0]["better_than"]) == {worse["system"] for worse in ranked[:place]}
+        assert set(row["runs"][0]["better_than"]) == {worse["number"] for worse in ranked[:place]}
 
 
 def test_lower_ter_is_ahead(runs):

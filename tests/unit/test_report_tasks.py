@@ -120,7 +120,7 @@ def test_text_tsv_and_document():
         "sentences",
         "system",
         "experiment",
-        "runs",
+        "repeats",
         "tokenized_bleu",
         "deviation",
         "beats",
@@ -166,7 +166,7 @@ def test_sentences_with_other_labels_are_left_out():
     assert {line.split("\t")[-1] for line in tsv_table(alone)[1:2]} == {"-"}
 
 
-def test_runs_of_one_experiment_are_a_column():
+def test_repeats_of_one_experiment_are_a_column():
     texts = {"bad": [BAD], "twice": [GOOD, LIKE_GOOD]}
     table = compare_tasks(texts, [REFERENCES], LABELS, TASKS, trials=50, seed=2)
     by_run = []
@@ -186,13 +186,13 @@ def test_runs_of_one_experiment_are_a_column():
     mean, deviation = statistics.mean(means), statistics.stdev(means)
     assert mean_of_tasks(table, "twice") == pytest.approx((mean, deviation))
     text = text_table(table)
-    assert [line.split() for line in text[:4:2]] == [["system", "experiment", "runs"], ["1", "bad", "1"]]
+    assert [line.split() for line in text[:4:2]] == [["system", "experiment", "repeats"], ["1", "bad", "1"]]
     assert cells(table)[2][-2:] == [f"{mean:.2f}", f"±{deviation:.2f}"]
-    assert any("standard deviation over the runs" in line for line in text)
+    assert any("standard deviation over the repeats" in line for line in text)
     rows = [line.split("\t") for line in tsv_table(table)]
     assert rows[6] == ["mean of tasks", "", "2", "twice", "2", f"{mean:.2f}", f"{deviation:.2f}", ""]
     single = text_table(compare_tasks({"bad": [BAD]}, [REFERENCES], LABELS, TASKS, trials=10))
-    assert not any("±" in line or "runs" in line for line in single)
+    assert not any("±" in line or "repeats" in line for line in single)
 
 
 def test_several_references():

@@ -443,7 +443,7 @@ def in_header(value, *keys):
         (in_header(["("], "attributes", "settings", "lists", "protected"), ()),
         (in_header(3, "attributes", "model"), ()),
         (in_header(10**9, "attributes", "model", "order"), ()),
-        (in_header(None, "attributes", "own-1"), ()),
+        (in_header(None, "attributes", "user-model-1"), ()),
         (in_header(["a", "b", "c"], "attributes", "settings", "lists", "language_model_names"), ()),
         (in_header("other", "kind"), "'other'"),
         (in_header(1, "format"), ()),

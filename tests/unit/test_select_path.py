@@ -16,7 +16,7 @@ from itersel.config.learners import LEARNERS
 from itersel.config.settings import as_json
 from itersel.config.steps import TrainSettings
 from itersel.learn.learners.margin_perceptron import MarginPerceptron
-from itersel.learn.start import Start
+from itersel.learn.start import ShardState
 from itersel.learn.train import train_shard
 from itersel.learn.training import provenance
 from itersel.storage.hdf5 import read_arrays
@@ -76,7 +76,7 @@ def follow(folder, corpus, path):
             if found and found[-1]["stopped"]:
                 pass_on(folder, z, epoch)
                 continue
-            start = None if epoch == 1 else Start(read_itersel_weights(folder / "v.h5"))
+            start = None if epoch == 1 else ShardState(read_itersel_weights(folder / "v.h5"))
             decoder = oracle.OracleDecoder(sentences, shard)
             result = train_shard(shard, [decoder], start, HOW)
             place = provenance(replace(HOW, epoch=epoch, shard_number=z))
@@ -212,7 +212,7 @@ def test_losses_of_two_epochs_are_of_the_same_pairs(name):
     """Also sampled pairs, so that unchanged weights have the same loss in every epoch."""
     [sentences, *_] = random_corpus(4)
     shard = oracle.make_shard(sentences, NAMES)
-    start = Start(make_weights({"feature1": 0.5, "WordPenalty": -0.25}))
+    start = ShardState(make_weights({"feature1": 0.5, "WordPenalty": -0.25}))
     losses = set()
     for epoch in (1, 2, 3):
         how = TrainSettings(learner=LEARNERS[name](pairs="pro"), epoch=epoch, measure_loss=True)

@@ -197,7 +197,7 @@ def test_stating_any_shown_value_of_a_short_config_changes_no_job(content):
     ("path", "value"),
     [
         (("experiments", "a", "learner", "learning_rate"), 0.5),
-        (("experiments", "a", "held_out", "tuner", "passes"), 7),
+        (("experiments", "a", "retune", "tuner", "passes"), 7),
         (("experiments", "a", "mixing", "select"), 7),
         (("decoder", "pop_limit"), 7),
         (("decoder", "pieces"), 7),

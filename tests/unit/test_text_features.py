@@ -156,7 +156,7 @@ def test_further_text_without_that_of_train(made, tmp_path):
         for item in (f"--{side}", str(made / side), str(tmp_path / side))
     ]
     for side in ("source", "target"):
-        texts += [f"--held-out-{side}", str(tmp_path / f"test.{side}")]
+        texts += [f"--exclude-{side}", str(tmp_path / f"test.{side}")]
     itersel("step", "words", *texts, *settings(tokenized=True), "--output", str(tmp_path / "words"))
     assert read_lines(tmp_path / "words/source.gz") == [*SOURCE, "alt", "gut"]
     assert read_lines(tmp_path / "words/target.gz") == [*TARGET, "old", "good"]

@@ -30,7 +30,7 @@ ADJECTIVES = {f"schön{i}": f"nice{i}" for i in range(15)}
 SIZES = {"train": 160, "dev": 20, "devtest": 16, "test": 16}
 
 LEARNER = {"learner": {"name": "perceptron", "bleu": "liang"}}
-NOT_HELD_OUT = {"held_out": {"tuner": {"name": "none"}}}
+NOT_RETUNED = {"retune": {"tuner": {"name": "none"}}}
 SELECTION = {"mixing": {"name": "selection", "select": 300}}
 ONE_MODEL = {"name": "random", "shards": 2, "language_model_folds": 1}
 EXPERIMENTS = {
@@ -42,7 +42,7 @@ EXPERIMENTS = {
         "epochs": 2,
         **LEARNER,
     },
-    "selected": {**LEARNER, **NOT_HELD_OUT, **SELECTION, "tasks": ONE_MODEL, "epochs": 2},
+    "selected": {**LEARNER, **NOT_RETUNED, **SELECTION, "tasks": ONE_MODEL, "epochs": 2},
 }
 
 

@@ -34,7 +34,7 @@ def test_every_step_is_named_when_it_is_done(console):
         "compare the experiments",
     ):
         assert re.search(rf"(done: |, ){re.escape(step)} \([^)]+\)", done), step
-    assert "list_" not in console
+    assert "manifest_" not in console
 
 
 def test_counts(console):

@@ -68,12 +68,12 @@ def test_a_run_does_what_its_dry_run_has_shown(copy, finished):
     forced = ["--forcerun", "mix", "--", MIXED]
     planned, before = copy.planned(*forced), copy.files()
     # the second epoch starts from weights that are mixed again
-    assert planned == {"train_shard": 3, "list_trained_shards": 2, "mix": 2}
+    assert planned == {"train_shard": 3, "manifest_of_trained_shards": 2, "mix": 2}
     copy.run("--cores", "2", *forced)
     changed = [
         Path(name).name for name, (time, _) in copy.files().items() if before.get(name, (0,))[0] != time
     ]
-    rules = {"shard": "train_shard", "files": "list_trained_shards", "weights": "mix"}
+    rules = {"shard": "train_shard", "files": "manifest_of_trained_shards", "weights": "mix"}
     done = Counter(
         rules[name.partition(".")[0].partition("-")[0]] for name in changed if name != "selection.h5"
     )
@@ -85,7 +85,7 @@ def test_a_run_does_what_its_dry_run_has_shown(copy, finished):
 
 @pytest.mark.slow
 def test_a_dry_run_beside_a_run(copy, finished):
-    """Which has made its list of shards, but not yet the last of them again."""
+    """Which has written the manifest of its shards, but not yet the last of them again."""
     lose_shards(copy)
     words = ["train", f"results/tiny/experiments/selected/{LOST[1]}"]
     # nothing else runs meanwhile

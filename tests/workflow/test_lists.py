@@ -24,7 +24,7 @@ EXPERIMENTS = {
         "tasks": {"name": "random", "shards": 2},
         "epochs": 2,
         **SELECTION,
-        "held_out": {"tuner": SEARCH},
+        "retune": {"tuner": SEARCH},
     },
 }
 EPOCH = "results/tiny/experiments/selected/epoch-2"
@@ -105,7 +105,7 @@ def test_run_with_a_killed_shard(copy, finished):
     before = copy.files("shards/**/*") | copy.files("experiments/**/*")
     assert "experiments/selected/epoch-2/shard-0.h5" in before
     assert "experiments/selected/epoch-2/mixed.h5" not in before
-    learned = {"train_shard": 1, "list_trained_shards": 1, "mix_before_tuning": 1}
+    learned = {"train_shard": 1, "manifest_of_trained_shards": 1, "mix_before_tuning": 1}
     assert copy.planned(f"{EPOCH}/mixed.h5") == learned
     copy.run("--cores", "2")
     assert copy.keeps(before)
@@ -131,7 +131,7 @@ def test_results(project, finished, monkeypatch, capsys):
     table = json.loads((project.results / "report/table.json").read_text())["test_sets"][0]
     decoder, tuned, selected = table["systems"]
     assert [system["tune_on"] for system in table["systems"]] == [None, "dev", "train"]
-    assert [system["system"] for system in table["systems"]] == [0, 1, 2]
+    assert [system["number"] for system in table["systems"]] == [0, 1, 2]
     # tuning gains something over the decoder
     assert decoder["name"] == "first entries"
     assert 0 in selected["scores"]["bleu"]["better_than"]
@@ -278,7 +278,7 @@ def test_features_of_text(make_project):
     command("lm", "estimate", "--order", 2, "--input", here / "dev.target", "--output", here / "own.arpa")
     command("lm", "compile", "--input", here / "own.arpa", "--output", here / "other.bin")
     jobs = project.planned()
-    assert jobs["compile_own_language_model"] == 1
+    assert jobs["compile_user_language_model"] == 1
     models = ("prepare_words", "learn_aligner", "estimate_text_models", "estimate_fold_text_models")
     assert [jobs[name] for name in models] == [1, 2, 1, 2]
 

@@ -12,7 +12,7 @@ from itersel.vectors.weights import has_stopped, read_itersel_weights
 EPOCHS = 3
 STOPPING = {"epochs": EPOCHS, "patience": 1}
 pytestmark = pytest.mark.slow
-TUNED = {"held_out": {"tuner": {"name": "kbest-mira", "c": 0.01}, "iterations": 2}}
+TUNED = {"retune": {"tuner": {"name": "kbest-mira", "c": 0.01}, "iterations": 2}}
 EXPERIMENTS = {
     "averaged": {**conftest.EXPERIMENTS["averaged"], "repeats": 2, **STOPPING},
     "selected": {**conftest.EXPERIMENTS["selected"], **TUNED, **STOPPING},
@@ -42,7 +42,7 @@ def test_the_remaining_epochs_pass_on(stopped, run):
     trained = last_trained(found["devtest_tokenized_bleu"], STOPPING["patience"])
     # at least one epoch passes on, and at least one was decided about
     assert trained is not None
-    assert (1 < trained < EPOCHS, found["passed_on"]) == (True, EPOCHS - trained)
+    assert (1 < trained < EPOCHS, found["untrained_epochs"]) == (True, EPOCHS - trained)
     assert found["epoch"] <= trained
     for epoch in range(2, EPOCHS + 1):
         before, own = folder / f"epoch-{epoch - 1}", folder / f"epoch-{epoch}"

@@ -39,9 +39,9 @@ def jobs(project):
 
 def test_jobs_of_all_algorithms(jobs):
     # dev-dense: 1 shard x 1 epoch; averaged: 2 x 2; selected: 2 x 2
-    expected = {"train_shard": 9, "mix": 5, "list_trained_shards": 5, "choose_epoch": 3}
+    expected = {"train_shard": 9, "mix": 5, "manifest_of_trained_shards": 5, "choose_epoch": 3}
     # dev in 1 and in 2 shards, train in 2, devtest and test in 1
-    expected |= {"extract_shard": 7, "shard_corpus": 5, "list_shards": 3, "prepare_held_out": 3}
+    expected |= {"extract_shard": 7, "shard_corpus": 5, "manifest_of_shards": 3, "prepare_held_out": 3}
     # devtest after each of 5 epochs, and test for 3 experiments
     expected |= {"decode_shard": 8, "join_translations": 8}
     expected |= dict.fromkeys(("align", "index_corpus", "compare_systems", "all"), 1)
@@ -197,8 +197,8 @@ def test_downloads_and_lists_run_on_the_host_of_snakemake(make_project, is_given
     project.configure(data={"kind": "libreoffice-help", **({"folder": "."} if is_given else {})})
     output = project.run("--quiet", "rules", "--dry-run", "results/tiny/corpus/help/source.gz")
     local = set(re.search("local: (.*)", output)[1].split())
-    lists = ("shards", "fold_models", "trained_shards", "lists", "lists_again")
+    listed = ("shards", "fold_models", "trained_shards", "lists", "lists_again")
     choices = {"check_patience", "choose_epoch", "choose_epoch_for_test_set", "describe_resources"}
     texts = {"join_tasks", "join_translations", "write_paper_tables", "write_references"}
-    assert local - {"fetch_help"} == {f"list_{name}" for name in lists} | choices | texts
+    assert local - {"fetch_help"} == {f"manifest_of_{name}" for name in listed} | choices | texts
     assert ("fetch_help" in local) == (not is_given)

@@ -63,7 +63,7 @@ def test_row_0_is_the_decoder(run):
     project, first = run
     [test_set] = json.loads((project.results / "report/table.json").read_text())["test_sets"]
     decoder, tuned = test_set["systems"]
-    assert (decoder["system"], decoder["name"]) == (0, "first entries")
+    assert (decoder["number"], decoder["name"]) == (0, "first entries")
     references = (project.folder / "test.ref").read_text().splitlines()
     best = (project.folder / FOLDER / "best/test.txt").read_text().splitlines()
     for system, texts in ((decoder, [first[sentence] for sentence in PARTS["test"]]), (tuned, best)):

@@ -39,7 +39,7 @@ def test_shard_killed(copy, finished):
     assert "experiments/averaged/epoch-2/weights.h5" in before
     assert "experiments/selected/epoch-2/weights.h5" not in before  # weights are not mixed
     assert not list(copy.results.rglob(".tmp*"))
-    assert copy.planned(SELECTED, AVERAGED) == {"train_shard": 1, "list_trained_shards": 1, "mix": 1}
+    assert copy.planned(SELECTED, AVERAGED) == {"train_shard": 1, "manifest_of_trained_shards": 1, "mix": 1}
     copy.run("--cores", "2", SELECTED, AVERAGED)
     assert copy.keeps(before)
     assert copy.contents(LEARNED) == finished.contents(LEARNED)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.workflow.conftest import LEARNER, NOT_HELD_OUT
+from tests.workflow.conftest import LEARNER, NOT_RETUNED
 
 from itersel.corpus.sharding import deal_files
 
@@ -18,7 +18,7 @@ def compared(finished, tmp_path_factory):
     """Return a project that compares experiments by task, and the output of its run."""
     project = finished.copy(tmp_path_factory.mktemp("tasks") / "a project")
     content = project.config()
-    epochs = {**LEARNER, **NOT_HELD_OUT, "epochs": 1, "mixing": {"name": "selection", "select": 200}}
+    epochs = {**LEARNER, **NOT_RETUNED, "epochs": 1, "mixing": {"name": "selection", "select": 200}}
     content["experiments"]["own"] = {**epochs, "tasks": {"name": "independent", "labels": LABELS}}
     project.configure(**content)
     return project, project.run("--cores", "2", TABLE)
@@ -56,5 +56,5 @@ def test_a_lost_file_of_a_shard_is_recreated(compared):
     lost = project.results / f"shards/dev/4/{deal_files(4, 2, 1, 2)[0][1]}.h5"
     lost.rename(lost.with_suffix(".lost"))
     planned = project.planned("results/tiny/experiments/averaged/epoch-2/shard-0.h5")
-    others = {name: count for name, count in planned.items() if not name.startswith("list_")}
+    others = {name: count for name, count in planned.items() if not name.startswith("manifest_")}
     assert others == {"extract_shard": 1, "train_shard": 2}

@@ -1,4 +1,4 @@
-"""Batch tuners and the held-out step after mixing, from end to end."""
+"""Batch tuners and the retuning after mixing, from end to end."""
 
 import json
 import shutil
@@ -19,9 +19,9 @@ EXPERIMENTS = {
     "forest-mert": {**DEV, "features": "dense", "learner": {"name": "forest-mert"}},
     "pro": {**DEV, "learner": {"name": "pro", "interpolation": 0.5}},
     "kbest-mira": {**DEV, "learner": {"name": "kbest-mira", "passes": 5}},
-    "searched": {**SELECTED, "held_out": {"tuner": LINES}},
-    "tuned-again": {**SELECTED, "held_out": AGAIN},
-    "summed": {**SELECTED, "held_out": {"tuner": {"name": "kbest-mira"}}},
+    "searched": {**SELECTED, "retune": {"tuner": LINES}},
+    "tuned-again": {**SELECTED, "retune": AGAIN},
+    "summed": {**SELECTED, "retune": {"tuner": {"name": "kbest-mira"}}},
 }
 # Experiments that are run, not only planned: every rule and every type of list.
 RUN = ("kbest-mira", "searched", "tuned-again")

@@ -24,9 +24,9 @@ from itersel.plan.shell import sequence, sequences
 from itersel.plan.shards import SHARDS_PATTERN
 from itersel.code.plugins import imported_code
 from itersel.project import PROJECT
-from itersel.results import FILE_LIST
+from itersel.results import MANIFEST
 from itersel.run.atomic import remove_leftovers
-from itersel.run.stale import stale_lists
+from itersel.run.manifests import stale_manifests
 
 # A file given with --configfile replaces config.yaml; Snakemake alone would merge the two and run the experiments of both.
 GIVEN_CONFIG_FILES = list(workflow.overwrite_configfiles)
@@ -88,20 +88,20 @@ HAS_LISTS = has_lists(EXPANDED_CONFIG)
 RESULTS = PLAN.files.results
 EXPERIMENTS = os.path.join(RESULTS, "experiments")
 # Folders of the best epochs of an experiment: on devtest, and on the own devtest of a test set.
-BEST = ["best", *(f"best-{name}" for name in PLAN.texts.own_devtests)]
-# Lists of files that were deleted after a run. Mixing depends on a list alone, so Snakemake has to take it for missing,
-# to make the missing files again. Jobs that use the files of other lists depend on each of them.
-STALE = (
-    set(map(os.path.abspath, stale_lists(EXPERIMENTS, FILE_LIST)))
+BEST = ["best", *(f"best-{name}" for name in PLAN.texts.test_set_devtests)]
+# Manifests of files that were deleted after a run. Mixing depends on a manifest alone, so Snakemake has to treat it as
+# missing, to make the missing files again. Jobs that use the files of other manifests depend on each of them.
+STALE_MANIFESTS = (
+    set(map(os.path.abspath, stale_manifests(EXPERIMENTS, MANIFEST)))
     if workflow.is_main_process
     else set()
 )
 
 
-def remove_stale_lists():
-    """Remove stale lists when a run starts: once their files exist again, they would only look outdated."""
-    for path in stale_lists(EXPERIMENTS, FILE_LIST) if STALE else ():
-        if os.path.abspath(path) in STALE:
+def remove_stale_manifests():
+    """Remove stale manifests when a run starts: once their files exist again, they would only look outdated."""
+    for path in stale_manifests(EXPERIMENTS, MANIFEST) if STALE_MANIFESTS else ():
+        if os.path.abspath(path) in STALE_MANIFESTS:
             path.unlink(missing_ok=True)
 
 
@@ -138,7 +138,7 @@ def one_of(names):
 wildcard_constraints:
     split=one_of(["train", *PLAN.texts.held_out]),
     held_out=one_of(PLAN.texts.held_out),
-    test_set=one_of(PLAN.texts.own_devtests),
+    test_set=one_of(PLAN.texts.test_set_devtests),
     shards=SHARDS_PATTERN,
     folds=r"\d+",
     fold=r"\d+",

@@ -84,7 +84,7 @@ rule import_lists:
         text=f"{RESULTS}/shards/{{split}}/{{shards}}/text",
         aligners=PLAN.text_features.aligners,
         models=PLAN.text_features.models,
-        own=PLAN.text_features.own_models,
+        user_models=PLAN.text_features.user_models,
     output:
         f"{RESULTS}/shards/{{split}}/{{shards}}/{{shard}}.h5",
     log:
@@ -100,5 +100,5 @@ rule import_lists:
         code=step_digest("step lists"),
     shell:
         "itersel step lists --folder {input.text:q} --shard-number {wildcards.shard}"
-        " --aligner {input.aligners:q} --models {input.models:q} --language-model {input.own:q}"
+        " --aligner {input.aligners:q} --models {input.models:q} --language-model {input.user_models:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"

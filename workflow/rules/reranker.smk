@@ -11,7 +11,7 @@ rule describe_reranker:
         lists=PLAN.list_texts.learned_lists,
         aligners=PLAN.text_features.aligners_of_system,
         models=PLAN.text_features.models_of_system,
-        own=PLAN.text_features.own_models,
+        user_models=PLAN.text_features.user_models,
         mbr=PLAN.tables.mbr,
     output:
         f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
@@ -25,5 +25,5 @@ rule describe_reranker:
         code=step_digest("step reranker"),
     shell:
         "itersel step reranker --folder {input.lists:q} --aligner {input.aligners:q} --models {input.models:q}"
-        " --language-model {input.own:q} --chosen-mbr {input.mbr:q}"
+        " --language-model {input.user_models:q} --chosen-mbr {input.mbr:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"

@@ -12,8 +12,8 @@ rule prepare_words:
         text=PLAN.text_features.text,
         sources=PLAN.text_features.further_sources,
         targets=PLAN.text_features.further_targets,
-        held_out_source=PLAN.text_features.held_out("source"),
-        held_out_target=PLAN.text_features.held_out("target"),
+        excluded_source=PLAN.text_features.excluded_texts("source"),
+        excluded_target=PLAN.text_features.excluded_texts("target"),
     output:
         directory(PLAN.text_features.words),
     log:
@@ -28,7 +28,7 @@ rule prepare_words:
     shell:
         "itersel step words --source {input.text[0]:q} {input.sources:q}"
         " --target {input.text[1]:q} {input.targets:q} --settings {params.settings:q}"
-        " --held-out-source {input.held_out_source:q} --held-out-target {input.held_out_target:q}"
+        " --exclude-source {input.excluded_source:q} --exclude-target {input.excluded_target:q}"
         " --output {output:q} &> {log:q}"
 
 
@@ -95,12 +95,12 @@ use rule estimate_text_models as estimate_fold_text_models with:
         f"{BENCHMARKS}/text-features/{{shards}}-shards/{{folds}}-folds/{{fold}}.tsv"
 
 
-rule compile_own_language_model:
+rule compile_user_language_model:
     """compile the language model {model}"""
     input:
         PLAN.text_features.arpa,
     output:
-        f"{PLAN.text_features.own_folder}/{{model}}.bin",
+        f"{PLAN.text_features.user_folder}/{{model}}.bin",
     log:
         f"{LOGS}/text-features/language-models/{{model}}.log",
     wildcard_constraints:

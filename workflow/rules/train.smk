@@ -43,7 +43,7 @@ rule mix:
     """{experiment}: mix epoch {epoch}"""
     input:
         unpack(PLAN.epochs.passed_mixed),
-        shards=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/files.txt",
+        shards=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/{MANIFEST}",
         previous=lambda wildcards: PLAN.epochs.of(wildcards).mixed_before,
     output:
         weights=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
@@ -74,4 +74,4 @@ use rule mix as mix_before_tuning with:
         weights=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/mixed.h5",
         matrix=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/selection.h5",
     wildcard_constraints:
-        experiment=one_of(PLAN.epochs.held_out),
+        experiment=one_of(PLAN.epochs.retuned),

@@ -24,7 +24,7 @@ rule write_lists:
     benchmark:
         f"{BENCHMARKS}/write_lists/{{experiment}}/epoch-{{epoch}}/{{shard}}.tsv"
     wildcard_constraints:
-        experiment=one_of([*PLAN.epochs.batch, *PLAN.epochs.held_out]),
+        experiment=one_of([*PLAN.epochs.batch, *PLAN.epochs.retuned]),
     conda:
         "../../envs/itersel.yaml"
     resources:
@@ -46,7 +46,7 @@ rule tune:
     """{experiment}: tune epoch {epoch}"""
     input:
         unpack(PLAN.epochs.passed_weights),
-        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/files.txt",
+        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/{MANIFEST}",
         decoded_with=PLAN.lists.decoded_with,
         epoch_start=PLAN.lists.epoch_start,
     output:
@@ -56,7 +56,7 @@ rule tune:
     benchmark:
         f"{BENCHMARKS}/tune/{{experiment}}/epoch-{{epoch}}.tsv"
     wildcard_constraints:
-        experiment=one_of([*PLAN.epochs.batch, *PLAN.epochs.held_out]),
+        experiment=one_of([*PLAN.epochs.batch, *PLAN.epochs.retuned]),
     conda:
         "../../envs/itersel.yaml"
     resources:
@@ -82,13 +82,13 @@ use rule write_lists as write_lists_again with:
     benchmark:
         f"{BENCHMARKS}/write_lists/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/{{shard}}.tsv"
     wildcard_constraints:
-        experiment=one_of(PLAN.epochs.held_out),
+        experiment=one_of(PLAN.epochs.retuned),
 
 
 use rule tune as tune_again with:
     input:
         unpack(PLAN.epochs.passed_weights),
-        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/lists/files.txt",
+        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/lists/{MANIFEST}",
         decoded_with=PLAN.lists.decoded_with,
         epoch_start=PLAN.lists.epoch_start,
     output:
@@ -98,4 +98,4 @@ use rule tune as tune_again with:
     benchmark:
         f"{BENCHMARKS}/tune/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}.tsv"
     wildcard_constraints:
-        experiment=one_of(PLAN.epochs.held_out),
+        experiment=one_of(PLAN.epochs.retuned),

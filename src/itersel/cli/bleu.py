@@ -92,7 +92,7 @@ def _compare(options: argparse.Namespace) -> None:
 
     trials = {"trials": options.trials, "seed": options.seed}
     settings = {name: getattr(options, name) for name in ("metrics", "tokenizer")}
-    scores = _own_scores(options.scores, [*outputs], len(references[0]))
+    scores = _user_scores(options.scores, [*outputs], len(references[0]))
     found = compare(outputs, *references, scores=scores, **settings, **trials)
 
     if options.json:
@@ -105,11 +105,11 @@ def _compare(options: argparse.Namespace) -> None:
     print(f"\np: approximate randomization, {options.trials} trials, seed {options.seed}")
 
 
-def _own_scores(
+def _user_scores(
     given: list[tuple[str, str]], systems: list[str], sentences: int
 ) -> dict[str, dict[str, Any]]:
     """Read the scores that a user has for each line, by name and system."""
-    from itersel.lists.numbers import read_own_numbers
+    from itersel.lists.numbers import read_user_numbers
 
     paths: dict[str, list[str]] = {}
     for name, path in given:
@@ -119,7 +119,7 @@ def _own_scores(
     for name, files in paths.items():
         if len(files) != len(systems):
             raise InputError(f"--scores names {len(files)} files of {name} for {len(systems)} systems")
-        numbers = [read_own_numbers(file).of_translations(sentences) for file in files]
+        numbers = [read_user_numbers(file).of_translations(sentences) for file in files]
         found[name] = dict(zip(systems, numbers, strict=True))
     return found
 

@@ -46,7 +46,7 @@ def _check(options: argparse.Namespace) -> None:
     from itersel.config.name_checks import check_names
     from itersel.config.reading import load_config
     from itersel.config.splits import has_lists
-    from itersel.plan.checks import check_own_scores, describe_lists
+    from itersel.plan.checks import check_user_scores, describe_lists
     from itersel.run.progress import duration
 
     name = ", ".join(options.config)
@@ -65,7 +65,7 @@ def _check(options: argparse.Namespace) -> None:
         warn(suspicious)
         check_sizes(sizes)
         if is_read:
-            check_own_scores(config, {split: size.total() for split, size in sizes.items()})
+            check_user_scores(config, {split: size.total() for split, size in sizes.items()})
         described = list(describe_lists(config)) if has_lists(config) and not options.no_text else []
 
     print(f"{name}: valid; experiments: {', '.join(config.experiments)}")

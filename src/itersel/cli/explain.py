@@ -19,7 +19,7 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
 
     files = {
         "--results FOLDER": "results of a run: <output>/<name> of its config",
-        "--inputs LIST": "file with the shards of the test set in order, one per line (- is standard input)",
+        "--inputs MANIFEST": "the shards of the test set in order, one per line (- is standard input)",
         "--language-model": "compiled language model",
     }
     add_options(parser, files, required=True)
@@ -32,11 +32,11 @@ def _explain(options: argparse.Namespace) -> None:
     from pathlib import Path
 
     from itersel.report.page.derivations import explain
-    from itersel.storage.files import read_names, write_lines
+    from itersel.storage.files import read_manifest, write_lines
 
     settings = read_settings(ExplainSettings, options.settings)
     search = Search(pop_limit=settings.pop_limit, max_span=settings.max_span)
-    shards = read_names(options.inputs)
+    shards = read_manifest(options.inputs)
     found = explain(
         Path(options.results), shards, options.language_model, search, settings.sentences, settings.has_mbr
     )

@@ -19,8 +19,8 @@ from itersel.config.steps import MixSettings
 
 def _add_mix(parser: argparse.ArgumentParser) -> None:
     files = {
-        "--inputs LIST": "text file that lists one file of weights (.h5 from 'itersel train') per line, for "
-        "shards 0 to Z - 1 in any order; - is standard input"
+        "--inputs MANIFEST": "one file of weights (.h5 from 'itersel train') per line, for shards "
+        "0 to Z - 1 in any order; - is standard input"
     }
     add_options(parser, files, required=True)
 
@@ -41,9 +41,9 @@ def _add_mix(parser: argparse.ArgumentParser) -> None:
 def _mix(options: argparse.Namespace) -> None:
     from itersel.evaluate.epochs import training_has_stopped
     from itersel.select.mix import mix
-    from itersel.storage.files import read_names
+    from itersel.storage.files import read_manifest
 
     settings = read_settings(MixSettings, options.settings, vars(options))
     stopped = training_has_stopped(options.decision)
     previous = options.passed_on if stopped else options.previous
-    mix(read_names(options.inputs), options.output, settings, previous, options.matrix, stopped)
+    mix(read_manifest(options.inputs), options.output, settings, previous, options.matrix, stopped)

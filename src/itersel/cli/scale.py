@@ -19,7 +19,7 @@ def _add_scale(parser: argparse.ArgumentParser) -> None:
         "Translate devtest by minimum Bayes risk with each scale, and keep the scale of the best score."
     )
     files = {
-        "--inputs LIST": "file with the shards of devtest in order, one per line (- is standard input)",
+        "--inputs MANIFEST": "the shards of devtest in order, one per line (- is standard input)",
         "--weights FILE": "weights of the system",
     }
     add_options(parser, files, required=True)
@@ -62,12 +62,12 @@ def _translate(
     paths: list[str],
 ) -> None:
     """Write the translations by each candidate to a file."""
-    from itersel.storage.files import read_names
+    from itersel.storage.files import read_manifest
     from itersel.translate.scales import translations_by
     from itersel.vectors.weights import read_itersel_weights
 
     weights = read_itersel_weights(options.weights)
-    shards = read_names(options.inputs)
+    shards = read_manifest(options.inputs)
     with ExitStack() as stack:
         streams = [stack.enter_context(open(path, "w", encoding="utf-8")) for path in paths]
         for lines in translations_by(candidates, shards, options.language_model, weights, settings):

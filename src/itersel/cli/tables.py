@@ -19,8 +19,8 @@ LABELS = {"--task FILE": "task label of each line"}
 def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Score systems on one or more test sets, and test every pair of systems for a significant "
-        "difference. Systems with the same name are runs of one experiment; their scores are averaged. With "
-        "several test sets, another table scores all sentences together."
+        "difference. Systems with the same name are repeats of one experiment; their scores are averaged. "
+        "With several test sets, another table scores all sentences together."
     )
     add_settings(parser, TableSettings)
     preparation = "preparation.json of the training corpus, for the translations of other systems"
@@ -45,7 +45,7 @@ def _table(options: argparse.Namespace) -> None:
 def _add_tasks(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Score systems on the sentences of each task of a test set and on all tasks together, and test every "
-        "pair of systems for a significant difference on each. Systems with the same name are runs of one "
+        "pair of systems for a significant difference on each. Systems with the same name are repeats of one "
         "experiment; their scores are averaged. Sentences with other labels are left out."
     )
     add_settings(parser, TaskTableSettings)
@@ -120,16 +120,16 @@ def _selection(options: argparse.Namespace) -> None:
 
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
-    listed = {"--inputs LIST": "file that lists one shard per line (- is standard input)"}
+    listed = {"--inputs MANIFEST": "one shard per line (- is standard input)"}
     add_options(parser, listed, required=True)
     add_output(parser, "number of rules (JSON)", "--output")
 
 
 def _rules(options: argparse.Namespace) -> None:
     from itersel.report.corpus import count_rules
-    from itersel.storage.files import read_names, write_lines
+    from itersel.storage.files import read_manifest, write_lines
 
-    write_lines(options.output, [json.dumps({"rules": count_rules(read_names(options.inputs))})])
+    write_lines(options.output, [json.dumps({"rules": count_rules(read_manifest(options.inputs))})])
 
 
 def _add_corpora(parser: argparse.ArgumentParser) -> None:

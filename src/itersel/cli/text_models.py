@@ -23,8 +23,8 @@ def _add_words(parser: argparse.ArgumentParser) -> None:
     }
     add_files(parser, texts, required=True)
     texts = {
-        "--held-out-source FILE": "source of texts that further text must not repeat",
-        "--held-out-target FILE": "their references",
+        "--exclude-source FILE": "source sides of texts that further text must not repeat",
+        "--exclude-target FILE": "references of those texts",
     }
     add_files(parser, texts, nargs="*", default=[])
     add_options(parser, {"--output DIR": "folder to write to"}, required=True)
@@ -35,8 +35,8 @@ def _words(options: argparse.Namespace) -> None:
     from itersel.rerank.preparation import list_preparation
 
     settings = read_settings(WordSettings, options.settings)
-    held_out = options.held_out_source, options.held_out_target
-    prepare_words(options.source, options.target, list_preparation(settings), options.output, held_out)
+    excluded = options.exclude_source, options.exclude_target
+    prepare_words(options.source, options.target, list_preparation(settings), options.output, excluded)
 
 
 def _add_text_models(parser: argparse.ArgumentParser) -> None:

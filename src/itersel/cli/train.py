@@ -38,7 +38,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
 def _train(options: argparse.Namespace) -> None:
     from itersel.learn.start import read_start
     from itersel.learn.train import file_part, train_parts
-    from itersel.learn.training import passed_on, write_training
+    from itersel.learn.training import untrained, write_training
 
     kind: type[TrainSettings | GivenListTrainSettings] = (
         TrainSettings if options.language_model else GivenListTrainSettings
@@ -52,7 +52,7 @@ def _train(options: argparse.Namespace) -> None:
 
     start = read_start(options.weights, settings, options.decision)
     if start.stopped:
-        write_training(options.output, passed_on(start), settings)
+        write_training(options.output, untrained(start), settings)
         return
 
     files = zip(options.shard, models * (count // len(models)), strict=True)

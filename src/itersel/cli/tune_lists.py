@@ -26,8 +26,8 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
         "forests, other tuners read lists. Equal translations of a sentence count once."
     )
 
-    inputs = "text file that names one file of lists (or forests) per line, in any order; - is standard input"
-    add_options(parser, {"--inputs LIST": inputs}, required=True)
+    inputs = "one file of lists (or forests) per line, in any order; - is standard input"
+    add_options(parser, {"--inputs MANIFEST": inputs}, required=True)
 
     weights = {
         "--decoded-with FILE": "weights that decoded the newest lists (default: the start weights of "
@@ -45,7 +45,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
 
 def _tune(options: argparse.Namespace) -> None:
     from itersel.evaluate.epochs import training_has_stopped
-    from itersel.storage.files import read_names
+    from itersel.storage.files import read_manifest
     from itersel.tune.tuner import tune
     from itersel.vectors.weights import pass_on_weights, read_itersel_weights
 
@@ -63,5 +63,5 @@ def _tune(options: argparse.Namespace) -> None:
 
     paths = options.decoded_with, options.epoch_start
     decoded_with, epoch_start = (None if path is None else read_itersel_weights(path) for path in paths)
-    lists = read_names(options.inputs)
+    lists = read_manifest(options.inputs)
     tune(settings, lists, options.output, decoded_with=decoded_with, epoch_start=epoch_start)

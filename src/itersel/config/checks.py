@@ -93,7 +93,7 @@ def _check_experiment(config: Config, name: str) -> None:
         raise wrong(f"{key}.learner.{conflict[0]}", conflict[1])
 
     _check_start(config, name)
-    _check_held_out(experiment, f"{key}.held_out")
+    _check_retune(experiment, f"{key}.retune")
 
 
 def _check_mixing(experiment: Experiment, key: str) -> None:
@@ -210,16 +210,16 @@ def _check_losses(experiment: Experiment, key: str) -> None:
         why = "with resharding, path following cannot compare their losses"
         raise wrong(f"{key}.learner.pairs", f"is pro, which {samples}: {why}")
 
-    if experiment.held_out.start == "tuned":
+    if experiment.retune.start == "tuned":
         why = "path following compares the losses of mixed weights"
-        raise wrong(f"{key}.held_out.start", f"is tuned, but {why}")
+        raise wrong(f"{key}.retune.start", f"is tuned, but {why}")
 
 
-def _check_held_out(experiment: Experiment, key: str) -> None:
-    """Reject a step on dev if dev is not held out, or if the step would change nothing."""
-    held_out = experiment.held_out
-    if isinstance(held_out.tuner, NoTuner):
-        unused = changed(held_out)
+def _check_retune(experiment: Experiment, key: str) -> None:
+    """Reject retuning if dev is not held out, or if retuning would change nothing."""
+    retune = experiment.retune
+    if isinstance(retune.tuner, NoTuner):
+        unused = changed(retune)
         if unused:
             raise wrong(f"{key}.{unused[0]}", f"has no effect without '{key}.tuner'; remove it")
         return
@@ -229,13 +229,13 @@ def _check_held_out(experiment: Experiment, key: str) -> None:
     if isinstance(experiment.learner, Batch):
         raise wrong(f"{key}.tuner", "changes mixed weights, but a batch tuner mixes nothing")
 
-    if held_out.start == "tuned" and experiment.mixing.shards_continue:
+    if retune.start == "tuned" and experiment.mixing.shards_continue:
         shards = f"with mixing {name_in(MIXINGS, experiment.mixing)} shards continue from their own weights"
         raise wrong(f"{key}.start", f"is tuned, but {shards}")
-    if held_out.start == "tuned" and experiment.epochs == 1:
+    if retune.start == "tuned" and experiment.epochs == 1:
         raise wrong(f"{key}.start", "has no effect with epochs: 1; remove it")
 
-    directions = held_out.tuner.named_directions
+    directions = retune.tuner.named_directions
     if directions is not None:
         _check_directions(directions, f"{key}.tuner.directions", experiment.epochs)
 

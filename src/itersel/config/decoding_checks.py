@@ -43,11 +43,11 @@ def _check_experiment(config: Config, name: str) -> None:
         _check_kept(config, experiment, experiment.mixing.keep, f"{key}.mixing.keep")
     _check_folds(config, experiment, key)
 
-    tuner = experiment.held_out.tuner
+    tuner = experiment.retune.tuner
     allowed = (ALL_DENSE, LAST_STEP, *DENSE_FEATURES)
     for direction in () if isinstance(tuner, NoTuner) else tuner.named_directions or ():
         if direction not in allowed:
-            reject(f"{key}.held_out.tuner.directions", direction, f"one of {', '.join(allowed)}")
+            reject(f"{key}.retune.tuner.directions", direction, f"one of {', '.join(allowed)}")
 
 
 def _check_templates(config: Config, experiment: Experiment, name: str) -> None:

@@ -28,7 +28,7 @@ def estimates_model(config: Config) -> bool:
 
 
 def first_seed(config: Config, experiment: Experiment) -> int:
-    """Return the seed of the first run of an experiment: the stated one, or the seed of all experiments."""
+    """Return the seed of the first repeat of an experiment: the stated one, or that of the config."""
     return config.seed if experiment.seed is None else experiment.seed
 
 
@@ -51,7 +51,7 @@ def resolved(config: Config) -> Config:
 
 
 def _resolved(config: Config, experiment: Experiment) -> Experiment:
-    tasks, held_out = experiment.tasks, experiment.held_out
+    tasks, retune = experiment.tasks, experiment.retune
     # forests, and another decoder's whole lists, are not limited to k translations
     uses_k_best = not experiment.learner.reads_forests and not (
         has_lists(config) and isinstance(experiment.learner, Batch)
@@ -63,13 +63,11 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
         # every kind has this key
         tasks = replace(cast(Any, tasks), language_model_folds=folds)
 
-    if held_out.iterations is None and not isinstance(held_out.tuner, NoTuner):
-        held_out = replace(held_out, iterations=held_out.tuner.held_out_iterations)
+    if retune.iterations is None and not isinstance(retune.tuner, NoTuner):
+        retune = replace(retune, iterations=retune.tuner.retune_iterations)
 
     k_best = None
     if uses_k_best:
         k_best = config.decoder.k_best if experiment.k_best is None else experiment.k_best
 
-    return replace(
-        experiment, k_best=k_best, seed=first_seed(config, experiment), tasks=tasks, held_out=held_out
-    )
+    return replace(experiment, k_best=k_best, seed=first_seed(config, experiment), tasks=tasks, retune=retune)

@@ -22,7 +22,7 @@ from itersel.evaluate.names import (
 # Names that the user's own scores cannot have: other scores, and other columns of tables (in lower case).
 NO_SCORES = frozenset(METRICS) | {
     *(QUALITY, "system", "experiment", "learner", "mixing", "shards", "features", "epoch", "difference"),
-    "runs",
+    "repeats",
 }
 
 

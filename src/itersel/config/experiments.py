@@ -56,7 +56,7 @@ def with_repeats(config: Config) -> Config:
 
 
 def repeat_name(name: str, repeat: int) -> str:
-    """Return the name of the N-th run of an experiment; the first has the experiment's name."""
+    """Return the name of the N-th repeat of an experiment; the first has the experiment's name."""
     return name if repeat == 1 else f"{name}.repeat-{repeat}"
 
 

@@ -10,7 +10,7 @@ from itersel.config.messages import wrong
 from itersel.config.options import NAME_PATTERN, changed, name_in
 from itersel.config.score_checks import check_scores_of_lists
 from itersel.config.splits import texts_by_key
-from itersel.config.tuners import ALL_DENSE, HELD_OUT_TUNERS, Batch, NoTuner
+from itersel.config.tuners import ALL_DENSE, RETUNERS, Batch, NoTuner
 from itersel.config.values import Config
 from itersel.errors import attempt_all
 from itersel.evaluate.names import QUALITY
@@ -114,7 +114,7 @@ def _check_unused(config: Config) -> None:
 def _check_experiment(config: Config, name: str) -> None:
     experiment = config.experiments[name]
     key = f"experiments.{name}"
-    learner, tuner = experiment.learner, experiment.held_out.tuner
+    learner, tuner = experiment.learner, experiment.retune.tuner
 
     for template in experiment.templates or ():
         if template not in config.text_features.templates:
@@ -129,9 +129,9 @@ def _check_experiment(config: Config, name: str) -> None:
     if not isinstance(learner, Batch) and (forest_key := learner.forest_key):
         value = getattr(learner, forest_key)
         raise wrong(f"{key}.learner.{forest_key}", f"is {value}, but lists have no forests; remove it")
-    for place, one in (("learner", learner), ("held_out.tuner", tuner)):
+    for place, one in (("learner", learner), ("retune.tuner", tuner)):
         if isinstance(one, Batch) and one.reads_forests:
-            given = name_in(HELD_OUT_TUNERS, one)
+            given = name_in(RETUNERS, one)
             raise wrong(f"{key}.{place}.name", f"is {given}, but lists have no forests; use another tuner")
 
     if experiment.mixing.selects and ALL_DENSE in experiment.mixing.keep:
@@ -140,4 +140,4 @@ def _check_experiment(config: Config, name: str) -> None:
     is_named = not isinstance(tuner, NoTuner) and tuner.named_directions is not None
     if is_named and "directions" not in changed(tuner):
         message = "is missing; name dense features of the lists, or 'dense' for all of them"
-        raise wrong(f"{key}.held_out.tuner.directions", message)
+        raise wrong(f"{key}.retune.tuner.directions", message)

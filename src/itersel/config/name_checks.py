@@ -8,7 +8,7 @@ from pathlib import Path
 
 from itersel.config.experiments import expanded
 from itersel.config.messages import wrong
-from itersel.config.splits import own_devtests, test_sets
+from itersel.config.splits import test_set_devtests, test_sets
 from itersel.config.values import Config
 from itersel.corpus.text_names import STATISTICS, text_name
 
@@ -36,7 +36,7 @@ def _names(config: Config) -> Iterator[tuple[str, str]]:
     """Yield the names of experiments and texts that become part of the names of files, with their keys."""
     for name in expanded(config).experiments:
         yield "experiments", name
-    for split in (*test_sets(config).values(), *own_devtests(config).values()):
+    for split in (*test_sets(config).values(), *test_set_devtests(config).values()):
         yield "data.test", split
     for name in config.data.train:
         yield "data.train", text_name("train", name)

@@ -72,7 +72,7 @@ class ChooseSettings(Scoring):
     """What describes a system, and how its best epoch is chosen."""
 
     name: str = option("Name of the experiment.", REQUIRED)
-    repeat: int = option("Number of the run, from 1.", 1, minimum=1)
+    repeat: int = option("Number of the repeat, from 1.", 1, minimum=1)
     experiment: Experiment = section(Experiment, "Settings of the experiment, with the value of every key.")
     devtest: str = option("Split that was translated.", "devtest")
 
@@ -149,7 +149,7 @@ class Significance:
 
 
 @dataclass(frozen=True)
-class OwnNumbers:
+class UserNumbers:
     """The numbers of one of the user's own scores for the translations of a test set."""
 
     translations: str | None = option("A number for each translation in the lists.", path=True)
@@ -183,7 +183,7 @@ class ScoredTestSet:
         (),
         path=True,
     )
-    scores: dict[str, OwnNumbers] = section(
+    scores: dict[str, UserNumbers] = section(
         dict, "The user's own scores by name.", names=Names("scores by name", check_score)
     )
 
@@ -205,7 +205,7 @@ class TableSettings(Significance):
 
 @dataclass(frozen=True)
 class ScoredSystem:
-    """A run of an experiment."""
+    """A repeat of an experiment."""
 
     name: str = option("Name of the experiment.", REQUIRED, pattern=NAME_PATTERN)
     translation: str = option("Its translation of the test set.", REQUIRED, path=True)
@@ -216,7 +216,7 @@ class TaskTableSettings(Significance):
     """The table of systems by task."""
 
     tasks: tuple[str, ...] = option("Labels of the tasks.", REQUIRED, pattern=LABEL_PATTERN)
-    systems: tuple[ScoredSystem, ...] = option("The runs of all experiments.", REQUIRED)
+    systems: tuple[ScoredSystem, ...] = option("The repeats of all experiments.", REQUIRED)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -44,16 +44,16 @@ def _check_score_of_lists(config: Config, name: str) -> None:
     if not score.translations:
         raise wrong(f"{key}.translations", "is missing; data.kind: lists needs it")
 
-    runs = _compared_runs(config)
+    repeats = _compared_repeats(config)
     for system in score.systems or {}:
-        if system in runs:
+        if system in repeats:
             why = f"the numbers of experiments are those in '{key}.translations'"
             raise wrong(f"{key}.systems.{system}", f"has no effect: {why}; remove it")
     _check_systems(f"{key}.systems", score.systems or {}, config.evaluation.outputs or {})
 
 
 def check_scores_of_systems(config: Config) -> None:
-    """Reject scores without numbers for all runs of an experiment, or for lists."""
+    """Reject scores without numbers for all repeats of an experiment, or for lists."""
     attempt_all(partial(_check_score_of_systems, config, name) for name in config.evaluation.scores)
 
 
@@ -67,13 +67,13 @@ def _check_score_of_systems(config: Config, name: str) -> None:
     if not score.systems:
         raise wrong(key, ": names no file; give the numbers of each system in 'systems'")
 
-    runs = _compared_runs(config)
-    _check_systems(f"{key}.systems", score.systems, [*runs, *(config.evaluation.outputs or {})])
+    repeats = _compared_repeats(config)
+    _check_systems(f"{key}.systems", score.systems, [*repeats, *(config.evaluation.outputs or {})])
 
-    for system, experiment in runs.items():
-        given = [run for run in score.systems if runs.get(run) == experiment]
+    for system, experiment in repeats.items():
+        given = [repeat for repeat in score.systems if repeats.get(repeat) == experiment]
         if given and system not in score.systems:
-            why = f"'{given[0]}' is another run of the same experiment; give the numbers of all its runs"
+            why = f"'{given[0]}' is another repeat of the experiment; give the numbers of all its repeats"
             raise wrong(f"{key}.systems.{system}", f"is missing, but {why}")
 
 
@@ -84,8 +84,8 @@ def _check_systems(key: str, systems: Iterable[str], known: Collection[str]) -> 
             raise wrong(f"{key}.{system}", f": no system has this name{suggest(system, known)}{listed}")
 
 
-def _compared_runs(config: Config) -> dict[str, str]:
-    """Return the runs in the table of the systems, with the experiments that they belong to."""
+def _compared_repeats(config: Config) -> dict[str, str]:
+    """Return the repeats in the table of the systems, with the experiments that they belong to."""
     return {
         repeat_name(name, repeat): name
         for name, one in config.experiments.items()

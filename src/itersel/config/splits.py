@@ -36,7 +36,7 @@ def kind_of_text(config: Config) -> str:
     return "tokenized" if config.data.tokenized else "detokenized"
 
 
-def own_devtests(config: Config) -> dict[str, str]:
+def test_set_devtests(config: Config) -> dict[str, str]:
     """Return the splits of devtests that belong to a single test set, by name of the test set."""
     tests = config.data.test.items()
     return {name: text_name("devtest", name) for name, one in tests if one.devtest != ReferencedText()}
@@ -44,7 +44,7 @@ def own_devtests(config: Config) -> dict[str, str]:
 
 def held_out_splits(config: Config) -> list[str]:
     """Return all splits but train."""
-    return ["dev", "devtest", *own_devtests(config).values(), *test_sets(config).values()]
+    return ["dev", "devtest", *test_set_devtests(config).values(), *test_sets(config).values()]
 
 
 def is_given(config: Config, split: str) -> bool:

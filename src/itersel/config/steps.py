@@ -21,7 +21,7 @@ from itersel.config.mixing import DEFAULT_MIXING, MIXINGS, Mixing, Nothing
 from itersel.config.options import REQUIRED, documented, name_in, option, option_of, section, seed_option
 from itersel.config.search import FeatureSettings, GivenListFeatures, IterationSearch, KBestSettings, Search
 from itersel.config.section_checks import check_section
-from itersel.config.tuners import HELD_OUT_TUNERS, Batch, NoTuner
+from itersel.config.tuners import RETUNERS, Batch, NoTuner
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class MixSettings:
 class TuneSettings:
     """How weights are tuned on the lists or forests of all shards and iterations so far."""
 
-    tuner: Batch = section(REQUIRED, "What tunes the weights.", forms=HELD_OUT_TUNERS)
+    tuner: Batch = section(REQUIRED, "What tunes the weights.", forms=RETUNERS)
     shards: int = option("Number of shards with lists.", 1, minimum=1)
     iteration: int = option_of(IterationSearch, "iteration")
     seed: int = seed_option("Random seed.")

@@ -252,7 +252,7 @@ class Suspicions:
 
     def _short_references(self) -> Iterator[str]:
         for name, experiment in self._config.experiments.items():
-            tuners = [experiment.learner, experiment.held_out.tuner]
+            tuners = [experiment.learner, experiment.retune.tuner]
             searching = [tuner for tuner in tuners if isinstance(tuner, Batch) and tuner.searches]
             if not searching:
                 continue

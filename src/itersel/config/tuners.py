@@ -34,10 +34,10 @@ class Batch:
     reads_forests: ClassVar[bool] = False
     # Whether it searches along every feature for the highest BLEU, and so cannot tune single sparse features.
     searches: ClassVar[bool] = False
-    # Whether it is only for mixed weights on held-out text.
-    is_held_out_only: ClassVar[bool] = False
+    # Whether it can only retune mixed weights on dev.
+    only_retunes: ClassVar[bool] = False
     # A tuner of all dense weights needs to see the translations of its own weights, too, or it goes too far.
-    held_out_iterations: ClassVar[int] = 6
+    retune_iterations: ClassVar[int] = 6
 
     def __post_init__(self) -> None:
         check_section(self)
@@ -70,13 +70,13 @@ BUILT_IN_TUNERS = {
     "mert": "itersel.tune.tuners.mert:Mert",
 }
 BUILT_IN_FOREST = {"forest-mert": "itersel.tune.tuners.forest_mert:ForestMert"}
-# Only for mixed weights, on held-out text.
-BUILT_IN_HELD_OUT = {"line-search": "itersel.tune.tuners.line_search:LineSearch"}
+# These only retune mixed weights.
+BUILT_IN_RETUNE_ONLY = {"line-search": "itersel.tune.tuners.line_search:LineSearch"}
 NO_TUNER = {"none": "itersel.config.tuners:NoTuner"}
 
 
 def _tuners(built_in: Mapping[str, str]) -> Extensible[type[Batch]]:
-    others = {**BUILT_IN_FOREST, **BUILT_IN_HELD_OUT, **NO_TUNER}
+    others = {**BUILT_IN_FOREST, **BUILT_IN_RETUNE_ONLY, **NO_TUNER}
     return Extensible(
         "itersel.tuners", built_in, partial(section_of_plugin, Batch, "tune"), others.__contains__
     )
@@ -85,6 +85,6 @@ def _tuners(built_in: Mapping[str, str]) -> Extensible[type[Batch]]:
 TUNERS = _tuners({**BUILT_IN_TUNERS, **BUILT_IN_FOREST})
 # What can tune on the n-best lists of any decoder.
 LIST_TUNERS = _tuners(BUILT_IN_TUNERS)
-HELD_OUT_ONLY: Extensible[type[Batch]] = Extensible(None, BUILT_IN_HELD_OUT)
-# What can tune mixed weights.
-HELD_OUT_TUNERS = Joined(Extensible(None, NO_TUNER), HELD_OUT_ONLY, TUNERS)
+RETUNE_ONLY: Extensible[type[Batch]] = Extensible(None, BUILT_IN_RETUNE_ONLY)
+# What can retune mixed weights.
+RETUNERS = Joined(Extensible(None, NO_TUNER), RETUNE_ONLY, TUNERS)

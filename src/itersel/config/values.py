@@ -16,11 +16,11 @@ from itersel.align.symmetrize import DEFAULT_HEURISTIC, HEURISTICS
 from itersel.code.plugins import Joined
 from itersel.config.data import Data
 from itersel.config.evaluation import Evaluation, Report
-from itersel.config.held_out import HeldOut
 from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.mixing import ALGORITHMS, DEFAULT_MIXING, MIXINGS, Mixing
 from itersel.config.names import Names, check_name
 from itersel.config.options import NAME_PATTERN, option, option_of, section, seed_option
+from itersel.config.retune import Retuning
 from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, KBestSettings, MbrSettings, Search
 from itersel.config.tasks import TASKS, RandomTasks, Tasks
 from itersel.config.text_features import TextFeatures, TextModelSettings
@@ -65,7 +65,7 @@ class DecoderSettings:
     k_best: int = option_of(KBestSettings, "k_best", minimum=2)
     forest_density: int = option_of(ForestSettings, "density")
     pieces: int = option(
-        "Number of pieces of each of devtest and test, and dev for held_out, each of which is extracted and "
+        "Number of pieces of each of devtest and test, and dev for retune, each of which is extracted and "
         "decoded by a job of its own; at most one per sentence. Does not change any result.",
         1,
         minimum=1,
@@ -119,7 +119,7 @@ class Experiment:
     )
     repeats: int = option(
         "Number of times to run the experiment, with consecutive seeds; the table shows mean and standard "
-        "deviation. Elsewhere, the second run is called `<name>.repeat-2`.",
+        "deviation. Elsewhere, the second repeat is called `<name>.repeat-2`.",
         1,
         minimum=1,
         maximum=100,
@@ -149,8 +149,8 @@ class Experiment:
             "dev": "mean-of-epochs",
         },
     )
-    held_out: HeldOut = section(
-        HeldOut,
+    retune: Retuning = section(
+        Retuning,
         "tune_on train: after each epoch, retune on dev the weights of the dense features and one factor "
         "for all sparse features; by default with kbest-mira, c: 0.001. The epoch is still chosen on "
         "devtest.",

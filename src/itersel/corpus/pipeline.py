@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.corpus.recase import RecaserCounts
 from itersel.corpus.split import Cut, HeldOutPairs, Overlap, sample_pairs, split_of, trainable, unique
-from itersel.corpus.statistics import Statistics, describe
+from itersel.corpus.statistics import CorpusStatistics, describe
 from itersel.corpus.text import Bitext, concatenate_bitexts, split_words
 from itersel.corpus.text_names import BY_HASH, SPLITS, text_name
 from itersel.corpus.tokenization import protected
@@ -59,7 +59,7 @@ class PreparedSplit(NamedTuple):
     """The prepared pairs of one split and their statistics."""
 
     bitext: Bitext
-    statistics: Statistics
+    statistics: CorpusStatistics
 
 
 class PreparedCorpus(NamedTuple):
@@ -201,7 +201,7 @@ class _Collected:
         """
         chosen: dict[str, list[int]] = {name: [] for name in self.parts}
         for index, (source, target) in enumerate(zip(block.source, block.target, strict=True)):
-            name = _place(block, index, self._settings)
+            name = _split_name(block, index, self._settings)
             if (source, target, name) in self._seen:
                 self.dropped[name]["duplicates"] += 1
             else:
@@ -220,7 +220,7 @@ class _Collected:
         """Look for pairs in the held-out sets, and drop those that must not be in train."""
         of_train = list(range(block.size))
         if self._settings.split == BY_HASH:
-            of_train = [index for index in of_train if _place(block, index, self._settings) == "train"]
+            of_train = [index for index in of_train if _split_name(block, index, self._settings) == "train"]
         found = dict(zip(of_train, self._held_out.find(block.take(of_train)), strict=True))
         if not self._settings.drop_overlap or not any(found.values()):
             return block
@@ -268,7 +268,7 @@ def _prepared(preparation: Preparation, settings: CorpusSettings, block: Bitext)
     return block._replace(source=source, target=target, further=further, raw=raw, cased=cased)
 
 
-def _place(block: Bitext, index: int, settings: CorpusSettings) -> str:
+def _split_name(block: Bitext, index: int, settings: CorpusSettings) -> str:
     """Return the split of a pair, if a hash decides."""
     task = block.task[index] if block.task else ""
     return text_name("test", task) if task in settings.held_out_modules else split_of(block.source[index])

@@ -13,7 +13,7 @@ from itersel.errors import FilePath, checked
 from itersel.storage.json_files import check_counts, read_json
 from itersel.storage.text_table import aligned
 
-Statistics = dict[str, Any]
+CorpusStatistics = dict[str, Any]
 
 # Reasons for dropping paragraphs of the LibreOffice Help.
 COLLECTION_REASONS = ("no counterpart", "untranslated", "duplicates")
@@ -25,7 +25,7 @@ def count_words(sentences: Sequence[str]) -> dict[str, int]:
     return {"tokens": words.total(), "types": len(words)}
 
 
-def describe(bitext: Bitext, dropped: Mapping[str, int]) -> Statistics:
+def describe(bitext: Bitext, dropped: Mapping[str, int]) -> CorpusStatistics:
     """Return the statistics of one split; `dropped` counts dropped pairs by reason."""
     tasks = {} if bitext.task is None else {"tasks": dict(sorted(Counter(bitext.task).items()))}
     return {
@@ -40,7 +40,7 @@ def describe(bitext: Bitext, dropped: Mapping[str, int]) -> Statistics:
 class PreparationCounts(NamedTuple):
     """What ``itersel corpus prepare`` has counted."""
 
-    splits: dict[str, Statistics]
+    splits: dict[str, CorpusStatistics]
     overlaps: list[Overlap]
     # from where pairs (lines, for monolingual text) were dropped, why, and how many
     left_out: list[tuple[str, str, int]]
@@ -83,7 +83,7 @@ def _dropped(name: str, counts: Mapping[str, int]) -> list[tuple[str, str, int]]
     return [(name, reason, count) for reason, count in counts.items() if count]
 
 
-def format_table(splits: Mapping[str, Statistics], overlaps: Sequence[Overlap] = ()) -> str:
+def format_table(splits: Mapping[str, CorpusStatistics], overlaps: Sequence[Overlap] = ()) -> str:
     """Return a printable table: a line per split, one for each with dropped pairs, and the overlaps."""
     rows, dropped = [], []
     for name, split in splits.items():

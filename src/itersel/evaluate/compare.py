@@ -125,7 +125,7 @@ def compare(
         if len(lines) != sentences:
             raise InputError(f"{name} has {len(lines)} lines, but the reference has {sentences}")
 
-    own = _own_counts(scores or {}, outputs, sentences)
+    own = _user_counts(scores or {}, outputs, sentences)
     text_metrics = make_metrics(checked_references(references), tokenizer, names)
     counted = chain(_counted(outputs, text_metrics), ((one, counts.items()) for one, counts in own.items()))
 
@@ -160,7 +160,7 @@ def _counted(
         yield metric, ((name, metric.counts(lines)) for name, lines in outputs.items())
 
 
-def _own_counts(
+def _user_counts(
     scores: Mapping[str, Mapping[str, ArrayLike]], systems: Collection[str], sentences: int
 ) -> dict[Metric, dict[str, Sums]]:
     """Return the counts of a user's own scores; see `compare`."""
@@ -173,8 +173,8 @@ def _own_counts(
                 f"the score '{name}' needs numbers for each of the systems, unlike for {missing}"
             )
     return {
-        own_metric(name): {
-            system: own_counts(
+        user_metric(name): {
+            system: user_counts(
                 _checked_numbers(by_system[system], sentences, f"the scores '{name}' of {system}")
             )
             for system in systems
@@ -183,13 +183,13 @@ def _own_counts(
     }
 
 
-def own_metric(name: str) -> Metric:
+def user_metric(name: str) -> Metric:
     """Return the mean of a score that a user has for each sentence, such as COMET."""
     return Metric(name, "", OWN_SCALE)
 
 
-def own_counts(values: Float64s) -> Sums:
-    """Return the counts of `own_metric`, sentences x 2, given checked numbers of all sentences."""
+def user_counts(values: Float64s) -> Sums:
+    """Return the counts of `user_metric`, sentences x 2, given checked numbers of all sentences."""
     return np.column_stack((np.rint(values * OWN_SCALE), np.ones(values.shape[0])))
 
 

@@ -21,7 +21,7 @@ from itersel.evaluate.metrics import (
 )
 
 
-class Translations(NamedTuple):
+class EpochTranslations(NamedTuple):
     """The translations after an epoch: all lines, or those of a task."""
 
     path: FilePath
@@ -30,7 +30,7 @@ class Translations(NamedTuple):
 
 
 # Scores the translations after an epoch.
-Scorer = Callable[[Translations], float]
+Scorer = Callable[[EpochTranslations], float]
 
 
 class EpochTexts(NamedTuple):
@@ -47,11 +47,11 @@ class EpochTexts(NamedTuple):
         """The references of the lines."""
         return _pick_all(self.every_reference, self.lines)
 
-    def translations(self) -> Iterator[Translations]:
+    def translations(self) -> Iterator[EpochTranslations]:
         """Yield the translations after each epoch; only those of one are in memory."""
         for path in self.paths:
             every = read_translations(path, self.every_reference, self.reference_path)
-            yield Translations(path, self.lines, pick(every, self.lines))
+            yield EpochTranslations(path, self.lines, pick(every, self.lines))
 
 
 def read_epochs(

@@ -101,10 +101,10 @@ class _KeepWords(NoneTokenizer):
 
 def score_corpus(metric: TextMetric, translations: Sequence[str]) -> CorpusScore:
     """Return the BLEU of the translations against the references of `metric`, made by `make_bleu`."""
-    return corpus_score(metric, metric.counts(translations))
+    return score_of_counts(metric, metric.counts(translations))
 
 
-def corpus_score(metric: TextMetric, counts: Sums) -> CorpusScore:
+def score_of_counts(metric: TextMetric, counts: Sums) -> CorpusScore:
     """Return the BLEU of the text with these counts by `metric`, made by `make_bleu`."""
     # undocumented, like `TextMetric.counts`; sacrebleu adds whole numbers
     score = metric.counter._compute_score_from_stats(counts.sum(axis=0).astype(np.int64).tolist())

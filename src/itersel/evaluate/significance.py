@@ -75,7 +75,7 @@ class Differences(NamedTuple):
     """The difference between the scores of two systems, and that in each trial of a randomization."""
 
     observed: float
-    trials: Float64s
+    by_trial: Float64s
 
     @property
     def p(self) -> float:
@@ -85,12 +85,12 @@ class Differences(NamedTuple):
         identical systems. For these, sacrebleu returns its smallest p-value, as it only counts larger
         differences.
         """
-        return p_value(self.at_least, len(self.trials))
+        return p_value(self.at_least, len(self.by_trial))
 
     @property
     def at_least(self) -> int:
         """The number of trials with a difference at least as large as the observed one."""
-        return int(np.count_nonzero(np.abs(self.trials) >= abs(self.observed)))
+        return int(np.count_nonzero(np.abs(self.by_trial) >= abs(self.observed)))
 
 
 def p_value(at_least: int, trials: int) -> float:
@@ -109,7 +109,7 @@ def differences(metric: Metric, one: Exchanged, other: Exchanged) -> Differences
 
 def mean_difference(runs: Sequence[Differences]) -> Differences:
     """Return the mean over runs, in each of which the sentences are exchanged independently."""
-    trials = np.stack([run.trials for run in runs]).mean(axis=0)
+    trials = np.stack([run.by_trial for run in runs]).mean(axis=0)
     observed = math.fsum(run.observed for run in runs) / len(runs)
     # differences that are equal except for rounding are equal
     return Differences(round(observed, DECIMALS), trials.round(DECIMALS))
@@ -128,9 +128,9 @@ def paired_differences(
     """
     found: list[list[Differences]] = [[] for _ in pairs]
     for pair, by_metric in _differences_in_blocks(metrics, counts, pairs, trials, seed):
-        so_far = found[pair] or [one._replace(trials=np.empty(0)) for one in by_metric]
+        so_far = found[pair] or [one._replace(by_trial=np.empty(0)) for one in by_metric]
         joined = zip(so_far, by_metric, strict=True)
-        found[pair] = [old._replace(trials=np.append(old.trials, new.trials)) for old, new in joined]
+        found[pair] = [old._replace(by_trial=np.append(old.by_trial, new.by_trial)) for old, new in joined]
     return found
 
 

@@ -42,8 +42,8 @@ class Memory(NamedTuple):
     paid: Float64s  # the total penalty that cumulative l1 has added to the weights
 
 
-class Start(NamedTuple):
-    """Where training starts."""
+class ShardState(NamedTuple):
+    """The state of a shard that training starts from."""
 
     weights: Weights  # of any features
     memory: Memory | None = None  # state of the previous epoch, with rows as in `weights`
@@ -51,7 +51,9 @@ class Start(NamedTuple):
     stopped: bool = False  # training has stopped: the weights are passed on
 
 
-def read_start(path: FilePath | None, settings: LearningSettings, decision: FilePath | None = None) -> Start:
+def read_start(
+    path: FilePath | None, settings: LearningSettings, decision: FilePath | None = None
+) -> ShardState:
     """Read the start of an epoch, whose files this opens once.
 
     Parameters
@@ -74,9 +76,9 @@ def read_start(path: FilePath | None, settings: LearningSettings, decision: File
     if path is None:
         if stopped:
             raise InputError("training has stopped, but there are no weights to pass on; give --weights")
-        return Start(make_weights({}))
+        return ShardState(make_weights({}))
     if not os.fspath(path).endswith(".h5"):
-        return Start(read_itersel_weights(path), stopped=stopped)
+        return ShardState(read_itersel_weights(path), stopped=stopped)
 
     with open_hdf5(path) as stream:
         header = read_header(stream, FORMAT, path)
@@ -87,11 +89,11 @@ def read_start(path: FilePath | None, settings: LearningSettings, decision: File
         arrays = checked_arrays(stream, header, STATE if has_state else FORMAT, path)
 
     if not has_state:
-        return Start(weights_of(arrays, path), stopped=stopped)
+        return ShardState(weights_of(arrays, path), stopped=stopped)
     return _state(arrays, header.attributes, path, settings.epoch)
 
 
-def _state(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath, epoch: int) -> Start:
+def _state(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath, epoch: int) -> ShardState:
     """Return the state of a shard; an InputError if it is not from the epoch before `epoch`."""
     name = strings_in(arrays, "state/name")
     weights = Weights(arrays["state/key"], arrays["state/v"], name)
@@ -109,4 +111,4 @@ def _state(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath, epoch:
             path,
         )
 
-    return Start(weights, Memory(arrays["state/squares"], arrays["state/paid"]), steps)
+    return ShardState(weights, Memory(arrays["state/squares"], arrays["state/paid"]), steps)

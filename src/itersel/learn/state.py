@@ -18,7 +18,7 @@ from itersel.learn.parameter_kernels import (
     settle_all,
     update,
 )
-from itersel.learn.start import Memory, Start
+from itersel.learn.start import Memory, ShardState
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.strings import Strings, concatenate, string_table
 from itersel.vectors.features import common_features, feature_keys, refuse_shared, unique_features
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 class LearningSteps:
     """How the weights of a learner move; `first` is the last step before this epoch, `now` the last so far.
 
-    Schedules continue from the `before` steps of earlier epochs. Other counts continue only if the
+    Schedules continue from the `steps_before` steps of earlier epochs. Other counts continue only if the
     weights have a `Memory` of these steps; if not, cumulative l1 starts at 0.
     """
 
-    def __init__(self, settings: Online, before: int, goes_on: bool) -> None:
+    def __init__(self, settings: Online, steps_before: int, goes_on: bool) -> None:
         self.update_rule = UpdateRule(
             REGULARIZATIONS.index(settings.regularization) if settings.strength > 0 else NONE,
             settings.strength,
@@ -43,12 +43,12 @@ class LearningSteps:
             settings.adaptive,
         )
         self._schedule = SCHEDULES[settings.schedule]
-        self._before = before
-        self.first = self.now = before if goes_on else 0
+        self._steps_before = steps_before
+        self.first = self.now = steps_before if goes_on else 0
 
     def schedule_factor(self, step: int) -> float:
         """Return the factor of the learning rate in a step."""
-        return self._schedule(self._before + step - self.first)
+        return self._schedule(self._steps_before + step - self.first)
 
 
 class ShardFeatures(NamedTuple):
@@ -115,15 +115,16 @@ class ShardWeights:
 
 
 class WeightTable:
-    """All weights: the start weights, and the weights of features that the shards so far have updated.
+    """All weights: the start weights, and the weights of features that the parts so far have updated.
 
-    Shards are trained one after another. A weight's history carries over from one to the next, so the result
-    is the same as for one shard with all sentences. `before` is the number of steps in earlier epochs.
+    The parts of a shard are trained one after another. A weight's history carries over from one to the next,
+    so the result is the same as for one part with all sentences. `steps_before` is the number of steps in
+    earlier epochs.
     """
 
-    def __init__(self, start: Start, settings: Online, before: int) -> None:
+    def __init__(self, start: ShardState, settings: Online, steps_before: int) -> None:
         weights, memory = start.weights, start.memory
-        self._steps = LearningSteps(settings, before, goes_on=memory is not None)
+        self._steps = LearningSteps(settings, steps_before, goes_on=memory is not None)
         self._key = weights.key
         self._name = weights.name
         self._weights = make_coordinates(weights.value, self._steps.first, memory)
@@ -177,7 +178,7 @@ class WeightTable:
         self._weights = _take(Coordinates(*arrays), np.argsort(key))
         self._key, self._name = unique_features(key, concatenate(names))
 
-    def collect(self, average: bool) -> tuple[Weights, Start | None]:
+    def collect(self, average: bool) -> tuple[Weights, ShardState | None]:
         """Return the weights to mix, and the state to continue from; None if they are the same."""
         steps, found = self._steps, self._weights
         settle_all(steps.update_rule, found, steps.now)
@@ -190,9 +191,9 @@ class WeightTable:
         weights = nonzero(mixed)
         if not steps.update_rule.adaptive and steps.update_rule.regularization != L1_CUMULATIVE:
             # nothing besides the weights is kept
-            return weights, Start(nonzero(last)) if average else None
+            return weights, ShardState(nonzero(last)) if average else None
         rows = (found.value != 0) | (found.squares != 0) | (found.paid != 0)
-        return weights, Start(take_weights(last, rows), Memory(found.squares[rows], found.paid[rows]))
+        return weights, ShardState(take_weights(last, rows), Memory(found.squares[rows], found.paid[rows]))
 
 
 def make_coordinates(value: Float64s, step: int, memory: Memory | None = None) -> Coordinates:

@@ -21,7 +21,7 @@ from itersel.decode.opening import SentenceDecoder, Sentences, count_sentences, 
 from itersel.errors import InputError, located
 from itersel.learn.example import Example
 from itersel.learn.learners import OnlineLearner
-from itersel.learn.start import Start
+from itersel.learn.start import ShardState
 from itersel.learn.state import ShardWeights, WeightTable
 from itersel.learn.training import Training
 from itersel.run.progress import progress
@@ -46,23 +46,26 @@ class Part(NamedTuple):
 def file_part(
     path: str,
     model: str | None,
-    start: str | None,
+    start_path: str | None,
     settings: TrainSettings | GivenListTrainSettings,
     threads: int,
 ) -> Part:
     """Return a file of a shard as a part; `model` is None if it contains another decoder's lists.
 
-    `start` is the file of the weights that training starts from, named in messages. Of the decoder `threads`,
-    at most the learner's delay are used.
+    `start_path` is the file of the weights that training starts from, named in messages. Of the decoder
+    `threads`, at most the learner's delay are used.
     """
     read = partial(open_sentences, path, model, settings, min(threads, settings.learner.delay))
     count = count_sentences(path, model)
     # conflicting features and overflowing weights can be due to either file
-    return Part(count, read, path, path if start is None else f"{path} and {start}")
+    return Part(count, read, path, path if start_path is None else f"{path} and {start_path}")
 
 
 def train_shard(
-    shard: Sentences, decoders: Sequence[SentenceDecoder], start: Start | None, settings: LearningSettings
+    shard: Sentences,
+    decoders: Sequence[SentenceDecoder],
+    start: ShardState | None,
+    settings: LearningSettings,
 ) -> Training:
     """Train on a shard in memory with references; see `train_parts`.
 
@@ -71,7 +74,7 @@ def train_shard(
     return train_parts([Part(shard.sentence_count, lambda: (shard, decoders))], start, settings)
 
 
-def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSettings) -> Training:
+def train_parts(parts: Sequence[Part], start: ShardState | None, settings: LearningSettings) -> Training:
     """Decode and learn, sentence by sentence, or `delay` sentences at a time (Langford et al. 2009).
 
     Parts are loaded one at a time, and weights carry over from one to the next: the result is the same as for
@@ -79,21 +82,21 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
     With `settings.measure_loss`, all sentences are first decoded with the start weights, and the learner's
     loss is summed up; this does not affect the other results.
     """
-    start = Start(make_weights({})) if start is None else start
+    start = ShardState(make_weights({})) if start is None else start
     check_magnitude(start.weights, " at the start", "start from smaller weights")
 
     learner = settings.learner.make_learner()
     sentence_count = sum(part.sentence_count for part in parts)
-    before = (settings.epoch - 1) * sentence_count
+    steps_before = (settings.epoch - 1) * sentence_count
     if start.steps is not None:
         # with resharding, the shard's size may have differed a little in earlier epochs
-        before = start.steps
+        steps_before = start.steps
 
     loss = None
     if settings.measure_loss:
         # in a fixed epoch: losses of different epochs are comparable only if the same pairs are drawn
         # without a name, so that its weights are freed before training
-        listed = _Pass(start, before, learner, settings, LOSS_EPOCH).examples(parts)
+        listed = _Pass(start, steps_before, learner, settings, LOSS_EPOCH).examples(parts)
         losses = (learner.loss(one.example) for one in progress(listed, "measure loss", sentence_count))
         loss = sum(losses, 0.0)
 
@@ -104,7 +107,7 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
     def status() -> str:
         return f"mean {measured} {mean_quality:.1f}, {updates:,} of {pairs:,} pairs with a loss"
 
-    training = _Pass(start, before, learner, settings, settings.epoch)
+    training = _Pass(start, steps_before, learner, settings, settings.epoch)
     trained_on = progress(training.examples(parts), "train", sentence_count, status)
     for seen, one in enumerate(trained_on, 1):
         move = learner.learn(one.example)
@@ -125,7 +128,7 @@ def train_parts(parts: Sequence[Part], start: Start | None, settings: LearningSe
 
     mixed, state = training.table.collect(settings.learner.average)
     if state is not None:
-        state = state._replace(steps=before + sentence_count)
+        state = state._replace(steps=steps_before + sentence_count)
     return Training(mixed, state, sentence_count, pairs, updates, mean_quality, loss)
 
 
@@ -139,12 +142,17 @@ class _Decoded(NamedTuple):
 
 
 class _Pass:
-    """One pass over all sentences of an epoch; `before` is the number of steps in earlier epochs."""
+    """One pass over all sentences of an epoch; `steps_before` is the number of steps in earlier epochs."""
 
     def __init__(
-        self, start: Start, before: int, learner: OnlineLearner, settings: LearningSettings, epoch: int
+        self,
+        start: ShardState,
+        steps_before: int,
+        learner: OnlineLearner,
+        settings: LearningSettings,
+        epoch: int,
     ) -> None:
-        self.table = WeightTable(start, settings.learner, before)
+        self.table = WeightTable(start, settings.learner, steps_before)
         self._epoch = epoch
         self._bleu = SentenceBleu(settings.learner.bleu)
         self._learner = learner
@@ -155,14 +163,14 @@ class _Pass:
 
         Errors that do not name a file get the name of the part.
         """
-        before = 0
+        sentences_before = 0
         for part in parts:
             with located(part.name):
-                yield from self._part_examples(part, before)
-            before += part.sentence_count
+                yield from self._part_examples(part, sentences_before)
+            sentences_before += part.sentence_count
 
-    def _part_examples(self, part: Part, before: int) -> Iterator[_Decoded]:
-        """Yield the sentences of a part; `before` is the number of sentences in the parts before it."""
+    def _part_examples(self, part: Part, sentences_before: int) -> Iterator[_Decoded]:
+        """Yield the sentences of a part, after `sentences_before` in the parts before it."""
         shard, decoders = part.open()
         if not shard.can_be_learned_from:
             raise InputError("has no references to train on; extract it with --reference", part.path)
@@ -177,7 +185,7 @@ class _Pass:
                 length_factor = self._bleu.scorer(references).length_factor
                 quality = self._bleu.score(*kbest.matches(references), references)
 
-            seed = (settings.seed, self._epoch, settings.shard_number, before + sentence)
+            seed = (settings.seed, self._epoch, settings.shard_number, sentences_before + sentence)
             example = Example(kbest, quality, length_factor, weights.rate, seed)
             yield _Decoded(sentence, example, weights, part.name)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from itersel.config.plain import recorded
 from itersel.errors import FilePath
-from itersel.learn.start import STATE, Memory, Start
+from itersel.learn.start import STATE, Memory, ShardState
 from itersel.storage.hdf5 import write_arrays
 from itersel.storage.provenance import SHARD_WEIGHTS, STOPPED, made_with
 from itersel.vectors.weights import FORMAT, Weights, weight_arrays, write_itersel_weights
@@ -41,7 +41,7 @@ class Training(NamedTuple):
     """
 
     weights: Weights
-    state: Start | None
+    state: ShardState | None
     sentences: int
     pairs: int
     updates: int
@@ -50,7 +50,7 @@ class Training(NamedTuple):
     stopped: bool = False
 
 
-def passed_on(start: Start) -> Training:
+def untrained(start: ShardState) -> Training:
     """Return the result of an epoch in which training has stopped."""
     return Training(start.weights, None, 0, 0, 0, 0.0, None, stopped=True)
 

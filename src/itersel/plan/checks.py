@@ -14,7 +14,7 @@ from itersel.corpus.text import check_line_counts, read_text
 from itersel.errors import FilePath
 from itersel.lists.dense import dense_features
 from itersel.lists.folders import listed_translations
-from itersel.lists.numbers import read_numbers, read_own_numbers
+from itersel.lists.numbers import read_numbers, read_user_numbers
 from itersel.lists.summary import summarise
 from itersel.plan.list_texts import LEARNED_FROM
 
@@ -50,10 +50,10 @@ def describe_lists(config: Config) -> Iterator[str]:
     for name in config.experiments:
         check_shards(config, name, sizes)
     check_outputs(config, sizes)
-    check_own_scores(config, {split: size.total() for split, size in sizes.items()}, counts)
+    check_user_scores(config, {split: size.total() for split, size in sizes.items()}, counts)
 
 
-def check_own_scores(
+def check_user_scores(
     config: Config, sentences: Mapping[str, int], translations: Mapping[str, int] | None = None
 ) -> None:
     """Reject files without a number for each sentence of a test set, or each translation in its lists.
@@ -69,6 +69,6 @@ def check_own_scores(
 
 
 def _check(path: str, count: int | None) -> None:
-    numbers = read_own_numbers(path)
+    numbers = read_user_numbers(path)
     if count is not None:
         numbers.of_translations(count)

@@ -12,14 +12,14 @@ from itersel.config.steps import MixSettings
 from itersel.config.tuners import Batch
 from itersel.config.values import Config
 from itersel.plan.files import Files
-from itersel.plan.held_out import held_out_iterations, held_out_tuner
 from itersel.plan.inputs import Inputs
+from itersel.plan.retune import retune_iterations, retuner
 from itersel.plan.shards import Shards
 from itersel.results import (
     BEST,
     DECISION,
     EPOCH_PREFIX,
-    FILE_LIST,
+    MANIFEST,
     MIXED,
     WEIGHTS,
     epoch_folder,
@@ -38,8 +38,8 @@ class Epochs:
         experiments = config.experiments
         # by the rules that make the weights of an epoch: `tune`, `mix` and then `tune`, or `mix`
         self.batch = [name for name, one in experiments.items() if isinstance(one.learner, Batch)]
-        self.held_out = [name for name, one in experiments.items() if held_out_tuner(one)]
-        self.mixed = [name for name in experiments if name not in (*self.batch, *self.held_out)]
+        self.retuned = [name for name, one in experiments.items() if retuner(one)]
+        self.mixed = [name for name in experiments if name not in (*self.batch, *self.retuned)]
         self.selecting = [name for name, one in experiments.items() if one.mixing.selects]
 
     @functools.cache  # noqa: B019  (there is one plan)
@@ -52,22 +52,22 @@ class Epochs:
         return self.epoch(wildcards.experiment, int(wildcards.epoch))
 
     def passed_translation(self, wildcards: Any) -> dict[str, list[str]]:
-        """Return the files of `Epoch.passed_on` for a translation; none at the best epoch."""
+        """Return the files of `Epoch.files_passed_on` for a translation; none at the best epoch."""
         name, _, number = wildcards.stage.partition(EPOCH_PREFIX)
         if name:
             return {"decision": [], "passed_on": []}
         epoch = self.epoch(wildcards.experiment, int(number))
-        return epoch.passed_on(f"{epoch.before.folder}/{wildcards.split}/{wildcards.shard}.txt")
+        return epoch.files_passed_on(f"{epoch.before.folder}/{wildcards.split}/{wildcards.shard}.txt")
 
     def passed_mixed(self, wildcards: Any) -> dict[str, list[str]]:
         """Return the same for mixed weights."""
         epoch = self.of(wildcards)
-        return epoch.passed_on(epoch.before.mixed)
+        return epoch.files_passed_on(epoch.before.mixed)
 
     def passed_weights(self, wildcards: Any) -> dict[str, list[str]]:
         """Return the same for tuned weights."""
         epoch = self.of(wildcards)
-        return epoch.passed_on(epoch.before.weights)
+        return epoch.files_passed_on(epoch.before.weights)
 
     def training_files(self, wildcards: Any) -> list[str]:
         """Return the files with the sentences of a shard: grammars, or lists of another decoder."""
@@ -135,12 +135,12 @@ class Epoch:
         learner = self.experiment.learner
         self.is_batch = isinstance(learner, Batch)
         # the tuner of its weights on lists, if any, and the number of the tuner's last iteration
-        self.tuner = learner if isinstance(learner, Batch) else held_out_tuner(self.experiment)
+        self.tuner = learner if isinstance(learner, Batch) else retuner(self.experiment)
         self.reads_forests = self.tuner is not None and self.tuner.reads_forests
-        self.last_iteration = number if self.is_batch else held_out_iterations(self.experiment)
+        self.last_iteration = number if self.is_batch else retune_iterations(self.experiment)
 
         # the output of `itersel step mix`, which may be tuned afterwards
-        self.mixed = f"{self.folder}/{MIXED}" if name in epochs.held_out else self.weights
+        self.mixed = f"{self.folder}/{MIXED}" if name in epochs.retuned else self.weights
 
     @property
     def before(self) -> Epoch:
@@ -153,7 +153,7 @@ class Epoch:
         if self.number == 1:
             start = self.experiment.start_from
             return [self.epochs.files.experiment(start, f"{BEST}/{WEIGHTS}")] if start else []
-        is_tuned = self.experiment.held_out.start == "tuned"
+        is_tuned = self.experiment.retune.start == "tuned"
         return [self.before.weights if is_tuned else self.before.mixed]
 
     @property
@@ -178,22 +178,22 @@ class Epoch:
         """The decision after the previous epoch, with the scores so far."""
         return [self.before.decision] if self.number > 1 else []
 
-    def passed_on(self, path: str) -> dict[str, list[str]]:
+    def files_passed_on(self, path: str) -> dict[str, list[str]]:
         """Return the decision, and the previous epoch's file to pass on if training has stopped."""
         return {"decision": self.decision_needed, "passed_on": [path] if self.decision_needed else []}
 
     @property
     def level_before(self) -> list[str]:
-        """The lists of files that all shards wait for, so that they start together: one array job."""
+        """The manifests that all shards wait for, so that they start together: one array job."""
         if self.goes_on_alone:
-            return [f"{self.before.folder}/{FILE_LIST}"]
+            return [f"{self.before.folder}/{MANIFEST}"]
         if self.number > 1:
             return []
         shards = self.epochs.shards
-        found = [f"{self.sentence_folder}/{FILE_LIST}"]
+        found = [f"{self.sentence_folder}/{MANIFEST}"]
         name = shards.name(self.experiment)
         folds = shards.folds(self.experiment)
-        return [*found, f"{shards.fold_folder(name, folds)}/{FILE_LIST}"] if folds > 1 else found
+        return [*found, f"{shards.fold_folder(name, folds)}/{MANIFEST}"] if folds > 1 else found
 
     @property
     def sentence_folder(self) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from itersel.config.experiments import expanded
-from itersel.config.splits import own_devtests, test_sets
+from itersel.config.splits import test_set_devtests, test_sets
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
-from itersel.plan.held_out import held_out_iterations, held_out_tuner
 from itersel.plan.requests import TextSizes, rules_per_word
+from itersel.plan.retune import retune_iterations, retuner
 
 if TYPE_CHECKING:
     from itersel.config.file_checks import Size
@@ -42,10 +42,10 @@ class Estimate(NamedTuple):
 def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     """Estimate the cost of a run, without language models; None if the size of a split is not known."""
     tested = list(test_sets(config).values())
-    held_out = ["devtest", *own_devtests(config).values(), *tested]
+    held_out = ["devtest", *test_set_devtests(config).values(), *tested]
     experiments = list(expanded(config).experiments.values())
     tuned = {experiment.tune_on for experiment in experiments}
-    translated = [*held_out, "dev"] if any(map(held_out_tuner, experiments)) else held_out
+    translated = [*held_out, "dev"] if any(map(retuner, experiments)) else held_out
     if not {"train", *translated, *tuned} <= sizes.keys():
         return None
 
@@ -67,7 +67,7 @@ def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
         jobs, total = jobs + count, total + time
     if config.mbr.gain is not None:
         # one job chooses a scale for each experiment and devtest
-        devtests = {"devtest", *own_devtests(config).values()}
+        devtests = {"devtest", *test_set_devtests(config).values()}
         jobs += len(experiments) * len(devtests)
         total += len(experiments) * sum(seconds[split] for split in sorted(devtests))
 
@@ -87,8 +87,8 @@ def _experiment_cost(
     epoch = seconds[experiment.tune_on] * experiment.tasks.share + seconds["devtest"]
     if isinstance(experiment.learner, Batch):
         epoch += TUNE_SECONDS
-    if held_out_tuner(experiment):
-        iterations = held_out_iterations(experiment)
+    if retuner(experiment):
+        iterations = retune_iterations(experiment)
         epoch += iterations * (seconds["dev"] + TUNE_SECONDS)
         epoch_jobs += iterations * (config.decoder.pieces + 1)
     jobs = experiment.epochs * epoch_jobs + len(tested) * config.decoder.pieces

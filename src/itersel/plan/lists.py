@@ -12,10 +12,10 @@ from itersel.config.settings import as_json
 from itersel.config.steps import TuneSettings
 from itersel.config.values import Config
 from itersel.plan.epochs import Epoch, Epochs
-from itersel.plan.held_out import held_out_tuner
 from itersel.plan.inputs import Inputs
+from itersel.plan.retune import retuner
 from itersel.plan.search import search_of
-from itersel.results import FILE_LIST, WEIGHTS
+from itersel.results import MANIFEST, WEIGHTS
 
 
 class _Iterations(Protocol):
@@ -39,7 +39,7 @@ class _Iterations(Protocol):
         """Return the files with the sentences of all shards: grammars, or lists of another decoder."""
 
     def level_before(self, epoch: Epoch) -> list[str]:
-        """Return the lists of files that all shards wait for, so that they start together."""
+        """Return the manifests that all shards wait for, so that they start together."""
 
     def sentence_files(self, wildcards: Any) -> list[str]:
         """Return the files with the sentences to decode for a list: their grammars."""
@@ -88,7 +88,7 @@ class _BatchIterations(_Iterations):
         return self._epochs.shards_per_job(wildcards)
 
 
-class _HeldOutIterations(_Iterations):
+class _RetuneIterations(_Iterations):
     """One or more iterations in each epoch, in which dev is decoded to tune mixed weights.
 
     The lists of the last iteration are in the epoch's folder.
@@ -118,7 +118,7 @@ class _HeldOutIterations(_Iterations):
         return [f"{self._dev}/{shard}.h5" for shard in range(self._pieces)]
 
     def level_before(self, epoch: Epoch) -> list[str]:
-        return [f"{self._dev}/{FILE_LIST}"]
+        return [f"{self._dev}/{MANIFEST}"]
 
     def sentence_files(self, wildcards: Any) -> list[str]:
         return [f"{self._dev}/{wildcards.shard}.h5"]
@@ -146,10 +146,10 @@ class Lists:
         self._inputs = inputs
         self._epochs = epochs
         self._batch = _BatchIterations(epochs)
-        self._held_out = _HeldOutIterations(config, inputs, epochs)
+        self._retune = _RetuneIterations(config, inputs, epochs)
 
     def _of(self, wildcards: Any) -> _Iterations:
-        return self._batch if self._epochs.of(wildcards).is_batch else self._held_out
+        return self._batch if self._epochs.of(wildcards).is_batch else self._retune
 
     def sentence_files(self, wildcards: Any) -> list[str]:
         """Return the files with the sentences to decode for a list: their grammars."""
@@ -164,7 +164,7 @@ class Lists:
         return self._of(wildcards).shards_per_job(wildcards)
 
     def level_before(self, wildcards: Any) -> list[str]:
-        """Return the lists of files that all shards wait for, so that they start together."""
+        """Return the manifests that all shards wait for, so that they start together."""
         return self._of(wildcards).level_before(self._epochs.of(wildcards))
 
     def iteration(self, wildcards: Any) -> int:
@@ -193,7 +193,7 @@ class Lists:
             return as_json(KBestSettings(**vars(search), k_best=never_null(experiment.k_best)))
 
         search = search_of(self._config, experiment)
-        if held_out_tuner(experiment):
+        if retuner(experiment):
             # with features: all, forests include the sum of sparse features; for lists, a setting of the
             # tuner adds it
             search = replace(search, features="all")

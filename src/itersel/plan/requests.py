@@ -17,7 +17,7 @@ from itersel.config.splits import corpora, cut_sizes, held_out_splits, is_given,
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.lists.folders import find_lists
-from itersel.plan.held_out import held_out_iterations, held_out_tuner
+from itersel.plan.retune import retune_iterations, retuner
 from itersel.storage.files import compression_of
 
 # Of tokenised text, including a space; and how many times smaller a compressed file is.
@@ -174,8 +174,8 @@ def _tuned(config: Config, translations: Callable[[str, Experiment], float], is_
             is_dense = one.features == "dense" or one.learner.searches
             share = DENSE_SHARE if is_dense else 1.0
             found.append(share * (1 if is_fixed else one.epochs) * translations(one.tune_on, one))
-        if held_out_tuner(one):
-            iterations = 1 if is_fixed else held_out_iterations(one)
+        if retuner(one):
+            iterations = 1 if is_fixed else retune_iterations(one)
             found.append(DENSE_SHARE * iterations * translations("dev", one))
     return min(MAX_TUNED_TRANSLATIONS, max(found))
 
@@ -195,10 +195,10 @@ def list_sizes(config: Config) -> TextSizes:
     size_of_lists = max(_translations(one, config.decoder.k_best) for one in config.experiments.values())
     compared = sum(translations[split] for split in test_sets(config).values()) / size_of_lists
 
-    own_models = sum(map(_bytes, config.text_features.language_models))
+    user_models = sum(map(_bytes, config.text_features.language_models))
     return TextSizes(
         _model_words(config),
-        own_models * WORDS_PER_ARPA_BYTE,
+        user_models * WORDS_PER_ARPA_BYTE,
         0.0,
         max(*shards, *pieces) * (1 if config.text_features.is_empty else FEATURES_OF_TEXT),
         tuned=_tuned(config, lambda split, one: translations[split], is_fixed=True),

@@ -46,7 +46,7 @@ class Shards:
         return name if seed == self._config.seed else f"{name}{SEED_MARK}{seed}"
 
     def folds(self, experiment: Experiment) -> int:
-        """Return the number of held-out language models; with 1, only the model of all text is used."""
+        """Return the number of models that leave out a fold; with 1, only the model of all text is used."""
         return never_null(experiment.tasks.language_model_folds)
 
     def folder(self, split: str, shards: str) -> str:

@@ -14,7 +14,6 @@ from itersel.config.report_steps import (
     CorporaSettings,
     GivenListScaleSettings,
     JoinSettings,
-    OwnNumbers,
     PatienceSettings,
     ResourceSettings,
     ScoredSystem,
@@ -23,6 +22,7 @@ from itersel.config.report_steps import (
     Significance,
     TableSettings,
     TaskTableSettings,
+    UserNumbers,
 )
 from itersel.config.search import SCALES
 from itersel.config.settings import as_json
@@ -32,8 +32,8 @@ from itersel.corpus.text_names import BY_HASH
 from itersel.evaluate.names import DEFAULT_TOKENIZER, QUALITY, TOKENIZED_BLEU
 from itersel.lists.folders import find_lists
 from itersel.plan.files import Files
-from itersel.plan.held_out import held_out_tuner
 from itersel.plan.inputs import Inputs
+from itersel.plan.retune import retuner
 from itersel.plan.shards import Shards
 from itersel.plan.shell import no_option, shell_options
 from itersel.plan.texts import Texts
@@ -95,7 +95,7 @@ class Tables:
 
         found = {experiment.tune_on: self._shards.name(experiment) for experiment in whole}
         found |= {split: pieces for split in self._texts.held_out if split != "dev"}
-        if any(held_out_tuner(one) for one in self._config.experiments.values()):
+        if any(retuner(one) for one in self._config.experiments.values()):
             found.setdefault("dev", pieces)
         return found
 
@@ -206,7 +206,7 @@ class Tables:
 
     def _stage(self, test_set: str) -> str:
         """Return the stage whose weights translate a test set: `best`, or its own with its own devtest."""
-        return best_folder(test_set if test_set in self._texts.own_devtests else None)
+        return best_folder(test_set if test_set in self._texts.test_set_devtests else None)
 
     def system_files(self, test_set: str) -> list[str]:
         """Return the descriptions of the compared systems at the epochs chosen for a test set."""
@@ -278,14 +278,14 @@ class Tables:
             counts=tuple(self.counts(test_set)),
             outputs=dict(zip(self.outputs, self.output_texts(test_set), strict=True)),
             lists=tuple(self._inputs.scored_lists(split)),
-            scores=self._own_numbers(test_set),
+            scores=self._user_numbers(test_set),
         )
 
-    def _own_numbers(self, test_set: str) -> dict[str, OwnNumbers]:
+    def _user_numbers(self, test_set: str) -> dict[str, UserNumbers]:
         """Return the files with the numbers of the user's own scores for a test set."""
         place = list(self._texts.test_sets).index(test_set)
         return {
-            name: OwnNumbers(
+            name: UserNumbers(
                 translations=no_option(score.translations[place]) if score.translations else None,
                 systems={system: no_option(files[place]) for system, files in (score.systems or {}).items()},
             )
@@ -300,7 +300,7 @@ class Tables:
             files += find_lists(self._inputs.scored_lists(split))
 
         for test_set in self._texts.test_sets:
-            for numbers in self._own_numbers(test_set).values():
+            for numbers in self._user_numbers(test_set).values():
                 files += [numbers.translations] if numbers.translations else []
                 files += numbers.systems.values()
 

@@ -41,8 +41,8 @@ class TextFeatureModels:
         self.words = f"{self.folder}/words"
         # the user's own language models, by their names, and the folder of those that are compiled
         text = config.text_features
-        self._own = dict(zip(text.language_model_names, text.language_models, strict=True))
-        self.own_folder = f"{self.folder}/language-models"
+        self._user_models = dict(zip(text.language_model_names, text.language_models, strict=True))
+        self.user_folder = f"{self.folder}/language-models"
         self.alignments = [f"{self.folder}/{direction}.align.gz" for direction in DIRECTIONS]
 
     @property
@@ -64,8 +64,8 @@ class TextFeatureModels:
         """The target of further text."""
         return list(map(no_option, self._config.text_features.target))
 
-    def held_out(self, column: str) -> list[str]:
-        """Return this side of all other texts, if there is further text, which must not have it."""
+    def excluded_texts(self, column: str) -> list[str]:
+        """Return this side of all held-out splits, whose sentences are dropped from further text, if any."""
         if not self.further_sources:
             return []
         splits = [split for split in self._texts.held_out if has_references(self._config, split)]
@@ -92,16 +92,16 @@ class TextFeatureModels:
         experiment = self._config.experiments[wildcards.experiment]
         return need_models(text.dense, experiment.templates_of(text.templates))
 
-    def own_models(self, wildcards: Any) -> list[str]:
+    def user_models(self, wildcards: Any) -> list[str]:
         """Return the user's own language models, compiled."""
         return [
-            no_option(path) if is_array_file(path) else f"{self.own_folder}/{name}.bin"
-            for name, path in self._own.items()
+            no_option(path) if is_array_file(path) else f"{self.user_folder}/{name}.bin"
+            for name, path in self._user_models.items()
         ]
 
     def arpa(self, wildcards: Any) -> str:
         """Return the file of a language model that is not compiled yet."""
-        return no_option(self._own[wildcards.model])
+        return no_option(self._user_models[wildcards.model])
 
     def models(self, wildcards: Any) -> list[str]:
         """Return the folder of the lexicon and language model that a shard needs: for train, without it."""

@@ -26,7 +26,7 @@ class Texts:
         self._inputs = inputs
         # the splits of the test sets by name, and the devtests of test sets that have their own
         self.test_sets = splits.test_sets(config)
-        self.own_devtests = splits.own_devtests(config)
+        self.test_set_devtests = splits.test_set_devtests(config)
         # all splits but train; splits with files in the config (others are from the Help, or cut from train)
         self.held_out = splits.held_out_splits(config)
         self.given = [split for split in self.held_out if splits.is_given(config, split)]
@@ -82,7 +82,7 @@ class Texts:
 
     def devtest(self, wildcards: Any) -> str:
         """Return the split on which an epoch is chosen: devtest, or a test set's own devtest."""
-        return self.own_devtests.get(getattr(wildcards, "test_set", ""), "devtest")
+        return self.test_set_devtests.get(getattr(wildcards, "test_set", ""), "devtest")
 
     def learned_references(self, split: str) -> list[str]:
         """Return the columns of the additional references used in learning: target.1, ... of dev."""

@@ -12,7 +12,7 @@ from itersel.report.table_content import devtest_metrics, is_experiment
 from itersel.storage.text_table import Content
 
 # Decimals of the user's own scores, which may be from 0 to 1.
-OWN_DIGITS = 4
+USER_DIGITS = 4
 
 
 class Cell(NamedTuple):
@@ -41,7 +41,7 @@ def cells_of_systems(test_set: Content) -> list[dict[str, Cell]]:
 
 def _cells(system: Content, on_devtest: Sequence[str]) -> dict[str, Cell]:
     row = {
-        "system": Cell(str(system["system"]), system["system"]),
+        "system": Cell(str(system["number"]), system["number"]),
         "experiment": word_cell(system["name"]),
         "learner": word_cell(system["learner"]),
         "mixing": word_cell(system["mixing"]),
@@ -67,8 +67,8 @@ def _cells_of_epochs(system: Content) -> dict[str, Cell]:
     active = sum(one["active_features"] for one in repeats) / len(repeats)
     chosen = ", ".join(str(one["epoch"]) for one in repeats)
     planned = len(repeats[0]["devtest_tokenized_bleu"])
-    trained = ", ".join(str(planned - one["passed_on"]) for one in repeats)
-    note = f" ({trained} trained)" if any(one["passed_on"] for one in repeats) else ""
+    trained = ", ".join(str(planned - one["untrained_epochs"]) for one in repeats)
+    note = f" ({trained} trained)" if any(one["untrained_epochs"] for one in repeats) else ""
 
     return {
         "active features": Cell(f"{active:.0f}", active),
@@ -83,11 +83,11 @@ def score_cell(score: Content, metric: str = TOKENIZED_BLEU) -> Cell:
     """Return the cell of a score: its mean, with the deviation over repeats, and its interval."""
     is_own = metric not in METRICS
     interval = score.get("interval")
-    digits = OWN_DIGITS if is_own else 1
+    digits = USER_DIGITS if is_own else 1
     note = f"[{interval[0]:.{digits}f}, {interval[1]:.{digits}f}]" if interval else ""
 
     mean = MeanScore(score["mean"], score.get("deviation"))
-    text = mean.rounded(OWN_DIGITS) if is_own else str(mean)
+    text = mean.rounded(USER_DIGITS) if is_own else str(mean)
     return Cell(text, score["mean"], note=note)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from itersel.corpus.text_names import POOLED
 from itersel.errors import InputError
-from itersel.evaluate.compare import own_metric
+from itersel.evaluate.compare import user_metric
 from itersel.evaluate.counts import pool_counts
 from itersel.evaluate.metrics import Metric, ReferenceText, Sums
 from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZED_BLEU, TRIALS
@@ -72,14 +72,14 @@ def _describe_test_set(test_set: Translations, tokenize: str, trials: int, seed:
     scores = {metric: of_tokens}
     if test_set.counts:
         scores |= score_counts(_by_name(systems, test_set.counts), trials, seed)
-    if test_set.own_scores:
-        scores |= _score_numbers(_by_name(systems, test_set.own_scores), trials, seed)
+    if test_set.user_scores:
+        scores |= _score_numbers(_by_name(systems, test_set.user_scores), trials, seed)
 
     numbers = numbers_of(texts)
     described = []
     for name, repeats in _by_name(systems, systems).items():
         row = {
-            "system": numbers[name],
+            "number": numbers[name],
             **{key: getattr(repeats[0], key, None) for key in OF_ALL_REPEATS},
             **_describe_repeats(repeats, is_pooled=test_set.name == POOLED),
             "scores": {
@@ -109,7 +109,7 @@ def _score_numbers(
     found: dict[Metric, dict[str, ExperimentScore]] = {}
     every = (counts for repeats in numbers.values() for counts in repeats)
     for score in dict.fromkeys(chain.from_iterable(every)):
-        metric = own_metric(score)
+        metric = user_metric(score)
         counted = {
             name: [{metric: counts[score]} for counts in repeats]
             for name, repeats in numbers.items()
@@ -158,11 +158,11 @@ def _pool(test_sets: Sequence[Translations]) -> Translations:
         [list(chain(*texts)) for texts in zip(*(one.translations for one in test_sets), strict=True)],
         _joined_references([one.references for one in test_sets]),
         [pool_counts(counts) for counts in zip(*(one.counts for one in test_sets), strict=True)],
-        [_pool_own_scores(parts) for parts in zip(*(one.own_scores for one in test_sets), strict=False)],
+        [_pool_user_scores(parts) for parts in zip(*(one.user_scores for one in test_sets), strict=False)],
     )
 
 
-def _pool_own_scores(parts: Sequence[Mapping[str, Sums]]) -> dict[str, Sums]:
+def _pool_user_scores(parts: Sequence[Mapping[str, Sums]]) -> dict[str, Sums]:
     """Concatenate the counts of the scores that a system has for all test sets."""
     return {
         name: np.vstack([part[name] for part in parts])

@@ -13,7 +13,7 @@ from itersel.report.baseline import baseline_and_best
 from itersel.report.cells import Cell, cells_of_systems
 from itersel.report.columns import COLUMNS, DIFFERENCE, SETTINGS, WORDS, title_on_test
 from itersel.report.table import ALL_TEST_SETS
-from itersel.report.table_content import all_test_sets, main_metric, own_metrics
+from itersel.report.table_content import all_test_sets, main_metric, user_metrics
 from itersel.report.views import BASELINE, Column, View, score_columns
 from itersel.storage.text_table import Content
 
@@ -87,11 +87,11 @@ def _known_metrics(test_set: Content, metrics: Sequence[str]) -> Sequence[str]:
     is_scored = test_set["signatures"]
     for metric in metrics:
         if metric not in is_scored:
-            known = ", ".join(name for name in (*METRICS, *own_metrics(test_set)) if name in is_scored)
+            known = ", ".join(name for name in (*METRICS, *user_metrics(test_set)) if name in is_scored)
             raise InputError(f"the systems have no scores by '{metric}'; choose some of {known}")
 
     of_text = [metric for metric in COMPARED if metric in is_scored]
-    return metrics or [*(of_text or [TOKENIZED_BLEU]), *own_metrics(test_set)]
+    return metrics or [*(of_text or [TOKENIZED_BLEU]), *user_metrics(test_set)]
 
 
 def latex(table: Content, columns: Sequence[str] = (), metrics: Sequence[str] = ()) -> list[str]:
@@ -148,7 +148,7 @@ def _notes(view: View, table: Content) -> list[str]:
         "Bold: the best score.": len(view.rows) > 1,
         f"Superscripts: {worse}.": any(cell.marks for cell in every),
         "In brackets: 95 % confidence intervals.": any(cell.note for cell in every),
-        "±: standard deviation over the runs of an experiment.": any("±" in cell.text for cell in every),
+        "±: standard deviation over the repeats of an experiment.": any("±" in cell.text for cell in every),
         f"Difference: {title_of(main_metric(table['test_sets'][0]))}, from system {number}.": number,
     }
     return [note for note, is_needed in notes.items() if is_needed]

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from itersel.corpus.prepare import read_preparation
 from itersel.errors import FilePath
-from itersel.evaluate.epoch_scores import Scorer, Translations
+from itersel.evaluate.epoch_scores import EpochTranslations, Scorer
 from itersel.lists.lookup import read_texts
 from itersel.lists.numbers import read_numbers
 
@@ -28,7 +28,7 @@ def quality_scorer(
     texts = read_texts(lists, lambda text: prepared.clean([text])[0], lambda line, text: line in scored)
     of_listed = numbers.of_translations(texts.translations)
 
-    def score(chosen: Translations) -> float:
+    def score(chosen: EpochTranslations) -> float:
         rows = texts.rows(chosen.path, chosen.numbers, chosen.lines)
         # exact sums: the same on all processors
         return fmean(of_listed[rows].tolist())

@@ -195,7 +195,7 @@ def _describe_experiment(
     }
 
     return {
-        "system": numbers[name],
+        "number": numbers[name],
         "name": name,
         "runs": [
             {

@@ -16,7 +16,7 @@ PAIRS = "training pairs"
 # Keys of the place of a run.
 PLACE = ("name", "output", "cache")
 # The settings of experiments, and packages with other versions.
-EXPERIMENTS, VERSIONS = "experiments", "versions"
+EXPERIMENTS_KEY, VERSIONS = "experiments", "versions"
 # Keys that explain no difference: they change no score of an experiment, or only the number of its repeats.
 NO_REASON = re.compile(r"report\..*|evaluation\.(trials|outputs|scores)(\..*)?|data\.max_line_bytes|repeats")
 # Numbers that are not amounts.
@@ -47,7 +47,7 @@ def compare_settings(runs: Sequence[RunSettings], shared: Sequence[str]) -> dict
     for run in runs:
         of_experiments = {name: _with_own_seed(run, _experiment(run, name)) for name in shared}
         versions = {f"{VERSIONS}.{name}": one for name, one in run.versions.items()}
-        columns.append(as_texts(_of_run(run)) | versions | as_texts({EXPERIMENTS: of_experiments}))
+        columns.append(as_texts(_of_run(run)) | versions | as_texts({EXPERIMENTS_KEY: of_experiments}))
 
     differing, common = compare_keys(columns)
     own = [as_texts(_experiment(runs[0], name)) for name in shared]
@@ -55,13 +55,13 @@ def compare_settings(runs: Sequence[RunSettings], shared: Sequence[str]) -> dict
 
     return {
         "differing": differing,
-        "common": [row for row in common if not row[0].startswith(f"{EXPERIMENTS}.")],
+        "common": [row for row in common if not row[0].startswith(f"{EXPERIMENTS_KEY}.")],
         "experiments": {"systems": list(shared), "differing": keys, "common": same},
     }
 
 
 def _of_run(run: RunSettings) -> dict[str, Any]:
-    return {key: one for key, one in run.settings.items() if key not in (*PLACE, EXPERIMENTS)}
+    return {key: one for key, one in run.settings.items() if key not in (*PLACE, EXPERIMENTS_KEY)}
 
 
 def _with_settings(runs: Collection[RunSettings], names: Sequence[str]) -> list[str]:
@@ -70,7 +70,7 @@ def _with_settings(runs: Collection[RunSettings], names: Sequence[str]) -> list[
 
 
 def _experiment(run: RunSettings, name: str) -> Content:
-    found: Content = run.settings.get(EXPERIMENTS, {}).get(name, {})
+    found: Content = run.settings.get(EXPERIMENTS_KEY, {}).get(name, {})
     return found
 
 
@@ -103,7 +103,7 @@ def differing_keys(settings: Content, others: Content, experiment: str) -> list[
 
     Its seed, and the number of its repeats, may differ.
     """
-    columns = [as_texts(one[EXPERIMENTS].get(experiment, {})) for one in (settings, others)]
+    columns = [as_texts(one[EXPERIMENTS_KEY].get(experiment, {})) for one in (settings, others)]
     differing, _ = compare_keys(columns)
     return [(key, values) for key, values in differing if key not in ("seed", "repeats")]
 

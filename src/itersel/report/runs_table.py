@@ -41,7 +41,7 @@ def views(content: Content, has_intervals: bool = False) -> list[View]:
     further = [Column(title, True) for title in (MEAN_OF_RUNS, ERROR, RANDOMIZATION, AHEAD, SIGN_TEST)]
 
     names = [
-        [Cell(str(system["system"]), system["system"]), Cell(system["name"], system["name"])]
+        [Cell(str(system["number"]), system["number"]), Cell(system["name"], system["name"])]
         for system in systems
     ]
     scores = [[*cells, *_scores(system, runs)] for cells, system in zip(names, systems, strict=True)]
@@ -160,7 +160,7 @@ def tsv_table(content: Content) -> list[str]:
     rows: list[dict[str, object]] = []
     alpha = content["significance"]["alpha"]
     for system in content["systems"]:
-        place = {"system": system["system"], "experiment": system["name"]}
+        place = {"system": system["number"], "experiment": system["name"]}
         for run, one in zip(content["runs"], system["runs"], strict=True):
             row = {"run": run["name"], **place, "repeats": len(one["repeats"]), "baseline": run["baseline"]}
             row |= {"score": one["mean"], "deviation": one["deviation"], "better than": one["better_than"]}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.evaluate.counts import Counts
-from itersel.evaluate.metrics import CorpusScore, Metric, ReferenceText, Sums, corpus_score, make_bleu
+from itersel.evaluate.metrics import CorpusScore, Metric, ReferenceText, Sums, make_bleu, score_of_counts
 from itersel.evaluate.names import sign_of
 from itersel.evaluate.significance import Bootstrap, Interval, paired_p_values
 
@@ -17,9 +17,9 @@ from itersel.evaluate.significance import Bootstrap, Interval, paired_p_values
 ALPHA = 0.05
 # Note on repeats.
 REPEATED = (
-    "±: standard deviation over the runs of an experiment. Means of several runs are compared by exchanging "
-    "the translations of a sentence among all runs of both (Clark et al. 2011). Where the deviations are as "
-    "large as the difference, do not rely on its significance."
+    "±: standard deviation over the repeats of an experiment. Means of repeats are compared by exchanging "
+    "the translations of a sentence among all repeats of both (Clark et al. 2011). Where the deviations are "
+    "as large as the difference, do not rely on its significance."
 )
 
 
@@ -115,7 +115,7 @@ def score_tokens(
 
     scores = {}
     for name, repeats in counts.items():
-        details = tuple(corpus_score(metric, one) for one in repeats)
+        details = tuple(score_of_counts(metric, one) for one in repeats)
         scores[name] = ExperimentScore(tuple(one.bleu for one in details), p[name], details=details)
     return metric, scores
 
@@ -145,7 +145,7 @@ def score_counts(
 def describe_test(trials: int, seed: int) -> dict[str, Any]:
     """Return how the p-values were computed, for JSON."""
     return {
-        "test": "approximate randomization, two-sided, stratified by sentence; runs are pooled",
+        "test": "approximate randomization, two-sided, stratified by sentence; repeats are pooled",
         "trials": trials,
         "seed": seed,
         "alpha": ALPHA,

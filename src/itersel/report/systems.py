@@ -14,7 +14,7 @@ from itersel.report.cells import NOTHING, Cell, cells_of_systems
 from itersel.report.columns import DIFFERENCE, OF_EPOCHS, ON_DEVTEST, SETTINGS, WORDS, title_on_devtest
 from itersel.report.folder import read_optional
 from itersel.report.table import ALL_TEST_SETS
-from itersel.report.table_content import all_test_sets, devtest_metrics, is_experiment, own_metrics
+from itersel.report.table_content import all_test_sets, devtest_metrics, is_experiment, user_metrics
 from itersel.report.views import Column, View, score_columns
 from itersel.storage.json_files import check_numbers
 from itersel.storage.text_table import Content
@@ -132,7 +132,7 @@ def _view(test_set: Content, shown: Shown) -> View:
 
     differing = [title for title in SETTINGS if title not in agreed]
     values = [[row[title].text for row in experiments] for title in differing]
-    varied = _varied(systems, values, shown.settings, own_metrics(test_set))
+    varied = _varied(systems, values, shown.settings, user_metrics(test_set))
 
     scores = score_columns(test_set, shown.baseline, shown.alpha)
     columns = {title: [row[title] for row in rows] for title in ("system", "experiment", *differing)}
@@ -180,11 +180,11 @@ def _varied(
     systems: Sequence[Content],
     known: Sequence[Sequence[str]],
     settings: Mapping[str, Mapping[str, str]],
-    own_titles: Sequence[str],
+    user_titles: Sequence[str],
 ) -> dict[str, list[Cell]]:
     """Return columns of keys, unless these tell experiments apart just as the `known` columns do.
 
-    `own_titles` are names of the user's own scores, which no such column may have.
+    `user_titles` are names of the user's own scores, which no such column may have.
     """
     names = [system["name"] for system in systems if is_experiment(system)]
     if not all(name in settings for name in names):
@@ -199,7 +199,7 @@ def _varied(
             chosen.append(key)
 
     titles = [key.removesuffix(".name").rpartition(".")[2] for key in chosen]
-    if len({*titles} - {*TITLES, *own_titles}) < len(titles):
+    if len({*titles} - {*TITLES, *user_titles}) < len(titles):
         titles = chosen
     return {
         title: [

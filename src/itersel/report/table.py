@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import COMPARED, METRICS, TABULATED, TOKENIZED_BLEU, title_of
 from itersel.report.baseline import baseline_and_best
-from itersel.report.cells import NOTHING, OWN_DIGITS, Cell, cells_of_systems, score_cell, word_cell
+from itersel.report.cells import NOTHING, USER_DIGITS, Cell, cells_of_systems, score_cell, word_cell
 from itersel.report.columns import ON_DEVTEST, ON_TEST, WORDS, title_on_devtest
 from itersel.report.p_values import precise_p
 from itersel.report.scores import REPEATED
-from itersel.report.table_content import all_test_sets, is_experiment, metrics_of_text, own_metrics, score_of
+from itersel.report.table_content import all_test_sets, is_experiment, metrics_of_text, score_of, user_metrics
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
 # Title of the table of the sentences of all test sets.
@@ -26,7 +26,7 @@ NOTES = {
 }
 MARKS = "In brackets: 95 % intervals (bootstrap). In parentheses: systems that are significantly worse."
 # In place of the signature of one of the user's own scores.
-OWN_MEAN = "mean of the given numbers"
+USER_MEAN = "mean of the given numbers"
 # Instead of a score that a system lacks.
 NO_SCORE: Content = {"mean": None, "deviation": None, "interval": (None, None), "better_than": None, "p": {}}
 
@@ -40,7 +40,7 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
         rows = [{title: cell.text for title, cell in row.items()} for row in cells_of_systems(test_set)]
         lines += [*aligned(rows, WORDS), ""]
 
-        for metrics in (COMPARED, TABULATED[len(COMPARED) :], own_metrics(test_set)):
+        for metrics in (COMPARED, TABULATED[len(COMPARED) :], user_metrics(test_set)):
             if metrics and test_set["signatures"].keys() >= set(metrics):
                 lines += [*_scores(test_set["systems"], metrics), ""]
 
@@ -58,7 +58,7 @@ def _scores(systems: list[Content], metrics: Sequence[str]) -> list[str]:
     """Return the lines of the table of scores by metrics of detokenised text, or of the user's own scores."""
     rows = []
     for system in systems:
-        row = {"system": str(system["system"]), "experiment": system["name"]}
+        row = {"system": str(system["number"]), "experiment": system["name"]}
         for metric in metrics:
             score = score_of(system, metric)
             row[title_of(metric)] = (
@@ -102,7 +102,7 @@ def signatures(table: Content) -> list[str]:
     """Return how all scores were computed, only once if this is the same for all test sets."""
     found = {
         test_set["name"]: [
-            f"{title_of(metric)}: sacrebleu {signature}" if signature else f"{title_of(metric)}: {OWN_MEAN}"
+            f"{title_of(metric)}: sacrebleu {signature}" if signature else f"{title_of(metric)}: {USER_MEAN}"
             for metric, signature in test_set["signatures"].items()
         ]
         for test_set in all_test_sets(table)
@@ -138,7 +138,7 @@ def _spreadsheet_row(
         "test set": test_set["name"],
         **{title: cell.text for title, cell in cells.items()},
         "shards": word_cell(system["shards"]).text,
-        "runs": len(system["repeats"]),
+        "repeats": len(system["repeats"]),
     }
 
     tokenized_bleu = system["scores"][TOKENIZED_BLEU]
@@ -149,7 +149,7 @@ def _spreadsheet_row(
 
     against = {
         # only the number of a system is the same in lower case
-        f"p against system {other['system']}": str(other["name"])
+        f"p against system {other['number']}": str(other["name"])
         for other in test_set["systems"]
         if other["name"] == baseline
     }
@@ -161,7 +161,7 @@ def _spreadsheet_row(
         numbers: tuple[float | None, ...] = score["mean"], score["deviation"], *score["interval"]
         for which, value in zip(("", " deviation", " low", " high"), numbers, strict=True):
             is_own = metric not in METRICS and value is not None
-            row[f"{title}{which}"] = f"{value:.{OWN_DIGITS}f}" if is_own else value
+            row[f"{title}{which}"] = f"{value:.{USER_DIGITS}f}" if is_own else value
         row[f"{title} better than"] = score["better_than"]
         row |= _p_values(title, score["p"], against, alpha)
     return row

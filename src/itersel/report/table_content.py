@@ -38,7 +38,7 @@ def metrics_of_text(test_set: Content) -> list[str]:
     return [name for name in test_set["signatures"] if name != TOKENIZED_BLEU]
 
 
-def own_metrics(test_set: Content) -> list[str]:
+def user_metrics(test_set: Content) -> list[str]:
     """Return the names of the user's own scores."""
     return [name for name in test_set["signatures"] if name not in METRICS]
 

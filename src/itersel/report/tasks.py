@@ -24,7 +24,7 @@ from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 # Names of the rows below the tasks; they differ from all labels, which have no spaces.
 MEAN_OF_TASKS, ALL_TASKS = "mean of tasks", "all tasks"
 BLEU = title_of(TOKENIZED_BLEU)
-TSV_COLUMNS = ("task", "sentences", "system", "experiment", "runs", "tokenized_bleu", "deviation", "beats")
+TSV_COLUMNS = ("task", "sentences", "system", "experiment", "repeats", "tokenized_bleu", "deviation", "beats")
 
 
 def compare_tasks(
@@ -59,7 +59,7 @@ def compare_tasks(
         metric, scores = score_tokens(chosen, picked, tokenize, trials, seed)
         systems = [
             {
-                "system": numbers[system],
+                "number": numbers[system],
                 "name": system,
                 "score": describe_score(scores, system, metric.name, numbers),
             }
@@ -74,7 +74,7 @@ def compare_tasks(
         "significance": describe_test(trials, seed),
         "tasks": rows,
         "mean": [
-            {"system": system["system"], "name": system["name"], "score": _mean(rows, place)._asdict()}
+            {"number": system["number"], "name": system["name"], "score": _mean(rows, place)._asdict()}
             for place, system in enumerate(pooled["systems"])
         ],
         "pooled": pooled,
@@ -98,12 +98,12 @@ def text_table(table: Content) -> list[str]:
 
 def tsv_table(table: Content) -> list[str]:
     """Return the table as TSV, with one row per task and system."""
-    runs = {system["name"]: _number_of_repeats(system) for system in table["pooled"]["systems"]}
+    repeats = {system["name"]: _number_of_repeats(system) for system in table["pooled"]["systems"]}
     rows = []
     for row in _rows(table):
         for system in row["systems"]:
             name, score = system["name"], system["score"]
-            place = row["name"], row["sentences"], system["system"], name, runs[name]
+            place = row["name"], row["sentences"], system["number"], name, repeats[name]
             cells = *place, score["mean"], score["deviation"], score.get("better_than")
             rows.append(dict(zip(TSV_COLUMNS, cells, strict=True)))
     return tab_separated(rows, TSV_COLUMNS)
@@ -124,11 +124,11 @@ def _number_of_repeats(system: Content) -> int:
 
 
 def _systems(table: Content) -> list[str]:
-    """Return the lines of the table of systems: number, name and, with repeats, number of runs."""
+    """Return the lines of the table of systems: number, name and, if repeated, how often."""
     rows = []
     for system in table["pooled"]["systems"]:
-        runs = {"runs": str(_number_of_repeats(system))} if _is_repeated(table) else {}
-        rows.append({"system": str(system["system"]), "experiment": system["name"], **runs})
+        repeats = {"repeats": str(_number_of_repeats(system))} if _is_repeated(table) else {}
+        rows.append({"system": str(system["number"]), "experiment": system["name"], **repeats})
     return aligned(rows, left=("experiment",))
 
 
@@ -147,7 +147,7 @@ def _column(systems: Sequence[Content]) -> list[str]:
     scores = [system["score"] for system in systems]
     texts = [str(MeanScore(one["mean"], one["deviation"])) for one in scores]
     width = max(map(len, texts))
-    cells = [f"{systems[0]['system']:>{width}}"]
+    cells = [f"{systems[0]['number']:>{width}}"]
     for text, score in zip(texts, scores, strict=True):
         beaten = ",".join(map(str, score.get("better_than", ())))
         cells.append(f"{text:>{width}}" + (f" ({beaten})" if beaten else ""))

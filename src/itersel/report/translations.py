@@ -14,7 +14,7 @@ from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.errors import FilePath, InputError
 from itersel.evaluate.counts import Counts, read_counts_of
 from itersel.evaluate.metrics import ReferenceText, Sums, read_references, read_translations
-from itersel.report.own_scores import Text, read_own_scores
+from itersel.report.user_scores import Text, read_user_scores
 from itersel.system.chosen import ChosenSystem, differing_attribute, read_system
 
 
@@ -35,7 +35,7 @@ class Translations(NamedTuple):
     references: Sequence[ReferenceText]
     counts: Sequence[Counts] = ()  # of the detokenised translations; empty if these are not scored
     # of the user's own scores that a system has, by name; empty if there are none
-    own_scores: Sequence[Mapping[str, Sums]] = ()
+    user_scores: Sequence[Mapping[str, Sums]] = ()
 
 
 def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None = None) -> Translations:
@@ -54,11 +54,11 @@ def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None 
     texts = [read_translations(path, references, files.references[0]) for path in paths]
     counts = read_counts_of(files.counts, texts, paths, len(references)) if files.counts else []
 
-    own_scores: list[Mapping[str, Sums]] = []
+    user_scores: list[Mapping[str, Sums]] = []
     if files.scores:
         names = [repeat_name(system.name, system.repeat) for system in systems]
-        found = read_own_scores(files, dict(zip(names, map(Text, paths, texts), strict=True)), preparation)
-        own_scores = [found[name] for name in names]
+        found = read_user_scores(files, dict(zip(names, map(Text, paths, texts), strict=True)), preparation)
+        user_scores = [found[name] for name in names]
 
     if preparation is not None:
         prepare = read_preparation(preparation).cleaned_target
@@ -72,7 +72,7 @@ def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None 
         [texts[place] for place in order],
         references,
         [counts[place] for place in order if counts],
-        [own_scores[place] for place in order if own_scores],
+        [user_scores[place] for place in order if user_scores],
     )
 
 

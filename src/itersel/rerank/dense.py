@@ -32,7 +32,7 @@ class Known(NamedTuple):
     links: Links | None
     lexicon: LexicalTable | None
     language_model: LanguageModel | None
-    own_models: Sequence[LanguageModel] = ()
+    user_models: Sequence[LanguageModel] = ()
 
 
 def lengths(known: Known) -> NDArray[Any]:
@@ -62,9 +62,9 @@ def model_scores(known: Known) -> NDArray[Any]:
     return _scores_by(known.language_model, known.words)
 
 
-def own_model_scores(known: Known) -> NDArray[Any]:
+def user_model_scores(known: Known) -> NDArray[Any]:
     """Return the two features of each of the user's own language models."""
-    scores = [_scores_by(model, known.words) for model in known.own_models]
+    scores = [_scores_by(model, known.words) for model in known.user_models]
     return np.concatenate(scores, axis=1)
 
 

@@ -36,13 +36,13 @@ def prepare_words(
     targets: Sequence[FilePath],
     preparation: Preparation,
     output: FilePath,
-    held_out: Sequence[Sequence[FilePath]] = ((), ()),
+    excluded: Sequence[Sequence[FilePath]] = ((), ()),
 ) -> None:
     """Write the words of parallel text to a new folder, with the lines of the first pair of files.
 
     The first files have been cleaned. Pairs that models cannot be estimated on, such as those of too many
     words, become empty lines. Pairs of further files follow, unless they share a side with the first files
-    or with `held_out` texts (files of the source, and of the target): models must not have seen the
+    or with `excluded` texts (files of the source, and of the target): models must not have seen the
     references of what they score.
 
     Raises an InputError if files do not have as many lines as their partners.
@@ -55,9 +55,9 @@ def prepare_words(
     check_line_counts((first[0], pair[0]), (first[1], pair[1]))
     words = preparation.cleaned_source(pair[0]), preparation.cleaned_target(pair[1])
     known = set(words[0]), set(words[1])
-    for path in held_out[0]:
+    for path in excluded[0]:
         known[0].update(preparation.cleaned_source(read_lines(path)))
-    for path in held_out[1]:
+    for path in excluded[1]:
         known[1].update(preparation.cleaned_target(read_lines(path)))
 
     kept = [_usable(left, right) for left, right in zip(*words, strict=True)]

@@ -12,7 +12,7 @@ from itersel.config.text_features import LEXICAL, LINKED, MODELLED, GivenListSet
 from itersel.corpus.prepare import Preparation
 from itersel.errors import InputError
 from itersel.lists.table import ListTable, SparseRows, sparse_rows
-from itersel.rerank.dense import GROUPS, Known, own_model_scores
+from itersel.rerank.dense import GROUPS, Known, user_model_scores
 from itersel.rerank.lexicon import LexicalTable
 from itersel.rerank.links import Links, align_lists
 from itersel.rerank.models import TextModels
@@ -21,7 +21,7 @@ from itersel.rerank.words import ListWords, list_words
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.ragged import begins_run, rows_of
 from itersel.storage.strings import concatenate, string_table
-from itersel.vectors.feature_names import TEXT_FEATURES, own_model_features
+from itersel.vectors.feature_names import TEXT_FEATURES, user_model_features
 from itersel.vectors.features import feature_keys
 
 
@@ -57,9 +57,9 @@ class TextFeatureAdder:
         ):
             if model is None and (found := sorted(needing & wanted)):
                 raise InputError(f"features of text '{found[0]}' need {option}")
-        if len(models.own) != (count := len(settings.language_model_names)):
+        if len(models.user) != (count := len(settings.language_model_names)):
             raise InputError(
-                f"{len(models.own)} language models (--language-model) for {count} names; give one for each"
+                f"{len(models.user)} language models (--language-model) for {count} names; give one for each"
             )
         self._has_links = bool(LINKED & wanted)
 
@@ -104,10 +104,10 @@ class TextFeatureAdder:
         """Return the dense features with the further ones, and their names."""
         lexicon, model = self._models.lexicon, self._models.language_model
         lexical = None if lexicon is None else LexicalTable(lexicon, words)
-        known = Known(words, score, self._preparation.protected, links, lexical, model, self._models.own)
+        known = Known(words, score, self._preparation.protected, links, lexical, model, self._models.user)
 
         names = [name for group in self._groups for name in TEXT_FEATURES[group]]
-        names += chain.from_iterable(map(own_model_features, self._settings.language_model_names))
+        names += chain.from_iterable(map(user_model_features, self._settings.language_model_names))
         taken = [name for name in names if name in table.dense_names]
         taken += shared(names, table.feature_key)
         if taken:
@@ -116,7 +116,7 @@ class TextFeatureAdder:
 
         groups = [
             *(GROUPS[group] for group in self._groups),
-            *([own_model_scores] if self._models.own else []),
+            *([user_model_scores] if self._models.user else []),
         ]
         columns = [group(known).reshape(table.translation_count, -1) for group in groups]
         dense = np.concatenate([table.dense, *columns], axis=1, dtype=np.float64)

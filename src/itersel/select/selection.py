@@ -38,7 +38,7 @@ MATRIX = FileFormat(
     ("itersel step mix --matrix",),
     {name: array for name, array in DATASETS.items() if name not in ("W/data", "W/indices", "v")},
 )
-BLOCK = 1 << 20  # columns of the matrix
+MATRIX_BLOCK = 1 << 20  # columns of the matrix
 NORM_NUMBERS = {"l0": L0, "l1": L1, "l2": L2, "linf": LINF}
 
 
@@ -182,8 +182,8 @@ class MatrixWriter:
         means = Digest()
         done = 0
 
-        for begin in range(0, self._arrays["v"].size, BLOCK):
-            key = stream["features/key"][begin : begin + BLOCK]
+        for begin in range(0, self._arrays["v"].size, MATRIX_BLOCK):
+            key = stream["features/key"][begin : begin + MATRIX_BLOCK]
             end = int(np.searchsorted(selected.key, key[-1], side="right"))
             place = np.searchsorted(key, selected.key[done:end])
             chosen, mean = np.zeros(key.shape[0], np.uint8), np.zeros(key.shape[0])
@@ -191,7 +191,7 @@ class MatrixWriter:
             mean[place] = selected.mean[done:end]
 
             self._arrays["selected"].append(chosen)
-            stream["v"][begin : begin + BLOCK] = mean
+            stream["v"][begin : begin + MATRIX_BLOCK] = mean
             means.add(mean)
             done = end
 

@@ -136,8 +136,8 @@ def read_lines(path: FilePath) -> list[str]:
     return [line for block in line_blocks(path, is_kept=True) for line in block]
 
 
-def read_names(path: FilePath) -> list[str]:
-    """Return the file names listed in a text file, one per line; see `line_blocks`."""
+def read_manifest(path: FilePath) -> list[str]:
+    """Return the file names in a manifest, a text file with one per line; see `line_blocks`."""
     names = read_lines(path)
     for number, name in enumerate(names, 1):
         if not name or "\0" in name:

@@ -15,14 +15,14 @@ from itersel.storage.arrayfile import kind_of
 from itersel.storage.formats import Array, Arrays, FileFormat
 
 # Kinds of files: translators, and rerankers of lists.
-TRANSLATOR, RERANKER = "bundle", "reranker-bundle"
+TRANSLATOR_BUNDLE, RERANKER_BUNDLE = "bundle", "reranker-bundle"
 
 
 def kind_of_bundle(path: FilePath) -> str:
     """Return which kind of bundle a file is; it is neither for other files, an InputError for none."""
     if not os.path.exists(path):
         raise InputError("no such file or folder", path)
-    return kind_of(path, TRANSLATOR)
+    return kind_of(path, TRANSLATOR_BUNDLE)
 
 
 def version_of(layout: int, parts: Mapping[str, FileFormat]) -> int:

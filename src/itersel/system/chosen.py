@@ -46,7 +46,7 @@ class ChosenSystem:
     signature: str  # of sacrebleu, for `devtest_tokenized_bleu`
     active_features: int  # nonzero weights at that epoch
     devtest_brevity_penalty: tuple[float, ...]  # after each epoch, 0 to 1
-    passed_on: int  # number of last epochs that passed on the weights without training
+    untrained_epochs: int  # the last epochs, which passed on the weights without training
 
 
 def differing_attribute(one: ChosenSystem, other: ChosenSystem) -> str | None:
@@ -87,7 +87,7 @@ def choose_system(
         signature=scores.signature,
         active_features=active,
         devtest_brevity_penalty=tuple(score.brevity_penalty for score in scores.tokenized_bleu),
-        passed_on=sum(map(has_stopped, weights)),
+        untrained_epochs=sum(map(has_stopped, weights)),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from itersel.errors import FilePath, InputError
-from itersel.system.bundles import RERANKER, TRANSLATOR, kind_of_bundle
+from itersel.system.bundles import RERANKER_BUNDLE, TRANSLATOR_BUNDLE, kind_of_bundle
 from itersel.system.reranker import Reranker, read_reranker_folder
 from itersel.system.reranker_bundle import read_reranker_bundle, write_reranker_bundle
 from itersel.system.resources import RerankerResources, read_resources
@@ -15,7 +15,7 @@ from itersel.system.trained import TrainedSystem, read_bundle, read_translator_f
 def load_any(path: FilePath) -> TrainedSystem | Reranker:
     """Load a system from a folder ``experiments/NAME/best`` of a run, or from a bundle."""
     if not os.path.isdir(path):
-        return read_reranker_bundle(path) if kind_of_bundle(path) == RERANKER else read_bundle(path)
+        return read_reranker_bundle(path) if kind_of_bundle(path) == RERANKER_BUNDLE else read_bundle(path)
     resources = read_resources(path)
     if isinstance(resources, RerankerResources):
         return read_reranker_folder(path, resources)
@@ -28,7 +28,7 @@ def load_reranker(path: FilePath) -> Reranker:
         resources = read_resources(path)
         if isinstance(resources, RerankerResources):
             return read_reranker_folder(path, resources)
-    elif kind_of_bundle(path) != TRANSLATOR:
+    elif kind_of_bundle(path) != TRANSLATOR_BUNDLE:
         return read_reranker_bundle(path)
     raise InputError("is a system that translates; use itersel translate", path)
 

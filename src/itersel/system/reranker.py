@@ -20,7 +20,7 @@ from itersel.rerank.models import TextModels, read_text_models
 from itersel.rerank.preparation import list_preparation
 from itersel.results import WEIGHTS
 from itersel.system.resources import RerankerResources, RerankingSettings
-from itersel.vectors.feature_names import TEXT_FEATURES, own_model_features, text_prefix
+from itersel.vectors.feature_names import TEXT_FEATURES, text_prefix, user_model_features
 from itersel.vectors.weights import Weights, find_named, read_itersel_weights
 
 # If the first sentences have no sparse features, although the system was trained with some, lists are refused
@@ -119,7 +119,7 @@ class Reranker:
             return
 
         of_groups = chain.from_iterable(TEXT_FEATURES[group] for group in settings.lists.dense)
-        of_models = chain.from_iterable(map(own_model_features, settings.lists.language_model_names))
+        of_models = chain.from_iterable(map(user_model_features, settings.lists.language_model_names))
         known = {*settings.trained_with, *of_groups, *of_models}
         of_text = tuple(map(text_prefix, settings.lists.templates))
         for name, weight in zip(self.weights.name.to_list(), self.weights.value.tolist(), strict=True):

@@ -17,7 +17,7 @@ from itersel.rerank.models import TextModels
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.formats import FileFormat
 from itersel.storage.json_files import as_content, from_content
-from itersel.system.bundles import RERANKER, declarations, joined, part_of, version_of
+from itersel.system.bundles import RERANKER_BUNDLE, declarations, joined, part_of, version_of
 from itersel.system.reranker import Reranker
 from itersel.system.resources import RerankingSettings
 from itersel.vectors import weights as weight_file
@@ -30,7 +30,7 @@ _PARTS = {
     "lexicon": lexicon.FORMAT,
     "model": binary.FORMAT,
 }
-FORMAT = FileFormat(RERANKER, version_of(_LAYOUT, _PARTS), ("itersel bundle",), declarations(_PARTS))
+FORMAT = FileFormat(RERANKER_BUNDLE, version_of(_LAYOUT, _PARTS), ("itersel bundle",), declarations(_PARTS))
 # A bundle without models.
 _WEIGHTS = replace(FORMAT, arrays=declarations({"weights": weight_file.FORMAT}))
 
@@ -41,13 +41,14 @@ def _format_of(settings: RerankingSettings) -> FileFormat:
     has_parts = {"forward": needed.aligners, "reverse": needed.aligners}
     has_parts |= {"lexicon": needed.lexicon, "model": needed.language_model}
     parts = {name: part for name, part in _PARTS.items() if has_parts.get(name, True)}
-    own = dict.fromkeys(map(_own, range(len(settings.lists.language_model_names))), binary.FORMAT)
-    return replace(FORMAT, arrays=declarations(parts | own))
+    count = len(settings.lists.language_model_names)
+    user_models = dict.fromkeys(map(_user_model, range(count)), binary.FORMAT)
+    return replace(FORMAT, arrays=declarations(parts | user_models))
 
 
-def _own(number: int) -> str:
+def _user_model(number: int) -> str:
     """Return the name of the part with one of the user's language models."""
-    return f"own-{number}"
+    return f"user-model-{number}"
 
 
 def write_reranker_bundle(path: FilePath, system: Reranker) -> None:
@@ -64,9 +65,9 @@ def write_reranker_bundle(path: FilePath, system: Reranker) -> None:
     if models.language_model is not None:
         parts["model"] = binary.model_arrays(models.language_model)
         attributes["model"] = dict(models.language_model.attributes)
-    for number, model in enumerate(models.own):
-        parts[_own(number)] = binary.model_arrays(model)
-        attributes[_own(number)] = dict(model.attributes)
+    for number, model in enumerate(models.user):
+        parts[_user_model(number)] = binary.model_arrays(model)
+        attributes[_user_model(number)] = dict(model.attributes)
     write_arrays(path, _format_of(system.settings), joined(parts), attributes)
 
 
@@ -80,8 +81,8 @@ def read_reranker_bundle(path: FilePath) -> Reranker:
 
     def model(part: str) -> binary.LanguageModel:
         with checked(path, DAMAGED):
-            own = {**attributes[part]}
-        return binary.model_of(part_of(arrays, part), own, path)
+            of_part = {**attributes[part]}
+        return binary.model_of(part_of(arrays, part), of_part, path)
 
     needed = settings.needed_models
     aligners = None
@@ -92,6 +93,6 @@ def read_reranker_bundle(path: FilePath) -> Reranker:
         aligners,
         lexicon.lexicon_of(part_of(arrays, "lexicon")) if needed.lexicon else None,
         model("model") if needed.language_model else None,
-        tuple(model(_own(number)) for number in range(len(settings.lists.language_model_names))),
+        tuple(model(_user_model(number)) for number in range(len(settings.lists.language_model_names))),
     )
     return Reranker(settings, weights, models)

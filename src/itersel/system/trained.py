@@ -26,8 +26,8 @@ from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.formats import Array, FileFormat
 from itersel.storage.json_files import as_content, from_content
 from itersel.system.bundles import (
-    RERANKER,
-    TRANSLATOR,
+    RERANKER_BUNDLE,
+    TRANSLATOR_BUNDLE,
     declarations,
     joined,
     kind_of_bundle,
@@ -84,7 +84,7 @@ def read_translator_folder(path: FilePath, resources: TranslatorResources) -> Tr
 
 
 FORMAT = FileFormat(
-    TRANSLATOR,
+    TRANSLATOR_BUNDLE,
     version_of(_LAYOUT, _PARTS),
     ("itersel bundle",),
     {**declarations(_PARTS), **{text: Array("|u1", (f"bytes of {text}",)) for text in _TEXTS}},
@@ -113,7 +113,7 @@ def write_bundle(path: FilePath, system: TrainedSystem) -> None:
 
 def read_bundle(path: FilePath) -> TrainedSystem:
     """Map a bundle, and check that extraction and the decoder can use its content."""
-    if kind_of_bundle(path) == RERANKER:
+    if kind_of_bundle(path) == RERANKER_BUNDLE:
         raise no_translator(path)
 
     arrays, attributes = map_arrays(path, FORMAT)

@@ -177,7 +177,7 @@ def prepare_nbest(
     if isinstance(tuner, str):
         check_choice("tuner", tuner, LIST_TUNERS)
         tuner = LIST_TUNERS[tuner]()
-    if tuner.reads_forests or tuner.is_held_out_only:
+    if tuner.reads_forests or tuner.only_retunes:
         raise InputError(f"n-best lists are tuned with one of {LIST_TUNERS}")
 
     tokenize = tokenizer_for_bleu(tokenizer)

@@ -39,12 +39,12 @@ class Tuned(NamedTuple):
 class TuningProblem(ABC):
     """What all tuners get.
 
-    The C columns are the dense features and, on held-out text, one or two sums of the sparse features.
+    The C columns are the dense features and, to retune mixed weights, one or two sums of sparse features.
     """
 
     decoded_with: Weights  # the weights that decoded the newest lists, and the start weights of the tuner
-    # On held-out text, the sums of sparse features: with the weights `decoded_with` and, for the line search
-    # between the two, with those that the epoch started from.
+    # To retune mixed weights, the sums of sparse features: with the weights `decoded_with` and, for the line
+    # search between the two, with those that the epoch started from.
     sums: tuple[SparseSum, ...] = ()
     seed: tuple[int, ...] = ()
 

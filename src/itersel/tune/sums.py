@@ -1,4 +1,4 @@
-"""Sums of the sparse features of a translation, so that few weights are tuned on held-out text.
+"""Sums of the sparse features of a translation, so that few weights are retuned on dev.
 
 The column of a sum is the score of a translation's sparse features under given weights; its weight is a
 factor for all of these weights. Flanigan, Dyer & Carbonell (2013) search along directions of such columns.

@@ -13,7 +13,7 @@ from typing import Any
 from itersel.config.options import name_in
 from itersel.config.plain import recorded
 from itersel.config.steps import TuneSettings
-from itersel.config.tuners import HELD_OUT_TUNERS, Batch
+from itersel.config.tuners import RETUNERS, Batch
 from itersel.errors import FilePath, InputError, located
 from itersel.lists.files import FORMAT as LISTS
 from itersel.lists.joining import find_files, join_files
@@ -28,7 +28,7 @@ from itersel.vectors.weights import Weights, check_magnitude, make_weights, writ
 
 def _check_problem(tuner: Batch, problem: ListProblem | ForestProblem) -> None:
     """Raise an InputError if the tuner cannot tune the sparse features of lists, forests or start weights."""
-    only_dense = f"{name_in(HELD_OUT_TUNERS, tuner)} tunes only dense features"
+    only_dense = f"{name_in(RETUNERS, tuner)} tunes only dense features"
 
     if isinstance(problem, ForestProblem):
         if (SPARSE_SUM in problem.dense_names) != bool(problem.sums):
@@ -106,7 +106,7 @@ def tuned_with(
     tuner: Batch, seed: int, other: Mapping[str, Any], **more: str | int | float
 ) -> dict[str, Any]:
     """Return the attributes of weights that a tuner has found, given its seed and `other` settings."""
-    name = name_in(HELD_OUT_TUNERS, tuner)
+    name = name_in(RETUNERS, tuner)
     every = {"tuner": name, "seed": seed, **recorded(tuner), **other}
     return made_with(TUNED_WEIGHTS, every, tuner=name, **more)
 
@@ -124,6 +124,6 @@ def run_tuner(tuner: Batch, problem: ListProblem | ForestProblem, source: str) -
                 "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
             )
 
-    name = name_in(HELD_OUT_TUNERS, tuner)
+    name = name_in(RETUNERS, tuner)
     check_magnitude(result.weights, f" from tuner {name}", "regularise more, or choose smaller steps")
     return result

@@ -119,7 +119,7 @@ class _AllTemplates(Collection[str]):
 ALL_TEMPLATES = _AllTemplates()
 
 
-def own_model_features(name: str) -> tuple[str, str]:
+def user_model_features(name: str) -> tuple[str, str]:
     """Return the dense features of one of the user's own language models, given its name."""
     return f"TextModel_{name}", f"TextModelUnknown_{name}"
 

@@ -19,8 +19,8 @@ from itersel.vectors.feature_names import (
     TEMPLATES,
     TEXT_FEATURES,
     TEXT_TEMPLATES,
-    own_model_features,
     text_prefix,
+    user_model_features,
 )
 
 # These end the name and the value of a feature in grammars written as text.
@@ -68,7 +68,7 @@ def find_reported_groups(key: UInt64s, name: StringTable) -> Int8s:
 
     members = {template: names_with(text_prefix(template), name) for template in TEXT_TEMPLATES}
     dense = feature_keys(string_table(chain.from_iterable(TEXT_FEATURES.values())))
-    own = [names_with(prefix, name) for prefix in own_model_features("")]
+    own = [names_with(prefix, name) for prefix in user_model_features("")]
     members[DENSE] = np.concatenate([np.flatnonzero(np.isin(key, dense)), *own])
     for place, rows in members.items():
         group[rows[is_other[rows]]] = groups.index(place)

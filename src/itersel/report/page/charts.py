@@ -157,7 +157,7 @@ def curve(measure: str, shown: Curve) -> dict[str, Any]:
 
 
 def boxes() -> dict[str, Any]:
-    """Return boxplots of the scores of all runs: figure 4 of Simianer, Riezler & Dyer (2012)."""
+    """Return boxplots of the scores of all repeats: figure 4 of Simianer, Riezler & Dyer (2012)."""
     y = _channel("label", "nominal", **NAMES)
     near = {"zero": False, "padding": 16}
     ticks = {"tickCount": {"expr": "max(3, width / 80)"}}

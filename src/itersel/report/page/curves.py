@@ -36,7 +36,7 @@ def read_curves(
         folder = repeat.folder / epoch_folder(epoch)
         record = {"epoch": epoch, "chosen": system is not None and system.epoch == epoch}
         record |= _of_shards(folder) | _of_weights(folder / WEIGHTS)
-        # A batch tuner that trains all weights has no shards. After shards, it tuned on held-out text.
+        # A batch tuner that trains all weights has no shards. After shards, it retuned on dev.
         tuner_score = record.pop("tuner_score", None)
         if record["sentences"] is None:
             record["training_score"] = tuner_score

@@ -32,8 +32,8 @@ from itersel.vectors.feature_names import (
     TEMPLATES,
     TEXT_EXPLANATIONS,
     TEXT_TEMPLATES,
-    own_model_features,
     text_prefix,
+    user_model_features,
 )
 
 SHARED = ("core.js", "tables.js", "draw.js")
@@ -63,7 +63,7 @@ def _explanations(repeats: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     prefixes = {name: text_prefix(name) for name in TEXT_TEMPLATES}
     of_text = [(prefixes.get(name, name), text) for name, text in TEXT_EXPLANATIONS.items()]
     # the names of features of the user's own models begin like these
-    of_models = [(name, TEXT_EXPLANATIONS[name.removesuffix("_")]) for name in own_model_features("")]
+    of_models = [(name, TEXT_EXPLANATIONS[name.removesuffix("_")]) for name in user_model_features("")]
     # before those of grammars, some of which have the same names
     return [*of_text, *of_models, *of_grammars]
 

@@ -23,7 +23,7 @@ MAX_SERIES = 8
 def render_runs(content: Content) -> str:
     """Return the page of several runs."""
     figures = {
-        f"difference-{system['system']}": {
+        f"difference-{system['number']}": {
             "experiment": system["name"],
             "rows": _points(content, system),
             "caption": _describe_mean(system["difference"], content["significance"]["alpha"]),

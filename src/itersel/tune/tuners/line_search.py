@@ -17,8 +17,8 @@ class LineSearch(Batch):
     """Exact line searches along given directions, for corpus BLEU (Flanigan et al. 2013)."""
 
     searches: ClassVar[bool] = True
-    is_held_out_only: ClassVar[bool] = True
-    held_out_iterations: ClassVar[int] = 1
+    only_retunes: ClassVar[bool] = True
+    retune_iterations: ClassVar[int] = 1
 
     directions: tuple[str, ...] = option(
         "Lines to search along, repeatedly, until none improves BLEU: names of dense features; dense: each "

@@ -1,4 +1,4 @@
-"""Tuning mixed weights on held-out lists: summed sparse features, line searches along given directions."""
+"""Retuning mixed weights: summed sparse features, line searches along given directions."""
 
 import math
 
@@ -33,7 +33,7 @@ def random_weights(seed):
 
 
 def tuned(folder, how, sentences, decoded_with, epoch_start=None):
-    """Return the weights of a step on held-out lists, and the BLEU that it reports for them."""
+    """Return the weights of retuning on lists, and the BLEU that it reports for them."""
     path = write_file(folder / "lists.h5", sentences)
     weights = {
         "decoded_with": make_weights(decoded_with),

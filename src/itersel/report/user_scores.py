@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from itersel.config.report_steps import OwnNumbers, ScoredTestSet
+from itersel.config.report_steps import ScoredTestSet, UserNumbers
 from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.errors import FilePath, InputError, suggest
-from itersel.evaluate.compare import own_counts
+from itersel.evaluate.compare import user_counts
 from itersel.evaluate.metrics import Sums
 from itersel.lists.lookup import read_texts
-from itersel.lists.numbers import Numbers, read_own_numbers
+from itersel.lists.numbers import Numbers, read_user_numbers
 from itersel.storage.arrays import Float64s
 
 
@@ -23,7 +23,7 @@ class Text(NamedTuple):
     lines: Sequence[str]
 
 
-def read_own_scores(
+def read_user_scores(
     files: ScoredTestSet, texts: Mapping[str, Text], preparation: FilePath | None
 ) -> dict[str, dict[str, Sums]]:
     """Return the counts of the user's own scores, by system and score; systems may lack some.
@@ -39,7 +39,7 @@ def read_own_scores(
 
     # numbers are read before the lists, which take longest
     listed = {
-        name: read_own_numbers(score.translations)
+        name: read_user_numbers(score.translations)
         for name, score in files.scores.items()
         if score.translations
     }
@@ -48,14 +48,14 @@ def read_own_scores(
         found[name] |= numbers
 
     return {
-        system: {name: own_counts(numbers[system]) for name, numbers in found.items() if system in numbers}
+        system: {name: user_counts(numbers[system]) for name, numbers in found.items() if system in numbers}
         for system in texts
     }
 
 
-def _of_systems(score: OwnNumbers, texts: Mapping[str, Text]) -> dict[str, Float64s]:
+def _of_systems(score: UserNumbers, texts: Mapping[str, Text]) -> dict[str, Float64s]:
     return {
-        system: read_own_numbers(path).of_translations(len(texts[system].lines))
+        system: read_user_numbers(path).of_translations(len(texts[system].lines))
         for system, path in score.systems.items()
     }
 

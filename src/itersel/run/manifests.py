@@ -1,4 +1,4 @@
-"""Lists of files that somebody has deleted since a run."""
+"""Manifests of files that somebody has deleted since a run."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from itersel.errors import FilePath
 
 
-def stale_lists(folder: FilePath, name: str) -> list[Path]:
-    """Return the lists of files called `name` in a folder tree that name a file which does not exist.
+def stale_manifests(folder: FilePath, name: str) -> list[Path]:
+    """Return the manifests called `name` in a folder tree that name a file which does not exist.
 
-    Somebody may delete files to save space when a run has ended. As long as there is a list, a workflow whose
-    jobs depend on it takes them for complete.
+    Somebody may delete files to save space when a run has ended. As long as there is a manifest, a workflow
+    whose jobs depend on it treats them as complete.
     """
     # looked up once, because there may be tens of thousands
     present = {os.path.normpath(parent): set(names) for parent, _, names in os.walk(folder)}

@@ -1,29 +1,29 @@
-"""The step on held-out text after each epoch."""
+"""The retuning of mixed weights on dev after each epoch."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from itersel.config.options import option, section
-from itersel.config.tuners import HELD_OUT_ONLY, HELD_OUT_TUNERS, Batch, NoTuner
+from itersel.config.tuners import RETUNE_ONLY, RETUNERS, Batch, NoTuner
 
-_OF_LINE_SEARCH = HELD_OUT_ONLY["line-search"].held_out_iterations
+_OF_LINE_SEARCH = RETUNE_ONLY["line-search"].retune_iterations
 
 
 @dataclass(frozen=True)
-class HeldOut:
-    """A step on dev after each epoch: retune the dense features and one factor for all sparse features."""
+class Retuning:
+    """After each epoch, retune on dev the dense features and one factor for all sparse features."""
 
     tuner: Batch | NoTuner = section(
         NoTuner,
         "How the mixed weights are tuned on k-best lists or forests of dev.",
-        forms=HELD_OUT_TUNERS,
+        forms=RETUNERS,
         on={"batch": "none", "train": "kbest-mira"},
     )
     iterations: int | None = option(
         "How often dev is decoded and the weights are tuned after each epoch. Each iteration starts from the "
         "weights of the previous one and reads all k-best lists so far, or only the newest forests. "
-        f"null: {_OF_LINE_SEARCH} for line-search, {Batch.held_out_iterations} for the others.",
+        f"null: {_OF_LINE_SEARCH} for line-search, {Batch.retune_iterations} for the others.",
         minimum=1,
         maximum=100,
     )

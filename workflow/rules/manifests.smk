@@ -1,5 +1,5 @@
-# A list of all files of a level. Jobs that need the level depend on this list, so they wait for all files, and no fewer
-# are ever mixed.
+# Manifests, which list all files of a level. Jobs that need the level depend on its manifest, so they wait for all files,
+# and no fewer are ever mixed.
 #
 # needs: the files of the level
 # makes: {level}/files.txt; a level is shards/{split}/{shards}, lm/{shards}-shards/{folds}-folds,
@@ -8,17 +8,17 @@
 # Thousands of files do not fit on a command line, and Snakemake would check all of them for every job that needs them.
 
 
-def take_for_missing(file):
-    """Let Snakemake plan as if a stale list did not exist; deleting it here would do so even in a dry run."""
-    if os.path.abspath(file) in STALE:
+def treat_as_missing(file):
+    """Let Snakemake plan as if a stale manifest did not exist; deleting it here would do so even in a dry run."""
+    if os.path.abspath(file) in STALE_MANIFESTS:
         workflow.iocache.exists_local[file] = False
 
 
 def checked(level, files_of_level):
-    """Return the input function of the list of a level; Snakemake calls it before it looks for the list."""
+    """Return the input function of the manifest of a level; Snakemake calls it before it looks for the manifest."""
 
     def files(wildcards):
-        take_for_missing(f"{RESULTS}/{level}/files.txt".format(**wildcards))
+        treat_as_missing(f"{RESULTS}/{level}/{MANIFEST}".format(**wildcards))
         return files_of_level(wildcards)
 
     return files
@@ -26,17 +26,21 @@ def checked(level, files_of_level):
 
 epoch_level = "experiments/{experiment}/epoch-{epoch}"
 
-for list_rule, level, files_of_level in (
+for manifest_rule, level, files_of_level in (
     (
-        "list_shards",
+        "manifest_of_shards",
         "shards/{split}/{shards}",
         lambda wildcards: PLAN.shards.sentence_files(wildcards.split, wildcards.shards),
     ),
-    ("list_fold_models", "lm/{shards}-shards/{folds}-folds", PLAN.shards.fold_models),
-    ("list_trained_shards", epoch_level, PLAN.epochs.trained_shards),
-    ("list_lists", f"{epoch_level}/lists", PLAN.lists.to_tune_on),
     (
-        "list_lists_again",
+        "manifest_of_fold_models",
+        "lm/{shards}-shards/{folds}-folds",
+        PLAN.shards.fold_models,
+    ),
+    ("manifest_of_trained_shards", epoch_level, PLAN.epochs.trained_shards),
+    ("manifest_of_lists", f"{epoch_level}/lists", PLAN.lists.to_tune_on),
+    (
+        "manifest_of_lists_again",
         f"{epoch_level}/iteration-{{iteration}}/lists",
         PLAN.lists.to_tune_on,
     ),
@@ -45,13 +49,13 @@ for list_rule, level, files_of_level in (
     rule:
         """takes no time"""
         name:
-            list_rule
+            manifest_rule
         input:
             checked(level, files_of_level),
         output:
-            f"{RESULTS}/{level}/files.txt",
+            f"{RESULTS}/{level}/{MANIFEST}",
         log:
-            f"{LOGS}/list/{level}.log",
+            f"{LOGS}/manifests/{level}.log",
         localrule: True
         conda:
             "../../envs/itersel.yaml"
