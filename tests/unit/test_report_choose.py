@@ -9,7 +9,7 @@ from tests.scored import sacrebleu, write_detokenizer
 from tests.steps import settings
 
 from itersel.cli.main import main
-from itersel.evaluate.epochs import choose_epoch
+from itersel.evaluate.epochs import index_of_best
 from itersel.storage import files
 from itersel.system.chosen import read_system
 from itersel.vectors.weights import make_weights, read_itersel_weights, write_itersel_weights
@@ -76,9 +76,9 @@ def test_a_task_that_is_named_twice(joining, refused):
     refused([*words, twice, output, path], ("--settings:", "'base'"))
 
 
-def test_choose_epoch():
-    assert choose_epoch([1.0, 3.0, 3.0], "bleu") == 2
-    assert choose_epoch([1.0, 3.0, 1.0], "ter") == 1
+def test_index_of_best():
+    assert index_of_best([1.0, 3.0, 3.0], "bleu") == 1
+    assert index_of_best([1.0, 3.0, 1.0], "ter") == 0
 
 
 REFERENCES = ["a b c d e f", "g h i j k l", "m n o p q", "r s t u v w", "x y z a b c", "d e f g h"]

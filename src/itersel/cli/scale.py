@@ -32,7 +32,7 @@ def _add_scale(parser: argparse.ArgumentParser) -> None:
 
 
 def _scale(options: argparse.Namespace) -> None:
-    from itersel.evaluate.epochs import choose_epoch
+    from itersel.evaluate.epochs import index_of_best
     from itersel.system.mbr import ChosenMbr, write_mbr
 
     kind = GivenListScaleSettings if options.language_model is None else ScaleSettings
@@ -44,7 +44,7 @@ def _scale(options: argparse.Namespace) -> None:
         _translate(options, settings, candidates, paths)
         scores = score_devtest(settings, options, paths).chosen_by
 
-    best = choose_epoch(scores, settings.choose_by) - 1
+    best = index_of_best(scores, settings.choose_by)
     chosen = ChosenMbr(
         mbr=candidates[best],
         devtest=settings.devtest,

@@ -10,10 +10,10 @@ from itersel.evaluate.names import sign_of
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
 
 
-def choose_epoch(scores: Sequence[float], by: str) -> int:
-    """Return the epoch (from 1) with the best score, the earliest in case of ties."""
+def index_of_best(scores: Sequence[float], by: str) -> int:
+    """Return the index of the best score by a metric, the first in case of ties."""
     sign = sign_of(by)
-    return max(range(len(scores)), key=lambda epoch: (sign * scores[epoch], -epoch)) + 1
+    return max(range(len(scores)), key=lambda index: (sign * scores[index], -index))
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ def next_decision(before: Decision | None, score: float, patience: int, by: str)
     """
     scores = (*(before.scores if before else ()), score)
     stopped = before is not None and before.stopped
-    return Decision(scores, stopped or len(scores) - choose_epoch(scores, by) >= patience)
+    epochs_since = len(scores) - 1 - index_of_best(scores, by)
+    return Decision(scores, stopped or epochs_since >= patience)
 
 
 def write_decision(path: FilePath, decision: Decision) -> None:

@@ -91,7 +91,7 @@ class Inputs(ABC):
         """Return the `Search` of translations, or the `FeatureSettings` that score lists."""
 
     @abstractmethod
-    def scale_settings(self, scoring: GivenListScaleSettings) -> GivenListScaleSettings:
+    def scale_settings(self, settings: GivenListScaleSettings) -> GivenListScaleSettings:
         """Return how the scale of minimum Bayes risk is chosen, with what a search needs, if there is one."""
 
     @abstractmethod
@@ -145,9 +145,9 @@ class _ParallelText(Inputs):
         # with all templates: the weights of templates that an experiment does not use are 0
         return as_json(search_of(self._config, self._config.experiments[wildcards.experiment]))
 
-    def scale_settings(self, scoring: GivenListScaleSettings) -> GivenListScaleSettings:
+    def scale_settings(self, settings: GivenListScaleSettings) -> GivenListScaleSettings:
         return ScaleSettings(
-            **vars(scoring), pop_limit=self._config.decoder.pop_limit, max_span=self._config.grammar.max_span
+            **vars(settings), pop_limit=self._config.decoder.pop_limit, max_span=self._config.grammar.max_span
         )
 
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -197,8 +197,8 @@ class _GivenLists(Inputs):
     def decode_settings(self, wildcards: Any) -> str:
         return as_json(FeatureSettings(features=self._config.experiments[wildcards.experiment].features))
 
-    def scale_settings(self, scoring: GivenListScaleSettings) -> GivenListScaleSettings:
-        return scoring
+    def scale_settings(self, settings: GivenListScaleSettings) -> GivenListScaleSettings:
+        return settings
 
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
         entries = {test_set: self._files.text(split, "first") for test_set, split in test_sets.items()}

@@ -147,25 +147,25 @@ class ListTexts:
 
     def _list_settings(self) -> GivenListSettings:
         """Return the settings for all texts but train."""
-        text = self._config.text_features
+        features = self._config.text_features
         return GivenListSettings(
             **vars(words_of(self._config)),
-            dense=text.dense,
-            templates=text.templates,
-            language_model_names=text.language_model_names,
+            dense=features.dense,
+            templates=features.templates,
+            language_model_names=features.language_model_names,
         )
 
     def reranker_settings(self, wildcards: Any) -> str:
         """Return the `RerankerSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
-        features = experiment.features
-        text = self._config.text_features
         # others would be computed, and then left out, or have no weight
-        used = experiment.templates_of(text.templates)
-        settings = replace(self._list_settings(), templates=used)
-        return as_json(
-            RerankerSettings(features=features, dense_names=self._config.data.dense_names, lists=settings)
+        used = experiment.templates_of(self._config.text_features.templates)
+        settings = RerankerSettings(
+            features=experiment.features,
+            dense_names=self._config.data.dense_names,
+            lists=replace(self._list_settings(), templates=used),
         )
+        return as_json(settings)
 
     def learned_lists(self, wildcards: Any) -> str:
         """Return the folder of the text of the lists that an experiment learns from."""

@@ -172,7 +172,7 @@ class Tables:
         experiment = self._config.experiments[wildcards.experiment]
         mbr = self._config.mbr
         assert mbr.gain is not None
-        scoring = GivenListScaleSettings(
+        settings = GivenListScaleSettings(
             **vars(self._scoring(experiment)),
             gain=mbr.gain,
             size=mbr.size,
@@ -180,7 +180,7 @@ class Tables:
             features=experiment.features,
             devtest=self._texts.devtest(wildcards),
         )
-        return as_json(self._inputs.scale_settings(scoring))
+        return as_json(self._inputs.scale_settings(settings))
 
     def _scoring(self, experiment: Experiment) -> Scoring:
         """Return how translations of devtest by an experiment are scored."""

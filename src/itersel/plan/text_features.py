@@ -40,8 +40,8 @@ class TextFeatureModels:
         # the words of train, and how they are linked
         self.words = f"{self.folder}/words"
         # the user's own language models, by their names, and the folder of those that are compiled
-        text = config.text_features
-        self._user_models = dict(zip(text.language_model_names, text.language_models, strict=True))
+        features = config.text_features
+        self._user_models = dict(zip(features.language_model_names, features.language_models, strict=True))
         self.user_folder = f"{self.folder}/language-models"
         self.alignments = [f"{self.folder}/{direction}.align.gz" for direction in DIRECTIONS]
 
@@ -88,9 +88,9 @@ class TextFeatureModels:
         return [f"{self.folder}/all"] if self._needs_models(wildcards) else []
 
     def _needs_models(self, wildcards: Any) -> bool:
-        text = self._config.text_features
+        features = self._config.text_features
         experiment = self._config.experiments[wildcards.experiment]
-        return need_models(text.dense, experiment.templates_of(text.templates))
+        return need_models(features.dense, experiment.templates_of(features.templates))
 
     def user_models(self, wildcards: Any) -> list[str]:
         """Return the user's own language models, compiled."""

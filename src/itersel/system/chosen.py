@@ -11,7 +11,7 @@ import numpy as np
 
 from itersel.config.plain import recorded
 from itersel.errors import FilePath, checked
-from itersel.evaluate.epochs import choose_epoch
+from itersel.evaluate.epochs import index_of_best
 from itersel.run.atomic import atomic_path
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
 from itersel.vectors.weights import has_stopped, read_itersel_weights
@@ -64,7 +64,7 @@ def choose_system(
 
     `weights` are the files of all epochs, `scores` those of their translations of devtest.
     """
-    epoch = choose_epoch(scores.chosen_by, settings.choose_by)
+    epoch = 1 + index_of_best(scores.chosen_by, settings.choose_by)
     active = _keep_weights(weights[epoch - 1], output)
     experiment = settings.experiment
     values = recorded(experiment)
