@@ -9,7 +9,7 @@ from tests.steps import settings
 
 from itersel.corpus.prepare import Preparation, write_preparation
 from itersel.corpus.recase import Recaser, RecaserCounts
-from itersel.evaluate.epochs import choose_epoch
+from itersel.evaluate.epochs import index_of_best
 from itersel.evaluate.metrics import TextMetric
 from itersel.evaluate.significance import Randomization, differences
 from itersel.storage.files import write_lines
@@ -29,7 +29,7 @@ def make_system(
         "devtest_brevity_penalty": (1.0,) * len(scores),
     }
     found |= {
-        "epoch": choose_epoch(scores, "tokenized-bleu"),
+        "epoch": 1 + index_of_best(scores, "tokenized-bleu"),
         "signature": "nrefs:1|x",
         "active_features": 12,
         "untrained_epochs": 0,

@@ -6,18 +6,16 @@ They are thin wrappers of the code behind the command line, so results are byte-
 from __future__ import annotations
 
 import json
-import operator
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from itersel.config.mixing import DEFAULT_MIXING
 from itersel.errors import InputError, check_choice
 from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZATIONS
 
 if TYPE_CHECKING:
     from itersel.config.search import Search
-    from itersel.config.steps import TrainSettings
+    from itersel.config.steps import MixSettings, TrainSettings
     from itersel.errors import FilePath
     from itersel.evaluate.metrics import CorpusScore
     from itersel.grammar.shard import Shard
@@ -169,14 +167,7 @@ def write_training(path: FilePath, training: Training, settings: TrainSettings |
 def mix_weights(
     inputs: Sequence[FilePath],
     output: FilePath,
-    *,
-    mixing: str = DEFAULT_MIXING,
-    epoch: int = 1,
-    select: int | None = None,
-    threshold: float | None = None,
-    relative_threshold: float | None = None,
-    norm: str | None = None,
-    keep: Sequence[str] = (),
+    settings: MixSettings | None = None,
     previous: FilePath | None = None,
 ) -> Weights:
     """Mix the weights of all shards of an epoch, as ``itersel step mix`` does.
@@ -188,20 +179,11 @@ def mix_weights(
         settings.
     output
         File to write, ``.h5`` or text.
-    mixing
-        ``selection``, as by default in a config on train, ``mean``, ``mean-of-epochs`` or ``none``.
-    epoch
-        Number of the epoch, from 1.
-    select, threshold, relative_threshold
-        For ``selection``, at most one of them, as in a config: the number of features to keep (default
-        100,000), the norm they must exceed, or the fraction of the largest norm that they must reach.
-    norm
-        For ``selection``: norm of a feature's weights over all shards, ``l0``, ``l1``, ``l2`` (default) or
-        ``linf``.
-    keep
-        For ``selection``: features that are always kept, by name or template; ``dense`` for all dense ones.
+    settings
+        How they are mixed, such as ``MixSettings(Selection(threshold=0.1), shards=4)``; by default as in the
+        first epoch of a config on train.
     previous
-        For ``mean-of-epochs``, from epoch 2 on: the mixed weights of the previous epoch.
+        For `EpochsMean` and `PathFollowing`, from epoch 2 on: the mixed weights of the previous epoch.
 
     Returns
     -------
@@ -214,25 +196,13 @@ def mix_weights(
         If settings contradict each other, if a shard is missing, or if files do not belong together. Nothing
         is written then.
     """
-    from itersel.config.sections import read_section
     from itersel.config.steps import MixSettings
     from itersel.select.mix import mix
     from itersel.vectors.weights import read_itersel_weights
 
     _refuse_string("inputs", inputs)
-    _refuse_string("keep", keep)
-
-    stated = {
-        "select": None if select is None else operator.index(select),
-        "threshold": None if threshold is None else float(threshold),
-        "relative_threshold": None if relative_threshold is None else float(relative_threshold),
-        "norm": norm,
-        "keep": list(keep) or None,
-    }
-
-    keys = {name: value for name, value in stated.items() if value is not None}
-    content = {"mixing": {"name": mixing, **keys}, "shards": len(inputs), "epoch": epoch}
-    settings = read_section(MixSettings, content)
+    if settings is None:
+        settings = MixSettings(shards=len(inputs))
     mix([os.fspath(path) for path in inputs], output, settings, previous)
     return read_itersel_weights(output)
 

@@ -8,7 +8,6 @@ import re
 import threading
 from pathlib import Path
 
-import numpy as np
 import pytest
 from tests.limited import limited
 from tests.refusals import input_error
@@ -193,13 +192,14 @@ def test_training_and_mixing_are_the_commands(results, tmp_path):
         how_to_mix = settings(mixing={"name": "selection", **keys}, shards=2)
         command("step", "mix", *files, "--epoch", epoch, *how_to_mix)
         inputs = [ours / name for name in reversed(names)]
-        keys["select"] = np.int64(5)
-        found = itersel.mix_weights(inputs, ours / mixed, mixing="selection", epoch=epoch, **keys)
+        selection = itersel.Selection(select=5, norm="l1", keep=("dense",))
+        how = itersel.MixSettings(selection, shards=2, epoch=epoch)
+        found = itersel.mix_weights(inputs, ours / mixed, how)
         assert (ours / mixed).read_bytes() == (theirs / mixed).read_bytes()
         assert found.to_dict() == itersel.read_any_weights(ours / mixed).to_dict() != {}
         previous = ("--weights", theirs / mixed)
     with input_error(2, 1):
-        itersel.mix_weights([ours / name for name in names], tmp_path / "no.h5", epoch=1)
+        itersel.mix_weights([ours / name for name in names], tmp_path / "no.h5")
     assert not (tmp_path / "no.h5").exists()
 
 
@@ -222,8 +222,8 @@ def test_bleu(tmp_path, capsys):
     assert score.bleu != itersel.score_bleu(texts["system"], texts["one"]).bleu
 
 
-def mix(inputs=("missing.h5",), **options):
-    itersel.mix_weights(inputs, "no.h5", **options)
+def mix(inputs=("missing.h5",), **keys):
+    itersel.mix_weights(inputs, "no.h5", itersel.MixSettings(**keys) if keys else None)
 
 
 @pytest.mark.parametrize(
@@ -243,15 +243,18 @@ def mix(inputs=("missing.h5",), **options):
         (lambda: score_bleu(["a"]), "reference"),
         (lambda: score_bleu([], []), "translations"),
         (lambda: score_bleu(["a"], ["a"], tokenize="intl"), ("tokenize", "'intl'")),
-        (lambda: mix(mixing="average"), ("'mixing.name'", "'average'")),
-        (lambda: mix(mixing="selection", select=5, norm="l3"), ("'mixing.norm'", "'l3'")),
-        (lambda: mix(mixing="selection", select=0), ("'mixing.select'", 0)),
-        (lambda: mix(mixing="mean", select=5), "'mixing.select'"),
-        (lambda: mix(mixing="selection", relative_threshold=2), ("'mixing.relative_threshold'", 1)),
-        (lambda: mix(mixing="selection", threshold=1, relative_threshold=0.1), "'mixing.relative_threshold'"),
-        (lambda: mix(mixing="selection", select=5, keep="dense"), ("keep", "'dense'")),
-        (lambda: mix(epoch=0), ("'epoch'", 0)),
-        (lambda: mix([]), ("'shards'", 0)),
+        (lambda: mix(mixing="selection"), ("mixing", "'selection'")),
+        (lambda: mix(mixing=itersel.Selection(select=5, norm="l3")), ("norm", "'l3'")),
+        (lambda: mix(mixing=itersel.Selection(select=0)), ("select", 0)),
+        (lambda: mix(mixing=itersel.Selection(relative_threshold=2)), ("relative_threshold", 1)),
+        (
+            lambda: mix(mixing=itersel.Selection(threshold=1.0, relative_threshold=0.1)),
+            "'mixing.relative_threshold'",
+        ),
+        (lambda: mix(mixing=itersel.Selection(select=5, keep="dense")), ("keep", "'dense'")),
+        (lambda: mix(epoch=0), ("epoch", 0)),
+        (lambda: mix(["a.h5", "b.h5"], shards=3), (2, 3)),
+        (lambda: mix([]), ("shards", 0)),
         (lambda: mix("shard.h5"), ("inputs", "'shard.h5'")),
         (lambda: TrainSettings(templates=("R", "Nope")), ("templates", "'Nope'", "RBS")),
         (lambda: TrainSettings(max_span=0), ("max_span", 0, 1)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from itersel.config.options import option, option_of
+from itersel.config.options import documented, option, option_of
 from itersel.config.section_checks import check_section
 
 NORMS = ("l0", "l1", "l2", "linf")
@@ -58,6 +58,7 @@ class Mean(Mixing):
     """The result is the mean over the shards; all shards continue from it."""
 
 
+@documented
 @dataclass(frozen=True)
 class Selection(Mixing):
     """The mean over the shards, for the features with the largest norm over the shards; others become 0."""
@@ -102,6 +103,7 @@ class Selection(Mixing):
         return second, f"cannot be combined with '{first}'; remove one of them"
 
 
+@documented
 @dataclass(frozen=True)
 class PathFollowing(Mixing):
     """Selection with a threshold that falls with the training loss (Simianer & Riezler 2013)."""
