@@ -72,8 +72,8 @@ def add_command(
 
     The command `warm-up` has functions ``_add_warm_up`` and ``_warm_up``. If the module's `PARTS` name parts
     of the command, such as ``report page``, with a line of help, these have such functions instead:
-    ``_add_page`` and ``_page``. Of the options that depend on the value of another one, which the module's
-    `CHOSEN` names, those for the given `arguments` are added, or all if it `is_full`.
+    ``_add_page`` and ``_page``. Some options depend on the value of another one, which the module's `CHOSEN`
+    names: those that fit the given `arguments` are added, or all of them if `is_full`.
     """
     command = importlib.import_module(f"itersel.cli.{module}")
     parsers = {name: parser}
@@ -125,7 +125,7 @@ def add_decision(parser: argparse._ActionsContainer, otherwise: str, passed_on: 
 
 
 def add_optional_files(parser: argparse._ActionsContainer, options: Mapping[str, str]) -> None:
-    """Add options for files that not every job has: the workflow also states them without a file."""
+    """Add options for files that only some jobs have; the workflow gives the others the bare option."""
     add_options(parser, options, nargs="?")
 
 

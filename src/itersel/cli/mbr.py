@@ -1,4 +1,4 @@
-"""The options of minimum Bayes risk, and what they change of what a system does without them."""
+"""The options of minimum Bayes risk, which take precedence over what a system does."""
 
 from __future__ import annotations
 

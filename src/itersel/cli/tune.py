@@ -129,7 +129,7 @@ def _check_devtest(options: argparse.Namespace, has_numbers: bool) -> None:
     if not options.devtest_nbest:
         raise InputError("--seeds needs --devtest-nbest, lists for choosing between the seeds")
     if bool(options.devtest_quality) != has_numbers:
-        change = "remove it" if options.devtest_quality else "state the numbers of devtest, too"
+        change = "remove it" if options.devtest_quality else "give the numbers of devtest, too"
         raise InputError(f"--devtest-quality goes with a file of --quality; {change}")
 
     features = features_of(options.feature)

@@ -2,8 +2,8 @@
 
 A config and the settings of a step are read here, from YAML and JSON alike: same names, same bounds, same
 messages. Options that people type are in `itersel.config.command_line`. Files that only itersel writes have
-another reader, `itersel.storage.json_files`: nothing in them has a default, and mistakes there are damage
-that no advice on keys would help with.
+another reader, `itersel.storage.json_files`: nothing in them has a default, and a mistake there is
+damage, which advice on keys would not help to repair.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class Tasks:
         return [shard]
 
     def several(self) -> tuple[str, str] | None:
-        """Return the key that makes several shards of which each has weights of its own, and what it does."""
+        """Return the key that makes several shards, each with weights of its own, and what is wrong."""
         return ("shards", f"is {self.shards}, must be 1") if self.shards > 1 else None
 
     def separate(self, experiment: str) -> dict[str, Tasks]:

@@ -52,8 +52,8 @@ def file_part(
 ) -> Part:
     """Return a file of a shard as a part; `model` is None if it contains another decoder's lists.
 
-    `start_path` is the file of the weights that training starts from, named in messages. Of the decoder
-    `threads`, at most the learner's delay are used.
+    `start_path` is the file of the weights that training starts from, named in messages. At most as
+    many decoder `threads` are used as the learner's delay.
     """
     read = partial(open_sentences, path, model, settings, min(threads, settings.learner.delay))
     count = count_sentences(path, model)

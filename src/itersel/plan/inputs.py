@@ -100,7 +100,7 @@ class Inputs(ABC):
 
     @abstractmethod
     def scored_lists(self, split: str) -> list[str]:
-        """Return the lists of a test set as the user gave them, if there are numbers for them."""
+        """Return the lists of a test set as the user gave them, if there are scores of their translations."""
 
     @property
     @abstractmethod

@@ -121,7 +121,7 @@ def _view(test_set: Content, shown: Shown) -> View:
     systems = test_set["systems"]
     rows = _rows(test_set, shown)
 
-    # what all experiments agree in is said once
+    # settings that are the same for all experiments are shown once
     experiments = [row for row, system in zip(rows, systems, strict=True) if is_experiment(system)]
     around = (*SETTINGS, *(() if is_pooled else OF_EPOCHS))
     agreed = [

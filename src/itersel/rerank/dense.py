@@ -24,7 +24,7 @@ from itersel.storage.ragged import offsets_of
 
 
 class Known(NamedTuple):
-    """What is known of some lists; what no feature needs may be None."""
+    """What features of some lists are computed from; None if no feature needs it."""
 
     words: ListWords
     score: Float64s  # (H): by their decoder
@@ -114,12 +114,12 @@ def copies(known: Known) -> NDArray[Any]:
 
 
 def repetitions(known: Known) -> NDArray[Any]:
-    """Return the bigrams that the translation has had before."""
+    """Return the bigrams that occur earlier in the translation, too."""
     return repeated_bigrams(*known.words.target)
 
 
 def unknowns(known: Known) -> NDArray[Any]:
-    """Return the words and the characters that train does not have."""
+    """Return the words and the characters that do not occur in train."""
     assert known.lexicon is not None
     return np.column_stack([known.lexicon.unknown_words(), known.lexicon.unknown_characters()])
 

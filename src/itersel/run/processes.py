@@ -36,7 +36,7 @@ KILLED = "a process was killed; is there enough memory? Try fewer --jobs"
 
 
 def map_blocks(make: Make[Given, Result], blocks: Iterator[Given], processes: int) -> Iterator[Result]:
-    """Yield the results of a function for blocks, in order; one process means this one.
+    """Yield the results of a function for blocks, in order; with one process, this one does the work.
 
     No block is None. Several processes get `make` and blocks, and send back results, which are neither None
     nor exceptions. Errors of `blocks`, `make` and the function are raised again; if a process was killed, it

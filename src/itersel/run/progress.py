@@ -57,7 +57,7 @@ class Display:
     def watch(self, what: str, ended: threading.Event) -> None:
         """Write a line whenever nothing has been shown for `SILENT_SECONDS`, until `ended`.
 
-        What goes elsewhere does not count, such as messages of a step that are collected.
+        What is written elsewhere does not count, such as messages of a step that are collected.
         """
         while not ended.wait(SILENT_SECONDS / 12):
             now = self._clock()
@@ -119,7 +119,7 @@ def signs_of_life(what: str) -> Iterator[None]:
         return
 
     ended = threading.Event()
-    # with the stream of now, which the block may replace
+    # with the present stream, which the block may replace
     thread = threading.Thread(target=Display().watch, args=(what, ended), daemon=True)
     thread.start()
 

@@ -87,7 +87,7 @@ def tune_nbest(
         number for each line of the lists, in a file or an array, higher is better. BLEU is computed
         over the corpus; other metrics are means over sentences.
     tokenizer
-        sacrebleu's tokenizer for BLEU, as of `itersel.compare`; ``none`` for tokenised text.
+        sacrebleu's tokenizer for BLEU, as in `itersel.compare`; ``none`` for tokenised text.
     seed
         Random seed.
 
@@ -121,7 +121,7 @@ class PreparedLists(NamedTuple):
 
     def tune(self, seed: int) -> TunedLists:
         """Tune with a seed."""
-        # as in the first iteration of a run, which finds the same weights on these lists
+        # the random numbers of the first iteration of a run
         problem = replace(self.problem, seed=(seed, 1))
         found = run_tuner(self.tuner, problem, self.name)
         return TunedLists(

@@ -27,9 +27,9 @@ def start_weights(dense_names: Sequence[str], given_to: Batch | None = None) -> 
     """Return the weights that tuning starts from.
 
     In a run, all tuners start from the weights that decode its first lists: `START_WEIGHTS`, or 1 for each
-    dense feature if none of them is itersel's. The weights behind lists that are `given_to` a tuner, as to
-    `itersel tune`, are unknown. It starts from 0, which favours no feature, but a search from 1 for each
-    feature, because it cannot start where all translations are tied.
+    dense feature if none of them is itersel's. With lists that are `given_to` a tuner, as by `itersel tune`,
+    nobody knows the weights that made them: the tuner starts from 0, which favours no feature, or, if it
+    searches, from 1 for each feature, because a search cannot start where all translations are tied.
     """
     if given_to is not None:
         return make_weights(dict.fromkeys(dense_names, 1.0) if given_to.searches else {})
