@@ -87,8 +87,8 @@ class Selector:
     Keeps at most about twice as many features as can still be selected.
 
     `choose` is one of `CHOICES`, with its `limit`: a feature that it chooses from all features, it also
-    chooses from any part that contains it. `keep` are names of features and of `reported_groups` that are selected
-    regardless of their norms, and do not compete with the others.
+    chooses from any part that contains it. `keep` are names of features and of `reported_groups` that are
+    selected regardless of their norms, and do not compete with the others.
     """
 
     def __init__(
