@@ -63,7 +63,7 @@ def test_verdicts(end, outputs, mode, outcome):
 @pytest.mark.slow
 def test_faulty_readers_are_detected(root):
     """One for each kind of failure; other tests show that the intact reader passes."""
-    environment = {**os.environ, "PYTHONPATH": str(root)}
+    environment = {**os.environ, "PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}"}
     result = limited(program=("-m", "tests.fuzz.broken"), env=environment, cwd=root)
     assert (result.returncode, result.stdout) == (0, ""), result.stderr
 

@@ -124,7 +124,7 @@ def jobs_of(config):
         "decoded": [["lists/x.h5"]],
         "test_sets": [plan.texts.test_sets],
         "files": [plan.tables.system_files],
-        "scoring": [GivenListScaleSettings(scales=(0.5,), tokenizer="13a")],
+        "settings": [GivenListScaleSettings(scales=(0.5,), tokenizer="13a")],
     }
 
     parts = [plan, *(one for one in vars(plan).values() if type(one).__module__.startswith("itersel.plan"))]

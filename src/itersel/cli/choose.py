@@ -155,8 +155,8 @@ def _add_reranker(parser: argparse.ArgumentParser) -> None:
     add_files(parser, {"--aligner FILE": aligners}, nargs="*", default=[])
     models = "output of 'itersel step text-models' for all of train, if features of text need it"
     add_optional_files(parser, {"--models DIR": models})
-    own = "compiled language models of your own, in the order of the key lists.language_model_names"
-    add_files(parser, {"--language-model FILE": own}, nargs="*", default=[])
+    models = "your compiled language models, in the order of the key lists.language_model_names"
+    add_files(parser, {"--language-model FILE": models}, nargs="*", default=[])
     add_optional_files(parser, MBR)
     add_output(parser, "resources.json in the folder of the system", "--output")
 

@@ -33,8 +33,8 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
     add_files(parser, {"--aligner FILE": aligners}, nargs="*", default=[])
     models = "output of 'itersel step text-models', for lexical scores and those of the language model"
     add_optional_files(parser, {"--models DIR": models})
-    own = "compiled language models of your own, in the order of the key language_model_names"
-    add_files(parser, {"--language-model FILE": own}, nargs="*", default=[])
+    models = "your compiled language models, in the order of the key language_model_names"
+    add_files(parser, {"--language-model FILE": models}, nargs="*", default=[])
     add_output(parser, "lists, .h5")
 
 

@@ -35,7 +35,7 @@ def check_score(name: object, key: str) -> None:
 
 
 @dataclass(frozen=True)
-class OwnScore:
+class UserScore:
     """A score of your own: numbers for translations of the test set."""
 
     translations: tuple[str, ...] = paths(
@@ -84,7 +84,7 @@ class Evaluation:
         alone=True,
         names=Names("'name: file' lines", partial(check_name, "another system"), least=1),
     )
-    scores: dict[str, OwnScore] = section(
+    scores: dict[str, UserScore] = section(
         dict,
         "Scores of your own, such as COMET, by name: the table has a column with the means of the numbers "
         "that you give, higher is better (docs/evaluation.md).",

@@ -113,7 +113,9 @@ def write_system(path: FilePath, system: ChosenSystem) -> None:
 
 def read_system(path: FilePath) -> ChosenSystem:
     """Read a description written by `write_system`."""
-    with checked(path, "is not the description of a system; make it with 'itersel step choose'"):
+    with checked(
+        path, "is not the description of a system, or one of an earlier version; run snakemake again"
+    ):
         system = from_content(ChosenSystem, read_json(path))
         scores = (system.devtest_tokenized_bleu, system.devtest_scores, system.devtest_brevity_penalty)
         if not 1 <= system.epoch <= min(map(len, scores)) == max(map(len, scores)):

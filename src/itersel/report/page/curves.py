@@ -20,6 +20,8 @@ from itersel.storage.provenance import read_provenance
 from itersel.system.chosen import ChosenSystem
 from itersel.vectors.weights import FORMAT, read_itersel_weights
 
+EARLIER_VERSION = "is of an earlier version; run snakemake, which recreates it"
+
 Record = dict[str, Any]
 
 
@@ -51,7 +53,7 @@ def _of_shards(folder: Path) -> Record:
     trained = [one for one in found.values() if "pairs" in one]
     for path, one in found.items():
         if "pairs" in one and "mean_quality" not in one:
-            raise InputError("is of an earlier version; run snakemake, which recreates it", path)
+            raise InputError(EARLIER_VERSION, path)
 
     sentences, pairs, updates = (
         sum(int(one[key]) for one in trained) for key in ("sentences", "pairs", "updates")
@@ -75,6 +77,8 @@ def _of_weights(path: Path) -> Record:
         return {"active_features": None, "norm": None, "passed_on": False}
     active, norm = _size(path, _changed(path))
     attributes = _attributes(path, _changed(path))
+    if "bleu" in attributes:
+        raise InputError(EARLIER_VERSION, path)
     record: Record = {
         "active_features": active,
         "norm": norm,

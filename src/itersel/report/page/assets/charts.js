@@ -49,7 +49,7 @@
   function caption(name) {
     const values = page.data.repeats.flatMap((repeat) =>
       repeat.epochs.filter((epoch) => epoch[name] !== null && !epoch.passed_on).map((epoch) => ({ run: repeat.name, ...epoch })));
-    if (!values.length) return "No run has recorded this.";
+    if (!values.length) return "Nothing has recorded this.";
     const low = values.reduce((a, b) => (b[name] < a[name] ? b : a));
     const high = values.reduce((a, b) => (b[name] > a[name] ? b : a));
     const say = (one) => `${page.number(one[name])} (${one.run}, epoch ${one.epoch})`;
@@ -60,7 +60,7 @@
 
   function table() {
     const columns = ["run", "epoch", ...page.measures];
-    const titles = ["run", "epoch", ...page.measures.map((name) => page.titles[name])];
+    const titles = ["repeat", "epoch", ...page.measures.map((name) => page.titles[name])];
     const head = page.make("tr", {}, ...titles.map((title, i) => page.make("th", { scope: "col", class: i ? "number" : "" }, title)));
     const body = page.data.repeats.flatMap((repeat) => repeat.epochs.map((epoch) => {
       const row = { ...epoch, run: repeat.name };
@@ -95,7 +95,7 @@
     const groups = new Map();
     for (const row of rows) groups.set(row.group, [...(groups.get(row.group) || []), row.score]);
     const lines = [...groups].map(([name, scores]) =>
-      `${name}: ${scores.length} run${scores.length > 1 ? "s" : ""}, median ${middle(scores).toFixed(2)}, ` +
+      `${name}: ${scores.length} repeat${scores.length > 1 ? "s" : ""}, median ${middle(scores).toFixed(2)}, ` +
       `${Math.min(...scores).toFixed(2)} to ${Math.max(...scores).toFixed(2)}`);
     const text = document.querySelector('[data-caption="boxes"]');
     page.show("boxes", rows, "", { height: 26 * groups.size });
