@@ -105,7 +105,7 @@ def test_charts_have_marks_and_text(browser, run, page):
     assert browser.count("[data-chart=boxes] svg .mark-rect path") >= 3
     assert len(browser.texts("#variance li")) == 3
     browser.choose("#group", "learner")
-    assert browser.texts("#variance li")[0].startswith("perceptron: 9 runs")
+    assert browser.texts("#variance li")[0].startswith("perceptron: 9 repeats")
 
 
 def test_chooser_of_experiments(browser, page):

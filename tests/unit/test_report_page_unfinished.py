@@ -34,7 +34,7 @@ def test_nothing_has_begun(tmp_path, refused):
     for part in ("experiments", "benchmarks", "corpus", "report/table.json", "report/corpus.json"):
         (folder / part).rename(tmp_path / part.replace("/", "."))
     page = render(read_document(folder))
-    assert "0 of 1 runs have finished" in page
+    assert "0 of 1 repeats of experiments have finished" in page
 
 
 def test_scores_of_an_unfinished_run(tmp_path):
