@@ -255,6 +255,13 @@ def test_passes_of_mira_with_very_low_quality_are_kept(tmp_path):
     assert found.score == pytest.approx(300)
 
 
+@pytest.mark.parametrize("quality", ["chrf", [1.0]])
+def test_only_bleu_has_a_tokenizer(tmp_path, quality):
+    (tmp_path / "list").write_text("0 ||| a ||| f=1\n")
+    with input_error("tokenizer", "13a"):
+        tune_nbest([tmp_path / "list"], ["a"], tuner=KBestMira(), tokenizer="13a", quality=quality)
+
+
 @pytest.mark.parametrize(("tokenizer", "is_equal"), [("13a", True), ("none", False)])
 def test_bleu_has_a_tokenizer(tmp_path, tokenizer, is_equal):
     """Only a tokenizer splits off the comma."""

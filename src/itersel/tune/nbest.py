@@ -64,7 +64,7 @@ def tune_nbest(
     start: Weights | Mapping[str, float] | FilePath | None = None,
     features: Mapping[str, FilePath | ArrayLike] | None = None,
     quality: FilePath | ArrayLike = "bleu",
-    tokenizer: str = DEFAULT_TOKENIZER,
+    tokenizer: str | None = None,
     seed: int = DEFAULT_SEED,
 ) -> TunedLists:
     """Tune weights on n-best lists of any decoder, as ``itersel tune --nbest`` does.
@@ -87,7 +87,8 @@ def tune_nbest(
         number for each line of the lists, in a file or an array, higher is better. BLEU is computed
         over the corpus; other metrics are means over sentences.
     tokenizer
-        sacrebleu's tokenizer for BLEU, as in `itersel.compare`; ``none`` for tokenised text.
+        sacrebleu's tokenizer for BLEU, by default that of `itersel.compare`; ``none`` for tokenised text.
+        Other metrics have none.
     seed
         Random seed.
 
@@ -101,8 +102,13 @@ def tune_nbest(
     InputError
         If the lists cannot be read, or nothing can be learned from them.
     """
-    check_choice("tokenizer", tokenizer, TOKENIZERS)
-    found = prepare_nbest(lists, references, tuner, start, features, read_quality(quality), tokenizer)
+    measured = read_quality(quality)
+    if tokenizer is not None:
+        check_choice("tokenizer", tokenizer, TOKENIZERS)
+        if not measured.is_bleu:
+            raise InputError(f"tokenizer is {tokenizer!r}, but {measured.title} needs none; remove it")
+
+    found = prepare_nbest(lists, references, tuner, start, features, measured, tokenizer or DEFAULT_TOKENIZER)
     return found.tune(seed)
 
 
