@@ -74,7 +74,7 @@ def prepare(work: Path) -> Data:
         source, target = (folder / "corpus" / f"train.{language}.gz" for language in ("de", "en"))
         corpus = make_corpus(work / "all", source, target, folder / "align" / "gdfa.gz", None)
         if not test.exists():
-            texts = {"input": folder / "decode" / "src.de", "references": folder / "decode" / "ref.en"}
+            texts = {"input": folder / "decode" / "src.de", "reference": folder / "decode" / "ref.en"}
             run(*itersel("grammar import", **texts, grammars=folder / "decode" / "grammar", output=test))
         return Data(name, work, corpus, test, weights, folder / "corpus" / "test.de.gz")
     name, results = "LibreOffice Help", "results/libreoffice-help"
@@ -93,7 +93,7 @@ def prepare(work: Path) -> Data:
     if not test.exists():
         head(test_source, work / "test.source", TEST_SENTENCES)
         head(test_target, work / "test.target", TEST_SENTENCES)
-        texts = {"input": work / "test.source", "references": work / "test.target"}
+        texts = {"input": work / "test.source", "reference": work / "test.target"}
         run(*itersel("grammar extract", index=corpus.index, **texts, output=test))
     return Data(name, work, corpus, test, weights, test_source)
 
@@ -153,7 +153,7 @@ def make_corpus(folder: Path, source: Path, target: Path, alignment: Path, pairs
 
 def extraction(corpus: Corpus) -> list[str]:
     """Return the command that extracts the shard of a corpus with leave-one-out."""
-    texts = {"input": corpus.text, "references": corpus.reference, "leave_one_out": corpus.ids}
+    texts = {"input": corpus.text, "reference": corpus.reference, "leave_one_out": corpus.ids}
     return itersel("grammar extract", index=corpus.index, **texts, output=corpus.shard)
 
 

@@ -118,7 +118,7 @@ def measure(data: Data, aligned: Path, pairs: int, with_alignment: bool) -> None
     step("shard", "step shard", text, **both, settings={"cut": {"name": "shuffled", "shards": shards}})
     for shard in range(SHARDS):
         grammars = folder / f"{shard}.h5"
-        texts = {"input": text / f"{shard}.source.gz", "references": text / f"{shard}.target.gz"}
+        texts = {"input": text / f"{shard}.source.gz", "reference": text / f"{shard}.target.gz"}
         step(
             "extract", "grammar extract", grammars, index=index, **texts, leave_one_out=text / f"{shard}.ids"
         )
