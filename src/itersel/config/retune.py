@@ -12,7 +12,7 @@ _OF_LINE_SEARCH = RETUNE_ONLY["line-search"].retune_iterations
 
 @dataclass(frozen=True)
 class Retuning:
-    """After each epoch, retune on dev the dense features and one factor for all sparse features."""
+    """After each epoch, retune the dense features and one factor for all sparse features on dev."""
 
     tuner: Batch | NoTuner = section(
         NoTuner,

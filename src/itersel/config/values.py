@@ -151,9 +151,8 @@ class Experiment:
     )
     retune: Retuning = section(
         Retuning,
-        "tune_on train: after each epoch, retune on dev the weights of the dense features and one factor "
-        "for all sparse features; by default with kbest-mira, c: 0.001. The epoch is still chosen on "
-        "devtest.",
+        "tune_on train: after each epoch, retune the weights of the dense features and one factor for all "
+        "sparse features on dev; by default with kbest-mira, c: 0.001. The epoch is still chosen on devtest.",
     )
 
     def templates_of(self, available: tuple[str, ...]) -> tuple[str, ...]:
