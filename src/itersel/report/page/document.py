@@ -18,11 +18,11 @@ from itersel.config.values import Config, Experiment
 from itersel.report.answer import answer
 from itersel.report.baseline import baseline_and_best
 from itersel.report.corpus import read_corpus
+from itersel.report.costs import read_costs
 from itersel.report.description import read_run, settings_of
 from itersel.report.folder import Repeat, find_repeats, read_optional, references_of
 from itersel.report.page.charts import BLEU, QUALITY
 from itersel.report.page.config import describe_config
-from itersel.report.page.costs import read_costs
 from itersel.report.page.curves import read_curves
 from itersel.report.page.features import read_features
 from itersel.report.page.groups import read_frequencies
