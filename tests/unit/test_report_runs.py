@@ -265,7 +265,7 @@ def test_command(runs, tmp_path, capsys):
             assert f"{overall['p']:.4f}" in formatted
     assert "± " not in text
     assert "Clark et al. 2011" in text
-    assert latex.count("\\toprule") == 2
+    assert latex.count("\\toprule") == 3
     assert render_runs(content) == page.removesuffix("\n")
 
 
@@ -439,5 +439,5 @@ def test_a_copy_of_a_run_is_no_more_evidence(runs, tmp_path, by):
         assert [both[key] for key in ("mean", "interval", "p")] == [
             one[key] for key in ("mean", "interval", "p")
         ]
-    view, _ = views(twice)
+    view = views(twice)[0]
     assert view.sentences == len(runs[0].references)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,6 +12,7 @@ from itersel.config.experiments import repeat_name
 from itersel.errors import InputError, checked, located
 from itersel.evaluate.significance import Interval
 from itersel.report.corpus import read_corpus
+from itersel.report.costs import read_costs
 from itersel.report.description import read_run, settings_of
 from itersel.report.scores import ExperimentScore
 from itersel.report.systems import read_table
@@ -51,6 +54,21 @@ class FinishedRun(NamedTuple):
             return [
                 repeat_name(experiment, int(one["repeat"])) for one in self.systems[experiment]["repeats"]
             ]
+
+    def minutes(self, experiments: Iterable[str]) -> dict[str, float | None]:
+        """Return minutes of processor time by name of the experiment: the mean over its repeats.
+
+        They are `None` if none of its jobs was measured.
+        """
+        repeats = {name: self.repeats(name) for name in experiments}
+        costs = read_costs(self.folder, {*chain.from_iterable(repeats.values())})["repeats"]
+
+        minutes: dict[str, float | None] = {}
+        for name, of_experiment in repeats.items():
+            known = [costs[one]["hours"] for one in of_experiment if one in costs]
+            hours = [one for one in known if one is not None]
+            minutes[name] = round(60 * statistics.mean(hours), 4) if hours else None
+        return minutes
 
 
 def _score(system: Content, metric: str, systems: Sequence[Content]) -> ExperimentScore:

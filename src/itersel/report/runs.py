@@ -37,6 +37,7 @@ class Compared(NamedTuple):
     scores: dict[str, ExperimentScore]
     differences: dict[str, Differences]  # from the baseline; 0 for itself
     resampled: dict[str, Float64s]  # differences on texts drawn from the test set
+    minutes: dict[str, float | None]  # of processor time; `None` if unknown
 
 
 def compare_runs(
@@ -147,6 +148,7 @@ def _compare(
         scores,
         differences | {baseline: Differences(0.0, np.zeros(trials))},
         {name: means[name] - means[baseline] for name in shared},
+        run.minutes(shared),
     )
 
 
@@ -165,6 +167,7 @@ def _describe_run(run: FinishedRun, metric: str, baseline: str, text: int) -> di
     test_set = all_sentences(run.table)
     return {
         "name": run.name,
+        "training_pairs": run.training_pairs,
         "sentences": test_set["sentences"],
         "references": test_set["references"],
         "signature": test_set["signatures"][metric],
@@ -205,6 +208,7 @@ def _describe_experiment(
                 "difference": None if is_own else difference,
                 "interval": None if is_own else Interval.of(run.resampled[name]),
                 "p": None if is_own else run.scores[name].p[run.baseline],
+                "minutes": run.minutes[name],
             }
             for run, difference, is_own in zip(compared, observed, is_baseline, strict=True)
         ],

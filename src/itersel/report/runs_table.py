@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from itersel.evaluate.names import title_of
-from itersel.report.cells import Cell, score_cell
+from itersel.report.cells import NOTHING, Cell, score_cell
 from itersel.report.p_values import format_p, precise_p
 from itersel.report.papers import MARKDOWN, latex_view, markdown_view
+from itersel.report.runs_settings import PAIRS
 from itersel.report.scores import REPEATED
 from itersel.report.views import Column, View, join_numbers
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
@@ -13,19 +16,22 @@ from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 DIFFERING_SETTINGS = "settings that differ"
 MEAN_OF_RUNS, ERROR = "mean of runs", "standard error"
 RANDOMIZATION, AHEAD, SIGN_TEST = "p (randomization)", "runs ahead", "p (sign test)"
+# Columns of the table with a row for each run, which TSV has, too.
+MINUTES, BASELINE_SCORE, BASELINE_MINUTES = "minutes", "baseline score", "baseline minutes"
 # Letters of a setting in text and Markdown; the page and JSON have all.
 MAX_LETTERS = 40
 # The cell of a baseline's difference from itself.
 NO_DIFFERENCE = Cell("–", "")
 # Titles of the columns of TSV; a row about all runs has the name of `MEAN_OF_RUNS`.
 TSV_COLUMNS = (
-    *("run", "system", "experiment", "repeats", "score", "deviation", "better than"),
-    *("baseline", "difference", "low", "high", "p", "error", "ahead", "behind", "sign p"),
+    *("run", PAIRS, "system", "experiment", "repeats", "score", "deviation", "better than", MINUTES),
+    *("baseline", BASELINE_SCORE, BASELINE_MINUTES),
+    *("difference", "low", "high", "p", "error", "ahead", "behind", "sign p"),
 )
 
 
 def views(content: Content, has_intervals: bool = False) -> list[View]:
-    """Return a table of scores, and one of differences from the baseline.
+    """Return a table of scores, one of differences from the baseline, and one with a row for each run.
 
     With `has_intervals`, the differences in single runs have their intervals, too.
     """
@@ -53,6 +59,7 @@ def views(content: Content, has_intervals: bool = False) -> list[View]:
     return [
         View(name, *size, [*first, *of_runs, Column(MEAN_OF_RUNS, True)], scores),
         View(f"{name}, difference from the baseline", *size, [*first, *of_runs, *further], compared),
+        View(f"{name} and {MINUTES} of processor time, by run", *size, *_by_run(content)),
     ]
 
 
@@ -85,6 +92,53 @@ def _differences(system: Content, alpha: float, has_intervals: bool) -> list[Cel
     ]
 
 
+def _by_run(content: Content) -> tuple[list[Column], list[list[Cell]]]:
+    """Return the columns and rows of a table of each experiment in each run, beside the run's baseline.
+
+    The runs of an experiment are in the order of their training pairs.
+    """
+    runs = content["runs"]
+    alpha = content["significance"]["alpha"]
+    baselines = of_baselines(content)
+    places = sorted(range(len(runs)), key=lambda place: runs[place]["training_pairs"] or math.inf)
+
+    rows = []
+    for system in content["systems"]:
+        for place in places:
+            run, one, baseline = runs[place], system["runs"][place], baselines[place]
+            if system["name"] == run["baseline"]:
+                continue
+
+            row = {
+                "system": Cell(str(system["number"]), system["number"]),
+                "experiment": Cell(system["name"], system["name"]),
+                "run": Cell(run["name"], run["name"]),
+                PAIRS: _amount(run["training_pairs"], ",d"),
+                "score": score_cell({**one, "interval": None}),
+                MINUTES: _amount(one["minutes"], ",.1f"),
+                "baseline": Cell(run["baseline"], run["baseline"]),
+                BASELINE_SCORE: score_cell({**baseline, "interval": None}),
+                BASELINE_MINUTES: _amount(baseline["minutes"], ",.1f"),
+                "difference": _difference(one["difference"], one["interval"]),
+                "p": Cell(format_p(one["p"], alpha), one["p"]),
+            }
+            rows.append(row)
+
+    columns = [Column(title, title not in ("experiment", "run", "baseline")) for title in rows[0]]
+    return columns, [list(row.values()) for row in rows]
+
+
+def of_baselines(content: Content) -> list[Content]:
+    """Return the scores and costs of each run's baseline."""
+    by_name = {system["name"]: system["runs"] for system in content["systems"]}
+    found: list[Content] = [by_name[run["baseline"]][place] for place, run in enumerate(content["runs"])]
+    return found
+
+
+def _amount(value: float | None, form: str) -> Cell:
+    return NOTHING if value is None else Cell(f"{value:{form}}", value)
+
+
 def _difference(difference: float | None, interval: tuple[float, float] | None) -> Cell:
     if difference is None or interval is None:
         return NO_DIFFERENCE
@@ -107,6 +161,8 @@ def notes(content: Content) -> list[str]:
         f"{RANDOMIZATION}: approximate randomization of the mean difference, {how['trials']} trials, seed "
         f"{how['seed']}; the translations of a sentence are exchanged within each run.",
         f"{AHEAD}: of those that differ; {SIGN_TEST}: two-sided.",
+        f"{MINUTES}: processor time of training, mixing and tuning, the mean over the repeats; without what "
+        "experiments share, such as word alignment and the extraction of grammars.",
     ]
 
     if any(len(one["repeats"]) > 1 for system in content["systems"] for one in system["runs"]):
@@ -159,11 +215,14 @@ def tsv_table(content: Content) -> list[str]:
     """Return a row for each run and experiment, and rows for all runs together."""
     rows: list[dict[str, object]] = []
     alpha = content["significance"]["alpha"]
+    baselines = of_baselines(content)
     for system in content["systems"]:
         place = {"system": system["number"], "experiment": system["name"]}
-        for run, one in zip(content["runs"], system["runs"], strict=True):
-            row = {"run": run["name"], **place, "repeats": len(one["repeats"]), "baseline": run["baseline"]}
+        for run, one, baseline in zip(content["runs"], system["runs"], baselines, strict=True):
+            row = {"run": run["name"], PAIRS: run["training_pairs"], **place, "repeats": len(one["repeats"])}
             row |= {"score": one["mean"], "deviation": one["deviation"], "better than": one["better_than"]}
+            row |= {MINUTES: one["minutes"], "baseline": run["baseline"]}
+            row |= {BASELINE_SCORE: baseline["mean"], BASELINE_MINUTES: baseline["minutes"]}
             rows.append(row | _of_difference(one, alpha))
 
         overall = system["difference"]
