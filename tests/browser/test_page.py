@@ -7,6 +7,7 @@ from tests.browser.conftest import DRAWN
 from tests.made_up_run import MadeUpRun
 from tests.scored import tokenized_bleu
 from tests.unit.test_report_page_safety import HOSTILE, HOSTILE_NAMES
+from tests.unit.test_report_runs_pairs import PAIRS, SECONDS, make_run
 
 from itersel.cli.main import main
 from itersel.config.reading import read_config
@@ -503,3 +504,24 @@ def test_runs_that_differ_in_a_number(browser, tmp_path, width, theme):
         assert browser.count(f"[data-points=varied-{number}] li") == lines
     labels = browser.texts("[data-chart=varied-1] svg .role-axis-label text")
     assert [label for label in labels if label.startswith("0.")] == ["0.001", "0.01", "0.1"]
+
+
+def test_runs_that_differ_in_training_pairs(browser, tmp_path):
+    folders = [make_run(tmp_path / name, pairs, SECONDS[name]).folder for name, pairs in PAIRS.items()]
+    command = ["report", "runs", *map(str, folders), "--baselines", "small,large", "--trials", "50"]
+    page = tmp_path / "runs.html"
+    assert main([*command, "--metric", "tokenized-bleu", "--output", str(page)]) == 0
+
+    browser.open(page, 390, "dark")
+    assert fits(browser)
+    assert browser.count("#pairs figure") == 2
+    differences, times = ("[data-chart=differences-by-pairs-0]", "[data-chart=times-by-pairs-0]")
+    for chart, lines in ((differences, 1), (times, 2)):
+        assert browser.count(f"{chart} svg .mark-line path") == lines
+        assert browser.count(f"{chart} svg .mark-symbol path") == lines * len(PAIRS)
+        labels = browser.texts(f"{chart} svg .role-axis-label text")
+        assert labels[: len(PAIRS)] == [f"{pairs:,}" for pairs in sorted(PAIRS.values())]
+    # an interval for each run, and the line of no difference
+    for layer, lines in (("layer_0", len(PAIRS)), ("layer_1", 1)):
+        assert browser.count(f"{differences} svg .{layer}_marks > *") == lines
+    assert browser.texts("[data-keys=times-by-pairs-0] bdi") == ["ours", "baseline"]

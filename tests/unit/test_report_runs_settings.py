@@ -7,7 +7,7 @@ import pytest
 from itersel.config.plain import recorded
 from itersel.config.reading import read_config
 from itersel.evaluate.significance import Interval
-from itersel.report.page.charts import against
+from itersel.report.page.charts import scores_against
 from itersel.report.runs_settings import RunSettings, common_name, compare_settings, varied_numbers
 from itersel.report.scores import ExperimentScore
 
@@ -150,5 +150,5 @@ def test_common_names(names, common):
 
 @pytest.mark.parametrize(("values", "scale"), [([1, 21], "log"), ([1, 20], None), ([0, 99], None)])
 def test_wide_ranges_have_a_logarithmic_scale(values, scale):
-    intervals, points = against("k_best", "BLEU", values)["layer"]
+    intervals, points = scores_against("k_best", "BLEU", values)["layer"]
     assert {one["encoding"]["x"]["scale"].get("type") for one in (intervals, points)} == {scale}

@@ -48,6 +48,8 @@ GROUP_COLOR = _channel(
 )
 # Names of runs or groups of runs, from top to bottom. The page's scripts have cut them so that all differ.
 NAMES = {"title": None, "sort": None, "axis": {"labelLimit": 200}}
+# The line of no difference.
+ZERO = {"strokeDash": [4, 3], "color": "#888888"}
 # Format of numbers of things (d3).
 COUNT = ","
 
@@ -176,7 +178,7 @@ def differences(title: str, low: float, high: float, rows: int) -> dict[str, Any
     x["axis"] = {"labelFlush": False}
     numbers = [{"field": field, "format": "+.2f"} for field in ("difference", "low", "high")]
 
-    zero = _layer("rule", {"strokeDash": [4, 3], "color": "#888888"}, x={"datum": 0})
+    zero = _layer("rule", ZERO, x={"datum": 0})
     ends = {"x": {"field": "low", **x}, "x2": {"field": "high"}}
     intervals = _layer("rule", {"strokeWidth": 2}, y=y, **ends, color=EXPERIMENT_COLOR)
 
@@ -196,24 +198,47 @@ def differences(title: str, low: float, high: float, rows: int) -> dict[str, Any
     return _chart(height=26 * rows, layer=[zero, intervals, points])
 
 
-def against(key: str, title: str, values: Collection[float]) -> dict[str, Any]:
+def scores_against(key: str, title: str, values: Collection[float]) -> dict[str, Any]:
     """Return a chart of scores against a number, with a line for each series, and known intervals.
 
     The scale is logarithmic if the largest of the `values` is more than `WIDE` times the smallest.
     """
     is_wide = min(values) > 0 and max(values) > WIDE * min(values)
-    scale = {"type": "log"} if is_wide else {"zero": False}
-    axis = {**UPRIGHT, "values": sorted({*values}), "format": AMOUNT, "grid": True}
-    x = _channel("value", "quantitative", title=key, scale={**scale, "nice": False, "padding": 14}, axis=axis)
-    y = {"type": "quantitative", "title": title, "scale": {"zero": False, "padding": 10}}
+    y = {"title": title, "scale": {"zero": False, "padding": 10}}
+    return _chart(height=HEIGHT, layer=_lines(_number(key, values, is_wide), y, ".2f"))
 
-    interval = [{"field": field, "format": ".2f"} for field in ("low", "high")]
+
+def differences_against(key: str, title: str, values: Collection[float]) -> dict[str, Any]:
+    """Return a chart of differences, with intervals, against a number on a logarithmic scale."""
+    intervals, lines = _lines(_number(key, values, True), {"title": title, "scale": {"padding": 10}}, "+.2f")
+    # once, not for each point
+    zero = {"data": {"values": [{}]}, **_layer("rule", ZERO, y={"datum": 0})}
+    return _chart(height=HEIGHT, layer=[intervals, zero, lines])
+
+
+def times_against(key: str, title: str, values: Collection[float]) -> dict[str, Any]:
+    """Return a chart of times against a number, both on a logarithmic scale."""
+    axis = {"format": AMOUNT, "labelOverlap": True}
+    y = {"title": title, "scale": {"type": "log", "nice": False, "padding": 10}, "axis": axis}
+    return _chart(height=HEIGHT, layer=_lines(_number(key, values, True), y, ".2f"))
+
+
+def _number(key: str, values: Collection[float], is_logarithmic: bool) -> dict[str, Any]:
+    """Return the horizontal axis of a number, with these values."""
+    scale = {"type": "log"} if is_logarithmic else {"zero": False}
+    axis = {**UPRIGHT, "values": sorted({*values}), "format": AMOUNT, "grid": True}
+    return _channel("x", "quantitative", title=key, scale={**scale, "nice": False, "padding": 14}, axis=axis)
+
+
+def _lines(x: dict[str, Any], y: dict[str, Any], digits: str) -> list[dict[str, Any]]:
+    """Return the layers of charts against a number: known intervals, and a line for each series."""
+    y = {"type": "quantitative", **y}
     tooltip = [
         _channel("run", "nominal"),
         _channel("experiment", "nominal"),
-        {"field": "value", "title": key, "format": AMOUNT},
-        {"field": "score", "title": title, "format": ".2f"},
-        *interval,
+        {"field": "x", "title": x["title"], "format": AMOUNT},
+        {"field": "y", "title": y["title"], "format": digits},
+        *({"field": field, "format": digits} for field in ("low", "high")),
     ]
 
     ends = {"y": {"field": "low", **y}, "y2": {"field": "high"}}
@@ -225,13 +250,13 @@ def against(key: str, title: str, values: Collection[float]) -> dict[str, Any]:
         "line",
         {"point": {"size": 40}},
         x=x,
-        y={"field": "score", **y},
+        y={"field": "y", **y},
         detail={"field": "series"},
         color=EXPERIMENT_COLOR,
         strokeDash=_channel("dash", "nominal", scale=None, legend=None),
         tooltip=tooltip,
     )
-    return _chart(height=HEIGHT, layer=[intervals, lines])
+    return [intervals, lines]
 
 
 def _bars(

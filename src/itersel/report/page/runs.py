@@ -1,23 +1,19 @@
-"""The page of several runs, from what `compare_runs` returns: their tables, and charts of the differences."""
+"""The page of several runs, from what `compare_runs` returns: their tables and charts."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
 import itersel
 from itersel.evaluate.names import sign_of, title_of
 from itersel.report.answer import describe_size
 from itersel.report.p_values import describe_p
-from itersel.report.page.charts import against, differences
+from itersel.report.page.charts import differences
+from itersel.report.page.lines import charts_of_pairs, charts_of_scores
 from itersel.report.page.render import SHARED, fill
 from itersel.report.runs_table import MEAN_OF_RUNS, RANDOMIZATION, notes, views
 from itersel.report.views import View
 from itersel.storage.text_table import Content
-
-# Lines in a chart that can be told apart.
-MAX_SERIES = 8
 
 
 def render_runs(content: Content) -> str:
@@ -42,24 +38,26 @@ def render_runs(content: Content) -> str:
         for name, figure in figures.items()
     }
 
-    varied = {f"varied-{place}": number for place, number in enumerate(_parts(content["varied"]))}
-    specifications |= {
-        name: against(number["key"], metric, _values(number)) for name, number in varied.items()
-    }
+    of_pairs, varied = charts_of_pairs(content), charts_of_scores(content)
+    with_lines = of_pairs | varied
+    specifications |= {name: chart.specification for name, chart in with_lines.items()}
+    lines = {name: [line._asdict() for line in chart.lines] for name, chart in with_lines.items()}
 
+    *of_all_runs, by_run = views(content, has_intervals=True)
     return fill(
         "runs.html",
         (*SHARED, "runs.js"),
-        data={"figures": figures, "varied": varied},
+        data={"figures": figures, "lines": lines},
         charts=specifications,
         title=", ".join(run["name"] for run in content["runs"]),
         version=itersel.__version__,
         answer=_answer(content),
-        views=[_for_page(view, len(content["runs"])) for view in views(content, has_intervals=True)],
+        views=[*(_for_page(view, len(content["runs"])) for view in of_all_runs), by_run],
         notes=notes(content),
         figures=figures,
         names=[run["name"] for run in content["runs"]],
         settings=content["settings"],
+        of_pairs=of_pairs,
         varied=varied,
     )
 
@@ -103,20 +101,6 @@ def _for_page(view: View, runs: int) -> View:
         columns=[view.columns[place] for place in order],
         rows=[[row[place] for place in order] for row in view.rows],
     )
-
-
-def _parts(varied: Sequence[Content]) -> list[Content]:
-    """Return the numbers that vary; one with many series is split, so that each part has enough colours."""
-    found: list[Content] = []
-    for number in varied:
-        series = number["series"]
-        size = math.ceil(len(series) / math.ceil(len(series) / MAX_SERIES))
-        found += [{**number, "series": series[begin : begin + size]} for begin in range(0, len(series), size)]
-    return found
-
-
-def _values(number: Content) -> list[float]:
-    return [point["value"] for series in number["series"] for point in series["points"]]
 
 
 def _points(content: Content, system: Content) -> list[dict[str, Any]]:

@@ -1,5 +1,5 @@
 "use strict";
-// The charts of several runs: scores against numbers that vary, and differences from the baseline, with intervals.
+// The charts of several runs: lines against a number, and differences from the baseline, with intervals.
 (function () {
   const palette = () => page.palettes[page.isDark() ? "dark" : "light"];
   const dashOf = (number) => (page.dashes[number].length ? page.dashes[number] : [1, 0]);
@@ -12,22 +12,22 @@
     }
   }
 
-  function varied() {
-    for (const [name, { series }] of Object.entries(page.data.varied)) {
-      const rows = series.flatMap((one, number) => one.points.map((point) => ({
+  function lineCharts() {
+    for (const [name, lines] of Object.entries(page.data.lines)) {
+      const rows = lines.flatMap((one, number) => one.points.map((point) => ({
         ...point, series: number, color: palette()[number], dash: dashOf(number),
         low: point.interval?.[0], high: point.interval?.[1],
       })));
       // Vega warns about layers without data
       const hasIntervals = rows.some((row) => row.interval);
       page.show(name, rows, "", hasIntervals ? {} : { layer: page.charts[name].layer.slice(1) });
-      legend(name, series);
+      legend(name, lines);
     }
   }
 
-  function legend(name, series) {
-    const labels = page.labels(series.map((one) => one.name), 36);
-    document.querySelector(`[data-keys="${name}"]`).replaceChildren(...series.map((one, number) => {
+  function legend(name, lines) {
+    const labels = page.labels(lines.map((one) => one.name), 36);
+    document.querySelector(`[data-keys="${name}"]`).replaceChildren(...lines.map((one, number) => {
       const key = page.key(palette()[number], dashOf(number));
       return page.make("span", { title: one.name }, key, page.make("bdi", {}, labels.get(one.name)));
     }));
@@ -35,16 +35,16 @@
 
   // Writes the points of each chart as text.
   function points() {
-    const shown = ({ value, score, interval }) =>
-      `${value}: ${score.toFixed(2)}` + (interval ? ` [${interval.map((end) => end.toFixed(1)).join(", ")}]` : "");
-    for (const [name, { series }] of Object.entries(page.data.varied)) {
-      const lines = series.map((one) => page.make("li", {}, page.make("bdi", {}, one.name), ` – ${one.points.map(shown).join("; ")}`));
-      document.querySelector(`[data-points="${name}"]`).replaceChildren(...lines);
+    const shown = ({ x, y, interval }) =>
+      `${x}: ${y.toFixed(2)}` + (interval ? ` [${interval.map((end) => end.toFixed(1)).join(", ")}]` : "");
+    for (const [name, lines] of Object.entries(page.data.lines)) {
+      const items = lines.map((one) => page.make("li", {}, page.make("bdi", {}, one.name), ` – ${one.points.map(shown).join("; ")}`));
+      document.querySelector(`[data-points="${name}"]`).replaceChildren(...items);
     }
   }
 
   function paint() {
-    varied();
+    lineCharts();
     differences();
   }
   points();
