@@ -1,0 +1,82 @@
+"""The script that compares systems on sentences with and without a near-duplicate in the training corpus."""
+
+import importlib.util
+
+import pytest
+from tests.refusals import check_facts
+
+from itersel.storage.files import write_lines
+
+TRAIN = ["a b c d", "e f g h i j k l m n", "p q"]
+# three of four words; nine of ten; without a common bigram; with the same beginning
+TEST = ["a b c x", "e f g h x j k l m n", "q p", "p x y z"]
+REFERENCE = ["one two three four", "five six seven eight", "nine ten eleven twelve", "one two five six"]
+
+
+@pytest.fixture
+def script(root):
+    path = root / "experiments/package-descriptions/near_duplicates.py"
+    specification = importlib.util.spec_from_file_location("near_duplicates", path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Write a run in which the system is right where there is a near-duplicate, the baseline elsewhere."""
+    folder = tmp_path / "it"
+    write_lines(folder / "corpus/train.source.gz", TRAIN)
+    write_lines(folder / "corpus/test.source.gz", TEST)
+    write_lines(folder / "corpus/test.target.gz", REFERENCE)
+    wrong = ["one"] * 2
+    write_lines(folder / "experiments/dev/best/test.txt", [*wrong, *REFERENCE[2:]])
+    write_lines(folder / "experiments/train/best/test.txt", [*REFERENCE[:2], *wrong])
+    return folder
+
+
+def test_similarity(script):
+    assert script.similarity_of("a b c d".split(), "a b c d".split()) == 1
+    # an insertion and a substitution
+    assert script.similarity_of("a b c d".split(), "a x b y d".split()) == pytest.approx(1 - 2 / 5)
+    assert script.similarity_of("a b".split(), "c d e".split()) == 0
+
+
+def test_best_similarities(script):
+    train, test = ([line.split() for line in lines] for lines in (TRAIN, TEST))
+    assert script.best_similarities(train, test) == pytest.approx([0.75, 0.9, 0, 0.25])
+
+
+def test_frequent_bigrams_suggest_nothing(script, monkeypatch):
+    monkeypatch.setattr(script, "MAX_SENTENCES_PER_BIGRAM", 1)
+    assert script.best_similarities([["a"], ["a"], ["b"]], [["a"], ["b"]]) == [0, 1]
+
+
+def test_table(script, run, monkeypatch, capsys):
+    monkeypatch.setattr(
+        "sys.argv", ["near_duplicates.py", str(run), "--baseline", "dev", "--system", "train"]
+    )
+    script.main()
+    header, *rows = (line.split("\t") for line in capsys.readouterr().out.splitlines())
+    assert header == ["run", "near-duplicate", "sentences", "baseline", "system", "difference", "p"]
+    assert [row[:3] for row in rows] == [["it", "no", "2"], ["it", "yes", "2"], ["it", "all", "4"]]
+    (_, _, _, baseline, system, difference, _), (_, _, _, *near, _), _ = rows
+    assert (baseline, difference) == ("100.00", f"{float(system) - 100:+.2f}")
+    assert near == ["0.00", "100.00", "+100.00"]
+
+
+@pytest.mark.parametrize(
+    ("missing", "similarity"),
+    [("corpus/train.source.gz", "0.7"), ("experiments/dev/best/test.txt", "0.7"), (None, "0"), (None, "1.5")],
+)
+def test_refusals(script, run, missing, similarity, monkeypatch, capsys):
+    arguments = ["near_duplicates.py", str(run), "--baseline", "dev", "--system", "train"]
+    monkeypatch.setattr("sys.argv", [*arguments, "--similarity", similarity])
+    if missing is not None:
+        (run / missing).unlink()
+    with pytest.raises(SystemExit) as error:
+        script.main()
+    if missing is None:
+        check_facts(capsys.readouterr().err, "--similarity", similarity)
+    else:
+        check_facts(str(error.value), run / missing)
