@@ -83,7 +83,7 @@ lint: $(VENV)/installed-for-lint
 	"$(BIN)"/snakemake --lint
 
 # Hashes overflow on purpose. Interpreted kernels make numpy warn about it, but tests expect commands to print nothing.
-coverage: $(VENV)/installed-for-tests
+coverage: $(VENV)/installed-for-coverage
 	NUMBA_DISABLE_JIT=1 PYTHONWARNINGS='ignore:overflow encountered:RuntimeWarning' \
 	  "$(BIN)"/python -m pytest -m "not slow" --hypothesis-profile=quick -n 2 \
 	  --cov=itersel --cov-report=term-missing:skip-covered tests/unit
@@ -129,6 +129,10 @@ $(VENV)/installed: pyproject.toml $(EXECUTOR)/pyproject.toml envs/constraints.tx
 $(VENV)/installed-for-tests: $(VENV)/installed
 	$(INSTALL) 'itersel[test]'
 	@$(INSTALL) kenlm || { test -z "$$CI" && echo "kenlm cannot be installed; tests that compare with it are skipped"; }
+	@touch "$@"
+
+$(VENV)/installed-for-coverage: $(VENV)/installed-for-tests
+	$(INSTALL) 'itersel[coverage]'
 	@touch "$@"
 
 $(VENV)/installed-for-lint: $(VENV)/installed

@@ -1,9 +1,10 @@
 """Measure what the unit tests guard: change the code in one place at a time, and count what they catch.
 
-`python -m tests.mutants --seed 1 --count 200` (in the environment; an hour on two cores) draws places in the
-packages below, the same ones for the same seed and code. Each change is tested, with interpreted kernels, by
-the unit tests that execute the changed line, the quickest first. A change is caught if a test fails or hangs.
-With `--map`, the lines that each test executes are stored in a file, or taken from it if it exists.
+`python -m tests.mutants --seed 1 --count 200` (in the environment of `make coverage`; an hour on two cores)
+draws places in the packages below, the same ones for the same seed and code. Each change is tested, with
+interpreted kernels, by the unit tests that execute the changed line, the quickest first. A change is caught
+if a test fails or hangs. With `--map`, the lines that each test executes are stored in a file, or taken from
+it if it exists.
 """
 
 import argparse

@@ -23,7 +23,7 @@ LONGEST += ("test_exec_host_lost", "test_retries", "test_head_sees_files_late")
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort cluster tests by scheduler, because starting one takes a while, and then the longest first."""
-    here = [number for number, item in enumerate(items) if HERE in item.path.parents]
+    here = [number for number, item in enumerate(items) if item.nodeid.startswith("tests/cluster/")]
     ordered = sorted((items[number] for number in here), key=_turn)
     for number, item in zip(here, ordered, strict=True):
         items[number] = item

@@ -89,12 +89,14 @@ class Project:
     folder: Path
     snakefile: Path
     source: Path | None = None
+    # the words of a command that runs Snakemake with other rights
+    prefix: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         self.results = self.folder / "results" / "tiny"
 
     def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "snakemake", *self.options(), *arguments]
+        return [*self.prefix, sys.executable, "-m", "snakemake", *self.options(), *arguments]
 
     def options(self) -> list[str]:
         files = ["--snakefile", str(self.snakefile), "--directory", str(self.folder)]
@@ -124,7 +126,7 @@ class Project:
 
         A forked process starts faster, but inherits nothing from this one except the environment.
         """
-        if not is_forked or self.source is not None:
+        if not is_forked or self.source is not None or self.prefix:
             return ended(self.start(*arguments, environment=environment), status)
         variables = {**os.environ, **(environment or {})}
         found, output = run_snakemake([*self.options(), *arguments], self.folder, variables)

@@ -9,7 +9,7 @@ import pytest
 from tests.refusals import check_facts
 from tests.scored import tokenized_bleu
 from tests.systems import itersel as command
-from tests.workflow.conftest import CONSOLE, SELECTION, SIZES, ended
+from tests.workflow.conftest import CONSOLE, NOT_RETUNED, SELECTION, SIZES, ended
 
 import itersel
 from itersel.lists.files import read_list_table
@@ -246,7 +246,7 @@ def test_epochs_are_chosen_by_quality(copy):
     project = copy.without("*")
     numbers, file = given_numbers(project, "devtest")
     data = project.config()["data"]
-    experiments = {"selected": {**EXPERIMENTS["selected"], "epochs": 3, "patience": 1}}
+    experiments = {"selected": {**EXPERIMENTS["selected"], **NOT_RETUNED, "epochs": 3, "patience": 1}}
     project.configure(
         data=data | {"devtest": data["devtest"] | {"quality": file}},
         evaluation={"choose_by": "quality"},

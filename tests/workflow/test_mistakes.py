@@ -7,7 +7,6 @@ import os
 import random
 import re
 import shutil
-import subprocess
 import sys
 from importlib.machinery import PathFinder
 from importlib.metadata import packages_distributions
@@ -63,7 +62,7 @@ def test_the_longest_names_fit_with_what_is_added(make_project):
 
 @pytest.fixture
 def powerless():
-    """Return what precedes a command so that permissions of files apply to it, also for root."""
+    """Return the words before a command to which permissions of files apply, also for root."""
     if os.geteuid():
         return []
     if shutil.which("setpriv") is None:
@@ -75,15 +74,13 @@ def powerless():
 def test_a_folder_that_may_not_be_written_to(make_project, powerless, own):
     """That of another user, or Snakemake's own folder in it."""
     project = make_project()
+    project.prefix = powerless
     folder = project.folder / (own or ".")
     folder.mkdir(parents=True, exist_ok=True)
     before = sorted(project.folder.rglob("*"))
     folder.chmod(0o555)
     for options, status in ((["--dry-run"], 1), (["--cores", "1"], 1), (["--summary"], 1), (["--lint"], 0)):
-        command = [*powerless, *project.command(*options)]
-        done = subprocess.run(command, cwd=project.folder, capture_output=True, text=True)
-        said = done.stdout + done.stderr
-        assert done.returncode == status, said
+        said = project.run(*options, status=status)
         assert "Traceback" not in said
         lines = [line for line in said.splitlines() if line.startswith("itersel: ")]
         assert [line.split(": ")[1] for line in lines] == [str(folder)] * status

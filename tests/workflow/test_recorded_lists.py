@@ -14,6 +14,7 @@ from itersel.vectors.weights import read_itersel_weights
 PARTS = {"dev": range(100), "devtest": range(100, 130), "test": range(130, 180), "train": range(180, 190)}
 SEED = 3
 FOLDER = "results/tiny/experiments/mert"
+TABLE = "results/tiny/report/table.json"
 
 
 def quality_of(text, reference):
@@ -55,13 +56,13 @@ def run(parity, make_project):
         "evaluation": {"trials": 100, "choose_by": "quality", "scores": scores},
     }
     (project.folder / "config.yaml").write_text(yaml.safe_dump(content))
-    project.run("--cores", "2")
+    project.run("--cores", "2", TABLE)
     return project, {sentence: entries[0][0] for sentence, entries in lists.items()}
 
 
 def test_row_0_is_the_decoder(run):
     project, first = run
-    [test_set] = json.loads((project.results / "report/table.json").read_text())["test_sets"]
+    [test_set] = json.loads((project.folder / TABLE).read_text())["test_sets"]
     decoder, tuned = test_set["systems"]
     assert (decoder["number"], decoder["name"]) == (0, "first entries")
     references = (project.folder / "test.ref").read_text().splitlines()

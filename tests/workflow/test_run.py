@@ -157,7 +157,7 @@ def test_a_deleted_system_is_made_again(copy, finished, tmp_path):
         (tmp_path / name).rename(path)
         assert copy.planned() == {}
     path.unlink()
-    copy.run("--cores", "2")
+    copy.run("--cores", "1", f"results/tiny/experiments/selected/best/{name}")
     assert copy.contents() == finished.contents()
 
 
@@ -213,7 +213,7 @@ def test_output_of_another_system(copy):
     lines = [line.capitalize() for line in reference]
     (copy.folder / "other's text").write_text("".join(f"{line}\n" for line in lines))
     copy.configure(evaluation={**copy.config()["evaluation"], "outputs": {"online": "other's text"}})
-    copy.run("--cores", "2")
+    copy.run("--cores", "2", TABLE)
     assert (copy.results / "evaluation/test/online.txt").read_text().splitlines() == lines
     [table] = json.loads((copy.results / "report/table.json").read_text())["test_sets"]
     online = table["systems"][-1]
