@@ -2,10 +2,10 @@
 
     near_duplicates.py results/descriptions-it-33000 --baseline dev-all-mira-small-c --system train-4-adagrad
 
-The similarity of two sentences is the fuzzy match of translation memories: one minus the edit distance in words,
-divided by the length of the longer sentence. A sentence of test has a near-duplicate if a source sentence of train
-has at least the similarity of --similarity. Prints, for each run and both kinds of sentences: their number, the
-tokenized BLEU of both systems, the difference and its p-value.
+The similarity of two sentences is the fuzzy match of translation memories: one minus the edit distance in
+words, divided by the length of the longer sentence. A sentence of test has a near-duplicate if a source
+sentence of train has at least the similarity of --similarity. Prints, for each run and both kinds of
+sentences: their number, the tokenized BLEU of both systems, the difference and its p-value.
 """
 
 import argparse

@@ -35,11 +35,12 @@ def run(tmp_path):
     return folder
 
 
-def test_similarity(script):
-    assert script.similarity_of("a b c d".split(), "a b c d".split()) == 1
-    # an insertion and a substitution
-    assert script.similarity_of("a b c d".split(), "a x b y d".split()) == pytest.approx(1 - 2 / 5)
-    assert script.similarity_of("a b".split(), "c d e".split()) == 0
+@pytest.mark.parametrize(
+    ("one", "other", "similarity"),
+    [("a b c d", "a b c d", 1), ("a b c d", "a x b y d", 1 - 2 / 5), ("a b", "c d e", 0)],
+)
+def test_similarity(script, one, other, similarity):
+    assert script.similarity_of(one.split(), other.split()) == pytest.approx(similarity)
 
 
 def test_best_similarities(script):
