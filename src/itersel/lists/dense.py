@@ -1,9 +1,4 @@
-"""Decide which features of another decoder's lists are dense: columns of a table instead of sparse rows.
-
-For shards of a text, the form of the lists or the names of the features decide (`find_dense`). A tuner of a
-single text needs columns only if it searches along them, and then it needs columns of all features
-(`columns_of_tuner`).
-"""
+"""Decide which features of another decoder's lists are dense: columns of a table instead of sparse rows."""
 
 from __future__ import annotations
 
@@ -12,9 +7,6 @@ from collections.abc import Mapping, Sequence
 from itersel.errors import FilePath, InputError
 from itersel.lists.lines import value_names
 from itersel.vectors.feature_names import DENSE_FEATURES, DENSE_NAME, MAX_DENSE
-
-# MERT searches along the axis of each feature.
-MAX_SEARCHED = 500
 
 
 def find_dense(names: Sequence[str], sizes: Mapping[str, int]) -> list[str]:
@@ -46,13 +38,3 @@ def dense_features(
             path,
         )
     return found
-
-
-def columns_of_tuner(names: Sequence[str], searches: bool, source: str) -> Sequence[str]:
-    """Return the dense features for a tuner: all if it searches along axes; `source` names the lists."""
-    if not searches:
-        return ()
-    if len(names) > MAX_SEARCHED:
-        why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
-        raise InputError(f"has {len(names)} features; {why}", source)
-    return names
