@@ -75,8 +75,8 @@ def _tune(options: argparse.Namespace) -> None:
     from itersel.lists.weights import write_any_weights
     from itersel.storage.files import STANDARD_STREAM
     from itersel.tune.nbest import prepare_nbest
+    from itersel.tune.problem import tuned_with
     from itersel.tune.quality import read_quality
-    from itersel.tune.tuner import tuned_with
 
     quality = read_quality(options.quality)
     if options.tokenizer and not quality.is_bleu:

@@ -21,9 +21,8 @@ from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
 from itersel.lists.weights import given_weights
 from itersel.storage.numbers import DEFAULT_SEED
 from itersel.storage.strings import string_table
-from itersel.tune.problem import ListProblem
+from itersel.tune.problem import ListProblem, run_tuner
 from itersel.tune.quality import Quality, metric_quality, read_quality
-from itersel.tune.tuner import run_tuner
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
 

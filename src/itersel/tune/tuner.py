@@ -1,53 +1,25 @@
-"""Run a batch tuner: check its input, and write its weights.
+"""Tune on the lists or forests of all shards and iterations of a run, and write the weights.
 
-A tuner reads lists or forests. The next iteration decodes with its weights and adds new lists to the existing
-ones, unless the lists are another decoder's.
+The next iteration decodes with these weights and adds new lists to the existing ones, unless the lists are
+another decoder's.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from itersel.config.options import name_in
-from itersel.config.plain import recorded
 from itersel.config.steps import TuneSettings
-from itersel.config.tuners import RETUNERS, Batch
-from itersel.errors import FilePath, InputError, located
+from itersel.config.tuners import Tuned
+from itersel.errors import FilePath, InputError
 from itersel.lists.files import FORMAT as LISTS
 from itersel.lists.joining import find_files, join_files
 from itersel.lists.reading import short_name
-from itersel.storage.provenance import TUNED_WEIGHTS, made_with
 from itersel.tune.forest_files import FORMAT as FORESTS
-from itersel.tune.problem import ForestProblem, ListProblem, Tuned, elsewhere
-from itersel.tune.start_weights import START_WEIGHTS, start_weights
-from itersel.tune.sums import SPARSE_SUM, sparse_sums
-from itersel.vectors.weights import Weights, check_magnitude, make_weights, write_itersel_weights
-
-
-def _check_problem(tuner: Batch, problem: ListProblem | ForestProblem) -> None:
-    """Raise an InputError if the tuner cannot tune the sparse features of lists, forests or start weights."""
-    only_dense = f"{name_in(RETUNERS, tuner)} tunes only dense features"
-
-    if isinstance(problem, ForestProblem):
-        if (SPARSE_SUM in problem.dense_names) != bool(problem.sums):
-            wanted = "all" if problem.sums else "dense"
-            raise InputError(f"recreate these forests with features: {wanted}", problem.files[0].path)
-    elif tuner.searches and not problem.table.sparse.is_empty:
-        raise InputError(
-            f"{only_dense}, but the lists have sparse ones; set features: dense, or choose another tuner"
-        )
-
-    if not tuner.searches or problem.sums:
-        return
-    dense = make_weights(dict.fromkeys((*problem.dense_names, *START_WEIGHTS), 0.0))
-    others = elsewhere(problem.decoded_with, dense)
-    if others.key.shape[0]:
-        raise InputError(
-            f"the start weights have a sparse feature, '{others.name.get(0)}', but {only_dense}; set "
-            "sum_sparse, or start from dense weights"
-        )
+from itersel.tune.problem import ForestProblem, ListProblem, run_tuner, tuned_with
+from itersel.tune.start_weights import start_weights
+from itersel.tune.sums import sparse_sums
+from itersel.vectors.weights import Weights, write_itersel_weights
 
 
 def tune(
@@ -99,31 +71,4 @@ def tune(
         quality=100 * result.quality,
     )
     write_itersel_weights(output, result.weights, attributes)
-    return result
-
-
-def tuned_with(
-    tuner: Batch, seed: int, other: Mapping[str, Any], **more: str | int | float
-) -> dict[str, Any]:
-    """Return the attributes of weights that a tuner has found, given its seed and `other` settings."""
-    name = name_in(RETUNERS, tuner)
-    every = {"tuner": name, "seed": seed, **recorded(tuner), **other}
-    return made_with(TUNED_WEIGHTS, every, tuner=name, **more)
-
-
-def run_tuner(tuner: Batch, problem: ListProblem | ForestProblem, source: str) -> Tuned:
-    """Tune; errors name the source of the lists or forests."""
-    check_magnitude(problem.decoded_with, " at the start", "start from smaller weights")
-    has_quality = isinstance(problem, ListProblem) and problem.table.has_quality
-
-    with located(source):
-        _check_problem(tuner, problem)
-        result = tuner.tune(problem)
-        if tuner.searches and result.quality == 0.0 and not has_quality:
-            raise InputError(
-                "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
-            )
-
-    name = name_in(RETUNERS, tuner)
-    check_magnitude(result.weights, f" from tuner {name}", "regularise more, or choose smaller steps")
     return result
