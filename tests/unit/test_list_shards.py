@@ -21,7 +21,7 @@ from itersel.decode.decoder import WeightVectors
 from itersel.decode.list_decoder import ListDecoder
 from itersel.lists.dense import dense_features
 from itersel.lists.files import read_list_table
-from itersel.lists.folders import find_lists, listed_translations
+from itersel.lists.lines import find_lists, listed_translations
 from itersel.lists.sharding import shard_lists
 from itersel.lists.summary import summarise
 from itersel.storage.files import read_lines

@@ -13,11 +13,9 @@ from numpy.typing import ArrayLike
 
 from itersel.corpus.text import find_control, split_words
 from itersel.errors import FilePath, InputError
-from itersel.lists.duplicates import first_of_equal, hash_rows
-from itersel.lists.folders import listed_translations
-from itersel.lists.lines import Block, Line, LineParser, check_present
+from itersel.lists.lines import Block, Line, LineParser, check_present, listed_translations
 from itersel.lists.numbers import Numbers, read_numbers
-from itersel.lists.table import ListTable, sparse_rows
+from itersel.lists.table import ListTable, first_of_equal, hash_rows, sparse_rows
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table

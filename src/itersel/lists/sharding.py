@@ -14,7 +14,7 @@ from itersel.corpus.text import check_line_counts
 from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath
 from itersel.lists.dense import dense_features
-from itersel.lists.folders import listed_translations
+from itersel.lists.lines import listed_translations
 from itersel.lists.numbers import read_numbers
 from itersel.lists.summary import summarise
 from itersel.run.progress import count_up

@@ -13,7 +13,7 @@ from itersel.config.values import Config
 from itersel.corpus.text import check_line_counts, read_text
 from itersel.errors import FilePath
 from itersel.lists.dense import dense_features
-from itersel.lists.folders import listed_translations
+from itersel.lists.lines import listed_translations
 from itersel.lists.numbers import read_numbers, read_user_numbers
 from itersel.lists.summary import summarise
 from itersel.plan.list_texts import LEARNED_FROM
