@@ -15,8 +15,7 @@ from tests.tuning import DENSE_NAMES, make_table, random_sentences
 
 from itersel.cli.main import main
 from itersel.evaluate.metrics import make_bleu, read_references
-from itersel.lists.learnable import make_learnable
-from itersel.lists.reading import read_lists
+from itersel.lists.reading import make_learnable, read_lists
 from itersel.storage.hdf5 import header_of
 from itersel.tune.mert import ListSearch, tune_mert
 from itersel.tune.mira_kernels import mean_weights, mira_pass, scored, start_state

@@ -11,9 +11,8 @@ from itersel.corpus.prepare import Preparation
 from itersel.errors import FilePath, InputError, located
 from itersel.lists.blocks import ListBlocks
 from itersel.lists.dense import dense_features
-from itersel.lists.reading import ReadLists, without_duplicates
+from itersel.lists.reading import ReadLists, read_block, with_features, without_duplicates
 from itersel.lists.table import no_sparse_rows
-from itersel.lists.text import read_cleaned_block, with_features
 from itersel.rerank.features import TextFeatureAdder
 from itersel.rerank.mbr import ranking_of
 from itersel.rerank.models import TextModels, read_text_models
@@ -77,8 +76,8 @@ class Reranker:
         for block in blocks:
             # a preparation remembers its lines
             preparation = list_preparation(settings.lists)
-            read = read_cleaned_block(
-                block, lists[0], preparation, lambda names, sizes: dense_names, has_lines
+            read = read_block(
+                block, lists[0], lambda names, sizes: dense_names, preparation.clean_line, has_lines
             )
             own = [] if sources is None else [sources[number] for number in block.ids.tolist()]
             with located(lists[0]):
