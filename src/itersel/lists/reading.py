@@ -305,8 +305,3 @@ def _scores(lists: ReadLists) -> Float64s:
     is_missing = np.isnan(lists.score)
     is_scored = np.bincount(lists.table.sentence[is_missing], minlength=lists.table.sentence_count) == 0
     return np.where(is_scored[lists.table.sentence], lists.score, 0.0)
-
-
-def short_name(paths: Sequence[FilePath]) -> str:
-    """Return a short name of one or more files."""
-    return os.fspath(paths[0]) + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from itersel.config.tuners import LIST_TUNERS, Batch
-from itersel.errors import FilePath, InputError, check_choice
+from itersel.errors import FilePath, InputError, check_choice, short_name
 from itersel.evaluate.metrics import ReferenceText, checked_references, tokenizer_for_bleu
 from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZERS
 from itersel.lists.numbers import read_numbers
-from itersel.lists.reading import ReadLists, make_learnable, read_lists, short_name
+from itersel.lists.reading import ReadLists, make_learnable, read_lists
 from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
 from itersel.lists.weights import given_weights
 from itersel.storage.numbers import DEFAULT_SEED

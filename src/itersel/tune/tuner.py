@@ -11,10 +11,9 @@ from collections.abc import Sequence
 
 from itersel.config.steps import TuneSettings
 from itersel.config.tuners import Tuned
-from itersel.errors import FilePath, InputError
+from itersel.errors import FilePath, InputError, short_name
 from itersel.lists.files import FORMAT as LISTS
 from itersel.lists.joining import find_files, join_files
-from itersel.lists.reading import short_name
 from itersel.tune.forest_files import FORMAT as FORESTS
 from itersel.tune.problem import ForestProblem, ListProblem, run_tuner, tuned_with
 from itersel.tune.start_weights import start_weights
