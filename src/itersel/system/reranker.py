@@ -10,7 +10,6 @@ from pathlib import Path
 from itersel.corpus.prepare import Preparation
 from itersel.errors import FilePath, InputError, located
 from itersel.lists.blocks import ListBlocks
-from itersel.lists.dense import dense_features
 from itersel.lists.reading import ReadLists, read_block, with_features, without_duplicates
 from itersel.lists.table import no_sparse_rows
 from itersel.rerank.features import TextFeatureAdder
@@ -68,7 +67,7 @@ class Reranker:
         blocks = ListBlocks(lists)
         found = blocks.summary
         self._check_names(found.names, lists[0])
-        dense_names = dense_features(found.names, found.sizes, settings.dense_names, lists[0])
+        dense_names = found.dense_names(settings.dense_names)
         self._check_sparse(found.names, dense_names, found.sentence_count, lists[0])
         if sources is not None and len(sources) != (count := found.sentence_count):
             raise InputError(f"has {len(sources)} lines for the lists of {count} sentences", source_path)
