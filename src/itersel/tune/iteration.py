@@ -1,6 +1,6 @@
-"""Tune on the lists or forests of all shards and iterations of a run, and write the weights.
+"""An iteration of tuning in a run, on the lists or forests of all shards and iterations so far.
 
-The next iteration decodes with these weights and adds new lists to the existing ones, unless the lists are
+The next iteration decodes with the new weights and adds its lists to the existing ones, unless the lists are
 another decoder's.
 """
 
