@@ -61,7 +61,7 @@ def references_of(files):
 def test_statistics_are_those_of_sacrebleu(files):
     references = references_of(files)
     texts = [[line or "" for line in lines] for lines in references]
-    table = make_learnable(read_lists([files / "list"], 20), list, texts).table
+    table = make_learnable(read_lists([files / "list"], 20), texts).table
     assert table.translation_count == 200
     for row, sentence in enumerate(table.sentence.tolist()):
         one = [[lines[sentence]] for lines in references]
@@ -310,5 +310,5 @@ def test_a_quality_stays_with_its_translation(tmp_path):
     lines = ["1 ||| x ||| f=1", "0 ||| y ||| f=1", "1 ||| x ||| f=1", "1 ||| z ||| f=1"]
     (tmp_path / "list").write_text("\n".join(lines))
     read = read_lists([tmp_path / "list"])
-    table = make_learnable(read, list, [], np.array([1.0, 2.0, 3.0, 4.0])[read.row]).table
+    table = make_learnable(read, [], np.array([1.0, 2.0, 3.0, 4.0])[read.row]).table
     assert (table.text.to_list(), table.quality.tolist()) == (["y", "x", "z"], [2.0, 1.0, 4.0])

@@ -52,7 +52,7 @@ def import_lists(
     )
 
     quality = NO_NUMBERS if numbers is None else numbers.of_translations(read.row.shape[0])[read.row]
-    lists = make_learnable(read, preparation.cleaned_target, references, quality)
+    lists = make_learnable(read, references, quality, preparation.cleaned_target)
     if add_features is None:
         return lists.table
     with located(listed):

@@ -238,14 +238,14 @@ def _split_features(
 
 def make_learnable(
     lists: ReadLists,
-    tokenize_lines: Callable[[Sequence[str]], Sequence[str]],
     references: Sequence[Sequence[str]],
     quality: Float64s = NO_NUMBERS,
+    tokenize_lines: Callable[[Sequence[str]], Sequence[str]] = list,
 ) -> ReadLists:
     """Keep only the first of equal translations, and add what is learned from: matches, and any quality.
 
-    `tokenize_lines` takes the text, and each reference; without references, only lengths are counted.
-    `quality` is that of each translation in the table.
+    Without references, only lengths are counted. `quality` is that of each translation in the table.
+    `tokenize_lines` takes the text and each reference; by default, both are tokenised already.
     """
     kept = without_duplicates(lists._replace(table=lists.table._replace(quality=quality)))
     return kept._replace(table=_with_statistics(kept.table, tokenize_lines, references))

@@ -248,12 +248,7 @@ def _read_lists(
     if quality.is_bleu:
         counted = [["" if line is None else prepared(line) for line in text] for text in texts]
 
-    lists = make_learnable(read, _unchanged, counted, values)
+    lists = make_learnable(read, counted, values)
     if quality.is_bleu:
         check_matches(lists.table, short_name(paths))
     return lists
-
-
-def _unchanged(lines: Sequence[str]) -> Sequence[str]:
-    """Return lines that are prepared for BLEU already."""
-    return lines
