@@ -1,4 +1,4 @@
-"""The exceptions for errors that a user can fix, and suggestions for misspelt names."""
+"""The exceptions for errors that a user can fix, and what messages say about names."""
 
 from __future__ import annotations
 
@@ -111,3 +111,13 @@ def suggest(name: object, known: Iterable[str]) -> str:
     """Return a suggestion for a misspelt name, or an empty string if no known name is similar."""
     close = difflib.get_close_matches(name, list(known), 1) if isinstance(name, str) else []
     return f" (did you mean '{close[0]}'?)" if close else ""
+
+
+def short_name(paths: Sequence[FilePath]) -> str:
+    """Return a short name of one or more files."""
+    return os.fspath(paths[0]) + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
+
+
+def first_names(names: Sequence[str]) -> str:
+    """Return the first of one or more names for a message, and how many more there are."""
+    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")

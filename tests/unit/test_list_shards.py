@@ -19,9 +19,8 @@ from itersel.corpus.sharding import shard_lines
 from itersel.corpus.statistics import read_statistics
 from itersel.decode.decoder import WeightVectors
 from itersel.decode.list_decoder import ListDecoder
-from itersel.lists.dense import dense_features
 from itersel.lists.files import read_list_table
-from itersel.lists.folders import find_lists, listed_translations
+from itersel.lists.lines import find_lists, listed_translations
 from itersel.lists.sharding import shard_lists
 from itersel.lists.summary import summarise
 from itersel.storage.files import read_lines
@@ -211,8 +210,8 @@ def test_texts_of_a_run(folder, refused):
 def test_dense_features(tmp_path, line, dense):
     path = write(tmp_path / "list", line)
     found = summarise(listed_translations([path]), [path])
-    assert dense_features(found.names, found.sizes, [], path) == dense
-    assert dense_features(found.names, found.sizes, dense[-1:], path) == dense[-1:]
+    assert found.dense_names() == dense
+    assert found.dense_names(dense[-1:]) == dense[-1:]
 
 
 def test_files_of_folders(tmp_path):

@@ -20,7 +20,7 @@ from itersel.config.steps import TuneSettings
 from itersel.corpus.alignments import read_alignment
 from itersel.lists.joining import find_files, join_files
 from itersel.storage.files import read_lines
-from itersel.tune.tuner import tune
+from itersel.tune.iteration import tune
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.vectors.feature_names import DENSE_FEATURES
 from itersel.vectors.features import feature_keys

@@ -14,9 +14,9 @@ from tests.tuning import DENSE_NAMES, SPARSE_NAMES, random_sentences, write_file
 from itersel.config.steps import TuneSettings
 from itersel.config.tuners import TUNERS
 from itersel.lists.joining import find_files, join_files
+from itersel.tune.iteration import tune
 from itersel.tune.problem import ListProblem
 from itersel.tune.sums import sparse_sums
-from itersel.tune.tuner import tune
 from itersel.tune.tuners.line_search import LineSearch
 from itersel.vectors.weights import make_weights, read_itersel_weights
 

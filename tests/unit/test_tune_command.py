@@ -14,8 +14,8 @@ from itersel.config.steps import TuneSettings
 from itersel.config.tuners import TUNERS
 from itersel.lists.joining import find_files, join_files
 from itersel.storage.hdf5 import read_arrays
+from itersel.tune.iteration import tune
 from itersel.tune.ranking import draw_pairs, fit_ranking, pair_matrix
-from itersel.tune.tuner import tune
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
 from itersel.tune.tuners.pro import Pro

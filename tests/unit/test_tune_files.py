@@ -23,7 +23,7 @@ from itersel.lists.joining import find_files, join_files
 from itersel.storage.strings import string_table
 from itersel.tune.forest_search import read_search
 from itersel.tune.generate_lists import generate_lists
-from itersel.tune.tuner import tune
+from itersel.tune.iteration import tune
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.vectors.weights import make_weights
 

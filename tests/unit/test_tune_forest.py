@@ -28,9 +28,9 @@ from itersel.tune.forest_files import FORMAT, read_forests
 from itersel.tune.forest_kernels import Forests, find_bad_sentence, goal_lines
 from itersel.tune.forest_search import ForestSearch
 from itersel.tune.generate_forests import generate_forests, make_forest, prune_forest
+from itersel.tune.iteration import tune
 from itersel.tune.mert import tune_mert
 from itersel.tune.start_weights import START_WEIGHTS
-from itersel.tune.tuner import tune
 from itersel.tune.tuners.forest_mert import ForestMert
 from itersel.vectors.weights import make_weights, read_itersel_weights
 

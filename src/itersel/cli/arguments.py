@@ -241,6 +241,25 @@ def named_file(text: str) -> tuple[str, str]:
     return name, path
 
 
+def features_of(given: Sequence[tuple[str, str]], option: str = "--feature") -> dict[str, str]:
+    """Return the files of an option such as ``--feature NAME=FILE``, by name."""
+    found = dict(given)
+    if len(found) < len(given):
+        raise InputError(f"{option} gives a name twice; each needs a name of its own")
+    return found
+
+
+def add_nbest(parser: argparse._ActionsContainer) -> None:
+    """Add the options for n-best lists of any decoder, and features in addition to those in the lists."""
+    lists = (
+        "n-best lists of any decoder, such as lists of several iterations: files, plain or compressed, or "
+        "folders of files"
+    )
+    add_files(parser, {"--nbest FILE": lists}, required=True)
+    feature = "a further feature: a number for each line of the lists, in their order; may be repeated"
+    add_options(parser, {"--feature NAME=FILE": feature}, type=named_file, action="append", default=[])
+
+
 def add_text_files(parser: argparse.ArgumentParser, text: str) -> None:
     """Add the input and output options of a command that turns text into text."""
     files = f"{text}, plain or compressed, or - for standard input (default)"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 
-from itersel.cli.arguments import add_options, add_text_output, positive
+from itersel.cli.arguments import add_nbest, add_options, add_text_output, features_of, positive
 from itersel.cli.mbr import add_mbr, mbr_of
-from itersel.cli.nbest import add_nbest, features_of, warn
-from itersel.errors import InputError
+from itersel.errors import InputError, first_names
 
 
 def _add_rescore(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +56,8 @@ def _rescore(options: argparse.Namespace) -> None:
     ranking = ranking_of(mbr)
     found = lists_with_weights(options.nbest, options.weights, features_of(options.feature), is_ranked)
     if found.absent:
-        warn("rescore", "weights of features in no list", found.absent)
+        absent = first_names(found.absent)
+        print(f"itersel rescore: warning: weights of features in no list: {absent}", file=sys.stderr)
 
     lines = found.lists.table.best_texts(found.weights, ranking)
     if is_ranked:

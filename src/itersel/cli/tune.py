@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_files, add_options, add_output, add_tokenizer, named_file, seed, seeds
+from itersel.cli.arguments import (
+    add_files,
+    add_nbest,
+    add_options,
+    add_output,
+    add_tokenizer,
+    features_of,
+    named_file,
+    seed,
+    seeds,
+)
 from itersel.cli.blas import use_portable_blas
-from itersel.cli.nbest import add_nbest, features_of, warn
 from itersel.config.command_line import section_of
 from itersel.config.tuners import LIST_TUNERS
-from itersel.errors import InputError
+from itersel.errors import InputError, first_names
 from itersel.evaluate.names import DEFAULT_TOKENIZER, OF_TEXT
 from itersel.storage.numbers import DEFAULT_SEED
 
@@ -75,8 +85,8 @@ def _tune(options: argparse.Namespace) -> None:
     from itersel.lists.weights import write_any_weights
     from itersel.storage.files import STANDARD_STREAM
     from itersel.tune.nbest import prepare_nbest
+    from itersel.tune.problem import tuned_with
     from itersel.tune.quality import read_quality
-    from itersel.tune.tuner import tuned_with
 
     quality = read_quality(options.quality)
     if options.tokenizer and not quality.is_bleu:
@@ -102,7 +112,8 @@ def _tune(options: argparse.Namespace) -> None:
     attributes = tuned_with(tuner, seed, measured, **counts)
     write_any_weights(options.output, found.weights, attributes, found.sizes)
     if found.absent:
-        warn("tune", "not in the lists, weights stay as they are", found.absent)
+        absent = first_names(found.absent)
+        print(f"itersel tune: warning: not in the lists, weights stay as they are: {absent}", file=sys.stderr)
 
     if options.output == STANDARD_STREAM:
         return

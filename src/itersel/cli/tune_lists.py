@@ -46,7 +46,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
 def _tune(options: argparse.Namespace) -> None:
     from itersel.evaluate.epochs import training_has_stopped
     from itersel.storage.files import read_manifest
-    from itersel.tune.tuner import tune
+    from itersel.tune.iteration import tune
     from itersel.vectors.weights import pass_on_weights, read_itersel_weights
 
     if training_has_stopped(options.decision):

@@ -21,7 +21,7 @@ PACKAGE = Path(__file__).parents[1]
 # in, whose modules are named only in text.
 EXTENDED: dict[str, tuple[str, str | None]] = {
     "itersel.learners": ("itersel.learn.train", "itersel.learn.learners"),
-    "itersel.tuners": ("itersel.tune.tuner", "itersel.tune.tuners"),
+    "itersel.tuners": ("itersel.tune.problem", "itersel.tune.tuners"),
     "itersel.templates": ("itersel.grammar.sparse", None),
 }
 

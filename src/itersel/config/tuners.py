@@ -11,17 +11,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from itersel.code.plugins import Extensible, Joined
 from itersel.config.plugin_checks import section_of_plugin
 from itersel.config.section_checks import check_section
 
 if TYPE_CHECKING:
-    from itersel.tune.problem import Tuned
+    from itersel.vectors.weights import Weights
 
 # Directions of a line search that are not features: each dense feature, and the step from the last weights.
 ALL_DENSE, LAST_STEP = "dense", "step"
+
+
+class Tuned(NamedTuple):
+    """Result of a tuner."""
+
+    weights: Weights  # all that are not zero
+    # of the best translations under these weights: corpus BLEU or mean quality, 0 to 1 as `ListTable.best`
+    quality: float
+    sentences: int
+    translations: int  # distinct ones; 0 for forests
 
 
 @dataclass(frozen=True)

@@ -146,6 +146,10 @@ class Preparation:
             return [unicodedata.normalize("NFC", " ".join(split_words(line))) for line in lines]
         return list(map(clean, lines))
 
+    def clean_line(self, line: str) -> str:
+        """Return a line as it is scored; see `clean`."""
+        return self.clean([line])[0]
+
     def _tokenize(self, lines: Sequence[str], language: str) -> list[str]:
         if self.tokenized or self.listed:
             return list(lines)

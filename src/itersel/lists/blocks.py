@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from itersel.errors import FilePath, InputError
-from itersel.lists.folders import find_lists, listed_translations
-from itersel.lists.lines import Block, Line, translation_lines
+from itersel.lists.lines import Block, Line, find_lists, listed_translations, translation_lines
 from itersel.lists.summary import summarise
 from itersel.storage.files import STANDARD_STREAM
 

@@ -17,12 +17,12 @@ from itersel.bleu.order import ORDER
 from itersel.bleu.references import grouped_references
 from itersel.bleu.score_kernels import Statistics, ngram_counts
 from itersel.errors import FilePath, InputError
-from itersel.lists.duplicates import hash_rows
 from itersel.lists.headers import GIVEN, header_attributes, list_file
 from itersel.lists.table import (
     ListTable,
     SparseRows,
     closest_reference_lengths,
+    hash_rows,
     no_sparse_rows,
     rises_within_rows,
     rounded,

@@ -9,11 +9,10 @@ import numpy as np
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath, InputError, located
-from itersel.lists.learnable import make_learnable
 from itersel.lists.numbers import read_numbers
+from itersel.lists.reading import FeatureAdder, make_learnable, read_lists, with_features
 from itersel.lists.sharding import DENSE_NAMES
 from itersel.lists.table import NO_NUMBERS, ListTable
-from itersel.lists.text import FeatureAdder, read_cleaned, with_features
 from itersel.storage.declared import DeclaredFolder
 from itersel.storage.files import read_lines
 
@@ -48,10 +47,12 @@ def import_lists(
             raise InputError(f"has {len(lines)} lines for {ids.shape[0]} sentences", path)
 
     listed = cut.checked(f"{number}.lists.gz")
-    read = read_cleaned([listed], preparation, lambda names, sizes: dense_names, ids=ids)
+    read = read_lists(
+        [listed], ids=ids, choose_dense=lambda names, sizes: dense_names, prepare=preparation.clean_line
+    )
 
     quality = NO_NUMBERS if numbers is None else numbers.of_translations(read.row.shape[0])[read.row]
-    lists = make_learnable(read, preparation.cleaned_target, references, quality)
+    lists = make_learnable(read, references, quality, preparation.cleaned_target)
     if add_features is None:
         return lists.table
     with located(listed):

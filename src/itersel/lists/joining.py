@@ -12,10 +12,9 @@ import numpy as np
 
 from itersel.bleu.score_kernels import Statistics
 from itersel.errors import FilePath, InputError
-from itersel.lists.duplicates import first_of_equal
 from itersel.lists.files import FORMAT, has_sparse, read_dense, read_sparse
 from itersel.lists.headers import GIVEN, ListFile, read_list_header
-from itersel.lists.table import ListTable, SparseRows, check_matches, no_sparse_rows
+from itersel.lists.table import ListTable, SparseRows, check_matches, first_of_equal, no_sparse_rows
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.formats import FileFormat
 from itersel.storage.ragged import offsets_of, places_of

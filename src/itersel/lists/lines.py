@@ -1,4 +1,4 @@
-"""n-best lists as Moses, Marian, cdec and Joshua write them, or as JSON lines.
+"""The lines of n-best lists as Moses, Marian, cdec and Joshua write them, or of JSON.
 
 A line is a translation::
 
@@ -17,6 +17,7 @@ alignments and scores of words.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -49,6 +50,30 @@ class Block(NamedTuple):
 
     ids: Int64s  # numbers of the sentences
     lines: list[Line]
+
+
+def find_lists(paths: Sequence[FilePath]) -> list[str]:
+    """Return files of lists: the given files, and all files in given folders by name, except hidden files."""
+    found = []
+    for path in paths:
+        inside = [os.fspath(path)]
+        if os.path.isdir(path):
+            inside = sorted(one.path for one in os.scandir(path) if one.is_file() and one.name[0] != ".")
+        found += inside
+    return found
+
+
+def listed_translations(paths: Sequence[FilePath]) -> Iterator[Line]:
+    """Yield the lines of lists; there must be a file."""
+    if isinstance(paths, str) or not paths:
+        raise InputError("the names of one or more n-best lists were expected")
+
+    files = find_lists(paths)
+    if not files:
+        raise InputError("is a folder without files; n-best lists were expected", paths[0])
+    for path in files:
+        for number, line in translation_lines(path):
+            yield path, number, line
 
 
 def translation_lines(path: FilePath) -> Iterator[tuple[int, str]]:

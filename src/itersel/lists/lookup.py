@@ -9,8 +9,7 @@ import numpy as np
 import xxhash
 
 from itersel.errors import FilePath, InputError
-from itersel.lists.folders import listed_translations
-from itersel.lists.lines import LineParser
+from itersel.lists.lines import LineParser, listed_translations
 from itersel.storage.arrays import Int64s
 
 

@@ -1,4 +1,7 @@
-"""n-best lists of other decoders read into a table, with what is needed to write them again."""
+"""n-best lists of other decoders read into a table, with what learners and tuners learn from.
+
+That is a quality of each translation, or what BLEU needs; to write lists again, their lines are kept.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from itersel.bleu.order import ORDER
+from itersel.bleu.references import join_references
+from itersel.bleu.score_kernels import Statistics, ngram_matches
 from itersel.corpus.text import find_control, split_words
+from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.errors import FilePath, InputError
-from itersel.lists.duplicates import first_of_equal, hash_rows
-from itersel.lists.folders import listed_translations
-from itersel.lists.lines import Block, Line, LineParser, check_present
+from itersel.lists.lines import Block, Line, LineParser, check_present, listed_translations
 from itersel.lists.numbers import Numbers, read_numbers
-from itersel.lists.table import ListTable, sparse_rows
+from itersel.lists.table import (
+    NO_NUMBERS,
+    ListTable,
+    closest_reference_lengths,
+    first_of_equal,
+    hash_rows,
+    sparse_rows,
+)
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
@@ -25,6 +37,8 @@ from itersel.vectors.features import feature_keys
 
 # Chooses the dense features, given the names of all, and the number of values of each that ended in ``=``.
 DenseChooser = Callable[[Sequence[str], Mapping[str, int]], Sequence[str]]
+# Adds features to a table, given the source of each sentence, and the decoder's score of each translation.
+FeatureAdder = Callable[[ListTable, Sequence[str], Float64s], ListTable]
 
 
 class ReadLists(NamedTuple):
@@ -65,12 +79,9 @@ def read_lists(
     """
     # before the lists, which take longest
     extra = _read_features(features or {})
-    how = _Reading(choose_dense, prepare, has_lines)
-
-    def places(sentence: Int64s) -> Int64s:
-        return _sentence_places(sentence, sentence_count, ids, os.fspath(paths[0]))
-
-    return _read(listed_translations(paths), places, extra, how)
+    found = _collect(listed_translations(paths), prepare, has_lines)
+    place = _sentence_places(found.sentence, sentence_count, ids, os.fspath(paths[0]))
+    return _by_sentence(found, place, choose_dense, extra)
 
 
 def read_block(
@@ -81,50 +92,9 @@ def read_block(
     has_lines: bool = False,
 ) -> ReadLists:
     """Read a block of the lists in `path`; see `read_lists`."""
-
-    def places(sentence: Int64s) -> Int64s:
-        return _sentence_places(sentence, None, block.ids, os.fspath(path))
-
-    return _read(block.lines, places, {}, _Reading(choose_dense, prepare, has_lines))
-
-
-class _Reading(NamedTuple):
-    """How lists are read; see `read_lists`."""
-
-    choose_dense: DenseChooser
-    prepare: Callable[[str], str]
-    has_lines: bool
-
-
-def _read(
-    lines: Iterable[Line], places: Callable[[Int64s], Int64s], extra: Mapping[str, Numbers], how: _Reading
-) -> ReadLists:
-    """Read lines; `places` returns the positions of sentences, given their numbers."""
-    parser = LineParser()
-    found = _collect(lines, parser, how.prepare, how.has_lines)
-    translations = found.text.count
-
-    place = places(found.sentence)
-    order = np.argsort(place, kind="stable")
-    columns = _add_features(parser, extra, translations)
-    names = list(parser.feature_ids)
-
-    # the entries of the lines, then of the extra features
-    row = np.repeat(np.arange(translations), found.size)
-    row = np.append(row, np.tile(np.arange(translations), len(columns)))
-    added = np.arange(len(names) - len(columns), len(names))
-    feature = np.append(found.feature.astype(np.int64), np.repeat(added, translations))
-    value = np.append(found.value, np.ravel(columns))
-
-    rank = np.empty_like(order)
-    rank[order] = np.arange(translations)
-    table = _split_features(
-        rank[row], feature, value, translations, names, how.choose_dense(names, parser.sizes)
-    )
-    table = table._replace(offset=offsets_of(np.bincount(place)), text=found.text.take(order))
-
-    kept = [found.line[i] for i in order.tolist()] if how.has_lines else []
-    return ReadLists(table, order, kept, names, parser.sizes, found.score[order])
+    found = _collect(block.lines, prepare, has_lines)
+    place = _sentence_places(found.sentence, None, block.ids, os.fspath(path))
+    return _by_sentence(found, place, choose_dense, {})
 
 
 class _Collected(NamedTuple):
@@ -137,11 +107,12 @@ class _Collected(NamedTuple):
     feature: Int32s  # of all translations
     value: Float64s
     score: Float64s
+    names: list[str]  # of the features
+    sizes: Mapping[str, int]  # see `ReadLists`
 
 
-def _collect(
-    given: Iterable[Line], parser: LineParser, prepare: Callable[[str], str], has_lines: bool
-) -> _Collected:
+def _collect(given: Iterable[Line], prepare: Callable[[str], str], has_lines: bool) -> _Collected:
+    parser = LineParser()
     lines = list[str]()
     sentence = array("q")
     # strings would need a multiple of the memory
@@ -171,6 +142,8 @@ def _collect(
         np.frombuffer(feature, np.int32),
         np.frombuffer(value, np.float64),
         np.frombuffer(score, np.float64),
+        list(parser.feature_ids),
+        parser.sizes,
     )
 
 
@@ -195,15 +168,41 @@ def _read_features(given: Mapping[str, FilePath | ArrayLike]) -> dict[str, Numbe
     return found
 
 
-def _add_features(parser: LineParser, extra: Mapping[str, Numbers], count: int) -> list[Float64s]:
-    """Return the extra features of all translations, and number their names."""
-    found = []
+def _by_sentence(
+    found: _Collected, place: Int64s, choose_dense: DenseChooser, extra: Mapping[str, Numbers]
+) -> ReadLists:
+    """Return translations with further features in a table, given the position of each one's sentence."""
+    translations = found.text.count
+    order = np.argsort(place, kind="stable")
+    columns = _further_columns(found, extra)
+    names = [*found.names, *extra]
+
+    # the entries of the lines, then of the extra features
+    row = np.repeat(np.arange(translations), found.size)
+    row = np.append(row, np.tile(np.arange(translations), len(columns)))
+    added = np.arange(len(found.names), len(names))
+    feature = np.append(found.feature.astype(np.int64), np.repeat(added, translations))
+    value = np.append(found.value, np.ravel(columns))
+
+    rank = np.empty_like(order)
+    rank[order] = np.arange(translations)
+    dense_names = choose_dense(names, found.sizes)
+    table = _split_features(rank[row], feature, value, translations, names, dense_names)
+    table = table._replace(offset=offsets_of(np.bincount(place)), text=found.text.take(order))
+
+    line = [found.line[number] for number in order.tolist() if found.line]
+    return ReadLists(table, order, line, names, found.sizes, found.score[order])
+
+
+def _further_columns(found: _Collected, extra: Mapping[str, Numbers]) -> list[Float64s]:
+    """Return the values of further features for all translations."""
+    known = {*found.names, *found.sizes}
+    columns = []
     for name, numbers in extra.items():
-        if name in parser.feature_ids or name in parser.sizes:
+        if name in known:
             raise InputError(f"the lists already have a feature '{name}'; give it another name", numbers.path)
-        found.append(numbers.of_translations(count))
-        parser.feature_ids.add(name)
-    return found
+        columns.append(numbers.of_translations(found.text.count))
+    return columns
 
 
 def _split_features(
@@ -237,6 +236,55 @@ def _split_features(
     return ListTable(offsets_of([]), dense, tuple(dense_names), sparse)
 
 
+def make_learnable(
+    lists: ReadLists,
+    references: Sequence[Sequence[str]],
+    quality: Float64s = NO_NUMBERS,
+    tokenize_lines: Callable[[Sequence[str]], Sequence[str]] = list,
+) -> ReadLists:
+    """Keep only the first of equal translations, and add what is learned from: matches, and any quality.
+
+    Without references, only lengths are counted. `quality` is that of each translation in the table.
+    `tokenize_lines` takes the text and each reference; by default, both are tokenised already.
+    """
+    kept = without_duplicates(lists._replace(table=lists.table._replace(quality=quality)))
+    return kept._replace(table=_with_statistics(kept.table, tokenize_lines, references))
+
+
+def _with_statistics(
+    table: ListTable,
+    tokenize_lines: Callable[[Sequence[str]], Sequence[str]],
+    references: Sequence[Sequence[str]],
+) -> ListTable:
+    """Return the table with what BLEU needs: matches with the references, and lengths."""
+    numbers = WordNumbers()
+
+    def numbered(lines: Sequence[str]) -> Side:
+        return number_words([split_words(line) for line in tokenize_lines(lines)], numbers)
+
+    word, offset = numbered(table.text.to_list())
+    length = np.diff(offset).astype(np.int32)
+    matches = np.zeros((length.shape[0], ORDER), np.int32)
+    if not references:
+        return table._replace(statistics=Statistics(matches, length, np.zeros_like(length)))
+
+    joined = join_references([numbered(lines) for lines in references])
+    for sentence in range(table.sentence_count):
+        begin, end = table.offset[sentence : sentence + 2]
+        matches[begin:end] = ngram_matches(word, offset[begin : end + 1], joined.of_sentence(sentence))
+
+    reference_length = np.diff(joined.offset)
+    reference_offset = joined.sentence_offset
+    if not reference_offset.shape[0]:
+        reference_offset = np.arange(table.sentence_count + 1)
+    closest = closest_reference_lengths(reference_length, reference_offset, length, table.offset)
+    return table._replace(
+        statistics=Statistics(matches, length, closest),
+        reference_length=reference_length,
+        reference_offset=reference_offset,
+    )
+
+
 def without_duplicates(lists: ReadLists) -> ReadLists:
     """Keep only the first of a sentence's translations that have the same words and features."""
     table = lists.table
@@ -244,6 +292,16 @@ def without_duplicates(lists: ReadLists) -> ReadLists:
     return lists.take(first_of_equal(table.sentence, hashes))
 
 
-def short_name(paths: Sequence[FilePath]) -> str:
-    """Return a short name of one or more files."""
-    return os.fspath(paths[0]) + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
+def with_features(lists: ReadLists, add_features: FeatureAdder, sources: Sequence[str]) -> ReadLists:
+    """Return cleaned lists, without duplicates, with further features in their table.
+
+    Duplicates must have been removed, because some features depend on the other translations of a list.
+    """
+    return lists._replace(table=add_features(lists.table, sources, _scores(lists)))
+
+
+def _scores(lists: ReadLists) -> Float64s:
+    """Return the scores of all translations: 0 for all of a sentence if one of them has none."""
+    is_missing = np.isnan(lists.score)
+    is_scored = np.bincount(lists.table.sentence[is_missing], minlength=lists.table.sentence_count) == 0
+    return np.where(is_scored[lists.table.sentence], lists.score, 0.0)

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from itersel.corpus.text import FIELD_SEPARATOR
 from itersel.errors import FilePath, InputError
-from itersel.lists.folders import listed_translations
 from itersel.lists.lines import (
     LineParser,
     check_present,
     features_field,
+    listed_translations,
     parse_object,
     score_field,
     split_fields,

@@ -13,8 +13,7 @@ import numpy as np
 from itersel.corpus.text import check_line_counts
 from itersel.corpus.text_names import reference_columns
 from itersel.errors import FilePath
-from itersel.lists.dense import dense_features
-from itersel.lists.folders import listed_translations
+from itersel.lists.lines import listed_translations
 from itersel.lists.numbers import read_numbers
 from itersel.lists.summary import summarise
 from itersel.run.progress import count_up
@@ -54,7 +53,7 @@ def shard_lists(
     read = None if quality is None else read_numbers(quality)
 
     found = summarise(listed_translations(lists), lists, len(texts[0]) if texts else None)
-    dense = dense_features(found.names, found.sizes, dense_names, lists[0])
+    dense = found.dense_names(dense_names)
     scaled = None if read is None else read.as_quality(found.sentence.shape[0])
     parts = cut(found.sentence_count)
     shard_of_sentence = np.full(found.sentence_count, -1)

@@ -12,6 +12,7 @@ from statistics import fmean
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from itersel.bleu.order import ORDER
@@ -19,7 +20,7 @@ from itersel.bleu.references import References
 from itersel.bleu.score_kernels import Statistics, best_bleu, closest_lengths
 from itersel.errors import FilePath, InputError
 from itersel.storage.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
-from itersel.storage.ragged import offsets_of, rows_of, sum_rows, take_rows
+from itersel.storage.ragged import begins_run, offsets_of, rows_of, sum_rows, take_rows
 from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.feature_names import text_prefix
 from itersel.vectors.features import names_with, unique_features
@@ -28,6 +29,8 @@ from itersel.vectors.weights import Weights, find_named, find_weights
 # Dense features are rounded to these decimal places for tuners, so translations with the same features are
 # tied at every point of a line search.
 TUNER_DIGITS = 9
+# Sums of the same values in a different order differ only after these decimal places.
+EQUAL_DIGITS = 6
 NO_NUMBERS = np.zeros(0)
 
 
@@ -314,3 +317,33 @@ def check_matches(table: ListTable, path: FilePath) -> None:
                 f"use better weights, larger lists, or references of at least {n + 1} words",
                 path,
             )
+
+
+def hash_rows(table: ListTable) -> UInt64s:
+    """Return hashes of words and features (XXH3, 128 bits) of a table with text, uint64 (H, 2).
+
+    Translations of a sentence are equal if their words and features are. Keys, not numbers, of sparse
+    features are hashed, so hashes are the same in all files.
+    """
+    sparse, text = table.sparse_rows, table.text
+    # + 0.0 turns -0.0 into 0.0
+    dense, value = (np.round(values, EQUAL_DIGITS) + 0.0 for values in (table.dense, sparse.value))
+    key = sparse.key[sparse.feature]
+
+    hashes = np.empty((dense.shape[0], 2), np.uint64)
+    bounds = zip(pairwise(text.offset.tolist()), pairwise(sparse.offset.tolist()), strict=True)
+    for row, (of_text, (begin, end)) in enumerate(bounds):
+        hasher = xxhash.xxh3_128(text.data[slice(*of_text)].tobytes() + b"\0")
+        hasher.update(dense[row].tobytes())
+        hasher.update(key[begin:end].tobytes())
+        hasher.update(value[begin:end].tobytes())
+        hashes[row] = np.frombuffer(hasher.digest(), ">u8")
+    return hashes
+
+
+def first_of_equal(sentence: Int64s, hashes: UInt64s) -> Int64s:
+    """Return the first of all equal translations: rows by sentence, then in the given order, int64."""
+    # the last key is the primary one
+    order = np.lexsort((hashes[:, 1], hashes[:, 0], sentence))
+    kept = np.sort(order[begins_run(sentence[order], *hashes[order].T)])
+    return kept[np.argsort(sentence[kept], kind="stable")]

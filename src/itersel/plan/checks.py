@@ -12,8 +12,7 @@ from itersel.config.splits import test_sets, texts_of
 from itersel.config.values import Config
 from itersel.corpus.text import check_line_counts, read_text
 from itersel.errors import FilePath
-from itersel.lists.dense import dense_features
-from itersel.lists.folders import listed_translations
+from itersel.lists.lines import listed_translations
 from itersel.lists.numbers import read_numbers, read_user_numbers
 from itersel.lists.summary import summarise
 from itersel.plan.list_texts import LEARNED_FROM
@@ -35,7 +34,7 @@ def describe_lists(config: Config) -> Iterator[str]:
         lines = next(map(len, references.values()), None)
 
         found = summarise(listed_translations(text.lists), text.lists, lines)
-        dense = dense_features(found.names, found.sizes, config.data.dense_names, text.lists[0])
+        dense = found.dense_names(config.data.dense_names)
         translations = found.sentence.shape[0]
         if text.quality:
             numbers = read_numbers(text.quality)

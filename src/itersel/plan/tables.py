@@ -30,7 +30,7 @@ from itersel.config.tasks import IndependentTask
 from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import BY_HASH
 from itersel.evaluate.names import DEFAULT_TOKENIZER, QUALITY, TOKENIZED_BLEU
-from itersel.lists.folders import find_lists
+from itersel.lists.lines import find_lists
 from itersel.plan.files import Files
 from itersel.plan.inputs import Inputs
 from itersel.plan.retune import retuner

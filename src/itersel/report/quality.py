@@ -25,7 +25,7 @@ def quality_scorer(
     prepared = read_preparation(preparation)
     scored = frozenset(lines)
 
-    texts = read_texts(lists, lambda text: prepared.clean([text])[0], lambda line, text: line in scored)
+    texts = read_texts(lists, prepared.clean_line, lambda line, text: line in scored)
     of_listed = numbers.of_translations(texts.translations)
 
     def score(chosen: EpochTranslations) -> float:

@@ -76,9 +76,7 @@ def _of_lists(
     others = files.outputs.keys() - {FIRST_ENTRIES}
     chosen = {system: text for system, text in texts.items() if system not in others}
     wanted = {pair for text in chosen.values() for pair in enumerate(text.lines)}
-    found = read_texts(
-        files.lists, lambda line: prepared.clean([line])[0], lambda sentence, line: (sentence, line) in wanted
-    )
+    found = read_texts(files.lists, prepared.clean_line, lambda sentence, line: (sentence, line) in wanted)
 
     rows = {
         system: found.rows(text.path, range(len(text.lines)), text.lines) for system, text in chosen.items()

@@ -10,10 +10,8 @@ from pathlib import Path
 from itersel.corpus.prepare import Preparation
 from itersel.errors import FilePath, InputError, located
 from itersel.lists.blocks import ListBlocks
-from itersel.lists.dense import dense_features
-from itersel.lists.reading import ReadLists, without_duplicates
+from itersel.lists.reading import ReadLists, read_block, with_features, without_duplicates
 from itersel.lists.table import no_sparse_rows
-from itersel.lists.text import read_cleaned_block, with_features
 from itersel.rerank.features import TextFeatureAdder
 from itersel.rerank.mbr import ranking_of
 from itersel.rerank.models import TextModels, read_text_models
@@ -69,7 +67,7 @@ class Reranker:
         blocks = ListBlocks(lists)
         found = blocks.summary
         self._check_names(found.names, lists[0])
-        dense_names = dense_features(found.names, found.sizes, settings.dense_names, lists[0])
+        dense_names = found.dense_names(settings.dense_names)
         self._check_sparse(found.names, dense_names, found.sentence_count, lists[0])
         if sources is not None and len(sources) != (count := found.sentence_count):
             raise InputError(f"has {len(sources)} lines for the lists of {count} sentences", source_path)
@@ -77,8 +75,8 @@ class Reranker:
         for block in blocks:
             # a preparation remembers its lines
             preparation = list_preparation(settings.lists)
-            read = read_cleaned_block(
-                block, lists[0], preparation, lambda names, sizes: dense_names, has_lines
+            read = read_block(
+                block, lists[0], lambda names, sizes: dense_names, preparation.clean_line, has_lines
             )
             own = [] if sources is None else [sources[number] for number in block.ids.tolist()]
             with located(lists[0]):

@@ -76,7 +76,7 @@ class RerankingSettings:
 
     features: str
     trained_with: tuple[str, ...]  # the dense features of the lists that it was trained on
-    dense_names: tuple[str, ...]  # which features are dense, as in the config; empty: by `find_dense`
+    dense_names: tuple[str, ...]  # which features are dense, as in the config; empty: by their form
     lists: GivenListSettings
     mbr: MinimumRisk | None = None
 

@@ -11,23 +11,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from itersel.config.tuners import LIST_TUNERS, Batch
-from itersel.errors import FilePath, InputError, check_choice
+from itersel.errors import FilePath, InputError, check_choice, short_name
 from itersel.evaluate.metrics import ReferenceText, checked_references, tokenizer_for_bleu
 from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZERS
-from itersel.lists.dense import columns_of_tuner
-from itersel.lists.learnable import make_learnable
 from itersel.lists.numbers import read_numbers
-from itersel.lists.reading import ReadLists, read_lists, short_name
+from itersel.lists.reading import ReadLists, make_learnable, read_lists
 from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
 from itersel.lists.weights import given_weights
 from itersel.storage.numbers import DEFAULT_SEED
 from itersel.storage.strings import string_table
-from itersel.tune.problem import ListProblem
+from itersel.tune.problem import ListProblem, run_tuner
 from itersel.tune.quality import Quality, metric_quality, read_quality
-from itersel.tune.start_weights import start_weights
-from itersel.tune.tuner import run_tuner
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
+
+# A search goes along the axis of each feature.
+MAX_SEARCHED = 500
 
 
 class TunedLists(NamedTuple):
@@ -191,7 +190,7 @@ def prepare_nbest(
     given = None if start is None else given_weights(start)
     read = _read_lists(lists, references, tuner, features, quality, tokenize)
 
-    start_from = start_weights(read.names, tuner) if given is None else given.fitting(read)
+    start_from = default_start(read.names, tuner) if given is None else given.fitting(read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(start_from.key, feature_keys(string_table(read.names)))
     others = take_weights(start_from, ~listed).to_dict()
@@ -199,6 +198,15 @@ def prepare_nbest(
     return PreparedLists(
         tuner, problem, start_from, read.names, others, read.sizes, quality, tokenize, short_name(lists)
     )
+
+
+def default_start(names: Sequence[str], tuner: Batch) -> Weights:
+    """Return the weights that a tuner starts from, since nobody knows those that made the lists.
+
+    They are 0, which favours no feature, or, if the tuner searches, 1 for each feature, because a search
+    cannot start where all translations are tied.
+    """
+    return make_weights(dict.fromkeys(names, 1.0) if tuner.searches else {})
 
 
 def _read_lists(
@@ -215,7 +223,13 @@ def _read_lists(
     texts = checked_references(references)
 
     def choose_dense(names: Sequence[str], sizes: Mapping[str, int]) -> Sequence[str]:
-        return columns_of_tuner(names, tuner.searches, short_name(paths))
+        """Return the features that are columns: all if the tuner searches along them, else none."""
+        if not tuner.searches:
+            return ()
+        if len(names) > MAX_SEARCHED:
+            why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
+            raise InputError(f"has {len(names)} features; {why}", short_name(paths))
+        return names
 
     def prepared(line: str) -> str:
         """Return a line as BLEU needs it; other metrics take it as it is."""
@@ -234,12 +248,7 @@ def _read_lists(
     if quality.is_bleu:
         counted = [["" if line is None else prepared(line) for line in text] for text in texts]
 
-    lists = make_learnable(read, _unchanged, counted, values)
+    lists = make_learnable(read, counted, values)
     if quality.is_bleu:
         check_matches(lists.table, short_name(paths))
     return lists
-
-
-def _unchanged(lines: Sequence[str]) -> Sequence[str]:
-    """Return lines that are prepared for BLEU already."""
-    return lines

@@ -1,21 +1,28 @@
-"""What a batch tuner gets, and what it returns."""
+"""What a batch tuner gets, and running it with checks of its input and its result."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
+from itersel.config.options import name_in
+from itersel.config.plain import recorded
+from itersel.config.tuners import RETUNERS, Batch, Tuned
+from itersel.errors import InputError, located
 from itersel.lists.headers import ListFile
 from itersel.lists.table import ListTable, SparseRows, rounded
 from itersel.storage.arrays import Float64s
+from itersel.storage.provenance import TUNED_WEIGHTS, made_with
+from itersel.tune.start_weights import START_WEIGHTS
 from itersel.tune.sums import EPOCH_START_SUM, SPARSE_SUM, SparseSum, with_sums
 from itersel.vectors.features import common_features, refuse_shared
 from itersel.vectors.weights import (
     Weights,
+    check_magnitude,
     find_named,
     find_weights,
     make_weights,
@@ -23,16 +30,6 @@ from itersel.vectors.weights import (
     take_weights,
     weighted_sum,
 )
-
-
-class Tuned(NamedTuple):
-    """Result of a tuner."""
-
-    weights: Weights  # all that are not zero
-    # of the best translations under these weights: corpus BLEU or mean quality, 0 to 1 as `ListTable.best`
-    quality: float
-    sentences: int
-    translations: int  # distinct ones; 0 for forests
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,3 +135,54 @@ def elsewhere(weights: Weights, known: Weights) -> Weights:
     is_elsewhere = np.ones(weights.key.shape[0], bool)
     is_elsewhere[common_features(known.key, known.name, weights.key, weights.name)[1]] = False
     return take_weights(weights, is_elsewhere)
+
+
+def run_tuner(tuner: Batch, problem: ListProblem | ForestProblem, source: str) -> Tuned:
+    """Tune; errors name the source of the lists or forests."""
+    check_magnitude(problem.decoded_with, " at the start", "start from smaller weights")
+    has_quality = isinstance(problem, ListProblem) and problem.table.has_quality
+
+    with located(source):
+        _check_problem(tuner, problem)
+        result = tuner.tune(problem)
+        if tuner.searches and result.quality == 0.0 and not has_quality:
+            raise InputError(
+                "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
+            )
+
+    name = name_in(RETUNERS, tuner)
+    check_magnitude(result.weights, f" from tuner {name}", "regularise more, or choose smaller steps")
+    return result
+
+
+def _check_problem(tuner: Batch, problem: ListProblem | ForestProblem) -> None:
+    """Raise an InputError if the tuner cannot tune the sparse features of lists, forests or start weights."""
+    only_dense = f"{name_in(RETUNERS, tuner)} tunes only dense features"
+
+    if isinstance(problem, ForestProblem):
+        if (SPARSE_SUM in problem.dense_names) != bool(problem.sums):
+            wanted = "all" if problem.sums else "dense"
+            raise InputError(f"recreate these forests with features: {wanted}", problem.files[0].path)
+    elif tuner.searches and not problem.table.sparse.is_empty:
+        raise InputError(
+            f"{only_dense}, but the lists have sparse ones; set features: dense, or choose another tuner"
+        )
+
+    if not tuner.searches or problem.sums:
+        return
+    dense = make_weights(dict.fromkeys((*problem.dense_names, *START_WEIGHTS), 0.0))
+    others = elsewhere(problem.decoded_with, dense)
+    if others.key.shape[0]:
+        raise InputError(
+            f"the start weights have a sparse feature, '{others.name.get(0)}', but {only_dense}; set "
+            "sum_sparse, or start from dense weights"
+        )
+
+
+def tuned_with(
+    tuner: Batch, seed: int, other: Mapping[str, Any], **more: str | int | float
+) -> dict[str, Any]:
+    """Return the attributes of weights that a tuner has found, given its seed and `other` settings."""
+    name = name_in(RETUNERS, tuner)
+    every = {"tuner": name, "seed": seed, **recorded(tuner), **other}
+    return made_with(TUNED_WEIGHTS, every, tuner=name, **more)

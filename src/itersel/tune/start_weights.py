@@ -1,10 +1,9 @@
-"""Weights that tuning starts from."""
+"""Weights that tuning starts from in a run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from itersel.config.tuners import Batch
 from itersel.errors import InputError
 from itersel.vectors.weights import Weights, make_weights, read_itersel_weights
 
@@ -23,16 +22,11 @@ START_WEIGHTS = {
 }
 
 
-def start_weights(dense_names: Sequence[str], given_to: Batch | None = None) -> Weights:
-    """Return the weights that tuning starts from.
+def start_weights(dense_names: Sequence[str]) -> Weights:
+    """Return the weights that decode the first lists of a run, and that all its tuners start from.
 
-    In a run, all tuners start from the weights that decode its first lists: `START_WEIGHTS`, or 1 for each
-    dense feature if none of them is itersel's. With lists that are `given_to` a tuner, as by `itersel tune`,
-    nobody knows the weights that made them: the tuner starts from 0, which favours no feature, or, if it
-    searches, from 1 for each feature, because a search cannot start where all translations are tied.
+    They are `START_WEIGHTS`, or 1 for each dense feature if none of them is itersel's.
     """
-    if given_to is not None:
-        return make_weights(dict.fromkeys(dense_names, 1.0) if given_to.searches else {})
     own = not START_WEIGHTS.keys().isdisjoint(dense_names)
     return make_weights(START_WEIGHTS if own else dict.fromkeys(dense_names, 1.0))
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from itersel.config.options import option_of
-from itersel.config.tuners import Batch
+from itersel.config.tuners import Batch, Tuned
 from itersel.tune.tuners.mert import Mert
 
 if TYPE_CHECKING:
-    from itersel.tune.problem import ForestProblem, Tuned
+    from itersel.tune.problem import ForestProblem
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,6 @@ class ForestMert(Batch):
         """Tune by line searches over the forests."""
         from itersel.tune.forest_search import read_search
         from itersel.tune.mert import tune_mert
-        from itersel.tune.problem import Tuned
 
         search = read_search(problem.files)
         weights, quality = tune_mert(

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from itersel.config.options import option
-from itersel.config.tuners import Batch
+from itersel.config.tuners import Batch, Tuned
 
 if TYPE_CHECKING:
-    from itersel.tune.problem import ListProblem, Tuned
+    from itersel.tune.problem import ListProblem
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,73 @@
+"""An iteration of tuning in a run, on the lists or forests of all shards and iterations so far.
+
+The next iteration decodes with the new weights and adds its lists to the existing ones, unless the lists are
+another decoder's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from itersel.config.steps import TuneSettings
+from itersel.config.tuners import Tuned
+from itersel.errors import FilePath, InputError, short_name
+from itersel.lists.files import FORMAT as LISTS
+from itersel.lists.joining import find_files, join_files
+from itersel.tune.forest_files import FORMAT as FORESTS
+from itersel.tune.problem import ForestProblem, ListProblem, run_tuner, tuned_with
+from itersel.tune.start_weights import start_weights
+from itersel.tune.sums import sparse_sums
+from itersel.vectors.weights import Weights, write_itersel_weights
+
+
+def tune(
+    settings: TuneSettings,
+    paths: Sequence[FilePath],
+    output: FilePath,
+    *,
+    decoded_with: Weights | None = None,
+    epoch_start: Weights | None = None,
+) -> Tuned:
+    """Tune on the lists or forests of all shards and iterations so far, and write the weights.
+
+    There must be one file for each of the shards 0 to `shards` - 1 and the iterations 1 to `iteration`; of
+    another decoder's lists, one for each shard. With forests and `sum_sparse`, there is only `iteration`,
+    because they contain the sums for the weights that they were decoded with.
+
+    `decoded_with` are the weights that decoded the newest lists (default: the start weights of the
+    first iteration), `epoch_start` those that the epoch started from; see `TuningProblem`.
+    """
+    iteration = settings.iteration
+    if decoded_with is None and iteration > 1:
+        raise InputError(f"iteration {iteration} needs --decoded-with, the weights that decoded its lists")
+
+    reads_forests = settings.tuner.reads_forests
+    first = iteration if settings.sum_sparse and reads_forests else 1
+    kind = FORESTS if reads_forests else LISTS
+    files = find_files(paths, settings.shards, range(first, iteration + 1), kind)
+
+    decoded_with = start_weights(files[0].dense_names) if decoded_with is None else decoded_with
+    sums = sparse_sums(decoded_with, epoch_start) if settings.sum_sparse else ()
+    seed = settings.seed, iteration
+    problem: ListProblem | ForestProblem
+    if reads_forests:
+        problem = ForestProblem(files=files, decoded_with=decoded_with, sums=sums, seed=seed)
+    else:
+        table = join_files(files, settings.features, settings.left_out_templates)
+        problem = ListProblem.of_table(table, decoded_with, sums, seed)
+
+    result = run_tuner(settings.tuner, problem, short_name([file.path for file in files]))
+
+    attributes = tuned_with(
+        settings.tuner,
+        settings.seed,
+        {"lists": json.loads(files[0].settings)},
+        iteration=iteration,
+        shards=settings.shards,
+        sentences=result.sentences,
+        translations=result.translations,
+        quality=100 * result.quality,
+    )
+    write_itersel_weights(output, result.weights, attributes)
+    return result
