@@ -36,6 +36,8 @@ def main():
     arguments = parser.parse_args()
     if not 0 < arguments.similarity <= 1:
         parser.error(f"--similarity is {arguments.similarity}; give a number above 0, at most 1")
+    if arguments.baseline == arguments.system:
+        parser.error(f"--baseline and --system are both {arguments.baseline}; give two experiments")
 
     print("run\tnear-duplicate\tsentences\tbaseline\tsystem\tdifference\tp")
     try:
