@@ -4,8 +4,8 @@
 
 The similarity of two sentences is the fuzzy match of translation memories: one minus the edit distance in
 words, divided by the length of the longer sentence. A sentence of test has a near-duplicate if a source
-sentence of train has at least the similarity of --similarity. Prints, for each run and both kinds of
-sentences: their number, the tokenized BLEU of both systems, the difference and its p-value.
+sentence of train has at least the similarity of --similarity. Prints, for each run, for both kinds of
+sentences and for all: their number, the tokenized BLEU of both systems, the difference and its p-value.
 """
 
 import argparse
@@ -36,6 +36,8 @@ def main():
     arguments = parser.parse_args()
     if not 0 < arguments.similarity <= 1:
         parser.error(f"--similarity is {arguments.similarity}; give a number above 0, at most 1")
+    if arguments.baseline == arguments.system:
+        parser.error(f"--baseline and --system are both {arguments.baseline}; give two experiments")
 
     print("run\tnear-duplicate\tsentences\tbaseline\tsystem\tdifference\tp")
     try:

@@ -66,6 +66,14 @@ def test_table(script, run, monkeypatch, capsys):
     assert near == ["0.00", "100.00", "+100.00"]
 
 
+def test_a_system_and_itself(script, run, monkeypatch, capsys):
+    arguments = ["near_duplicates.py", str(run), "--baseline", "dev", "--system", "dev"]
+    monkeypatch.setattr("sys.argv", arguments)
+    with pytest.raises(SystemExit):
+        script.main()
+    check_facts(capsys.readouterr().err, "--baseline", "--system", "dev")
+
+
 @pytest.mark.parametrize(
     ("missing", "similarity"),
     [("corpus/train.source.gz", "0.7"), ("experiments/dev/best/test.txt", "0.7"), (None, "0"), (None, "1.5")],

@@ -417,6 +417,14 @@ def test_the_page_begins_with_the_answer(runs):
     assert answer_of(content).startswith(f"{ranked[0]['name']} is ahead of first by 2.00 TER")
 
 
+def test_the_best_mean_is_marked_only_beside_means(runs):
+    """In the tables of all runs, each of which has one row for it; rows of single runs state no mean."""
+    content = compared(runs, ["first"], "tokenized-bleu", trials=50)
+    best = max(content["systems"][1:], key=lambda one: one["difference"]["mean"])["name"]
+    marked = re.findall(r'data-value="(.*?)" data-note=', render_runs(content))
+    assert marked == [best] * 2
+
+
 def test_columns_about_all_runs_come_first_on_the_page(runs):
     content = compared(runs, ["first"], "tokenized-bleu", trials=50)
     headings = re.findall(r'<th scope="col" class="number"><bdi>(.*?)</bdi>', render_runs(content))

@@ -9,7 +9,7 @@ from tests.made_up_run import BENCHMARK, MadeUpRun
 from itersel.config.reading import read_config
 from itersel.report.description import write_run
 from itersel.report.finished import read_runs
-from itersel.report.page.lines import charts_of_pairs
+from itersel.report.page.lines import charts_of_pairs, charts_of_scores
 from itersel.report.page.runs import render_runs
 from itersel.report.runs import compare_runs
 from itersel.report.runs_table import text_table, tsv_table
@@ -152,6 +152,17 @@ def test_scales(curve):
     assert scales == {"differences-by-pairs-0": ["log", None], "times-by-pairs-0": ["log", "log"]}
     _, zero, _ = charts_of_pairs(curve)["differences-by-pairs-0"].specification["layer"]
     assert zero["encoding"]["y"] == {"datum": 0}
+
+
+def test_tooltips_state_only_intervals_that_are_known(curve):
+    """Those of differences; scores by tokenized BLEU have none, and minutes never do."""
+    charts = charts_of_pairs(curve) | charts_of_scores(curve)
+    for name, chart in charts.items():
+        *_, lines = chart.specification["layer"]
+        fields = [one["field"] for one in lines["encoding"]["tooltip"]]
+        interval = ["low", "high"] if name.startswith("differences") else []
+        assert fields == ["run", "experiment", "x", "y", *interval]
+    assert len(charts) == 3
 
 
 @pytest.mark.parametrize(

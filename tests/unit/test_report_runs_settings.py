@@ -150,5 +150,5 @@ def test_common_names(names, common):
 
 @pytest.mark.parametrize(("values", "scale"), [([1, 21], "log"), ([1, 20], None), ([0, 99], None)])
 def test_wide_ranges_have_a_logarithmic_scale(values, scale):
-    intervals, points = scores_against("k_best", "BLEU", values)["layer"]
+    intervals, points = scores_against("k_best", "BLEU", values, has_intervals=True)["layer"]
     assert {one["encoding"]["x"]["scale"].get("type") for one in (intervals, points)} == {scale}

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from importlib.util import find_spec
 
 import pytest
 from tests.limited import limited
@@ -27,7 +28,7 @@ from itersel.code.digests import WITHOUT_INFLUENCE, step_digest, used_modules
         ("grammar extract", {"grammar.shard"},
          {"vectors.weights", "decode.search_kernels", "grammar.text_format"}),
         ("step resources", {"system.resources"}, {"evaluate.metrics", "grammar.extract"}),
-        ("step first-entries", {"lists.rescoring"}, {"rerank.features", "system.reranker", "lists.text"}),
+        ("step first-entries", {"lists.rescoring"}, {"rerank.features", "system.reranker", "corpus.prepare"}),
         ("step reranker", {"system.resources", "storage.declared"}, {"rerank.features", "grammar.extract"}),
         ("step choose", {"evaluate.metrics", "vectors.weights"}, {"report.table", "report.tasks"}),
         ("step scale", {"evaluate.metrics", "decode.search_kernels", "rerank.mbr_kernels"}, {"learn.train"}),
@@ -40,6 +41,7 @@ def test_modules(command, used, unused):
     modules = {name.removeprefix("itersel.") for name in used_modules(command)}
     assert used <= modules
     assert not unused & modules
+    assert all(find_spec(f"itersel.{name}") for name in unused), "renamed or deleted"
     # what only passes options on does not count
     assert not modules & {"config.options", "config.command_line", "cli.main", "run.progress"}
     assert not {f"itersel.{name}" for name in modules} & WITHOUT_INFLUENCE

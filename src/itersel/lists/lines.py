@@ -1,4 +1,4 @@
-"""The lines of n-best lists as Moses, Marian, cdec and Joshua write them, or of JSON.
+"""The lines of n-best lists: as Moses, Marian, cdec and Joshua write them, or JSON.
 
 A line is a translation::
 

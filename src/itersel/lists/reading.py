@@ -190,7 +190,7 @@ def _by_sentence(
     table = _split_features(rank[row], feature, value, translations, names, dense_names)
     table = table._replace(offset=offsets_of(np.bincount(place)), text=found.text.take(order))
 
-    line = [found.line[number] for number in order.tolist() if found.line]
+    line = [found.line[number] for number in order.tolist()] if found.line else []
     return ReadLists(table, order, line, names, found.sizes, found.score[order])
 
 

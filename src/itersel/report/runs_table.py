@@ -99,7 +99,7 @@ def _by_run(content: Content) -> tuple[list[Column], list[list[Cell]]]:
     """
     runs = content["runs"]
     alpha = content["significance"]["alpha"]
-    baselines = of_baselines(content)
+    baselines = _of_baselines(content)
     places = sorted(range(len(runs)), key=lambda place: runs[place]["training_pairs"] or math.inf)
 
     rows = []
@@ -128,7 +128,7 @@ def _by_run(content: Content) -> tuple[list[Column], list[list[Cell]]]:
     return columns, [list(row.values()) for row in rows]
 
 
-def of_baselines(content: Content) -> list[Content]:
+def _of_baselines(content: Content) -> list[Content]:
     """Return the scores and costs of each run's baseline."""
     by_name = {system["name"]: system["runs"] for system in content["systems"]}
     found: list[Content] = [by_name[run["baseline"]][place] for place, run in enumerate(content["runs"])]
@@ -161,8 +161,9 @@ def notes(content: Content) -> list[str]:
         f"{RANDOMIZATION}: approximate randomization of the mean difference, {how['trials']} trials, seed "
         f"{how['seed']}; the translations of a sentence are exchanged within each run.",
         f"{AHEAD}: of those that differ; {SIGN_TEST}: two-sided.",
-        f"{MINUTES}: processor time of training, mixing and tuning, the mean over the repeats; without what "
-        "experiments share, such as word alignment and the extraction of grammars.",
+        f"{MINUTES}: processor time of training, mixing and tuning, the mean over the repeats. It includes "
+        "neither translating devtest and test nor what experiments share, such as word alignment and the "
+        "extraction of grammars.",
     ]
 
     if any(len(one["repeats"]) > 1 for system in content["systems"] for one in system["runs"]):
@@ -215,7 +216,7 @@ def tsv_table(content: Content) -> list[str]:
     """Return a row for each run and experiment, and rows for all runs together."""
     rows: list[dict[str, object]] = []
     alpha = content["significance"]["alpha"]
-    baselines = of_baselines(content)
+    baselines = _of_baselines(content)
     for system in content["systems"]:
         place = {"system": system["number"], "experiment": system["name"]}
         for run, one, baseline in zip(content["runs"], system["runs"], baselines, strict=True):
@@ -246,7 +247,7 @@ def _of_difference(one: Content, alpha: float) -> dict[str, object]:
 
 
 def latex(content: Content) -> list[str]:
-    """Return a tabular (with booktabs) of the scores, and one of the differences."""
+    """Return a tabular (with booktabs) for each table, and notes on how to read them."""
     lines = [line for view in views(content) for line in (*latex_view(view), "")]
     keys = [key for key, _ in content["settings"]["differing"]]
     differing = [f"The runs differ in {', '.join(keys)}."] if keys else []
@@ -254,7 +255,7 @@ def latex(content: Content) -> list[str]:
 
 
 def markdown(content: Content) -> list[str]:
-    """Return a Markdown table of the scores, and one of the differences."""
+    """Return the tables in Markdown, and notes on how to read them."""
     lines = [
         line
         for view in [*views(content), *_settings(content)]

@@ -198,19 +198,20 @@ def differences(title: str, low: float, high: float, rows: int) -> dict[str, Any
     return _chart(height=26 * rows, layer=[zero, intervals, points])
 
 
-def scores_against(key: str, title: str, values: Collection[float]) -> dict[str, Any]:
-    """Return a chart of scores against a number, with a line for each series, and known intervals.
+def scores_against(key: str, title: str, values: Collection[float], has_intervals: bool) -> dict[str, Any]:
+    """Return a chart of scores, which may have intervals, against a number, with a line for each series.
 
     The scale is logarithmic if the largest of the `values` is more than `WIDE` times the smallest.
     """
     is_wide = min(values) > 0 and max(values) > WIDE * min(values)
     y = {"title": title, "scale": {"zero": False, "padding": 10}}
-    return _chart(height=HEIGHT, layer=_lines(_number(key, values, is_wide), y, ".2f"))
+    return _chart(height=HEIGHT, layer=_lines(_number(key, values, is_wide), y, ".2f", has_intervals))
 
 
 def differences_against(key: str, title: str, values: Collection[float]) -> dict[str, Any]:
     """Return a chart of differences, with intervals, against a number on a logarithmic scale."""
-    intervals, lines = _lines(_number(key, values, True), {"title": title, "scale": {"padding": 10}}, "+.2f")
+    y = {"title": title, "scale": {"padding": 10}}
+    intervals, lines = _lines(_number(key, values, True), y, "+.2f", has_intervals=True)
     # once, not for each point
     zero = {"data": {"values": [{}]}, **_layer("rule", ZERO, y={"datum": 0})}
     return _chart(height=HEIGHT, layer=[intervals, zero, lines])
@@ -220,7 +221,7 @@ def times_against(key: str, title: str, values: Collection[float]) -> dict[str, 
     """Return a chart of times against a number, both on a logarithmic scale."""
     axis = {"format": AMOUNT, "labelOverlap": True}
     y = {"title": title, "scale": {"type": "log", "nice": False, "padding": 10}, "axis": axis}
-    return _chart(height=HEIGHT, layer=_lines(_number(key, values, True), y, ".2f"))
+    return _chart(height=HEIGHT, layer=_lines(_number(key, values, True), y, ".2f", has_intervals=False))
 
 
 def _number(key: str, values: Collection[float], is_logarithmic: bool) -> dict[str, Any]:
@@ -230,15 +231,16 @@ def _number(key: str, values: Collection[float], is_logarithmic: bool) -> dict[s
     return _channel("x", "quantitative", title=key, scale={**scale, "nice": False, "padding": 14}, axis=axis)
 
 
-def _lines(x: dict[str, Any], y: dict[str, Any], digits: str) -> list[dict[str, Any]]:
-    """Return the layers of charts against a number: known intervals, and a line for each series."""
+def _lines(x: dict[str, Any], y: dict[str, Any], digits: str, has_intervals: bool) -> list[dict[str, Any]]:
+    """Return the layers of charts against a number: any intervals, and a line for each series."""
     y = {"type": "quantitative", **y}
+    interval = ("low", "high") if has_intervals else ()
     tooltip = [
         _channel("run", "nominal"),
         _channel("experiment", "nominal"),
         {"field": "x", "title": x["title"], "format": AMOUNT},
         {"field": "y", "title": y["title"], "format": digits},
-        *({"field": field, "format": digits} for field in ("low", "high")),
+        *({"field": field, "format": digits} for field in interval),
     ]
 
     ends = {"y": {"field": "low", **y}, "y2": {"field": "high"}}
@@ -256,7 +258,8 @@ def _lines(x: dict[str, Any], y: dict[str, Any], digits: str) -> list[dict[str, 
         strokeDash=_channel("dash", "nominal", scale=None, legend=None),
         tooltip=tooltip,
     )
-    return [intervals, lines]
+    # Vega warns about layers without data
+    return [intervals, lines] if has_intervals else [lines]
 
 
 def _bars(

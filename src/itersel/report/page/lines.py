@@ -48,7 +48,9 @@ def charts_of_scores(content: Content) -> dict[str, LineChart]:
         key = number["key"]
         for part in _parts(number["series"], MAX_LINES):
             lines = [Line(one["name"], _scores(one["points"])) for one in part]
-            charts.append(LineChart(key, scores_against(key, metric, _values(lines)), lines))
+            has_intervals = any(point["interval"] for line in lines for point in line.points)
+            chart = scores_against(key, metric, _values(lines), has_intervals)
+            charts.append(LineChart(key, chart, lines))
 
     return {f"varied-{place}": chart for place, chart in enumerate(charts)}
 

@@ -18,9 +18,7 @@
         ...point, series: number, color: palette()[number], dash: dashOf(number),
         low: point.interval?.[0], high: point.interval?.[1],
       })));
-      // Vega warns about layers without data
-      const hasIntervals = rows.some((row) => row.interval);
-      page.show(name, rows, "", hasIntervals ? {} : { layer: page.charts[name].layer.slice(1) });
+      page.show(name, rows, "");
       legend(name, lines);
     }
   }
