@@ -9,13 +9,15 @@ sentences and for all: their number, the tokenized BLEU of both systems, the dif
 """
 
 import argparse
-import gzip
 import itertools
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
 from itersel import compare
+from itersel.corpus.text import check_line_counts
+from itersel.errors import InputError
+from itersel.storage.files import read_lines
 
 # Bigrams that are in more sentences do not suggest similar ones, and so many sentences are compared in full.
 MAX_SENTENCES_PER_BIGRAM = 3000
@@ -44,8 +46,8 @@ def main():
         for run in arguments.results:
             for row in compare_in_run(run, arguments.baseline, arguments.system, arguments.similarity):
                 print(run.name, *row, sep="\t", flush=True)
-    except OSError as error:
-        sys.exit(f"near_duplicates.py: {error.filename}: {error.strerror}; give folders of finished runs")
+    except InputError as error:
+        sys.exit(f"near_duplicates.py: {error}")
 
 
 def compare_in_run(run, baseline, system, similarity):
@@ -53,10 +55,14 @@ def compare_in_run(run, baseline, system, similarity):
     corpus = run / "corpus"
     train = [line.split() for line in read_lines(corpus / "train.source.gz")]
     test = [line.split() for line in read_lines(corpus / "test.source.gz")]
-    reference = read_lines(corpus / "test.target.gz")
-    outputs = {
-        name: read_lines(run / "experiments" / name / "best" / "test.txt") for name in (baseline, system)
-    }
+    reference_path = corpus / "test.target.gz"
+    reference = read_lines(reference_path)
+
+    outputs = {}
+    for name in (baseline, system):
+        path = run / "experiments" / name / "best" / "test.txt"
+        outputs[name] = read_lines(path)
+        check_line_counts((reference_path, reference), (path, outputs[name]))
 
     near = [score >= similarity for score in best_similarities(train, test)]
     groups = {
@@ -114,13 +120,6 @@ def similarity_of(one, other):
             current.append(min(substituted, distances[column] + 1, current[-1] + 1))
         distances = current
     return 1 - distances[-1] / max(len(one), len(other))
-
-
-def read_lines(path):
-    """Return the lines of a text, which may be compressed."""
-    open_text = gzip.open if path.suffix == ".gz" else open
-    with open_text(path, "rt", encoding="utf-8", newline="\n") as stream:
-        return [line.rstrip("\n") for line in stream]
 
 
 if __name__ == "__main__":

@@ -74,18 +74,32 @@ def test_a_system_and_itself(script, run, monkeypatch, capsys):
     check_facts(capsys.readouterr().err, "--baseline", "--system", "dev")
 
 
-@pytest.mark.parametrize(
-    ("missing", "similarity"),
-    [("corpus/train.source.gz", "0.7"), ("experiments/dev/best/test.txt", "0.7"), (None, "0"), (None, "1.5")],
-)
-def test_refusals(script, run, missing, similarity, monkeypatch, capsys):
-    arguments = ["near_duplicates.py", str(run), "--baseline", "dev", "--system", "train"]
+@pytest.mark.parametrize("similarity", ["0", "1.5"])
+def test_similarity_out_of_range(script, similarity, monkeypatch, capsys):
+    arguments = ["near_duplicates.py", "it", "--baseline", "dev", "--system", "train"]
     monkeypatch.setattr("sys.argv", [*arguments, "--similarity", similarity])
-    if missing is not None:
-        (run / missing).unlink()
+    with pytest.raises(SystemExit):
+        script.main()
+    check_facts(capsys.readouterr().err, "--similarity", similarity)
+
+
+@pytest.mark.parametrize("name", ["corpus/train.source.gz", "experiments/dev/best/test.txt"])
+def test_missing_files(script, run, name, monkeypatch):
+    monkeypatch.setattr(
+        "sys.argv", ["near_duplicates.py", str(run), "--baseline", "dev", "--system", "train"]
+    )
+    (run / name).unlink()
     with pytest.raises(SystemExit) as error:
         script.main()
-    if missing is None:
-        check_facts(capsys.readouterr().err, "--similarity", similarity)
-    else:
-        check_facts(str(error.value), run / missing)
+    check_facts(str(error.value), run / name)
+
+
+def test_short_translation(script, run, monkeypatch):
+    monkeypatch.setattr(
+        "sys.argv", ["near_duplicates.py", str(run), "--baseline", "dev", "--system", "train"]
+    )
+    path = run / "experiments/train/best/test.txt"
+    write_lines(path, REFERENCE[:3])
+    with pytest.raises(SystemExit) as error:
+        script.main()
+    check_facts(str(error.value), f"{run / 'corpus/test.target.gz'}:4", path)
