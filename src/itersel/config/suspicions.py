@@ -309,9 +309,9 @@ def long_shards(config: Config, sizes: Mapping[str, Counter[int]]) -> Iterator[s
         remembered = learner.learning_rate / learner.strength
         if sentences >= MIN_FORGOTTEN * remembered:
             yield (
-                f"the shards of experiment '{name}' have about {sentences:,.0f} sentences, but its l1 "
-                f"forgets the first step of a weight after {remembered:,.0f}; choose more shards, or a "
-                "smaller strength of its learner"
+                f"the shards of experiment '{name}' have about {sentences:,.0f} sentences, but its l1 has "
+                f"undone the first step of a weight after {remembered:,.0f} of them; choose more shards, or "
+                "a smaller strength of its learner"
             )
 
 
