@@ -231,11 +231,12 @@ NAIVE = {
 
 
 class EagerWeights:
-    """Weights that are all regularised and summed after every step."""
+    """Weights that are all regularised and summed after every step of an epoch with `steps` steps."""
 
-    def __init__(self, weights: Vector, names: Sequence[str], learner: Online) -> None:
+    def __init__(self, weights: Vector, names: Sequence[str], learner: Online, steps: int) -> None:
         self.weights = {name: weights.get(name, 0.0) for name in names}
         self.learner, self.count = learner, 0
+        self.strength = learner.strength_per_epoch / steps
         self.squares = dict.fromkeys(names, 0.0)
         self.paid = dict.fromkeys(names, 0.0)
         self.sum = dict.fromkeys(names, 0.0)
@@ -257,7 +258,7 @@ class EagerWeights:
             self.sum[name] += self.weights[name]
 
     def regularized(self, name: str, w: float) -> float:
-        strength, owed = self.learner.strength, self.learner.strength * self.count
+        strength, owed = self.strength, self.strength * self.count
         if self.learner.regularization == "l1":
             return math.copysign(max(0.0, abs(w) - strength), w) if w else 0.0
         if self.learner.regularization == "l1-cumulative":

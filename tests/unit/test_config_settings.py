@@ -173,7 +173,7 @@ def test_settings_on_standard_input(monkeypatch):
     [
         (TrainSettings, '{"learner": {"name": "mira", "c": -1}}', "'learner.c'"),
         (TrainSettings, '{"learner": {"name": "mert"}}', "'learner.name'"),
-        (TrainSettings, '{"learner": {"strength": 0}}', "'learner.strength'"),
+        (TrainSettings, '{"learner": {"strength_per_epoch": 0}}', "'learner.strength_per_epoch'"),
         (TrainSettings, '{"k_best": 0}', "'k_best'"),
         (TrainSettings, '{"k_best": 1e400}', "'k_best'"),
         (TrainSettings, '{"k_best": NaN}', "NaN"),

@@ -2,19 +2,13 @@
 
 import random
 import re
-from collections import Counter
 
 import pytest
-from tests.refusals import check_facts
 
 from itersel.config.data import Data
-from itersel.config.suspicions import Suspicions, long_shards
-from itersel.config.tasks import RandomTasks
-from itersel.config.values import Config, Experiment
+from itersel.config.suspicions import Suspicions
+from itersel.config.values import Config
 from itersel.corpus.text import Bitext
-from itersel.learn.learners.adagrad import AdaGrad
-from itersel.learn.learners.perceptron import Perceptron
-from itersel.tune.tuners.kbest_mira import KBestMira
 
 GERMAN = [f"wort{number}en" for number in range(40)] + ["Berlin", "12", "und", "die"]
 ENGLISH = [f"word{number}s" for number in range(40)] + ["Berlin", "12", "and", "the"]
@@ -115,30 +109,6 @@ def test_scripts_that_languages_have():
     # of an unknown language, nothing is expected, nor of a code that names the script
     for code in ("xx", "kk-latn"):
         assert [one for one in found(pairs(60, 2), ("de", code)) if " of dev " in one] == []
-
-
-@pytest.mark.parametrize(
-    ("learner", "shards", "expected"),
-    [
-        # a step of 0.1 is taken back within 100 sentences; there are 400 pairs
-        (AdaGrad(learning_rate=0.1, strength=0.001), 1, [400, 100]),
-        (AdaGrad(learning_rate=0.1, strength=0.001), 2, []),
-        (AdaGrad(learning_rate=0.1, strength=0.0009), 1, []),
-        (AdaGrad(learning_rate=0.1, strength=0.001, regularization="l1-cumulative"), 1, [400, 100]),
-        (AdaGrad(learning_rate=0.1, strength=0.001, regularization="l2"), 1, []),
-        (AdaGrad(learning_rate=0.1, strength=0.0, regularization="none"), 1, []),
-        (Perceptron(learning_rate=0.1, strength=0.001, regularization="l1"), 1, []),
-        (KBestMira(), 1, []),
-    ],
-)
-def test_long_shards(learner, shards, expected):
-    experiment = Experiment(tune_on="train", learner=learner, tasks=RandomTasks(shards=shards))
-    # by length
-    sizes = {"train": Counter({5: 300, 9: 100}), "dev": Counter({5: 9})}
-    warnings = list(long_shards(Config(experiments={"one": experiment}), sizes))
-    assert len(warnings) == (len(expected) > 0)
-    for warning in warnings:
-        check_facts(warning, "'one'", *expected)
 
 
 def test_near_duplicates():

@@ -155,7 +155,12 @@ def test_provenance_and_bytes(tmp_path):
     assert 0 < found["updates"] <= found["pairs"]
     search = {"features": "dense", "templates": None, "k_best": K_BEST, "pop_limit": 200, "max_span": 15}
     learner = {"name": "margin-perceptron", "bleu": "chiang", "pairs": "pro", "update": "sentence"}
-    steps = {"learning_rate": RATE, "schedule": "constant", "regularization": "none", "strength": 0.0}
+    steps = {
+        "learning_rate": RATE,
+        "schedule": "constant",
+        "regularization": "none",
+        "strength_per_epoch": 0.0,
+    }
     learner |= {**steps, "average": False, "delay": 1}
     assert json.loads(found["settings"]) == {**search, "learner": learner, "seed": 3}
     names = set(read_itersel_weights(tmp_path / "one.h5").name.to_list())

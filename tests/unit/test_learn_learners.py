@@ -35,7 +35,7 @@ ALL_NAMES = [*oracle.DENSE_NAMES, *NAMES]
 START = {"feature2": 0.25, "LanguageModel": -0.5, "feature5": -0.0625, "elsewhere": 0.75}
 # the better translation has the first features
 ONE_PAIR = oracle.Sentence(((1, 2),), ((1, 2), (3,)), ({"feature0": 1.0}, {}))
-STEEP = {"learning_rate": 1e308, "regularization": "l2", "strength": 0.1, "pairs": "all"}
+STEEP = {"learning_rate": 1e308, "regularization": "l2", "strength_per_epoch": 0.1, "pairs": "all"}
 
 
 def sentences(seed: int, count: int = 6, *, exact: bool = False) -> list[oracle.Sentence]:
@@ -58,7 +58,9 @@ def assert_same(found: Training, expected: Training) -> None:
     assert (found.state is None) == (expected.state is None)
     if found.state is not None:
         assert found.state.weights.to_dict() == expected.state.weights.to_dict()
-        ours, theirs = ([array.tolist() for array in one.state.memory or ()] for one in (found, expected))
+        ours, theirs = (
+            [np.asarray(kept).tolist() for kept in one.state.memory or ()] for one in (found, expected)
+        )
         assert ours == theirs
 
 
@@ -69,7 +71,7 @@ def close(found: Vector, expected: Vector) -> bool:
 
 def eager(corpus: list[oracle.Sentence], learner, exact: bool = False) -> EagerWeights:
     """Train on a shard with weights that are always up to date."""
-    state, bleu = EagerWeights(START, [*ALL_NAMES, "elsewhere"], learner), Bleu(learner.bleu)
+    state, bleu = EagerWeights(START, [*ALL_NAMES, "elsewhere"], learner, len(corpus)), Bleu(learner.bleu)
     for first in range(0, len(corpus), learner.delay):
         weights = dict(state.weights)
         for sentence in corpus[first : first + learner.delay]:
@@ -97,7 +99,7 @@ def keys_of(name: str, **wanted):
     """Return those of the wanted keys that a learner has, and that have an effect together."""
     known = {item.name for item in dataclasses.fields(LEARNERS[name])}
     if "regularization" in wanted:
-        known -= {"strength" if wanted["regularization"] == "none" else "schedule"}
+        known -= {"strength_per_epoch" if wanted["regularization"] == "none" else "schedule"}
     return {key: value for key, value in wanted.items() if key in known}
 
 
@@ -106,7 +108,7 @@ def keys_of(name: str, **wanted):
     seed=st.integers(0, 2**32),
     name=st.sampled_from(sorted(LEARNERS)),
     regularization=st.sampled_from(REGULARIZATIONS),
-    strength=st.sampled_from([1e-12, 2.0**-9, 2.0**-6, 0.01, 0.3]),
+    strength_per_epoch=st.sampled_from([1e-12, 2.0**-7, 2.0**-4, 0.1, 2.0]),
     schedule=st.sampled_from(tuple(SCHEDULES)),
     delay=st.integers(1, 4),
     average=st.booleans(),
@@ -144,9 +146,15 @@ def test_loss_of_the_start(name: str, delay: int, bleu: str) -> None:
 
 @given(st.integers(0, 2**32), st.sampled_from(["l1", "l1-cumulative"]))
 def test_lazy_equals_eager_to_the_last_bit(seed: int, regularization: str) -> None:
-    """Without rounding, because strength and rate are powers of two, results must be identical."""
-    corpus, options = sentences(seed, exact=True), {"regularization": regularization, "strength": 2.0**-8}
-    learner = Perceptron(pairs="all", learning_rate=RATE, bleu="liang", **options)
+    """Without rounding, because rate and penalty of a step are powers of two, results must be identical."""
+    corpus = sentences(seed, exact=True)
+    learner = Perceptron(
+        pairs="all",
+        learning_rate=RATE,
+        bleu="liang",
+        regularization=regularization,
+        strength_per_epoch=2.0**-8 * len(corpus),
+    )
     expected = {name: value for name, value in eager(corpus, learner, exact=True).weights.items() if value}
     assert train(corpus, learner).weights.to_dict() == expected
 

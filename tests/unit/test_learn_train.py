@@ -95,7 +95,7 @@ def test_equals_one_part_with_all_sentences(seed, sizes, name, **options):
         for place, size in enumerate(sizes)
     ]
     options |= {"pairs": "pro"} if name == "perceptron" else {}
-    learner = LEARNERS[name](**keys_of(name, **options, strength=0.01))
+    learner = LEARNERS[name](**keys_of(name, **options, strength_per_epoch=0.05))
     one = separate = ShardState(make_weights(START))
     for epoch in (1, 2):
         how = TrainSettings(k_best=15, learner=learner, epoch=epoch, measure_loss=True)
@@ -115,15 +115,35 @@ def test_equals_one_part_with_all_sentences(seed, sizes, name, **options):
 def test_training_continues_across_epochs(name: str, regularization: str, schedule: str) -> None:
     """Two consecutive epochs over the same sentences equal one epoch over all of them twice."""
     corpus = sentences(9, 5)
-    options = keys_of(name, regularization=regularization, strength=0.001, schedule=schedule)
+    options = keys_of(name, regularization=regularization, strength_per_epoch=0.005, schedule=schedule)
     learner = LEARNERS[name](pairs="all", average=True, bleu="nakov", learning_rate=0.05, **options)
     first = train(corpus, learner)
     second = train(corpus, learner, first.state, epoch=2)
+    if "strength_per_epoch" in options:
+        # the whole is one epoch with the sentences of two
+        learner = dataclasses.replace(learner, strength_per_epoch=2 * options["strength_per_epoch"])
     whole = train(corpus * 2, learner)
     assert close(second.state.weights.to_dict(), whole.state.weights.to_dict())
     halves = [part.weights.to_dict() for part in (first, second)]
     mean = {name: sum(part.get(name, 0.0) for part in halves) / 2 for name in halves[0] | halves[1]}
     assert close(mean, whole.weights.to_dict())
+
+
+@pytest.mark.parametrize("name", ["perceptron", "adagrad"])
+def test_cumulative_l1_counts_from_the_mixed_weights(name: str, tmp_path) -> None:
+    """Penalties of epochs before the last mixing are not due again, in files either."""
+    corpus = sentences(9, 5)
+    how = {"pairs": "all", "bleu": "nakov", "learning_rate": 0.05, "regularization": "l1-cumulative"}
+    learner = LEARNERS[name](**how, strength_per_epoch=0.05)
+    mixed = ShardState(make_weights(START))
+    second = train(corpus, learner, mixed, epoch=2)
+    write_training(tmp_path / "0.h5", second, TrainSettings(learner=learner, epoch=2))
+    state = read_start(tmp_path / "0.h5", TrainSettings(epoch=3))
+    assert state.memory.owed == 0.05
+
+    third = train(corpus, learner, state, epoch=3)
+    whole = train(corpus * 2, dataclasses.replace(learner, strength_per_epoch=0.1), mixed)
+    assert close(third.weights.to_dict(), whole.weights.to_dict())
 
 
 def test_state_of_adagrad() -> None:
@@ -140,7 +160,7 @@ def test_state_of_adagrad() -> None:
 @pytest.mark.parametrize("trained", [1, 2])
 def test_state_starts_only_the_next_epoch(tmp_path, capsys, trained) -> None:
     """Cumulative l1 would count from another step than the penalties paid so far."""
-    learner = Perceptron(regularization="l1-cumulative", strength=0.001)
+    learner = Perceptron(regularization="l1-cumulative", strength_per_epoch=0.003)
     path = tmp_path / "0.h5"
     write_training(path, train(sentences(3), learner), TrainSettings(learner=learner, epoch=trained))
     assert read_start(path, TrainSettings(epoch=trained + 1)).steps

@@ -155,7 +155,7 @@ def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
     start = write(folder / "start", *(f"{feature} {value!r}" for feature, value in START.items()))
     chosen = {"regularization": regularization, "delay": delay, "bleu": "nakov"}
     if regularization != "none":
-        chosen["strength"] = 0.01
+        chosen["strength_per_epoch"] = 0.03
     if name != "mira":
         chosen |= {"pairs": "all", "learning_rate": 2.0**-6}
     learner = LEARNERS[name](**chosen)

@@ -132,7 +132,7 @@ def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
     ]
 
     # not needed by jobs, and slow to import
-    from itersel.config.suspicions import Suspicions, long_shards
+    from itersel.config.suspicions import Suspicions
 
     shared = HeldOutPairs()
     suspicions = Suspicions(config)
@@ -151,7 +151,6 @@ def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
         more = "; they are dropped from train (data.drop_overlap)" if is_dropped else ""
         warnings.append(f"{overlap}{more}")
     warnings += suspicions.warnings()
-    warnings += long_shards(config, sizes)
     return {split: sizes[split] for split in ("train", *sizes) if split in sizes}, warnings
 
 

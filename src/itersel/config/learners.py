@@ -59,11 +59,17 @@ class Online:
     )
     regularization: str = option(
         "Applied to all weights after every sentence. l1: `sign(w) max(0, |w|-l)` (Carpenter 2008); "
-        "l1-cumulative: Tsuruoka et al. (2009); l2: `w/(1+l)`.",
+        "l1-cumulative: Tsuruoka et al. (2009); l2: `w/(1+l)`. l is `strength_per_epoch` divided by the "
+        "number of sentences of the shard.",
         "none",
         choices=REGULARIZATIONS,
     )
-    strength: float = option("Regularisation strength l.", 0.0, minimum=0)
+    strength_per_epoch: float = option(
+        "Strength of regularisation: l1 takes this much from each weight in an epoch, however long "
+        "the shard is.",
+        0.0,
+        minimum=0,
+    )
     delay: int = option(
         "Number of sentences decoded with the same weights, in up to eight threads; their updates are "
         "applied in order. The result depends on the delay, never on the number of threads. A batch never "
@@ -91,10 +97,10 @@ class Online:
         if is_regular and self.schedule != "constant":
             why = f"must be constant with regularization {self.regularization}"
             return "schedule", f"is {self.schedule}, {why}"
-        if is_regular and self.strength == 0:
-            return "strength", f"is 0, must be above 0 with regularization {self.regularization}"
-        if not is_regular and self.strength != type(self).strength:
-            return "strength", "has no effect without regularization; remove it"
+        if is_regular and self.strength_per_epoch == 0:
+            return "strength_per_epoch", f"is 0, must be above 0 with regularization {self.regularization}"
+        if not is_regular and self.strength_per_epoch != type(self).strength_per_epoch:
+            return "strength_per_epoch", "has no effect without regularization; remove it"
         return None
 
 

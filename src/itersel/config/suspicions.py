@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from operator import itemgetter
 from statistics import correlation, fmean, stdev
 from typing import NamedTuple
 
-from itersel.config.learners import Online
 from itersel.config.near_duplicates import NearDuplicates
 from itersel.config.tuners import Batch
 from itersel.config.values import Config
@@ -35,9 +34,6 @@ WINDOW = MIN_PAIRS
 MIN_VARIATION = 0.1
 # Minimum share of near-duplicates in a held-out set for a warning.
 MIN_NEAR_DUPLICATES = 0.01
-# For a warning, a shard must be so many times as long as l1 remembers a feature: on devtest, a weaker l1 was
-# better where it was 5.5 times as long, and hardly where it was 2.8 times (docs/experiments.md).
-MIN_FORGOTTEN = 4
 # Minimum share of a side's words that occur on the other side of train, if the sides may be swapped.
 MIN_SHARED_WORDS = 0.3
 # A first line that consists only of these words is the header of a table.
@@ -286,33 +282,6 @@ class Suspicions:
         if small < 0.3:
             case = "; was it made from text with capitals?" if cased > 2 * small else ""
             yield f"{arpa} has only {100 * small:.0f} % of the words of train, lowercased{case}"
-
-
-def long_shards(config: Config, sizes: Mapping[str, Counter[int]]) -> Iterator[str]:
-    """Yield a warning for each experiment whose l1 forgets most of a shard.
-
-    `sizes` has the number of sentences of each split by their length.
-    """
-    for name, experiment in config.experiments.items():
-        learner = experiment.learner
-        if (
-            not isinstance(learner, Online)
-            or not learner.adaptive
-            or not learner.regularization.startswith("l1")
-        ):
-            continue
-        if experiment.tune_on not in sizes:
-            continue
-
-        sentences = sizes[experiment.tune_on].total() / experiment.tasks.shards
-        # the first step is as large as the learning rate
-        remembered = learner.learning_rate / learner.strength
-        if sentences >= MIN_FORGOTTEN * remembered:
-            yield (
-                f"the shards of experiment '{name}' have about {sentences:,.0f} sentences, but its l1 has "
-                f"undone the first step of a weight after {remembered:,.0f} of them; choose more shards, or "
-                "a smaller strength of its learner"
-            )
 
 
 def _script_of(code: str) -> str:

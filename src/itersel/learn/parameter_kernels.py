@@ -8,9 +8,9 @@ has a closed form, and so has the sum of the weight's values since then.
 Regularisers, after step t, with strength l:
 
 - ``L1_CLIP``: w <- sign(w) max(0, |w| - l) (Carpenter 2008);
-- ``L1_CUMULATIVE``: the same, but compares the total penalty since step 1, u = l t, with the penalty that the
+- ``L1_CUMULATIVE``: the same, but compares the total penalty so far, u = u0 + l t, with the penalty that the
   weight has received, so that a weight that moves around 0 is penalised for all steps (Tsuruoka, Tsujii and
-  Ananiadou 2009, figure 2);
+  Ananiadou 2009, figure 2); u0 is that of earlier epochs;
 - ``L2``: w <- w / (1 + l), the closed form of FOBOS for (l / 2) |w|^2 (Duchi and Singer 2009).
 
 Shapes: n = weights, m = weights of one update.
@@ -34,7 +34,8 @@ class UpdateRule(NamedTuple):
     """The update rule: learning rate and regularisation."""
 
     regularization: int  # one of the four kinds
-    strength: float  # l
+    strength: float  # l, of one step
+    owed_before: float  # u0, for `L1_CUMULATIVE`
     base_rate: float  # the learning rate, which a schedule may reduce
     # divide the steps of a weight by the square root of the sum of its squared gradients so far (AdaGrad)
     adaptive: bool
@@ -78,7 +79,7 @@ def _magnitude(update_rule: UpdateRule, anchor: float, paid: float, since: int) 
     """Return |w| after step `since`, minus the penalty still due for the steps up to then."""
     if update_rule.regularization == L1_CLIP:
         return abs(anchor)
-    owed = since * update_rule.strength
+    owed = update_rule.owed_before + since * update_rule.strength
     return abs(anchor) - (owed + paid if anchor > 0.0 else owed - paid)
 
 

@@ -36,10 +36,11 @@ STATE = replace(
 
 
 class Memory(NamedTuple):
-    """The state kept between epochs besides the weights: float64 arrays of the same size."""
+    """The state kept between epochs besides the weights; arrays are float64, of the same size."""
 
     squares: Float64s  # sums of squared gradients
     paid: Float64s  # the total penalty that cumulative l1 has added to the weights
+    owed: float = 0.0  # the total penalty that cumulative l1 would have taken from a weight that is never 0
 
 
 class ShardState(NamedTuple):
@@ -99,9 +100,12 @@ def _state(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath, epoch:
     weights = Weights(arrays["state/key"], arrays["state/v"], name)
 
     steps = attributes.get("steps")
+    owed = attributes.get("owed")
     before = read_provenance(attributes, path).epoch
     if not isinstance(steps, int) or not 0 <= steps <= MAX_INTEGER:
         raise damaged_file(path, "the number of steps is missing or invalid")
+    if not isinstance(owed, float) or not 0 <= owed <= _LARGEST:
+        raise damaged_file(path, "the penalty of cumulative l1 is missing or invalid")
     if before < 0:
         raise damaged_file(path, "the number of the epoch is missing or invalid")
     if before != epoch - 1:
@@ -111,4 +115,5 @@ def _state(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath, epoch:
             path,
         )
 
-    return ShardState(weights, Memory(arrays["state/squares"], arrays["state/paid"]), steps)
+    memory = Memory(arrays["state/squares"], arrays["state/paid"], owed)
+    return ShardState(weights, memory, steps)

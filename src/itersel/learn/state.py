@@ -29,26 +29,27 @@ if TYPE_CHECKING:
 
 
 class LearningSteps:
-    """How the weights of a learner move; `first` is the last step before this epoch, `now` the last so far.
+    """How the weights of a learner move in an epoch of `sentence_count` steps; `now` is the last step so far.
 
-    Schedules continue from the `steps_before` steps of earlier epochs. Other counts continue only if the
-    weights have a `Memory` of these steps; if not, cumulative l1 starts at 0.
+    Schedules continue from the `steps_before` steps of earlier epochs, cumulative l1 from the penalty
+    `owed_before` of those that the weights have a `Memory` of.
     """
 
-    def __init__(self, settings: Online, steps_before: int, goes_on: bool) -> None:
+    def __init__(self, settings: Online, sentence_count: int, steps_before: int, owed_before: float) -> None:
         self.update_rule = UpdateRule(
-            REGULARIZATIONS.index(settings.regularization) if settings.strength > 0 else NONE,
-            settings.strength,
+            REGULARIZATIONS.index(settings.regularization),
+            settings.strength_per_epoch / max(1, sentence_count),
+            owed_before,
             settings.learning_rate,
             settings.adaptive,
         )
         self._schedule = SCHEDULES[settings.schedule]
         self._steps_before = steps_before
-        self.first = self.now = steps_before if goes_on else 0
+        self.now = 0
 
     def schedule_factor(self, step: int) -> float:
-        """Return the factor of the learning rate in a step."""
-        return self._schedule(self._steps_before + step - self.first)
+        """Return the factor of the learning rate in a step of this epoch."""
+        return self._schedule(self._steps_before + step)
 
 
 class ShardFeatures(NamedTuple):
@@ -118,16 +119,18 @@ class WeightTable:
     """All weights: the start weights, and the weights of features that the parts so far have updated.
 
     The parts of a shard are trained one after another. A weight's history carries over from one to the next,
-    so the result is the same as for one part with all sentences. `steps_before` is the number of steps in
-    earlier epochs.
+    so the result is the same as for one part with all sentences. The epoch has `sentence_count` steps; there
+    were `steps_before` in earlier epochs.
     """
 
-    def __init__(self, start: ShardState, settings: Online, steps_before: int) -> None:
+    def __init__(self, start: ShardState, settings: Online, sentence_count: int, steps_before: int) -> None:
         weights, memory = start.weights, start.memory
-        self._steps = LearningSteps(settings, steps_before, goes_on=memory is not None)
+        owed_before = 0.0 if memory is None else memory.owed
+        self._steps = LearningSteps(settings, sentence_count, steps_before, owed_before)
+        self._owed_after = owed_before + settings.strength_per_epoch
         self._key = weights.key
         self._name = weights.name
-        self._weights = make_coordinates(weights.value, self._steps.first, memory)
+        self._weights = make_coordinates(weights.value, 0, memory)
 
     def open(self, shard: Sentences, dense_names: tuple[str, ...]) -> ShardWeights:
         """Return the weights of a shard.
@@ -185,15 +188,16 @@ class WeightTable:
 
         last = Weights(self._key, found.value, self._name)
         mixed = last
-        if average and steps.now > steps.first:
-            mixed = last._replace(value=found.area / (steps.now - steps.first))
+        if average and steps.now > 0:
+            mixed = last._replace(value=found.area / steps.now)
 
         weights = nonzero(mixed)
         if not steps.update_rule.adaptive and steps.update_rule.regularization != L1_CUMULATIVE:
             # nothing besides the weights is kept
             return weights, ShardState(nonzero(last)) if average else None
         rows = (found.value != 0) | (found.squares != 0) | (found.paid != 0)
-        return weights, ShardState(take_weights(last, rows), Memory(found.squares[rows], found.paid[rows]))
+        memory = Memory(found.squares[rows], found.paid[rows], self._owed_after)
+        return weights, ShardState(take_weights(last, rows), memory)
 
 
 def make_coordinates(value: Float64s, step: int, memory: Memory | None = None) -> Coordinates:

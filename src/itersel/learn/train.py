@@ -95,8 +95,8 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
     loss = None
     if settings.measure_loss:
         # in a fixed epoch: losses of different epochs are comparable only if the same pairs are drawn
-        # without a name, so that its weights are freed before training
-        listed = _Pass(start, steps_before, learner, settings, LOSS_EPOCH).examples(parts)
+        table = WeightTable(start, settings.learner, sentence_count, steps_before)
+        listed = _Pass(table, learner, settings, LOSS_EPOCH).examples(parts)
         losses = (learner.loss(one.example) for one in progress(listed, "measure loss", sentence_count))
         loss = sum(losses, 0.0)
 
@@ -107,8 +107,9 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
     def status() -> str:
         return f"mean {measured} {mean_quality:.1f}, {updates:,} of {pairs:,} pairs with a loss"
 
-    training = _Pass(start, steps_before, learner, settings, settings.epoch)
-    trained_on = progress(training.examples(parts), "train", sentence_count, status)
+    table = WeightTable(start, settings.learner, sentence_count, steps_before)
+    examples = _Pass(table, learner, settings, settings.epoch).examples(parts)
+    trained_on = progress(examples, "train", sentence_count, status)
     for seen, one in enumerate(trained_on, 1):
         move = learner.learn(one.example)
         overflown = one.weights.update(one.example, move.coefficient)
@@ -126,7 +127,7 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
         # as people read it, 0 to 100; the qualities themselves are 0 to 1
         mean_quality = 100 * total_quality / seen
 
-    mixed, state = training.table.collect(settings.learner.average)
+    mixed, state = table.collect(settings.learner.average)
     if state is not None:
         state = state._replace(steps=steps_before + sentence_count)
     return Training(mixed, state, sentence_count, pairs, updates, mean_quality, loss)
@@ -142,17 +143,12 @@ class _Decoded(NamedTuple):
 
 
 class _Pass:
-    """One pass over all sentences of an epoch; `steps_before` is the number of steps in earlier epochs."""
+    """One pass over all sentences of an epoch, with the weights of `table`."""
 
     def __init__(
-        self,
-        start: ShardState,
-        steps_before: int,
-        learner: OnlineLearner,
-        settings: LearningSettings,
-        epoch: int,
+        self, table: WeightTable, learner: OnlineLearner, settings: LearningSettings, epoch: int
     ) -> None:
-        self.table = WeightTable(start, settings.learner, steps_before)
+        self._table = table
         self._epoch = epoch
         self._bleu = SentenceBleu(settings.learner.bleu)
         self._learner = learner
@@ -175,7 +171,7 @@ class _Pass:
         if not shard.can_be_learned_from:
             raise InputError("has no references to train on; extract it with --reference", part.path)
 
-        weights = self.table.open(shard, decoders[0].dense_names)
+        weights = self._table.open(shard, decoders[0].dense_names)
         settings = self._settings
         for sentence, kbest in self._decode_all(shard, decoders, weights):
             quality = kbest.quality
@@ -189,7 +185,7 @@ class _Pass:
             example = Example(kbest, quality, length_factor, weights.rate, seed)
             yield _Decoded(sentence, example, weights, part.name)
 
-        self.table.close(weights)
+        self._table.close(weights)
 
     def _decode_all(
         self, shard: Sentences, decoders: Sequence[SentenceDecoder], weights: ShardWeights

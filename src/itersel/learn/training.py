@@ -79,7 +79,8 @@ def write_training(path: FilePath, training: Training, settings: LearningSetting
 
     memory = state.memory
     if memory is None:
-        memory = Memory(*np.zeros((2, state.weights.key.shape[0])))
+        nothing = np.zeros(state.weights.key.shape[0])
+        memory = Memory(nothing, nothing)
 
     own = weight_arrays(state.weights).items()
     state_arrays = {f"state/{name.removeprefix('features/')}": array for name, array in own}
@@ -87,4 +88,4 @@ def write_training(path: FilePath, training: Training, settings: LearningSetting
     arrays |= {"state/squares": memory.squares, "state/paid": memory.paid}
 
     both = replace(FORMAT, arrays={**FORMAT.arrays, **STATE.arrays})
-    write_arrays(path, both, arrays, {**attributes, "steps": state.steps})
+    write_arrays(path, both, arrays, {**attributes, "steps": state.steps, "owed": memory.owed})

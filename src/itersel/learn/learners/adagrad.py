@@ -26,7 +26,7 @@ class AdaGrad(Online):
     schedule: str = option_of(Perceptron, "schedule")
     pairs: str = option_of(Perceptron, "pairs", default="pro")
     regularization: str = option_of(Online, "regularization", default="l1")
-    strength: float = option_of(Online, "strength", default=0.0001)
+    strength_per_epoch: float = option_of(Online, "strength_per_epoch", default=0.1)
 
     def make_learner(self) -> OnlineLearner:
         """Return the learner."""

@@ -24,7 +24,7 @@ class Perceptron(Online):
 
     warm_up: ClassVar[Sequence[Mapping[str, object]]] = (
         {"update": "sentence"},
-        {"update": "sequential", "regularization": "l1", "strength": 0.1},
+        {"update": "sequential", "regularization": "l1", "strength_per_epoch": 0.1},
     )
     has_loss_at_zero: ClassVar[bool] = False
     # A pair has a loss if its better translation leads by less than this. (The perceptron loss has no
