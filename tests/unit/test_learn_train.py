@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.damage import set_attributes
 from tests.naive import oracle
 from tests.refusals import input_error
 from tests.steps import settings
@@ -175,6 +176,18 @@ def test_state_starts_only_the_next_epoch(tmp_path, capsys, trained) -> None:
     state = train(sentences(3), learner).state
     second, again = (train(sentences(4), learner, state, epoch=epoch).weights for epoch in (2, 1))
     assert second.to_dict() == again.to_dict()
+
+
+@pytest.mark.parametrize(
+    "damage", [{"steps": "6"}, {"steps": -1}, {"owed": "none"}, {"owed": -0.1}, {"owed": np.nan}]
+)
+def test_damaged_state(tmp_path, damage) -> None:
+    learner = AdaGrad(pairs="all")
+    path = tmp_path / "0.h5"
+    write_training(path, train(sentences(3), learner), TrainSettings(learner=learner))
+    set_attributes(**damage)(path)
+    with input_error("0.h5"):
+        read_start(path, TrainSettings(epoch=2))
 
 
 def test_adagrad_continues_from_a_file_but_not_from_mixed_weights(tmp_path) -> None:
