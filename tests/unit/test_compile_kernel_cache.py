@@ -25,7 +25,7 @@ from itersel.compile.cache_folder import PACKAGE, cache_folder, kernel_sources, 
 CODE = """
 import sys
 import numpy as np
-from itersel.decode.search_kernels import goes_before
+from itersel.decode.queue_kernels import goes_before
 from itersel.compile.jit import kernel
 from itersel.learn.learner_kernels import logistic_coefficients
 

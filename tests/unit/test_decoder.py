@@ -15,7 +15,7 @@ from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.derivation_trees import derive_all
 from itersel.decode.output import kbest_lines, text_of
-from itersel.decode.search_kernels import make_queue, sift_down, sift_up
+from itersel.decode.queue_kernels import make_queue, sift_down, sift_up
 from itersel.grammar.build import Rule, make_shard
 from itersel.lm.state_kernels import make_states
 from itersel.vectors.weights import make_weights

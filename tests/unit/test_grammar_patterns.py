@@ -10,10 +10,9 @@ from tests.text_grammars import index_lines, write
 from itersel.corpus.vocabulary import read_side
 from itersel.grammar.array_kernels import RUN, sort_stably
 from itersel.grammar.extract import extract_rule_table, extract_shard, leave_nothing_out
-from itersel.grammar.extract_kernels import Own
 from itersel.grammar.index import load_index
 from itersel.grammar.match_kernels import match_seconds, match_thirds, size_seconds, sort_positions
-from itersel.grammar.pattern_kernels import RuleLimits
+from itersel.grammar.pattern_kernels import Own, RuleLimits
 from itersel.grammar.patterns import find_patterns
 
 WORDS = "abc"

@@ -22,8 +22,8 @@ from itersel.decode.kbest_kernels import Best
 from itersel.grammar.build import Rule, make_shard
 from itersel.learn import augmented
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, Direction, find_augmented, largest_bleu
-from itersel.learn.augmented_kernels import MAX_NGRAM_COUNT, index_references
 from itersel.learn.learners.mira import Mira
+from itersel.learn.partial_kernels import MAX_NGRAM_COUNT, index_references
 from itersel.learn.start import ShardState
 from itersel.learn.train import train_shard
 from itersel.vectors.weights import make_weights

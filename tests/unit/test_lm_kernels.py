@@ -10,7 +10,9 @@ from tests.naive import lm as naive
 from tests.naive.strategies import load_arpa, to_arpa
 
 from itersel.lm import lookup_kernels, state_kernels
-from itersel.lm.state_kernels import PAIR_BITS, begin_state, compose, word_state
+from itersel.lm.compose_kernels import compose
+from itersel.lm.edge_pair_kernels import PAIR_BITS
+from itersel.lm.state_kernels import begin_state, word_state
 
 WORDS = ["<unk>", "<s>", "</s>", "a", "b", "c"]
 

@@ -21,6 +21,7 @@ from itersel.config.search import MAX_K_BEST, Search
 from itersel.decode.hypothesis_kernels import Hypotheses, make_hypotheses
 from itersel.decode.kbest_kernels import Best, dense_vectors, kbest, sparse_vectors
 from itersel.decode.parse_kernels import Forest, parse
+from itersel.decode.queue_kernels import Queue, make_queue
 from itersel.decode.scoring_kernels import (
     SentenceRules,
     ShardRules,
@@ -28,7 +29,7 @@ from itersel.decode.scoring_kernels import (
     score_rules,
     state_rules,
 )
-from itersel.decode.search_kernels import Queue, SearchProblem, make_queue, search, sort_rules
+from itersel.decode.search_kernels import SearchProblem, search, sort_rules
 from itersel.decode.trie_kernels import build_trie
 from itersel.errors import InputError
 from itersel.grammar.shard import MAX_CATEGORY_SENTENCE, Shard

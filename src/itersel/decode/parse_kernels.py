@@ -182,6 +182,7 @@ def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Fore
     items = make_items(1024, length + 1)
     if rank is not None:
         waiting = make_items(16, rank.shape[0])
+
     used = 0
     nodes = 0
     left_nodes = 0
@@ -199,14 +200,17 @@ def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Fore
             if rank is None:
                 bundles, found = add_complete(items, end, trie, bundles, used)
                 if found > used:
-                    bundles.end[nodes], bundles.category[nodes] = found, CATEGORY_X
+                    bundles.end[nodes] = found
+                    bundles.category[nodes] = CATEGORY_X
                     nodes += 1
                     used = found
             else:
                 bundles, waiting, used, nodes = add_categories(
                     items, begin, end, max_span, trie, chart, rank, bundles, waiting, used, nodes
                 )
-            chart.begin[begin, end - begin], chart.end[begin, end - begin] = before, nodes
+
+            chart.begin[begin, end - begin] = before
+            chart.end[begin, end - begin] = nodes
 
             # a node as the first antecedent of a rule that starts with a nonterminal
             for node in range(before, nodes):
@@ -216,6 +220,7 @@ def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Fore
                         items = more_items(items)
                     add_item(items, used_items, end, trie.child[place], node, NONE)
                     used_items += 1
+
             items, used_items = advance(
                 items, used_items, begin, end, limit, words, chart, bundles.category, trie
             )
@@ -230,11 +235,18 @@ def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Fore
     ):
         nodes = 0
 
+    return make_forest(bundles, nodes, left_nodes)
+
+
+@kernel
+def make_forest(bundles: Bundles, nodes: int, left_nodes: int) -> Forest:
+    """Return the forest of the first `nodes` nodes; those from `left_nodes` start where the sentence does."""
     offset = np.zeros(nodes + 1, np.int64)
     is_glue = np.zeros(nodes, np.bool_)
     for node in range(nodes):
         offset[node + 1] = bundles.end[node]
         is_glue[node] = node >= left_nodes and bundles.category[node] == CATEGORY_S
+
     used = offset[nodes]
     return Forest(offset, bundles.trie_node[:used], bundles.first[:used], bundles.second[:used], is_glue)
 
@@ -302,7 +314,8 @@ def add_categories(
             used += 1
             item = waiting.next[item]
 
-        bundles.end[nodes], bundles.category[nodes] = used, category
+        bundles.end[nodes] = used
+        bundles.category[nodes] = category
         nodes += 1
         if category == CATEGORY_S and end - begin == chart.begin.shape[0]:
             break  # the goal is the last node: nothing needs what could be made of it
@@ -312,6 +325,7 @@ def add_categories(
             waiting, count = add_waiting(waiting, count, trie, rank, trie.child[edge], nodes - 1, NONE)
         if category == CATEGORY_X and begin == 0:
             waiting, count = add_waiting(waiting, count, trie, rank, glue_start, nodes - 1, NONE)
+
     return bundles, waiting, used, nodes
 
 
@@ -371,7 +385,8 @@ def add_glue(bundles: Bundles, used: int, nodes: int, chart: Chart, trie: Trie) 
 
         if used > before:
             glue_node[end] = nodes
-            bundles.end[nodes], bundles.category[nodes] = used, CATEGORY_S
+            bundles.end[nodes] = used
+            bundles.category[nodes] = CATEGORY_S
             nodes += 1
 
     if glue_node[length] == NONE:

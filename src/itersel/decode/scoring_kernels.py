@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.compile.jit import kernel, leaf_kernel
+from itersel.lm.compose_kernels import compose
 from itersel.lm.lookup_kernels import ModelArrays
-from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, compose, word_state
+from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, word_state
 from itersel.storage.arrays import Bools, Float32s, Float64s, Int32s, Int64s, UInt16s, UInt64s
 
 NONE = -1

@@ -9,40 +9,33 @@ import numpy as np
 from itersel.compile.jit import inline_kernel, kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GLUE_FACTOR, GOAL_RULE, Hypotheses
 from itersel.decode.parse_kernels import Forest
+from itersel.decode.queue_kernels import (
+    BUNDLE,
+    FIRST,
+    FIRST_RANK,
+    FIRST_RULES,
+    INTEGERS,
+    MODEL,
+    NUMBERS,
+    RANK,
+    RULE,
+    SCORE,
+    SECOND,
+    SECOND_RANK,
+    STATE,
+    Queue,
+    sift_down,
+    sift_up,
+)
 from itersel.decode.scoring_kernels import NONE, SentenceRules
 from itersel.decode.trie_kernels import Trie
 from itersel.grammar.array_kernels import sort_stably
+from itersel.lm.compose_kernels import compose
 from itersel.lm.lookup_kernels import ModelArrays
-from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, compose, word_state
-from itersel.storage.arrays import Float64s, Int32s, Int64s
+from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, word_state
 
-# So many rules of every bundle are scored with the language model before the first corner is taken: the order
-# of rules is without context, and the second may well be the best one in context. docs/decoder.md has the
-# figures.
-FIRST_RULES = 20
 STATE_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 STATE_SHIFT = np.uint64(40)
-
-# A corner is a row of 64 bytes, a cache line. Its int32 columns: bundle, ranks of the rule and of the
-# antecedent items, the rule and these items.
-BUNDLE, RANK, FIRST_RANK, SECOND_RANK, RULE, FIRST, SECOND = range(7)
-# Its float64 columns: score with the language model; the corner's own contribution to the language model.
-SCORE, MODEL = 4, 5
-# Its int64 column: language-model state of the hypothesis.
-STATE = 6
-INTEGERS, NUMBERS = 16, 8  # columns of a row
-
-
-class Queue(NamedTuple):
-    """Corners of the cubes of one node: a pool, and a binary heap of indices into the pool."""
-
-    corner: Int32s  # (pool * INTEGERS): rows of corners
-    number: Float64s  # (pool * NUMBERS): the same memory
-    state: Int64s  # (pool * NUMBERS): the same memory
-    heap: Int32s  # (pool): indices of corners, in heap order
-    heap_score: Float64s  # (pool): their scores
-    # (power of two): hash table from states to items; slots with items of earlier nodes are free
-    slot: Int32s
 
 
 class SearchProblem(NamedTuple):
@@ -56,66 +49,6 @@ class SearchProblem(NamedTuple):
     begin_of_sentence: int  # number of `<s>` in the language model; negative if [S] -> [X] adds it
     end_of_sentence: int  # number of `</s>`
     pop_limit: int  # hypotheses popped per node; `GLUE_FACTOR` times as many at a node of the glue category
-
-
-def make_queue(bundles: int, pop_limit: int) -> Queue:
-    """Allocate a queue for nodes of at most `bundles` bundles; a corner has at most three neighbours."""
-    pops = GLUE_FACTOR * pop_limit
-    corners = FIRST_RULES * bundles + 3 * pops
-
-    # rows begin where cache lines do
-    number = np.empty((corners + 1) * NUMBERS)
-    skipped = -number.ctypes.data // number.itemsize % NUMBERS
-    number = number[skipped : skipped + corners * NUMBERS]
-
-    return Queue(
-        corner=number.view(np.int32),
-        number=number,
-        state=number.view(np.int64),
-        heap=np.empty(corners, np.int32),
-        heap_score=np.empty(corners),
-        slot=np.empty(1 << (2 * pops).bit_length(), np.int32),
-    )
-
-
-@inline_kernel
-def goes_before(score: float, candidate: int, other_score: float, other: int) -> bool:
-    """Whether a corner precedes another: the higher score, else the older one."""
-    return score > other_score or (score == other_score and candidate < other)
-
-
-@inline_kernel
-def sift_up(queue: Queue, place: int, candidate: int, score: float) -> None:
-    """Insert a corner into the heap at `place`, a leaf, and sift it up."""
-    heap, heap_score = queue.heap, queue.heap_score
-    while place > 0:
-        parent = (place - 1) >> 1
-        if not goes_before(score, candidate, heap_score[parent], heap[parent]):
-            break
-        heap[place], heap_score[place] = heap[parent], heap_score[parent]
-        place = parent
-    heap[place], heap_score[place] = candidate, score
-
-
-@inline_kernel
-def sift_down(queue: Queue, size: int, place: int, candidate: int, score: float) -> None:
-    """Insert a corner into the heap of `size` elements at `place`, and sift it down."""
-    heap, heap_score = queue.heap, queue.heap_score
-    while True:
-        child = 2 * place + 1
-        if child >= size:
-            break
-
-        if child + 1 < size and goes_before(
-            heap_score[child + 1], heap[child + 1], heap_score[child], heap[child]
-        ):
-            child += 1
-
-        if goes_before(score, candidate, heap_score[child], heap[child]):
-            break
-        heap[place], heap_score[place] = heap[child], heap_score[child]
-        place = child
-    heap[place], heap_score[place] = candidate, score
 
 
 @kernel
@@ -226,11 +159,13 @@ def first_corners(problem: SearchProblem, states: States, queue: Queue, found: H
 
         for rank in range(min(count, FIRST_RULES)):
             row = INTEGERS * size
-            queue.corner[row + BUNDLE], queue.corner[row + RANK] = bundle, rank
+            queue.corner[row + BUNDLE] = bundle
+            queue.corner[row + RANK] = rank
             queue.corner[row + FIRST_RANK], queue.corner[row + SECOND_RANK] = 0, 0
             queue.corner[row + RULE] = trie.rule[begin + rank]
             queue.corner[row + FIRST], queue.corner[row + SECOND] = first, second
-            queue.heap[size], queue.heap_score[size] = size, score_corner(problem, states, queue, found, size)
+            queue.heap[size] = size
+            queue.heap_score[size] = score_corner(problem, states, queue, found, size)
             size += 1
 
     for place in range((size >> 1) - 1, -1, -1):
@@ -267,7 +202,8 @@ def add_edge(queue: Queue, found: Hypotheses, candidate: int, node_begin: int) -
         item = found.counts[0]
         found.counts[0] = item + 1
         queue.slot[place] = item
-        found.item_state[item], found.item_edge[item] = state, edge
+        found.item_state[item] = state
+        found.item_edge[item] = edge
         found.item_score[item] = score
     found.item_last[item] = edge
 

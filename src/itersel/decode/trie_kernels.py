@@ -84,6 +84,7 @@ def build_trie(table: ShardRules, rule: Int32s) -> Trie:
             symbol = np.int64(table.source[j])
             if symbol < 0:
                 symbol = NONTERMINAL if x_only else NONTERMINAL - np.int64(table.category[rule[i], -symbol])
+
             place = trie_slot(key, node, symbol)
             if key[place] == -1:
                 key[place] = trie_key(node, symbol)
@@ -110,6 +111,13 @@ def build_trie(table: ShardRules, rule: Int32s) -> Trie:
     if not x_only:
         category[nodes - 2 : nodes] = CATEGORY_S
 
+    offset, grouped = group_rules(end_node, nodes)
+    return Trie(key, child, offset, grouped, takes_nonterminal, category, other)
+
+
+@kernel
+def group_rules(end_node: Int32s, nodes: int) -> tuple[Int64s, Int32s]:
+    """Return `Trie.rule_offset` and `Trie.rule`, given the node where the source side of each rule ends."""
     offset = np.zeros(nodes + 1, np.int64)
     for node in end_node:
         offset[node + 1] += 1
@@ -117,8 +125,8 @@ def build_trie(table: ShardRules, rule: Int32s) -> Trie:
         offset[node + 1] += offset[node]
 
     filled = offset[:-1].copy()
-    grouped = np.empty(rule.shape[0], np.int32)
-    for i in range(rule.shape[0]):
+    grouped = np.empty(end_node.shape[0], np.int32)
+    for i in range(end_node.shape[0]):
         grouped[filled[end_node[i]]] = i
         filled[end_node[i]] += 1
-    return Trie(key, child, offset, grouped, takes_nonterminal, category, other)
+    return offset, grouped

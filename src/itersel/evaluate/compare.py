@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -119,11 +119,7 @@ def compare(
         raise InputError("there is nothing to compare; give outputs and references of at least one sentence")
 
     sentences = len(references[0])
-    for name, lines in outputs.items():
-        if isinstance(lines, str):
-            raise InputError(f"the output of {name} is a string, expected a list of lines")
-        if len(lines) != sentences:
-            raise InputError(f"{name} has {len(lines)} lines, but the reference has {sentences}")
+    _check_outputs(outputs, sentences)
 
     own = _user_counts(scores or {}, outputs, sentences)
     text_metrics = make_metrics(checked_references(references), tokenizer, names)
@@ -131,25 +127,15 @@ def compare(
 
     exchanges = Randomization(sentences, trials, seed)
     bootstrap = Bootstrap(sentences)
-    found = []
-    for metric, by_system in counted:
-        systems: list[SystemScore] = []
-        for name, counts in by_system:
-            score = metric.score(counts)
-            interval = bootstrap.interval(metric, [counts])
-            exchanged = exchanges.exchange(counts)
+    return [_score_systems(metric, by_system, exchanges, bootstrap) for metric, by_system in counted]
 
-            if not systems:
-                base = score
-                first = exchanged
-                systems.append(SystemScore(name, score, interval, None, None))
-                continue
 
-            p = differences(metric, first, exchanged).p
-            systems.append(SystemScore(name, score, interval, score - base, p))
-
-        found.append(MetricScores(metric.name, metric.signature, tuple(systems)))
-    return found
+def _check_outputs(outputs: Mapping[str, Sequence[str]], sentences: int) -> None:
+    for name, lines in outputs.items():
+        if isinstance(lines, str):
+            raise InputError(f"the output of {name} is a string, expected a list of lines")
+        if len(lines) != sentences:
+            raise InputError(f"{name} has {len(lines)} lines, but the reference has {sentences}")
 
 
 def _counted(
@@ -160,6 +146,28 @@ def _counted(
         yield metric, ((name, metric.counts(lines)) for name, lines in outputs.items())
 
 
+def _score_systems(
+    metric: Metric, by_system: Iterable[tuple[str, Sums]], exchanges: Randomization, bootstrap: Bootstrap
+) -> MetricScores:
+    """Return the scores of all systems, given the counts of each; the first is the baseline."""
+    systems: list[SystemScore] = []
+    for name, counts in by_system:
+        score = metric.score(counts)
+        interval = bootstrap.interval(metric, [counts])
+        exchanged = exchanges.exchange(counts)
+
+        if not systems:
+            base = score
+            first = exchanged
+            systems.append(SystemScore(name, score, interval, None, None))
+            continue
+
+        p = differences(metric, first, exchanged).p
+        systems.append(SystemScore(name, score, interval, score - base, p))
+
+    return MetricScores(metric.name, metric.signature, tuple(systems))
+
+
 def _user_counts(
     scores: Mapping[str, Mapping[str, ArrayLike]], systems: Collection[str], sentences: int
 ) -> dict[Metric, dict[str, Sums]]:
@@ -167,11 +175,13 @@ def _user_counts(
     for name, by_system in scores.items():
         if name.lower() in METRICS or not name.isprintable() or not name.strip():
             raise InputError(f"'{name}' cannot be the name of a score of your own; choose another")
+
         if set(by_system) != set(systems):
             missing = ", ".join(sorted(set(systems) ^ set(by_system)))
             raise InputError(
                 f"the score '{name}' needs numbers for each of the systems, unlike for {missing}"
             )
+
     return {
         user_metric(name): {
             system: user_counts(
@@ -199,6 +209,7 @@ def _checked_numbers(values: ArrayLike, sentences: int, what: str) -> Float64s:
         found = np.asarray(values, np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{what} are not numbers") from None
+
     if found.shape != (sentences,):
         size = "x".join(map(str, found.shape))
         raise InputError(f"{what} have the shape {size} for {sentences} sentences; give a number for each")

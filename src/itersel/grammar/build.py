@@ -13,6 +13,7 @@ from itersel.corpus.vocabulary import WordNumbers
 from itersel.errors import InputError
 from itersel.grammar.shard import MAX_CATEGORIES, Shard, add_features
 from itersel.grammar.shard_kernels import FIXED_CATEGORIES, GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH, S, X
+from itersel.grammar.sparse import SparseFeatures
 from itersel.storage.arrays import Float32s, Int32s, Int64s
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import string_table
@@ -73,39 +74,28 @@ def make_shard(
     Raises an `InputError` if there are more than `MAX_DENSE` dense features, or feature keys collide.
     """
     builder = _Builder()
-    source, grammar = [], []
+    source = []
+    grammar = []
     for words, rules in zip(sentences, grammars, strict=True):
         source.append(builder.symbols(words))
         grammar.append(builder.sentence(words, rules))
 
     texts = () if references is None else (references, *further_references)
     reference = join_references([_ragged([builder.symbols(words) for words in text]) for text in texts])
-
-    rows = list(builder.rows)
-    kind = np.array([row.kind for row in rows], np.uint8)
-    rule_source, rule_source_offset = _ragged([row.source for row in rows])
-    rule_target, rule_target_offset = _ragged([row.target for row in rows])
-    rule_category = np.array([row.categories for row in rows], np.uint16)
-
-    category = string_table(builder.categories.numbers)
-    if not rule_category[2:].any():  # only X, except in the glue rules
-        category = string_table(())
-        rule_category = rule_category[:0]
-
-    points, points_offset = _ragged([tuple(sum(row.alignment, ())) for row in rows])
-    alignment = points.astype(np.uint8).reshape(-1, 2)
-    alignment_offset = points_offset // 2
-
-    names = string_table(dict.fromkeys(name for row in rows for name, _ in row.sparse))
-    keys = feature_keys(names)
-    key, name = unique_features(keys, names)
-
-    number = dict(zip(names.to_list(), np.searchsorted(key, keys).tolist(), strict=True))
-    listed = [sorted((number[name], value) for name, value in row.sparse) for row in rows]
-
     source_words, source_offset = _ragged(source)
     grammar_rule, grammar_offset = _ragged(grammar)
     dense, dense_names = builder.all_dense()
+
+    rows = list(builder.rows)
+    rule_source, rule_source_offset = _ragged([row.source for row in rows])
+    rule_target, rule_target_offset = _ragged([row.target for row in rows])
+    points, points_offset = _ragged([tuple(sum(row.alignment, ())) for row in rows])
+
+    category = string_table(builder.categories.numbers)
+    rule_category = np.array([row.categories for row in rows], np.uint16)
+    if not rule_category[2:].any():  # only X, except in the glue rules
+        category = string_table(())
+        rule_category = rule_category[:0]
 
     shard = Shard(
         vocabulary=string_table(builder.vocabulary),
@@ -113,18 +103,14 @@ def make_shard(
         source_offset=source_offset,
         reference=reference.word,
         reference_offset=reference.offset,
-        rule_kind=kind,
+        rule_kind=np.array([row.kind for row in rows], np.uint8),
         rule_source=rule_source,
         rule_source_offset=rule_source_offset,
         rule_target=rule_target,
         rule_target_offset=rule_target_offset,
-        rule_alignment=alignment,
-        rule_alignment_offset=alignment_offset,
-        rule_feature=np.array([feature for row in listed for feature, _ in row], np.int32),
-        rule_feature_value=np.array([value for row in listed for _, value in row], np.float32),
-        rule_feature_offset=offsets_of([len(row) for row in listed]),
-        feature_key=key,
-        feature_name=name,
+        rule_alignment=points.astype(np.uint8).reshape(-1, 2),
+        rule_alignment_offset=points_offset // 2,
+        **_listed_features(rows)._asdict(),
         grammar_rule=grammar_rule,
         grammar_offset=grammar_offset,
         grammar_dense=dense,
@@ -137,6 +123,23 @@ def make_shard(
         sentence_reference_offset=reference.sentence_offset,
     )
     return add_features(shard)
+
+
+def _listed_features(rows: Sequence[_Row]) -> SparseFeatures:
+    """Return the sparse features that rules list."""
+    names = string_table(dict.fromkeys(name for row in rows for name, _ in row.sparse))
+    keys = feature_keys(names)
+    key, name = unique_features(keys, names)
+
+    number = dict(zip(names.to_list(), np.searchsorted(key, keys).tolist(), strict=True))
+    listed = [sorted((number[name], value) for name, value in row.sparse) for row in rows]
+    return SparseFeatures(
+        np.array([feature for row in listed for feature, _ in row], np.int32),
+        np.array([value for row in listed for _, value in row], np.float32),
+        offsets_of([len(row) for row in listed]),
+        key,
+        name,
+    )
 
 
 class CategorySet:
@@ -195,6 +198,7 @@ class _Builder:
             ((GRAMMAR_RULE, rule) for rule in rules), ((PASS_THROUGH, rule) for rule in passed)
         ):
             by_source.setdefault((rule.source, rule.categories[1:]), []).append((kind, rule))
+
         grouped = list(chain.from_iterable(by_source.values()))
         self.dense.append(self._dense([rule.features for _, rule in grouped]))
         return [self._rule(kind, rule) for kind, rule in grouped]
@@ -204,11 +208,13 @@ class _Builder:
             for name in values:
                 if name not in self.columns and DENSE_NAME.fullmatch(name):
                     self.columns[name] = len(self.columns)
+
         if len(self.columns) > MAX_DENSE:
             raise InputError(
                 f"more than {MAX_DENSE} dense features, '{next(reversed(self.columns))}' is one too many; "
                 "write sparse features with a colon, as in Class:name"
             )
+
         rows = [[values.get(name, 0.0) for name in self.columns] for values in features]
         return np.array(rows, np.float32).reshape(len(rows), len(self.columns))
 

@@ -19,20 +19,19 @@ from itersel.config.search import Grammar
 from itersel.corpus.text import check_line_counts, split_words
 from itersel.corpus.vocabulary import Side, number_words, read_side
 from itersel.errors import FilePath, InputError
-from itersel.grammar.extract_kernels import (
+from itersel.grammar.buffer_kernels import (
     ROW_COUNT,
     ROW_RULE,
     ROW_SAMPLES,
     ROW_SENTENCE,
-    Own,
     RuleBuffer,
-    extract_rules,
     place_rows,
 )
+from itersel.grammar.extract_kernels import extract_rules
 from itersel.grammar.index import GrammarIndex, load_index
 from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.lexical_kernels import rule_costs
-from itersel.grammar.pattern_kernels import RuleLimits
+from itersel.grammar.pattern_kernels import Own, RuleLimits
 from itersel.grammar.patterns import find_patterns
 from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, IndexedCorpus, PatternRules
 from itersel.grammar.shard import Shard, add_features, write_shard
@@ -59,7 +58,7 @@ class ExtractedRules(NamedTuple):
     source: Ragged  # symbols; words as in the index, with higher numbers for unknown words
     target: Ragged
     point: Ragged  # (points, 2): alignments
-    # (G, 5): columns as in `extract_kernels.RuleBuffer`. The rules of a sentence are sorted by source side;
+    # (G, 5): columns as in `buffer_kernels.RuleBuffer`. The rules of a sentence are sorted by source side;
     # pass-through rules of words not in the corpus come last.
     row: Int32s
 

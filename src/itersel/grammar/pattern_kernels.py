@@ -4,7 +4,8 @@ A block is a run of words of a sentence that occurs in the corpus. Blocks are nu
 the suffix array, so that all shards sort their patterns alike. A pattern is one to three blocks separated by
 gaps: u, u X v, u X v X w.
 
-Shapes: n = words of all sentences of the shard, concatenated, N = sentences, K = max_symbols.
+Shapes: n = words of all sentences of the shard, concatenated, N = sentences, K = max_symbols, U = distinct
+patterns, I = pairs of a pattern and a sentence with it, M = spans that are left out.
 """
 
 from __future__ import annotations
@@ -27,6 +28,38 @@ class RuleLimits(NamedTuple):
     max_nonterminals: int
     min_gap: int
     max_samples: int
+
+
+class Own(NamedTuple):
+    """What is left out of the grammar of a sentence: the sentence itself in the corpus, and its copies."""
+
+    span: Int64s  # (M, 2): source positions in groups, ascending in each
+    group: Int64s  # (N, 2): begin and end of each sentence's group
+
+
+class Patterns(NamedTuple):
+    """The distinct patterns of a shard, and the sentences in which they occur."""
+
+    block: Int32s  # (U, 3): ascending; 0: no block
+    begin: Int64s  # (U + 1): the begin of each pattern's sentences
+    sentence: Int32s  # (I): the sentences, grouped by pattern
+    own: Own
+
+
+@leaf_kernel
+def is_in_own(own: Own, sentence: int, first: int, last: int) -> bool:
+    """Return whether positions `first` to `last` are in a span that is left out for a sentence."""
+    low, high = own.group[sentence, 0], own.group[sentence, 1]
+
+    # the last span that does not begin after `first`
+    while low < high:
+        middle = (low + high) // 2
+        if own.span[middle, 0] <= first:
+            low = middle + 1
+        else:
+            high = middle
+
+    return bool(low > own.group[sentence, 0] and last < own.span[low - 1, 1])
 
 
 @leaf_kernel

@@ -6,10 +6,9 @@ import numpy as np
 
 from itersel.corpus.vocabulary import Side
 from itersel.errors import InputError
-from itersel.grammar.extract_kernels import Own, Patterns
 from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.match_kernels import Blocks, find_bad_block, link_blocks
-from itersel.grammar.pattern_kernels import BLOCK_BITS, RuleLimits, find_blocks, list_patterns
+from itersel.grammar.pattern_kernels import BLOCK_BITS, Own, Patterns, RuleLimits, find_blocks, list_patterns
 from itersel.storage.arrays import Bools, Int32s, Int64s
 from itersel.storage.ragged import begins_run, rows_of
 

@@ -14,14 +14,8 @@ from itersel.bleu.sentence import ReferenceScorer
 from itersel.decode.decoder import SentenceForest
 from itersel.decode.hypothesis_kernels import Kept, best_through_edges, keep_edges
 from itersel.decode.kbest_kernels import Best, Trees, unfold
-from itersel.learn.augmented_kernels import (
-    AugmentedObjective,
-    AugmentedProblem,
-    ReferenceNgrams,
-    index_references,
-    make_partials,
-    search_augmented,
-)
+from itersel.learn.augmented_kernels import AugmentedObjective, AugmentedProblem, search_augmented
+from itersel.learn.partial_kernels import ReferenceNgrams, index_references, make_partials
 from itersel.storage.arrays import Float64s
 
 # Number of partial translations kept per item; docs/learning.md has the measurements.

@@ -51,10 +51,36 @@ class Table(NamedTuple):
     wanted: UInt8s  # (templates): whether each is used
 
 
+class Entries(NamedTuple):
+    """The features of all translations of a list, one translation after the other."""
+
+    offset: Int64s  # (translations + 1): the entries of each translation
+    slot: Int64s  # of each feature in the table
+    value: Int32s  # how often the translation has it
+
+
+@kernel
+def make_table(features: int, wanted: UInt8s) -> Table:
+    """Return an empty table with room for a number of features."""
+    slots = 16
+    while slots < 2 * features:
+        slots *= 2
+    return Table(
+        np.zeros(slots, np.uint64),
+        np.empty((slots, PARTS), np.int32),
+        np.empty(slots, np.int64),
+        np.empty(slots, np.int32),
+        np.empty(slots, np.int32),
+        np.empty(slots, np.int64),
+        wanted,
+    )
+
+
 @leaf_kernel
-def find(table: Table, mask: int, template: int, a: int, b: int, c: int, d: int) -> int:
+def find(table: Table, template: int, a: int, b: int, c: int, d: int) -> int:
     """Return the slot of a feature, which is added if it is not there."""
     code = mixed(mixed(mixed(mixed(np.uint64(template), a + 1), b + 1), c + 1), d + 1)
+    mask = table.code.shape[0] - 1
     slot = np.int64(code >> np.uint64(1)) & mask
     while table.code[slot] != 0:
         parts = table.parts
@@ -68,6 +94,7 @@ def find(table: Table, mask: int, template: int, a: int, b: int, c: int, d: int)
         ):
             return int(slot)
         slot = (slot + 1) & mask
+
     table.code[slot] = code
     table.parts[slot, 0] = template
     table.parts[slot, 1] = a
@@ -82,26 +109,19 @@ def find(table: Table, mask: int, template: int, a: int, b: int, c: int, d: int)
 
 @leaf_kernel
 def add(
-    table: Table,
-    mask: int,
-    found: Int64s,
-    count: int,
-    row: int,
-    template: int,
-    a: int,
-    b: int,
-    c: int,
-    d: int,
+    table: Table, found: Int64s, count: int, row: int, template: int, a: int, b: int, c: int, d: int
 ) -> int:
     """Count a feature of a translation; returns the number of its different features, listed in `found`."""
     if not table.wanted[template]:
         return count
-    slot = find(table, mask, template, a, b, c, d)
+
+    slot = find(table, template, a, b, c, d)
     if table.seen[slot] != row:
         table.seen[slot] = row
         table.times[slot] = 0
         found[count] = slot
         count += 1
+
     table.times[slot] += 1
     return count
 
@@ -113,33 +133,27 @@ def word_at(word: Int32s, begin: int, end: int, place: int) -> int:
 
 
 @leaf_kernel
-def add_ngrams(table: Table, mask: int, found: Int64s, count: int, row: int, lists: ListArrays) -> int:
+def add_ngrams(table: Table, found: Int64s, count: int, row: int, lists: ListArrays) -> int:
     """Add the n-grams of a translation; see `add`."""
     word = lists.target
     begin = lists.target_offset[row]
     end = lists.target_offset[row + 1]
+
     for j in range(begin, end + 1):
         one = word_at(word, begin, end, j)
         before = word_at(word, begin, end, j - 1)
         if j < end:
-            count = add(table, mask, found, count, row, UNIGRAM, one, NO_WORD, NO_WORD, NO_WORD)
-        count = add(table, mask, found, count, row, BIGRAM, before, one, NO_WORD, NO_WORD)
+            count = add(table, found, count, row, UNIGRAM, one, NO_WORD, NO_WORD, NO_WORD)
+        count = add(table, found, count, row, BIGRAM, before, one, NO_WORD, NO_WORD)
         if j > begin:
             earlier = word_at(word, begin, end, j - 2)
-            count = add(table, mask, found, count, row, TRIGRAM, earlier, before, one, NO_WORD)
+            count = add(table, found, count, row, TRIGRAM, earlier, before, one, NO_WORD)
     return count
 
 
 @leaf_kernel
 def add_linked(
-    table: Table,
-    mask: int,
-    found: Int64s,
-    count: int,
-    row: int,
-    sentence: int,
-    lists: ListArrays,
-    used: UInt8s,
+    table: Table, found: Int64s, count: int, row: int, sentence: int, lists: ListArrays, used: UInt8s
 ) -> int:
     """Add pairs of linked words and of their shapes, and source and target words without links; see `add`.
 
@@ -153,27 +167,25 @@ def add_linked(
         i, j = lists.link_source[k], lists.link_target[k]
         used[i] = used[middle + j] = 1
         one, other = lists.source[begin + i], lists.target[first + j]
-        count = add(table, mask, found, count, row, LINKED, one, other, NO_WORD, NO_WORD)
+        count = add(table, found, count, row, LINKED, one, other, NO_WORD, NO_WORD)
         shapes = lists.source_shape[one], lists.target_shape[other]
-        count = add(table, mask, found, count, row, SHAPED, shapes[0], shapes[1], NO_WORD, NO_WORD)
+        count = add(table, found, count, row, SHAPED, shapes[0], shapes[1], NO_WORD, NO_WORD)
 
     for i in range(middle):
         if not used[i]:
             one = lists.source[begin + i]
-            count = add(table, mask, found, count, row, DELETED, one, NO_WORD, NO_WORD, NO_WORD)
+            count = add(table, found, count, row, DELETED, one, NO_WORD, NO_WORD, NO_WORD)
         used[i] = 0
     for j in range(last - first):
         if not used[middle + j]:
             one = lists.target[first + j]
-            count = add(table, mask, found, count, row, INSERTED, one, NO_WORD, NO_WORD, NO_WORD)
+            count = add(table, found, count, row, INSERTED, one, NO_WORD, NO_WORD, NO_WORD)
         used[middle + j] = 0
     return count
 
 
 @leaf_kernel
-def add_phrases(
-    table: Table, mask: int, found: Int64s, count: int, row: int, sentence: int, lists: ListArrays
-) -> int:
+def add_phrases(table: Table, found: Int64s, count: int, row: int, sentence: int, lists: ListArrays) -> int:
     """Add pairs of phrases of up to two words that are linked only to each other; see `add`.
 
     Pairs of single words are not among them, and no phrase begins or ends with a word without links.
@@ -210,15 +222,64 @@ def add_phrases(
             one, two = lists.source[begin + i], lists.target[first + least]
             if length == 1:
                 last = lists.target[first + most]
-                count = add(table, mask, found, count, row, ONE_TWO, one, two, last, NO_WORD)
+                count = add(table, found, count, row, ONE_TWO, one, two, last, NO_WORD)
             elif size == 1:
                 following = lists.source[begin + i + 1]
-                count = add(table, mask, found, count, row, TWO_ONE, one, following, two, NO_WORD)
+                count = add(table, found, count, row, TWO_ONE, one, following, two, NO_WORD)
             else:
                 following = lists.source[begin + i + 1]
                 last = lists.target[first + most]
-                count = add(table, mask, found, count, row, TWO_TWO, one, following, two, last)
+                count = add(table, found, count, row, TWO_TWO, one, following, two, last)
     return count
+
+
+@leaf_kernel
+def most_features(translations: int, words: int, links: int, sources: int) -> int:
+    """Return an upper bound of the features of translations with so many words and links in all."""
+    ngrams = LONGEST_NGRAM * (words + translations)
+    return ngrams + words + links * (2 + LONGEST_PHRASE) + sources * translations
+
+
+@kernel
+def count_features(
+    lists: ListArrays, sentence: int, begin: int, end: int, wanted: UInt8s
+) -> tuple[Table, Entries]:
+    """Return the features of the translations `begin` to `end` of a sentence, and those of each."""
+    words = lists.target_offset[end] - lists.target_offset[begin]
+    links = lists.link_offset[end] - lists.link_offset[begin]
+    sources = lists.source_offset[sentence + 1] - lists.source_offset[sentence]
+
+    longest = 0
+    most_links = 0
+    for row in range(begin, end):
+        longest = max(longest, lists.target_offset[row + 1] - lists.target_offset[row])
+        most_links = max(most_links, lists.link_offset[row + 1] - lists.link_offset[row])
+
+    most = most_features(end - begin, words, links, sources)
+    table = make_table(most, wanted)
+    entries = Entries(np.zeros(end - begin + 1, np.int64), np.empty(most, np.int64), np.empty(most, np.int32))
+    found = np.empty(most_features(1, longest, most_links, sources), np.int64)
+    used = np.zeros(sources + longest, np.uint8)
+
+    filled = 0
+    for row in range(begin, end):
+        count = add_ngrams(table, found, 0, row, lists)
+        count = add_linked(table, found, count, row, sentence, lists, used)
+        count = add_phrases(table, found, count, row, sentence, lists)
+
+        for k in range(count):
+            slot = found[k]
+            if row == begin:
+                table.first[slot] = table.times[slot]
+            if table.times[slot] == table.first[slot]:
+                table.equal[slot] += 1
+
+            entries.slot[filled] = slot
+            entries.value[filled] = table.times[slot]
+            filled += 1
+
+        entries.offset[row - begin + 1] = filled
+    return table, entries
 
 
 @kernel
@@ -231,71 +292,22 @@ def features_of_list(
     (end - begin); the feature, numbered within the list, and the value of each entry; and of each feature its
     hash, uint64 (F), and its parts, int32 (F, PARTS).
     """
-    words = lists.target_offset[end] - lists.target_offset[begin]
-    links = lists.link_offset[end] - lists.link_offset[begin]
-    sources = lists.source_offset[sentence + 1] - lists.source_offset[sentence]
-
-    longest = 0
-    most_links = 0
-    for row in range(begin, end):
-        longest = max(longest, lists.target_offset[row + 1] - lists.target_offset[row])
-        most_links = max(most_links, lists.link_offset[row + 1] - lists.link_offset[row])
-
-    # an upper bound of the features of all translations, and of one
-    most = (
-        LONGEST_NGRAM * (words + end - begin) + words + links * (2 + LONGEST_PHRASE) + sources * (end - begin)
-    )
-    of_one = LONGEST_NGRAM * (longest + 1) + longest + most_links * (2 + LONGEST_PHRASE) + sources
-
-    slots = 16
-    while slots < 2 * most:
-        slots *= 2
-    mask = slots - 1
-    table = Table(
-        np.zeros(slots, np.uint64),
-        np.empty((slots, PARTS), np.int32),
-        np.empty(slots, np.int64),
-        np.empty(slots, np.int32),
-        np.empty(slots, np.int32),
-        np.empty(slots, np.int64),
-        wanted,
-    )
-
-    found = np.empty(of_one, np.int64)
-    used = np.zeros(sources + longest, np.uint8)
-    entry_slot, entry_value = np.empty(most, np.int64), np.empty(most, np.int32)
-    ends = np.zeros(end - begin + 1, np.int64)
-
-    entries = 0
-    for row in range(begin, end):
-        count = add_ngrams(table, mask, found, 0, row, lists)
-        count = add_linked(table, mask, found, count, row, sentence, lists, used)
-        count = add_phrases(table, mask, found, count, row, sentence, lists)
-
-        for k in range(count):
-            slot = found[k]
-            if row == begin:
-                table.first[slot] = table.times[slot]
-            if table.times[slot] == table.first[slot]:
-                table.equal[slot] += 1
-            entry_slot[entries], entry_value[entries] = slot, table.times[slot]
-            entries += 1
-
-        ends[row - begin + 1] = entries
+    table, entries = count_features(lists, sentence, begin, end, wanted)
+    filled = entries.offset[end - begin]
 
     # features that differ are numbered in the order of their first occurrence
-    number = np.full(slots, -1, np.int32)
+    number = np.full(table.code.shape[0], -1, np.int32)
     kept = 0
     features = 0
-    code = np.empty(most, np.uint64)
-    parts = np.empty((most, PARTS), np.int32)
+    code = np.empty(filled, np.uint64)
+    parts = np.empty((filled, PARTS), np.int32)
     size = np.zeros(end - begin, np.int64)
-    feature = np.empty(entries, np.int32)
-    value = np.empty(entries, np.int32)
+    feature = np.empty(filled, np.int32)
+    value = np.empty(filled, np.int32)
 
     for k in range(end - begin):
-        for place in range(ends[k], ends[k + 1]):
-            slot = entry_slot[place]
+        for place in range(entries.offset[k], entries.offset[k + 1]):
+            slot = entries.slot[place]
             if table.equal[slot] == end - begin:
                 continue
 
@@ -306,7 +318,8 @@ def features_of_list(
                     parts[features, part] = table.parts[slot, part]
                 features += 1
 
-            feature[kept], value[kept] = number[slot], entry_value[place]
+            feature[kept] = number[slot]
+            value[kept] = entries.value[place]
             kept += 1
             size[k] += 1
 

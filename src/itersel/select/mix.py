@@ -20,7 +20,7 @@ from itersel.errors import FilePath, InputError
 from itersel.run.progress import progress
 from itersel.select.merge_kernels import Entries, WeightColumns, make_columns, merge_entries
 from itersel.select.path import PathState, next_state, read_state, require_stopped
-from itersel.select.selection import CHOICES, MatrixWriter, Selector, above, feature_norms
+from itersel.select.selection import CHOICES, FeatureNorms, MatrixWriter, Selector, above, feature_norms
 from itersel.select.shard_files import ShardReader, ShardWeightsFile, open_weights
 from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.hdf5_rows import stream_hdf5
@@ -66,6 +66,7 @@ def mix(
     shards = _open_shards(inputs, settings)
     attributes = _attributes(settings)
     trained_with = shards[0].made.settings
+
     found, before = None, None
     if previous is not None:
         before, found = _read_previous(previous, settings, trained_with, attributes)
@@ -91,12 +92,7 @@ def mix(
         count = 0
         largest = 0.0
 
-        for entries, columns in _merge(shards):
-            features = feature_norms(entries, columns, settings.shards, settings.mixing.norm)
-            if stopped and before is not None:
-                # averaging equal numbers may round
-                features = features._replace(mean=find_weights(before, features.key))
-
+        for columns, features in _columns(shards, settings, before if stopped else None):
             count += features.key.shape[0]
             largest = max(largest, features.norm.max(initial=0.0))
             selection.add(features)
@@ -105,8 +101,6 @@ def mix(
 
         selected = selection.result()
         attributes |= {"features": count, "selected": selected.key.shape[0]}
-        weights = nonzero(Weights(selected.key, selected.mean, selected.name))
-
         if found is None and state is not None and not selected.key.shape[0]:
             raise InputError(
                 f"no feature has a norm above {state.threshold:g}; the largest is {largest:g}: choose a "
@@ -116,13 +110,9 @@ def mix(
         if writer is not None:
             writer.finish(selected, made_with(SHARD_MATRIX, trained_with, **attributes))
 
-        if not stopped and before is not None and state is None:
-            try:
-                # the previous weights are the mean over the epochs before this one
-                total = weighted_sum((before, weights), (settings.epoch - 1, 1))
-                weights = nonzero(total._replace(value=total.value / settings.epoch))
-            except InputError as error:  # two features with the same key
-                raise InputError(error.message, previous) from None
+        weights = nonzero(Weights(selected.key, selected.mean, selected.name))
+        if previous is not None and before is not None and state is None and not stopped:
+            weights = _mean_over_epochs(before, weights, settings.epoch, previous)
 
     write_itersel_weights(output, weights, made_with(MIXED_WEIGHTS, trained_with, **attributes))
 
@@ -268,6 +258,21 @@ def _merge(shards: Sequence[ShardWeightsFile]) -> Iterator[tuple[Entries, Weight
         yield entries, WeightColumns(space.key[:count], space.first[:count], offset, shard, value)
 
 
+def _columns(
+    shards: Sequence[ShardWeightsFile], settings: MixSettings, passed_on: Weights | None
+) -> Iterator[tuple[WeightColumns, FeatureNorms]]:
+    """Yield the columns of W, and the norms and means of their features, a range of keys at a time.
+
+    `passed_on`: the weights of all shards if training has stopped.
+    """
+    for entries, columns in _merge(shards):
+        features = feature_norms(entries, columns, settings.shards, settings.mixing.norm)
+        if passed_on is not None:
+            # averaging equal numbers may round
+            features = features._replace(mean=find_weights(passed_on, features.key))
+        yield columns, features
+
+
 def _error(shards: Sequence[ShardWeightsFile], entries: Entries, bad: int, other: int) -> InputError:
     """Return the error for entries that cannot be merged."""
 
@@ -285,3 +290,12 @@ def _error(shards: Sequence[ShardWeightsFile], entries: Entries, bad: int, other
 
     same = f"has the same 64-bit key as '{name_of(other)}' in {path_of(other)}"
     return InputError(f"'{name}' {same}; rename one", path)
+
+
+def _mean_over_epochs(before: Weights, weights: Weights, epoch: int, previous: FilePath) -> Weights:
+    """Return the mean over the epochs up to this one; `before`, from `previous`, is that of the others."""
+    try:
+        total = weighted_sum((before, weights), (epoch - 1, 1))
+    except InputError as error:  # two features with the same key
+        raise InputError(error.message, previous) from None
+    return nonzero(total._replace(value=total.value / epoch))
