@@ -291,10 +291,10 @@ def test_place_of_decoding_is_neither_passed_nor_recorded(kind):
 @pytest.mark.parametrize("kind", TASKS.values())
 def test_what_changes_no_result_is_not_recorded(kind):
     """Also in sections within; the default takes its place where a section stays one."""
-    one = dataclasses.replace(Experiment(), tasks=kind(shards_per_job=2))
+    one = dataclasses.replace(Experiment(), tasks=kind(shards_per_task=2))
     other = dataclasses.replace(Experiment(), tasks=kind())
     assert one != other
     assert recorded(one) == recorded(other)
     assert for_results(one) == other
-    assert "shards_per_job" not in recorded(one)["tasks"]
-    assert json.loads(as_json(one))["tasks"]["shards_per_job"] == 2
+    assert "shards_per_task" not in recorded(one)["tasks"]
+    assert json.loads(as_json(one))["tasks"]["shards_per_task"] == 2

@@ -125,7 +125,7 @@ def test_minimum_bayes_risk():
     assert found["scales"] == list(SCALES)
     stated = plan_of({"a": SELECTED}, mbr={**mbr, "scale": 0.5})
     assert json.loads(stated.tables.scale_settings(job("a")))["scales"] == [0.5]
-    assert plan.tables.devtest_shards(job("a", test_set="one")) == ["out/x/shards/devtest.one/1/0.h5"]
+    assert plan.tables.devtest_pieces(job("a", test_set="one")) == ["out/x/shards/devtest.one/1/0.h5"]
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

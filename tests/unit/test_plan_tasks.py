@@ -131,7 +131,7 @@ def test_independent_tasks():
     assert {"name": "own.task-b", "repeat": 2, "label": "b"}.items() <= chosen.items()
     assert chosen["experiment"]["tasks"] == {
         **{"name": "independent", "labels": {"b": 1}, "minimum": 1},
-        **{"language_model_folds": 1, "shards_per_job": 1},
+        **{"language_model_folds": 1, "shards_per_task": 1},
     }
     systems = json.loads(plan.tables.task_settings(job(split="test")))["systems"]
     assert [(one["name"], one["translation"].removeprefix(f"{FOLDER}/")) for one in systems] == [

@@ -137,14 +137,14 @@ UNNAMED = {
     "join_tasks": {"translations"},
     "compare_tasks": {"translations"},
     "write_page": {"table", "corpus", "selections", "derivations"},
-    "explain_translations": {"table", "shards"},
+    "explain_translations": {"table", "pieces"},
     "describe_corpus": {"rules"},
     "detokenize": {"preparation", "recaser"},
     # folders of thousands of files are named in `params`
     "shard_lists": {"lists"},
     "check_patience": {"lists"},
     "choose_epoch": {"lists"},
-    "choose_scale": {"shards", "lists"},
+    "choose_scale": {"pieces", "lists"},
 }
 
 

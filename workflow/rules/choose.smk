@@ -108,7 +108,7 @@ use rule choose_epoch as choose_epoch_for_test_set with:
 rule choose_scale:
     """{experiment}: choose the scale of minimum Bayes risk"""
     input:
-        shards=PLAN.tables.devtest_shards,
+        pieces=PLAN.tables.devtest_pieces,
         model=PLAN.inputs.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/best/weights.h5",
         references=PLAN.tables.devtest_references,
@@ -127,12 +127,12 @@ rule choose_scale:
     resources:
         **SIZES.request_to_decode(minutes=120 * (PIECES + 1)),
     params:
-        shards=lambda wildcards, input: sequence(input.shards),
+        pieces=lambda wildcards, input: sequence(input.pieces),
         settings=PLAN.tables.scale_settings,
         lists=PLAN.list_texts.given_devtest_lists,
         code=step_digest("step scale"),
     shell:
-        "(seq {params.shards} | itersel step scale --inputs - --language-model {input.model:q}"
+        "(seq {params.pieces} | itersel step scale --inputs - --language-model {input.model:q}"
         " --weights {input.weights:q}"
         " --settings {params.settings:q} --reference {input.references:q}"
         " --task {input.labels:q} --raw-reference {input.originals:q}"
@@ -142,7 +142,7 @@ rule choose_scale:
 
 use rule choose_scale as choose_scale_for_test_set with:
     input:
-        shards=PLAN.tables.devtest_shards,
+        pieces=PLAN.tables.devtest_pieces,
         model=PLAN.inputs.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/weights.h5",
         references=PLAN.tables.devtest_references,

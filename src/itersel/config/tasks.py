@@ -44,7 +44,7 @@ class Tasks:
 
         @property
         @abstractmethod
-        def shards_per_job(self) -> int:
+        def shards_per_task(self) -> int:
             """A key of every kind."""
 
     # each label has a weight vector of its own, and becomes an experiment of its own
@@ -130,7 +130,7 @@ class RandomTasks(Tasks):
         minimum=1,
         maximum=MAX_FOLDS,
     )
-    shards_per_job: int = option(
+    shards_per_task: int = option(
         "On a cluster: number of shards that one task of an array job trains, one after another. Does not "
         "change any result.",
         1,
@@ -157,7 +157,7 @@ class Resharding(Tasks):
         maximum=MAX_PARTS,
     )
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
-    shards_per_job: int = option_of(RandomTasks, "shards_per_job")
+    shards_per_task: int = option_of(RandomTasks, "shards_per_task")
 
     @property
     def files(self) -> int:
@@ -189,7 +189,7 @@ class NaturalTasks(Tasks):
     others: str = option_of(Labelled, "others")
     minimum: int = option_of(Labelled, "minimum")
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
-    shards_per_job: int = option_of(RandomTasks, "shards_per_job")
+    shards_per_task: int = option_of(RandomTasks, "shards_per_task")
 
     @property
     def shards(self) -> int:
@@ -229,7 +229,7 @@ class IndependentTasks(Tasks):
     labels: dict[str, int] | None = option_of(NaturalTasks, "labels")
     minimum: int = option_of(NaturalTasks, "minimum")
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
-    shards_per_job: int = option_of(RandomTasks, "shards_per_job")
+    shards_per_task: int = option_of(RandomTasks, "shards_per_task")
 
     @property
     def shards(self) -> int:
@@ -252,7 +252,7 @@ class IndependentTasks(Tasks):
         first = 0
         found: dict[str, Tasks] = {}
         for label, shards in (self.labels or {}).items():
-            of_jobs = self.language_model_folds, self.shards_per_job
+            of_jobs = self.language_model_folds, self.shards_per_task
             found[label] = IndependentTask(experiment, label, natural, first, shards, *of_jobs)
             first += shards
         return found
@@ -271,7 +271,7 @@ class IndependentTask(Tasks):
     first: int  # number of its first file
     shards: int  # number of its files
     language_model_folds: int | None
-    shards_per_job: int = option_of(RandomTasks, "shards_per_job")
+    shards_per_task: int = option_of(RandomTasks, "shards_per_task")
 
     @property
     def files(self) -> int:
@@ -309,7 +309,7 @@ class IndependentTask(Tasks):
 
     def as_in_config(self) -> Tasks:
         """Return independent tasks with this one."""
-        of_jobs = self.language_model_folds, self.shards_per_job
+        of_jobs = self.language_model_folds, self.shards_per_task
         return IndependentTasks({self.label: self.shards}, self.natural.minimum, *of_jobs)
 
 
@@ -332,7 +332,7 @@ class PooledTasks(Tasks):
         maximum=MAX_PARTS,
     )
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
-    shards_per_job: int = option_of(RandomTasks, "shards_per_job")
+    shards_per_task: int = option_of(RandomTasks, "shards_per_task")
 
     @property
     def files(self) -> int:

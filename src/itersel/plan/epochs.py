@@ -103,9 +103,9 @@ class Epochs:
         iteration = getattr(wildcards, "iteration", None)
         return ".".join(filter(None, [wildcards.experiment, wildcards.epoch, iteration]))
 
-    def shards_per_job(self, wildcards: Any) -> int:
+    def shards_per_task(self, wildcards: Any) -> int:
         """Return the number of shards that a task of an array trains."""
-        return self.config.experiments[wildcards.experiment].tasks.shards_per_job
+        return self.config.experiments[wildcards.experiment].tasks.shards_per_task
 
     def of_all(self, path: str) -> Any:
         """Return a function of wildcards that gives the files with this name in all epochs."""

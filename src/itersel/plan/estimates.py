@@ -83,7 +83,7 @@ def _experiment_cost(
     config: Config, experiment: Experiment, seconds: Mapping[str, float], tested: list[str]
 ) -> tuple[int, float]:
     """Return the number of jobs and the seconds for an experiment's epochs and its translations of test."""
-    epoch_jobs = -(-experiment.tasks.files // experiment.tasks.shards_per_job) + 1 + config.decoder.pieces
+    epoch_jobs = -(-experiment.tasks.files // experiment.tasks.shards_per_task) + 1 + config.decoder.pieces
     epoch = seconds[experiment.tune_on] * experiment.tasks.share + seconds["devtest"]
     if isinstance(experiment.learner, Batch):
         epoch += TUNE_SECONDS

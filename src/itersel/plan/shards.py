@@ -50,7 +50,7 @@ class Shards:
         return never_null(experiment.tasks.language_model_folds)
 
     def folder(self, split: str, shards: str) -> str:
-        """Return the folder of the shards of a split."""
+        """Return the folder of the shards or pieces of a split."""
         return f"{self._files.results}/shards/{split}/{shards}"
 
     def sentence_files(self, split: str, shards: str) -> list[str]:
@@ -58,7 +58,7 @@ class Shards:
         return [f"{self.folder(split, shards)}/{shard}.h5" for shard in range(self.count(shards))]
 
     def count(self, shards: str) -> int:
-        """Return the number of shards in a folder of this name."""
+        """Return the number of shards or pieces in a folder of this name."""
         return int(shards.partition("-")[0])
 
     def fold_folder(self, shards: str, folds: int | str) -> str:
