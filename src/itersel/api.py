@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itersel.errors import InputError, check_choice
-from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZATIONS
+from itersel.evaluate.names import DEFAULT_TOKENIZER, RETOKENIZATIONS
 
 if TYPE_CHECKING:
     from itersel.config.search import Search
@@ -308,8 +308,8 @@ def _refuse_string(name: str, value: Sequence[object]) -> None:
         raise InputError(f"{name} is {value!r}, expected a list")
 
 
-def score_bleu(
-    translations: Sequence[str], *references: Sequence[str], tokenize: str = DEFAULT_TOKENIZER
+def score_tokenized_bleu(
+    translations: Sequence[str], *references: Sequence[str], retokenize: str = DEFAULT_TOKENIZER
 ) -> CorpusScore:
     """Compute tokenized BLEU, which is lowercased, as mteval-v11b does, as ``itersel bleu`` prints it.
 
@@ -319,8 +319,8 @@ def score_bleu(
         One translation per sentence.
     *references
         One or more reference translations of the whole text, each with one line per sentence.
-    tokenize
-        ``13a``, or ``none`` to score the words as they are.
+    retokenize
+        sacrebleu's tokenizer, applied to the tokenised text: ``13a``, or ``none`` to keep the tokens.
 
     Returns
     -------
@@ -331,11 +331,11 @@ def score_bleu(
     ------
     InputError
         If there is no translation or no reference, if the number of lines of a reference
-        differs from that of the translations, or if `tokenize` is unknown.
+        differs from that of the translations, or if `retokenize` is unknown.
     """
-    from itersel.evaluate.metrics import make_bleu, score_corpus
+    from itersel.evaluate.metrics import make_tokenized_bleu, score_corpus
 
-    check_choice("tokenize", tokenize, TOKENIZATIONS)
+    check_choice("retokenize", retokenize, RETOKENIZATIONS)
     if not references:
         raise InputError("there is no reference to score against; give at least one")
     if not translations:
@@ -347,4 +347,4 @@ def score_bleu(
                 "must have one line per sentence"
             )
 
-    return score_corpus(make_bleu(references, tokenize), translations)
+    return score_corpus(make_tokenized_bleu(references, retokenize), translations)

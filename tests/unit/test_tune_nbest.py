@@ -14,7 +14,7 @@ from tests.refusals import check_facts, input_error
 from tests.tuning import DENSE_NAMES, make_table, random_sentences
 
 from itersel.cli.main import main
-from itersel.evaluate.metrics import make_bleu, read_references
+from itersel.evaluate.metrics import make_tokenized_bleu, read_references
 from itersel.lists.reading import make_learnable, read_lists
 from itersel.storage.hdf5 import header_of
 from itersel.tune.mert import ListSearch, tune_mert
@@ -65,7 +65,7 @@ def test_statistics_are_those_of_sacrebleu(files):
     assert table.translation_count == 200
     for row, sentence in enumerate(table.sentence.tolist()):
         one = [[lines[sentence]] for lines in references]
-        score = make_bleu(one, "none").counter.corpus_score([table.text.get(row)], None)
+        score = make_tokenized_bleu(one, "none").counter.corpus_score([table.text.get(row)], None)
         found = table.statistics
         assert found.matches[row].tolist() == score.counts
         assert (found.length[row], found.closest_length[row]) == (score.sys_len, score.ref_len)

@@ -179,7 +179,7 @@ CHANGES = [
         {"extract_shard", "estimate_language_model"},
     ),
     ({"align": {"symmetrization": "union"}}, {"align": 1, "index_corpus": 1}, {"align_direction"}),
-    ({"evaluation": {"tokenize": "none"}}, {"choose_epoch": 3, "compare_systems": 1}, {"train_shard"}),
+    ({"evaluation": {"retokenize": "none"}}, {"choose_epoch": 3, "compare_systems": 1}, {"train_shard"}),
     ({"evaluation": {"trials": 50}}, {"compare_systems": 1}, {"choose_epoch", "decode_shard"}),
     (
         {"evaluation": {"outputs": {"online": "test.target"}}},

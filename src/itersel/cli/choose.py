@@ -92,7 +92,7 @@ def score_devtest(settings: Scoring, options: argparse.Namespace, translations: 
 
     originals = () if by in (TOKENIZED_BLEU, QUALITY) else options.raw_reference
     texts = read_epochs(translations, options.reference, originals, options.task, settings.label)
-    return score_epochs(texts, settings.tokenize, _scorer(settings, options, texts))
+    return score_epochs(texts, settings.retokenize, _scorer(settings, options, texts))
 
 
 def _scorer(settings: Scoring, options: argparse.Namespace, texts: EpochTexts) -> Scorer | None:

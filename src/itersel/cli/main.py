@@ -42,7 +42,7 @@ COMMANDS = {
     "decode": ("decode", "translate the sentences of a shard"),
     "train": ("train", "train one shard for one epoch"),
     "detokenize": ("detokenize", "restore the case of translations and detokenise them"),
-    "bleu": ("bleu", "compute BLEU of one or more systems"),
+    "bleu": ("bleu", "compute tokenized BLEU of one or more systems"),
     "warm-up": ("warm_up", "compile all kernels into the cache"),
     "step": ("", "run a step that only the workflow runs; 'itersel step --help' lists them"),
 }

@@ -59,7 +59,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
 
     quality = (
         f"{', '.join(OF_TEXT)}, or a file with a number for each line of lists, higher is better; lowercased "
-        "metrics ignore case (default: bleu)"
+        "metrics ignore case (default: bleu, without the smoothing of 'itersel compare')"
     )
     add_options(parser, {"--quality": quality}, default="bleu")
     # without a default here, so that it can be refused for other metrics

@@ -58,7 +58,7 @@ def _check_system(name: object, key: str) -> None:
 class Scoring:
     """How the translations of devtest are scored."""
 
-    tokenize: str = option_of(Evaluation, "tokenize")
+    retokenize: str = option_of(Evaluation, "retokenize")
     choose_by: str = option_of(Evaluation, "choose_by")
     tokenizer: str = option_of(Evaluation, "tokenizer", default=REQUIRED)
     label: str | None = option("Score only the sentences with this label.")
@@ -140,7 +140,7 @@ class RerankerSettings:
 class Significance:
     """Tests for significance."""
 
-    tokenize: str = option_of(Evaluation, "tokenize")
+    retokenize: str = option_of(Evaluation, "retokenize")
     trials: int = option_of(Evaluation, "trials")
     seed: int = seed_option("Seed of the trials.")
 

@@ -13,8 +13,8 @@ from itersel.errors import FilePath
 from itersel.evaluate.metrics import (
     CorpusScore,
     ReferenceText,
-    make_bleu,
     make_metrics,
+    make_tokenized_bleu,
     read_references,
     read_translations,
     score_corpus,
@@ -85,12 +85,12 @@ class EpochScores(NamedTuple):
     chosen_by: tuple[float, ...]  # the scores by which an epoch is chosen
 
 
-def score_epochs(texts: EpochTexts, tokenize: str, score: Scorer | None = None) -> EpochScores:
+def score_epochs(texts: EpochTexts, retokenize: str, score: Scorer | None = None) -> EpochScores:
     """Score the translations of one epoch after the other.
 
     Without `score`, epochs are chosen by tokenized BLEU.
     """
-    metric = make_bleu(texts.references, tokenize)
+    metric = make_tokenized_bleu(texts.references, retokenize)
     bleu: list[CorpusScore] = []
     chosen_by: list[float] = []
 

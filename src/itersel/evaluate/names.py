@@ -29,8 +29,8 @@ KINDS = {"bleu": "BLEU", "chrf": "chrF", "chrf++": "chrF++", "ter": "TER"}
 DEFAULT_TOKENIZER = "13a"
 # sacrebleu's tokenizers that need no download.
 TOKENIZERS = (DEFAULT_TOKENIZER, "intl", "zh", "ja-mecab", "ko-mecab", "char", "none")
-# Those for text that is tokenised already.
-TOKENIZATIONS = (DEFAULT_TOKENIZER, "none")
+# The ones that tokenized BLEU may apply to text that is already tokenised.
+RETOKENIZATIONS = (DEFAULT_TOKENIZER, "none")
 # BLEU of tokenised lowercased text, as mteval-v11b computes it.
 TOKENIZED_BLEU = "tokenized-bleu"
 

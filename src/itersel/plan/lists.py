@@ -36,7 +36,7 @@ class _Iterations(Protocol):
         """Return the number of shards or pieces that are decoded."""
 
     def all_sentence_files(self, epoch: Epoch) -> list[str]:
-        """Return the files with the sentences of all shards or pieces: grammars, or another decoder's lists."""
+        """Return the files with all sentences: grammars, or lists of another decoder."""
 
     def level_before(self, epoch: Epoch) -> list[str]:
         """Return the manifests that all shards or pieces wait for, so that they start together."""

@@ -185,7 +185,7 @@ class Tables:
     def _scoring(self, experiment: Experiment) -> Scoring:
         """Return how translations of devtest by an experiment are scored."""
         return Scoring(
-            tokenize=self._config.evaluation.tokenize,
+            retokenize=self._config.evaluation.retokenize,
             choose_by=self._config.evaluation.choose_by,
             # without scores of text the default, which nothing uses
             tokenizer=self.tokenizer if self.scores_text else DEFAULT_TOKENIZER,
@@ -196,7 +196,9 @@ class Tables:
     def _significance(self) -> Significance:
         """How systems are tested for significance."""
         evaluation = self._config.evaluation
-        return Significance(tokenize=evaluation.tokenize, trials=evaluation.trials, seed=self._config.seed)
+        return Significance(
+            retokenize=evaluation.retokenize, trials=evaluation.trials, seed=self._config.seed
+        )
 
     def resource_settings(self, wildcards: Any) -> str:
         """Return the `ResourceSettings` of an experiment."""

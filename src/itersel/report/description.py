@@ -112,4 +112,4 @@ def _check_run(content: Any) -> None:
     check_texts(version for packages in versions for version in packages.values())
     # an earlier version did not record settings
     if settings:
-        check_texts((settings["name"], settings["evaluation"]["tokenize"]))
+        check_texts((settings["name"], settings["evaluation"]["retokenize"]))
