@@ -113,7 +113,7 @@ def _patience(options: argparse.Namespace) -> None:
 
     settings = read_settings(PatienceSettings, options.settings)
     before = None if options.previous is None else read_decision(options.previous)
-    (score,) = score_devtest(settings, options, [options.translation]).chosen_by
+    (score,) = score_devtest(settings, options, [options.translation]).deciding_scores
     write_decision(options.output, next_decision(before, score, settings.patience, settings.choose_by))
 
 

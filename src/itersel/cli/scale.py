@@ -42,7 +42,7 @@ def _scale(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, f"{number}.txt") for number in range(len(candidates))]
         _translate(options, settings, candidates, paths)
-        scores = score_devtest(settings, options, paths).chosen_by
+        scores = score_devtest(settings, options, paths).deciding_scores
 
     best = index_of_best(scores, settings.choose_by)
     chosen = ChosenMbr(
