@@ -116,7 +116,7 @@ def train_epoch(
     model
         Language model, from `load_model`.
     start
-        Weights to start from, or the name of their file (default: all zero). The file of a shard also holds
+        Start weights, or the name of their file (default: all zero). The file of a shard also holds
         the state of its learner (averages, sums of squares), which weights in memory do not have; with it,
         only the next epoch can start.
     settings

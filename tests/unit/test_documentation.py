@@ -208,7 +208,7 @@ def test_comparison_with_cdec(root, tmp_path):
     lines = [f"BLEU of the output/{run}/{split}.{i}.txt" for run, i, split in scored]
     assert done.stdout.splitlines() == lines
     tuned = [call for call in calls if call[:2] == ["step", "tune"]]
-    starts = [call[call.index("--decoded-with") + 1] for call in tuned if "--decoded-with" in call]
+    starts = [call[call.index("--start") + 1] for call in tuned if "--start" in call]
     assert len(tuned) == 30
     # the others begin with the weights that `itersel step kbest` has by default
     assert len(starts) == 27

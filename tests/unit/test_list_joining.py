@@ -82,7 +82,7 @@ def test_tuners_read_whole_lists(folder, tuner):
     write(folder / "references", *[good] * 4)
     how = settings(tuner=tuner, shards=2, features="dense" if tuner["name"] == "mert" else "all")
     tune = ["step", "tune", *how, "--inputs", folder / "lists.txt", "--output", folder / "w"]
-    tune += ["--decoded-with", write(folder / "start", "LM 1")]
+    tune += ["--start", write(folder / "start", "LM 1")]
     for quality, sign in (([], -1), (["--quality", write(folder / "quality", *"00001111")], 1)):
         shutil.rmtree(folder / "cut", ignore_errors=True)
         cut(folder, *quality, shards=2)

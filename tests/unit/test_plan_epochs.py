@@ -31,7 +31,7 @@ def test_step_on_dev_after_every_mixing(mixing, has_previous, weights):
     assert plan.epochs.of(place).mixed_before == ([f"{first}/mixed.h5"] if has_previous else [])
     assert plan.epochs.start_weights(place) == [f"{first}/{weights}"]
     assert plan.lists.sentence_files(place) == ["out/x/shards/dev/3/0.h5"]
-    assert (plan.lists.decoded_with(place), plan.lists.iteration(place)) == ([f"{second}/mixed.h5"], 1)
+    assert (plan.lists.start_weights(place), plan.lists.iteration(place)) == ([f"{second}/mixed.h5"], 1)
     assert plan.lists.epoch_start(place) == [f"{first}/mixed.h5"]
     tuner = {"name": "line-search", "directions": ["WordPenalty", "step"]}
     assert json.loads(plan.lists.tune_settings(place)) == {
@@ -99,16 +99,16 @@ def test_a_single_shard_on_train():
     assert read_settings(MixSettings, plan.epochs.mix_settings(job(epoch=1))).shards == 1
 
 
-@pytest.mark.parametrize(("start", "weights"), [("mixed", "mixed.h5"), ("tuned", "weights.h5")])
-def test_mixed_weights_that_are_tuned(start, weights):
-    retune = {"tuner": {"name": "kbest-mira"}, "iterations": 2, "start": start}
+@pytest.mark.parametrize(("next_epoch_from", "weights"), [("mixed", "mixed.h5"), ("tuned", "weights.h5")])
+def test_mixed_weights_that_are_tuned(next_epoch_from, weights):
+    retune = {"tuner": {"name": "kbest-mira"}, "iterations": 2, "next_epoch_from": next_epoch_from}
     plan = plan_of({"a": {**SELECTED, "tasks": {"name": "random", "shards": 2}, "retune": retune}})
     folder = f"{FOLDER}/a/epoch-1"
     assert plan.epochs.retuned == ["a"]
     assert plan.epochs.start_weights(job(epoch=2, shard=0)) == [f"{folder}/{weights}"]
     first, last = job(epoch=1, iteration=1), job(epoch=1)
-    assert plan.lists.decoded_with(first) == [f"{folder}/mixed.h5"]
-    assert plan.lists.decoded_with(last) == [f"{folder}/iteration-1/weights.h5"]
+    assert plan.lists.start_weights(first) == [f"{folder}/mixed.h5"]
+    assert plan.lists.start_weights(last) == [f"{folder}/iteration-1/weights.h5"]
     assert plan.lists.to_tune_on(first) == [f"{folder}/iteration-1/lists/0.h5"]
     assert plan.lists.to_tune_on(last) == [*plan.lists.to_tune_on(first), f"{folder}/lists/0.h5"]
     # forests only of the last iteration
@@ -121,8 +121,8 @@ def test_a_batch_tuner_reads_the_lists_of_all_epochs():
     third = job(epoch=3)
     assert plan.epochs.batch == ["a"]
     assert plan.lists.to_tune_on(third) == [f"{FOLDER}/a/epoch-{epoch}/lists/0.h5" for epoch in (1, 2, 3)]
-    assert plan.lists.decoded_with(third) == [f"{FOLDER}/a/epoch-2/weights.h5"]
-    assert plan.lists.decoded_with(job(epoch=1)) == []
+    assert plan.lists.start_weights(third) == [f"{FOLDER}/a/epoch-2/weights.h5"]
+    assert plan.lists.start_weights(job(epoch=1)) == []
     assert plan.lists.epoch_start(third) == []
 
 
@@ -154,7 +154,7 @@ def test_experiments_that_start_from_others():
     best = f"{FOLDER}/{{}}/best/weights.h5"
     assert plan.epochs.start_weights(job("x", epoch=1, shard=0)) == [best.format("y")]
     assert plan.epochs.start_weights(job("x", epoch=2, shard=0)) == [f"{FOLDER}/x/epoch-1/weights.h5"]
-    assert plan.lists.decoded_with(job("y", epoch=1)) == [best.format("z")]
+    assert plan.lists.start_weights(job("y", epoch=1)) == [best.format("z")]
     assert plan.epochs.start_weights(job("z", epoch=1, shard=0)) == []
 
 

@@ -234,7 +234,7 @@ def test_settings_of_tuning():
         **{"tuner": tuner, "shards": 1, "seed": 9, "features": features, "sum_sparse": False},
         "left_out_templates": [],
     }
-    assert (everything().lists.iteration(second), everything().lists.decoded_with(second)) == (
+    assert (everything().lists.iteration(second), everything().lists.start_weights(second)) == (
         2,
         [f"{FOLDER}/mert/epoch-1/weights.h5"],
     )

@@ -19,9 +19,10 @@ from itersel.lists.reading import make_learnable, read_lists
 from itersel.storage.hdf5 import header_of
 from itersel.tune.mert import ListSearch, tune_mert
 from itersel.tune.mira_kernels import mean_weights, mira_pass, scored, start_state
-from itersel.tune.nbest import default_start, tune_nbest
+from itersel.tune.nbest import tune_nbest
 from itersel.tune.quality import metric_quality
 from itersel.tune.ranking import draw_pairs
+from itersel.tune.start_weights import start_weights_of_lists
 from itersel.tune.tuners.forest_mert import ForestMert
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
@@ -227,7 +228,7 @@ def test_errors(files, monkeypatch, settings, options, facts):
 
 
 def test_only_a_search_starts_from_1():
-    starts = [default_start(["f", "g"], settings).to_dict() for settings in TUNERS]
+    starts = [start_weights_of_lists(["f", "g"], settings.searches).to_dict() for settings in TUNERS]
     assert starts == [{"f": 1.0, "g": 1.0}, {}, {}]
 
 

@@ -13,7 +13,7 @@ DEV = {"tune_on": "dev", "tasks": {"name": "random", "shards": 2}, "epochs": 2}
 # what the finished project has learned
 SELECTED = conftest.EXPERIMENTS["selected"]
 LINES = {"name": "line-search", "directions": ["WordPenalty", "step"]}
-AGAIN = {"tuner": {"name": "forest-mert"}, "iterations": 2, "start": "tuned"}
+AGAIN = {"tuner": {"name": "forest-mert"}, "iterations": 2, "next_epoch_from": "tuned"}
 EXPERIMENTS = {
     "mert": {**DEV, "features": "dense", "learner": {"name": "mert"}},
     "forest-mert": {**DEV, "features": "dense", "learner": {"name": "forest-mert"}},

@@ -14,7 +14,7 @@ rule write_lists:
     input:
         shard=PLAN.lists.sentence_files,
         model=PLAN.lists.models,
-        weights=PLAN.lists.decoded_with,
+        weights=PLAN.lists.start_weights,
         decision=lambda wildcards: PLAN.epochs.of(wildcards).decision_needed,
         level=lambda wildcards: ancient(PLAN.lists.level_before(wildcards)),
     output:
@@ -47,7 +47,7 @@ rule tune:
     input:
         unpack(PLAN.epochs.passed_weights),
         lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/{MANIFEST}",
-        decoded_with=PLAN.lists.decoded_with,
+        start=PLAN.lists.start_weights,
         epoch_start=PLAN.lists.epoch_start,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
@@ -68,7 +68,7 @@ rule tune:
         iteration=PLAN.lists.iteration,
         code=step_digest("step tune"),
     shell:
-        "itersel step tune --inputs {input.lists:q} --decoded-with {input.decoded_with:q}"
+        "itersel step tune --inputs {input.lists:q} --start {input.start:q}"
         " --epoch-start {input.epoch_start:q}"
         " --decision {input.decision:q} --passed-on {input.passed_on:q}"
         " --settings {params.settings:q} --iteration {params.iteration} --output {output:q} &> {log:q}"
@@ -89,7 +89,7 @@ use rule tune as tune_again with:
     input:
         unpack(PLAN.epochs.passed_weights),
         lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/lists/{MANIFEST}",
-        decoded_with=PLAN.lists.decoded_with,
+        start=PLAN.lists.start_weights,
         epoch_start=PLAN.lists.epoch_start,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/weights.h5",

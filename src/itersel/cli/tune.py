@@ -54,7 +54,10 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     references = "reference translations, one sentence per line; several files for several references"
     add_files(parser, {"--reference FILE": references}, default=[])
 
-    start = {"--start FILE": "start weights: text, .h5, .json or .ini (default: all 0; for mert 1)"}
+    start = {
+        "--start FILE": "start weights: text, .h5, .json or .ini (default: 0 for all features, or 1 for "
+        "tuners that search, such as mert)"
+    }
     add_options(parser, start)
 
     quality = (

@@ -210,9 +210,9 @@ def _check_losses(experiment: Experiment, key: str) -> None:
         why = "with resharding, path following cannot compare their losses"
         raise wrong(f"{key}.learner.pairs", f"is pro, which {samples}: {why}")
 
-    if experiment.retune.start == "tuned":
+    if experiment.retune.next_epoch_from == "tuned":
         why = "path following compares the losses of mixed weights"
-        raise wrong(f"{key}.retune.start", f"is tuned, but {why}")
+        raise wrong(f"{key}.retune.next_epoch_from", f"is tuned, but {why}")
 
 
 def _check_retune(experiment: Experiment, key: str) -> None:
@@ -229,11 +229,11 @@ def _check_retune(experiment: Experiment, key: str) -> None:
     if isinstance(experiment.learner, Batch):
         raise wrong(f"{key}.tuner", "changes mixed weights, but a batch tuner mixes nothing")
 
-    if retune.start == "tuned" and experiment.mixing.shards_continue:
+    if retune.next_epoch_from == "tuned" and experiment.mixing.shards_continue:
         shards = f"with mixing {name_in(MIXINGS, experiment.mixing)} shards continue from their own weights"
-        raise wrong(f"{key}.start", f"is tuned, but {shards}")
-    if retune.start == "tuned" and experiment.epochs == 1:
-        raise wrong(f"{key}.start", "has no effect with epochs: 1; remove it")
+        raise wrong(f"{key}.next_epoch_from", f"is tuned, but {shards}")
+    if retune.next_epoch_from == "tuned" and experiment.epochs == 1:
+        raise wrong(f"{key}.next_epoch_from", "has no effect with epochs: 1; remove it")
 
     directions = retune.tuner.named_directions
     if directions is not None:

@@ -48,7 +48,7 @@ class LearningSettings(FeatureSettings):
     )
     # files contain the loss if it was measured, or that training had stopped
     measure_loss: bool = option(
-        "For path following: first decode all sentences with the initial weights, and record their loss; if "
+        "For path following: first decode all sentences with the start weights, and record their loss; if "
         "the path has ended, pass its weights on without training.",
         False,
         recorded_otherwise=True,

@@ -107,8 +107,9 @@ class Experiment:
         maximum=1000,
     )
     start_from: str | None = option(
-        "Another experiment: its weights at its best epoch are the initial weights of this one. null: zero, "
-        "or fixed weights for a batch tuner.",
+        "Another experiment: its weights at its best epoch are the start weights of this one. null: 0 for "
+        "all features; for a batch tuner, fixed weights of the dense features (docs/tuning.md), or 1 for "
+        "each dense feature if the lists have none of those (data.kind: lists).",
         pattern=NAME_PATTERN,
     )
     k_best: int | None = option(

@@ -153,7 +153,7 @@ class Epoch:
         if self.number == 1:
             start = self.experiment.start_from
             return [self.epochs.files.experiment(start, f"{BEST}/{WEIGHTS}")] if start else []
-        is_tuned = self.experiment.retune.start == "tuned"
+        is_tuned = self.experiment.retune.next_epoch_from == "tuned"
         return [self.before.weights if is_tuned else self.before.mixed]
 
     @property

@@ -27,7 +27,7 @@ class _Iterations(Protocol):
         """Return the folder of the lists and weights of an iteration, the job's or an earlier one."""
 
     def first_weights(self, epoch: Epoch) -> list[str]:
-        """Return the weights of the first iteration."""
+        """Return the start weights of the first iteration."""
 
     def oldest(self, epoch: Epoch, iteration: int) -> int:
         """Return the first iteration whose lists are tuned on in an iteration."""
@@ -171,8 +171,8 @@ class Lists:
         """Return the number of the iteration."""
         return int(getattr(wildcards, "iteration", self._epochs.of(wildcards).last_iteration))
 
-    def decoded_with(self, wildcards: Any) -> list[str]:
-        """Return the weights that decode the lists: the previous iteration's, or initial or mixed weights."""
+    def start_weights(self, wildcards: Any) -> list[str]:
+        """Return the start weights: those of the previous iteration, of the epoch, or the mixed ones."""
         epoch = self._epochs.of(wildcards)
         iteration = self.iteration(wildcards)
         iterations = self._of(wildcards)
