@@ -94,7 +94,9 @@ def make_reranker(
     itersel("corpus", "references", "--split=test", *given, *languages, "--output", folder)
     texts = ["--source", folder / "test.source.gz", "--target", folder / "test.target.gz"]
     cut = ["--nbest", lists, *texts, "--output", folder / "cut"]
-    itersel("step", "shard", *cut, *settings(cut={"name": "in-order", "shards": SHARDS}, dense_names=columns))
+    itersel(
+        "step", "shard", *cut, *settings(sharding={"name": "in-order", "shards": SHARDS}, dense_names=columns)
+    )
 
     chance, weights = random.Random(5), dict[str, float]()
     for shard in range(SHARDS):

@@ -18,8 +18,8 @@ from tests.systems import raw_text, sentences, translate
 import itersel
 from itersel import Search, TrainSettings, compare, score_tokenized_bleu, tune_nbest
 from itersel.code.digests import PACKAGE
-from itersel.config.cutting import Pooled
 from itersel.config.mixing import PathFollowing, Selection
+from itersel.config.sharding import Pooled
 from itersel.storage import hdf5
 from itersel.storage.files import write_lines
 

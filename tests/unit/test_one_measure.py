@@ -61,8 +61,8 @@ def own_translation(folder, kind, corpus):
     write_lines(folder / "nbest", lines)
     shards, shard = str(folder / "shards"), str(folder / "0.h5")
     command = ["step", "shard", "--nbest", str(folder / "nbest"), "--target", str(corpus / "test.target.gz")]
-    cut = settings(cut={"name": "in-order", "shards": 1}, dense_names=["good"])
-    assert main([*command, *cut, "--output", shards]) == 0
+    sharding = settings(sharding={"name": "in-order", "shards": 1}, dense_names=["good"])
+    assert main([*command, *sharding, "--output", shards]) == 0
     how = settings(tokenized="tokenized" in kind, target_language="tr")
     assert main(["step", "lists", "--folder", shards, "--shard-number", "0", *how, "--output", shard]) == 0
 

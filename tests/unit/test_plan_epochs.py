@@ -5,9 +5,9 @@ import json
 import pytest
 from tests.plans import FOLDER, FOLLOWED, SELECTED, TUNED, job, plan_of
 
-from itersel.config.cutting import InOrder, Shuffled
 from itersel.config.experiments import split_repeat, with_repeats
 from itersel.config.settings import read_settings
+from itersel.config.sharding import InOrder, Shuffled
 from itersel.config.steps import MixSettings
 
 
@@ -180,7 +180,7 @@ def test_repeats():
     assert plan.epochs.training_files(third) == ["out/x/shards/train/2-seed-7/1.h5"]
     assert plan.epochs.training_models(third) == ["out/x/lm/2-seed-7-shards/2-folds/1.bin"]
     assert json.loads(plan.inputs.train_settings(third))["seed"] == 7
-    assert plan.shards.cut(job(split="train", shards="2-seed-7")) == Shuffled(2, seed=7)
-    assert plan.shards.cut(job(split="devtest", shards="1")) == InOrder(1)
+    assert plan.shards.sharding(job(split="train", shards="2-seed-7")) == Shuffled(2, seed=7)
+    assert plan.shards.sharding(job(split="devtest", shards="1")) == InOrder(1)
     described = json.loads(plan.tables.choose_settings(third))
     assert (described["name"], described["repeat"]) == ("a", 3)

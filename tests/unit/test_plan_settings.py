@@ -20,7 +20,6 @@ from tests.plans import (
 )
 
 from itersel.cli.main import make_parser
-from itersel.config.cutting import CutSettings, GivenListCutSettings
 from itersel.config.experiments import expanded
 from itersel.config.reading import read_config
 from itersel.config.report_steps import (
@@ -36,6 +35,7 @@ from itersel.config.report_steps import (
 )
 from itersel.config.search import SCALES, FeatureSettings, ForestSettings, Grammar, KBestSettings, Search
 from itersel.config.settings import as_json, read_settings
+from itersel.config.sharding import GivenListShardSettings, ShardSettings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
 from itersel.config.text_features import GivenListSettings
 from itersel.plan import Plan
@@ -92,10 +92,10 @@ def test_steps_read_their_settings():
     check_settings(TableSettings, plan.tables.table_settings(job()))
     check_settings(PatienceSettings, plan.tables.patience_settings(job("patient", epoch=2)))
     check_settings(Search, plan.inputs.decode_settings(translated))
-    check_settings(CutSettings, plan.shards.cut_settings(place))
+    check_settings(ShardSettings, plan.shards.shard_settings(place))
     check_settings(CorporaSettings, plan.tables.corpora_settings)
     check_settings(ExplainSettings, plan.explain_settings(job()))
-    check_settings(GivenListCutSettings, lists.list_texts.cut_settings(place))
+    check_settings(GivenListShardSettings, lists.list_texts.shard_settings(place))
     check_settings(GivenListSettings, lists.list_texts.list_settings(place))
     check_settings(RerankerSettings, lists.list_texts.reranker_settings(place))
     check_settings(GivenListTrainSettings, lists.inputs.train_settings(place))

@@ -1,4 +1,4 @@
-"""The plan of tasks: how shards are cut and tables made by task."""
+"""The plan of tasks: how shards are made, and tables made by task."""
 
 import json
 import re
@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import pytest
 from tests.plans import DATA, FOLDER, LABELLED, NATURAL, PAIR, SELECTED, job, plan_of
 
-from itersel.config.cutting import Labelled, Pooled, Shuffled
 from itersel.config.file_checks import Size
 from itersel.config.report_steps import ChooseSettings
 from itersel.config.settings import read_settings
+from itersel.config.sharding import Labelled, Pooled, Shuffled
 from itersel.config.tasks import TASKS, RandomTasks
 from itersel.corpus.sharding import deal_files
 from itersel.plan.estimates import estimate_cost
@@ -27,11 +27,11 @@ def test_resharding_deals_each_file_once():
             assert plan.epochs.training_files(place) == [f"out/x/shards/train/6/{file}.h5" for file in files]
             models = [f"out/x/lm/6-shards/4-folds/{file % 4}.bin" for file in files]
             assert plan.epochs.training_models(place) == models
-    assert plan.shards.cut(job(split="train", shards="6")) == Shuffled(6, seed=1)
+    assert plan.shards.sharding(job(split="train", shards="6")) == Shuffled(6, seed=1)
 
 
 @pytest.mark.parametrize(
-    ("tasks", "files", "shards", "folds", "cut"),
+    ("tasks", "files", "shards", "folds", "sharding"),
     [
         ({"name": "random"}, 4, 4, 4, Shuffled(4)),
         ({"shards": 3}, 24, 3, 10, Shuffled(24)),
@@ -51,7 +51,7 @@ def test_resharding_deals_each_file_once():
         ),
     ],
 )
-def test_tasks(tasks, files, shards, folds, cut):
+def test_tasks(tasks, files, shards, folds, sharding):
     """Files, shards and language models: one model per file, at most 10; tasks have their own folders."""
     plan = plan_of({"a": {**SELECTED, "tasks": tasks}})
     found = plan.config.experiments["a"].tasks
@@ -63,7 +63,7 @@ def test_tasks(tasks, files, shards, folds, cut):
     for wildcard in (name, f"{name}-seed-7"):
         assert re.fullmatch(SHARDS_PATTERN, wildcard)
     place = job(split="train", shards=name)
-    assert plan.shards.cut(place) == cut
+    assert plan.shards.sharding(place) == sharding
     assert plan.shards.labels(place) == (["out/x/corpus/train.task.gz"] if has_digest else [])
     in_shard = files // shards
     assert len(plan.epochs.training_files(job(epoch=1, shard=0))) == in_shard
@@ -122,9 +122,9 @@ def test_independent_tasks():
     # the same file as in the shards of the natural tasks
     of_b = plan.epochs.training_files(job("own.task-b", epoch=1, shard=0))
     assert of_b == plan.epochs.training_files(job("all", epoch=1, shard=2))
-    cut = job(split="train", shards=plan.shards.name(plan.config.experiments["all"]))
-    assert plan.shards.labels(cut) == ["out/x/corpus/train.task.gz"]
-    assert plan.shards.scored_labels(cut) == ["out/x/corpus/devtest.task.gz"]
+    place = job(split="train", shards=plan.shards.name(plan.config.experiments["all"]))
+    assert plan.shards.labels(place) == ["out/x/corpus/train.task.gz"]
+    assert plan.shards.scored_labels(place) == ["out/x/corpus/devtest.task.gz"]
     of_b = job("own.task-b.repeat-2")
     assert plan.tables.scored_labels(of_b) == ["out/x/corpus/devtest.task.gz"]
     chosen = json.loads(plan.tables.choose_settings(of_b))

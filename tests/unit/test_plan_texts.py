@@ -34,9 +34,9 @@ def test_lists_replace_grammars_and_models():
     assert json.loads(of_lists().inputs.decode_settings(place)) == {"features": "all"}
     references = [f"out/x/corpus/train.target{end}.gz" for end in ("", ".1")]
     assert (texts.lists(place), texts.quality(place), texts.references(place)) == (["l's"], ["q"], references)
-    cut = {"name": "shuffled", "shards": 4, "seed": 1}
-    assert json.loads(texts.cut_settings(place)) == {"cut": cut, "dense_names": ["LM", "TM_0"]}
-    in_order = json.loads(texts.cut_settings(job(split="devtest.new", shards="3")))["cut"]
+    sharding = {"name": "shuffled", "shards": 4, "seed": 1}
+    assert json.loads(texts.shard_settings(place)) == {"sharding": sharding, "dense_names": ["LM", "TM_0"]}
+    in_order = json.loads(texts.shard_settings(job(split="devtest.new", shards="3")))["sharding"]
     assert in_order == {"name": "in-order", "shards": 3}
     assert texts.quality(job(split="devtest.new")) == []
     files = [f"out/x/corpus/test.new.{end}" for end in ("target.gz", "target.1.gz", "source.gz")]

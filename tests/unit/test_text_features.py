@@ -40,9 +40,11 @@ def made(tmp_path_factory):
         write_lines(folder / name, lines)
     files = {name: str(folder / name) for name in ("source", "target", "lists", "words", "cut")}
 
-    cut = {"cut": {"name": "in-order", "shards": 2}}
+    sharding = {"sharding": {"name": "in-order", "shards": 2}}
     texts = ["--source", files["source"], "--target", files["target"]]
-    itersel("step", "shard", "--nbest", files["lists"], *texts, *settings(**cut), "--output", files["cut"])
+    itersel(
+        "step", "shard", "--nbest", files["lists"], *texts, *settings(**sharding), "--output", files["cut"]
+    )
     itersel("step", "words", *texts, *settings(tokenized=True), "--output", files["words"])
     for direction in ("forward", "reverse"):
         texts = [f"--{side}={files['words']}/{side}.gz" for side in ("source", "target")]
@@ -61,7 +63,7 @@ def cut_whole(made, output, lists=None):
     """Cut lists, by default those of the fixture, into one shard; returns the options that name it."""
     files = {"--nbest": lists or made / "lists", "--source": made / "source", "--target": made / "target"}
     given = [str(one) for pair in files.items() for one in pair]
-    shards = settings(cut={"name": "in-order", "shards": 1})
+    shards = settings(sharding={"name": "in-order", "shards": 1})
     itersel("step", "shard", *given, *shards, "--output", str(output))
     return ["--folder", str(output)]
 
@@ -163,7 +165,7 @@ def test_further_text_without_that_of_train(made, tmp_path):
 
 
 def test_scores_of_some_lines(made, tmp_path):
-    """They count only in lists all of whose translations have them, however lists are cut."""
+    """They count only in lists all of whose translations have them, however lists are divided."""
     lines = [
         line.replace('"score": 0', '"features": {"x": 1}') if '"id": 2' in line else line for line in LISTS
     ]
@@ -187,9 +189,16 @@ def test_copies_of_a_sentence_are_left_out(tmp_path, refused):
     write_lines(tmp_path / "lists", [f'{{"id": {n}, "text": "x"}}' for n in range(4)])
     write_lines(tmp_path / "links", ["0-0 1-1"] * 4)
     texts = [f"--{side}={tmp_path}/{side}" for side in ("source", "target")]
-    cut = settings(cut={"name": "in-order", "shards": 2})
+    sharding = settings(sharding={"name": "in-order", "shards": 2})
     itersel(
-        "step", "shard", "--nbest", str(tmp_path / "lists"), *texts, *cut, "--output", str(tmp_path / "cut")
+        "step",
+        "shard",
+        "--nbest",
+        str(tmp_path / "lists"),
+        *texts,
+        *sharding,
+        "--output",
+        str(tmp_path / "cut"),
     )
     itersel("step", "words", *texts, *settings(tokenized=True), "--output", str(tmp_path / "words"))
     models = ["step", "text-models", "--words", str(tmp_path / "words")]
@@ -291,7 +300,7 @@ def test_case_counts_if_it_is_to(made, tmp_path):
     lists += [f'{{"id": {n}, "text": "{line.capitalize()}"}}' for n, line in enumerate(TARGET)]
     write_lines(tmp_path / "lists", lists)
     given = ["--nbest", str(tmp_path / "lists"), "--source", str(made / "source")]
-    shards = settings(cut={"name": "in-order", "shards": 1})
+    shards = settings(sharding={"name": "in-order", "shards": 1})
     target = ["--target", str(tmp_path / "target")]
     itersel("step", "shard", *given, *target, *shards, "--output", str(tmp_path / "cut"))
 

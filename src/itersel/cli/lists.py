@@ -21,9 +21,9 @@ from itersel.config.text_features import GivenListSettings, needed_models
 
 def _add_lists(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Build a training shard (HDF5) from another decoder's n-best lists, which 'itersel step shard "
-        "--nbest' has cut. Translations are cleaned like their references; equal ones of a sentence count "
-        "once. Features of their text can be added, for which --aligner and --models may be needed."
+        "Build a training shard (HDF5) from another decoder's n-best lists, written by 'itersel step shard "
+        "--nbest'. Translations are cleaned like their references; equal ones of a sentence count once. "
+        "Features of their text can be added, for which --aligner and --models may be needed."
     )
     add_options(parser, {"--folder DIR": "output of 'itersel step shard --nbest'"}, required=True)
     add_options(parser, {"--shard-number z": "number of the shard, from 0"}, type=not_negative, required=True)

@@ -5,7 +5,7 @@
 - ``itersel step tune``: `TuneSettings`
 
 `itersel.plan` makes the settings of a step from a config, and the step reads them with
-`itersel.config.settings`. Settings of other steps are in `itersel.config.cutting`, `search`,
+`itersel.config.settings`. Settings of other steps are in `itersel.config.sharding`, `search`,
 `text_features` and `report_steps`.
 """
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from itersel.config.cutting import MAX_SHARDS, Labelled, Pooled
 from itersel.config.options import LABEL_PATTERN, option, option_of
+from itersel.config.sharding import MAX_SHARDS, Labelled, Pooled
 
 # Maximum number of parts of a text, each of which a model leaves out.
 MAX_FOLDS = 1000
@@ -84,12 +84,12 @@ class Tasks:
         return None
 
     @property
-    def cut_by_label(self) -> Labelled | Pooled | None:
-        """How the text is cut by label, with any seed; None if that does not depend on labels."""
+    def sharding_by_label(self) -> Labelled | Pooled | None:
+        """How the text is divided by label, with any seed; None if that does not depend on labels."""
         return None
 
     @property
-    def cut_together(self) -> Tasks:
+    def sharded_together(self) -> Tasks:
         """The tasks whose files these are: a single task reads some of the files of all."""
         return self
 
@@ -207,7 +207,7 @@ class NaturalTasks(Tasks):
         return tuple(self.labels or ())
 
     @property
-    def cut_by_label(self) -> Labelled | None:
+    def sharding_by_label(self) -> Labelled | None:
         """One shard after another of each label."""
         if not self.labels:
             return None
@@ -289,12 +289,12 @@ class IndependentTask(Tasks):
         return self.label
 
     @property
-    def cut_by_label(self) -> Labelled | None:
-        """The cut of all tasks."""
-        return self.natural.cut_by_label
+    def sharding_by_label(self) -> Labelled | None:
+        """How the text of all tasks is divided."""
+        return self.natural.sharding_by_label
 
     @property
-    def cut_together(self) -> Tasks:
+    def sharded_together(self) -> Tasks:
         """All tasks."""
         return self.natural
 
@@ -345,7 +345,7 @@ class PooledTasks(Tasks):
         return self.labels
 
     @property
-    def cut_by_label(self) -> Pooled:
+    def sharding_by_label(self) -> Pooled:
         """The pool."""
         # the order of labels in a pool does not matter
         return Pooled(

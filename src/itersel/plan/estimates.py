@@ -54,8 +54,8 @@ def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     rules = {split: per_word * size.words for split, size in sizes.items()}
 
     # grammars: once for each way to split a tuning corpus, and for each text that is translated
-    cut = [(one.tune_on, one.tasks.cut_together, one.seed) for one in experiments]
-    different = {(split, repr(tasks), seed): (split, tasks) for split, tasks, seed in cut}
+    sharded = [(one.tune_on, one.tasks.sharded_together, one.seed) for one in experiments]
+    different = {(split, repr(tasks), seed): (split, tasks) for split, tasks, seed in sharded}
     shards = [(split, tasks.files, tasks.share) for split, tasks in different.values()]
     shards += [(split, config.decoder.pieces, 1.0) for split in translated]
     all_rules = sum(rules[split] * share for split, _, share in shards)

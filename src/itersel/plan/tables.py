@@ -86,7 +86,7 @@ class Tables:
         return splits.has_labels(self._config, split)
 
     def _smallest_folders(self) -> dict[str, str]:
-        """Return the folder with the fewest files of each split; grammars do not depend on how it is cut."""
+        """Return the folder with the fewest files of each split; grammars do not depend on their number."""
         pieces = str(self._config.decoder.pieces)
         whole = sorted(
             (one for one in self._config.experiments.values() if one.tasks.keep_all),
