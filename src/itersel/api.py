@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from itersel.learn.training import Training
     from itersel.lm.binary import LanguageModel
     from itersel.system.reranker import Reranker
-    from itersel.system.trained import TrainedSystem
+    from itersel.system.trained_translator import TrainedTranslator
     from itersel.vectors.weights import Weights
 
 
@@ -210,7 +210,7 @@ def mix_weights(
 class System:
     """A trained system, which translates or reranks; see `load_system`."""
 
-    def __init__(self, system: TrainedSystem | Reranker, path: FilePath) -> None:
+    def __init__(self, system: TrainedTranslator | Reranker, path: FilePath) -> None:
         self._system = system
         self._path = path
 
@@ -248,10 +248,10 @@ class System:
         """
         from itersel.corpus.text import check_text
         from itersel.system.mbr import check_k_best
-        from itersel.system.trained import TrainedSystem
+        from itersel.system.trained_translator import TrainedTranslator
         from itersel.translate.translator import Block, Details, Translator
 
-        if not isinstance(self._system, TrainedSystem):
+        if not isinstance(self._system, TrainedTranslator):
             raise InputError("reranks n-best lists; use rerank", self._path)
         _refuse_string("lines", lines)
         check_text(lines, "lines", range(1, len(lines) + 1))

@@ -1,4 +1,4 @@
-"""Bundles of rerankers: an array file as that of a translator; see `itersel.system.trained`.
+"""Bundles of rerankers: an array file as that of a translator; see `itersel.system.trained_translator`.
 
 Only the models that the system needs are in it.
 """

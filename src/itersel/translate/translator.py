@@ -23,7 +23,7 @@ from itersel.errors import FilePath, InputError, located
 from itersel.grammar.extract import Extractor
 from itersel.grammar.shard_kernels import S, X
 from itersel.run.processes import map_blocks
-from itersel.system.trained import TrainedSystem, load_system
+from itersel.system.trained_translator import TrainedTranslator, load_translator
 
 # The longest sentence that `itersel translate` accepts, in words and in bytes; it takes about ten seconds.
 MAX_SENTENCE = 2000
@@ -79,7 +79,7 @@ def translate_text(
     # smaller blocks keep more processes busy to the end
     blocks = read_blocks(path, max(MIN_BLOCK_SENTENCES, BLOCK_SENTENCES // processes))
     # with any number of processes, so errors in the system are reported before any text is read
-    loaded = load_system(system)
+    loaded = load_translator(system)
     mbr = choose(loaded.settings.mbr)
 
     if processes == 1:
@@ -97,7 +97,7 @@ def translate_text(
 def _translation(
     system: FilePath, path: FilePath, keep_tokens: bool, details: Details | None, mbr: MinimumRisk | None
 ) -> Callable[[Block], list[str]]:
-    translator = Translator(load_system(system), keep_tokens, details, mbr)
+    translator = Translator(load_translator(system), keep_tokens, details, mbr)
     return lambda block: list(translator.translate(block, path))
 
 
@@ -111,7 +111,7 @@ class Translator:
 
     def __init__(
         self,
-        system: TrainedSystem,
+        system: TrainedTranslator,
         keep_tokens: bool = False,
         details: Details | None = None,
         mbr: MinimumRisk | None = None,
