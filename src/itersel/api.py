@@ -249,7 +249,7 @@ class System:
         from itersel.corpus.text import check_text
         from itersel.system.mbr import check_k_best
         from itersel.system.trained_translator import TrainedTranslator
-        from itersel.translate.translator import Block, Details, Translator
+        from itersel.translate.translator import Details, TextBlock, Translator
 
         if not isinstance(self._system, TrainedTranslator):
             raise InputError("reranks n-best lists; use rerank", self._path)
@@ -260,7 +260,7 @@ class System:
         mbr = self._system.settings.mbr
         check_k_best(k_best, mbr)
         translator = Translator(self._system, details=None if is_plain else details, mbr=mbr)
-        found = translator.translate(Block(1, list(lines)), "lines")
+        found = translator.translate(TextBlock(1, list(lines)), "lines")
         return list(found) if is_plain else list(map(json.loads, found))
 
     def rerank(self, source: Sequence[str] | None, lists: Sequence[FilePath]) -> list[str]:

@@ -122,5 +122,5 @@ CHARACTERS = st.sampled_from(
 @example(["&amp;lt; a"], False, False)
 def test_prepared_once(lines, tokenized, listed):
     """The output of another system, cleaned before, has the tokens of the reference that it equals."""
-    preparation = Preparation("de", "en", tokenized, listed=listed)
+    preparation = Preparation("de", "en", tokenized, only_cleaned=listed)
     assert preparation.cleaned_target(preparation.clean(lines)) == preparation.target(lines)

@@ -109,18 +109,18 @@ def test_mixed_weights_that_are_tuned(next_epoch_from, weights):
     first, last = job(epoch=1, iteration=1), job(epoch=1)
     assert plan.lists.start_weights(first) == [f"{folder}/mixed.h5"]
     assert plan.lists.start_weights(last) == [f"{folder}/iteration-1/weights.h5"]
-    assert plan.lists.to_tune_on(first) == [f"{folder}/iteration-1/lists/0.h5"]
-    assert plan.lists.to_tune_on(last) == [*plan.lists.to_tune_on(first), f"{folder}/lists/0.h5"]
+    assert plan.lists.to_tune_on(first) == [f"{folder}/iteration-1/tuning/0.h5"]
+    assert plan.lists.to_tune_on(last) == [*plan.lists.to_tune_on(first), f"{folder}/tuning/0.h5"]
     # forests only of the last iteration
     plan = plan_of({"a": {**SELECTED, "retune": {**retune, "tuner": {"name": "forest-mert"}}}})
-    assert plan.lists.to_tune_on(last) == [f"{folder}/lists/0.h5"]
+    assert plan.lists.to_tune_on(last) == [f"{folder}/tuning/0.h5"]
 
 
 def test_a_batch_tuner_reads_the_lists_of_all_epochs():
     plan = plan_of({"a": {**TUNED, "epochs": 3, "learner": {"name": "mert"}}})
     third = job(epoch=3)
     assert plan.epochs.batch == ["a"]
-    assert plan.lists.to_tune_on(third) == [f"{FOLDER}/a/epoch-{epoch}/lists/0.h5" for epoch in (1, 2, 3)]
+    assert plan.lists.to_tune_on(third) == [f"{FOLDER}/a/epoch-{epoch}/tuning/0.h5" for epoch in (1, 2, 3)]
     assert plan.lists.start_weights(third) == [f"{FOLDER}/a/epoch-2/weights.h5"]
     assert plan.lists.start_weights(job(epoch=1)) == []
     assert plan.lists.epoch_start(third) == []

@@ -126,7 +126,7 @@ def test_independent_tasks():
     assert plan.shards.labels(place) == ["out/x/corpus/train.task.gz"]
     assert plan.shards.scored_labels(place) == ["out/x/corpus/devtest.task.gz"]
     of_b = job("own.task-b.repeat-2")
-    assert plan.tables.scored_labels(of_b) == ["out/x/corpus/devtest.task.gz"]
+    assert plan.tables.devtest_labels(of_b) == ["out/x/corpus/devtest.task.gz"]
     chosen = json.loads(plan.tables.choose_settings(of_b))
     assert {"name": "own.task-b", "repeat": 2, "label": "b"}.items() <= chosen.items()
     assert chosen["experiment"]["tasks"] == {

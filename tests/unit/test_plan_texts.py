@@ -168,6 +168,8 @@ def test_sequences(tmp_path):
 
 def test_one_part_of_the_plan_asks_which_inputs_there_are(root):
     asking = [
-        path.name for path in (root / "src/itersel/plan").glob("*.py") if "has_lists" in path.read_text()
+        path.name
+        for path in (root / "src/itersel/plan").glob("*.py")
+        if "has_given_lists" in path.read_text()
     ]
     assert asking == ["inputs.py"]

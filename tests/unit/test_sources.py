@@ -130,7 +130,7 @@ def test_rules_name_their_steps(root):
 # Inputs that a command need not name: a level to wait for, and files that a folder or the settings name.
 UNNAMED = {
     "train_shard": {"level"},
-    "write_lists": {"level"},
+    "write_tuning_files": {"level"},
     "extract_shard": {"text"},
     "estimate_fold_model": {"shards"},
     "compare_systems": {"references", "systems", "translations", "counts", "outputs", "scores"},

@@ -19,8 +19,8 @@ from itersel.system.trained_translator import load_translator
 from itersel.translate.translator import (
     MAX_SENTENCE,
     MAX_SENTENCE_BYTES,
-    Block,
     Details,
+    TextBlock,
     Translator,
     read_blocks,
 )
@@ -204,7 +204,7 @@ def test_derivations_yield_the_translations(documents):
 
 def test_alignments_are_those_of_the_rules(system):
     translator = Translator(load_translator(system), details=Details(alignments=True))
-    [line] = translator.translate(Block(1, ["Das alte Boot am Haus bleibt."]), "-")
+    [line] = translator.translate(TextBlock(1, ["Das alte Boot am Haus bleibt."]), "-")
     [best] = json.loads(line)["translations"]
     assert best["tokens"] == ["the", "old", "ship", "stays", "at", "the", "house", "."]
     assert best["alignment"] == [[0, 0], [1, 1], [2, 2], [3, 4], [3, 5], [4, 6], [5, 3], [6, 7]]
@@ -220,7 +220,7 @@ def test_only_requested_details_are_written(system, text, tmp_path, option, key)
 def test_a_long_sentence_has_a_derivation(system):
     """Its tree is deeper than the nesting limits of JSON and Python."""
     translator = Translator(load_translator(system), details=Details(derivations=True))
-    [line] = translator.translate(Block(1, [" ".join(["Zebra"] * 1500)]), "-")
+    [line] = translator.translate(TextBlock(1, [" ".join(["Zebra"] * 1500)]), "-")
     [best] = json.loads(line)["translations"]
     assert len(best["derivation"]) == 3000
     assert len(best["tokens"]) == 1500
@@ -244,7 +244,7 @@ def test_words_of_a_stream_are_forgotten(system):
     translator = Translator(load_translator(system))
     before = len(translator.extractor._ids), len(translator.extractor._words)
     for number in range(3):
-        [line] = translator.translate(Block(1, [f"Zebra{number} Boot Giraffe{number}"]), "-")
+        [line] = translator.translate(TextBlock(1, [f"Zebra{number} Boot Giraffe{number}"]), "-")
         assert line == f"Zebra{number} ship giraffe{number}"
         assert (len(translator.extractor._ids), len(translator.extractor._words)) == before
 

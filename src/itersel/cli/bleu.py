@@ -17,7 +17,7 @@ from itersel.cli.arguments import (
 )
 from itersel.config.command_line import different_names, refuse
 from itersel.errors import InputError
-from itersel.evaluate.names import COMPARED, OF_TEXT, TOKENIZED_BLEU, title_of
+from itersel.evaluate.names import DEFAULT_METRICS, OF_TEXT, TOKENIZED_BLEU, title_of
 
 if TYPE_CHECKING:
     from itersel.evaluate.compare import MetricScores
@@ -55,9 +55,9 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     )
 
     add_reference(parser)
-    listed = f"{', '.join(OF_TEXT)}, separated by commas (default: {','.join(COMPARED)})"
+    listed = f"{', '.join(OF_TEXT)}, separated by commas (default: {','.join(DEFAULT_METRICS)})"
     metrics = {"--metrics NAMES": f"some of {listed}; lowercased metrics ignore case"}
-    add_options(parser, metrics, type=different_metrics, default=COMPARED)
+    add_options(parser, metrics, type=different_metrics, default=DEFAULT_METRICS)
     add_tokenizer(parser)
     scores = (
         "a score of your own, such as COMET, whose mean is compared: a number for each line of a system, "

@@ -75,7 +75,7 @@ def _translations(
     """Yield the best translation of each sentence of a shard, one per line, or k-best lists."""
     from itersel.decode.opening import open_shard
     from itersel.decode.output import kbest_lines, text_of
-    from itersel.decode.ranking import list_size, ranks
+    from itersel.decode.ranking import best_ranks, list_size
     from itersel.lists.files import read_list_table
     from itersel.rerank.mbr import ranking_of
     from itersel.run.progress import progress
@@ -98,7 +98,7 @@ def _translations(
 
     for sentence in progress(range(shard.sentence_count), "decode"):
         found = decoder.decode(sentence, vectors, k=list_size(k_best, mbr))
-        best = ranks(found, words, k_best, mbr)
+        best = best_ranks(found, words, k_best, mbr)
         if options.k_best is not None:
             yield from kbest_lines(sentence, found, best, words, decoder.dense_names, shard.feature_name)
         else:

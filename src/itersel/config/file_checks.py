@@ -119,7 +119,7 @@ def _used_twice(text: Iterable[tuple[str, str]]) -> list[str]:
     return warnings
 
 
-def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
+def check_given_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
     """Read all text files that the config names, except downloads; return sizes by split, and warnings.
 
     Raises the first error in each split and in each monolingual text, or else an error for experiments with

@@ -45,7 +45,7 @@ _NAMED = re.compile(r"\S=")
 Line = tuple[str, int, str]
 
 
-class Block(NamedTuple):
+class ListBlock(NamedTuple):
     """Adjacent sentences, and the lines of their lists in the order of the files."""
 
     ids: Int64s  # numbers of the sentences

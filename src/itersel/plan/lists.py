@@ -135,7 +135,7 @@ def _decoded_lists(iterations: _Iterations, epoch: Epoch, last: int) -> list[str
     numbers = range(iterations.oldest(epoch, last), last + 1)
     folders = [iterations.folder(epoch, number) for number in numbers]
     shards = range(iterations.shard_count(epoch))
-    return [f"{folder}/lists/{shard}.h5" for folder in folders for shard in shards]
+    return [f"{folder}/tuning/{shard}.h5" for folder in folders for shard in shards]
 
 
 class Lists:

@@ -127,7 +127,7 @@ class Tables:
         """Return the original references of that split, if scores of detokenised text need them."""
         return self._texts.raw_references(self._texts.devtest(wildcards)) if self.scores_text else []
 
-    def scored_labels(self, wildcards: Any) -> list[str]:
+    def devtest_labels(self, wildcards: Any) -> list[str]:
         """Return the labels of devtest if the epoch is chosen on the sentences of one task."""
         own = self._config.experiments[wildcards.experiment].tasks.own_label
         return [] if own is None else [self._files.text("devtest", "task")]

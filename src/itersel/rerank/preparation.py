@@ -39,6 +39,6 @@ def list_preparation(settings: WordSettings) -> ListPreparation:
         settings.target_language,
         settings.tokenized,
         protected=settings.protected,
-        listed=settings.tokenized,
+        only_cleaned=settings.tokenized,
         lowercase=settings.lowercase,
     )

@@ -8,7 +8,7 @@ from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
 from itersel.config.search import MinimumRisk
 from itersel.decode.opening import open_shard
 from itersel.decode.output import text_of
-from itersel.decode.ranking import list_size, ranks
+from itersel.decode.ranking import best_ranks, list_size
 from itersel.errors import located
 from itersel.lists.files import read_list_table
 from itersel.rerank.mbr import ranking_of
@@ -46,4 +46,4 @@ def _decoded(
     words = sentences.vocabulary.to_list()
     for sentence in range(sentences.sentence_count):
         found = decoder.decode(sentence, vectors, k=list_size(1, candidates[0]))
-        yield [text_of(found, ranks(found, words, 1, mbr)[0], words) for mbr in candidates]
+        yield [text_of(found, best_ranks(found, words, 1, mbr)[0], words) for mbr in candidates]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from itersel.config.search import MinimumRisk, Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.derivation_trees import derive_all
-from itersel.decode.ranking import list_size, ranks
+from itersel.decode.ranking import best_ranks, list_size
 from itersel.errors import InputError
 from itersel.grammar.shard import Shard, read_shard
 from itersel.lm.binary import LanguageModel, load_model
@@ -126,7 +126,7 @@ def _explain_shard(
         vectors = decoder.weight_vectors(weights)
         for number in numbers:
             found, derivations = derive_all(decoder, number, vectors, words, list_size(1, mbr))
-            derivation = derivations[ranks(found, words, 1, mbr)[0]]
+            derivation = derivations[best_ranks(found, words, 1, mbr)[0]]
             nodes = [node._asdict() for node in derivation.nodes]
             rows[number]["derivations"].append({**derivation._asdict(), "nodes": nodes})
 
