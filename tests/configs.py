@@ -66,7 +66,7 @@ def schema():
 
 ALIGNED = {**FILES, "tokenized": True, "train": {**PAIR, "alignment": "x"}}
 LINE = {"tuner": {"name": "line-search"}}
-PATH = {"name": "path-following", "threshold": 1, "epsilon": 1}
+PATH = {"name": "path-following", "first_threshold": 1, "epsilon": 1}
 OWN = {"name": "independent", "labels": {"x": 1}}
 INDEPENDENT = experiment(tasks=OWN)
 JSON_LABELLED = {"file": "a.jsonl", "fields": {"source": "s", "target": "t", "task": "d"}}
@@ -265,10 +265,11 @@ INCONSISTENT = [
     (experiment(algorithm="mixsgd", mixing=KEEP_R), ("selection", "mixsgd")),
     (mixing("selection", select=5, threshold=0.1), ("mixing.threshold'", "'select'")),
     (mixing("selection", threshold=0.1, relative_threshold=0.1), "relative_threshold'"),
-    (mixing("path-following", threshold=1, epsilon=1, minimum=2), ("mixing.minimum'", '2.0')),
+    (mixing("path-following", first_threshold=1, epsilon=1, minimum_threshold=2),
+     ("mixing.minimum_threshold'", '2.0')),
     (mixing("selection", keep=["RBT:"]), ("mixing.keep'", "'RBT:'")),
-    (mixing("path-following", epsilon=1), "mixing.threshold'"),
-    (mixing("path-following", threshold=1), "mixing.epsilon'"),
+    (mixing("path-following", epsilon=1), "mixing.first_threshold'"),
+    (mixing("path-following", first_threshold=1), "mixing.epsilon'"),
     (experiment(mixing=PATH, learner={"name": "perceptron"}), ("learner", "perceptron", 0)),
     (experiment(epochs=3, patience=2), ("patience'", 2, 3)),
     (experiment(mixing=PATH, learner={"name": "mira"}, retune=TUNED), "retune.next_epoch_from'"),

@@ -292,8 +292,8 @@ TARGETS = {
     "text-language-model": _target(
         "models/lm.bin",
         f"{_FEATURES} forward.model reverse.model",
-        f"{step('step lists', tokenized=True, language_model_names=['own'])} --folder reranked"
-        " --shard-number 0 --language-model FILE --output out.h5",
+        f"{step('step lists', tokenized=True, user_model_names=['own'])} --folder reranked"
+        " --shard-number 0 --user-model FILE --output out.h5",
         also=("reranked",),
     ),
     "words": _target(

@@ -183,7 +183,7 @@ def test_settings_on_standard_input(monkeypatch):
         (GivenListTrainSettings, '{"pop_limit": 200}', "'pop_limit'"),
         (MixSettings, '{"mixing": {"select": 1, "threshold": 2}}', "'mixing.threshold'"),
         (MixSettings, '{"mixing": {"name": "mean", "select": 1}}', "'mixing.select'"),
-        (MixSettings, '{"mixing": {"name": "path-following", "threshold": 1}}', "'mixing.epsilon'"),
+        (MixSettings, '{"mixing": {"name": "path-following", "first_threshold": 1}}', "'mixing.epsilon'"),
         (MixSettings, '{"mixing": {"name": "none"}, "shards": 2}', "'shards'"),
         (TrainSettings, '{"a":' * 20_000, "nested too deep"),
         (TrainSettings, '{"templates": ["R", "R"]}', "'templates'"),

@@ -220,8 +220,8 @@ def test_settings_of_tuning():
     """Forests for tuning on dev after mixing have all features; the tuner sums the sparse ones."""
     search = {"templates": None, "pop_limit": 200, "max_span": 15}
     for name, step, features, more in (
-        ("part", "forest", "all", {"density": 50}),
-        ("forest-mert", "forest", "dense", {"density": 50}),
+        ("part", "forest", "all", {"forest_density": 50}),
+        ("forest-mert", "forest", "dense", {"forest_density": 50}),
         ("mert", "kbest", "dense", {"k_best": 100}),
     ):
         place = job(name, epoch=1, shard=0)
@@ -248,7 +248,7 @@ def test_settings_of_mixing():
     plan = plan_of({"default": {}, "kept": kept, "mean": mean, "path": path})
     unlimited = {"select": None, "threshold": None, "relative_threshold": None}
     selection = {"name": "selection", **unlimited, "norm": "l2", "keep": []}
-    followed = {"name": "path-following", "threshold": 1.0, "epsilon": 5.0, "minimum": 0.01}
+    followed = {"name": "path-following", "first_threshold": 1.0, "epsilon": 5.0, "minimum_threshold": 0.01}
     for name, mixing in (
         ("default", {**selection, "select": 100_000}),
         ("kept", {**selection, "relative_threshold": 0.25, "norm": "l0", "keep": keep}),

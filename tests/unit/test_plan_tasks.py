@@ -45,7 +45,7 @@ def test_resharding_deals_each_file_once():
         ({"name": "pooled-cat", "labels": ["a"], "parts": 3}, 3, 1, 3, Pooled(labels=("a",), shards=3)),
         (NATURAL, 3, 3, 3, Labelled(labels={"a": 2, "b": 1})),
         (
-            {**NATURAL, "others": "join", "minimum": 5},
+            {**NATURAL, "others": "join", "minimum_sentences": 5},
             *(4, 4, 4),
             Labelled(labels={"a": 2, "b": 1}, others="join", minimum=5),
         ),
@@ -130,7 +130,7 @@ def test_independent_tasks():
     chosen = json.loads(plan.tables.choose_settings(of_b))
     assert {"name": "own.task-b", "repeat": 2, "label": "b"}.items() <= chosen.items()
     assert chosen["experiment"]["tasks"] == {
-        **{"name": "independent", "labels": {"b": 1}, "minimum": 1},
+        **{"name": "independent", "labels": {"b": 1}, "minimum_sentences": 1},
         **{"language_model_folds": 1, "shards_per_task": 1},
     }
     systems = json.loads(plan.tables.task_settings(job(split="test")))["systems"]

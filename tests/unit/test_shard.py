@@ -119,11 +119,11 @@ def test_files_of_natural_tasks(corpus):
     [
         (labelled(q=1), "", ("task:", "'q'", "'x' (6), 'y' (3)")),
         (labelled(x=2, y=4), "", ("task:", "'y'", 3, 4)),
-        ({**labelled(x=2, z=1), "minimum": 3}, "", ("task:", "'z'", 2, 3)),
+        ({**labelled(x=2, z=1), "minimum_sentences": 3}, "", ("task:", "'z'", 2, 3)),
         ({**labelled(x=1, y=1, z=1), "others": "join"}, "", "others"),
         ({"shards": 2}, "", "--task"),
         (labelled(x=1), "--task", "--task"),
-        ({"shards": 2, "minimum": 2}, "", "sharding.minimum"),
+        ({"shards": 2, "minimum_sentences": 2}, "", "sharding.minimum_sentences"),
         ({"shards": 2, "size_of_one_task": True}, "", "sharding.size_of_one_task"),
         (pooled("x", shards=2), "--scored=devtest", "--scored"),
         ({"name": "pooled"}, "", "sharding.labels"),

@@ -367,12 +367,9 @@ def of_lists(**features):
         (of_lists(dense=["length"], minimum_count=2), "text_features.minimum_count"),
         (of_lists(dense=["length"], source=["x"], target=["y"]), "text_features.source"),
         (of_lists(dense=["lexical"], source=["x"]), "text_features.target"),
-        (of_lists(language_models=["a/x.bin", "b/x.arpa.gz"]), "text_features.language_models"),
-        (of_lists(language_models=["a b"]), "text_features.language_models"),
-        (
-            {"text_features": {"language_models": ["x"]}, "experiments": {"a": {}}},
-            "text_features.language_models",
-        ),
+        (of_lists(user_models=["a/x.bin", "b/x.arpa.gz"]), "text_features.user_models"),
+        (of_lists(user_models=["a b"]), "text_features.user_models"),
+        ({"text_features": {"user_models": ["x"]}, "experiments": {"a": {}}}, "text_features.user_models"),
         (of_lists(dense=["length"]) | {"language_model": {"order": 4}}, "language_model.order"),
         (of_lists(), "data.train.source"),
     ],
@@ -386,26 +383,26 @@ def test_configs_that_do_not_fit(content, facts):
 def test_names_of_language_models():
     """Files of any folder and format; only the folder and the format are left out."""
     files = ["a/x.bin", "a/x.5.arpa.gz", "b/y.lm", "z"]
-    config = read_config(of_lists(language_models=files))
-    assert config.text_features.language_model_names == ("x", "x.5", "y.lm", "z")
+    config = read_config(of_lists(user_models=files))
+    assert config.text_features.user_model_names == ("x", "x.5", "y.lm", "z")
     assert not config.text_features.needs_models
 
 
 def test_missing_language_models(tmp_path):
     for name in ("l", "s", "t"):
         (tmp_path / name).write_text("")
-    content = of_lists(language_models=[str(tmp_path / "x.arpa")])
+    content = of_lists(user_models=[str(tmp_path / "x.arpa")])
     for text in list(content["data"].values())[1:]:
         text |= {name: str(tmp_path / text[name][0]) for name in ("lists", "source", "target")}
-    with input_error("text_features.language_models", tmp_path / "x.arpa"):
+    with input_error("text_features.user_models", tmp_path / "x.arpa"):
         check_files_exist(read_config(json.loads(json.dumps(content))))
 
 
 def test_language_models_and_their_names(made, tmp_path, refused):
-    step = lists_step(made, tmp_path / "x.h5", {"language_model_names": ["one", "two"]})
-    refused([*step, "--language-model", str(made / "all/lm.bin")], 1, 2)
+    step = lists_step(made, tmp_path / "x.h5", {"user_model_names": ["one", "two"]})
+    refused([*step, "--user-model", str(made / "all/lm.bin")], 1, 2)
     models = [str(made / "all/lm.bin"), str(made / "without-1/lm.bin")]
-    itersel(*step, "--language-model", *models)
+    itersel(*step, "--user-model", *models)
     table = read_list_table(tmp_path / "x.h5")
     assert table.dense_names[1:] == (
         *("TextModel_one", "TextModelUnknown_one"),

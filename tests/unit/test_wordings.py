@@ -404,7 +404,7 @@ CONFIGS = [
         ),
     ),
     (
-        "experiments: {a: {mixing: {name: path-following, threshold: 1}}}",
+        "experiments: {a: {mixing: {name: path-following, first_threshold: 1}}}",
         (": config key 'experiments.a.mixing.epsilon' is missing; see path-following in docs/learning.md"),
     ),
     (

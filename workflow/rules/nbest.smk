@@ -100,5 +100,5 @@ rule import_lists:
         code=step_digest("step lists"),
     shell:
         "itersel step lists --folder {input.text:q} --shard-number {wildcards.shard}"
-        " --aligner {input.aligners:q} --models {input.models:q} --language-model {input.user_models:q}"
+        " --aligner {input.aligners:q} --models {input.models:q} --user-model {input.user_models:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"

@@ -38,6 +38,6 @@ def _explain(options: argparse.Namespace) -> None:
     search = Search(pop_limit=settings.pop_limit, max_span=settings.max_span)
     pieces = read_manifest(options.inputs)
     found = explain(
-        Path(options.results), pieces, options.language_model, search, settings.sentences, settings.has_mbr
+        Path(options.results), pieces, options.language_model, search, settings.derivations, settings.has_mbr
     )
     write_lines(options.output, [json.dumps(found, ensure_ascii=False)])

@@ -33,8 +33,8 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
     add_files(parser, {"--aligner FILE": aligners}, nargs="*", default=[])
     models = "output of 'itersel step text-models', for lexical scores and those of the language model"
     add_optional_files(parser, {"--models DIR": models})
-    models = "your compiled language models, in the order of the key language_model_names"
-    add_files(parser, {"--language-model FILE": models}, nargs="*", default=[])
+    models = "your compiled language models, in the order of the key user_model_names"
+    add_files(parser, {"--user-model FILE": models}, nargs="*", default=[])
     add_output(parser, "lists, .h5")
 
 
@@ -52,7 +52,7 @@ def _lists(options: argparse.Namespace) -> None:
         from itersel.rerank.models import read_text_models
 
         needed = needed_models(settings.dense, settings.templates)
-        models = read_text_models(options.aligner, options.models, needed, options.language_model)
+        models = read_text_models(options.aligner, options.models, needed, options.user_model)
         adder = TextFeatureAdder(preparation, models, settings)
 
     table = import_lists(options.folder, options.shard_number, preparation, adder)

@@ -114,7 +114,7 @@ def _divider(how: Sharding, *, text: FilePath, labels: FilePath | None, scored: 
             if of_scored is not None:
                 for name in how.labels:
                     require_label(of_scored, name, scored)
-            return natural_lines(found, how.labels, how.others == "join", how.minimum, how.seed)
+            return natural_lines(found, how.labels, how.others == "join", how.minimum_sentences, how.seed)
 
     return divide
 

@@ -68,7 +68,7 @@ def check_files_exist(config: Config) -> list[str]:
     data = config.data
     named = [(FOLDER, data.folder), ("language_model.arpa", config.language_model.arpa)]
     named += [("data.monolingual", path) for path in data.monolingual]
-    for name in ("source", "target", "language_models"):
+    for name in ("source", "target", "user_models"):
         named += [(f"text_features.{name}", path) for path in getattr(config.text_features, name)]
 
     outputs = (config.evaluation.outputs or {}).items()

@@ -249,7 +249,7 @@ class CorporaSettings:
 class ExplainSettings:
     """How many translations are explained, and how they are searched for."""
 
-    sentences: int = option_of(Report, "derivations", minimum=1)
+    derivations: int = option_of(Report, "derivations", minimum=1)
     has_mbr: bool = option("Whether systems chose translations by minimum Bayes risk.", False)
     pop_limit: int = option_of(Search, "pop_limit")
     max_span: int = option_of(Search, "max_span")

@@ -67,7 +67,9 @@ class Labelled(Sharding):
         "drop",
         choices=("drop", "join"),
     )
-    minimum: int = option("Minimum number of sentences of a task; a smaller task is an error.", 1, minimum=1)
+    minimum_sentences: int = option(
+        "Minimum number of sentences of a task; a smaller task is an error.", 1, minimum=1
+    )
     seed: int = option_of(Shuffled, "seed")
 
 

@@ -187,7 +187,7 @@ class NaturalTasks(Tasks):
 
     labels: dict[str, int] | None = option_of(Labelled, "labels", default=None, required=True)
     others: str = option_of(Labelled, "others")
-    minimum: int = option_of(Labelled, "minimum")
+    minimum_sentences: int = option_of(Labelled, "minimum_sentences")
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
     shards_per_task: int = option_of(RandomTasks, "shards_per_task")
 
@@ -211,7 +211,7 @@ class NaturalTasks(Tasks):
         """One shard after another of each label."""
         if not self.labels:
             return None
-        return Labelled(labels=self.labels, others=self.others, minimum=self.minimum)
+        return Labelled(labels=self.labels, others=self.others, minimum_sentences=self.minimum_sentences)
 
     def several(self) -> tuple[str, str] | None:
         """Return the labels, if they make more than one shard."""
@@ -227,7 +227,7 @@ class IndependentTasks(Tasks):
     keep_all = False
 
     labels: dict[str, int] | None = option_of(NaturalTasks, "labels")
-    minimum: int = option_of(NaturalTasks, "minimum")
+    minimum_sentences: int = option_of(NaturalTasks, "minimum_sentences")
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
     shards_per_task: int = option_of(RandomTasks, "shards_per_task")
 
@@ -248,7 +248,7 @@ class IndependentTasks(Tasks):
 
     def separate(self, experiment: str) -> dict[str, Tasks]:
         """Return a task for each label."""
-        natural = NaturalTasks(self.labels, minimum=self.minimum)
+        natural = NaturalTasks(self.labels, minimum_sentences=self.minimum_sentences)
         first = 0
         found: dict[str, Tasks] = {}
         for label, shards in (self.labels or {}).items():
@@ -310,7 +310,7 @@ class IndependentTask(Tasks):
     def as_in_config(self) -> Tasks:
         """Return independent tasks with this one."""
         of_jobs = self.language_model_folds, self.shards_per_task
-        return IndependentTasks({self.label: self.shards}, self.natural.minimum, *of_jobs)
+        return IndependentTasks({self.label: self.shards}, self.natural.minimum_sentences, *of_jobs)
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ class DecoderSettings:
 
     pop_limit: int = option_of(Search, "pop_limit")
     k_best: int = option_of(KBestSettings, "k_best", minimum=2)
-    forest_density: int = option_of(ForestSettings, "density")
+    forest_density: int = option_of(ForestSettings, "forest_density")
     pieces: int = option(
         "Number of pieces of each of devtest and test, and dev for retune, each of which is extracted and "
         "decoded by a job of its own; at most one per sentence. Does not change any result.",

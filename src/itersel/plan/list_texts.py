@@ -154,7 +154,7 @@ class ListTexts:
             **vars(words_of(self._config)),
             dense=features.dense,
             templates=features.templates,
-            language_model_names=features.language_model_names,
+            user_model_names=features.user_model_names,
         )
 
     def reranker_settings(self, wildcards: Any) -> str:

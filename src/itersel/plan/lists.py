@@ -197,7 +197,7 @@ class Lists:
             # with features: all, forests include the sum of sparse features; for lists, a setting of the
             # tuner adds it
             search = replace(search, features="all")
-        return as_json(ForestSettings(**vars(search), density=self._config.decoder.forest_density))
+        return as_json(ForestSettings(**vars(search), forest_density=self._config.decoder.forest_density))
 
     def settings(self, wildcards: Any) -> str:
         """Return the `KBestSettings` or `ForestSettings` of that step."""

@@ -57,10 +57,9 @@ class TextFeatureAdder:
         ):
             if model is None and (found := sorted(needing & wanted)):
                 raise InputError(f"features of text '{found[0]}' need {option}")
-        if len(models.user) != (count := len(settings.language_model_names)):
-            raise InputError(
-                f"{len(models.user)} language models (--language-model) for {count} names; give one for each"
-            )
+        given, named = len(models.user_models), len(settings.user_model_names)
+        if given != named:
+            raise InputError(f"{given} language models (--user-model) for {named} names; give one for each")
         self._has_links = bool(LINKED & wanted)
 
     def __call__(self, table: ListTable, sources: Sequence[str], score: Float64s) -> ListTable:
@@ -107,7 +106,7 @@ class TextFeatureAdder:
         known = Known(words, score, self._preparation.protected, links, lexical, model, self._models.user)
 
         names = [name for group in self._groups for name in TEXT_FEATURES[group]]
-        names += chain.from_iterable(map(user_model_features, self._settings.language_model_names))
+        names += chain.from_iterable(map(user_model_features, self._settings.user_model_names))
         taken = [name for name in names if name in table.dense_names]
         taken += shared(names, table.feature_key)
         if taken:

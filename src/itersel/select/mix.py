@@ -110,7 +110,7 @@ def mix(
         if found is None and state is not None and not selected.key.shape[0]:
             raise InputError(
                 f"no feature has a norm above {state.threshold:g}; the largest is {largest:g}: choose a "
-                "smaller threshold"
+                "smaller first_threshold"
             )
 
         if writer is not None:
