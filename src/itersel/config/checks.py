@@ -36,7 +36,7 @@ def check_config(config: Config) -> None:
 
 
 def _check_mbr(config: Config) -> None:
-    """Reject keys of minimum Bayes risk without effect, and BLEU of words that nothing separates."""
+    """Reject keys of minimum Bayes risk without effect, and BLEU for text without spaces between words."""
     from itersel.corpus.tokenization import UNSPACED_LANGUAGES
 
     unused = changed(config.mbr)

@@ -196,8 +196,8 @@ class TableSettings(Significance):
         REQUIRED, "Test sets by name.", names=Names("test sets by name", _check_test_set, 1)
     )
     text: str = option(
-        "What the counted text is: detokenised, tokenised because the corpus was given so, or translations "
-        "as they stand in n-best lists.",
+        "Form of the scored text: detokenised; tokenised, because the corpus was given tokenised; or listed, "
+        "as in n-best lists.",
         "detokenized",
         choices=("detokenized", "tokenized", "listed"),
     )

@@ -187,7 +187,7 @@ class Tables:
         return Scoring(
             retokenize=self._config.evaluation.retokenize,
             choose_by=self._config.evaluation.choose_by,
-            # without scores of text the default, which nothing uses
+            # if no score is of detokenised text, nothing uses the tokenizer
             tokenizer=self.tokenizer if self.scores_text else DEFAULT_TOKENIZER,
             label=experiment.tasks.own_label,
         )

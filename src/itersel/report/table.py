@@ -27,12 +27,12 @@ NOTES = {
 MARKS = "In brackets: 95 % intervals (bootstrap). In parentheses: systems that are significantly worse."
 # In place of the signature of one of the user's own scores.
 USER_MEAN = "mean of the given numbers"
-# Instead of a score that a system lacks.
+# Used where a system has no score by a metric.
 NO_SCORE: Content = {"mean": None, "deviation": None, "interval": (None, None), "better_than": None, "p": {}}
 
 
 def text_table(table: Content, text: str = "detokenized") -> list[str]:
-    """Return the table as aligned text, with notes; `text`: what the translated text is, from `NOTES`."""
+    """Return the table as aligned text, with notes; `text`, one of `NOTES`, is the scored text's form."""
     lines: list[str] = []
     for test_set in all_test_sets(table):
         if table["pooled"]:

@@ -103,7 +103,9 @@ class TextFeatureAdder:
         """Return the dense features with the further ones, and their names."""
         lexicon, model = self._models.lexicon, self._models.language_model
         lexical = None if lexicon is None else LexicalTable(lexicon, words)
-        known = Known(words, score, self._preparation.protected, links, lexical, model, self._models.user)
+        known = Known(
+            words, score, self._preparation.protected, links, lexical, model, self._models.user_models
+        )
 
         names = [name for group in self._groups for name in TEXT_FEATURES[group]]
         names += chain.from_iterable(map(user_model_features, self._settings.user_model_names))
@@ -115,7 +117,7 @@ class TextFeatureAdder:
 
         groups = [
             *(GROUPS[group] for group in self._groups),
-            *([user_model_scores] if self._models.user else []),
+            *([user_model_scores] if self._models.user_models else []),
         ]
         columns = [group(known).reshape(table.translation_count, -1) for group in groups]
         dense = np.concatenate([table.dense, *columns], axis=1, dtype=np.float64)

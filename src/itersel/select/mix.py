@@ -232,7 +232,7 @@ def _make_selection(settings: MixSettings, state: PathState | None, stopped: boo
 
 
 def _attributes(settings: MixSettings) -> dict[str, str | int | float]:
-    """Return how the output was mixed, as its attributes record it besides how the shards were trained."""
+    """Return the attributes that record how the output was mixed; others record how shards were trained."""
     mixing = recorded(settings)["mixing"]
     place = {"mixing": mixing.pop("name"), "epoch": settings.epoch, "shards": settings.shards}
 
