@@ -110,9 +110,7 @@ class TuneSettings:
     """How weights are tuned on the lists or forests of all shards or pieces and iterations so far."""
 
     tuner: Batch = section(REQUIRED, "What tunes the weights.", forms=RETUNERS)
-    shards: int = option(
-        "Number of shards or pieces, each with a list or forest file for each iteration.", 1, minimum=1
-    )
+    shards: int = option("Number of shards or pieces with lists or forests.", 1, minimum=1)
     iteration: int = option_of(IterationSearch, "iteration")
     seed: int = seed_option("Random seed.")
     features: str = option_of(
