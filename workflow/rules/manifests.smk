@@ -40,8 +40,8 @@ for manifest_rule, level, files_of_level in (
     ("manifest_of_trained_shards", epoch_level, PLAN.epochs.trained_shards),
     ("manifest_of_tuning_files", f"{epoch_level}/tuning", PLAN.lists.to_tune_on),
     (
-        "manifest_of_lists_again",
-        f"{epoch_level}/iteration-{{iteration}}/lists",
+        "manifest_of_tuning_files_again",
+        f"{epoch_level}/iteration-{{iteration}}/tuning",
         PLAN.lists.to_tune_on,
     ),
 ):
