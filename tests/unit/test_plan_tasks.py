@@ -47,7 +47,7 @@ def test_resharding_deals_each_file_once():
         (
             {**NATURAL, "others": "join", "minimum_sentences": 5},
             *(4, 4, 4),
-            Labelled(labels={"a": 2, "b": 1}, others="join", minimum=5),
+            Labelled(labels={"a": 2, "b": 1}, others="join", minimum_sentences=5),
         ),
     ],
 )
