@@ -141,7 +141,7 @@ GOOD = [
             "monolingual": ["m", "n"],
         },
     },
-    tasks("natural", labels={"swriter": 2, "scalc": 1}, others="join", minimum=9),
+    tasks("natural", labels={"swriter": 2, "scalc": 1}, others="join", minimum_sentences=9),
     {**experiment(templates=["Lex", "R"]), "grammar": {"templates": ["R", "Lex", "Count"]}},
     {**experiment(), "data": ALIGNED, "align": {"symmetrization": "grow-diag-final-and"}},
     {**experiment(algorithm="sgd"), "language_model": {"arpa": "x", "open_vocabulary": False}},
