@@ -120,7 +120,7 @@ CHARACTERS = st.sampled_from(
 
 @given(st.lists(st.lists(CHARACTERS, max_size=12).map("".join), max_size=3), st.booleans(), st.booleans())
 @example(["&amp;lt; a"], False, False)
-def test_prepared_once(lines, tokenized, listed):
+def test_prepared_once(lines, tokenized, only_cleaned):
     """The output of another system, cleaned before, has the tokens of the reference that it equals."""
-    preparation = Preparation("de", "en", tokenized, only_cleaned=listed)
+    preparation = Preparation("de", "en", tokenized, only_cleaned=only_cleaned)
     assert preparation.cleaned_target(preparation.clean(lines)) == preparation.target(lines)
