@@ -19,7 +19,7 @@ include: "workflow/rules/run.smk"
 include: "workflow/rules/scheduler.smk"
 
 
-if HAS_LISTS:
+if HAS_GIVEN_LISTS:
 
     include: "workflow/rules/text_features.smk"
     include: "workflow/rules/nbest.smk"

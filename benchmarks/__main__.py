@@ -193,11 +193,7 @@ def measure_tune(data: Data) -> list[dict[str, Any]]:
             folder = Path(name)
             # in a separate process, as for `mix`
             run(sys.executable, "-m", "benchmarks.made_up_lists", "--features", str(features), folder)
-            files = {
-                "decoded-with": folder / "start",
-                "lists": folder / "list",
-                "output": folder / "weights.h5",
-            }
+            files = {"start": folder / "start", "inputs": folder / "list", "output": folder / "weights.h5"}
             settings = {"tuner": {"name": tuner}}
             done = run(*itersel("step tune", **files, settings=settings, iteration=10))
         what = f"tune, {tuner}, {f'{features:,} sparse' if features else '12 features'}"

@@ -17,7 +17,7 @@ from itersel.grammar.index import load_index
 from itersel.lm.binary import load_model
 from itersel.storage.files import open_output, read_lines
 from itersel.system.resources import TranslationSettings
-from itersel.system.trained import TrainedSystem, write_bundle
+from itersel.system.trained_translator import TrainedTranslator, write_translator_bundle
 from itersel.vectors.weights import read_itersel_weights
 
 SHARD_SENTENCES = 1000
@@ -102,7 +102,7 @@ def make_bundle(data: Data) -> Path:
     """Write a bundle from the corpus and the weights."""
     recaser = RecaserCounts("en")
     recaser.add(map(split_words, read_lines(data.corpus.target)))
-    system = TrainedSystem(
+    system = TrainedTranslator(
         load_index(data.corpus.index),
         load_model(data.corpus.model[3]),
         read_itersel_weights(data.weights),
@@ -111,7 +111,7 @@ def make_bundle(data: Data) -> Path:
         TranslationSettings(pop_limit=200, features="all", grammar=Grammar()),
     )
     path = data.work / "system.bundle"
-    write_bundle(path, system)
+    write_translator_bundle(path, system)
     return path
 
 
@@ -144,7 +144,7 @@ def make_corpus(folder: Path, source: Path, target: Path, alignment: Path, pairs
         run(*itersel("grammar index", **texts, alignment=alignment, output=corpus.index))
     if not corpus.ids.exists():
         shards = max(1, sum(1 for _ in read_lines(source)) // SHARD_SENTENCES)
-        settings = {"cut": {"name": "shuffled", "shards": shards}}
+        settings = {"sharding": {"name": "shuffled", "shards": shards}}
         run(*itersel("step shard", **texts, settings=settings, output=corpus.ids.parent))
     if not corpus.shard.exists():
         run(*extraction(corpus))

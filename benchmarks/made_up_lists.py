@@ -2,7 +2,7 @@
 
     python -m benchmarks.made_up_lists --features 1000000 FOLDER
     itersel step tune --settings '{"tuner": {"name": "pro"}}' --inputs FOLDER/list --iteration 10 \\
-        --decoded-with FOLDER/start --output FOLDER/weights.h5
+        --start FOLDER/start --output FOLDER/weights.h5
 
 No two translations are equal. Their n-gram matches depend on a hidden quality, and so do the dense features
 and, weakly, the choice of the sparse ones, so that there is something to learn. The translations of a

@@ -31,7 +31,7 @@ tune() {  # NAME START STEP LISTS TUNER
             --iteration "$iteration" ${weights:+--weights "$weights"} --output "$folder/lists.$iteration.h5"
         echo "$folder/lists.$iteration.h5" >> "$folder/lists"
         itersel step tune --inputs "$folder/lists" --settings "{\"tuner\": $tuner}" --iteration "$iteration" \
-            ${weights:+--decoded-with "$weights"} --output "$folder/weights.$iteration.h5"
+            ${weights:+--start "$weights"} --output "$folder/weights.$iteration.h5"
         weights=$folder/weights.$iteration.h5
         for split in tuned devtest test; do
             itersel decode --shard "$output/$split.h5" --language-model "$model" --features dense --weights "$weights" \

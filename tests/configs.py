@@ -66,13 +66,13 @@ def schema():
 
 ALIGNED = {**FILES, "tokenized": True, "train": {**PAIR, "alignment": "x"}}
 LINE = {"tuner": {"name": "line-search"}}
-PATH = {"name": "path-following", "threshold": 1, "epsilon": 1}
+PATH = {"name": "path-following", "first_threshold": 1, "epsilon": 1}
 OWN = {"name": "independent", "labels": {"x": 1}}
 INDEPENDENT = experiment(tasks=OWN)
 JSON_LABELLED = {"file": "a.jsonl", "fields": {"source": "s", "target": "t", "task": "d"}}
 LABELLED = {**PAIR, "task": "labels"}
 KEEP_R = {"name": "selection", "keep": ["R"]}
-TUNED = {**LINE, "start": "tuned"}
+TUNED = {**LINE, "next_epoch_from": "tuned"}
 FOLDS = {"shards": 2, "language_model_folds": 2}
 RESHARDING = {"name": "resharding"}
 NATURAL = {"name": "natural", "labels": {"x": 1}}
@@ -141,7 +141,7 @@ GOOD = [
             "monolingual": ["m", "n"],
         },
     },
-    tasks("natural", labels={"swriter": 2, "scalc": 1}, others="join", minimum=9),
+    tasks("natural", labels={"swriter": 2, "scalc": 1}, others="join", minimum_sentences=9),
     {**experiment(templates=["Lex", "R"]), "grammar": {"templates": ["R", "Lex", "Count"]}},
     {**experiment(), "data": ALIGNED, "align": {"symmetrization": "grow-diag-final-and"}},
     {**experiment(algorithm="sgd"), "language_model": {"arpa": "x", "open_vocabulary": False}},
@@ -265,13 +265,14 @@ INCONSISTENT = [
     (experiment(algorithm="mixsgd", mixing=KEEP_R), ("selection", "mixsgd")),
     (mixing("selection", select=5, threshold=0.1), ("mixing.threshold'", "'select'")),
     (mixing("selection", threshold=0.1, relative_threshold=0.1), "relative_threshold'"),
-    (mixing("path-following", threshold=1, epsilon=1, minimum=2), ("mixing.minimum'", '2.0')),
+    (mixing("path-following", first_threshold=1, epsilon=1, minimum_threshold=2),
+     ("mixing.minimum_threshold'", '2.0')),
     (mixing("selection", keep=["RBT:"]), ("mixing.keep'", "'RBT:'")),
-    (mixing("path-following", epsilon=1), "mixing.threshold'"),
-    (mixing("path-following", threshold=1), "mixing.epsilon'"),
+    (mixing("path-following", epsilon=1), "mixing.first_threshold'"),
+    (mixing("path-following", first_threshold=1), "mixing.epsilon'"),
     (experiment(mixing=PATH, learner={"name": "perceptron"}), ("learner", "perceptron", 0)),
     (experiment(epochs=3, patience=2), ("patience'", 2, 3)),
-    (experiment(mixing=PATH, learner={"name": "mira"}, retune=TUNED), "retune.start'"),
+    (experiment(mixing=PATH, learner={"name": "mira"}, retune=TUNED), "retune.next_epoch_from'"),
     (mixing("selection", keep=["WordPenalties"]), ("mixing.keep'", "'WordPenalties'")),
     (experiment() | {"grammar": {"templates": []}}, ("'grammar.templates'", "'a'")),
     (experiment(mixing=KEEP_R, templates=["RBS"]), ("'R'", 'RBS')),
@@ -292,7 +293,7 @@ INCONSISTENT = [
      "mixing.name'"),
     (experiment(retune=LINE, tune_on="dev"), ("retune.tuner'", 'tune_on')),
     (experiment(tune_on="train", retune=LINE, learner={"name": "pro"}), "retune.tuner'"),
-    (experiment(tune_on="dev", retune={"start": "tuned"}), "retune.start'"),
+    (experiment(tune_on="dev", retune={"next_epoch_from": "tuned"}), "retune.next_epoch_from'"),
     (experiment(retune=TUNED, mixing={"name": "mean-of-epochs"}),
      'mean-of-epochs'),
     (directions(["Words"]), ("retune.tuner.directions'", "'Words'", 'EgivenF')),
@@ -300,7 +301,7 @@ INCONSISTENT = [
     (directions(["step", "dense", "step"]), ("retune.tuner.directions'", "'step'")),
     (directions(["WordPenalty", "dense"]), ("retune.tuner.directions'", "'WordPenalty'")),
     (directions(["dense", "step"], epochs=1), "retune.tuner.directions'"),
-    (experiment(epochs=1, retune=TUNED), ("retune.start'", 1)),
+    (experiment(epochs=1, retune=TUNED), ("retune.next_epoch_from'", 1)),
     # data
     (data(test={2016: {}}), ("'data.test.2016'", 2016)),
     (train(source=["a", "b"], target="c"), ("'data.train.target'", 1, "'data.train.source'", 2)),

@@ -27,10 +27,10 @@ def write_given(folder: Path) -> Path:
     return folder
 
 
-def cut(folder, *options, **how):
-    """Cut into shards; if it is not said how, into a single one that keeps the order of the sentences."""
+def divide(folder, *options, **how):
+    """Divide into shards; if it is not said how, into a single one that keeps the order of the sentences."""
     files = ["--nbest", folder / "lists", "--target", folder / "references", "--output", folder / "cut"]
-    itersel("step", "shard", *files, *options, *settings(cut=how or {"name": "in-order"}))
+    itersel("step", "shard", *files, *options, *settings(sharding=how or {"name": "in-order"}))
 
 
 def import_shard(folder, number=0, **how):

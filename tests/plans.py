@@ -23,7 +23,7 @@ DATA = {
 SELECTED = {"algorithm": "itersel", "tune_on": "train", "epochs": 3}
 NATURAL = {"name": "natural", "labels": {"a": 2, "b": 1}}
 POOLED = {"name": "pooled", "labels": ["b", "a"]}
-FOLLOWED = {"name": "path-following", "threshold": 1, "epsilon": 5, "minimum": 0.01}
+FOLLOWED = {"name": "path-following", "first_threshold": 1, "epsilon": 5, "minimum_threshold": 0.01}
 FOLDER = "out/x/experiments"
 # Instead of the defaults for train.
 PLAIN = {"tasks": {"name": "random", "shards": 1}, "retune": {"tuner": {"name": "none"}}, "tune_on": "train"}

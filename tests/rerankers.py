@@ -22,7 +22,7 @@ ALL_TEXT = {
     **LANGUAGES,
     "dense": list(TEXT_FEATURES),
     "templates": list(TEXT_TEMPLATES),
-    "language_model_names": ["short", "long.er"],
+    "user_model_names": ["short", "long.er"],
 }
 # so that text changes whenever it is cleaned, and again
 CHANGED_BY_CLEANING = "&amp;amp;amp;lt;"
@@ -84,8 +84,8 @@ def make_reranker(
     models: list[object] = []
     if how.get("dense") or how.get("templates"):
         models += write_models(folder, how)
-    if names := how.get("language_model_names"):
-        models += ["--language-model", *(write_model(folder, name) for name in names)]
+    if names := how.get("user_model_names"):
+        models += ["--user-model", *(write_model(folder, name) for name in names)]
 
     source, lists = write_text(folder, form=form)
     tokenized = ["--tokenized"] if how.get("tokenized") else []
@@ -94,7 +94,9 @@ def make_reranker(
     itersel("corpus", "references", "--split=test", *given, *languages, "--output", folder)
     texts = ["--source", folder / "test.source.gz", "--target", folder / "test.target.gz"]
     cut = ["--nbest", lists, *texts, "--output", folder / "cut"]
-    itersel("step", "shard", *cut, *settings(cut={"name": "in-order", "shards": SHARDS}, dense_names=columns))
+    itersel(
+        "step", "shard", *cut, *settings(sharding={"name": "in-order", "shards": SHARDS}, dense_names=columns)
+    )
 
     chance, weights = random.Random(5), dict[str, float]()
     for shard in range(SHARDS):

@@ -144,9 +144,9 @@ def tune_command(
         *settings(tuner={"name": tuner, **keys}, shards=shards, **more or {}),
         f"--iteration={iteration}",
     ]
-    if iteration > 1 and "--decoded-with" not in options:
+    if iteration > 1 and "--start" not in options:
         (folder / "start").write_text("".join(f"{name} {value}\n" for name, value in START_WEIGHTS.items()))
-        words.append(f"--decoded-with={folder / 'start'}")
+        words.append(f"--start={folder / 'start'}")
     words += [f"--inputs={folder / 'lists'}", f"--output={folder / 'out.h5'}"]
     return ["step", "tune", *words, *options]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from itersel.api import decode_shard as decode_shard
     from itersel.api import load_system as load_system
     from itersel.api import mix_weights as mix_weights
-    from itersel.api import score_bleu as score_bleu
+    from itersel.api import score_tokenized_bleu as score_tokenized_bleu
     from itersel.api import train_epoch as train_epoch
     from itersel.api import write_training as write_training
     from itersel.config.mixing import EpochsMean as EpochsMean
@@ -58,7 +58,7 @@ _MODULES = {
         "decode_shard",
         "load_system",
         "mix_weights",
-        "score_bleu",
+        "score_tokenized_bleu",
         "train_epoch",
         "write_training",
     ),

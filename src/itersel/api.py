@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itersel.errors import InputError, check_choice
-from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZATIONS
+from itersel.evaluate.names import DEFAULT_TOKENIZER, RETOKENIZATIONS
 
 if TYPE_CHECKING:
     from itersel.config.search import Search
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from itersel.learn.training import Training
     from itersel.lm.binary import LanguageModel
     from itersel.system.reranker import Reranker
-    from itersel.system.trained import TrainedSystem
+    from itersel.system.trained_translator import TrainedTranslator
     from itersel.vectors.weights import Weights
 
 
@@ -116,7 +116,7 @@ def train_epoch(
     model
         Language model, from `load_model`.
     start
-        Weights to start from, or the name of their file (default: all zero). The file of a shard also holds
+        Start weights, or the name of their file (default: all zero). The file of a shard also holds
         the state of its learner (averages, sums of squares), which weights in memory do not have; with it,
         only the next epoch can start.
     settings
@@ -210,7 +210,7 @@ def mix_weights(
 class System:
     """A trained system, which translates or reranks; see `load_system`."""
 
-    def __init__(self, system: TrainedSystem | Reranker, path: FilePath) -> None:
+    def __init__(self, system: TrainedTranslator | Reranker, path: FilePath) -> None:
         self._system = system
         self._path = path
 
@@ -248,10 +248,10 @@ class System:
         """
         from itersel.corpus.text import check_text
         from itersel.system.mbr import check_k_best
-        from itersel.system.trained import TrainedSystem
-        from itersel.translate.translator import Block, Details, Translator
+        from itersel.system.trained_translator import TrainedTranslator
+        from itersel.translate.translator import Details, TextBlock, Translator
 
-        if not isinstance(self._system, TrainedSystem):
+        if not isinstance(self._system, TrainedTranslator):
             raise InputError("reranks n-best lists; use rerank", self._path)
         _refuse_string("lines", lines)
         check_text(lines, "lines", range(1, len(lines) + 1))
@@ -260,7 +260,7 @@ class System:
         mbr = self._system.settings.mbr
         check_k_best(k_best, mbr)
         translator = Translator(self._system, details=None if is_plain else details, mbr=mbr)
-        found = translator.translate(Block(1, list(lines)), "lines")
+        found = translator.translate(TextBlock(1, list(lines)), "lines")
         return list(found) if is_plain else list(map(json.loads, found))
 
     def rerank(self, source: Sequence[str] | None, lists: Sequence[FilePath]) -> list[str]:
@@ -308,8 +308,8 @@ def _refuse_string(name: str, value: Sequence[object]) -> None:
         raise InputError(f"{name} is {value!r}, expected a list")
 
 
-def score_bleu(
-    translations: Sequence[str], *references: Sequence[str], tokenize: str = DEFAULT_TOKENIZER
+def score_tokenized_bleu(
+    translations: Sequence[str], *references: Sequence[str], retokenize: str = DEFAULT_TOKENIZER
 ) -> CorpusScore:
     """Compute tokenized BLEU, which is lowercased, as mteval-v11b does, as ``itersel bleu`` prints it.
 
@@ -319,8 +319,8 @@ def score_bleu(
         One translation per sentence.
     *references
         One or more reference translations of the whole text, each with one line per sentence.
-    tokenize
-        ``13a``, or ``none`` to score the words as they are.
+    retokenize
+        sacrebleu's tokenizer, applied to the tokenised text: ``13a``, or ``none`` to keep the tokens.
 
     Returns
     -------
@@ -331,11 +331,11 @@ def score_bleu(
     ------
     InputError
         If there is no translation or no reference, if the number of lines of a reference
-        differs from that of the translations, or if `tokenize` is unknown.
+        differs from that of the translations, or if `retokenize` is unknown.
     """
-    from itersel.evaluate.metrics import make_bleu, score_corpus
+    from itersel.evaluate.metrics import make_tokenized_bleu, score_corpus
 
-    check_choice("tokenize", tokenize, TOKENIZATIONS)
+    check_choice("retokenize", retokenize, RETOKENIZATIONS)
     if not references:
         raise InputError("there is no reference to score against; give at least one")
     if not translations:
@@ -347,4 +347,4 @@ def score_bleu(
                 "must have one line per sentence"
             )
 
-    return score_corpus(make_bleu(references, tokenize), translations)
+    return score_corpus(make_tokenized_bleu(references, retokenize), translations)

@@ -46,18 +46,18 @@ def test_lists_of_a_shard_fail(tuned, cluster, tmp_path):
     there = ClusterProject(cluster, tuned.copy(tmp_path / "a project"))
     shutil.rmtree(there.project.results / "experiments")
     try:
-        armed = there.sabotage(2, {1: "exit 3"}, "write_lists.batch")
+        armed = there.sabotage(2, {1: "exit 3"}, "write_tuning_files.batch")
         output = there.run(*TARGETS, "--keep-going", *armed, status=1)
         assert there.sabotage_happened()
-        assert submitted(output)["write_lists.batch.1"] == str(SHARDS)
-        assert submitted(output)["write_lists.searched.1"] == "2"
-        assert "write_lists (experiment batch, epoch 2, shard 1)" in output
+        assert submitted(output)["write_tuning_files.batch.1"] == str(SHARDS)
+        assert submitted(output)["write_tuning_files.searched.1"] == "2"
+        assert "write_tuning_files (experiment batch, epoch 2, shard 1)" in output
         before = there.project.files("experiments/**/*.h5")
         lists = {name for name in before if name.startswith("experiments/batch/epoch-2/")}
-        assert lists == {f"experiments/batch/epoch-2/lists/{shard}.h5" for shard in (0, 2, 3)}
+        assert lists == {f"experiments/batch/epoch-2/tuning/{shard}.h5" for shard in (0, 2, 3)}
         output = there.run(*TARGETS)
-        assert submitted(output)["write_lists.batch.2"] == "1"
-        assert not {"write_lists.batch.1", "write_lists.searched.1"} & submitted(output).keys()
+        assert submitted(output)["write_tuning_files.batch.2"] == "1"
+        assert not {"write_tuning_files.batch.1", "write_tuning_files.searched.1"} & submitted(output).keys()
         assert there.project.keeps(before)
         assert there.weights() == tuned.contents("experiments/**/*.h5")
     finally:

@@ -31,7 +31,7 @@ from itersel.lm import binary
 from itersel.rerank import lexicon
 from itersel.storage.declared import DECLARATION
 from itersel.system.reranker_bundle import FORMAT as RERANKER
-from itersel.system.trained import FORMAT as BUNDLE
+from itersel.system.trained_translator import FORMAT as BUNDLE
 from itersel.tune import forest_files
 from itersel.vectors.weights import FORMAT as WEIGHTS
 

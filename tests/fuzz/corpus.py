@@ -80,8 +80,8 @@ SYNTAX = [
 SEARCH = {"k_best": 20, "pop_limit": 30}
 PERCEPTRON = {"learner": {"name": "perceptron"}, **SEARCH}
 SELECT_9 = {"name": "selection", "select": 9}
-CUT = step("step shard", cut={"shards": 2})
-PATH = {"name": "path-following", "threshold": 0.0001, "epsilon": 1}
+SHARD = step("step shard", sharding={"shards": 2})
+PATH = {"name": "path-following", "first_threshold": 0.0001, "epsilon": 1}
 SYSTEM = {
     "name": "small",
     "experiment": {"learner": {"name": "mira"}, "mixing": {"name": "none"}},
@@ -180,7 +180,7 @@ def _make_models() -> None:
 
 
 def _make_shards() -> None:
-    itersel(f"{CUT} --source source.txt --target target.txt --output shards")
+    itersel(f"{SHARD} --source source.txt --target target.txt --output shards")
     itersel("step shard --nbest nbest.txt nbest.json --target target.txt --output listed")
     itersel(f"{step('step lists', target_language='en')} --folder listed --shard-number 0 --output listed.h5")
     for part, name in (("shards/0", "shard.h5"), ("shards/1", "shard1.h5")):
@@ -229,7 +229,9 @@ def _make_weights() -> None:
     data = "--shard plain-references.h5 --language-model lm.bin"
     itersel(f"{step('step kbest', **SEARCH)} {data} --output lists.h5")
     itersel(f"{step('step kbest', features='dense', **SEARCH)} {data} --output dense.h5")
-    itersel(f"{step('step forest', features='dense', density=5, pop_limit=30)} {data} --output forests.h5")
+    itersel(
+        f"{step('step forest', features='dense', forest_density=5, pop_limit=30)} {data} --output forests.h5"
+    )
     train = step("train", **{**PERCEPTRON, "learner": {"name": "adagrad", "average": True}})
     itersel(f"{train} --shard shard.h5 --language-model lm.bin --output state.h5")
 

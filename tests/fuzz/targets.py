@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.fuzz.corpus import CUT, LANGUAGES, PATH, PERCEPTRON, SELECT_9, SYSTEM, mix
+from tests.fuzz.corpus import LANGUAGES, PATH, PERCEPTRON, SELECT_9, SHARD, SYSTEM, mix
 from tests.steps import step
 
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
@@ -128,7 +128,7 @@ TARGETS = {
         _tune("pro", "lists.txt"),
         _tune("kbest-mira", "lists.txt", keys={"passes": 3}),
         _tune("mert", "dense.txt", keys={"restarts": 1}),
-        f"{_tune('line-search', 'lists.txt', sum_sparse=True)} --decoded-with weights.h5",
+        f"{_tune('line-search', 'lists.txt', sum_sparse=True)} --start weights.h5",
     ),
     "forests": _target("forests.h5", _tune("forest-mert", "forests.txt")),
     "state": _target(
@@ -212,7 +212,7 @@ TARGETS = {
         "tune --tuner mert --restarts 1 --nbest FILE --reference target.txt --output out.ini",
         "tune --tuner pro --nbest FILE --reference target.txt --start nbest.ini --output out.json",
         "tune --tuner kbest-mira --nbest FILE --reference target.txt --quality ter --output out.h5",
-        f"{CUT} --nbest FILE --target target.txt --output out",
+        f"{SHARD} --nbest FILE --target target.txt --output out",
         also=("nbest.ini",),
     ),
     "weights-moses": _target(
@@ -239,8 +239,8 @@ TARGETS = {
         f"{_PREPARE} --source FILE --target target.txt --tokenized",
         "grammar index --source FILE --target target.txt --alignment alignment.txt --output out",
         "grammar extract --index index --input FILE --output out.h5",
-        f"{CUT} --source FILE --target target.txt --output out",
-        f"{CUT} --nbest nbest.txt --source FILE --target target.txt --output out",
+        f"{SHARD} --source FILE --target target.txt --output out",
+        f"{SHARD} --nbest nbest.txt --source FILE --target target.txt --output out",
         "step words --source source.txt FILE --target target.txt target.txt --output out",
         "lm score --language-model lm.bin --input FILE --output out",
         "translate --system system --input FILE --output out",
@@ -253,7 +253,7 @@ TARGETS = {
         f"{_PREPARE_TEST} --source source.txt --target target.txt --target FILE",
         "grammar index --source source.txt --target FILE --alignment alignment.txt --output out",
         "grammar extract --index index --input source.txt --reference FILE --output out.h5",
-        f"{CUT} --source source.txt --target FILE --output out",
+        f"{SHARD} --source source.txt --target FILE --output out",
         "lm estimate --order 3 --input FILE --output out",
         "lm estimate --order 3 --input target.txt --vocabulary FILE --output out",
         "bleu --reference target.txt FILE",
@@ -292,8 +292,8 @@ TARGETS = {
     "text-language-model": _target(
         "models/lm.bin",
         f"{_FEATURES} forward.model reverse.model",
-        f"{step('step lists', tokenized=True, language_model_names=['own'])} --folder reranked"
-        " --shard-number 0 --language-model FILE --output out.h5",
+        f"{step('step lists', tokenized=True, user_model_names=['own'])} --folder reranked"
+        " --shard-number 0 --user-model FILE --output out.h5",
         also=("reranked",),
     ),
     "words": _target(

@@ -16,10 +16,10 @@ from tests.systems import itersel as command
 from tests.systems import raw_text, sentences, translate
 
 import itersel
-from itersel import Search, TrainSettings, compare, score_bleu, tune_nbest
+from itersel import Search, TrainSettings, compare, score_tokenized_bleu, tune_nbest
 from itersel.code.digests import PACKAGE
-from itersel.config.cutting import Pooled
 from itersel.config.mixing import PathFollowing, Selection
+from itersel.config.sharding import Pooled
 from itersel.storage import hdf5
 from itersel.storage.files import write_lines
 
@@ -217,9 +217,9 @@ def test_bleu(tmp_path, capsys):
         write_lines(tmp_path / name, lines)
     command("bleu", "--reference", tmp_path / "one", "--reference", tmp_path / "two", tmp_path / "system")
     printed = capsys.readouterr().out.splitlines()[1].split("\t")
-    score = itersel.score_bleu(*texts.values())
+    score = itersel.score_tokenized_bleu(*texts.values())
     assert (f"{score.bleu:.2f}", f"{score.brevity_penalty:.3f}") == (printed[0], printed[2])
-    assert score.bleu != itersel.score_bleu(texts["system"], texts["one"]).bleu
+    assert score.bleu != itersel.score_tokenized_bleu(texts["system"], texts["one"]).bleu
 
 
 def mix(inputs=("missing.h5",), **keys):
@@ -239,10 +239,10 @@ def mix(inputs=("missing.h5",), **keys):
         (lambda: compare({"xy": "a"}, ["a"]), "xy"),
         (lambda: compare({"x": ["a"]}, ["a"], tokenizer="y"), ("tokenizer", "'y'")),
         (lambda: compare({"x": ["a"]}, ["a"], trials=0), ("trials", 0)),
-        (lambda: score_bleu(["a", "b"], ["a", "b"], ["a"]), (1, 2)),
-        (lambda: score_bleu(["a"]), "reference"),
-        (lambda: score_bleu([], []), "translations"),
-        (lambda: score_bleu(["a"], ["a"], tokenize="intl"), ("tokenize", "'intl'")),
+        (lambda: score_tokenized_bleu(["a", "b"], ["a", "b"], ["a"]), (1, 2)),
+        (lambda: score_tokenized_bleu(["a"]), "reference"),
+        (lambda: score_tokenized_bleu([], []), "translations"),
+        (lambda: score_tokenized_bleu(["a"], ["a"], retokenize="intl"), ("retokenize", "'intl'")),
         (lambda: mix(mixing="selection"), ("mixing", "'selection'")),
         (lambda: mix(mixing=itersel.Selection(select=5, norm="l3")), ("norm", "'l3'")),
         (lambda: mix(mixing=itersel.Selection(select=0)), ("select", 0)),

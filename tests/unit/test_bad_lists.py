@@ -58,7 +58,7 @@ def first(folder, lists):
 
 def shard(folder, lists, *options):
     files = ["--nbest", lists, "--target", folder / "references", "--output", folder / "cut"]
-    return ["step", "shard", *files, *options, *settings(cut={"name": "in-order"})]
+    return ["step", "shard", *files, *options, *settings(sharding={"name": "in-order"})]
 
 
 def make_lists(folder, lists):

@@ -18,7 +18,7 @@ CHARACTERS = {one: f"U+{ord(one):04X}" for one in "\x00\x0b\x1c\x7f\x85"}
 CHARACTERS["\udcff"] = "UTF-8"
 DEEP = "[" * 100_000
 FOREIGN = [DEEP, '{"source_language": ' + DEEP, "9" * 5000, "{}", "[]", "3", '"x"', '{"splits": {}}', "text"]
-PREPARATION = {"source_language": "de", "target_language": "en", "tokenized": False}
+PREPARATION = {"source_language": "de", "target_language": "en", "tokenized": False, "only_cleaned": False}
 PREPARATION |= {"protected": ["x+"], "source_frequency": {"ab": 2}}
 WORDS = {"tokens": 1, "types": 1}
 SPLIT = {"sentences": 1, "source": WORDS, "target": WORDS, "dropped": {}}
@@ -169,6 +169,7 @@ def test_preparations_with_wrong_values(tmp_path, refused):
         ("source_language", "../x"),
         ("target_language", 3),
         ("tokenized", "no"),
+        ("only_cleaned", "no"),
         ("source_frequency", ["ab"]),
         *(("source_frequency", {"ab": count}) for count in ("2", -1, True, {}, 2**60)),
         ("protected", "ab"),

@@ -14,7 +14,7 @@ from tests.systems import WEIGHTS, make_system, raw_text, translate
 
 from itersel.cli.main import main
 from itersel.storage.arrayfile import MAGIC
-from itersel.system.trained import read_bundle
+from itersel.system.trained_translator import read_translator_bundle
 from itersel.vectors.weights import read_itersel_weights
 
 NO_BUNDLE = "'bundle'"
@@ -68,7 +68,7 @@ def test_equal_systems_give_equal_bytes(system, copied, made, tmp_path):
 
 def test_arrays_are_mapped(made):
     """Processes share them, and unused parts are not in memory."""
-    found = read_bundle(made)
+    found = read_translator_bundle(made)
     for array in (found.index.arrays.source, found.model.arrays.slots, found.weights.value):
         base = array
         while isinstance(base.base, np.ndarray):
@@ -144,7 +144,7 @@ def test_no_partial_bundle_is_written(copied, tmp_path, refused):
 def test_reading_needs_no_pickle(made, monkeypatch):
     monkeypatch.setitem(sys.modules, "pickle", None)
     monkeypatch.setitem(sys.modules, "_pickle", None)
-    assert read_bundle(made).settings.pop_limit == 30
+    assert read_translator_bundle(made).settings.pop_limit == 30
 
 
 CONFIG = """\

@@ -187,7 +187,7 @@ def test_defaults_are_within_their_bounds():
     for kinds in (LEARNERS, MIXINGS):
         for name, kind in kinds.items():
             key = "learner" if kinds is LEARNERS else "mixing"
-            required = {"threshold": 1.0, "epsilon": 2.0} if name == "path-following" else {}
+            required = {"first_threshold": 1.0, "epsilon": 2.0} if name == "path-following" else {}
             chosen = {"learner": {"name": "mira"}, key: {"name": name, **all_defaults(kind), **required}}
             found = read_config(experiment(**chosen)).experiments["a"]
             limits = {"select": 100_000} if kind is Selection else {}

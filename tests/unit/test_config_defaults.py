@@ -80,7 +80,7 @@ def keys_of(draw, kind, most=2):
     known = {item.name: values_of(item, types_of(kind)[item.name]) for item in dataclasses.fields(kind)}
     known = {name: values for name, values in known.items() if values is not None}
     names = draw(st.lists(st.sampled_from(sorted(known)), unique=True, max_size=most)) if known else []
-    needed = {"labels", "threshold", "epsilon"} & known.keys() if kind is not Selection else set()
+    needed = {"labels", "first_threshold", "epsilon"} & known.keys()
     drawn = {name: draw(known[name]) for name in {*names, *needed}}
     assume(all(drawn[name] is not None for name in needed))
     return drawn
@@ -233,8 +233,8 @@ def test_forms_of_the_experiments_of_a_grid():
     }
     assert type(found["a-tune_on-dev-shards-4"].tasks) is RandomTasks
     assert type(found["a-tune_on-train-shards-4"].tasks) is Resharding
-    paths = {"name": ["selection", "path-following"], "threshold": 0.1, "norm": ["l1", "l2"]}
-    with input_error("mixing.epsilon"):
+    paths = {"name": ["selection", "path-following"], "norm": ["l1", "l2"]}
+    with input_error("mixing.first_threshold"):
         read_config(experiment(mixing=paths))
     assert PathFollowing in {MIXINGS[name] for name in paths["name"]}
 
@@ -318,7 +318,7 @@ def test_defaults_that_depend_on_other_keys():
 @pytest.mark.parametrize("name", MIXINGS)
 def test_limits_of_mixings(name):
     """Those of the step are those of a config."""
-    needed = {"threshold": 0.5, "epsilon": 2.0} if name == "path-following" else {}
+    needed = {"first_threshold": 0.5, "epsilon": 2.0} if name == "path-following" else {}
     mixing = {"name": name, **needed}
     of_step = read_settings(MixSettings, json.dumps({"mixing": mixing})).mixing
     assert of_step == read_config(experiment(mixing=mixing)).experiments["a"].mixing

@@ -11,7 +11,7 @@ import yaml
 from tests.refusals import check_facts
 
 from itersel.cli.main import main
-from itersel.config.file_checks import Size, read_texts
+from itersel.config.file_checks import Size, check_given_texts
 from itersel.config.name_checks import check_names
 from itersel.config.reading import read_config
 from itersel.errors import InputError
@@ -236,7 +236,7 @@ def test_pairs_that_splits_share(capsys):
 
 def sizes_of(config):
     """Return the numbers of sentences of train, dev, devtest and test."""
-    sizes, _ = read_texts(read_config(config))
+    sizes, _ = check_given_texts(read_config(config))
     assert sizes.keys() == SPLITS.keys()
     return [sizes[split].total() for split in SPLITS]
 

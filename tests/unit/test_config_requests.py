@@ -59,7 +59,7 @@ def test_requests_grow_with_each_size(root, field):
     assert all(after[name]["mem_mb"] >= before[name]["mem_mb"] for name in before)
     grown = {name for name in before if after[name] != before[name]}
     models = {"estimate_language_model", "compile_language_model", "estimate_fold_model"}
-    readers = {"train_shard", "write_lists", "decode_shard", "choose_scale"}
+    readers = {"train_shard", "write_tuning_files", "decode_shard", "choose_scale"}
     if field == "train":
         assert {"extract_shard", *readers, "align_direction", "index_corpus", "shard_corpus"} <= grown
         assert not models & grown

@@ -17,7 +17,7 @@ from tests.plans import job, plan_of
 from tests.refusals import input_error
 from tests.unit.test_config_defaults import with_plugin
 
-from itersel.config import cutting, report_steps, search, steps, text_features
+from itersel.config import report_steps, search, sharding, steps, text_features
 from itersel.config.command_line import add_key
 from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.options import (
@@ -58,7 +58,7 @@ def read_by_steps():
         search.KBestSettings,
         search.ForestSettings,
     ]
-    for module in (steps, cutting, text_features, report_steps):
+    for module in (steps, sharding, text_features, report_steps):
         own = [one for one in vars(module).values() if getattr(one, "__module__", "") == module.__name__]
         found += [one for one in own if dataclasses.is_dataclass(one)]
     return found
@@ -183,7 +183,7 @@ def test_settings_on_standard_input(monkeypatch):
         (GivenListTrainSettings, '{"pop_limit": 200}', "'pop_limit'"),
         (MixSettings, '{"mixing": {"select": 1, "threshold": 2}}', "'mixing.threshold'"),
         (MixSettings, '{"mixing": {"name": "mean", "select": 1}}', "'mixing.select'"),
-        (MixSettings, '{"mixing": {"name": "path-following", "threshold": 1}}', "'mixing.epsilon'"),
+        (MixSettings, '{"mixing": {"name": "path-following", "first_threshold": 1}}', "'mixing.epsilon'"),
         (MixSettings, '{"mixing": {"name": "none"}, "shards": 2}', "'shards'"),
         (TrainSettings, '{"a":' * 20_000, "nested too deep"),
         (TrainSettings, '{"templates": ["R", "R"]}', "'templates'"),
@@ -191,9 +191,13 @@ def test_settings_on_standard_input(monkeypatch):
         (report_steps.ChooseSettings, '{"tokenizer": "13a"}', "'name'"),
         (report_steps.TaskTableSettings, '{"tasks": ["a"], "systems": []}', "'systems'"),
         (report_steps.TaskTableSettings, '{"tasks": ["a b"], "systems": []}', "'tasks'"),
-        (cutting.CutSettings, '{"cut": {"name": "pooled", "labels": []}}', "'cut.labels'"),
+        (sharding.ShardSettings, '{"sharding": {"name": "pooled", "labels": []}}', "'sharding.labels'"),
         (report_steps.JoinSettings, '{"translations": {}}', "'translations'"),
-        (cutting.CutSettings, '{"cut": {"name": "labelled", "labels": {"a b": 1}}}', "'cut.labels.a b'"),
+        (
+            sharding.ShardSettings,
+            '{"sharding": {"name": "labelled", "labels": {"a b": 1}}}',
+            "'sharding.labels.a b'",
+        ),
     ],
 )
 def test_wrong_settings(kind, text, key):
@@ -246,7 +250,7 @@ def test_steps_take_the_seeds_of_a_config(seed):
     plan = plan_of({"a": {"learner": {"name": "adagrad"}}}, seed=seed)
     place = job(split="train", shards=plan.shards.name(plan.config.experiments["a"]))
     assert read_settings(TrainSettings, plan.inputs.train_settings(place)).seed == seed
-    assert plan.shards.cut(place).seed == seed
+    assert plan.shards.sharding(place).seed == seed
 
 
 def test_declarations_of_sections_stay():
@@ -291,10 +295,10 @@ def test_place_of_decoding_is_neither_passed_nor_recorded(kind):
 @pytest.mark.parametrize("kind", TASKS.values())
 def test_what_changes_no_result_is_not_recorded(kind):
     """Also in sections within; the default takes its place where a section stays one."""
-    one = dataclasses.replace(Experiment(), tasks=kind(shards_per_job=2))
+    one = dataclasses.replace(Experiment(), tasks=kind(shards_per_task=2))
     other = dataclasses.replace(Experiment(), tasks=kind())
     assert one != other
     assert recorded(one) == recorded(other)
     assert for_results(one) == other
-    assert "shards_per_job" not in recorded(one)["tasks"]
-    assert json.loads(as_json(one))["tasks"]["shards_per_job"] == 2
+    assert "shards_per_task" not in recorded(one)["tasks"]
+    assert json.loads(as_json(one))["tasks"]["shards_per_task"] == 2

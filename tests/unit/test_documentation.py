@@ -27,7 +27,7 @@ from itersel.lm import binary
 from itersel.rerank import lexicon
 from itersel.select import selection
 from itersel.storage.files import write_lines
-from itersel.system import reranker_bundle, trained
+from itersel.system import reranker_bundle, trained_translator
 from itersel.tune import forest_files
 from itersel.vectors import weights
 
@@ -73,7 +73,7 @@ def test_formats_of_matrices_and_bundles(formats_page):
         name: array.dtype.lstrip("|") for name, array in selection.DATASETS.items()
     }
     kinds = re.findall(r"^\| arrays \|.*\n\| ---.*\n((?:\|.*\n)+)", formats_page["Bundles"], flags=re.M)
-    for table, module in zip(kinds, (trained, reranker_bundle), strict=True):
+    for table, module in zip(kinds, (trained_translator, reranker_bundle), strict=True):
         cells = re.findall(r"^\| (`.*?) \|", table, flags=re.M)
         rows = re.findall(r"`(\w+)", " ".join(cells))
         assert set(rows) == {name.split("/")[0] for name in module.FORMAT.arrays}
@@ -86,7 +86,8 @@ def test_every_format_is_on_the_page():
         for path in PACKAGE.rglob("*.py")
         if re.search(r"^\w+ = FileFormat\(", path.read_text(), flags=re.M)
     }
-    assert names == {module.__name__ for module in (*MODULES.values(), selection, trained, reranker_bundle)}
+    others = (selection, trained_translator, reranker_bundle)
+    assert names == {module.__name__ for module in (*MODULES.values(), *others)}
 
 
 @pytest.mark.parametrize("name", [*LEARNERS, *TUNERS])
@@ -208,7 +209,7 @@ def test_comparison_with_cdec(root, tmp_path):
     lines = [f"BLEU of the output/{run}/{split}.{i}.txt" for run, i, split in scored]
     assert done.stdout.splitlines() == lines
     tuned = [call for call in calls if call[:2] == ["step", "tune"]]
-    starts = [call[call.index("--decoded-with") + 1] for call in tuned if "--decoded-with" in call]
+    starts = [call[call.index("--start") + 1] for call in tuned if "--start" in call]
     assert len(tuned) == 30
     # the others begin with the weights that `itersel step kbest` has by default
     assert len(starts) == 27

@@ -9,7 +9,7 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 from itersel.cli.main import main
-from itersel.evaluate.metrics import make_bleu, read_references, score_corpus
+from itersel.evaluate.metrics import make_tokenized_bleu, read_references, score_corpus
 
 REFERENCES = ["a b c d e f", "g h i j", "k l m n o", "p q r s t u v", "w x y z a b"]
 BETTER = ["a b c d e f", "g h i x", "k l m n o", "p q r s t u v", "w x y z b"]
@@ -18,7 +18,7 @@ WORSE = ["a b c d x f", "g h i x", "k l m n y", "p q r s t u", "w x y z b"]
 
 def test_closed_form():
     # 9 of 10 words, 7 of 9 bigrams, 5 of 8 trigrams, 3 of 7 4-grams; 10 words, reference 11: brevity penalty.
-    metric = make_bleu([["one two three four five six seven eight nine ten eleven"]])
+    metric = make_tokenized_bleu([["one two three four five six seven eight nine ten eleven"]])
     score = score_corpus(metric, ["one two three four five x seven eight nine ten"])
     assert score.precisions == pytest.approx((90.0, 100 * 7 / 9, 100 * 5 / 8, 100 * 3 / 7))
     expected = math.exp(1 - 11 / 10) * (0.9 * 7 / 9 * 5 / 8 * 3 / 7) ** 0.25
@@ -41,7 +41,7 @@ def test_several_references(text_file, capsys, refused):
     assert read_references([blank, paths[0]]) == [[None] * len(others), REFERENCES]
     assert read_references([blank, blank])[0] == [""] * len(others)
     assert main(["bleu", "--reference", paths[0], "--reference", blank, system]) == 0
-    alone = score_corpus(make_bleu([REFERENCES]), BETTER).bleu
+    alone = score_corpus(make_tokenized_bleu([REFERENCES]), BETTER).bleu
     assert capsys.readouterr().out.splitlines()[1].startswith(f"{alone:.2f}\t")
     short = text_file("short", others[:2])
     facts = ("short:", 2, paths[0], len(REFERENCES))
@@ -52,7 +52,7 @@ def test_command_bleu(text_file, capsys, refused):
     reference, system = text_file("ref", REFERENCES), text_file("system", BETTER)
     assert main(["bleu", "--reference", reference, system, reference]) == 0
     out = capsys.readouterr().out.splitlines()
-    expected = score_corpus(make_bleu([REFERENCES]), BETTER).bleu
+    expected = score_corpus(make_tokenized_bleu([REFERENCES]), BETTER).bleu
     assert out[1].split("\t")[0] == f"{expected:.2f}"
     assert out[2] == f"100.00\t100.0/100.0/100.0/100.0\t1.000\t{reference}"
     assert out[3].startswith("# sacrebleu nrefs:1|case:lc|eff:no|tok:13a|smooth:none|version:")

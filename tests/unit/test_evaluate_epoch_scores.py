@@ -23,7 +23,7 @@ def test_only_the_translations_of_one_epoch_are_in_memory(text_file, monkeypatch
     paths = [text_file(f"t{epoch}", [lines[0], f"f g h i {epoch}"]) for epoch in range(3)]
     scores = score_epochs(read_epochs(paths, [text_file("ref", lines)]), "none")
     assert done == ["read_translations", "score_corpus"] * 3
-    assert scores.chosen_by == tuple(score.bleu for score in scores.tokenized_bleu)
+    assert scores.deciding_scores == tuple(score.bleu for score in scores.tokenized_bleu)
 
 
 def test_what_a_scorer_gets(text_file):
@@ -39,7 +39,7 @@ def test_what_a_scorer_gets(text_file):
         return len(given)
 
     scores = score_epochs(texts, "none", score)
-    assert scores.chosen_by == (1, 2)
+    assert scores.deciding_scores == (1, 2)
     assert given == [
         (path, [0, 2], [f"a b c d e {epoch}", f"k l m n o {epoch}"]) for epoch, path in enumerate(paths)
     ]

@@ -16,7 +16,7 @@ from tests.refusals import input_error
 
 from itersel.evaluate import significance
 from itersel.evaluate.counts import FORMAT, count, read_counts, write_counts
-from itersel.evaluate.metrics import make_bleu, make_metrics
+from itersel.evaluate.metrics import make_metrics, make_tokenized_bleu
 from itersel.evaluate.names import METRICS, OF_TEXT, TABULATED, sign_of, title_of
 from itersel.evaluate.significance import (
     Bootstrap,
@@ -66,7 +66,7 @@ MORE = st.lists(st.lists(st.none() | st.sampled_from(REFERENCES[:9]), min_size=3
 @given(LINES, LINES, MORE)
 def test_scores_equal_sacrebleu(translations, first, more):
     references = [first, *more]
-    for metric in [*make_metrics(references, names=OF_TEXT), make_bleu(references)]:
+    for metric in [*make_metrics(references, names=OF_TEXT), make_tokenized_bleu(references)]:
         counts = metric.counts(translations)
         expected = metric.counter.corpus_score(translations, references).score
         assert metric.score(counts) == pytest.approx(expected, abs=1e-9), metric.name
@@ -100,7 +100,7 @@ def test_command_line_of_sacrebleu(text_file, monkeypatch, case, arguments):
 @pytest.mark.parametrize("place", range(7))
 def test_p_values_equal_sacrebleu(monkeypatch, place):
     """For differences that no trial equals."""
-    metric = [*make_metrics([REFERENCES]), make_bleu([REFERENCES])][place]
+    metric = [*make_metrics([REFERENCES]), make_tokenized_bleu([REFERENCES])][place]
     monkeypatch.setenv("SACREBLEU_SEED", "7")
     name = metric.counter.__class__.__name__
     _, theirs = PairedTest([("one", ONE), ("two", TWO)], {name: metric.counter}, None, "ar", 300)()

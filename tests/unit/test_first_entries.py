@@ -42,7 +42,7 @@ def test_row_0(tmp_path):
     """The decoder is the first row, with number 0; the numbers of the others are as without it."""
     systems = [make_system("a"), make_system("b")]
     files = write_test_set(tmp_path, systems, [REFERENCE, WORSE], REFERENCE)
-    preparation, _ = write_detokenizer(tmp_path, REFERENCE, listed=True)
+    preparation, _ = write_detokenizer(tmp_path, REFERENCE, only_cleaned=True)
     files |= {
         "counts": [],
         "outputs": {"first entries": str(tmp_path / "first"), "online": str(tmp_path / "1")},

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from tests.given_lists import cut, import_shard, write_given
+from tests.given_lists import divide, import_shard, write_given
 from tests.text_grammars import write
 from tests.tuning import make_table, random_sentences, write_file
 
@@ -88,7 +88,7 @@ def test_a_part_of_a_table():
 
 def test_damage(tmp_path):
     folder = write_given(tmp_path)
-    cut(folder)
+    divide(folder)
     shard = read_list_table(import_shard(folder), has_text=True)
     wrong = shard.statistics._replace(length=np.zeros(5, np.int32))
     one = shard.sparse_rows

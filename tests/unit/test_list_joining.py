@@ -4,7 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
-from tests.given_lists import LISTS, cut, import_shard, write_given
+from tests.given_lists import LISTS, divide, import_shard, write_given
 from tests.refusals import input_error
 from tests.steps import settings
 from tests.systems import itersel
@@ -26,7 +26,7 @@ def test_shards_are_joined(folder):
     """By shard; for tuners, dense features that differ by the order of a sum are equal."""
     unrounded = '{"id": 3, "text": "no ?", "features": {"LM": 0.1000000000001}}'
     write(folder / "lists/1.gz", *LISTS[1][:2], unrounded)
-    cut(folder, "--quality", write(folder / "quality", *"123456"), shards=2, seed=7)
+    divide(folder, "--quality", write(folder / "quality", *"123456"), shards=2, seed=7)
     table = join_files(find_files([import_shard(folder, shard) for shard in (1, 0)], 2, range(4, 6)))
     parts = [read_list_table(folder / f"{shard}.h5") for shard in range(2)]
     dense = [value for part in parts for value in part.dense[:, 0].tolist()]
@@ -43,7 +43,7 @@ def test_shards_are_joined(folder):
     ids=["quality", "references", "settings"],
 )
 def test_shards_that_do_not_belong_together(folder, change):
-    cut(folder, "--quality", write(folder / "quality", *"123456"), shards=2)
+    divide(folder, "--quality", write(folder / "quality", *"123456"), shards=2)
     paths = [import_shard(folder, shard) for shard in range(2)]
     settings_of = {"language": None if change else "en", "protected": []}
     write_list_table(paths[1], read_list_table(paths[1], has_text=True)._replace(**change), 1, settings_of)
@@ -52,7 +52,7 @@ def test_shards_that_do_not_belong_together(folder, change):
 
 
 def test_lists_of_a_decoder_and_of_another_are_not_mixed(folder):
-    cut(folder)
+    divide(folder)
     paths = [import_shard(folder), write_file(folder / "1.h5", random_sentences(1), shard=1)]
     with input_error(0, 1, 2):
         find_files(paths, 2, range(1, 2))
@@ -60,7 +60,7 @@ def test_lists_of_a_decoder_and_of_another_are_not_mixed(folder):
 
 def test_tuners_read_some_shards_of_a_text(folder, refused):
     """Such as those of one task; their number is known."""
-    cut(folder, "--quality", write(folder / "quality", *"123456"), shards=4)
+    divide(folder, "--quality", write(folder / "quality", *"123456"), shards=4)
     paths = [str(import_shard(folder, shard)) for shard in (3, 1)]
     lists = write(folder / "lists.txt", *paths)
     tune = ["step", "tune", "--inputs", lists, "--output", folder / "w"]
@@ -82,10 +82,10 @@ def test_tuners_read_whole_lists(folder, tuner):
     write(folder / "references", *[good] * 4)
     how = settings(tuner=tuner, shards=2, features="dense" if tuner["name"] == "mert" else "all")
     tune = ["step", "tune", *how, "--inputs", folder / "lists.txt", "--output", folder / "w"]
-    tune += ["--decoded-with", write(folder / "start", "LM 1")]
+    tune += ["--start", write(folder / "start", "LM 1")]
     for quality, sign in (([], -1), (["--quality", write(folder / "quality", *"00001111")], 1)):
         shutil.rmtree(folder / "cut", ignore_errors=True)
-        cut(folder, *quality, shards=2)
+        divide(folder, *quality, shards=2)
         paths = [str(import_shard(folder, shard)) for shard in range(2)]
         write(folder / "lists.txt", *reversed(paths))
         for iteration in (1, 7):

@@ -1,4 +1,4 @@
-"""Shards of n-best lists: cut, made, and used instead of a decoder's."""
+"""Shards of n-best lists: divided, made, and used instead of a decoder's."""
 
 import itertools
 import json
@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 from tests.declared import redeclare
-from tests.given_lists import LISTS, REFERENCES, cut, import_shard, write_given
+from tests.given_lists import LISTS, REFERENCES, divide, import_shard, write_given
 from tests.naive import oracle
 from tests.refusals import input_error
 from tests.steps import settings
@@ -35,9 +35,9 @@ def folder(tmp_path):
     return write_given(tmp_path)
 
 
-def test_cut(folder):
-    """Into the shards that parallel text would be cut into; all have the same dense features."""
-    cut(folder, shards=2, seed=7)
+def test_divide(folder):
+    """Into the shards that parallel text would be divided into; all have the same dense features."""
+    divide(folder, shards=2, seed=7)
     ids = [list(map(int, read_lines(folder / f"cut/{shard}.ids"))) for shard in range(2)]
     assert ids == [part.tolist() for part in shard_lines(4, 2, 7)]
     every = [line for lines in LISTS for line in lines]
@@ -51,7 +51,7 @@ def test_cut(folder):
 
 def test_labels_choose_sentences(folder):
     labels = ["--task", write(folder / "labels", "x", "y", "x", "z")]
-    cut(folder, *labels, name="labelled", labels={"y": 1, "x": 1})
+    divide(folder, *labels, name="labelled", labels={"y": 1, "x": 1})
     assert read_lines(folder / "cut/0.ids") == ["1"]
     assert sorted(read_lines(folder / "cut/1.ids")) == ["0", "2"]
     assert read_lines(folder / "cut/0.lists.gz") == [LISTS[1][0]]
@@ -61,11 +61,11 @@ def test_lines_wait_in_memory_only_up_to_a_limit(folder, monkeypatch):
     def written():
         return {path.name: read_lines(path) for path in (folder / "cut").iterdir()}
 
-    cut(folder, shards=2)
+    divide(folder, shards=2)
     at_once = written()
     (folder / "cut").rename(folder / "before")
     monkeypatch.setattr("itersel.lists.sharding.WAITING_CHARACTERS", 1)
-    cut(folder, shards=2)
+    divide(folder, shards=2)
     assert written() == at_once
 
 
@@ -77,7 +77,7 @@ def best_of_list(table, weights, k):
 
 
 def test_shard(folder):
-    cut(folder)
+    divide(folder)
     shard = read_list_table(import_shard(folder), has_text=True)
     assert shard.offset.tolist() == [0, 2, 3, 4, 5]  # the double translation counts once
     assert (shard.dense_names, shard.dense.tolist()[2:4]) == (("LM",), [[1.0], [3.0]])
@@ -100,7 +100,7 @@ def test_prepared_for_bleu(folder, capsys):
     """Learners see tokenised lowercased words, and translations come out as they went in."""
     write(folder / "lists/0.gz", "0 ||| It rains. ||| LM= -1", "2 ||| x ||| LM= 0")
     write(folder / "lists/1.gz", "1 ||| A dog! ||| LM= 1", "3 ||| No? ||| LM= 1")
-    cut(folder)
+    divide(folder)
     path = import_shard(folder, tokenized=False, target_language="en", protected=[r"No\?"])
     shard = read_list_table(path)
     # it rains . | a dog ! | x | No?
@@ -147,11 +147,11 @@ def write_text_lists(folder, corpus):
     [("perceptron", "none", 1), ("perceptron", "l1", 2), ("adagrad", "l1-cumulative", 1), ("mira", "l2", 3)],
 )
 def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
-    """Of each shard: the lists are cut, and the 15 best translations of each sentence are learned from."""
+    """Of each shard: lists are divided, and the 15 best translations of each sentence are learned from."""
     folder, corpus = tmp_path, sentences(3)
     references = ["--target", *write_text_lists(folder, corpus)]
     files = ["--nbest", folder / "lists", *references, "--output", folder / "cut"]
-    itersel("step", "shard", *files, *settings(dense_names=oracle.DENSE_NAMES, cut={"shards": 2}))
+    itersel("step", "shard", *files, *settings(dense_names=oracle.DENSE_NAMES, sharding={"shards": 2}))
     start = write(folder / "start", *(f"{feature} {value!r}" for feature, value in START.items()))
     chosen = {"regularization": regularization, "delay": delay, "bleu": "nakov"}
     if regularization != "none":
@@ -173,7 +173,7 @@ def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
 
 
 def test_mean_length_without_references(folder):
-    cut(folder)
+    divide(folder)
     table = read_list_table(import_shard(folder))._replace(reference_length=np.zeros(0, np.int64))
     assert table.mean_reference.tolist() == [2, 2, 1, 2]
     assert not table.can_be_learned_from
@@ -238,7 +238,7 @@ def test_files_of_folders(tmp_path):
             ("lists:", 65, "'f64'"),
         ),
         ({}, {"dense_names": ["x", "y"]}, ("lists:", "'x'")),
-        ({}, {"cut": {"shards": 5}}, ("lists:", 4, 5)),
+        ({}, {"sharding": {"shards": 5}}, ("lists:", 4, 5)),
         ({"quality": "1"}, {}, ("quality:", 1, 6)),
         # read before the lists, which take longest
         ({"quality": "x", "lists/0.gz": "0 ||| a"}, {}, "quality:1:"),
@@ -250,7 +250,7 @@ def test_bad_lists(folder, refused, monkeypatch, change, how, facts):
         write(folder / name, line)
     words = ["step", "shard", "--nbest", "lists", "--target", "references", "--output", "out"]
     words += ["--quality", *(name for name in change if name == "quality")]
-    refused([*words, *settings(**{"cut": {"shards": 2}, **how})], facts)
+    refused([*words, *settings(**{"sharding": {"shards": 2}, **how})], facts)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_bad_lists(folder, refused, monkeypatch, change, how, facts):
     ],
 )
 def test_bad_shards(folder, refused, name, lines, options, facts):
-    cut(folder)
+    divide(folder)
     write(folder / "cut" / name, *lines)
     redeclare(folder / "cut")
     words = ["step", "lists", "--folder", folder / "cut", "--shard-number", 0, "--output", folder / "out.h5"]
@@ -278,7 +278,7 @@ def test_bad_shards(folder, refused, name, lines, options, facts):
     [("0.quality.gz", "x", "0.quality.gz:1:"), ("0.target.gz", "ab", ("0.target.gz", 2, 4))],
 )
 def test_other_files_of_a_shard_are_read_before_its_lists(folder, refused, name, lines, facts):
-    cut(folder)
+    divide(folder)
     write(folder / "cut/0.lists.gz", "not a list")
     write(folder / "cut" / name, *lines)
     redeclare(folder / "cut")
@@ -290,12 +290,12 @@ def test_labels_are_read_before_the_lists(folder, refused):
     write(folder / "lists/0.gz", "not a list")
     labels = ["--task", write(folder / "labels", "x", "y y")]
     files = ["--nbest", folder / "lists", "--target", folder / "references", "--output", folder / "cut"]
-    labelled = settings(cut={"name": "labelled", "labels": {"x": 1}})
+    labelled = settings(sharding={"name": "labelled", "labels": {"x": 1}})
     refused(["step", "shard", *files, *labels, *labelled], f"{folder / 'labels'}:2:")
 
 
 def test_what_needs_a_decoder(folder, refused):
-    cut(folder)
+    divide(folder)
     shard, weights = import_shard(folder), write(folder / "weights", "LM 1")
     refused(["decode", "--shard", shard, "--weights", weights, "--k-best=3"], "--k-best")
     forest = [*settings(learner={"name": "mira", "candidates": "forest"}), "--output", folder / "w"]

@@ -45,10 +45,10 @@ def test_sizes(tmp_path):
 def test_tuners_learn_from_them(tmp_path):
     lists = make_lists(tmp_path, **{**SIZES, "features": 0}).read_text().split()
     table = join_files(find_files(lists, 1, range(1, 3)))
-    decoded_with = read_itersel_weights(tmp_path / "start")
-    start = table.dense @ [decoded_with.to_dict().get(name, 0.0) for name in DENSE_FEATURES]
+    start_weights = read_itersel_weights(tmp_path / "start")
+    start = table.dense @ [start_weights.to_dict().get(name, 0.0) for name in DENSE_FEATURES]
     output = tmp_path / "weights.h5"
-    tuned = tune(TuneSettings(KBestMira(passes=3), iteration=2), lists, output, decoded_with=decoded_with)
+    tuned = tune(TuneSettings(KBestMira(passes=3), iteration=2), lists, output, start_weights=start_weights)
     assert tuned.quality > best_bleu(start, table.offset, table.statistics) + 0.05
 
 
@@ -84,7 +84,7 @@ def test_seeds(tmp_path, make):
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="names types of x86-64 processors")
 def test_pro_does_not_depend_on_the_type_of_processor(tmp_path):
     """OpenBLAS adds up in another order on each of these, and chooses one when a process starts."""
-    files = ["--inputs", make_lists(tmp_path, **SIZES), "--decoded-with", tmp_path / "start"]
+    files = ["--inputs", make_lists(tmp_path, **SIZES), "--start", tmp_path / "start"]
     output, found = tmp_path / "weights.h5", set()
     for core in ("Prescott", "Nehalem", "Sandybridge"):
         step = ["step", "tune", *settings(tuner={"name": "pro"}), "--iteration=2", *files, "--output", output]

@@ -61,8 +61,8 @@ def own_translation(folder, kind, corpus):
     write_lines(folder / "nbest", lines)
     shards, shard = str(folder / "shards"), str(folder / "0.h5")
     command = ["step", "shard", "--nbest", str(folder / "nbest"), "--target", str(corpus / "test.target.gz")]
-    cut = settings(cut={"name": "in-order", "shards": 1}, dense_names=["good"])
-    assert main([*command, *cut, "--output", shards]) == 0
+    sharding = settings(sharding={"name": "in-order", "shards": 1}, dense_names=["good"])
+    assert main([*command, *sharding, "--output", shards]) == 0
     how = settings(tokenized="tokenized" in kind, target_language="tr")
     assert main(["step", "lists", "--folder", shards, "--shard-number", "0", *how, "--output", shard]) == 0
 
@@ -120,7 +120,7 @@ CHARACTERS = st.sampled_from(
 
 @given(st.lists(st.lists(CHARACTERS, max_size=12).map("".join), max_size=3), st.booleans(), st.booleans())
 @example(["&amp;lt; a"], False, False)
-def test_prepared_once(lines, tokenized, listed):
+def test_prepared_once(lines, tokenized, only_cleaned):
     """The output of another system, cleaned before, has the tokens of the reference that it equals."""
-    preparation = Preparation("de", "en", tokenized, listed=listed)
+    preparation = Preparation("de", "en", tokenized, only_cleaned=only_cleaned)
     assert preparation.cleaned_target(preparation.clean(lines)) == preparation.target(lines)

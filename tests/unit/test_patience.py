@@ -21,7 +21,7 @@ from itersel.vectors.weights import (
     write_itersel_weights,
 )
 
-PATH = {"threshold": 6, "epsilon": 2, "minimum": 1}
+PATH = {"first_threshold": 6, "epsilon": 2, "minimum_threshold": 1}
 SELECTION = {"select": 2, "keep": ["x1"]}
 MIXINGS = {"mean-of-epochs": {}, "mean": {}, "selection": SELECTION, "path-following": PATH}
 NOTHING = ["--shard", "none", "--language-model", "none"]

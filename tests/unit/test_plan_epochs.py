@@ -5,9 +5,9 @@ import json
 import pytest
 from tests.plans import FOLDER, FOLLOWED, SELECTED, TUNED, job, plan_of
 
-from itersel.config.cutting import InOrder, Shuffled
 from itersel.config.experiments import split_repeat, with_repeats
 from itersel.config.settings import read_settings
+from itersel.config.sharding import InOrder, Shuffled
 from itersel.config.steps import MixSettings
 
 
@@ -31,7 +31,7 @@ def test_step_on_dev_after_every_mixing(mixing, has_previous, weights):
     assert plan.epochs.of(place).mixed_before == ([f"{first}/mixed.h5"] if has_previous else [])
     assert plan.epochs.start_weights(place) == [f"{first}/{weights}"]
     assert plan.lists.sentence_files(place) == ["out/x/shards/dev/3/0.h5"]
-    assert (plan.lists.decoded_with(place), plan.lists.iteration(place)) == ([f"{second}/mixed.h5"], 1)
+    assert (plan.lists.start_weights(place), plan.lists.iteration(place)) == ([f"{second}/mixed.h5"], 1)
     assert plan.lists.epoch_start(place) == [f"{first}/mixed.h5"]
     tuner = {"name": "line-search", "directions": ["WordPenalty", "step"]}
     assert json.loads(plan.lists.tune_settings(place)) == {
@@ -99,30 +99,30 @@ def test_a_single_shard_on_train():
     assert read_settings(MixSettings, plan.epochs.mix_settings(job(epoch=1))).shards == 1
 
 
-@pytest.mark.parametrize(("start", "weights"), [("mixed", "mixed.h5"), ("tuned", "weights.h5")])
-def test_mixed_weights_that_are_tuned(start, weights):
-    retune = {"tuner": {"name": "kbest-mira"}, "iterations": 2, "start": start}
+@pytest.mark.parametrize(("next_epoch_from", "weights"), [("mixed", "mixed.h5"), ("tuned", "weights.h5")])
+def test_mixed_weights_that_are_tuned(next_epoch_from, weights):
+    retune = {"tuner": {"name": "kbest-mira"}, "iterations": 2, "next_epoch_from": next_epoch_from}
     plan = plan_of({"a": {**SELECTED, "tasks": {"name": "random", "shards": 2}, "retune": retune}})
     folder = f"{FOLDER}/a/epoch-1"
     assert plan.epochs.retuned == ["a"]
     assert plan.epochs.start_weights(job(epoch=2, shard=0)) == [f"{folder}/{weights}"]
     first, last = job(epoch=1, iteration=1), job(epoch=1)
-    assert plan.lists.decoded_with(first) == [f"{folder}/mixed.h5"]
-    assert plan.lists.decoded_with(last) == [f"{folder}/iteration-1/weights.h5"]
-    assert plan.lists.to_tune_on(first) == [f"{folder}/iteration-1/lists/0.h5"]
-    assert plan.lists.to_tune_on(last) == [*plan.lists.to_tune_on(first), f"{folder}/lists/0.h5"]
+    assert plan.lists.start_weights(first) == [f"{folder}/mixed.h5"]
+    assert plan.lists.start_weights(last) == [f"{folder}/iteration-1/weights.h5"]
+    assert plan.lists.to_tune_on(first) == [f"{folder}/iteration-1/tuning/0.h5"]
+    assert plan.lists.to_tune_on(last) == [*plan.lists.to_tune_on(first), f"{folder}/tuning/0.h5"]
     # forests only of the last iteration
     plan = plan_of({"a": {**SELECTED, "retune": {**retune, "tuner": {"name": "forest-mert"}}}})
-    assert plan.lists.to_tune_on(last) == [f"{folder}/lists/0.h5"]
+    assert plan.lists.to_tune_on(last) == [f"{folder}/tuning/0.h5"]
 
 
 def test_a_batch_tuner_reads_the_lists_of_all_epochs():
     plan = plan_of({"a": {**TUNED, "epochs": 3, "learner": {"name": "mert"}}})
     third = job(epoch=3)
     assert plan.epochs.batch == ["a"]
-    assert plan.lists.to_tune_on(third) == [f"{FOLDER}/a/epoch-{epoch}/lists/0.h5" for epoch in (1, 2, 3)]
-    assert plan.lists.decoded_with(third) == [f"{FOLDER}/a/epoch-2/weights.h5"]
-    assert plan.lists.decoded_with(job(epoch=1)) == []
+    assert plan.lists.to_tune_on(third) == [f"{FOLDER}/a/epoch-{epoch}/tuning/0.h5" for epoch in (1, 2, 3)]
+    assert plan.lists.start_weights(third) == [f"{FOLDER}/a/epoch-2/weights.h5"]
+    assert plan.lists.start_weights(job(epoch=1)) == []
     assert plan.lists.epoch_start(third) == []
 
 
@@ -154,7 +154,7 @@ def test_experiments_that_start_from_others():
     best = f"{FOLDER}/{{}}/best/weights.h5"
     assert plan.epochs.start_weights(job("x", epoch=1, shard=0)) == [best.format("y")]
     assert plan.epochs.start_weights(job("x", epoch=2, shard=0)) == [f"{FOLDER}/x/epoch-1/weights.h5"]
-    assert plan.lists.decoded_with(job("y", epoch=1)) == [best.format("z")]
+    assert plan.lists.start_weights(job("y", epoch=1)) == [best.format("z")]
     assert plan.epochs.start_weights(job("z", epoch=1, shard=0)) == []
 
 
@@ -180,7 +180,7 @@ def test_repeats():
     assert plan.epochs.training_files(third) == ["out/x/shards/train/2-seed-7/1.h5"]
     assert plan.epochs.training_models(third) == ["out/x/lm/2-seed-7-shards/2-folds/1.bin"]
     assert json.loads(plan.inputs.train_settings(third))["seed"] == 7
-    assert plan.shards.cut(job(split="train", shards="2-seed-7")) == Shuffled(2, seed=7)
-    assert plan.shards.cut(job(split="devtest", shards="1")) == InOrder(1)
+    assert plan.shards.sharding(job(split="train", shards="2-seed-7")) == Shuffled(2, seed=7)
+    assert plan.shards.sharding(job(split="devtest", shards="1")) == InOrder(1)
     described = json.loads(plan.tables.choose_settings(third))
     assert (described["name"], described["repeat"]) == ("a", 3)

@@ -20,7 +20,6 @@ from tests.plans import (
 )
 
 from itersel.cli.main import make_parser
-from itersel.config.cutting import CutSettings, GivenListCutSettings
 from itersel.config.experiments import expanded
 from itersel.config.reading import read_config
 from itersel.config.report_steps import (
@@ -36,6 +35,7 @@ from itersel.config.report_steps import (
 )
 from itersel.config.search import SCALES, FeatureSettings, ForestSettings, Grammar, KBestSettings, Search
 from itersel.config.settings import as_json, read_settings
+from itersel.config.sharding import GivenListShardSettings, ShardSettings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
 from itersel.config.text_features import GivenListSettings
 from itersel.plan import Plan
@@ -92,10 +92,10 @@ def test_steps_read_their_settings():
     check_settings(TableSettings, plan.tables.table_settings(job()))
     check_settings(PatienceSettings, plan.tables.patience_settings(job("patient", epoch=2)))
     check_settings(Search, plan.inputs.decode_settings(translated))
-    check_settings(CutSettings, plan.shards.cut_settings(place))
+    check_settings(ShardSettings, plan.shards.shard_settings(place))
     check_settings(CorporaSettings, plan.tables.corpora_settings)
     check_settings(ExplainSettings, plan.explain_settings(job()))
-    check_settings(GivenListCutSettings, lists.list_texts.cut_settings(place))
+    check_settings(GivenListShardSettings, lists.list_texts.shard_settings(place))
     check_settings(GivenListSettings, lists.list_texts.list_settings(place))
     check_settings(RerankerSettings, lists.list_texts.reranker_settings(place))
     check_settings(GivenListTrainSettings, lists.inputs.train_settings(place))
@@ -125,7 +125,7 @@ def test_minimum_bayes_risk():
     assert found["scales"] == list(SCALES)
     stated = plan_of({"a": SELECTED}, mbr={**mbr, "scale": 0.5})
     assert json.loads(stated.tables.scale_settings(job("a")))["scales"] == [0.5]
-    assert plan.tables.devtest_shards(job("a", test_set="one")) == ["out/x/shards/devtest.one/1/0.h5"]
+    assert plan.tables.devtest_pieces(job("a", test_set="one")) == ["out/x/shards/devtest.one/1/0.h5"]
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -220,8 +220,8 @@ def test_settings_of_tuning():
     """Forests for tuning on dev after mixing have all features; the tuner sums the sparse ones."""
     search = {"templates": None, "pop_limit": 200, "max_span": 15}
     for name, step, features, more in (
-        ("part", "forest", "all", {"density": 50}),
-        ("forest-mert", "forest", "dense", {"density": 50}),
+        ("part", "forest", "all", {"forest_density": 50}),
+        ("forest-mert", "forest", "dense", {"forest_density": 50}),
         ("mert", "kbest", "dense", {"k_best": 100}),
     ):
         place = job(name, epoch=1, shard=0)
@@ -234,7 +234,7 @@ def test_settings_of_tuning():
         **{"tuner": tuner, "shards": 1, "seed": 9, "features": features, "sum_sparse": False},
         "left_out_templates": [],
     }
-    assert (everything().lists.iteration(second), everything().lists.decoded_with(second)) == (
+    assert (everything().lists.iteration(second), everything().lists.start_weights(second)) == (
         2,
         [f"{FOLDER}/mert/epoch-1/weights.h5"],
     )
@@ -248,7 +248,7 @@ def test_settings_of_mixing():
     plan = plan_of({"default": {}, "kept": kept, "mean": mean, "path": path})
     unlimited = {"select": None, "threshold": None, "relative_threshold": None}
     selection = {"name": "selection", **unlimited, "norm": "l2", "keep": []}
-    followed = {"name": "path-following", "threshold": 1.0, "epsilon": 5.0, "minimum": 0.01}
+    followed = {"name": "path-following", "first_threshold": 1.0, "epsilon": 5.0, "minimum_threshold": 0.01}
     for name, mixing in (
         ("default", {**selection, "select": 100_000}),
         ("kept", {**selection, "relative_threshold": 0.25, "norm": "l0", "keep": keep}),

@@ -1,4 +1,4 @@
-"""The plan of tasks: how shards are cut and tables made by task."""
+"""The plan of tasks: how shards are made, and tables made by task."""
 
 import json
 import re
@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 import pytest
 from tests.plans import DATA, FOLDER, LABELLED, NATURAL, PAIR, SELECTED, job, plan_of
 
-from itersel.config.cutting import Labelled, Pooled, Shuffled
 from itersel.config.file_checks import Size
 from itersel.config.report_steps import ChooseSettings
 from itersel.config.settings import read_settings
+from itersel.config.sharding import Labelled, Pooled, Shuffled
 from itersel.config.tasks import TASKS, RandomTasks
 from itersel.corpus.sharding import deal_files
 from itersel.plan.estimates import estimate_cost
@@ -27,11 +27,11 @@ def test_resharding_deals_each_file_once():
             assert plan.epochs.training_files(place) == [f"out/x/shards/train/6/{file}.h5" for file in files]
             models = [f"out/x/lm/6-shards/4-folds/{file % 4}.bin" for file in files]
             assert plan.epochs.training_models(place) == models
-    assert plan.shards.cut(job(split="train", shards="6")) == Shuffled(6, seed=1)
+    assert plan.shards.sharding(job(split="train", shards="6")) == Shuffled(6, seed=1)
 
 
 @pytest.mark.parametrize(
-    ("tasks", "files", "shards", "folds", "cut"),
+    ("tasks", "files", "shards", "folds", "sharding"),
     [
         ({"name": "random"}, 4, 4, 4, Shuffled(4)),
         ({"shards": 3}, 24, 3, 10, Shuffled(24)),
@@ -45,13 +45,13 @@ def test_resharding_deals_each_file_once():
         ({"name": "pooled-cat", "labels": ["a"], "parts": 3}, 3, 1, 3, Pooled(labels=("a",), shards=3)),
         (NATURAL, 3, 3, 3, Labelled(labels={"a": 2, "b": 1})),
         (
-            {**NATURAL, "others": "join", "minimum": 5},
+            {**NATURAL, "others": "join", "minimum_sentences": 5},
             *(4, 4, 4),
-            Labelled(labels={"a": 2, "b": 1}, others="join", minimum=5),
+            Labelled(labels={"a": 2, "b": 1}, others="join", minimum_sentences=5),
         ),
     ],
 )
-def test_tasks(tasks, files, shards, folds, cut):
+def test_tasks(tasks, files, shards, folds, sharding):
     """Files, shards and language models: one model per file, at most 10; tasks have their own folders."""
     plan = plan_of({"a": {**SELECTED, "tasks": tasks}})
     found = plan.config.experiments["a"].tasks
@@ -63,7 +63,7 @@ def test_tasks(tasks, files, shards, folds, cut):
     for wildcard in (name, f"{name}-seed-7"):
         assert re.fullmatch(SHARDS_PATTERN, wildcard)
     place = job(split="train", shards=name)
-    assert plan.shards.cut(place) == cut
+    assert plan.shards.sharding(place) == sharding
     assert plan.shards.labels(place) == (["out/x/corpus/train.task.gz"] if has_digest else [])
     in_shard = files // shards
     assert len(plan.epochs.training_files(job(epoch=1, shard=0))) == in_shard
@@ -122,16 +122,16 @@ def test_independent_tasks():
     # the same file as in the shards of the natural tasks
     of_b = plan.epochs.training_files(job("own.task-b", epoch=1, shard=0))
     assert of_b == plan.epochs.training_files(job("all", epoch=1, shard=2))
-    cut = job(split="train", shards=plan.shards.name(plan.config.experiments["all"]))
-    assert plan.shards.labels(cut) == ["out/x/corpus/train.task.gz"]
-    assert plan.shards.scored_labels(cut) == ["out/x/corpus/devtest.task.gz"]
+    place = job(split="train", shards=plan.shards.name(plan.config.experiments["all"]))
+    assert plan.shards.labels(place) == ["out/x/corpus/train.task.gz"]
+    assert plan.shards.scored_labels(place) == ["out/x/corpus/devtest.task.gz"]
     of_b = job("own.task-b.repeat-2")
-    assert plan.tables.scored_labels(of_b) == ["out/x/corpus/devtest.task.gz"]
+    assert plan.tables.devtest_labels(of_b) == ["out/x/corpus/devtest.task.gz"]
     chosen = json.loads(plan.tables.choose_settings(of_b))
     assert {"name": "own.task-b", "repeat": 2, "label": "b"}.items() <= chosen.items()
     assert chosen["experiment"]["tasks"] == {
-        **{"name": "independent", "labels": {"b": 1}, "minimum": 1},
-        **{"language_model_folds": 1, "shards_per_job": 1},
+        **{"name": "independent", "labels": {"b": 1}, "minimum_sentences": 1},
+        **{"language_model_folds": 1, "shards_per_task": 1},
     }
     systems = json.loads(plan.tables.task_settings(job(split="test")))["systems"]
     assert [(one["name"], one["translation"].removeprefix(f"{FOLDER}/")) for one in systems] == [

@@ -34,16 +34,16 @@ def test_lists_replace_grammars_and_models():
     assert json.loads(of_lists().inputs.decode_settings(place)) == {"features": "all"}
     references = [f"out/x/corpus/train.target{end}.gz" for end in ("", ".1")]
     assert (texts.lists(place), texts.quality(place), texts.references(place)) == (["l's"], ["q"], references)
-    cut = {"name": "shuffled", "shards": 4, "seed": 1}
-    assert json.loads(texts.cut_settings(place)) == {"cut": cut, "dense_names": ["LM", "TM_0"]}
-    in_order = json.loads(texts.cut_settings(job(split="devtest.new", shards="3")))["cut"]
+    sharding = {"name": "shuffled", "shards": 4, "seed": 1}
+    assert json.loads(texts.shard_settings(place)) == {"sharding": sharding, "dense_names": ["LM", "TM_0"]}
+    in_order = json.loads(texts.shard_settings(job(split="devtest.new", shards="3")))["sharding"]
     assert in_order == {"name": "in-order", "shards": 3}
     assert texts.quality(job(split="devtest.new")) == []
     files = [f"out/x/corpus/test.new.{end}" for end in ("target.gz", "target.1.gz", "source.gz")]
     assert texts.texts("test.new") == [*files, "out/x/corpus/test.new.statistics.json"]
     assert of_lists().texts.raw_references("test.new") == of_lists().texts.references("test.new") == files[:2]
     assert of_lists().texts.statistics == [f"out/x/corpus/{split}.statistics.json" for split in texts.splits]
-    features = {key: [] for key in ("dense", "language_model_names", "templates")}
+    features = {key: [] for key in ("dense", "user_model_names", "templates")}
     words = {"source_language": "de", "target_language": "en", "tokenized": False}
     no_features = {"minimum_count": 1, **features}
     expected = {**words, "protected": ["a b"], "lowercase": True, **no_features}
@@ -168,6 +168,8 @@ def test_sequences(tmp_path):
 
 def test_one_part_of_the_plan_asks_which_inputs_there_are(root):
     asking = [
-        path.name for path in (root / "src/itersel/plan").glob("*.py") if "has_lists" in path.read_text()
+        path.name
+        for path in (root / "src/itersel/plan").glob("*.py")
+        if "has_given_lists" in path.read_text()
     ]
     assert asking == ["inputs.py"]

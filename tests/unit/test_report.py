@@ -11,7 +11,7 @@ from tests.scored import p_values, table_command, tokenized_bleu, write_test_set
 from tests.steps import settings
 
 from itersel.cli.main import main
-from itersel.evaluate.metrics import make_bleu, score_corpus
+from itersel.evaluate.metrics import make_tokenized_bleu, score_corpus
 from itersel.evaluate.significance import pooled_differences
 from itersel.report.cells import cells_of_systems
 from itersel.report.comparison import compare_systems
@@ -47,7 +47,7 @@ def test_table():
     first, second, third = found["systems"]
     assert [tokenized_bleu(system)["differs_from"] for system in (first, second, third)] == [[2], [1, 3], [2]]
     assert tokenized_bleu(first)["p"]["three"] == 1.0
-    metric = make_bleu([REFERENCES])
+    metric = make_tokenized_bleu([REFERENCES])
     assert tokenized_bleu(second)["p"]["one"] == p_values(metric, GOOD, {"two": BAD}, 200, 4)["two"]
     assert (second["name"], second["shards"], second["devtest"]["tokenized-bleu"]["mean"]) == ("two", 4, 40.0)
     (repeat,) = second["repeats"]
@@ -102,7 +102,7 @@ def test_several_test_sets_and_all_together():
     table = compare_systems([first, second], trials=100)
     pooled = table["pooled"]
     assert pooled["sentences"] == 47
-    metric = make_bleu([[*REFERENCES, *news], [*[None] * 40, *others]])
+    metric = make_tokenized_bleu([[*REFERENCES, *news], [*[None] * 40, *others]])
     for row, (one, other) in zip(pooled["systems"], zip(*translations, strict=True), strict=True):
         assert row["repeats"] == [{"repeat": 1}]
         assert tokenized_bleu(row)["repeats"] == (score_corpus(metric, [*one, *other]).bleu,)
@@ -135,7 +135,7 @@ def test_runs_of_one_experiment_are_a_row():
     assert second["devtest"] == {"tokenized-bleu": {"mean": 42.0, "deviation": pytest.approx(math.sqrt(2))}}
     _, row = cells_of_systems(table["test_sets"][0])
     assert (row["devtest tokenized BLEU"].text, row["epoch"].text) == ("42.00 ±1.41", "2, 1 of 2")
-    metric = make_bleu([REFERENCES])
+    metric = make_tokenized_bleu([REFERENCES])
     assert tokenized_bleu(second)["mean"] == pytest.approx(
         (score_corpus(metric, GOOD).bleu + score_corpus(metric, BAD).bleu) / 2
     )

@@ -176,7 +176,7 @@ def by_quality(tmp_path, text_file):
         lists += [f"{number} ||| \u200b{line} ||| f={number} ||| 0" for number, line in enumerate(epoch)]
         numbers += [str(quality)] * len(epoch)
     files = ["--nbest", text_file("lists", lists), "--quality", text_file("quality", numbers)]
-    return [*files, *write_detokenizer(tmp_path, REFERENCES, listed=True)]
+    return [*files, *write_detokenizer(tmp_path, REFERENCES, only_cleaned=True)]
 
 
 def quality_of(epoch, lines):

@@ -12,7 +12,7 @@ from tests.scored import tokenized_bleu
 
 from itersel.cli.main import main
 from itersel.config.values import Config
-from itersel.evaluate.names import COMPARED, TABULATED, title_of
+from itersel.evaluate.names import DEFAULT_METRICS, TABULATED, title_of
 from itersel.report.description import other_versions, write_run
 from itersel.report.page.charts import charts, curves
 from itersel.report.page.document import read_document
@@ -78,7 +78,7 @@ def test_detokenised_scores(document):
     assert titles.index("mixing") < titles.index("BLEU")
     # beside the main score
     assert titles.index("difference") == titles.index("BLEU") + 1
-    secondary = [*(f"lowercased {title_of(metric)}" for metric in COMPARED)]
+    secondary = [*(f"lowercased {title_of(metric)}" for metric in DEFAULT_METRICS)]
     secondary += ["devtest tokenized BLEU", "memory (MB)"]
     assert [column.title for column in view.columns if column.is_secondary] == secondary
     cells = dict(zip(titles, view.rows[0], strict=True))

@@ -97,7 +97,11 @@ def test_all_epochs_and_groups(tmp_path, report):
 
 def test_path(tmp_path, report):
     """The second epoch has the same loss, which ends the path."""
-    path, previous, matrices = PathFollowing(threshold=2.5, epsilon=1.0, minimum=0.1), None, []
+    path, previous, matrices = (
+        PathFollowing(first_threshold=2.5, epsilon=1.0, minimum_threshold=0.1),
+        None,
+        [],
+    )
     for epoch in (1, 2):
         paths = write_shards(tmp_path, EPOCHS[0], epoch, loss=1.5)
         output, matrix = (tmp_path / f"{name}{epoch}.h5" for name in ("v", "selection"))

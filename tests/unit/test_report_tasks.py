@@ -9,7 +9,7 @@ from tests.scored import p_values, sacrebleu
 from tests.steps import settings
 
 from itersel.cli.main import main
-from itersel.evaluate.metrics import make_bleu
+from itersel.evaluate.metrics import make_tokenized_bleu
 from itersel.evaluate.significance import pooled_differences
 from itersel.report.tasks import compare_tasks, text_table, tsv_table
 
@@ -82,7 +82,7 @@ def test_significance_covers_the_sentences_of_a_row():
     table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=300, seed=4)
     marks = []
     for row, tasks in zip((*table["tasks"], table["pooled"]), (["calc"], ["base"], TASKS), strict=True):
-        metric = make_bleu([of(REFERENCES, *tasks)])
+        metric = make_tokenized_bleu([of(REFERENCES, *tasks)])
         texts = {name: of(text, *tasks) for name, (text,) in TEXTS.items()}
         for name, text in texts.items():
             others = {other: lines for other, lines in texts.items() if other != name}
@@ -176,7 +176,7 @@ def test_repeats_of_one_experiment_are_a_column():
         by_run.append(runs)
         expected = statistics.mean(runs), statistics.stdev(runs)
         assert score(row, "twice") == pytest.approx(expected)
-        ours = make_bleu([references])
+        ours = make_tokenized_bleu([references])
         counts = [[ours.counts(of(run, row["name"])) for run in runs] for runs in texts.values()]
         [found] = pooled_differences([ours], *([one] for one in counts), 50, 2)
         assert system(row, "bad")["score"]["p"] == {"twice": found.p}
@@ -229,9 +229,9 @@ def command(text_file):
 def test_command_tasks(tmp_path, text_file, command):
     outputs = [tmp_path / f"tasks{suffix}" for suffix in (".json", ".txt", ".tsv")]
     more = {"references": [text_file("others", OTHERS)], "systems": [("bad", text_file("second", LIKE_GOOD))]}
-    assert main(command(TASKS, outputs, seed=3, tokenize="none", **more)) == 0
+    assert main(command(TASKS, outputs, seed=3, retokenize="none", **more)) == 0
     texts = {"bad": [BAD, LIKE_GOOD], "good": [GOOD]}
-    expected = compare_tasks(texts, [REFERENCES, OTHERS], LABELS, TASKS, tokenize="none", trials=50, seed=3)
+    expected = compare_tasks(texts, [REFERENCES, OTHERS], LABELS, TASKS, retokenize="none", trials=50, seed=3)
     assert json.loads((tmp_path / "tasks.json").read_text()) == json.loads(json.dumps(expected))
     for suffix, form in (("txt", text_table), ("tsv", tsv_table)):
         assert (tmp_path / f"tasks.{suffix}").read_text().splitlines() == form(expected)

@@ -77,7 +77,7 @@ def read_table(run, source, lists="lists"):
         ("all", ALL_TEXT | TOKENIZED),
         ("all", {**LANGUAGES, "dense": ["rank", "agreement", "length"]}),
         ("all", {**LANGUAGES, "templates": ["Ngram2", "Lex"]}),
-        ("dense", {**LANGUAGES, "language_model_names": ["own"]}),
+        ("dense", {**LANGUAGES, "user_model_names": ["own"]}),
     ],
 )
 def test_the_same_translations_as_in_the_run(tmp_path, features, how):
@@ -235,7 +235,7 @@ def test_resources_move_with_the_run(run, tmp_path):
     found = read_resources(best(moved))
     assert found.files.aligners == (f"{moved}/forward.h5", f"{moved}/reverse.h5")
     assert found.files.models == f"{moved}/all"
-    assert found.files.language_models == (f"{moved}/short.bin", f"{moved}/long.er.bin")
+    assert found.files.user_models == (f"{moved}/short.bin", f"{moved}/long.er.bin")
     assert found.settings.trained_with == ("LM", "TM_0", "TM_1")
     shutil.rmtree(moved / "all")
     with input_error(best(moved) / "resources.json", moved / "all"):
@@ -392,9 +392,9 @@ def in_lists(**values):
         in_files(models=3),
         in_files(models=None),
         in_files(models="forward.h5"),
-        in_files(language_models=None),
-        in_files(language_models=["../../../short.bin"]),
-        in_lists(language_model_names=["short", "a b"]),
+        in_files(user_models=None),
+        in_files(user_models=["../../../short.bin"]),
+        in_lists(user_model_names=["short", "a b"]),
         in_lists(minimum_count=2),
         in_lists(source_language=None),
         in_lists(dense=["x"]),
@@ -444,7 +444,7 @@ def in_header(value, *keys):
         (in_header(3, "attributes", "model"), ()),
         (in_header(10**9, "attributes", "model", "order"), ()),
         (in_header(None, "attributes", "user-model-1"), ()),
-        (in_header(["a", "b", "c"], "attributes", "settings", "lists", "language_model_names"), ()),
+        (in_header(["a", "b", "c"], "attributes", "settings", "lists", "user_model_names"), ()),
         (in_header("other", "kind"), "'other'"),
         (in_header(1, "format"), ()),
         (lambda path: reseal_array(path, "weights/v", lambda array: array.fill(np.inf)), ()),

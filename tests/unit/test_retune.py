@@ -32,11 +32,11 @@ def random_weights(seed):
     return {name: value for name, value in weights.items() if value} | {"elsewhere": 0.5}
 
 
-def tuned(folder, how, sentences, decoded_with, epoch_start=None):
+def tuned(folder, how, sentences, start_weights, epoch_start=None):
     """Return the weights of retuning on lists, and the BLEU that it reports for them."""
     path = write_file(folder / "lists.h5", sentences)
     weights = {
-        "decoded_with": make_weights(decoded_with),
+        "start_weights": make_weights(start_weights),
         "epoch_start": None if epoch_start is None else make_weights(epoch_start),
     }
     found = tune(TuneSettings(how, sum_sparse=True), [path], folder / "out.h5", **weights)
@@ -46,11 +46,11 @@ def tuned(folder, how, sentences, decoded_with, epoch_start=None):
 @given(seed=st.integers(0, 2**32), how=st.sampled_from(TUNED), has_step=st.booleans())
 def test_weights_have_the_reported_bleu(tmp_path_factory, seed, how, has_step):
     sentences = random_sentences(seed, count=6)
-    decoded_with, epoch_start = random_weights(seed), random_weights(seed + 1) if has_step else None
+    start_weights, epoch_start = random_weights(seed), random_weights(seed + 1) if has_step else None
     folder = tmp_path_factory.mktemp("tuned")
-    if how.searches and naive.bleu_of_weights(sentences, decoded_with) == 0.0:
+    if how.searches and naive.bleu_of_weights(sentences, start_weights) == 0.0:
         sentences = [*sentences, Sentence((60,), [PERFECT])]
-    weights, bleu = tuned(folder, how, sentences, decoded_with, epoch_start)
+    weights, bleu = tuned(folder, how, sentences, start_weights, epoch_start)
     # if translations have equal scores up to rounding, either may be chosen
     scores = [
         sorted((naive.dot(weights, one.features) for one in each.translations), reverse=True)
@@ -59,30 +59,30 @@ def test_weights_have_the_reported_bleu(tmp_path_factory, seed, how, has_step):
     if all(len(each) == 1 or each[0] - each[1] > 1e-6 for each in scores):
         assert naive.bleu_of_weights(sentences, weights) == pytest.approx(bleu, abs=1e-12)
     if how.searches:
-        assert bleu >= naive.bleu_of_weights(sentences, decoded_with) - 1e-9
+        assert bleu >= naive.bleu_of_weights(sentences, start_weights) - 1e-9
 
 
 @pytest.mark.parametrize("how", [kind for kind in TUNED if kind != LineSearch(("dense", "step"))], ids=str)
 def test_sparse_weights_keep_their_ratios(tmp_path, how):
-    decoded_with = random_weights(5)
-    weights, _ = tuned(tmp_path, how, random_sentences(5, count=8), decoded_with)
-    sparse = [name for name in decoded_with if name not in DENSE_NAMES]
-    factors = {weights.get(name, 0.0) / decoded_with[name] for name in sparse}
+    start_weights = random_weights(5)
+    weights, _ = tuned(tmp_path, how, random_sentences(5, count=8), start_weights)
+    sparse = [name for name in start_weights if name not in DENSE_NAMES]
+    factors = {weights.get(name, 0.0) / start_weights[name] for name in sparse}
     assert max(factors) == pytest.approx(min(factors))
 
 
 @given(seed=st.integers(0, 2**32))
 def test_line_search_finds_the_best_point_of_a_line(tmp_path_factory, seed):
     folder = tmp_path_factory.mktemp("line")
-    sentences, decoded_with = random_sentences(seed), random_weights(seed)
-    expected = max(bleu for _, bleu in naive.bleu_along_line(sentences, decoded_with, {"WordPenalty": 1.0}))
+    sentences, start_weights = random_sentences(seed), random_weights(seed)
+    expected = max(bleu for _, bleu in naive.bleu_along_line(sentences, start_weights, {"WordPenalty": 1.0}))
     if expected == 0.0:
         with input_error("BLEU", 0):
-            tuned(folder, LineSearch(("WordPenalty",)), sentences, decoded_with)
+            tuned(folder, LineSearch(("WordPenalty",)), sentences, start_weights)
         return
-    weights, bleu = tuned(folder, LineSearch(("WordPenalty",)), sentences, decoded_with)
+    weights, bleu = tuned(folder, LineSearch(("WordPenalty",)), sentences, start_weights)
     others = {name: value for name, value in weights.items() if name != "WordPenalty"}
-    assert others == {name: value for name, value in decoded_with.items() if name != "WordPenalty"}
+    assert others == {name: value for name, value in start_weights.items() if name != "WordPenalty"}
     assert bleu == pytest.approx(expected, abs=1e-7)
 
 
@@ -92,24 +92,24 @@ def test_the_step_from_the_previous_weights(tmp_path):
     good = naive.Translation((6, 5, 4, 3), 6, {**zeros, "feature0": 1.0})
     bad = naive.Translation((6, 2, 1, 1), 6, {**zeros, "feature1": 1.0})
     sentences = [Sentence((6,), [bad, good])]
-    decoded_with, epoch_start = {"feature1": 1.0}, {"feature0": 1.0}
-    weights, bleu = tuned(tmp_path, LineSearch(("step",)), sentences, decoded_with, epoch_start)
+    start_weights, epoch_start = {"feature1": 1.0}, {"feature0": 1.0}
+    weights, bleu = tuned(tmp_path, LineSearch(("step",)), sentences, start_weights, epoch_start)
     assert bleu == 1.0
-    # points on the line are w = (-x) epoch_start + (1 + x) decoded_with
+    # points on the line are w = (-x) epoch_start + (1 + x) start_weights
     assert weights["feature0"] + weights["feature1"] == pytest.approx(1.0)
     assert weights["feature0"] > weights["feature1"]
-    unmoved, bleu = tuned(tmp_path, LineSearch(("step",)), sentences, decoded_with)
-    assert unmoved == decoded_with
+    unmoved, bleu = tuned(tmp_path, LineSearch(("step",)), sentences, start_weights)
+    assert unmoved == start_weights
     assert bleu < 1.0
 
 
 @given(st.integers(0, 2**32), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 2.0]))
 def test_columns_score_the_same_as_their_weights(tmp_path_factory, seed, factor, start_factor):
     sentences = random_sentences(seed)
-    decoded_with, epoch_start = (make_weights(random_weights(one)) for one in (seed, seed + 1))
-    sums = sparse_sums(decoded_with, epoch_start)
+    start_weights, epoch_start = (make_weights(random_weights(one)) for one in (seed, seed + 1))
+    sums = sparse_sums(start_weights, epoch_start)
     files = find_files([write_file(tmp_path_factory.mktemp("x") / "a.h5", sentences)], 1, range(1, 2))
-    problem = ListProblem.of_table(join_files(files), decoded_with, sums)
+    problem = ListProblem.of_table(join_files(files), start_weights, sums)
     value = problem.start
     assert value[-2:].tolist() == [1.0, 0.0]
     value[-2:] = factor, start_factor
@@ -121,7 +121,7 @@ def test_columns_score_the_same_as_their_weights(tmp_path_factory, seed, factor,
 
 def test_a_line_without_bends(tmp_path):
     one = naive.Translation((6, 5, 4, 3), 6, dict.fromkeys(DENSE_NAMES, 1.0))
-    decoded_with = {"WordPenalty": -0.25, "feature0": 1.0}
-    weights, bleu = tuned(tmp_path, LineSearch(("dense",)), [Sentence((8,), [one])], decoded_with)
-    assert weights == decoded_with
+    start_weights = {"WordPenalty": -0.25, "feature0": 1.0}
+    weights, bleu = tuned(tmp_path, LineSearch(("dense",)), [Sentence((8,), [one])], start_weights)
+    assert weights == start_weights
     assert bleu == pytest.approx(math.exp(1 - 8 / 6) * math.prod([1.0] * 4))

@@ -52,7 +52,7 @@ GROUPS = {
 }
 MIXED = [*itertools.chain(*GROUPS.values())]
 change_attribute = changed(lambda stream: write_attribute(stream.attrs, "settings", "others"), unsealed)
-PATH = {"name": "path-following", "threshold": 1}
+PATH = {"name": "path-following", "first_threshold": 1}
 
 
 @pytest.mark.parametrize("total", FIGURE_2)
@@ -271,7 +271,7 @@ def test_lists_of_shards(tmp_path, refused):
         ({"name": "mean"}, "--epoch 2 --previous v.h5", "--previous"),
         (PATH, "", "mixing.epsilon"),
         ({**PATH, "epsilon": 1, "select": 3}, "", "mixing.select"),
-        ({**PATH, "epsilon": 1, "minimum": 2}, "", ("mixing.minimum", "2.0")),
+        ({**PATH, "epsilon": 1, "minimum_threshold": 2}, "", ("mixing.minimum_threshold", "2.0")),
         ({"name": "mean"}, "--matrix W.txt", ("W.txt", "HDF5")),
         ({"name": "mean"}, "--matrix ./v.h5", "v.h5"),
     ],

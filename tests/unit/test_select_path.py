@@ -33,7 +33,7 @@ NAMES = [f"feature{i}" for i in range(12)]
 # model scores, of which some are equal but for rounding. Means here and in the step round differently.
 LEARNER = MarginPerceptron(learning_rate=2.0**-7, bleu="liang")
 HOW = TrainSettings(learner=LEARNER, measure_loss=True)
-LIMITS = ("threshold", "epsilon", "minimum")
+LIMITS = ("first_threshold", "epsilon", "minimum_threshold")
 # threshold of the first epoch, minimum
 FIRST, LAST = 0.35, 0.02
 EPOCHS = 7
@@ -105,11 +105,11 @@ def test_equals_the_pseudo_code(tmp_path, seed, epsilon, ends):
     assert (len(thresholds) < EPOCHS) == ends
     found = follow(tmp_path, corpus, path)
     going = [one for one in found if not one["stopped"]]
-    assert [one["lambda"] for one in going] == pytest.approx(thresholds)
+    assert [one["epoch_threshold"] for one in going] == pytest.approx(thresholds)
     assert going == found[: len(going)]
     for one in found[len(thresholds) - 1 :]:
         assert one["weights"] == pytest.approx(weights, abs=1e-12)
-        assert one["lambda"] == going[-1]["lambda"]
+        assert one["epoch_threshold"] == going[-1]["epoch_threshold"]
     assert len(weights) > 1
 
 
@@ -130,7 +130,7 @@ def shards(tmp_path):
 def mixing(folder, epoch, *more, **changes):
     """Return the command that mixes an epoch, without an output of the epoch before."""
     previous = ["--previous", str((folder / "v.h5").rename(folder / "previous.h5"))] if epoch > 1 else []
-    path = {"name": "path-following", "threshold": 6, "epsilon": 2, "minimum": 1} | changes
+    path = {"name": "path-following", "first_threshold": 6, "epsilon": 2, "minimum_threshold": 1} | changes
     return command(folder, "--epoch", str(epoch), *previous, *more, **path)
 
 
@@ -142,13 +142,13 @@ def test_figure_2(shards):
     shards(2, (12.0, 15.0, 25.0))
     assert main(mixing(folder, 2)) == 0
     found = attributes(folder / "v.h5")
-    assert (found["threshold"], found["lambda"]) == (6, (60 - 52) / 2)
+    assert (found["first_threshold"], found["epoch_threshold"]) == (6, (60 - 52) / 2)
     both = {"x0": 11 / 3, "x1": 7 / 3}
     assert read_itersel_weights(folder / "v.h5").to_dict() == pytest.approx(both)
     shards(3, (12.0, 15.0, 24.0))
     assert main(mixing(folder, 3)) == 0
     found = attributes(folder / "v.h5")
-    assert (found["lambda"], found["loss"], found["stopped"]) == (4.0, 51.0, 1)
+    assert (found["epoch_threshold"], found["loss"], found["stopped"]) == (4.0, 51.0, 1)
     assert read_itersel_weights(folder / "v.h5").to_dict() == pytest.approx(both)
 
 
@@ -175,7 +175,7 @@ def test_shard_that_was_trained_after_the_end(shards, refused):
 
 @pytest.mark.parametrize(
     ("changed", "value"),
-    [("threshold", 7), ("epsilon", 3), ("minimum", 2), ("norm", "l0"), ("keep", ["dense"])],
+    [("first_threshold", 7), ("epsilon", 3), ("minimum_threshold", 2), ("norm", "l0"), ("keep", ["dense"])],
 )
 def test_another_path(shards, refused, changed, value):
     folder = shards(1, (10.0, 20.0, 30.0))
@@ -189,11 +189,11 @@ def test_threshold_that_nothing_exceeds(shards, refused):
     """Without weights, the next epoch would not learn anything either."""
     folder = shards(1, (10.0, 20.0, 30.0))
     facts = 7
-    refused(mixing(folder, 1, "--matrix", str(folder / "W.h5"), threshold=7), facts)
-    assert main(mixing(folder, 1, keep=["x1"], threshold=7)) == 0
+    refused(mixing(folder, 1, "--matrix", str(folder / "W.h5"), first_threshold=7), facts)
+    assert main(mixing(folder, 1, keep=["x1"], first_threshold=7)) == 0
 
 
-@pytest.mark.parametrize("name", ["lambda", "loss"])
+@pytest.mark.parametrize("name", ["epoch_threshold", "loss"])
 @pytest.mark.parametrize("value", [None, "x", -1.0, float("inf"), 3])
 def test_weights_without_the_state_of_the_path(shards, refused, name, value):
     folder = shards(1, (10.0, 20.0, 30.0))

@@ -47,14 +47,14 @@ def pooled(*labels, shards=1):
     return {"name": "pooled", "labels": labels, "shards": shards}
 
 
-def command(folder, *options, **cut):
+def command(folder, *options, **sharding):
     files = [f"--{side}={folder / side}.gz" for side in ("source", "target")]
-    return ["step", "shard", *files, *options, *settings(cut=cut), f"--output={folder / 'out'}"]
+    return ["step", "shard", *files, *options, *settings(sharding=sharding), f"--output={folder / 'out'}"]
 
 
-def shards(folder, *options, **cut):
+def shards(folder, *options, **sharding):
     """Make shards; return the line numbers of each, and of the lines that are in none."""
-    assert main(command(folder, *options, **cut)) == 0
+    assert main(command(folder, *options, **sharding)) == 0
     out = folder / "out"
     numbers = []
     for shard in range(len(list(out.glob("[0-9]*.ids")))):
@@ -100,8 +100,8 @@ def test_natural_tasks(labels, counts, has_others, seed):
     assert [sorted(part.tolist()) for part in places] == ([others] if has_others else [])
 
 
-def tasks(folder, *options, **cut):
-    return shards(folder, f"--task={folder / 'task'}", *options, seed=3, **cut)
+def tasks(folder, *options, **sharding):
+    return shards(folder, f"--task={folder / 'task'}", *options, seed=3, **sharding)
 
 
 def test_files_of_natural_tasks(corpus):
@@ -115,19 +115,19 @@ def test_files_of_natural_tasks(corpus):
 
 
 @pytest.mark.parametrize(
-    ("cut", "options", "facts"),
+    ("sharding", "options", "facts"),
     [
         (labelled(q=1), "", ("task:", "'q'", "'x' (6), 'y' (3)")),
         (labelled(x=2, y=4), "", ("task:", "'y'", 3, 4)),
-        ({**labelled(x=2, z=1), "minimum": 3}, "", ("task:", "'z'", 2, 3)),
+        ({**labelled(x=2, z=1), "minimum_sentences": 3}, "", ("task:", "'z'", 2, 3)),
         ({**labelled(x=1, y=1, z=1), "others": "join"}, "", "others"),
         ({"shards": 2}, "", "--task"),
         (labelled(x=1), "--task", "--task"),
-        ({"shards": 2, "minimum": 2}, "", "cut.minimum"),
-        ({"shards": 2, "size_of_one_task": True}, "", "cut.size_of_one_task"),
+        ({"shards": 2, "minimum_sentences": 2}, "", "sharding.minimum_sentences"),
+        ({"shards": 2, "size_of_one_task": True}, "", "sharding.size_of_one_task"),
         (pooled("x", shards=2), "--scored=devtest", "--scored"),
-        ({"name": "pooled"}, "", "cut.labels"),
-        ({**labelled(x=1), "shards": 2}, "", "cut.shards"),
+        ({"name": "pooled"}, "", "sharding.labels"),
+        ({**labelled(x=1), "shards": 2}, "", "sharding.shards"),
         (pooled("x", "y", "x", shards=2), "", "'x'"),
         (pooled("x", "q", shards=2), "", ("task:", "'q'")),
         ({**pooled("x", "z", shards=5), "size_of_one_task": True}, "", ("task:", 4, 5)),
@@ -135,10 +135,10 @@ def test_files_of_natural_tasks(corpus):
         (labelled(x=1), "--task=devtest", ("devtest:", 3)),
     ],
 )
-def test_bad_tasks(corpus, refused, monkeypatch, cut, options, facts):
+def test_bad_tasks(corpus, refused, monkeypatch, sharding, options, facts):
     monkeypatch.chdir(corpus)
     write_lines(corpus / "devtest", ["x", "z", "x"])
-    refused(command(corpus, "--task=task", *options.split(), **cut), facts)
+    refused(command(corpus, "--task=task", *options.split(), **sharding), facts)
 
 
 def test_texts_that_are_scored_have_all_labels(corpus):
@@ -189,7 +189,7 @@ def test_the_shuffle_does_not_depend_on_the_version_of_numpy():
     assert first == [2, 4, 7, 5, 0, 6, 3, 1] != second
 
 
-def cut_in_three(folder):
+def divide_in_three(folder):
     files = folder / "source.gz", folder / "target.gz"
     sharding.shard_corpus(*files, lambda lines: sharding.shard_lines(lines, 3, 1), folder / "out")
 
@@ -211,11 +211,11 @@ def test_no_partial_folder_appears(corpus, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("itersel.storage.declared.write_lines", write)
         with pytest.raises(KeyboardInterrupt):
-            cut_in_three(corpus)
+            divide_in_three(corpus)
     assert sorted(corpus.iterdir()) == before
     assert len({path.parent for path in written}) == 1
     assert written[0].parent not in (left, corpus / "out")
-    cut_in_three(corpus)
+    divide_in_three(corpus)
     assert len(list((corpus / "out").iterdir())) == 10
     assert list(left.iterdir()) == [left / "7.ids"]
 
@@ -232,7 +232,7 @@ def test_what_was_written_is_on_disk_before_it_appears(corpus, monkeypatch):
 
     monkeypatch.setattr("os.fsync", flush)
     monkeypatch.setattr("os.sync", lambda: pytest.fail("waits for other processes"))
-    cut_in_three(corpus)
+    divide_in_three(corpus)
     assert seen == {(10, False)}
     *files, folder, parent = flushed
     assert sorted(files) == sorted(path.name for path in (corpus / "out").iterdir())
@@ -250,4 +250,4 @@ def test_bad_input(corpus, refused):
     write_lines(corpus / "target.gz", ["x"])
     facts = ("source.gz:2:", 11, 1), "target.gz"
     refused(command(corpus, shards=2), *facts)
-    refused(command(corpus, shards=0), ("'cut.shards'", 0, 1))
+    refused(command(corpus, shards=0), ("'sharding.shards'", 0, 1))

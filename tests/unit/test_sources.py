@@ -130,21 +130,21 @@ def test_rules_name_their_steps(root):
 # Inputs that a command need not name: a level to wait for, and files that a folder or the settings name.
 UNNAMED = {
     "train_shard": {"level"},
-    "write_lists": {"level"},
+    "write_tuning_files": {"level"},
     "extract_shard": {"text"},
     "estimate_fold_model": {"shards"},
     "compare_systems": {"references", "systems", "translations", "counts", "outputs", "scores"},
     "join_tasks": {"translations"},
     "compare_tasks": {"translations"},
     "write_page": {"table", "corpus", "selections", "derivations"},
-    "explain_translations": {"table", "shards"},
+    "explain_translations": {"table", "pieces"},
     "describe_corpus": {"rules"},
     "detokenize": {"preparation", "recaser"},
     # folders of thousands of files are named in `params`
     "shard_lists": {"lists"},
     "check_patience": {"lists"},
     "choose_epoch": {"lists"},
-    "choose_scale": {"shards", "lists"},
+    "choose_scale": {"pieces", "lists"},
 }
 
 

@@ -179,7 +179,7 @@ WITH_FEATURES = lists(
     {"tune_on": "dev"}, **{split: LISTED | {"source": "s"} for split in ("train", "dev", "devtest", "test")}
 )
 WITH_FEATURES |= {
-    "text_features": {"dense": ["lexical"], "source": "m", "target": "n", "language_models": ["own.arpa"]}
+    "text_features": {"dense": ["lexical"], "source": "m", "target": "n", "user_models": ["own.arpa"]}
 }
 OF_TEXT = experiment() | scores({"COMET": {"systems": {"a": "m"}}})
 

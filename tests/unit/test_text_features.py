@@ -40,9 +40,11 @@ def made(tmp_path_factory):
         write_lines(folder / name, lines)
     files = {name: str(folder / name) for name in ("source", "target", "lists", "words", "cut")}
 
-    cut = {"cut": {"name": "in-order", "shards": 2}}
+    sharding = {"sharding": {"name": "in-order", "shards": 2}}
     texts = ["--source", files["source"], "--target", files["target"]]
-    itersel("step", "shard", "--nbest", files["lists"], *texts, *settings(**cut), "--output", files["cut"])
+    itersel(
+        "step", "shard", "--nbest", files["lists"], *texts, *settings(**sharding), "--output", files["cut"]
+    )
     itersel("step", "words", *texts, *settings(tokenized=True), "--output", files["words"])
     for direction in ("forward", "reverse"):
         texts = [f"--{side}={files['words']}/{side}.gz" for side in ("source", "target")]
@@ -61,7 +63,7 @@ def cut_whole(made, output, lists=None):
     """Cut lists, by default those of the fixture, into one shard; returns the options that name it."""
     files = {"--nbest": lists or made / "lists", "--source": made / "source", "--target": made / "target"}
     given = [str(one) for pair in files.items() for one in pair]
-    shards = settings(cut={"name": "in-order", "shards": 1})
+    shards = settings(sharding={"name": "in-order", "shards": 1})
     itersel("step", "shard", *given, *shards, "--output", str(output))
     return ["--folder", str(output)]
 
@@ -163,7 +165,7 @@ def test_further_text_without_that_of_train(made, tmp_path):
 
 
 def test_scores_of_some_lines(made, tmp_path):
-    """They count only in lists all of whose translations have them, however lists are cut."""
+    """They count only in lists all of whose translations have them, however lists are divided."""
     lines = [
         line.replace('"score": 0', '"features": {"x": 1}') if '"id": 2' in line else line for line in LISTS
     ]
@@ -187,9 +189,16 @@ def test_copies_of_a_sentence_are_left_out(tmp_path, refused):
     write_lines(tmp_path / "lists", [f'{{"id": {n}, "text": "x"}}' for n in range(4)])
     write_lines(tmp_path / "links", ["0-0 1-1"] * 4)
     texts = [f"--{side}={tmp_path}/{side}" for side in ("source", "target")]
-    cut = settings(cut={"name": "in-order", "shards": 2})
+    sharding = settings(sharding={"name": "in-order", "shards": 2})
     itersel(
-        "step", "shard", "--nbest", str(tmp_path / "lists"), *texts, *cut, "--output", str(tmp_path / "cut")
+        "step",
+        "shard",
+        "--nbest",
+        str(tmp_path / "lists"),
+        *texts,
+        *sharding,
+        "--output",
+        str(tmp_path / "cut"),
     )
     itersel("step", "words", *texts, *settings(tokenized=True), "--output", str(tmp_path / "words"))
     models = ["step", "text-models", "--words", str(tmp_path / "words")]
@@ -291,7 +300,7 @@ def test_case_counts_if_it_is_to(made, tmp_path):
     lists += [f'{{"id": {n}, "text": "{line.capitalize()}"}}' for n, line in enumerate(TARGET)]
     write_lines(tmp_path / "lists", lists)
     given = ["--nbest", str(tmp_path / "lists"), "--source", str(made / "source")]
-    shards = settings(cut={"name": "in-order", "shards": 1})
+    shards = settings(sharding={"name": "in-order", "shards": 1})
     target = ["--target", str(tmp_path / "target")]
     itersel("step", "shard", *given, *target, *shards, "--output", str(tmp_path / "cut"))
 
@@ -358,12 +367,9 @@ def of_lists(**features):
         (of_lists(dense=["length"], minimum_count=2), "text_features.minimum_count"),
         (of_lists(dense=["length"], source=["x"], target=["y"]), "text_features.source"),
         (of_lists(dense=["lexical"], source=["x"]), "text_features.target"),
-        (of_lists(language_models=["a/x.bin", "b/x.arpa.gz"]), "text_features.language_models"),
-        (of_lists(language_models=["a b"]), "text_features.language_models"),
-        (
-            {"text_features": {"language_models": ["x"]}, "experiments": {"a": {}}},
-            "text_features.language_models",
-        ),
+        (of_lists(user_models=["a/x.bin", "b/x.arpa.gz"]), "text_features.user_models"),
+        (of_lists(user_models=["a b"]), "text_features.user_models"),
+        ({"text_features": {"user_models": ["x"]}, "experiments": {"a": {}}}, "text_features.user_models"),
         (of_lists(dense=["length"]) | {"language_model": {"order": 4}}, "language_model.order"),
         (of_lists(), "data.train.source"),
     ],
@@ -377,26 +383,26 @@ def test_configs_that_do_not_fit(content, facts):
 def test_names_of_language_models():
     """Files of any folder and format; only the folder and the format are left out."""
     files = ["a/x.bin", "a/x.5.arpa.gz", "b/y.lm", "z"]
-    config = read_config(of_lists(language_models=files))
-    assert config.text_features.language_model_names == ("x", "x.5", "y.lm", "z")
+    config = read_config(of_lists(user_models=files))
+    assert config.text_features.user_model_names == ("x", "x.5", "y.lm", "z")
     assert not config.text_features.needs_models
 
 
 def test_missing_language_models(tmp_path):
     for name in ("l", "s", "t"):
         (tmp_path / name).write_text("")
-    content = of_lists(language_models=[str(tmp_path / "x.arpa")])
+    content = of_lists(user_models=[str(tmp_path / "x.arpa")])
     for text in list(content["data"].values())[1:]:
         text |= {name: str(tmp_path / text[name][0]) for name in ("lists", "source", "target")}
-    with input_error("text_features.language_models", tmp_path / "x.arpa"):
+    with input_error("text_features.user_models", tmp_path / "x.arpa"):
         check_files_exist(read_config(json.loads(json.dumps(content))))
 
 
 def test_language_models_and_their_names(made, tmp_path, refused):
-    step = lists_step(made, tmp_path / "x.h5", {"language_model_names": ["one", "two"]})
-    refused([*step, "--language-model", str(made / "all/lm.bin")], 1, 2)
+    step = lists_step(made, tmp_path / "x.h5", {"user_model_names": ["one", "two"]})
+    refused([*step, "--user-model", str(made / "all/lm.bin")], 1, 2)
     models = [str(made / "all/lm.bin"), str(made / "without-1/lm.bin")]
-    itersel(*step, "--language-model", *models)
+    itersel(*step, "--user-model", *models)
     table = read_list_table(tmp_path / "x.h5")
     assert table.dense_names[1:] == (
         *("TextModel_one", "TextModelUnknown_one"),

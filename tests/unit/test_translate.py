@@ -15,12 +15,12 @@ from tests.refusals import check_facts
 from tests.systems import WEIGHTS, make_system, raw_text, translate
 
 from itersel.cli.main import main
-from itersel.system.trained import load_system
+from itersel.system.trained_translator import load_translator
 from itersel.translate.translator import (
     MAX_SENTENCE,
     MAX_SENTENCE_BYTES,
-    Block,
     Details,
+    TextBlock,
     Translator,
     read_blocks,
 )
@@ -50,7 +50,7 @@ def test_text_is_prepared_and_restored(system, tmp_path):
 
 @pytest.mark.parametrize("size", [1, 7])
 def test_translations_do_not_depend_on_other_sentences(system, text, size):
-    translator = Translator(load_system(system))
+    translator = Translator(load_translator(system))
     [whole] = read_blocks(text)
     pieces = [*read_blocks(text, size)]
     assert [line for piece in pieces for line in piece.lines] == whole.lines
@@ -203,8 +203,8 @@ def test_derivations_yield_the_translations(documents):
 
 
 def test_alignments_are_those_of_the_rules(system):
-    translator = Translator(load_system(system), details=Details(alignments=True))
-    [line] = translator.translate(Block(1, ["Das alte Boot am Haus bleibt."]), "-")
+    translator = Translator(load_translator(system), details=Details(alignments=True))
+    [line] = translator.translate(TextBlock(1, ["Das alte Boot am Haus bleibt."]), "-")
     [best] = json.loads(line)["translations"]
     assert best["tokens"] == ["the", "old", "ship", "stays", "at", "the", "house", "."]
     assert best["alignment"] == [[0, 0], [1, 1], [2, 2], [3, 4], [3, 5], [4, 6], [5, 3], [6, 7]]
@@ -219,8 +219,8 @@ def test_only_requested_details_are_written(system, text, tmp_path, option, key)
 
 def test_a_long_sentence_has_a_derivation(system):
     """Its tree is deeper than the nesting limits of JSON and Python."""
-    translator = Translator(load_system(system), details=Details(derivations=True))
-    [line] = translator.translate(Block(1, [" ".join(["Zebra"] * 1500)]), "-")
+    translator = Translator(load_translator(system), details=Details(derivations=True))
+    [line] = translator.translate(TextBlock(1, [" ".join(["Zebra"] * 1500)]), "-")
     [best] = json.loads(line)["translations"]
     assert len(best["derivation"]) == 3000
     assert len(best["tokens"]) == 1500
@@ -230,21 +230,21 @@ def test_dense_systems_skip_sparse_features(tmp_path, text, monkeypatch):
     """They are not even extracted, which makes no difference."""
     dense = make_system(tmp_path / "run", "dense")
     lines = translate(dense, text, tmp_path / "out")
-    translator = Translator(load_system(dense))
+    translator = Translator(load_translator(dense))
     [block] = read_blocks(text)
     shard = translator.extractor.extract(translator.prepare(block, text))
     assert shard.feature_key.shape[0] == 0
     monkeypatch.setattr("itersel.translate.translator.replace", lambda settings, **_: settings)
-    translator = Translator(load_system(dense))
+    translator = Translator(load_translator(dense))
     assert translator.extractor.extract(translator.prepare(block, text)).feature_key.shape[0] > 0
     assert list(translator.translate(block, text)) == lines
 
 
 def test_words_of_a_stream_are_forgotten(system):
-    translator = Translator(load_system(system))
+    translator = Translator(load_translator(system))
     before = len(translator.extractor._ids), len(translator.extractor._words)
     for number in range(3):
-        [line] = translator.translate(Block(1, [f"Zebra{number} Boot Giraffe{number}"]), "-")
+        [line] = translator.translate(TextBlock(1, [f"Zebra{number} Boot Giraffe{number}"]), "-")
         assert line == f"Zebra{number} ship giraffe{number}"
         assert (len(translator.extractor._ids), len(translator.extractor._words)) == before
 

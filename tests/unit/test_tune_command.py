@@ -59,7 +59,7 @@ def test_provenance(tmp_path):
 def test_weights_of_features_that_are_not_in_the_lists(tmp_path):
     paths = write_run(tmp_path)
     (tmp_path / "start").write_text("elsewhere 2\nGlue 0.5\n")
-    options = ["--decoded-with", str(tmp_path / "start")]
+    options = ["--start", str(tmp_path / "start")]
     for tuner, keys, expected in (("kbest-mira", {}, 2.0), ("pro", {"interpolation": 0.25}, 1.5)):
         assert main(tune_command(tmp_path, paths, *options, tuner=tuner, **keys)) == 0
         assert read_itersel_weights(tmp_path / "out.h5").to_dict()["elsewhere"] == expected
@@ -86,10 +86,10 @@ def test_a_set_of_one_sentence(tmp_path):
     ("tuner", "iteration", "options", "keys", "facts"),
     [
         ("mert", 2, [], {}, "mert"),
-        ("kbest-mira", 2, ["--decoded-with", "nan"], {}, "'Glue'"),
-        ("kbest-mira", 2, ["--decoded-with", "inf"], {}, "'Glue'"),
-        ("kbest-mira", 2, ["--decoded-with", "1e300"], {}, "'Glue'"),
-        ("line-search", 1, [], {"more": SUMMED}, ("sum_sparse", "--decoded-with")),
+        ("kbest-mira", 2, ["--start", "nan"], {}, "'Glue'"),
+        ("kbest-mira", 2, ["--start", "inf"], {}, "'Glue'"),
+        ("kbest-mira", 2, ["--start", "1e300"], {}, "'Glue'"),
+        ("line-search", 1, [], {"more": SUMMED}, ("sum_sparse", "--start")),
         ("mert", 2, ["--epoch-start", "1"], {"more": SUMMED}, "--epoch-start"),
         ("line-search", 2, ["--epoch-start", "1"], {}, "--epoch-start"),
         ("line-search", 2, ["--epoch-start", "1"], {"more": SUMMED}, "--epoch-start"),
@@ -116,15 +116,15 @@ def test_overflow_of_a_tuner(tmp_path):
 @pytest.mark.parametrize("tuner", ["mert", "kbest-mira"])
 def test_later_iterations_need_the_previous_weights(tmp_path, tuner):
     settings = TuneSettings(TUNERS[tuner](), shards=2, iteration=2)
-    with input_error(2, "--decoded-with"):
+    with input_error(2, "--start"):
         tune(settings, write_run(tmp_path), tmp_path / "out.h5")
 
 
 def test_sparse_weights_are_not_dropped(tmp_path):
     paths = write_run(tmp_path, shards=1, iterations=1, sparse=False)
-    decoded_with = make_weights({"Glue": 1.0, "EgivenFCoherent": -1.0, "RuleShape:x": 0.5})
+    start_weights = make_weights({"Glue": 1.0, "EgivenFCoherent": -1.0, "RuleShape:x": 0.5})
     with input_error("'RuleShape:x'"):
-        tune(TuneSettings(Mert()), paths, tmp_path / "out.h5", decoded_with=decoded_with)
+        tune(TuneSettings(Mert()), paths, tmp_path / "out.h5", start_weights=start_weights)
 
 
 def test_no_weights_have_a_bleu(tmp_path):
@@ -143,9 +143,9 @@ def test_pro_is_fitted_and_interpolated(tmp_path):
     """The output of the command equals its parts: pairs of all sentences, a fit, and the start weights."""
     sentences, how = random_sentences(1), Pro(interpolation=0.25)
     path = write_file(tmp_path / "a.h5", sentences)
-    decoded_with = {"Glue": 0.5, "feature1": 2.0, "elsewhere": -1.0}
+    start_weights = {"Glue": 0.5, "feature1": 2.0, "elsewhere": -1.0}
     settings = TuneSettings(how, seed=3)
-    found = tune(settings, [path], tmp_path / "out.h5", decoded_with=make_weights(decoded_with))
+    found = tune(settings, [path], tmp_path / "out.h5", start_weights=make_weights(start_weights))
     table = join_files(find_files([path], 1, range(1, 2)))
     pairs = draw_pairs(table, how, (3, 1))
     rows = np.unique(pairs)
@@ -153,7 +153,7 @@ def test_pro_is_fitted_and_interpolated(tmp_path):
     fitted = fit_ranking(pair_matrix(table, sparse, rows, pairs), how.strength)
     names = [*DENSE_NAMES, *sparse.name.to_list()]
     expected = {
-        name: 0.75 * decoded_with.get(name, 0.0) + 0.25 * w for name, w in zip(names, fitted, strict=True)
+        name: 0.75 * start_weights.get(name, 0.0) + 0.25 * w for name, w in zip(names, fitted, strict=True)
     }
     expected["elsewhere"] = -0.75
     weights = found.weights.to_dict()

@@ -179,7 +179,7 @@ def test_forest_of_the_decoder(tmp_path, problem, direction, limit):
     whole, pruned = (forests_of(decoder, problem.weights, size) for size in (10**6, limit))
     assert find_bad_sentence(whole) == find_bad_sentence(pruned) == -1
     searches = [ForestSearch([[one]], decoder.model_column) for one in (whole, pruned)]
-    found, kept = (search.candidates(weights, step) for search in searches)
+    found, kept = (search.score_lines(weights, step) for search in searches)
     for x in (0.0, -2.0, 0.5, 30.0):
         there = dict(zip(names, (weights + x * step).tolist(), strict=True))
         best = solve(problem._replace(weights=there), k=1)[0]
@@ -254,7 +254,7 @@ def test_forest_without_words(decodable, tmp_path):
     assert write_decoded("step forest", decodable, tmp_path / "1.h5", *DENSE) == 0
     forests = read_forests(tmp_path / "1.h5", 12)
     assert np.diff(forests.item_offset).tolist()[1] == 1
-    matches, *lengths = ForestSearch([[forests]], 10).candidates(np.ones(12), np.zeros(12)).statistics
+    matches, *lengths = ForestSearch([[forests]], 10).score_lines(np.ones(12), np.zeros(12)).statistics
     assert [*matches[1].tolist(), *(each[1] for each in lengths)] == [0, 0, 0, 0, 0, 1]
 
 

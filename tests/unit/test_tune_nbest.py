@@ -14,14 +14,15 @@ from tests.refusals import check_facts, input_error
 from tests.tuning import DENSE_NAMES, make_table, random_sentences
 
 from itersel.cli.main import main
-from itersel.evaluate.metrics import make_bleu, read_references
+from itersel.evaluate.metrics import make_tokenized_bleu, read_references
 from itersel.lists.reading import make_learnable, read_lists
 from itersel.storage.hdf5 import header_of
 from itersel.tune.mert import ListSearch, tune_mert
 from itersel.tune.mira_kernels import mean_weights, mira_pass, scored, start_state
-from itersel.tune.nbest import default_start, tune_nbest
+from itersel.tune.nbest import tune_nbest
 from itersel.tune.quality import metric_quality
 from itersel.tune.ranking import draw_pairs
+from itersel.tune.start_weights import start_weights_of_lists
 from itersel.tune.tuners.forest_mert import ForestMert
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
@@ -65,7 +66,7 @@ def test_statistics_are_those_of_sacrebleu(files):
     assert table.translation_count == 200
     for row, sentence in enumerate(table.sentence.tolist()):
         one = [[lines[sentence]] for lines in references]
-        score = make_bleu(one, "none").counter.corpus_score([table.text.get(row)], None)
+        score = make_tokenized_bleu(one, "none").counter.corpus_score([table.text.get(row)], None)
         found = table.statistics
         assert found.matches[row].tolist() == score.counts
         assert (found.length[row], found.closest_length[row]) == (score.sys_len, score.ref_len)
@@ -227,7 +228,7 @@ def test_errors(files, monkeypatch, settings, options, facts):
 
 
 def test_only_a_search_starts_from_1():
-    starts = [default_start(["f", "g"], settings).to_dict() for settings in TUNERS]
+    starts = [start_weights_of_lists(["f", "g"], settings.searches).to_dict() for settings in TUNERS]
     assert starts == [{"f": 1.0, "g": 1.0}, {}, {}]
 
 

@@ -53,7 +53,7 @@ def listed(tmp_path):
     """Return the files of a test set with lists, and the option of their preparation."""
     systems = [make_system(name) for name in ("a", "b")]
     files = write_test_set(tmp_path, systems, [lines_of(CHOICES[name]) for name in ("a", "b")], REFERENCE)
-    preparation, _ = write_detokenizer(tmp_path, REFERENCE, listed=True)
+    preparation, _ = write_detokenizer(tmp_path, REFERENCE, only_cleaned=True)
     write_lines(tmp_path / "first", lines_of(CHOICES["first entries"]))
     write_lines(tmp_path / "online", ["something else"] * len(SENTENCES))
 

@@ -14,7 +14,7 @@ from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.corpus.split import trainable
 from itersel.corpus.statistics import count_words
 from itersel.corpus.text import Bitext, split_words
-from itersel.evaluate.metrics import HIDDEN, make_bleu, score_corpus
+from itersel.evaluate.metrics import HIDDEN, make_tokenized_bleu, score_corpus
 from itersel.grammar.shard import read_shard
 from itersel.grammar.text_format import parse_rule
 
@@ -107,9 +107,9 @@ def test_alignment_of_words_with_spaces(corpus):
 
 
 def test_bleu_of_words_as_they_are():
-    """With --tokenize none, a word with a no-break space is a single word, parts of which do not match."""
+    """With --retokenize none, a word with a no-break space is a single word, parts of which do not match."""
     assert all(chr(code).isspace() == (code in HIDDEN or chr(code) in " \t") for code in range(0x110000))
-    metric = make_bleu([[f"a b c {WORD} d e f"]], "none")
+    metric = make_tokenized_bleu([[f"a b c {WORD} d e f"]], "none")
     same, other = (score_corpus(metric, [f"a b c {word} d e f"]) for word in (WORD, "10\u00a0miles"))
     assert (same.length, same.reference_length, same.bleu) == (7, 7, pytest.approx(100))
     assert (other.length, other.precisions[0]) == (7, pytest.approx(600 / 7))

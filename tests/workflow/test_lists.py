@@ -272,7 +272,7 @@ def test_epochs_are_chosen_by_quality(copy):
 
 def test_features_of_text(make_project):
     """They are learned from; each shard of train is scored by models that have not seen it."""
-    own = {"language_models": ["own.arpa", "other.bin"]}
+    own = {"user_models": ["own.arpa", "other.bin"]}
     project = with_lists(make_project(), TEXT_FEATURES | own)
     here = project.folder
     command("lm", "estimate", "--order", 2, "--input", here / "dev.target", "--output", here / "own.arpa")

@@ -13,7 +13,7 @@ from tests.workflow.conftest import NATURAL
 import itersel
 from itersel.cli.main import main
 from itersel.config.reading import load_config
-from itersel.evaluate.names import COMPARED
+from itersel.evaluate.names import DEFAULT_METRICS
 from itersel.report.page.document import read_document
 from itersel.report.page.render import render
 from itersel.report.systems import table_view
@@ -53,7 +53,7 @@ def test_scores_equal_sacrebleu_on_the_files(finished):
         words += ["--chrf-word-order", "2", "--ter-case-sensitive"]
         done = limited(*words, program=["-m", "sacrebleu"], cwd=folder)
         theirs = {score["name"]: score for score in json.loads(done.stdout)}
-        for name, score in zip(COMPARED, theirs.values(), strict=True):
+        for name, score in zip(DEFAULT_METRICS, theirs.values(), strict=True):
             ours = system["scores"][name]
             assert f"{ours['mean']:.2f}" == f"{score['score']:.2f}"
             assert table["signatures"][name] == score["signature"]
@@ -179,7 +179,7 @@ CHANGES = [
         {"extract_shard", "estimate_language_model"},
     ),
     ({"align": {"symmetrization": "union"}}, {"align": 1, "index_corpus": 1}, {"align_direction"}),
-    ({"evaluation": {"tokenize": "none"}}, {"choose_epoch": 3, "compare_systems": 1}, {"train_shard"}),
+    ({"evaluation": {"retokenize": "none"}}, {"choose_epoch": 3, "compare_systems": 1}, {"train_shard"}),
     ({"evaluation": {"trials": 50}}, {"compare_systems": 1}, {"choose_epoch", "decode_shard"}),
     (
         {"evaluation": {"outputs": {"online": "test.target"}}},

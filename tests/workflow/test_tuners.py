@@ -13,7 +13,7 @@ DEV = {"tune_on": "dev", "tasks": {"name": "random", "shards": 2}, "epochs": 2}
 # what the finished project has learned
 SELECTED = conftest.EXPERIMENTS["selected"]
 LINES = {"name": "line-search", "directions": ["WordPenalty", "step"]}
-AGAIN = {"tuner": {"name": "forest-mert"}, "iterations": 2, "start": "tuned"}
+AGAIN = {"tuner": {"name": "forest-mert"}, "iterations": 2, "next_epoch_from": "tuned"}
 EXPERIMENTS = {
     "mert": {**DEV, "features": "dense", "learner": {"name": "mert"}},
     "forest-mert": {**DEV, "features": "dense", "learner": {"name": "forest-mert"}},
@@ -35,9 +35,9 @@ def test_jobs(make_project):
     project.configure(experiments=EXPERIMENTS, decoder={"k_best": 20, "pop_limit": 30, "pieces": 3})
     jobs = project.planned()
     # batch tuners: 4 x 2 epochs x 2 shards; steps on dev: 3 x 2 epochs x 3 pieces
-    expected = {"write_lists": 16 + 18, "tune": 14, "train_shard": 12, "mix_before_tuning": 6}
+    expected = {"write_tuning_files": 16 + 18, "tune": 14, "train_shard": 12, "mix_before_tuning": 6}
     # one more iteration of forest MERT, five of k-best MIRA
-    expected |= {"tune_again": 2 * (1 + 5), "write_lists_again": 2 * (1 + 5) * 3}
+    expected |= {"tune_again": 2 * (1 + 5), "write_tuning_files_again": 2 * (1 + 5) * 3}
     assert {rule: jobs[rule] for rule in expected} == expected
     assert "mix" not in jobs
 

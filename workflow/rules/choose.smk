@@ -20,7 +20,7 @@ rule check_patience:
         references=PLAN.tables.devtest_references,
         translations=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/devtest.txt",
         previous=lambda wildcards: PLAN.epochs.of(wildcards).decision_before,
-        labels=PLAN.tables.scored_labels,
+        labels=PLAN.tables.devtest_labels,
         originals=PLAN.tables.devtest_originals,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
@@ -55,7 +55,7 @@ rule choose_epoch:
         references=PLAN.tables.devtest_references,
         translations=PLAN.epochs.of_all("devtest.txt"),
         weights=PLAN.epochs.of_all("weights.h5"),
-        labels=PLAN.tables.scored_labels,
+        labels=PLAN.tables.devtest_labels,
         originals=PLAN.tables.devtest_originals,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
@@ -108,11 +108,11 @@ use rule choose_epoch as choose_epoch_for_test_set with:
 rule choose_scale:
     """{experiment}: choose the scale of minimum Bayes risk"""
     input:
-        shards=PLAN.tables.devtest_shards,
+        pieces=PLAN.tables.devtest_pieces,
         model=PLAN.inputs.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/best/weights.h5",
         references=PLAN.tables.devtest_references,
-        labels=PLAN.tables.scored_labels,
+        labels=PLAN.tables.devtest_labels,
         originals=PLAN.tables.devtest_originals,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
@@ -127,12 +127,12 @@ rule choose_scale:
     resources:
         **SIZES.request_to_decode(minutes=120 * (PIECES + 1)),
     params:
-        shards=lambda wildcards, input: sequence(input.shards),
+        pieces=lambda wildcards, input: sequence(input.pieces),
         settings=PLAN.tables.scale_settings,
         lists=PLAN.list_texts.given_devtest_lists,
         code=step_digest("step scale"),
     shell:
-        "(seq {params.shards} | itersel step scale --inputs - --language-model {input.model:q}"
+        "(seq {params.pieces} | itersel step scale --inputs - --language-model {input.model:q}"
         " --weights {input.weights:q}"
         " --settings {params.settings:q} --reference {input.references:q}"
         " --task {input.labels:q} --raw-reference {input.originals:q}"
@@ -142,7 +142,7 @@ rule choose_scale:
 
 use rule choose_scale as choose_scale_for_test_set with:
     input:
-        shards=PLAN.tables.devtest_shards,
+        pieces=PLAN.tables.devtest_pieces,
         model=PLAN.inputs.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/weights.h5",
         references=PLAN.tables.devtest_references,

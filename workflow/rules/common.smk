@@ -15,7 +15,7 @@ from itersel.code.edits import CODE_VARIABLE, CodeChangedError, check_code, fing
 from itersel.config.reading import read_config
 from itersel.config.yaml_loader import read_yaml
 from itersel.config.experiments import expanded
-from itersel.config.splits import has_lists
+from itersel.config.splits import has_given_lists
 from itersel.config.file_checks import check_files_exist, help_files
 from itersel.config.name_checks import check_names
 from itersel.errors import InputError
@@ -83,7 +83,7 @@ except InputError as error:
 PLAN = Plan(EXPANDED_CONFIG)
 
 # Without a decoder, there is no language model; systems rerank the lists of new text.
-HAS_LISTS = has_lists(EXPANDED_CONFIG)
+HAS_GIVEN_LISTS = has_given_lists(EXPANDED_CONFIG)
 
 RESULTS = PLAN.files.results
 EXPERIMENTS = os.path.join(RESULTS, "experiments")

@@ -36,7 +36,7 @@ rule decode_shard:
 rule join_translations:
     """takes no time"""
     input:
-        PLAN.tables.translated_shards,
+        PLAN.tables.translated_pieces,
     output:
         f"{RESULTS}/experiments/{{experiment}}/{{stage}}/{{split}}.txt",
     log:

@@ -4,7 +4,7 @@
 # makes: grammar/index, shards/{split}/{shards}/{shard}.h5; experiments with the same number of shards
 #        and the same seed share them
 #
-# train and dev are shuffled before they are cut, so that shards are alike; devtest and test are cut in
+# train and dev are shuffled before they are divided, so that shards are alike; devtest and test are divided in
 # order, because their translations are joined again. The grammar of a sentence in train is extracted from the
 # rest of train (leave-one-out).
 
@@ -31,7 +31,7 @@ rule index_corpus:
 
 
 rule shard_corpus:
-    """cut {split} into shards"""
+    """divide {split} into shards"""
     input:
         source=PLAN.files.text("{split}", "source"),
         target=PLAN.files.text("{split}", "target"),
@@ -47,7 +47,7 @@ rule shard_corpus:
     resources:
         **SIZES.request(500, 30, train=(30, 0.2)),
     params:
-        settings=PLAN.shards.cut_settings,
+        settings=PLAN.shards.shard_settings,
         code=step_digest("step shard"),
     shell:
         "itersel step shard --source {input.source:q} --target {input.target:q} {input.further:q}"

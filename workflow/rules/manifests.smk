@@ -38,10 +38,10 @@ for manifest_rule, level, files_of_level in (
         PLAN.shards.fold_models,
     ),
     ("manifest_of_trained_shards", epoch_level, PLAN.epochs.trained_shards),
-    ("manifest_of_lists", f"{epoch_level}/lists", PLAN.lists.to_tune_on),
+    ("manifest_of_tuning_files", f"{epoch_level}/tuning", PLAN.lists.to_tune_on),
     (
-        "manifest_of_lists_again",
-        f"{epoch_level}/iteration-{{iteration}}/lists",
+        "manifest_of_tuning_files_again",
+        f"{epoch_level}/iteration-{{iteration}}/tuning",
         PLAN.lists.to_tune_on,
     ),
 ):

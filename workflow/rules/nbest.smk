@@ -1,4 +1,4 @@
-# N-best lists of another decoder (data.kind: lists): cleaned references, and lists cut into shards.
+# N-best lists of another decoder (data.kind: lists): cleaned references, and lists divided into shards.
 #
 # needs: the files of data.{train,dev,devtest,test}; the models of text_features.smk, if text_features name any
 # makes: corpus/{split}.{target,source,task}.gz, corpus/{split}.target.{number}.gz (further references),
@@ -51,7 +51,7 @@ rule take_first_entries:
 
 
 rule shard_lists:
-    """cut the lists of {split} into shards"""
+    """divide the lists of {split} into shards"""
     input:
         lists=PLAN.list_texts.lists,
         references=PLAN.list_texts.references,
@@ -69,7 +69,7 @@ rule shard_lists:
         **SIZES.request(1500, 240),
     params:
         lists=PLAN.list_texts.given_lists,
-        settings=PLAN.list_texts.cut_settings,
+        settings=PLAN.list_texts.shard_settings,
         code=step_digest("step shard"),
     shell:
         "itersel step shard --nbest {params.lists:q} --target {input.references:q} --quality {input.quality:q}"
@@ -100,5 +100,5 @@ rule import_lists:
         code=step_digest("step lists"),
     shell:
         "itersel step lists --folder {input.text:q} --shard-number {wildcards.shard}"
-        " --aligner {input.aligners:q} --models {input.models:q} --language-model {input.user_models:q}"
+        " --aligner {input.aligners:q} --models {input.models:q} --user-model {input.user_models:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"

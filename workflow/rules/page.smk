@@ -10,7 +10,7 @@ rule explain_translations:
     input:
         table=f"{RESULTS}/report/table.json",
         model=PLAN.files.model,
-        shards=PLAN.tables.explained_shards,
+        pieces=PLAN.tables.explained_pieces,
     output:
         f"{RESULTS}/report/derivations.json",
     log:
@@ -20,12 +20,12 @@ rule explain_translations:
     resources:
         **SIZES.request(2000, 60),
     params:
-        shards=lambda wildcards, input: sequence(input.shards),
+        pieces=lambda wildcards, input: sequence(input.pieces),
         results=lambda wildcards, output: os.path.dirname(os.path.dirname(output[0])),
         settings=PLAN.explain_settings,
         code=step_digest("step explain"),
     shell:
-        "(seq {params.shards} | itersel step explain --inputs - --language-model {input.model:q}"
+        "(seq {params.pieces} | itersel step explain --inputs - --language-model {input.model:q}"
         " --results={params.results:q} --settings {params.settings:q}"
         " --output {output:q}) &> {log:q}"
 

@@ -25,5 +25,5 @@ rule describe_reranker:
         code=step_digest("step reranker"),
     shell:
         "itersel step reranker --folder {input.lists:q} --aligner {input.aligners:q} --models {input.models:q}"
-        " --language-model {input.user_models:q} --chosen-mbr {input.mbr:q}"
+        " --user-model {input.user_models:q} --chosen-mbr {input.mbr:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"

@@ -1,7 +1,7 @@
 # Batch tuning: a level is one job per shard that writes k-best lists or forests, then one job that tunes on them.
 #
 # needs: shards/{train,dev}/{shards}/{shard}.h5, lm/..., and epoch-{epoch}/mixed.h5 to tune mixed weights
-# makes: experiments/{experiment}/epoch-{epoch}/{lists/{shard},weights}.h5; on dev the same in iteration-{iteration}/
+# makes: experiments/{experiment}/epoch-{epoch}/{tuning/{shard},weights}.h5; on dev the same in iteration-{iteration}/
 #        for all iterations except the last
 #
 # A batch tuner reads the lists of all levels so far. The mixed weights of an online learner are tuned on lists of dev;
@@ -9,20 +9,20 @@
 # tuners read the lists in shards/{train,dev}/{shards}/, which are the same in all levels.
 
 
-rule write_lists:
+rule write_tuning_files:
     """{experiment}: decode epoch {epoch} for tuning"""
     input:
         shard=PLAN.lists.sentence_files,
         model=PLAN.lists.models,
-        weights=PLAN.lists.decoded_with,
+        weights=PLAN.lists.start_weights,
         decision=lambda wildcards: PLAN.epochs.of(wildcards).decision_needed,
         level=lambda wildcards: ancient(PLAN.lists.level_before(wildcards)),
     output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/{{shard}}.h5",
+        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/tuning/{{shard}}.h5",
     log:
-        f"{LOGS}/write_lists/{{experiment}}/epoch-{{epoch}}/{{shard}}.log",
+        f"{LOGS}/write_tuning_files/{{experiment}}/epoch-{{epoch}}/{{shard}}.log",
     benchmark:
-        f"{BENCHMARKS}/write_lists/{{experiment}}/epoch-{{epoch}}/{{shard}}.tsv"
+        f"{BENCHMARKS}/write_tuning_files/{{experiment}}/epoch-{{epoch}}/{{shard}}.tsv"
     wildcard_constraints:
         experiment=one_of([*PLAN.epochs.batch, *PLAN.epochs.retuned]),
     conda:
@@ -30,7 +30,7 @@ rule write_lists:
     resources:
         **SIZES.request_to_decode(minutes=240),
         array=PLAN.epochs.array_name,
-        jobs_per_task=PLAN.lists.shards_per_job,
+        jobs_per_task=PLAN.lists.shards_per_task,
     params:
         step=PLAN.lists.step,
         settings=PLAN.lists.settings,
@@ -46,8 +46,8 @@ rule tune:
     """{experiment}: tune epoch {epoch}"""
     input:
         unpack(PLAN.epochs.passed_weights),
-        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/lists/{MANIFEST}",
-        decoded_with=PLAN.lists.decoded_with,
+        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/tuning/{MANIFEST}",
+        start=PLAN.lists.start_weights,
         epoch_start=PLAN.lists.epoch_start,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
@@ -68,19 +68,19 @@ rule tune:
         iteration=PLAN.lists.iteration,
         code=step_digest("step tune"),
     shell:
-        "itersel step tune --inputs {input.lists:q} --decoded-with {input.decoded_with:q}"
+        "itersel step tune --inputs {input.lists:q} --start {input.start:q}"
         " --epoch-start {input.epoch_start:q}"
         " --decision {input.decision:q} --passed-on {input.passed_on:q}"
         " --settings {params.settings:q} --iteration {params.iteration} --output {output:q} &> {log:q}"
 
 
-use rule write_lists as write_lists_again with:
+use rule write_tuning_files as write_tuning_files_again with:
     output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/lists/{{shard}}.h5",
+        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/tuning/{{shard}}.h5",
     log:
-        f"{LOGS}/write_lists/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/{{shard}}.log",
+        f"{LOGS}/write_tuning_files/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/{{shard}}.log",
     benchmark:
-        f"{BENCHMARKS}/write_lists/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/{{shard}}.tsv"
+        f"{BENCHMARKS}/write_tuning_files/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/{{shard}}.tsv"
     wildcard_constraints:
         experiment=one_of(PLAN.epochs.retuned),
 
@@ -88,8 +88,8 @@ use rule write_lists as write_lists_again with:
 use rule tune as tune_again with:
     input:
         unpack(PLAN.epochs.passed_weights),
-        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/lists/{MANIFEST}",
-        decoded_with=PLAN.lists.decoded_with,
+        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/tuning/{MANIFEST}",
+        start=PLAN.lists.start_weights,
         epoch_start=PLAN.lists.epoch_start,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/weights.h5",

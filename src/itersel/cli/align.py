@@ -135,5 +135,5 @@ def _given(forward: str, reverse: str) -> Iterator[tuple[Sequence[Point], Sequen
     for number, (left, right) in enumerate(zip_longest(*sides), 1):
         if left is None or right is None:
             longer, shorter = (reverse, forward) if left is None else (forward, reverse)
-            raise InputError(f"has no partner in {shorter}; align the files again", longer, number)
+            raise InputError(f"has more lines than {shorter}; align the files again", longer, number)
         yield left, right

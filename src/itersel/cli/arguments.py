@@ -279,13 +279,13 @@ def add_reference(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--reference FILE": reference}, required=True, action="append")
 
 
-def add_tokenize(parser: argparse.ArgumentParser) -> None:
-    """Add the option for the tokenisation of tokenised translations."""
-    from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZATIONS
+def add_retokenize(parser: argparse.ArgumentParser) -> None:
+    """Add the option of commands that compute BLEU of tokenised text; see `add_tokenizer`."""
+    from itersel.evaluate.names import DEFAULT_TOKENIZER, RETOKENIZATIONS
 
-    kinds = f"{DEFAULT_TOKENIZER} as in mteval-v11b, none for tokenised text (default: %(default)s)"
-    tokenize = {"--tokenize": f"sacrebleu's tokenisation: {kinds}"}
-    add_options(parser, tokenize, choices=TOKENIZATIONS, default=DEFAULT_TOKENIZER)
+    kinds = f"{DEFAULT_TOKENIZER}, as in mteval-v11b, or none to keep the tokens (default: %(default)s)"
+    retokenize = {"--retokenize": f"sacrebleu's tokenizer, applied to the tokenised text: {kinds}"}
+    add_options(parser, retokenize, choices=RETOKENIZATIONS, default=DEFAULT_TOKENIZER)
 
 
 def add_tokenizer(parser: argparse.ArgumentParser, has_default: bool = True) -> None:

@@ -11,13 +11,13 @@ from itersel.cli.arguments import (
     add_options,
     add_randomization,
     add_reference,
-    add_tokenize,
+    add_retokenize,
     add_tokenizer,
     named_file,
 )
 from itersel.config.command_line import different_names, refuse
 from itersel.errors import InputError
-from itersel.evaluate.names import COMPARED, OF_TEXT, TOKENIZED_BLEU, title_of
+from itersel.evaluate.names import DEFAULT_METRICS, OF_TEXT, TOKENIZED_BLEU, title_of
 
 if TYPE_CHECKING:
     from itersel.evaluate.compare import MetricScores
@@ -29,7 +29,7 @@ def _add_bleu(parser: argparse.ArgumentParser) -> None:
         "precisions of 1-grams to 4-grams, the brevity penalty, the file), then sacrebleu's signature."
     )
     add_reference(parser)
-    add_tokenize(parser)
+    add_retokenize(parser)
     add_options(parser, {"systems SYSTEM": "translations, one per line (- is standard input)"}, nargs="+")
 
 
@@ -37,7 +37,7 @@ def _bleu(options: argparse.Namespace) -> None:
     from itersel.evaluate import metrics
 
     references = metrics.read_references(options.reference)
-    metric = metrics.make_bleu(references, options.tokenize)
+    metric = metrics.make_tokenized_bleu(references, options.retokenize)
     systems = [metrics.read_translations(path, references, options.reference[0]) for path in options.systems]
     print(f"{title_of(TOKENIZED_BLEU)}\tprecisions\tbrevity_penalty\tsystem")
     for path, translations in zip(options.systems, systems, strict=True):
@@ -49,15 +49,15 @@ def _bleu(options: argparse.Namespace) -> None:
 
 def _add_compare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Score the outputs of systems with sacrebleu: BLEU, chrF++ and TER, 95 % intervals (bootstrap), and "
-        "for each system the p-value of its difference from the baseline by approximate randomization "
-        "(paired, two-sided)."
+        "Score the outputs of systems with sacrebleu: BLEU (smoothed, unlike in 'itersel tune'), chrF++ and "
+        "TER, 95 % intervals (bootstrap), and for each system the p-value of its difference from the "
+        "baseline by approximate randomization (paired, two-sided)."
     )
 
     add_reference(parser)
-    listed = f"{', '.join(OF_TEXT)}, separated by commas (default: {','.join(COMPARED)})"
+    listed = f"{', '.join(OF_TEXT)}, separated by commas (default: {','.join(DEFAULT_METRICS)})"
     metrics = {"--metrics NAMES": f"some of {listed}; lowercased metrics ignore case"}
-    add_options(parser, metrics, type=different_metrics, default=COMPARED)
+    add_options(parser, metrics, type=different_metrics, default=DEFAULT_METRICS)
     add_tokenizer(parser)
     scores = (
         "a score of your own, such as COMET, whose mean is compared: a number for each line of a system, "

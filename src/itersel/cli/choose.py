@@ -92,7 +92,7 @@ def score_devtest(settings: Scoring, options: argparse.Namespace, translations: 
 
     originals = () if by in (TOKENIZED_BLEU, QUALITY) else options.raw_reference
     texts = read_epochs(translations, options.reference, originals, options.task, settings.label)
-    return score_epochs(texts, settings.tokenize, _scorer(settings, options, texts))
+    return score_epochs(texts, settings.retokenize, _scorer(settings, options, texts))
 
 
 def _scorer(settings: Scoring, options: argparse.Namespace, texts: EpochTexts) -> Scorer | None:
@@ -113,7 +113,7 @@ def _patience(options: argparse.Namespace) -> None:
 
     settings = read_settings(PatienceSettings, options.settings)
     before = None if options.previous is None else read_decision(options.previous)
-    (score,) = score_devtest(settings, options, [options.translation]).chosen_by
+    (score,) = score_devtest(settings, options, [options.translation]).deciding_scores
     write_decision(options.output, next_decision(before, score, settings.patience, settings.choose_by))
 
 
@@ -155,8 +155,8 @@ def _add_reranker(parser: argparse.ArgumentParser) -> None:
     add_files(parser, {"--aligner FILE": aligners}, nargs="*", default=[])
     models = "output of 'itersel step text-models' for all of train, if features of text need it"
     add_optional_files(parser, {"--models DIR": models})
-    models = "your compiled language models, in the order of the key lists.language_model_names"
-    add_files(parser, {"--language-model FILE": models}, nargs="*", default=[])
+    models = "your compiled language models, in the order of the key lists.user_model_names"
+    add_files(parser, {"--user-model FILE": models}, nargs="*", default=[])
     add_optional_files(parser, MBR)
     add_output(parser, "resources.json in the folder of the system", "--output")
 
@@ -172,5 +172,5 @@ def _reranker(options: argparse.Namespace) -> None:
     trained_with = tuple(read_lines(DeclaredFolder(options.folder).checked(DENSE_NAMES)))
     mbr = read_mbr(options.chosen_mbr)
     settings = RerankingSettings(given.features, trained_with, given.dense_names, given.lists, mbr)
-    files = RerankerFiles(tuple(options.aligner), options.models, tuple(options.language_model))
+    files = RerankerFiles(tuple(options.aligner), options.models, tuple(options.user_model))
     write_resources(options.output, RerankerResources(settings, files))

@@ -42,10 +42,10 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     from itersel.config.checks import warnings
-    from itersel.config.file_checks import check_files_exist, check_sizes, read_texts
+    from itersel.config.file_checks import check_files_exist, check_given_texts, check_sizes
     from itersel.config.name_checks import check_names
     from itersel.config.reading import load_config
-    from itersel.config.splits import has_lists
+    from itersel.config.splits import has_given_lists
     from itersel.plan.checks import check_user_scores, describe_lists
     from itersel.run.progress import duration
 
@@ -60,13 +60,13 @@ def _check(options: argparse.Namespace) -> None:
     with located(name):
         check_names(config)
         warn(check_files_exist(config))
-        is_read = not (options.no_text or has_lists(config))
-        sizes, suspicious = read_texts(config) if is_read else ({}, [])
+        is_read = not (options.no_text or has_given_lists(config))
+        sizes, suspicious = check_given_texts(config) if is_read else ({}, [])
         warn(suspicious)
         check_sizes(sizes)
         if is_read:
             check_user_scores(config, {split: size.total() for split, size in sizes.items()})
-        described = list(describe_lists(config)) if has_lists(config) and not options.no_text else []
+        described = list(describe_lists(config)) if has_given_lists(config) and not options.no_text else []
 
     print(f"{name}: valid; experiments: {', '.join(config.experiments)}")
     for line in described:

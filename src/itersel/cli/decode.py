@@ -75,7 +75,7 @@ def _translations(
     """Yield the best translation of each sentence of a shard, one per line, or k-best lists."""
     from itersel.decode.opening import open_shard
     from itersel.decode.output import kbest_lines, text_of
-    from itersel.decode.ranking import list_size, ranks
+    from itersel.decode.ranking import best_ranks, list_size
     from itersel.lists.files import read_list_table
     from itersel.rerank.mbr import ranking_of
     from itersel.run.progress import progress
@@ -98,7 +98,7 @@ def _translations(
 
     for sentence in progress(range(shard.sentence_count), "decode"):
         found = decoder.decode(sentence, vectors, k=list_size(k_best, mbr))
-        best = ranks(found, words, k_best, mbr)
+        best = best_ranks(found, words, k_best, mbr)
         if options.k_best is not None:
             yield from kbest_lines(sentence, found, best, words, decoder.dense_names, shard.feature_name)
         else:
@@ -134,7 +134,7 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
     inputs = {"--shard FILE": "shard.h5 with references"}
     add_options(parser, inputs, required=True)
     add_optional_files(parser, MODEL)
-    weights = "weights, .h5 or text (default: fixed weights of the dense features, for the first iteration)"
+    weights = "start weights, .h5 or text (default, in the first iteration only: see docs/tuning.md)"
     add_optional_files(parser, {"--weights FILE": weights})
     add_decision(parser, "write a file without lists")
     add_settings(parser, kind)

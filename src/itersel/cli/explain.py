@@ -19,7 +19,7 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
 
     files = {
         "--results FOLDER": "results of a run: <output>/<name> of its config",
-        "--inputs MANIFEST": "the shards of the test set in order, one per line (- is standard input)",
+        "--inputs MANIFEST": "the pieces of the test set in order, one per line (- is standard input)",
         "--language-model": "compiled language model",
     }
     add_options(parser, files, required=True)
@@ -36,8 +36,8 @@ def _explain(options: argparse.Namespace) -> None:
 
     settings = read_settings(ExplainSettings, options.settings)
     search = Search(pop_limit=settings.pop_limit, max_span=settings.max_span)
-    shards = read_manifest(options.inputs)
+    pieces = read_manifest(options.inputs)
     found = explain(
-        Path(options.results), shards, options.language_model, search, settings.sentences, settings.has_mbr
+        Path(options.results), pieces, options.language_model, search, settings.derivations, settings.has_mbr
     )
     write_lines(options.output, [json.dumps(found, ensure_ascii=False)])

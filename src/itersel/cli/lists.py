@@ -21,9 +21,9 @@ from itersel.config.text_features import GivenListSettings, needed_models
 
 def _add_lists(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Build a training shard (HDF5) from another decoder's n-best lists, which 'itersel step shard "
-        "--nbest' has cut. Translations are cleaned like their references; equal ones of a sentence count "
-        "once. Features of their text can be added, for which --aligner and --models may be needed."
+        "Build a training shard (HDF5) from another decoder's n-best lists, written by 'itersel step shard "
+        "--nbest'. Translations are cleaned like their references; equal ones of a sentence count once. "
+        "Features of their text can be added, for which --aligner and --models may be needed."
     )
     add_options(parser, {"--folder DIR": "output of 'itersel step shard --nbest'"}, required=True)
     add_options(parser, {"--shard-number z": "number of the shard, from 0"}, type=not_negative, required=True)
@@ -33,8 +33,8 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
     add_files(parser, {"--aligner FILE": aligners}, nargs="*", default=[])
     models = "output of 'itersel step text-models', for lexical scores and those of the language model"
     add_optional_files(parser, {"--models DIR": models})
-    models = "your compiled language models, in the order of the key language_model_names"
-    add_files(parser, {"--language-model FILE": models}, nargs="*", default=[])
+    models = "your compiled language models, in the order of the key user_model_names"
+    add_files(parser, {"--user-model FILE": models}, nargs="*", default=[])
     add_output(parser, "lists, .h5")
 
 
@@ -52,7 +52,7 @@ def _lists(options: argparse.Namespace) -> None:
         from itersel.rerank.models import read_text_models
 
         needed = needed_models(settings.dense, settings.templates)
-        models = read_text_models(options.aligner, options.models, needed, options.language_model)
+        models = read_text_models(options.aligner, options.models, needed, options.user_model)
         adder = TextFeatureAdder(preparation, models, settings)
 
     table = import_lists(options.folder, options.shard_number, preparation, adder)

@@ -42,13 +42,13 @@ COMMANDS = {
     "decode": ("decode", "translate the sentences of a shard"),
     "train": ("train", "train one shard for one epoch"),
     "detokenize": ("detokenize", "restore the case of translations and detokenise them"),
-    "bleu": ("bleu", "compute BLEU of one or more systems"),
+    "bleu": ("bleu", "compute tokenized BLEU of one or more systems"),
     "warm-up": ("warm_up", "compile all kernels into the cache"),
     "step": ("", "run a step that only the workflow runs; 'itersel step --help' lists them"),
 }
 # The same for `itersel step`.
 STEPS = {
-    "shard": ("shard", "shuffle a corpus or lists and cut them into balanced shards"),
+    "shard": ("shard", "shuffle a corpus or lists and divide them into balanced shards"),
     "lists": ("lists", "build a training shard from another decoder's n-best lists"),
     "first-entries": ("lists", "write the translations that another decoder ranks first"),
     "words": ("text_models", "prepare the text of the models that features of lists need"),

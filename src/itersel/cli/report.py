@@ -18,7 +18,7 @@ from itersel.cli.outputs import (
 )
 from itersel.config.command_line import different_names, refuse
 from itersel.errors import InputError
-from itersel.evaluate.names import COMPARED, METRICS, TABULATED, TOKENIZED_BLEU
+from itersel.evaluate.names import DEFAULT_METRICS, METRICS, TABULATED, TOKENIZED_BLEU
 from itersel.report.columns import COLUMNS
 from itersel.results import PAGE, PROGRESS_PAGE
 
@@ -39,7 +39,8 @@ def _add_paper(parser: argparse.ArgumentParser) -> None:
     columns = {"--columns NAMES": f"columns besides the scores, some of {', '.join(COLUMNS)} (default: none)"}
     add_options(parser, columns, type=different_names(COLUMNS), default=())
     listed = ", ".join((TOKENIZED_BLEU, *TABULATED))
-    metrics = f"some of {listed}, and scores of your own (default: {','.join(COMPARED)}, and all of your own)"
+    default = ",".join(DEFAULT_METRICS)
+    metrics = f"some of {listed}, and scores of your own (default: {default}, and all of your own)"
     add_options(parser, {"--metrics NAMES": metrics}, type=_different_metrics, default=())
     add_outputs(parser, PAPER_SUFFIXES)
 

@@ -19,7 +19,7 @@ def _add_scale(parser: argparse.ArgumentParser) -> None:
         "Translate devtest by minimum Bayes risk with each scale, and keep the scale of the best score."
     )
     files = {
-        "--inputs MANIFEST": "the shards of devtest in order, one per line (- is standard input)",
+        "--inputs MANIFEST": "the pieces of devtest in order, one per line (- is standard input)",
         "--weights FILE": "weights of the system",
     }
     add_options(parser, files, required=True)
@@ -42,7 +42,7 @@ def _scale(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, f"{number}.txt") for number in range(len(candidates))]
         _translate(options, settings, candidates, paths)
-        scores = score_devtest(settings, options, paths).chosen_by
+        scores = score_devtest(settings, options, paths).deciding_scores
 
     best = index_of_best(scores, settings.choose_by)
     chosen = ChosenMbr(
@@ -67,9 +67,9 @@ def _translate(
     from itersel.vectors.weights import read_itersel_weights
 
     weights = read_itersel_weights(options.weights)
-    shards = read_manifest(options.inputs)
+    pieces = read_manifest(options.inputs)
     with ExitStack() as stack:
         streams = [stack.enter_context(open(path, "w", encoding="utf-8")) for path in paths]
-        for lines in translations_by(candidates, shards, options.language_model, weights, settings):
+        for lines in translations_by(candidates, pieces, options.language_model, weights, settings):
             for stream, line in zip(streams, lines, strict=True):
                 stream.write(f"{line}\n")

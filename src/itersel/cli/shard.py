@@ -1,4 +1,4 @@
-"""``itersel step shard``: cut a corpus, or n-best lists, into shards."""
+"""``itersel step shard``: divide a corpus, or n-best lists, into shards."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_files, add_optional_files, add_options, add_settings
-from itersel.config.cutting import (
-    CutSettings,
-    Cutting,
-    GivenListCutSettings,
+from itersel.config.settings import read_settings
+from itersel.config.sharding import (
+    GivenListShardSettings,
     InOrder,
     Labelled,
     Pooled,
+    Sharding,
+    ShardSettings,
     Shuffled,
 )
-from itersel.config.settings import read_settings
 from itersel.errors import FilePath, InputError, located
 
 if TYPE_CHECKING:
     from itersel.storage.arrays import Int64s
 
     # Returns the numbers of the sentences of each shard, given the number of all sentences.
-    Cut = Callable[[int], Sequence[Int64s]]
+    Divide = Callable[[int], Sequence[Int64s]]
 
 
 def _add_shard(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Cut parallel text into Z shards, numbered from 0: DIR/z.source.gz, DIR/z.target.gz and DIR/z.ids, "
-        "the line number (from 0) of each sentence and of its copies, for 'itersel grammar extract "
-        "--leave-one-out'. The sizes of the shards (with labels: of the shards of a task) differ by at most "
-        "one. With --nbest, cut n-best lists of another decoder: DIR/z.lists.gz, DIR/z.ids without copies, "
-        "source and references, and DIR/dense.txt, the names of the dense features."
+        "Divide parallel text into Z shards, numbered from 0: DIR/z.source.gz, DIR/z.target.gz and "
+        "DIR/z.ids, the line number (from 0) of each sentence and of its copies, for 'itersel grammar "
+        "extract --leave-one-out'. The sizes of the shards (with labels: of the shards of a task) differ by "
+        "at most one. With --nbest, divide n-best lists of another decoder: DIR/z.lists.gz, DIR/z.ids "
+        "without copies, source and references, and DIR/dense.txt, the names of the dense features."
     )
 
-    add_settings(parser, GivenListCutSettings)
+    add_settings(parser, GivenListShardSettings)
     add_optional_files(parser, {"--source FILE": "source text, one sentence per line"})
     texts = {
         "--target FILE": "its translations: one file for each reference (DIR/z.target.gz, DIR/z.target.1.gz)",
@@ -55,23 +55,23 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
 
 
 def _shard(options: argparse.Namespace) -> None:
-    settings = read_settings(GivenListCutSettings if options.nbest else CutSettings, options.settings)
+    settings = read_settings(GivenListShardSettings if options.nbest else ShardSettings, options.settings)
     _check_files(options, settings)
     first = options.nbest[0] if options.nbest else options.source
-    cut = _read_cut(settings.cut, text=first, labels=options.task, scored=options.scored)
-    if isinstance(settings, GivenListCutSettings):
+    divide = _divider(settings.sharding, text=first, labels=options.task, scored=options.scored)
+    if isinstance(settings, GivenListShardSettings):
         from itersel.lists.sharding import shard_lists
 
         given = options.target, options.quality, settings.dense_names, options.source
-        shard_lists(options.nbest, cut, options.output, *given)
+        shard_lists(options.nbest, divide, options.output, *given)
     else:
         from itersel.corpus.sharding import shard_corpus
 
         target, *further = options.target
-        shard_corpus(options.source, target, cut, options.output, further)
+        shard_corpus(options.source, target, divide, options.output, further)
 
 
-def _check_files(options: argparse.Namespace, settings: CutSettings) -> None:
+def _check_files(options: argparse.Namespace, settings: ShardSettings) -> None:
     """Raise an InputError if a file is missing or superfluous."""
     if options.nbest and not options.target and options.quality is None:
         raise InputError("--nbest needs references (--target) or --quality")
@@ -80,31 +80,31 @@ def _check_files(options: argparse.Namespace, settings: CutSettings) -> None:
     if not options.nbest and options.quality is not None:
         raise InputError("--quality needs --nbest")
 
-    needs_labels = isinstance(settings.cut, Labelled | Pooled)
+    needs_labels = isinstance(settings.sharding, Labelled | Pooled)
     if needs_labels != (options.task is not None):
-        raise InputError("--task is needed to cut by label, and only then")
-    if options.scored is not None and not isinstance(settings.cut, Labelled):
+        raise InputError("--task is needed to divide by label, and only then")
+    if options.scored is not None and not isinstance(settings.sharding, Labelled):
         raise InputError("--scored is only for shards of labels")
 
 
-def _read_cut(how: Cutting, *, text: FilePath, labels: FilePath | None, scored: FilePath | None) -> Cut:
-    """Return a function that cuts a text; files of labels are read now, before the text.
+def _divider(how: Sharding, *, text: FilePath, labels: FilePath | None, scored: FilePath | None) -> Divide:
+    """Return a function that divides a text; files of labels are read now, before the text.
 
-    `labels` is the file of labels, only for a cutting that depends on them. `scored` is that of the text on
+    `labels` is the file of labels, only for a sharding that depends on them. `scored` is that of the text on
     which epochs are chosen by task, which must have all labels. `text` is named in messages.
     """
     from itersel.corpus.labels import check_label_count, read_labels, refuse_repeats, require_label
     from itersel.corpus.sharding import natural_lines, pooled_lines
 
     if isinstance(how, InOrder | Shuffled):
-        return partial(_cut_equally, how, text)
+        return partial(_divide_equally, how, text)
 
     assert isinstance(how, Labelled | Pooled)
     assert labels is not None
     found = read_labels(labels)
     of_scored = None if scored is None else read_labels(scored)
 
-    def cut(sentence_count: int) -> Sequence[Int64s]:
+    def divide(sentence_count: int) -> Sequence[Int64s]:
         check_label_count(found, labels, sentence_count, text)
         with located(labels):
             if isinstance(how, Pooled):
@@ -114,12 +114,12 @@ def _read_cut(how: Cutting, *, text: FilePath, labels: FilePath | None, scored: 
             if of_scored is not None:
                 for name in how.labels:
                     require_label(of_scored, name, scored)
-            return natural_lines(found, how.labels, how.others == "join", how.minimum, how.seed)
+            return natural_lines(found, how.labels, how.others == "join", how.minimum_sentences, how.seed)
 
-    return cut
+    return divide
 
 
-def _cut_equally(how: InOrder | Shuffled, text: FilePath, sentence_count: int) -> Sequence[Int64s]:
+def _divide_equally(how: InOrder | Shuffled, text: FilePath, sentence_count: int) -> Sequence[Int64s]:
     from itersel.corpus.sharding import shard_lines
 
     if sentence_count < how.shards:

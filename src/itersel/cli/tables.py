@@ -38,7 +38,9 @@ def _table(options: argparse.Namespace) -> None:
     if (options.preparation is None) == needs_preparation:
         raise InputError("outputs or lists and --preparation need each other; give both or neither")
     test_sets = [read_test_set(*named, options.preparation) for named in settings.test_sets.items()]
-    table = compare_systems(test_sets, tokenize=settings.tokenize, trials=settings.trials, seed=settings.seed)
+    table = compare_systems(
+        test_sets, retokenize=settings.retokenize, trials=settings.trials, seed=settings.seed
+    )
     write_table(options.output, table, partial(text_table, text=settings.text), tsv_table)
 
 
@@ -80,7 +82,7 @@ def _tasks(options: argparse.Namespace) -> None:
         references,
         labels,
         settings.tasks,
-        tokenize=settings.tokenize,
+        retokenize=settings.retokenize,
         trials=settings.trials,
         seed=settings.seed,
     )

@@ -24,7 +24,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     add_files(parser, {"--shard FILE": shard}, required=True)
     model = "compiled language model; one for all files of the shard, or one per file; none for lists"
     add_files(parser, {"--language-model FILE": model}, nargs="*")
-    add_optional_files(parser, {"--weights FILE": "weights to start from, .h5 or text (default: all zero)"})
+    add_optional_files(parser, {"--weights FILE": "start weights, .h5 or text (default: all zero)"})
     add_decision(parser, "the weights are passed on without training")
 
     add_settings(parser, TrainSettings)

@@ -54,12 +54,15 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     references = "reference translations, one sentence per line; several files for several references"
     add_files(parser, {"--reference FILE": references}, default=[])
 
-    start = {"--start FILE": "start weights: text, .h5, .json or .ini (default: all 0; for mert 1)"}
+    start = {
+        "--start FILE": "start weights: text, .h5, .json or .ini (default: 0 for all features, or 1 for "
+        "tuners that search, such as mert)"
+    }
     add_options(parser, start)
 
     quality = (
         f"{', '.join(OF_TEXT)}, or a file with a number for each line of lists, higher is better; lowercased "
-        "metrics ignore case (default: bleu)"
+        "metrics ignore case (default: bleu, without the smoothing of 'itersel compare')"
     )
     add_options(parser, {"--quality": quality}, default="bleu")
     # without a default here, so that it can be refused for other metrics

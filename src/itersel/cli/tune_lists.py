@@ -30,8 +30,8 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--inputs MANIFEST": inputs}, required=True)
 
     weights = {
-        "--decoded-with FILE": "weights that decoded the newest lists (default: the start weights of "
-        "'itersel step kbest')",
+        "--start FILE": "start weights: those that decoded the newest lists (default: as for 'itersel step "
+        "kbest')",
         "--epoch-start FILE": "line-search with sum_sparse: weights that the epoch started from, for "
         "direction 'step'",
     }
@@ -56,12 +56,12 @@ def _tune(options: argparse.Namespace) -> None:
         return
 
     settings = read_settings(TuneSettings, options.settings, vars(options))
-    if settings.sum_sparse and options.decoded_with is None:
-        raise InputError("sum_sparse needs --decoded-with, whose sparse weights become one feature")
+    if settings.sum_sparse and options.start is None:
+        raise InputError("sum_sparse needs --start, whose sparse weights become one feature")
     if options.epoch_start is not None and not (settings.sum_sparse and settings.tuner.searches_step):
         raise InputError("--epoch-start has no effect without sum_sparse and the direction 'step'; remove it")
 
-    paths = options.decoded_with, options.epoch_start
-    decoded_with, epoch_start = (None if path is None else read_itersel_weights(path) for path in paths)
+    paths = options.start, options.epoch_start
+    start_weights, epoch_start = (None if path is None else read_itersel_weights(path) for path in paths)
     lists = read_manifest(options.inputs)
-    tune(settings, lists, options.output, decoded_with=decoded_with, epoch_start=epoch_start)
+    tune(settings, lists, options.output, start_weights=start_weights, epoch_start=epoch_start)

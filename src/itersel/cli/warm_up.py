@@ -62,8 +62,8 @@ LISTS = (
     "align --source %source --target %target --direction reverse --save %reverse.h5 --output %reverse",
     "step text-models --words %words --alignment %forward %reverse --output %models",
     "step shard --nbest %lists --source %source --target %target"
-    ' --settings {"cut":{"name":"in-order","shards":1}} --output %cut',
-    "step lists --folder %cut --shard-number 0 --aligner %forward.h5 %reverse.h5 --models %models"
+    ' --settings {"sharding":{"name":"in-order","shards":1}} --output %shards',
+    "step lists --folder %shards --shard-number 0 --aligner %forward.h5 %reverse.h5 --models %models"
     f" --settings {_TEXT_FEATURES} --output %lists.h5",
 )
 # Then all learners train, and all tuners tune: see `learning`. Settings have no spaces, which separate words.

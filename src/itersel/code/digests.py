@@ -38,7 +38,7 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.code.edits",
         # what they declare reaches the steps as settings or options
         "itersel.config.command_line",
-        "itersel.config.cutting",
+        "itersel.config.sharding",
         "itersel.config.data",
         "itersel.config.evaluation",
         "itersel.config.messages",

@@ -17,7 +17,7 @@ from itersel.config.messages import check_unique, reject, wrong
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
 from itersel.config.options import MAX_SEED, changed, name_in
 from itersel.config.score_checks import check_scores
-from itersel.config.splits import has_labels, has_lists, is_help, test_sets
+from itersel.config.splits import has_given_lists, has_labels, is_help, test_sets
 from itersel.config.tasks import TASKS
 from itersel.config.tuners import ALL_DENSE, LAST_STEP, TUNERS, Batch, NoTuner
 from itersel.config.values import Config, Experiment
@@ -29,14 +29,14 @@ _TASK = "[A-Za-z0-9_-]{1,60}"
 
 def check_config(config: Config) -> None:
     """Reject missing keys, keys that conflict, and keys without effect; all of them are reported together."""
-    of_kind = [check_lists] if has_lists(config) else [check_parallel_text, check_decoding]
+    of_kind = [check_lists] if has_given_lists(config) else [check_parallel_text, check_decoding]
     attempt_all(
         partial(check, config) for check in (*of_kind, check_preparation, _check_mbr, _check_experiments)
     )
 
 
 def _check_mbr(config: Config) -> None:
-    """Reject keys of minimum Bayes risk without effect, and BLEU of words that nothing separates."""
+    """Reject keys of minimum Bayes risk without effect, and BLEU for text without spaces between words."""
     from itersel.corpus.tokenization import UNSPACED_LANGUAGES
 
     unused = changed(config.mbr)
@@ -45,7 +45,7 @@ def _check_mbr(config: Config) -> None:
 
     language = config.data.target_language
     is_unspaced = language.partition("-")[0] in UNSPACED_LANGUAGES and not config.data.tokenized
-    if has_lists(config) and config.mbr.gain == "bleu" and is_unspaced:
+    if has_given_lists(config) and config.mbr.gain == "bleu" and is_unspaced:
         why = f"is bleu, which compares words between spaces, but '{language}' is written without spaces"
         advice = "use chrf, or segment the lists into words and set data.tokenized: true"
         raise wrong("mbr.gain", f"{why}; {advice}")
@@ -210,9 +210,9 @@ def _check_losses(experiment: Experiment, key: str) -> None:
         why = "with resharding, path following cannot compare their losses"
         raise wrong(f"{key}.learner.pairs", f"is pro, which {samples}: {why}")
 
-    if experiment.retune.start == "tuned":
+    if experiment.retune.next_epoch_from == "tuned":
         why = "path following compares the losses of mixed weights"
-        raise wrong(f"{key}.retune.start", f"is tuned, but {why}")
+        raise wrong(f"{key}.retune.next_epoch_from", f"is tuned, but {why}")
 
 
 def _check_retune(experiment: Experiment, key: str) -> None:
@@ -229,11 +229,11 @@ def _check_retune(experiment: Experiment, key: str) -> None:
     if isinstance(experiment.learner, Batch):
         raise wrong(f"{key}.tuner", "changes mixed weights, but a batch tuner mixes nothing")
 
-    if retune.start == "tuned" and experiment.mixing.shards_continue:
+    if retune.next_epoch_from == "tuned" and experiment.mixing.shards_continue:
         shards = f"with mixing {name_in(MIXINGS, experiment.mixing)} shards continue from their own weights"
-        raise wrong(f"{key}.start", f"is tuned, but {shards}")
-    if retune.start == "tuned" and experiment.epochs == 1:
-        raise wrong(f"{key}.start", "has no effect with epochs: 1; remove it")
+        raise wrong(f"{key}.next_epoch_from", f"is tuned, but {shards}")
+    if retune.next_epoch_from == "tuned" and experiment.epochs == 1:
+        raise wrong(f"{key}.next_epoch_from", "has no effect with epochs: 1; remove it")
 
     directions = retune.tuner.named_directions
     if directions is not None:
@@ -276,7 +276,7 @@ def _check_start(config: Config, name: str) -> None:
 
     if own.features == "dense":
         raise wrong(key, f": '{first}' has features: all, but this experiment has features: dense")
-    every = config.text_features.templates if has_lists(config) else config.grammar.templates
+    every = config.text_features.templates if has_given_lists(config) else config.grammar.templates
     others, used = (set(one.templates_of(every)) for one in (experiments[first], own))
     if others - used:
         listed = ", ".join(sorted(others - used))

@@ -60,8 +60,8 @@ class TrainingText:
     )
     quality: str | None = option(
         "data.kind: lists: file with a number for each translation in the lists, in their order; higher is "
-        "better. Learners and tuners use it instead of BLEU. On devtest, evaluation.choose_by: quality uses "
-        "it.",
+        "better. Learners and tuners use it instead of BLEU, scaled so that the lowest number of the file is "
+        "0 and the highest 1. On devtest, evaluation.choose_by: quality uses the numbers as they are.",
         path=True,
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
-from itersel.config.splits import has_lists
+from itersel.config.splits import has_given_lists
 from itersel.config.tasks import DEFAULT_FOLDS
 from itersel.config.tuners import Batch, NoTuner
 from itersel.config.values import Config, Experiment
@@ -24,7 +24,7 @@ def tokenizer_for_text(config: Config) -> str:
 
 def estimates_model(config: Config) -> bool:
     """Return whether a language model is estimated: there is none for lists of another decoder."""
-    return config.language_model.arpa is None and not has_lists(config)
+    return config.language_model.arpa is None and not has_given_lists(config)
 
 
 def first_seed(config: Config, experiment: Experiment) -> int:
@@ -54,7 +54,7 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
     tasks, retune = experiment.tasks, experiment.retune
     # forests, and another decoder's whole lists, are not limited to k translations
     uses_k_best = not experiment.learner.reads_forests and not (
-        has_lists(config) and isinstance(experiment.learner, Batch)
+        has_given_lists(config) and isinstance(experiment.learner, Batch)
     )
 
     if tasks.language_model_folds is None:

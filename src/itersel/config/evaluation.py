@@ -13,7 +13,7 @@ from itersel.evaluate.names import (
     DEFAULT_TOKENIZER,
     METRICS,
     QUALITY,
-    TOKENIZATIONS,
+    RETOKENIZATIONS,
     TOKENIZED_BLEU,
     TOKENIZERS,
     TRIALS,
@@ -56,15 +56,15 @@ class UserScore:
 class Evaluation:
     """Scores and significance tests."""
 
-    tokenize: str = option(
-        "sacrebleu's tokenisation for tokenized BLEU (of tokenised lowercased text): "
+    retokenize: str = option(
+        "sacrebleu's tokenizer for tokenized-bleu, applied to text that is already tokenised and lowercased: "
         f"{DEFAULT_TOKENIZER}, as in mteval-v11b, or none to score the tokens as they are.",
         DEFAULT_TOKENIZER,
-        choices=TOKENIZATIONS,
+        choices=RETOKENIZATIONS,
     )
     tokenizer: str | None = option(
-        "sacrebleu's tokenizer for BLEU of detokenised translations; by default zh, ja-mecab or ko-mecab for "
-        f"these target languages, and {DEFAULT_TOKENIZER} for all others.",
+        "sacrebleu's tokenizer for bleu and lowercased-bleu, of detokenised text; by default zh, ja-mecab "
+        f"or ko-mecab for these target languages, and {DEFAULT_TOKENIZER} for all others.",
         choices=TOKENIZERS,
     )
     choose_by: str = option(

@@ -68,7 +68,7 @@ def check_files_exist(config: Config) -> list[str]:
     data = config.data
     named = [(FOLDER, data.folder), ("language_model.arpa", config.language_model.arpa)]
     named += [("data.monolingual", path) for path in data.monolingual]
-    for name in ("source", "target", "language_models"):
+    for name in ("source", "target", "user_models"):
         named += [(f"text_features.{name}", path) for path in getattr(config.text_features, name)]
 
     outputs = (config.evaluation.outputs or {}).items()
@@ -119,7 +119,7 @@ def _used_twice(text: Iterable[tuple[str, str]]) -> list[str]:
     return warnings
 
 
-def read_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
+def check_given_texts(config: Config) -> tuple[dict[str, Size], list[str]]:
     """Read all text files that the config names, except downloads; return sizes by split, and warnings.
 
     Raises the first error in each split and in each monolingual text, or else an error for experiments with

@@ -1,9 +1,10 @@
-"""The forms of an experiment's sections, and the values that they imply, in a config that is not yet read.
+"""The forms of an experiment's sections and their defaults, which depend on other keys.
 
-`with_forms` fills in the forms of sections (`learner: {name: adagrad}`), and values whose default depends
-on other keys. The keys declare these defaults (``on=...``); here is which conditions hold. The reader
-then finds them as if they had been stated, so stating one changes nothing, and a section that is written
-in part keeps the other defaults. After reading, `itersel.config.defaults` fills in what is still null.
+Before a config is read, `with_forms` fills in the forms of sections (`learner: {name: adagrad}`) and the
+values of keys whose default depends on other keys. The keys declare these defaults and their conditions
+(``on=...``); this module decides which conditions hold. The reader cannot tell these values from stated
+ones, so stating a default changes nothing, and a section that is written in part keeps the other defaults.
+After reading, `itersel.config.defaults` fills in values that are still null.
 
 The defaults for each tuning corpus were chosen on devtest, in experiments with earlier versions
 (docs/experiments.md).

@@ -36,7 +36,7 @@ SCHEDULES: Mapping[str, Callable[[int], float]] = {
 class Online:
     """The keys shared by all online learners."""
 
-    # The keys with which a warm-up runs it, so that all its kernels are compiled.
+    # Values of keys for runs of `itersel warm-up` that together compile all its kernels.
     warm_up: ClassVar[Sequence[Mapping[str, object]]] = ({},)
     reads_forests: ClassVar[bool] = False
     # Whether each weight has its own rate: it is divided by the root of its squared gradients.

@@ -97,9 +97,9 @@ def _check_unused(config: Config) -> None:
     if len(features.source) != len(features.target):
         why = f"names {len(features.target)} files, but source {len(features.source)}"
         raise wrong("text_features.target", f"{why}; give one for each")
-    names = features.language_model_names
-    for name, path in zip(names, features.language_models, strict=True):
-        key = "text_features.language_models"
+    names = features.user_model_names
+    for name, path in zip(names, features.user_models, strict=True):
+        key = "text_features.user_models"
         if not re.fullmatch(NAME_PATTERN, name):
             why = f"names {path}, but '{name}' cannot be the name of a feature"
             raise wrong(key, f"{why}; use letters, digits, '.', '_' and '-' in its name")

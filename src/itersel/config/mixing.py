@@ -112,13 +112,15 @@ class PathFollowing(Mixing):
     needs_loss: ClassVar[bool] = True
     selects: ClassVar[bool] = True
 
-    threshold: float | None = option("Threshold for the norm in the first epoch.", above=0, required=True)
+    first_threshold: float | None = option(
+        "Threshold for the norm in the first epoch.", above=0, required=True
+    )
     epsilon: float | None = option(
         "The threshold is at most the last decrease of the training loss divided by this.",
         above=0,
         required=True,
     )
-    minimum: float = option(
+    minimum_threshold: float = option(
         "The path ends, and the weights no longer change, once the threshold would be below this.",
         0.0,
         minimum=0,
@@ -128,11 +130,11 @@ class PathFollowing(Mixing):
 
     def conflict(self) -> tuple[str, str] | None:
         """Return a key that is missing, or a path that ends before it begins."""
-        for name in ("threshold", "epsilon"):
+        for name in ("first_threshold", "epsilon"):
             if getattr(self, name) is None:
                 return name, "is missing; see path-following in docs/learning.md"
-        if self.threshold is not None and self.minimum > self.threshold:
-            return "minimum", f"is {self.minimum}, must be at most the threshold"
+        if self.first_threshold is not None and self.minimum_threshold > self.first_threshold:
+            return "minimum_threshold", f"is {self.minimum_threshold}, must be at most first_threshold"
         return None
 
 

@@ -12,7 +12,7 @@ MIN_WORDS = 4
 MAX_SENTENCES_PER_HALF = 50
 # A number, and what stands for it.
 _NUMBER = re.compile(r"(?<!\S)[\d.,:/%-]*\d[\d.,:/%-]*(?!\S)")
-PLACE = "\0"
+PLACEHOLDER = "\0"
 # The number of words of a sentence, which half of it this is, and the text of the half.
 Half = tuple[int, int, str]
 
@@ -58,7 +58,7 @@ class NearDuplicates:
 
 
 def _sentence(text: str) -> Sentence:
-    return Sentence(text, _NUMBER.sub(PLACE, text).split())
+    return Sentence(text, _NUMBER.sub(PLACEHOLDER, text).split())
 
 
 def _halves(words: Sequence[str]) -> Iterator[Half]:

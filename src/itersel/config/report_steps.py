@@ -58,7 +58,7 @@ def _check_system(name: object, key: str) -> None:
 class Scoring:
     """How the translations of devtest are scored."""
 
-    tokenize: str = option_of(Evaluation, "tokenize")
+    retokenize: str = option_of(Evaluation, "retokenize")
     choose_by: str = option_of(Evaluation, "choose_by")
     tokenizer: str = option_of(Evaluation, "tokenizer", default=REQUIRED)
     label: str | None = option("Score only the sentences with this label.")
@@ -140,7 +140,7 @@ class RerankerSettings:
 class Significance:
     """Tests for significance."""
 
-    tokenize: str = option_of(Evaluation, "tokenize")
+    retokenize: str = option_of(Evaluation, "retokenize")
     trials: int = option_of(Evaluation, "trials")
     seed: int = seed_option("Seed of the trials.")
 
@@ -196,8 +196,8 @@ class TableSettings(Significance):
         REQUIRED, "Test sets by name.", names=Names("test sets by name", _check_test_set, 1)
     )
     text: str = option(
-        "What the counted text is: detokenised, tokenised because the corpus was given so, or translations "
-        "as they stand in n-best lists.",
+        "Form of the scored text: detokenised; tokenised, because the corpus was given tokenised; or listed, "
+        "as in n-best lists.",
         "detokenized",
         choices=("detokenized", "tokenized", "listed"),
     )
@@ -249,7 +249,7 @@ class CorporaSettings:
 class ExplainSettings:
     """How many translations are explained, and how they are searched for."""
 
-    sentences: int = option_of(Report, "derivations", minimum=1)
+    derivations: int = option_of(Report, "derivations", minimum=1)
     has_mbr: bool = option("Whether systems chose translations by minimum Bayes risk.", False)
     pop_limit: int = option_of(Search, "pop_limit")
     max_span: int = option_of(Search, "max_span")

@@ -27,7 +27,7 @@ class Retuning:
         minimum=1,
         maximum=100,
     )
-    start: str = option(
+    next_epoch_from: str = option(
         "Which weights the next epoch starts from, if its shards start from mixed weights: those before "
         "(mixed) or after (tuned) this step.",
         "mixed",

@@ -176,6 +176,6 @@ class ForestSettings(IterationSearch):
         explanation="Features to score with; all writes the score of the sparse ones as one feature, for "
         "sum_sparse.",
     )
-    density: int = option(
+    forest_density: int = option(
         "Edges per source word that are kept in the forests for forest tuners.", 50, minimum=1, maximum=10_000
     )

@@ -24,14 +24,14 @@ def is_help(config: Config) -> bool:
     return config.data.kind == "libreoffice-help"
 
 
-def has_lists(config: Config) -> bool:
+def has_given_lists(config: Config) -> bool:
     """Return whether n-best lists replace decoding."""
     return config.data.kind == "lists"
 
 
 def kind_of_text(config: Config) -> str:
     """Return what the scored translations are: detokenized, tokenized like the corpus, or listed."""
-    if has_lists(config):
+    if has_given_lists(config):
         return "listed"
     return "tokenized" if config.data.tokenized else "detokenized"
 

@@ -5,7 +5,7 @@
 - ``itersel step tune``: `TuneSettings`
 
 `itersel.plan` makes the settings of a step from a config, and the step reads them with
-`itersel.config.settings`. Settings of other steps are in `itersel.config.cutting`, `search`,
+`itersel.config.settings`. Settings of other steps are in `itersel.config.sharding`, `search`,
 `text_features` and `report_steps`.
 """
 
@@ -48,7 +48,7 @@ class LearningSettings(FeatureSettings):
     )
     # files contain the loss if it was measured, or that training had stopped
     measure_loss: bool = option(
-        "For path following: first decode all sentences with the initial weights, and record their loss; if "
+        "For path following: first decode all sentences with the start weights, and record their loss; if "
         "the path has ended, pass its weights on without training.",
         False,
         recorded_otherwise=True,
@@ -107,10 +107,10 @@ class MixSettings:
 @documented
 @dataclass(frozen=True)
 class TuneSettings:
-    """How weights are tuned on the lists or forests of all shards and iterations so far."""
+    """How weights are tuned on the lists or forests of all shards or pieces and iterations so far."""
 
     tuner: Batch = section(REQUIRED, "What tunes the weights.", forms=RETUNERS)
-    shards: int = option("Number of shards with lists.", 1, minimum=1)
+    shards: int = option("Number of shards or pieces with lists or forests.", 1, minimum=1)
     iteration: int = option_of(IterationSearch, "iteration")
     seed: int = seed_option("Random seed.")
     features: str = option_of(

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from itersel.config.cutting import MAX_SHARDS, Labelled, Pooled
 from itersel.config.options import LABEL_PATTERN, option, option_of
+from itersel.config.sharding import MAX_SHARDS, Labelled, Pooled
 
 # Maximum number of parts of a text, each of which a model leaves out.
 MAX_FOLDS = 1000
@@ -44,7 +44,7 @@ class Tasks:
 
         @property
         @abstractmethod
-        def shards_per_job(self) -> int:
+        def shards_per_task(self) -> int:
             """A key of every kind."""
 
     # each label has a weight vector of its own, and becomes an experiment of its own
@@ -84,12 +84,12 @@ class Tasks:
         return None
 
     @property
-    def cut_by_label(self) -> Labelled | Pooled | None:
-        """How the text is cut by label, with any seed; None if that does not depend on labels."""
+    def sharding_by_label(self) -> Labelled | Pooled | None:
+        """How the text is divided by label, with any seed; None if that does not depend on labels."""
         return None
 
     @property
-    def cut_together(self) -> Tasks:
+    def sharded_together(self) -> Tasks:
         """The tasks whose files these are: a single task reads some of the files of all."""
         return self
 
@@ -130,7 +130,7 @@ class RandomTasks(Tasks):
         minimum=1,
         maximum=MAX_FOLDS,
     )
-    shards_per_job: int = option(
+    shards_per_task: int = option(
         "On a cluster: number of shards that one task of an array job trains, one after another. Does not "
         "change any result.",
         1,
@@ -157,7 +157,7 @@ class Resharding(Tasks):
         maximum=MAX_PARTS,
     )
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
-    shards_per_job: int = option_of(RandomTasks, "shards_per_job")
+    shards_per_task: int = option_of(RandomTasks, "shards_per_task")
 
     @property
     def files(self) -> int:
@@ -187,9 +187,9 @@ class NaturalTasks(Tasks):
 
     labels: dict[str, int] | None = option_of(Labelled, "labels", default=None, required=True)
     others: str = option_of(Labelled, "others")
-    minimum: int = option_of(Labelled, "minimum")
+    minimum_sentences: int = option_of(Labelled, "minimum_sentences")
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
-    shards_per_job: int = option_of(RandomTasks, "shards_per_job")
+    shards_per_task: int = option_of(RandomTasks, "shards_per_task")
 
     @property
     def shards(self) -> int:
@@ -207,11 +207,11 @@ class NaturalTasks(Tasks):
         return tuple(self.labels or ())
 
     @property
-    def cut_by_label(self) -> Labelled | None:
+    def sharding_by_label(self) -> Labelled | None:
         """One shard after another of each label."""
         if not self.labels:
             return None
-        return Labelled(labels=self.labels, others=self.others, minimum=self.minimum)
+        return Labelled(labels=self.labels, others=self.others, minimum_sentences=self.minimum_sentences)
 
     def several(self) -> tuple[str, str] | None:
         """Return the labels, if they make more than one shard."""
@@ -227,9 +227,9 @@ class IndependentTasks(Tasks):
     keep_all = False
 
     labels: dict[str, int] | None = option_of(NaturalTasks, "labels")
-    minimum: int = option_of(NaturalTasks, "minimum")
+    minimum_sentences: int = option_of(NaturalTasks, "minimum_sentences")
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
-    shards_per_job: int = option_of(RandomTasks, "shards_per_job")
+    shards_per_task: int = option_of(RandomTasks, "shards_per_task")
 
     @property
     def shards(self) -> int:
@@ -248,11 +248,11 @@ class IndependentTasks(Tasks):
 
     def separate(self, experiment: str) -> dict[str, Tasks]:
         """Return a task for each label."""
-        natural = NaturalTasks(self.labels, minimum=self.minimum)
+        natural = NaturalTasks(self.labels, minimum_sentences=self.minimum_sentences)
         first = 0
         found: dict[str, Tasks] = {}
         for label, shards in (self.labels or {}).items():
-            of_jobs = self.language_model_folds, self.shards_per_job
+            of_jobs = self.language_model_folds, self.shards_per_task
             found[label] = IndependentTask(experiment, label, natural, first, shards, *of_jobs)
             first += shards
         return found
@@ -271,7 +271,7 @@ class IndependentTask(Tasks):
     first: int  # number of its first file
     shards: int  # number of its files
     language_model_folds: int | None
-    shards_per_job: int = option_of(RandomTasks, "shards_per_job")
+    shards_per_task: int = option_of(RandomTasks, "shards_per_task")
 
     @property
     def files(self) -> int:
@@ -289,12 +289,12 @@ class IndependentTask(Tasks):
         return self.label
 
     @property
-    def cut_by_label(self) -> Labelled | None:
-        """The cut of all tasks."""
-        return self.natural.cut_by_label
+    def sharding_by_label(self) -> Labelled | None:
+        """How the text of all tasks is divided."""
+        return self.natural.sharding_by_label
 
     @property
-    def cut_together(self) -> Tasks:
+    def sharded_together(self) -> Tasks:
         """All tasks."""
         return self.natural
 
@@ -309,8 +309,8 @@ class IndependentTask(Tasks):
 
     def as_in_config(self) -> Tasks:
         """Return independent tasks with this one."""
-        of_jobs = self.language_model_folds, self.shards_per_job
-        return IndependentTasks({self.label: self.shards}, self.natural.minimum, *of_jobs)
+        of_jobs = self.language_model_folds, self.shards_per_task
+        return IndependentTasks({self.label: self.shards}, self.natural.minimum_sentences, *of_jobs)
 
 
 @dataclass(frozen=True)
@@ -332,7 +332,7 @@ class PooledTasks(Tasks):
         maximum=MAX_PARTS,
     )
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
-    shards_per_job: int = option_of(RandomTasks, "shards_per_job")
+    shards_per_task: int = option_of(RandomTasks, "shards_per_task")
 
     @property
     def files(self) -> int:
@@ -345,7 +345,7 @@ class PooledTasks(Tasks):
         return self.labels
 
     @property
-    def cut_by_label(self) -> Pooled:
+    def sharding_by_label(self) -> Pooled:
         """The pool."""
         # the order of labels in a pool does not matter
         return Pooled(

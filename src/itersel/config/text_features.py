@@ -81,7 +81,7 @@ class TextFeatures:
         maximum=MAX_FOLDS,
     )
 
-    language_models: tuple[str, ...] = paths(
+    user_models: tuple[str, ...] = paths(
         "Your own language models, compiled or in the ARPA format (plain or compressed): for each, two dense "
         "features, named after the file. They must not have seen the references."
     )
@@ -89,16 +89,16 @@ class TextFeatures:
     @property
     def is_empty(self) -> bool:
         """Whether no features are added."""
-        return not (self.dense or self.templates or self.language_models)
+        return not (self.dense or self.templates or self.user_models)
 
     def left_out(self, templates: tuple[str, ...] | None) -> tuple[str, ...]:
         """Return the templates that an experiment leaves out, given its key `templates`."""
         return () if templates is None else tuple(one for one in self.templates if one not in templates)
 
     @property
-    def language_model_names(self) -> tuple[str, ...]:
+    def user_model_names(self) -> tuple[str, ...]:
         """The names of the user's own language models, by which their features are called."""
-        return tuple(map(model_name, self.language_models))
+        return tuple(map(model_name, self.user_models))
 
     @property
     def needs_models(self) -> bool:
@@ -157,7 +157,7 @@ class GivenListSettings(WordSettings):
     dense: tuple[str, ...] = option_of(TextFeatures, "dense", recorded_otherwise=True)
     templates: tuple[str, ...] = option_of(TextFeatures, "templates", recorded_otherwise=True)
     minimum_count: int = option_of(TextFeatures, "minimum_count", recorded_otherwise=True)
-    language_model_names: tuple[str, ...] = option(
+    user_model_names: tuple[str, ...] = option(
         "Names of further language models, each of which gives two dense features.",
         (),
         pattern=NAME_PATTERN,
@@ -167,4 +167,4 @@ class GivenListSettings(WordSettings):
     @property
     def adds_features(self) -> bool:
         """Whether there are features of text."""
-        return bool(self.dense or self.templates or self.language_model_names)
+        return bool(self.dense or self.templates or self.user_model_names)

@@ -63,7 +63,7 @@ class DecoderSettings:
 
     pop_limit: int = option_of(Search, "pop_limit")
     k_best: int = option_of(KBestSettings, "k_best", minimum=2)
-    forest_density: int = option_of(ForestSettings, "density")
+    forest_density: int = option_of(ForestSettings, "forest_density")
     pieces: int = option(
         "Number of pieces of each of devtest and test, and dev for retune, each of which is extracted and "
         "decoded by a job of its own; at most one per sentence. Does not change any result.",
@@ -107,8 +107,9 @@ class Experiment:
         maximum=1000,
     )
     start_from: str | None = option(
-        "Another experiment: its weights at its best epoch are the initial weights of this one. null: zero, "
-        "or fixed weights for a batch tuner.",
+        "Another experiment: its weights at its best epoch are the start weights of this one. null: 0 for "
+        "all features; for a batch tuner, fixed weights of the dense features (docs/tuning.md), or 1 for "
+        "each dense feature if the lists have none of those (data.kind: lists).",
         pattern=NAME_PATTERN,
     )
     k_best: int | None = option(

@@ -105,8 +105,8 @@ class Preparation:
     compounds: CompoundSplitter | None = None  # splits compounds of the source; None leaves them whole
     # Regular expressions of further text that is one token; see `itersel.corpus.tokenization`.
     protected: tuple[str, ...] = ()
-    # The text is that of n-best lists and their references: it is cleaned, and otherwise stays as it is.
-    listed: bool = False
+    # Text is cleaned, and otherwise stays as it is, like n-best lists and their references.
+    only_cleaned: bool = False
 
     def source(self, lines: Sequence[str]) -> list[str]:
         """Prepare source text, except for compounds."""
@@ -151,14 +151,14 @@ class Preparation:
         return self.clean([line])[0]
 
     def _tokenize(self, lines: Sequence[str], language: str) -> list[str]:
-        if self.tokenized or self.listed:
+        if self.tokenized or self.only_cleaned:
             return list(lines)
         tokenize = tokenizer(language, self.protected).tokenize
         # shortcut: there may be many empty lines
         return [" ".join(tokenize(line)) if line else "" for line in lines]
 
     def _lower(self, lines: Sequence[str], language: str) -> list[str]:
-        if self.listed:
+        if self.only_cleaned:
             return list(lines)
         if self.tokenized:
             return [lower(line, language) for line in lines]
@@ -192,15 +192,14 @@ def write_preparation(folder: Path, preparation: Preparation, recaser: Recaser) 
 
 def read_preparation(path: FilePath, content: bytes | None = None) -> Preparation:
     """Read what `write_preparation` wrote, or such content of another file; an InputError if it is not."""
-    with checked(path, "is not a preparation.json of itersel corpus prepare"):
+    with checked(path, "is not a preparation.json of itersel corpus prepare, or one of an earlier version"):
         document = read_json(path) if content is None else parse_json(content)
         languages = document["source_language"], document["target_language"]
         tokenized, frequency = document["tokenized"], document["source_frequency"]
-        # earlier versions did not write `listed`
         further = document["protected"]
-        listed = document.get("listed", False)
+        only_cleaned = document["only_cleaned"]
 
-        if not (isinstance(further, list) and isinstance(tokenized, bool) and isinstance(listed, bool)):
+        if not (isinstance(further, list) and isinstance(tokenized, bool) and isinstance(only_cleaned, bool)):
             raise ValueError
         for pattern in further:
             check_pattern(pattern)
@@ -210,7 +209,7 @@ def read_preparation(path: FilePath, content: bytes | None = None) -> Preparatio
             check_counts(frequency)
 
         compounds = None if frequency is None else CompoundSplitter(frequency)
-        return Preparation(*languages, tokenized, compounds, tuple(further), listed)
+        return Preparation(*languages, tokenized, compounds, tuple(further), only_cleaned)
 
 
 def restore(lines: Sequence[str], preparation: Preparation, recaser: Recaser) -> list[str]:
@@ -218,7 +217,7 @@ def restore(lines: Sequence[str], preparation: Preparation, recaser: Recaser) ->
 
     If the training corpus was given tokenised, they stay tokenised; those of n-best lists stay as they are.
     """
-    if preparation.listed:
+    if preparation.only_cleaned:
         return list(lines)
     if preparation.tokenized:
         return [" ".join(recaser.recase(split_words(line))) for line in lines]

@@ -87,7 +87,7 @@ def deal_files(files: int, shards: int, seed: int, epoch: int) -> list[list[int]
 def shard_corpus(
     source: FilePath,
     target: FilePath,
-    cut: Callable[[int], Sequence[Int64s]],
+    divide: Callable[[int], Sequence[Int64s]],
     output: FilePath,
     further: Sequence[FilePath] = (),
 ) -> None:
@@ -96,7 +96,7 @@ def shard_corpus(
     ``z.ids`` has the line number of each sentence, followed by the line numbers of its copies: the lines with
     the same source and target, whatever shard they are in. If a shard has several of them, only the first
     has the list, and ``@4`` in the others means that it is on line 4 of the file. Additional references are
-    ``z.target.1.gz``, ``z.target.2.gz`` and so on. `cut` returns the line numbers of each shard, given the
+    ``z.target.1.gz``, ``z.target.2.gz`` and so on. `divide` returns the line numbers of each shard, given the
     number of all; those that are left out are written to ``rest.ids``. The folder appears only when it is
     complete, with a declaration of its files.
     """
@@ -104,7 +104,7 @@ def shard_corpus(
     texts = list(map(read_lines, paths))
     check_line_counts(*zip(paths, texts, strict=True))
 
-    parts = cut(len(texts[0]))
+    parts = divide(len(texts[0]))
     columns = ["source", *reference_columns(len(texts) - 1)]
     copies = _copies(texts[0], texts[1])
     rest = np.setdiff1d(np.arange(len(texts[0])), np.concatenate(parts))

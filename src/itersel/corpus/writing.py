@@ -73,7 +73,7 @@ def write_references(
     translations as they are. Without `source`, the statistics count no words of it. For `tokenized` see
     `Preparation`.
     """
-    preparation = Preparation(*languages, tokenized, listed=True)
+    preparation = Preparation(*languages, tokenized, only_cleaned=True)
     paths = dict(zip(reference_columns(len(references)), references, strict=True))
     paths |= {"source": source} if source is not None else {}
     texts = {column: preparation.clean(read_text(path)) for column, path in paths.items()}

@@ -34,13 +34,13 @@ class Derivation(NamedTuple):
     model: float  # contribution of the language model to the score
 
 
-class _Part(NamedTuple):
+class _Subtree(NamedTuple):
     """A rule (its number in the sentence), its sides, and the parts in its nonterminals, in source order."""
 
     number: int
     source: list[int]
     target: list[int]
-    children: tuple[_Part, ...]
+    children: tuple[_Subtree, ...]
     source_length: int
     target_length: int
 
@@ -101,13 +101,13 @@ def _derivation(
     return Derivation(tuple(nodes), text, tuple(sorted(links)), float(best.score[rank]), model)
 
 
-def _tree(forest: SentenceForest, rules: Int32s) -> _Part:
+def _tree(forest: SentenceForest, rules: Int32s) -> _Subtree:
     """Build a tree from rules in pre-order, with children in target order.
 
     Rules are processed from last to first, so deep trees need no recursion.
     """
     table = forest.table
-    waiting: list[_Part] = []
+    waiting: list[_Subtree] = []
     for number in rules[::-1].tolist():
         rule = int(forest.rules.rule[number])
         source = table.source[slice(*table.source_offset[rule : rule + 2])].tolist()
@@ -119,7 +119,7 @@ def _tree(forest: SentenceForest, rules: Int32s) -> _Part:
             len(source) - len(parts) + sum(one.source_length for one in children),
             len(target) - len(parts) + sum(one.target_length for one in children),
         )
-        waiting.append(_Part(number, source, target, children, *lengths))
+        waiting.append(_Subtree(number, source, target, children, *lengths))
 
     (root,) = waiting
     return root

@@ -15,7 +15,7 @@ def list_size(k_best: int, mbr: MinimumRisk | None) -> int:
     return k_best if mbr is None else mbr.size
 
 
-def ranks(found: KBest, words: Sequence[str], k_best: int, mbr: MinimumRisk | None) -> list[int]:
+def best_ranks(found: KBest, words: Sequence[str], k_best: int, mbr: MinimumRisk | None) -> list[int]:
     """Return the k best of the decoded translations, best first; `words` is the shard's vocabulary."""
     if mbr is None:
         return list(range(min(k_best, found.score.shape[0])))

@@ -20,7 +20,7 @@ from itersel.evaluate.metrics import (
     make_metrics,
 )
 from itersel.evaluate.names import (
-    COMPARED,
+    DEFAULT_METRICS,
     DEFAULT_TOKENIZER,
     MAX_OWN_NUMBER,
     METRICS,
@@ -73,7 +73,7 @@ class MetricScores(NamedTuple):
 def compare(
     outputs: Mapping[str, Sequence[str]],
     *references: ReferenceText,
-    metrics: Sequence[str] = COMPARED,
+    metrics: Sequence[str] = DEFAULT_METRICS,
     tokenizer: str = DEFAULT_TOKENIZER,
     scores: Mapping[str, Mapping[str, ArrayLike]] | None = None,
     trials: int = TRIALS,

@@ -13,8 +13,8 @@ from itersel.errors import FilePath
 from itersel.evaluate.metrics import (
     CorpusScore,
     ReferenceText,
-    make_bleu,
     make_metrics,
+    make_tokenized_bleu,
     read_references,
     read_translations,
     score_corpus,
@@ -82,23 +82,23 @@ class EpochScores(NamedTuple):
 
     tokenized_bleu: tuple[CorpusScore, ...]
     signature: str  # of sacrebleu, for `tokenized_bleu`
-    chosen_by: tuple[float, ...]  # the scores by which an epoch is chosen
+    deciding_scores: tuple[float, ...]  # by which an epoch is chosen: `tokenized_bleu` or another score
 
 
-def score_epochs(texts: EpochTexts, tokenize: str, score: Scorer | None = None) -> EpochScores:
+def score_epochs(texts: EpochTexts, retokenize: str, score: Scorer | None = None) -> EpochScores:
     """Score the translations of one epoch after the other.
 
     Without `score`, epochs are chosen by tokenized BLEU.
     """
-    metric = make_bleu(texts.references, tokenize)
+    metric = make_tokenized_bleu(texts.references, retokenize)
     bleu: list[CorpusScore] = []
-    chosen_by: list[float] = []
+    deciding: list[float] = []
 
     for translations in texts.translations():
         bleu.append(score_corpus(metric, translations.lines))
-        chosen_by.append(bleu[-1].bleu if score is None else score(translations))
+        deciding.append(bleu[-1].bleu if score is None else score(translations))
 
-    return EpochScores(tuple(bleu), metric.signature, tuple(chosen_by))
+    return EpochScores(tuple(bleu), metric.signature, tuple(deciding))
 
 
 def text_scorer(

@@ -69,27 +69,29 @@ class CorpusScore(NamedTuple):
     reference_length: int
 
 
-def make_bleu(references: Sequence[ReferenceText], tokenize: str = DEFAULT_TOKENIZER) -> TextMetric:
+def make_tokenized_bleu(
+    references: Sequence[ReferenceText], retokenize: str = DEFAULT_TOKENIZER
+) -> TextMetric:
     """Return BLEU of tokenised text with the settings of mteval-v11b, lowercased.
 
     `references` are one or more reference translations of the text, each with one line per sentence; `None`
-    instead of a line where a sentence has fewer references than others. `tokenize` is ``13a`` as in
-    mteval-v11b, or ``none`` to score already tokenised text unchanged.
+    instead of a line where a sentence has fewer references than others. `retokenize` is ``13a`` as in
+    mteval-v11b, or ``none`` to score the tokens as they are.
     """
     # force: no warning that the text looks tokenised; it is.
-    bleu = BLEU(lowercase=True, tokenize=tokenize, smooth_method="none", force=True)
-    if tokenize == "none":
+    bleu = BLEU(lowercase=True, tokenize=retokenize, smooth_method="none", force=True)
+    if retokenize == "none":
         bleu.tokenizer = _KeepWords()
     # private, because no public name does this
     bleu._ref_cache = bleu._cache_references(references)  # type: ignore[arg-type]  # sacrebleu documents None here
     return TextMetric(TOKENIZED_BLEU, signature(bleu), 1, bleu)
 
 
-def tokenizer_for_bleu(tokenize: str = DEFAULT_TOKENIZER) -> Callable[[str], str]:
+def tokenizer_for_bleu(tokenizer: str = DEFAULT_TOKENIZER) -> Callable[[str], str]:
     """Return one of sacrebleu's tokenizers."""
-    check_tokenizer(tokenize)
-    tokenizer: Callable[[str], str] = BLEU(tokenize=tokenize).tokenizer
-    return tokenizer
+    check_tokenizer(tokenizer)
+    tokenize: Callable[[str], str] = BLEU(tokenize=tokenizer).tokenizer
+    return tokenize
 
 
 class _KeepWords(NoneTokenizer):
@@ -100,12 +102,12 @@ class _KeepWords(NoneTokenizer):
 
 
 def score_corpus(metric: TextMetric, translations: Sequence[str]) -> CorpusScore:
-    """Return the BLEU of the translations against the references of `metric`, made by `make_bleu`."""
+    """Return the BLEU of the translations, given a `metric` made by `make_tokenized_bleu`."""
     return score_of_counts(metric, metric.counts(translations))
 
 
 def score_of_counts(metric: TextMetric, counts: Sums) -> CorpusScore:
-    """Return the BLEU of the text with these counts by `metric`, made by `make_bleu`."""
+    """Return the BLEU of the text with these counts by `metric`, made by `make_tokenized_bleu`."""
     # undocumented, like `TextMetric.counts`; sacrebleu adds whole numbers
     score = metric.counter._compute_score_from_stats(counts.sum(axis=0).astype(np.int64).tolist())
     return CorpusScore(score.score, tuple(score.precisions), score.bp, score.sys_len, score.ref_len)
@@ -204,7 +206,7 @@ def make_metrics(
 ) -> list[TextMetric]:
     """Return metrics of detokenised text by name, in this order; by default the metrics of the main table.
 
-    For `references` see `make_bleu`; `tokenizer` is sacrebleu's for BLEU.
+    For `references` see `make_tokenized_bleu`; `tokenizer` is sacrebleu's for BLEU.
     """
     check_tokenizer(tokenizer)
     # TER divides by the mean length of a sentence's references.

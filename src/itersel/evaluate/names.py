@@ -29,8 +29,8 @@ KINDS = {"bleu": "BLEU", "chrf": "chrF", "chrf++": "chrF++", "ter": "TER"}
 DEFAULT_TOKENIZER = "13a"
 # sacrebleu's tokenizers that need no download.
 TOKENIZERS = (DEFAULT_TOKENIZER, "intl", "zh", "ja-mecab", "ko-mecab", "char", "none")
-# Those for text that is tokenised already.
-TOKENIZATIONS = (DEFAULT_TOKENIZER, "none")
+# The ones that tokenized BLEU may apply to text that is already tokenised.
+RETOKENIZATIONS = (DEFAULT_TOKENIZER, "none")
 # BLEU of tokenised lowercased text, as mteval-v11b computes it.
 TOKENIZED_BLEU = "tokenized-bleu"
 
@@ -44,8 +44,8 @@ QUALITY = "quality"
 # Metrics of detokenised text.
 OF_TEXT = tuple(name for name, one in METRICS.items() if not one.is_tokenized)
 # The metrics that `itersel compare` computes by default, and the metrics in the tables of a run.
-COMPARED = ("bleu", "chrf++", "ter")
-TABULATED = (*COMPARED, *(f"lowercased-{name}" for name in COMPARED))
+DEFAULT_METRICS = ("bleu", "chrf++", "ter")
+TABULATED = (*DEFAULT_METRICS, *(f"lowercased-{name}" for name in DEFAULT_METRICS))
 # The largest magnitude of numbers in a user's own score: sums of 9,000 of them, with six decimals, are exact.
 MAX_OWN_NUMBER = 10**6
 # Trials of approximate randomization, where their number is not stated.

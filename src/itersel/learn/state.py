@@ -1,4 +1,4 @@
-"""The weights in training: by name, and as vectors of a shard."""
+"""The weights in training: by name, and as vectors of a part of a shard."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class LearningSteps:
         return self._schedule(self._steps_before + step)
 
 
-class ShardFeatures(NamedTuple):
-    """Dense or sparse features of a shard, and their weights in its order."""
+class PartFeatures(NamedTuple):
+    """Dense or sparse features of a part, and their weights in its order."""
 
     key: UInt64s  # ascending
     name: Strings
@@ -67,10 +67,10 @@ class ShardFeatures(NamedTuple):
         return self.name.get(int(np.flatnonzero(self.order == row)[0]))
 
 
-class ShardWeights:
-    """The weights of a shard's C dense and F sparse features while it is in training."""
+class PartWeights:
+    """The weights of a part's C dense and F sparse features while it is in training."""
 
-    def __init__(self, dense: ShardFeatures, sparse: ShardFeatures, steps: LearningSteps) -> None:
+    def __init__(self, dense: PartFeatures, sparse: PartFeatures, steps: LearningSteps) -> None:
         self.dense = dense
         self.sparse = sparse
         self._steps = steps
@@ -132,8 +132,8 @@ class WeightTable:
         self._name = weights.name
         self._weights = make_coordinates(weights.value, 0, memory)
 
-    def open(self, shard: Sentences, dense_names: tuple[str, ...]) -> ShardWeights:
-        """Return the weights of a shard.
+    def open(self, sentences: Sentences, dense_names: tuple[str, ...]) -> PartWeights:
+        """Return the weights of a part with these sentences.
 
         Raises an `InputError` if a dense and a sparse feature share a name, or two features share a key.
         """
@@ -142,25 +142,27 @@ class WeightTable:
         order = np.argsort(keys)
         key = keys[order]
         name = names.take(order)
-        refuse_shared(key, name, shard.feature_key, shard.feature_name)
+        refuse_shared(key, name, sentences.feature_key, sentences.feature_name)
         dense = self._find(key, name, order)
-        sparse = self._find(shard.feature_key, shard.feature_name, np.arange(shard.feature_key.shape[0]))
-        return ShardWeights(dense, sparse, self._steps)
+        sparse = self._find(
+            sentences.feature_key, sentences.feature_name, np.arange(sentences.feature_key.shape[0])
+        )
+        return PartWeights(dense, sparse, self._steps)
 
-    def _find(self, key: UInt64s, name: Strings, order: Int64s) -> ShardFeatures:
+    def _find(self, key: UInt64s, name: Strings, order: Int64s) -> PartFeatures:
         known, row = common_features(key, name, self._key, self._name)
         weights = make_coordinates(np.zeros(key.shape[0]), self._steps.now)
         for ours, own in zip(weights, self._weights, strict=True):
             ours[order[known]] = own[row]
-        return ShardFeatures(key, name, order, known, row, weights)
+        return PartFeatures(key, name, order, known, row, weights)
 
-    def close(self, shard: ShardWeights) -> None:
-        """Copy the weights of a shard back to the table, including new features if they have been updated."""
+    def close(self, part: PartWeights) -> None:
+        """Copy the weights of a part back to the table, including new features if they have been updated."""
         keys = [self._key]
         names = [self._name]
         tables = [self._weights]
 
-        for one in (shard.dense, shard.sparse):
+        for one in (part.dense, part.sparse):
             for own, theirs in zip(self._weights, one.weights, strict=True):
                 own[one.row] = theirs[one.order[one.known]]
 

@@ -22,7 +22,7 @@ from itersel.errors import InputError, located
 from itersel.learn.example import Example
 from itersel.learn.learners import OnlineLearner
 from itersel.learn.start import ShardState
-from itersel.learn.state import ShardWeights, WeightTable
+from itersel.learn.state import PartWeights, WeightTable
 from itersel.learn.training import Training
 from itersel.run.progress import progress
 from itersel.vectors.weights import check_magnitude, make_weights
@@ -138,7 +138,7 @@ class _Decoded(NamedTuple):
 
     sentence: int
     example: Example
-    weights: ShardWeights
+    weights: PartWeights
     name: str | None
 
 
@@ -167,17 +167,17 @@ class _Pass:
 
     def _part_examples(self, part: Part, sentences_before: int) -> Iterator[_Decoded]:
         """Yield the sentences of a part, after `sentences_before` in the parts before it."""
-        shard, decoders = part.open()
-        if not shard.can_be_learned_from:
+        sentences, decoders = part.open()
+        if not sentences.can_be_learned_from:
             raise InputError("has no references to train on; extract it with --reference", part.path)
 
-        weights = self._table.open(shard, decoders[0].dense_names)
+        weights = self._table.open(sentences, decoders[0].dense_names)
         settings = self._settings
-        for sentence, kbest in self._decode_all(shard, decoders, weights):
+        for sentence, kbest in self._decode_all(sentences, decoders, weights):
             quality = kbest.quality
             length_factor = 1.0
             if not kbest.has_quality:
-                references = shard.references(sentence)
+                references = sentences.references(sentence)
                 length_factor = self._bleu.scorer(references).length_factor
                 quality = self._bleu.score(*kbest.matches(references), references)
 
@@ -188,7 +188,7 @@ class _Pass:
         self._table.close(weights)
 
     def _decode_all(
-        self, shard: Sentences, decoders: Sequence[SentenceDecoder], weights: ShardWeights
+        self, sentences: Sentences, decoders: Sequence[SentenceDecoder], weights: PartWeights
     ) -> Iterator[tuple[int, KBest]]:
         """Yield every sentence with its k-best list; the weights change after every `delay` sentences.
 
@@ -206,14 +206,14 @@ class _Pass:
                 idle.put(decoder)
 
         def finder(sentence: int) -> DerivationFinder | None:
-            return self._learner.finder(self._bleu.scorer(shard.references(sentence)))
+            return self._learner.finder(self._bleu.scorer(sentences.references(sentence)))
 
         threads = ThreadPoolExecutor(len(decoders))
         delay = self._settings.learner.delay
         try:
-            for begin in range(0, shard.sentence_count, delay):
-                batch = range(begin, min(begin + delay, shard.sentence_count))
-                weights.refresh(*shard.features_of(batch.start, batch.stop))
+            for begin in range(0, sentences.sentence_count, delay):
+                batch = range(begin, min(begin + delay, sentences.sentence_count))
+                weights.refresh(*sentences.features_of(batch.start, batch.stop))
                 # before learning from the batch, because finders depend on the sentences learned from so far
                 finders = list(map(finder, batch))
 

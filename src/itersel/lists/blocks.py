@@ -1,7 +1,7 @@
 """n-best lists read in blocks of sentences, so that memory hardly grows with their number.
 
-Lists are read twice, as when they are cut into shards: the first time, every line is parsed, which tells the
-features and the sentences; the second time, the lines of each block are read into a table.
+Lists are read twice, as when they are divided into shards: the first time, every line is parsed, which tells
+the features and the sentences; the second time, the lines of each block are read into a table.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from itersel.errors import FilePath, InputError
-from itersel.lists.lines import Block, Line, find_lists, listed_translations, translation_lines
+from itersel.lists.lines import Line, ListBlock, find_lists, listed_translations, translation_lines
 from itersel.lists.summary import summarise
 from itersel.storage.files import STANDARD_STREAM
 
@@ -42,7 +42,7 @@ class ListBlocks:
         }
         self.summary = summarise(self._lines(), paths)
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[ListBlock]:
         """Yield all sentences in blocks of about `TRANSLATIONS`.
 
         Lines wait until the blocks before theirs are complete: none, if the files are in the order of their
@@ -65,7 +65,7 @@ class ListBlocks:
             while complete < len(waiting) and not missing[complete]:
                 lines = waiting[complete]
                 waiting[complete] = []
-                yield Block(np.arange(begins[complete], begins[complete + 1]), lines)
+                yield ListBlock(np.arange(begins[complete], begins[complete + 1]), lines)
                 complete += 1
 
         if complete < len(waiting):

@@ -1,4 +1,4 @@
-"""A training shard, built from lists cut by `itersel.lists.sharding`."""
+"""A training shard, built from lists divided by `itersel.lists.sharding`."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ def import_lists(
 
     Translations are cleaned, as their references have been; for BLEU, both are prepared.
     """
-    cut = DeclaredFolder(folder)
-    ids = np.array(read_ids(cut.checked(f"{number}.ids")), np.int64)
-    dense_names = read_lines(cut.checked(DENSE_NAMES))
+    shards = DeclaredFolder(folder)
+    ids = np.array(read_ids(shards.checked(f"{number}.ids")), np.int64)
+    dense_names = read_lines(shards.checked(DENSE_NAMES))
 
     # before the lists, which take longest
     texts: dict[FilePath, list[str]] = {}
-    while cut.has(reference := f"{number}.{reference_columns(len(texts) + 1)[-1]}.gz"):
-        texts[cut.path / reference] = read_lines(cut.checked(reference))
+    while shards.has(reference := f"{number}.{reference_columns(len(texts) + 1)[-1]}.gz"):
+        texts[shards.path / reference] = read_lines(shards.checked(reference))
     references = list(texts.values())
     name = f"{number}.quality.gz"
-    numbers = read_numbers(cut.checked(name)) if cut.has(name) else None
+    numbers = read_numbers(shards.checked(name)) if shards.has(name) else None
 
     sources: list[str] = []
     if add_features is not None:
         source = f"{number}.source.gz"
-        sources = read_lines(cut.checked(source))
-        texts[cut.path / source] = sources
+        sources = read_lines(shards.checked(source))
+        texts[shards.path / source] = sources
 
     for path, lines in texts.items():
         if len(lines) != ids.shape[0]:
             raise InputError(f"has {len(lines)} lines for {ids.shape[0]} sentences", path)
 
-    listed = cut.checked(f"{number}.lists.gz")
+    listed = shards.checked(f"{number}.lists.gz")
     read = read_lists(
         [listed], ids=ids, choose_dense=lambda names, sizes: dense_names, prepare=preparation.clean_line
     )

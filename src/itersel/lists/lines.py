@@ -35,8 +35,9 @@ from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.numbers import parse_number
 
 UNNAMED_FEATURE, SCORE_FEATURE = "F", "score"
-# The field in which features are expected, counted from 0; what begins a field of Marian's that has none.
+# Number of the field with the features, from 0.
 FEATURES = 2
+# Begins a field that Marian writes, which contains no features.
 WORD_SCORES = "WordScores="
 MAX_SENTENCES = 100_000_000
 _NAMED = re.compile(r"\S=")
@@ -45,7 +46,7 @@ _NAMED = re.compile(r"\S=")
 Line = tuple[str, int, str]
 
 
-class Block(NamedTuple):
+class ListBlock(NamedTuple):
     """Adjacent sentences, and the lines of their lists in the order of the files."""
 
     ids: Int64s  # numbers of the sentences

@@ -34,7 +34,7 @@ class ListedTexts(NamedTuple):
         return np.array(rows, np.int64)
 
 
-def read_texts(
+def find_texts(
     paths: Sequence[FilePath], clean: Callable[[str], str], is_wanted: Callable[[int, str], bool]
 ) -> ListedTexts:
     """Read the texts of lists; `clean` changes each, `is_wanted` chooses among them by sentence and text."""

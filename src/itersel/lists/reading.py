@@ -20,7 +20,7 @@ from itersel.bleu.score_kernels import Statistics, ngram_matches
 from itersel.corpus.text import find_control, split_words
 from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.errors import FilePath, InputError
-from itersel.lists.lines import Block, Line, LineParser, check_present, listed_translations
+from itersel.lists.lines import Line, LineParser, ListBlock, check_present, listed_translations
 from itersel.lists.numbers import Numbers, read_numbers
 from itersel.lists.table import (
     NO_NUMBERS,
@@ -85,7 +85,7 @@ def read_lists(
 
 
 def read_block(
-    block: Block,
+    block: ListBlock,
     path: FilePath,
     choose_dense: DenseChooser = lambda names, sizes: (),
     prepare: Callable[[str], str] = str,
@@ -97,7 +97,7 @@ def read_block(
     return _by_sentence(found, place, choose_dense, {})
 
 
-class _Collected(NamedTuple):
+class _ParsedLists(NamedTuple):
     """Translations in the order of the files; see `itersel.lists.lines.ParsedLine`."""
 
     line: list[str]
@@ -111,7 +111,7 @@ class _Collected(NamedTuple):
     sizes: Mapping[str, int]  # see `ReadLists`
 
 
-def _collect(given: Iterable[Line], prepare: Callable[[str], str], has_lines: bool) -> _Collected:
+def _collect(given: Iterable[Line], prepare: Callable[[str], str], has_lines: bool) -> _ParsedLists:
     parser = LineParser()
     lines = list[str]()
     sentence = array("q")
@@ -134,7 +134,7 @@ def _collect(given: Iterable[Line], prepare: Callable[[str], str], has_lines: bo
         value.extend(translation.features.values())
         score.append(math.nan if translation.score is None else translation.score)
 
-    return _Collected(
+    return _ParsedLists(
         lines,
         np.frombuffer(sentence, np.int64),
         StringTable(np.frombuffer(text, np.uint8), np.frombuffer(end, np.int64)),
@@ -169,7 +169,7 @@ def _read_features(given: Mapping[str, FilePath | ArrayLike]) -> dict[str, Numbe
 
 
 def _by_sentence(
-    found: _Collected, place: Int64s, choose_dense: DenseChooser, extra: Mapping[str, Numbers]
+    found: _ParsedLists, place: Int64s, choose_dense: DenseChooser, extra: Mapping[str, Numbers]
 ) -> ReadLists:
     """Return translations with further features in a table, given the position of each one's sentence."""
     translations = found.text.count
@@ -194,7 +194,7 @@ def _by_sentence(
     return ReadLists(table, order, line, names, found.sizes, found.score[order])
 
 
-def _further_columns(found: _Collected, extra: Mapping[str, Numbers]) -> list[Float64s]:
+def _further_columns(found: _ParsedLists, extra: Mapping[str, Numbers]) -> list[Float64s]:
     """Return the values of further features for all translations."""
     known = {*found.names, *found.sizes}
     columns = []

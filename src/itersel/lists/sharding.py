@@ -1,4 +1,4 @@
-"""Cut the n-best lists of a text into shards: the lines of the lists, and the numbers of the sentences.
+"""Divide the n-best lists of a text into shards: the lines of the lists, and the numbers of the sentences.
 
 The lists are read twice, and never kept in memory. The first time, every line is parsed, so that errors name
 the user's files; the second time, lines are only distributed.
@@ -29,7 +29,7 @@ WAITING_CHARACTERS = 1 << 26
 
 def shard_lists(
     lists: Sequence[FilePath],
-    cut: Callable[[int], Sequence[Int64s]],
+    divide: Callable[[int], Sequence[Int64s]],
     output: FilePath,
     references: Sequence[FilePath] = (),
     quality: FilePath | None = None,
@@ -40,7 +40,7 @@ def shard_lists(
 
     ``z.ids`` has the numbers of its sentences in training order; its translations are in the order of the
     files. References are ``z.target.gz``, ``z.target.1.gz`` and so on; a `source` is ``z.source.gz``. With
-    `quality`, a file of numbers, ``z.quality.gz`` has one for each translation, scaled. `cut` returns the
+    `quality`, a file of numbers, ``z.quality.gz`` has one for each translation, scaled. `divide` returns the
     sentences of each shard, given the number of sentences. The folder appears only when it is complete, with
     a declaration of its files.
     """
@@ -55,7 +55,7 @@ def shard_lists(
     found = summarise(listed_translations(lists), lists, len(texts[0]) if texts else None)
     dense = found.dense_names(dense_names)
     scaled = None if read is None else read.as_quality(found.sentence.shape[0])
-    parts = cut(found.sentence_count)
+    parts = divide(found.sentence_count)
     shard_of_sentence = np.full(found.sentence_count, -1)
 
     with declared_folder(output) as folder:

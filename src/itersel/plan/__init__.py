@@ -55,7 +55,7 @@ class Plan:
         """Return the `ExplainSettings`."""
         return as_json(
             ExplainSettings(
-                sentences=self.config.report.derivations,
+                derivations=self.config.report.derivations,
                 has_mbr=self.config.mbr.gain is not None,
                 pop_limit=self.config.decoder.pop_limit,
                 max_span=self.config.grammar.max_span,

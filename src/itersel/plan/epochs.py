@@ -103,9 +103,9 @@ class Epochs:
         iteration = getattr(wildcards, "iteration", None)
         return ".".join(filter(None, [wildcards.experiment, wildcards.epoch, iteration]))
 
-    def shards_per_job(self, wildcards: Any) -> int:
+    def shards_per_task(self, wildcards: Any) -> int:
         """Return the number of shards that a task of an array trains."""
-        return self.config.experiments[wildcards.experiment].tasks.shards_per_job
+        return self.config.experiments[wildcards.experiment].tasks.shards_per_task
 
     def of_all(self, path: str) -> Any:
         """Return a function of wildcards that gives the files with this name in all epochs."""
@@ -153,7 +153,7 @@ class Epoch:
         if self.number == 1:
             start = self.experiment.start_from
             return [self.epochs.files.experiment(start, f"{BEST}/{WEIGHTS}")] if start else []
-        is_tuned = self.experiment.retune.start == "tuned"
+        is_tuned = self.experiment.retune.next_epoch_from == "tuned"
         return [self.before.weights if is_tuned else self.before.mixed]
 
     @property

@@ -54,8 +54,8 @@ def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     rules = {split: per_word * size.words for split, size in sizes.items()}
 
     # grammars: once for each way to split a tuning corpus, and for each text that is translated
-    cut = [(one.tune_on, one.tasks.cut_together, one.seed) for one in experiments]
-    different = {(split, repr(tasks), seed): (split, tasks) for split, tasks, seed in cut}
+    sharded = [(one.tune_on, one.tasks.sharded_together, one.seed) for one in experiments]
+    different = {(split, repr(tasks), seed): (split, tasks) for split, tasks, seed in sharded}
     shards = [(split, tasks.files, tasks.share) for split, tasks in different.values()]
     shards += [(split, config.decoder.pieces, 1.0) for split in translated]
     all_rules = sum(rules[split] * share for split, _, share in shards)
@@ -83,7 +83,7 @@ def _experiment_cost(
     config: Config, experiment: Experiment, seconds: Mapping[str, float], tested: list[str]
 ) -> tuple[int, float]:
     """Return the number of jobs and the seconds for an experiment's epochs and its translations of test."""
-    epoch_jobs = -(-experiment.tasks.files // experiment.tasks.shards_per_job) + 1 + config.decoder.pieces
+    epoch_jobs = -(-experiment.tasks.files // experiment.tasks.shards_per_task) + 1 + config.decoder.pieces
     epoch = seconds[experiment.tune_on] * experiment.tasks.share + seconds["devtest"]
     if isinstance(experiment.learner, Batch):
         epoch += TUNE_SECONDS

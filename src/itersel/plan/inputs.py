@@ -216,7 +216,7 @@ class _GivenLists(Inputs):
 
 def inputs_of(config: Config, files: Files) -> Inputs:
     """Return what a run learns from."""
-    return _GivenLists(config, files) if splits.has_lists(config) else _ParallelText(config, files)
+    return _GivenLists(config, files) if splits.has_given_lists(config) else _ParallelText(config, files)
 
 
 def _online_learner(experiment: Experiment) -> Online:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from itersel.config.cutting import GivenListCutSettings
 from itersel.config.defaults import never_null
 from itersel.config.report_steps import RerankerSettings
 from itersel.config.settings import as_json
+from itersel.config.sharding import GivenListShardSettings
 from itersel.config.splits import has_references, texts_of
 from itersel.config.text_features import GivenListSettings
 from itersel.config.values import Config
@@ -127,10 +127,12 @@ class ListTexts:
     def _devtest(self, wildcards: Any) -> Any:
         return self._given(self._texts.devtest(wildcards))
 
-    def cut_settings(self, wildcards: Any) -> str:
-        """Return the `GivenListCutSettings` of a text."""
+    def shard_settings(self, wildcards: Any) -> str:
+        """Return the `GivenListShardSettings` of a text."""
         return as_json(
-            GivenListCutSettings(cut=self._shards.cut(wildcards), dense_names=self._config.data.dense_names)
+            GivenListShardSettings(
+                sharding=self._shards.sharding(wildcards), dense_names=self._config.data.dense_names
+            )
         )
 
     def sources(self, wildcards: Any) -> list[str]:
@@ -152,7 +154,7 @@ class ListTexts:
             **vars(words_of(self._config)),
             dense=features.dense,
             templates=features.templates,
-            language_model_names=features.language_model_names,
+            user_model_names=features.user_model_names,
         )
 
     def reranker_settings(self, wildcards: Any) -> str:

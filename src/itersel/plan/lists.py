@@ -27,19 +27,19 @@ class _Iterations(Protocol):
         """Return the folder of the lists and weights of an iteration, the job's or an earlier one."""
 
     def first_weights(self, epoch: Epoch) -> list[str]:
-        """Return the weights of the first iteration."""
+        """Return the start weights of the first iteration."""
 
     def oldest(self, epoch: Epoch, iteration: int) -> int:
         """Return the first iteration whose lists are tuned on in an iteration."""
 
     def shard_count(self, epoch: Epoch) -> int:
-        """Return the number of shards that are decoded."""
+        """Return the number of shards or pieces that are decoded."""
 
     def all_sentence_files(self, epoch: Epoch) -> list[str]:
-        """Return the files with the sentences of all shards: grammars, or lists of another decoder."""
+        """Return the files with all sentences: grammars, or lists of another decoder."""
 
     def level_before(self, epoch: Epoch) -> list[str]:
-        """Return the manifests that all shards wait for, so that they start together."""
+        """Return the manifests that all shards or pieces wait for, so that they start together."""
 
     def sentence_files(self, wildcards: Any) -> list[str]:
         """Return the files with the sentences to decode for a list: their grammars."""
@@ -47,7 +47,7 @@ class _Iterations(Protocol):
     def models(self, wildcards: Any) -> list[str]:
         """Return the language model for each file of `sentence_files`."""
 
-    def shards_per_job(self, wildcards: Any) -> int:
+    def shards_per_task(self, wildcards: Any) -> int:
         """Return the number of lists that a task of an array writes."""
 
 
@@ -84,8 +84,8 @@ class _BatchIterations(_Iterations):
     def models(self, wildcards: Any) -> list[str]:
         return self._epochs.training_models(wildcards)
 
-    def shards_per_job(self, wildcards: Any) -> int:
-        return self._epochs.shards_per_job(wildcards)
+    def shards_per_task(self, wildcards: Any) -> int:
+        return self._epochs.shards_per_task(wildcards)
 
 
 class _RetuneIterations(_Iterations):
@@ -115,7 +115,7 @@ class _RetuneIterations(_Iterations):
         return self._pieces
 
     def all_sentence_files(self, epoch: Epoch) -> list[str]:
-        return [f"{self._dev}/{shard}.h5" for shard in range(self._pieces)]
+        return [f"{self._dev}/{piece}.h5" for piece in range(self._pieces)]
 
     def level_before(self, epoch: Epoch) -> list[str]:
         return [f"{self._dev}/{MANIFEST}"]
@@ -126,16 +126,16 @@ class _RetuneIterations(_Iterations):
     def models(self, wildcards: Any) -> list[str]:
         return self._inputs.models
 
-    def shards_per_job(self, wildcards: Any) -> int:
+    def shards_per_task(self, wildcards: Any) -> int:
         return 1
 
 
 def _decoded_lists(iterations: _Iterations, epoch: Epoch, last: int) -> list[str]:
-    """Return the lists or forests that have been decoded for all shards so far."""
+    """Return the lists or forests that have been decoded for all shards or pieces so far."""
     numbers = range(iterations.oldest(epoch, last), last + 1)
     folders = [iterations.folder(epoch, number) for number in numbers]
     shards = range(iterations.shard_count(epoch))
-    return [f"{folder}/lists/{shard}.h5" for folder in folders for shard in shards]
+    return [f"{folder}/tuning/{shard}.h5" for folder in folders for shard in shards]
 
 
 class Lists:
@@ -159,20 +159,20 @@ class Lists:
         """Return the language model for each file of `sentence_files`."""
         return self._of(wildcards).models(wildcards)
 
-    def shards_per_job(self, wildcards: Any) -> int:
+    def shards_per_task(self, wildcards: Any) -> int:
         """Return the number of lists that a task of an array writes."""
-        return self._of(wildcards).shards_per_job(wildcards)
+        return self._of(wildcards).shards_per_task(wildcards)
 
     def level_before(self, wildcards: Any) -> list[str]:
-        """Return the manifests that all shards wait for, so that they start together."""
+        """Return the manifests that all shards or pieces wait for, so that they start together."""
         return self._of(wildcards).level_before(self._epochs.of(wildcards))
 
     def iteration(self, wildcards: Any) -> int:
         """Return the number of the iteration."""
         return int(getattr(wildcards, "iteration", self._epochs.of(wildcards).last_iteration))
 
-    def decoded_with(self, wildcards: Any) -> list[str]:
-        """Return the weights that decode the lists: the previous iteration's, or initial or mixed weights."""
+    def start_weights(self, wildcards: Any) -> list[str]:
+        """Return the start weights: those of the previous iteration, of the epoch, or the mixed ones."""
         epoch = self._epochs.of(wildcards)
         iteration = self.iteration(wildcards)
         iterations = self._of(wildcards)
@@ -197,7 +197,7 @@ class Lists:
             # with features: all, forests include the sum of sparse features; for lists, a setting of the
             # tuner adds it
             search = replace(search, features="all")
-        return as_json(ForestSettings(**vars(search), density=self._config.decoder.forest_density))
+        return as_json(ForestSettings(**vars(search), forest_density=self._config.decoder.forest_density))
 
     def settings(self, wildcards: Any) -> str:
         """Return the `KBestSettings` or `ForestSettings` of that step."""

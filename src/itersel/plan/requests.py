@@ -195,7 +195,7 @@ def list_sizes(config: Config) -> TextSizes:
     size_of_lists = max(_translations(one, config.decoder.k_best) for one in config.experiments.values())
     compared = sum(translations[split] for split in test_sets(config).values()) / size_of_lists
 
-    user_models = sum(map(_bytes, config.text_features.language_models))
+    user_models = sum(map(_bytes, config.text_features.user_models))
     return TextSizes(
         _model_words(config),
         user_models * WORDS_PER_ARPA_BYTE,

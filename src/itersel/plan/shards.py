@@ -1,4 +1,4 @@
-"""The shards of the parallel text: how it is cut, their grammars and their language models."""
+"""The shards of the parallel text: how it is divided, their grammars and their language models."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
-from itersel.config.cutting import CutSettings, Cutting, InOrder, Shuffled
 from itersel.config.defaults import never_null
 from itersel.config.settings import as_json
+from itersel.config.sharding import InOrder, Sharding, ShardSettings, Shuffled
 from itersel.config.tasks import TASKS, Tasks
 from itersel.config.values import Config, Experiment
 from itersel.plan.files import Files
@@ -30,9 +30,11 @@ class Shards:
         self._files = files
         self._texts = texts
         experiments = list(config.experiments.values())
-        # Folders that depend on labels, and how the text is cut for them.
+        # Folders that depend on labels, and how the text is divided for them.
         self._labelled = {
-            _tasks_folder(one.tasks): cut for one in experiments if (cut := one.tasks.cut_by_label)
+            _tasks_folder(one.tasks): sharding
+            for one in experiments
+            if (sharding := one.tasks.sharding_by_label)
         }
         # Folders of independent tasks, whose epochs are chosen on the devtest sentences with their label.
         self._scored_by_task = {
@@ -50,7 +52,7 @@ class Shards:
         return never_null(experiment.tasks.language_model_folds)
 
     def folder(self, split: str, shards: str) -> str:
-        """Return the folder of the shards of a split."""
+        """Return the folder of the shards or pieces of a split."""
         return f"{self._files.results}/shards/{split}/{shards}"
 
     def sentence_files(self, split: str, shards: str) -> list[str]:
@@ -58,7 +60,7 @@ class Shards:
         return [f"{self.folder(split, shards)}/{shard}.h5" for shard in range(self.count(shards))]
 
     def count(self, shards: str) -> int:
-        """Return the number of shards in a folder of this name."""
+        """Return the number of shards or pieces in a folder of this name."""
         return int(shards.partition("-")[0])
 
     def fold_folder(self, shards: str, folds: int | str) -> str:
@@ -81,7 +83,7 @@ class Shards:
         return shell_options(order=model.order, vocabulary=vocabulary, **leave_out)
 
     def further_texts(self, wildcards: Any) -> list[str]:
-        """Return the additional references that are cut with a split."""
+        """Return the additional references that are divided with a split."""
         columns = self._texts.learned_references(wildcards.split)
         return [self._files.text(wildcards.split, column) for column in columns]
 
@@ -95,12 +97,12 @@ class Shards:
         shards = wildcards.shards.partition(SEED_MARK)[0]
         return [self._files.text("devtest", "task")] if shards in self._scored_by_task else []
 
-    def cut_settings(self, wildcards: Any) -> str:
-        """Return the `CutSettings`: train and dev are shuffled, others keep their order."""
-        return as_json(CutSettings(cut=self.cut(wildcards)))
+    def shard_settings(self, wildcards: Any) -> str:
+        """Return the `ShardSettings`: train and dev are shuffled, others keep their order."""
+        return as_json(ShardSettings(sharding=self.sharding(wildcards)))
 
-    def cut(self, wildcards: Any) -> Cutting:
-        """Return how the sentences of a split are cut into shards."""
+    def sharding(self, wildcards: Any) -> Sharding:
+        """Return how the sentences of a split are divided into shards."""
         shards, _, seed = wildcards.shards.partition(SEED_MARK)
         seed = int(seed or self._config.seed)
         if shards in self._labelled:
@@ -125,8 +127,8 @@ class Shards:
 
 def _tasks_folder(tasks: Tasks) -> str:
     """Return the name of a folder of shards without the seed; with labels, it has a digest of settings."""
-    cut = tasks.cut_by_label
-    if cut is None:
+    sharding = tasks.sharding_by_label
+    if sharding is None:
         return str(tasks.files)
-    digest = hashlib.sha256(as_json(replace(cut, seed=1)).encode()).hexdigest()
+    digest = hashlib.sha256(as_json(replace(sharding, seed=1)).encode()).hexdigest()
     return f"{tasks.files}-{tasks.folder_kind}-{digest[:8]}"

@@ -86,7 +86,7 @@ class Tables:
         return splits.has_labels(self._config, split)
 
     def _smallest_folders(self) -> dict[str, str]:
-        """Return the folder with the fewest shards of each split; grammars do not depend on how it is cut."""
+        """Return the folder with the fewest files of each split; grammars do not depend on their number."""
         pieces = str(self._config.decoder.pieces)
         whole = sorted(
             (one for one in self._config.experiments.values() if one.tasks.keep_all),
@@ -109,10 +109,10 @@ class Tables:
         """The `CorporaSettings`: counts of rules."""
         return as_json(CorporaSettings(rules=dict(zip(self.counted, self.counts_of_rules, strict=True))))
 
-    def translated_shards(self, wildcards: Any) -> list[str]:
+    def translated_pieces(self, wildcards: Any) -> list[str]:
         """Return the translations of the pieces of a split."""
         folder = self._files.experiment(wildcards.experiment, f"{wildcards.stage}/{wildcards.split}")
-        return [f"{folder}/{shard}.txt" for shard in range(self._config.decoder.pieces)]
+        return [f"{folder}/{piece}.txt" for piece in range(self._config.decoder.pieces)]
 
     def devtest_references(self, wildcards: Any) -> list[str]:
         """Return the references of the split on which an epoch is chosen."""
@@ -127,7 +127,7 @@ class Tables:
         """Return the original references of that split, if scores of detokenised text need them."""
         return self._texts.raw_references(self._texts.devtest(wildcards)) if self.scores_text else []
 
-    def scored_labels(self, wildcards: Any) -> list[str]:
+    def devtest_labels(self, wildcards: Any) -> list[str]:
         """Return the labels of devtest if the epoch is chosen on the sentences of one task."""
         own = self._config.experiments[wildcards.experiment].tasks.own_label
         return [] if own is None else [self._files.text("devtest", "task")]
@@ -163,8 +163,8 @@ class Tables:
             return []
         return [self._files.experiment(wildcards.experiment, f"{stage}/{MBR}")]
 
-    def devtest_shards(self, wildcards: Any) -> list[str]:
-        """Return the shards of the split on which the scale of minimum Bayes risk is chosen."""
+    def devtest_pieces(self, wildcards: Any) -> list[str]:
+        """Return the pieces of the split on which the scale of minimum Bayes risk is chosen."""
         return self._shards.sentence_files(self._texts.devtest(wildcards), str(self._config.decoder.pieces))
 
     def scale_settings(self, wildcards: Any) -> str:
@@ -185,9 +185,9 @@ class Tables:
     def _scoring(self, experiment: Experiment) -> Scoring:
         """Return how translations of devtest by an experiment are scored."""
         return Scoring(
-            tokenize=self._config.evaluation.tokenize,
+            retokenize=self._config.evaluation.retokenize,
             choose_by=self._config.evaluation.choose_by,
-            # without scores of text the default, which nothing uses
+            # if no score is of detokenised text, nothing uses the tokenizer
             tokenizer=self.tokenizer if self.scores_text else DEFAULT_TOKENIZER,
             label=experiment.tasks.own_label,
         )
@@ -196,7 +196,9 @@ class Tables:
     def _significance(self) -> Significance:
         """How systems are tested for significance."""
         evaluation = self._config.evaluation
-        return Significance(tokenize=evaluation.tokenize, trials=evaluation.trials, seed=self._config.seed)
+        return Significance(
+            retokenize=evaluation.retokenize, trials=evaluation.trials, seed=self._config.seed
+        )
 
     def resource_settings(self, wildcards: Any) -> str:
         """Return the `ResourceSettings` of an experiment."""
@@ -341,7 +343,7 @@ class Tables:
         }
 
     @property
-    def explained_shards(self) -> list[str]:
-        """The shards of the first test set, whose derivations the page shows."""
+    def explained_pieces(self) -> list[str]:
+        """The pieces of the first test set, whose derivations the page shows."""
         first = next(iter(self._texts.test_sets.values()))
         return self._shards.sentence_files(first, str(self._config.decoder.pieces))

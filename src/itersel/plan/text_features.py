@@ -41,7 +41,7 @@ class TextFeatureModels:
         self.words = f"{self.folder}/words"
         # the user's own language models, by their names, and the folder of those that are compiled
         features = config.text_features
-        self._user_models = dict(zip(features.language_model_names, features.language_models, strict=True))
+        self._user_models = dict(zip(features.user_model_names, features.user_models, strict=True))
         self.user_folder = f"{self.folder}/language-models"
         self.alignments = [f"{self.folder}/{direction}.align.gz" for direction in DIRECTIONS]
 

@@ -34,7 +34,7 @@ Item = TypeVar("Item")
 def compare_systems(
     test_sets: Sequence[Translations],
     *,
-    tokenize: str = DEFAULT_TOKENIZER,
+    retokenize: str = DEFAULT_TOKENIZER,
     trials: int = TRIALS,
     seed: int = DEFAULT_SEED,
 ) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def compare_systems(
                 "systems in the same order"
             )
 
-    how = (tokenize, trials, seed)
+    how = (retokenize, trials, seed)
     return {
         "significance": describe_test(trials, seed),
         "test_sets": [_describe_test_set(test_set, *how) for test_set in test_sets],
@@ -63,11 +63,11 @@ def compare_systems(
     }
 
 
-def _describe_test_set(test_set: Translations, tokenize: str, trials: int, seed: int) -> dict[str, Any]:
+def _describe_test_set(test_set: Translations, retokenize: str, trials: int, seed: int) -> dict[str, Any]:
     """Return the content of table.json for a test set, or for all of them together."""
     systems = test_set.systems
     texts = _by_name(systems, test_set.translations)
-    metric, of_tokens = score_tokens(texts, test_set.references, tokenize, trials, seed)
+    metric, of_tokens = score_tokens(texts, test_set.references, retokenize, trials, seed)
 
     scores = {metric: of_tokens}
     if test_set.counts:

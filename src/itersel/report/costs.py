@@ -11,7 +11,7 @@ from typing import Any
 from itersel.storage.files import read_lines
 
 # Steps with a folder of benchmark files per experiment.
-OF_EXPERIMENTS = ("train", "mix", "write_lists", "tune")
+OF_EXPERIMENTS = ("train", "mix", "write_tuning_files", "tune")
 
 
 def read_costs(results: Path, repeats: Collection[str]) -> dict[str, Any]:

@@ -90,7 +90,9 @@ def _recorded_versions(results: Path) -> tuple[dict[str, str], list[dict[str, st
 
 def read_run(results: Path) -> dict[str, Any]:
     """Return the description of a run; empty if it was not written."""
-    otherwise = "is not the description of a run; delete it and run snakemake again"
+    otherwise = (
+        "is not the description of a run, or one of an earlier version; delete it and run snakemake again"
+    )
     return read_optional(results / RUN, _check_run, otherwise) or {}
 
 
@@ -112,4 +114,4 @@ def _check_run(content: Any) -> None:
     check_texts(version for packages in versions for version in packages.values())
     # an earlier version did not record settings
     if settings:
-        check_texts((settings["name"], settings["evaluation"]["tokenize"]))
+        check_texts((settings["name"], settings["evaluation"]["retokenize"]))

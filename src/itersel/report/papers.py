@@ -8,7 +8,7 @@ from tabulate import tabulate
 
 from itersel.corpus.text_names import POOLED
 from itersel.errors import InputError
-from itersel.evaluate.names import COMPARED, METRICS, TOKENIZED_BLEU, title_of
+from itersel.evaluate.names import DEFAULT_METRICS, METRICS, TOKENIZED_BLEU, title_of
 from itersel.report.baseline import baseline_and_best
 from itersel.report.cells import Cell, cells_of_systems
 from itersel.report.columns import COLUMNS, DIFFERENCE, SETTINGS, WORDS, title_on_test
@@ -46,8 +46,8 @@ def paper_views(table: Content, columns: Sequence[str] = (), metrics: Sequence[s
     """Return a table for each test set and, if there are several, for all of them together.
 
     `columns` are some of `COLUMNS`, in their order, and `metrics` the scores between the settings and the
-    other columns; by default, those of `COMPARED` or, if text was not scored, BLEU of tokenised text, and the
-    user's own scores.
+    other columns; by default, those of `DEFAULT_METRICS` or, if text was not scored, BLEU of tokenised text,
+    and the user's own scores.
     """
     baseline, _ = baseline_and_best(table)
     alpha = table["significance"]["alpha"]
@@ -90,7 +90,7 @@ def _known_metrics(test_set: Content, metrics: Sequence[str]) -> Sequence[str]:
             known = ", ".join(name for name in (*METRICS, *user_metrics(test_set)) if name in is_scored)
             raise InputError(f"the systems have no scores by '{metric}'; choose some of {known}")
 
-    of_text = [metric for metric in COMPARED if metric in is_scored]
+    of_text = [metric for metric in DEFAULT_METRICS if metric in is_scored]
     return metrics or [*(of_text or [TOKENIZED_BLEU]), *user_metrics(test_set)]
 
 

@@ -8,7 +8,7 @@ from statistics import fmean
 from itersel.corpus.prepare import read_preparation
 from itersel.errors import FilePath
 from itersel.evaluate.epoch_scores import EpochTranslations, Scorer
-from itersel.lists.lookup import read_texts
+from itersel.lists.lookup import find_texts
 from itersel.lists.numbers import read_numbers
 
 
@@ -25,7 +25,7 @@ def quality_scorer(
     prepared = read_preparation(preparation)
     scored = frozenset(lines)
 
-    texts = read_texts(lists, prepared.clean_line, lambda line, text: line in scored)
+    texts = find_texts(lists, prepared.clean_line, lambda line, text: line in scored)
     of_listed = numbers.of_translations(texts.translations)
 
     def score(chosen: EpochTranslations) -> float:

@@ -12,7 +12,7 @@ from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text_names import split_of_test_set
 from itersel.errors import InputError
 from itersel.evaluate.counts import pool_counts, read_counts
-from itersel.evaluate.metrics import Metric, Sums, make_bleu, read_references, read_translations
+from itersel.evaluate.metrics import Metric, Sums, make_tokenized_bleu, read_references, read_translations
 from itersel.evaluate.names import TOKENIZED_BLEU
 from itersel.report.finished import FinishedRun
 from itersel.report.folder import references_of, translation_of
@@ -79,7 +79,7 @@ def _count_tokens(run: FinishedRun, repeats: Sequence[str]) -> tuple[Metric, dic
         paths = _references(run, name)
         references = read_references(paths)
         # tokenised once for all systems
-        metric = make_bleu(references, run.settings["evaluation"]["tokenize"])
+        metric = make_tokenized_bleu(references, run.settings["evaluation"]["retokenize"])
 
         for repeat in repeats:
             text = read_translations(_translation(run, repeat, name), references, paths[0])

@@ -30,7 +30,7 @@ from itersel.storage.arrays import Float64s
 from itersel.storage.numbers import DEFAULT_SEED
 
 
-class Compared(NamedTuple):
+class RunComparison(NamedTuple):
     """The experiments of one run, by name, compared with its baseline."""
 
     baseline: str
@@ -130,7 +130,7 @@ def _compare(
     metric: str,
     trials: int,
     seed: tuple[int, int],
-) -> Compared:
+) -> RunComparison:
     """Compare all experiments of a run with its baseline; `seed` includes the number of its text."""
     every = run.scores(metric)
     scores = {name: every[name] for name in shared}
@@ -143,7 +143,7 @@ def _compare(
     bootstrap = Bootstrap(len(counts[baseline][0]), (SEED, seed[1]))
     means = {name: bootstrap.means(scorer, repeats) for name, repeats in counts.items()}
 
-    return Compared(
+    return RunComparison(
         baseline,
         scores,
         differences | {baseline: Differences(0.0, np.zeros(trials))},
@@ -177,7 +177,7 @@ def _describe_run(run: FinishedRun, metric: str, baseline: str, text: int) -> di
 
 
 def _describe_experiment(
-    name: str, compared: Sequence[Compared], metric: str, numbers: Mapping[str, int]
+    name: str, compared: Sequence[RunComparison], metric: str, numbers: Mapping[str, int]
 ) -> dict[str, Any]:
     """Return what the JSON file says of an experiment: its scores and differences in each run and overall."""
     observed = [run.differences[name].observed for run in compared]

@@ -14,7 +14,7 @@ from itersel.storage.text_table import Content
 # The number of training pairs, which is not a key, but follows from keys and files.
 PAIRS = "training pairs"
 # Keys of the place of a run.
-PLACE = ("name", "output", "cache")
+LOCATION_KEYS = ("name", "output", "cache")
 # The settings of experiments, and packages with other versions.
 EXPERIMENTS_KEY, VERSIONS = "experiments", "versions"
 # Keys that explain no difference: they change no score of an experiment, or only the number of its repeats.
@@ -61,7 +61,7 @@ def compare_settings(runs: Sequence[RunSettings], shared: Sequence[str]) -> dict
 
 
 def _of_run(run: RunSettings) -> dict[str, Any]:
-    return {key: one for key, one in run.settings.items() if key not in (*PLACE, EXPERIMENTS_KEY)}
+    return {key: one for key, one in run.settings.items() if key not in (*LOCATION_KEYS, EXPERIMENTS_KEY)}
 
 
 def _with_settings(runs: Collection[RunSettings], names: Sequence[str]) -> list[str]:

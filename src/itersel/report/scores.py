@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.evaluate.counts import Counts
-from itersel.evaluate.metrics import CorpusScore, Metric, ReferenceText, Sums, make_bleu, score_of_counts
+from itersel.evaluate.metrics import (
+    CorpusScore,
+    Metric,
+    ReferenceText,
+    Sums,
+    make_tokenized_bleu,
+    score_of_counts,
+)
 from itersel.evaluate.names import sign_of
 from itersel.evaluate.significance import Bootstrap, Interval, paired_p_values
 
@@ -101,15 +108,15 @@ def better_than(
 def score_tokens(
     texts: Mapping[str, Sequence[Sequence[str]]],
     references: Sequence[ReferenceText],
-    tokenize: str,
+    retokenize: str,
     trials: int,
     seed: int,
 ) -> tuple[Metric, dict[str, ExperimentScore]]:
-    """Compute BLEU of tokenised lowercased text (`make_bleu`), and test each pair of experiments.
+    """Compute BLEU of tokenised lowercased text (`make_tokenized_bleu`), and test each pair of experiments.
 
     Returns the metric, and the scores by name of the experiment.
     """
-    metric = make_bleu(references, tokenize)
+    metric = make_tokenized_bleu(references, retokenize)
     counts = {name: [metric.counts(lines) for lines in repeats] for name, repeats in texts.items()}
     [p] = _p_values([metric], [counts], trials, seed)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from itersel.corpus.text_names import POOLED
-from itersel.evaluate.names import COMPARED, METRICS, TABULATED, TOKENIZED_BLEU, title_of
+from itersel.evaluate.names import DEFAULT_METRICS, METRICS, TABULATED, TOKENIZED_BLEU, title_of
 from itersel.report.baseline import baseline_and_best
 from itersel.report.cells import NOTHING, USER_DIGITS, Cell, cells_of_systems, score_cell, word_cell
 from itersel.report.columns import ON_DEVTEST, ON_TEST, WORDS, title_on_devtest
@@ -27,12 +27,12 @@ NOTES = {
 MARKS = "In brackets: 95 % intervals (bootstrap). In parentheses: systems that are significantly worse."
 # In place of the signature of one of the user's own scores.
 USER_MEAN = "mean of the given numbers"
-# Instead of a score that a system lacks.
+# Used where a system has no score by a metric.
 NO_SCORE: Content = {"mean": None, "deviation": None, "interval": (None, None), "better_than": None, "p": {}}
 
 
 def text_table(table: Content, text: str = "detokenized") -> list[str]:
-    """Return the table as aligned text, with notes; `text`: what the translated text is, from `NOTES`."""
+    """Return the table as aligned text, with notes; `text`, one of `NOTES`, is the scored text's form."""
     lines: list[str] = []
     for test_set in all_test_sets(table):
         if table["pooled"]:
@@ -40,7 +40,7 @@ def text_table(table: Content, text: str = "detokenized") -> list[str]:
         rows = [{title: cell.text for title, cell in row.items()} for row in cells_of_systems(test_set)]
         lines += [*aligned(rows, WORDS), ""]
 
-        for metrics in (COMPARED, TABULATED[len(COMPARED) :], user_metrics(test_set)):
+        for metrics in (DEFAULT_METRICS, TABULATED[len(DEFAULT_METRICS) :], user_metrics(test_set)):
             if metrics and test_set["signatures"].keys() >= set(metrics):
                 lines += [*_scores(test_set["systems"], metrics), ""]
 

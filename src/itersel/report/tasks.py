@@ -33,7 +33,7 @@ def compare_tasks(
     labels: Sequence[str],
     tasks: Sequence[str],
     *,
-    tokenize: str = DEFAULT_TOKENIZER,
+    retokenize: str = DEFAULT_TOKENIZER,
     trials: int = TRIALS,
     seed: int = DEFAULT_SEED,
 ) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def compare_tasks(
 
         chosen = {system: [pick(repeat, lines) for repeat in repeats] for system, repeats in texts.items()}
         picked = [pick(reference, lines) for reference in references]
-        metric, scores = score_tokens(chosen, picked, tokenize, trials, seed)
+        metric, scores = score_tokens(chosen, picked, retokenize, trials, seed)
         systems = [
             {
                 "number": numbers[system],

@@ -64,7 +64,7 @@ def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None 
         prepare = read_preparation(preparation).cleaned_target
         texts[len(repeats) :] = map(prepare, texts[len(repeats) :])
 
-    # what has to be beaten comes first
+    # the first entries, which other systems should beat, come first
     order = sorted(range(len(systems)), key=lambda place: systems[place].name != FIRST_ENTRIES)
     return Translations(
         name,

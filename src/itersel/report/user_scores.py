@@ -11,7 +11,7 @@ from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.errors import FilePath, InputError, suggest
 from itersel.evaluate.compare import user_counts
 from itersel.evaluate.metrics import Sums
-from itersel.lists.lookup import read_texts
+from itersel.lists.lookup import find_texts
 from itersel.lists.numbers import Numbers, read_user_numbers
 from itersel.storage.arrays import Float64s
 
@@ -76,7 +76,7 @@ def _of_lists(
     others = files.outputs.keys() - {FIRST_ENTRIES}
     chosen = {system: text for system, text in texts.items() if system not in others}
     wanted = {pair for text in chosen.values() for pair in enumerate(text.lines)}
-    found = read_texts(files.lists, prepared.clean_line, lambda sentence, line: (sentence, line) in wanted)
+    found = find_texts(files.lists, prepared.clean_line, lambda sentence, line: (sentence, line) in wanted)
 
     rows = {
         system: found.rows(text.path, range(len(text.lines)), text.lines) for system, text in chosen.items()

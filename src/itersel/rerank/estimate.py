@@ -86,7 +86,7 @@ def _usable(source: str, target: str) -> tuple[str, str]:
 def lines_of_shards(words: FilePath, shards: FilePath, fold: int, folds: int) -> set[int]:
     """Return the lines, from 0, of shards `fold`, `fold` + `folds`, ... of lists, and their copies.
 
-    `words` is the folder of `prepare_words` for the text that `shards` was cut from.
+    `words` is the folder of `prepare_words` for the text that `shards` was made from.
     """
     folder = DeclaredFolder(shards)
     names = [name for name in folder.names if name.endswith(".ids")]

@@ -57,10 +57,9 @@ class TextFeatureAdder:
         ):
             if model is None and (found := sorted(needing & wanted)):
                 raise InputError(f"features of text '{found[0]}' need {option}")
-        if len(models.user) != (count := len(settings.language_model_names)):
-            raise InputError(
-                f"{len(models.user)} language models (--language-model) for {count} names; give one for each"
-            )
+        given, named = len(models.user_models), len(settings.user_model_names)
+        if given != named:
+            raise InputError(f"{given} language models (--user-model) for {named} names; give one for each")
         self._has_links = bool(LINKED & wanted)
 
     def __call__(self, table: ListTable, sources: Sequence[str], score: Float64s) -> ListTable:
@@ -104,10 +103,12 @@ class TextFeatureAdder:
         """Return the dense features with the further ones, and their names."""
         lexicon, model = self._models.lexicon, self._models.language_model
         lexical = None if lexicon is None else LexicalTable(lexicon, words)
-        known = Known(words, score, self._preparation.protected, links, lexical, model, self._models.user)
+        known = Known(
+            words, score, self._preparation.protected, links, lexical, model, self._models.user_models
+        )
 
         names = [name for group in self._groups for name in TEXT_FEATURES[group]]
-        names += chain.from_iterable(map(user_model_features, self._settings.language_model_names))
+        names += chain.from_iterable(map(user_model_features, self._settings.user_model_names))
         taken = [name for name in names if name in table.dense_names]
         taken += shared(names, table.feature_key)
         if taken:
@@ -116,7 +117,7 @@ class TextFeatureAdder:
 
         groups = [
             *(GROUPS[group] for group in self._groups),
-            *([user_model_scores] if self._models.user else []),
+            *([user_model_scores] if self._models.user_models else []),
         ]
         columns = [group(known).reshape(table.translation_count, -1) for group in groups]
         dense = np.concatenate([table.dense, *columns], axis=1, dtype=np.float64)

@@ -23,7 +23,7 @@ class TextModels:
     aligners: tuple[TrainedModel, TrainedModel] | None = None  # forward, reverse
     lexicon: Lexicon | None = None
     language_model: LanguageModel | None = None
-    user: tuple[LanguageModel, ...] = ()  # the user's, in the order of their names
+    user_models: tuple[LanguageModel, ...] = ()  # the user's language models, in the order of their names
 
 
 def read_aligners(paths: Collection[FilePath]) -> tuple[TrainedModel, TrainedModel]:
@@ -43,11 +43,11 @@ def read_text_models(
     aligners: Collection[FilePath],
     folder: FilePath | None,
     needed: NeededModels,
-    user: Sequence[FilePath] = (),
+    user_models: Sequence[FilePath] = (),
 ) -> TextModels:
     """Read the models that are given and needed: those of word alignment, and in a folder the others.
 
-    `user` are the language models that the user names.
+    `user_models` are the language models that the user names.
     """
     lexicon = None
     language_model = None
@@ -59,5 +59,5 @@ def read_text_models(
         read_aligners(aligners) if aligners and needed.aligners else None,
         lexicon,
         language_model,
-        tuple(map(load_model, user)),
+        tuple(map(load_model, user_models)),
     )

@@ -30,15 +30,15 @@ class ListPreparation(Preparation):
 
 
 def list_preparation(settings: WordSettings) -> ListPreparation:
-    """Return the preparation for features of text, and for BLEU to learn from.
+    """Return the preparation of text for features, and for the BLEU that learners use.
 
-    Text is prepared as its language needs; if it is tokenised, words count as they stand.
+    Text is tokenised by the rules of its language; if it is tokenised already, its words are kept.
     """
     return ListPreparation(
         settings.source_language,
         settings.target_language,
         settings.tokenized,
         protected=settings.protected,
-        listed=settings.tokenized,
+        only_cleaned=settings.tokenized,
         lowercase=settings.lowercase,
     )

@@ -104,7 +104,7 @@ def mix(
         if found is None and state is not None and not selected.key.shape[0]:
             raise InputError(
                 f"no feature has a norm above {state.threshold:g}; the largest is {largest:g}: choose a "
-                "smaller threshold"
+                "smaller first_threshold"
             )
 
         if writer is not None:
@@ -222,7 +222,7 @@ def _make_selection(settings: MixSettings, state: PathState | None, stopped: boo
 
 
 def _attributes(settings: MixSettings) -> dict[str, str | int | float]:
-    """Return how the output was mixed, as its attributes record it besides how the shards were trained."""
+    """Return the attributes that record how the output was mixed; others record how shards were trained."""
     mixing = recorded(settings)["mixing"]
     place = {"mixing": mixing.pop("name"), "epoch": settings.epoch, "shards": settings.shards}
 

@@ -31,16 +31,15 @@ class PathState(NamedTuple):
 
     def attributes(self) -> dict[str, float | int]:
         """Return the file attributes that `read_state` reads."""
-        # beside the setting `threshold`, which is that of the first epoch
-        return {"lambda": self.threshold, "loss": self.loss, "stopped": int(self.stopped)}
+        return {"epoch_threshold": self.threshold, "loss": self.loss, "stopped": int(self.stopped)}
 
 
 def read_state(attributes: Mapping[str, Any], path: FilePath) -> PathState:
     """Return the state of the path from a file's attributes."""
-    threshold, loss, stopped = (attributes.get(name) for name in ("lambda", "loss", "stopped"))
+    threshold, loss, stopped = (attributes.get(name) for name in ("epoch_threshold", "loss", "stopped"))
     for value in (threshold, loss):
         if not isinstance(value, float) or not 0 <= value < math.inf:
-            raise InputError("has no valid lambda or loss; mix that epoch again", path)
+            raise InputError("has no valid epoch_threshold or loss; mix that epoch again", path)
     return PathState(threshold, loss, bool(stopped))  # type: ignore[arg-type]
 
 
@@ -60,7 +59,7 @@ def next_state(
     Losses are summed in the order of the shards. `before` is the state after the previous epoch, None in the
     first. `stopped`: training has stopped before this epoch.
     """
-    assert path.threshold is not None
+    assert path.first_threshold is not None
     assert path.epsilon is not None
 
     stopped = stopped or (before is not None and before.stopped)
@@ -77,8 +76,8 @@ def next_state(
         raise InputError("the sum of the shards' losses overflows; start from smaller weights")
 
     if before is None:
-        return PathState(path.threshold, loss, False)
+        return PathState(path.first_threshold, loss, False)
     threshold = min(before.threshold, (before.loss - loss) / path.epsilon)
-    if threshold < path.minimum:
+    if threshold < path.minimum_threshold:
         return PathState(before.threshold, loss, True)
     return PathState(threshold, loss, False)

@@ -31,7 +31,7 @@ DATASETS = {
     "selected": Array("|u1", ("D",), most=1),
     "v": FORMAT.arrays["v"],
 }
-# Excludes the entries of W, which only users read, with h5py.
+# What itersel reads of it. Only users read the entries of W, with h5py.
 MATRIX = FileFormat(
     FORMAT.kind,
     FORMAT.version,

@@ -1,4 +1,4 @@
-"""Parts of bundles: the arrays of several files in one file; see `itersel.system.trained`."""
+"""Parts of bundles: the arrays of several files in one file; see `itersel.system.trained_translator`."""
 
 from __future__ import annotations
 

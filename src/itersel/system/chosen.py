@@ -64,7 +64,7 @@ def choose_system(
 
     `weights` are the files of all epochs, `scores` those of their translations of devtest.
     """
-    epoch = 1 + index_of_best(scores.chosen_by, settings.choose_by)
+    epoch = 1 + index_of_best(scores.deciding_scores, settings.choose_by)
     active = _keep_weights(weights[epoch - 1], output)
     experiment = settings.experiment
     values = recorded(experiment)
@@ -83,7 +83,7 @@ def choose_system(
         epoch=epoch,
         devtest_tokenized_bleu=tuple(score.bleu for score in scores.tokenized_bleu),
         chosen_by=settings.choose_by,
-        devtest_scores=scores.chosen_by,
+        devtest_scores=scores.deciding_scores,
         signature=scores.signature,
         active_features=active,
         devtest_brevity_penalty=tuple(score.brevity_penalty for score in scores.tokenized_bleu),

@@ -117,7 +117,7 @@ class Reranker:
             return
 
         of_groups = chain.from_iterable(TEXT_FEATURES[group] for group in settings.lists.dense)
-        of_models = chain.from_iterable(map(user_model_features, settings.lists.language_model_names))
+        of_models = chain.from_iterable(map(user_model_features, settings.lists.user_model_names))
         known = {*settings.trained_with, *of_groups, *of_models}
         of_text = tuple(map(text_prefix, settings.lists.templates))
         for name, weight in zip(self.weights.name.to_list(), self.weights.value.tolist(), strict=True):
@@ -139,5 +139,5 @@ def read_reranker_folder(folder: FilePath, resources: RerankerResources) -> Rera
     return Reranker(
         settings,
         read_itersel_weights(Path(folder, WEIGHTS)),
-        read_text_models(files.aligners, files.models, settings.needed_models, files.language_models),
+        read_text_models(files.aligners, files.models, settings.needed_models, files.user_models),
     )

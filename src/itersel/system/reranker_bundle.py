@@ -1,4 +1,4 @@
-"""Bundles of rerankers: an array file as that of a translator; see `itersel.system.trained`.
+"""Bundles of rerankers: an array file as that of a translator; see `itersel.system.trained_translator`.
 
 Only the models that the system needs are in it.
 """
@@ -41,7 +41,7 @@ def _format_of(settings: RerankingSettings) -> FileFormat:
     has_parts = {"forward": needed.aligners, "reverse": needed.aligners}
     has_parts |= {"lexicon": needed.lexicon, "model": needed.language_model}
     parts = {name: part for name, part in _PARTS.items() if has_parts.get(name, True)}
-    count = len(settings.lists.language_model_names)
+    count = len(settings.lists.user_model_names)
     user_models = dict.fromkeys(map(_user_model, range(count)), binary.FORMAT)
     return replace(FORMAT, arrays=declarations(parts | user_models))
 
@@ -65,7 +65,7 @@ def write_reranker_bundle(path: FilePath, system: Reranker) -> None:
     if models.language_model is not None:
         parts["model"] = binary.model_arrays(models.language_model)
         attributes["model"] = dict(models.language_model.attributes)
-    for number, model in enumerate(models.user):
+    for number, model in enumerate(models.user_models):
         parts[_user_model(number)] = binary.model_arrays(model)
         attributes[_user_model(number)] = dict(model.attributes)
     write_arrays(path, _format_of(system.settings), joined(parts), attributes)
@@ -93,6 +93,6 @@ def read_reranker_bundle(path: FilePath) -> Reranker:
         aligners,
         lexicon.lexicon_of(part_of(arrays, "lexicon")) if needed.lexicon else None,
         model("model") if needed.language_model else None,
-        tuple(model(_user_model(number)) for number in range(len(settings.lists.language_model_names))),
+        tuple(model(_user_model(number)) for number in range(len(settings.lists.user_model_names))),
     )
     return Reranker(settings, weights, models)

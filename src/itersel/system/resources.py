@@ -107,14 +107,14 @@ class RerankerFiles:
 
     aligners: tuple[str, ...] = ()  # models of both directions, or none
     models: str | None = None  # folder of the other models
-    language_models: tuple[str, ...] = ()  # the user's own, in the order of their names
+    user_models: tuple[str, ...] = ()  # the user's own, in the order of their names
 
     def changed(self, change: Change) -> RerankerFiles:
         """Return other paths, made by `change`."""
         return RerankerFiles(
             tuple(change("aligner", file) for file in self.aligners),
             None if self.models is None else change("models", self.models),
-            tuple(change("language model", file) for file in self.language_models),
+            tuple(change("language model", file) for file in self.user_models),
         )
 
 
@@ -132,9 +132,9 @@ class RerankerResources:
             raise wrong("aligners", why)
         if (needed.lexicon or needed.language_model) and self.files.models is None:
             raise wrong("models", "is missing; features of text need them")
-        own, names = self.files.language_models, self.settings.lists.language_model_names
+        own, names = self.files.user_models, self.settings.lists.user_model_names
         if len(own) != len(names):
-            raise wrong("language_models", f"names {len(own)} files for {len(names)} models")
+            raise wrong("user_models", f"names {len(own)} files for {len(names)} models")
 
 
 # What the description of a system calls its kind.

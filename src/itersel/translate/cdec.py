@@ -15,7 +15,7 @@ from itersel.run.atomic import atomic_path
 from itersel.run.progress import count_up
 from itersel.storage.files import open_output, read_bytes, write_lines
 from itersel.system.resources import TranslationSettings, translator_resources
-from itersel.system.trained import TrainedSystem, load_system
+from itersel.system.trained_translator import TrainedTranslator, load_translator
 from itersel.translate.translator import Translator, read_blocks
 from itersel.vectors.weights import write_itersel_weights
 
@@ -42,7 +42,7 @@ def export_cdec(system: FilePath, text: FilePath, output: FilePath, arpa: FilePa
     if os.path.exists(output) and not (os.path.isdir(output) and not os.listdir(output)):
         raise InputError("exists, and is not an empty folder; name another one", output)
 
-    loaded = load_system(system)
+    loaded = load_translator(system)
     file = _find_arpa(system) if arpa is None else arpa
     content = read_bytes(file)
     if hashlib.sha256(content).hexdigest() != loaded.model.attributes.get("arpa_sha256"):
@@ -57,7 +57,7 @@ def export_cdec(system: FilePath, text: FilePath, output: FilePath, arpa: FilePa
             raise
 
 
-def _write(folder: Path, system: TrainedSystem, text: FilePath, arpa: bytes) -> None:
+def _write(folder: Path, system: TrainedTranslator, text: FilePath, arpa: bytes) -> None:
     segments = []
     for number, (words, grammar) in enumerate(count_up(_sentences(system, text), "sentences", lambda _: 1)):
         name = f"{GRAMMARS}/grammar.{number}.gz"
@@ -90,7 +90,7 @@ def config_lines(settings: TranslationSettings) -> Iterator[str]:
     yield f"input={INPUT}"
 
 
-def _sentences(system: TrainedSystem, text: FilePath) -> Iterator[tuple[str, list[str]]]:
+def _sentences(system: TrainedTranslator, text: FilePath) -> Iterator[tuple[str, list[str]]]:
     translator = Translator(system)
     for block in read_blocks(text):
         sentences = translator.prepare(block, text)

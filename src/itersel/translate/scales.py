@@ -1,4 +1,4 @@
-"""Translations of shards by minimum Bayes risk with several scales, each list decoded once."""
+"""Translations of pieces by minimum Bayes risk with several scales, each list decoded once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
 from itersel.config.search import MinimumRisk
 from itersel.decode.opening import open_shard
 from itersel.decode.output import text_of
-from itersel.decode.ranking import list_size, ranks
+from itersel.decode.ranking import best_ranks, list_size
 from itersel.errors import located
 from itersel.lists.files import read_list_table
 from itersel.rerank.mbr import ranking_of
@@ -18,32 +18,32 @@ from itersel.vectors.weights import Weights
 
 def translations_by(
     candidates: Sequence[MinimumRisk],
-    shards: Sequence[str],
+    pieces: Sequence[str],
     model: str | None,
     weights: Weights,
     settings: GivenListScaleSettings,
 ) -> Iterator[list[str]]:
     """Yield the translations of each sentence: one for each candidate, which have the same size.
 
-    Without a `model`, shards contain lists of another decoder; with one, the settings are `ScaleSettings`.
+    Without a `model`, pieces contain lists of another decoder; with one, the settings are `ScaleSettings`.
     """
-    for shard in progress(shards, "translate"):
-        with located(shard):
+    for piece in progress(pieces, "translate"):
+        with located(piece):
             if isinstance(settings, ScaleSettings):
                 assert model is not None
-                yield from _decoded(candidates, shard, model, weights, settings)
+                yield from _decoded(candidates, piece, model, weights, settings)
             else:
-                table = read_list_table(shard, settings.features, has_text=True)
+                table = read_list_table(piece, settings.features, has_text=True)
                 by_candidate = [table.best_texts(weights, ranking_of(mbr)) for mbr in candidates]
                 yield from map(list, zip(*by_candidate, strict=True))
 
 
 def _decoded(
-    candidates: Sequence[MinimumRisk], shard: str, model: str, weights: Weights, settings: ScaleSettings
+    candidates: Sequence[MinimumRisk], piece: str, model: str, weights: Weights, settings: ScaleSettings
 ) -> Iterator[list[str]]:
-    sentences, [decoder] = open_shard(shard, model, settings.search)
+    sentences, [decoder] = open_shard(piece, model, settings.search)
     vectors = decoder.weight_vectors(weights)
     words = sentences.vocabulary.to_list()
     for sentence in range(sentences.sentence_count):
         found = decoder.decode(sentence, vectors, k=list_size(1, candidates[0]))
-        yield [text_of(found, ranks(found, words, 1, mbr)[0], words) for mbr in candidates]
+        yield [text_of(found, best_ranks(found, words, 1, mbr)[0], words) for mbr in candidates]

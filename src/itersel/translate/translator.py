@@ -18,12 +18,12 @@ from itersel.corpus.text import check_text, split_words, text_blocks
 from itersel.decode.decoder import Decoder, WeightVectors
 from itersel.decode.derivation_trees import Derivation, Node, derive_all
 from itersel.decode.output import feature_values, text_of
-from itersel.decode.ranking import list_size, ranks
+from itersel.decode.ranking import best_ranks, list_size
 from itersel.errors import FilePath, InputError, located
 from itersel.grammar.extract import Extractor
 from itersel.grammar.shard_kernels import S, X
 from itersel.run.processes import map_blocks
-from itersel.system.trained import TrainedSystem, load_system
+from itersel.system.trained_translator import TrainedTranslator, load_translator
 
 # The longest sentence that `itersel translate` accepts, in words and in bytes; it takes about ten seconds.
 MAX_SENTENCE = 2000
@@ -35,14 +35,14 @@ MAX_SENTENCE_BYTES = 2**18
 BLOCK_SENTENCES, MIN_BLOCK_SENTENCES = 1024, 64
 
 
-class Block(NamedTuple):
+class TextBlock(NamedTuple):
     """Lines of raw text, and the line number of the first, from 1."""
 
     first: int
     lines: list[str]
 
 
-def read_blocks(path: FilePath, size: int = BLOCK_SENTENCES) -> Iterator[Block]:
+def read_blocks(path: FilePath, size: int = BLOCK_SENTENCES) -> Iterator[TextBlock]:
     """Yield the lines of a text in blocks of at most `size`.
 
     Blocks contain the lines available so far: lines that arrive one by one through a pipe are blocks of one.
@@ -50,7 +50,7 @@ def read_blocks(path: FilePath, size: int = BLOCK_SENTENCES) -> Iterator[Block]:
     first = 1
     for lines in text_blocks(path, limit=MAX_SENTENCE_BYTES, advice="; break the line"):
         for begin in range(0, len(lines), size):
-            yield Block(first + begin, lines[begin : begin + size])
+            yield TextBlock(first + begin, lines[begin : begin + size])
         first += len(lines)
 
 
@@ -79,7 +79,7 @@ def translate_text(
     # smaller blocks keep more processes busy to the end
     blocks = read_blocks(path, max(MIN_BLOCK_SENTENCES, BLOCK_SENTENCES // processes))
     # with any number of processes, so errors in the system are reported before any text is read
-    loaded = load_system(system)
+    loaded = load_translator(system)
     mbr = choose(loaded.settings.mbr)
 
     if processes == 1:
@@ -96,8 +96,8 @@ def translate_text(
 
 def _translation(
     system: FilePath, path: FilePath, keep_tokens: bool, details: Details | None, mbr: MinimumRisk | None
-) -> Callable[[Block], list[str]]:
-    translator = Translator(load_system(system), keep_tokens, details, mbr)
+) -> Callable[[TextBlock], list[str]]:
+    translator = Translator(load_translator(system), keep_tokens, details, mbr)
     return lambda block: list(translator.translate(block, path))
 
 
@@ -111,7 +111,7 @@ class Translator:
 
     def __init__(
         self,
-        system: TrainedSystem,
+        system: TrainedTranslator,
         keep_tokens: bool = False,
         details: Details | None = None,
         mbr: MinimumRisk | None = None,
@@ -126,7 +126,7 @@ class Translator:
             grammar = replace(grammar, templates=())
         self.extractor = Extractor(system.index, grammar)
 
-    def prepare(self, block: Block, path: FilePath) -> list[list[str]]:
+    def prepare(self, block: TextBlock, path: FilePath) -> list[list[str]]:
         """Return the words to translate; InputErrors (too many words, reserved ones) name `path`."""
         preparation = self.system.preparation
         if preparation.tokenized:
@@ -140,7 +140,7 @@ class Translator:
                 raise InputError(why, path, number)
         return sentences
 
-    def translate(self, block: Block, path: FilePath) -> Iterator[str]:
+    def translate(self, block: TextBlock, path: FilePath) -> Iterator[str]:
         """Yield a line of text or JSON (docs/translate.md) for each line of raw text; see `prepare`."""
         shard = self.extractor.extract(self.prepare(block, path))
         system = self.system
@@ -154,7 +154,7 @@ class Translator:
             for sentence, source in enumerate(block.lines):
                 if self.details is None:
                     found = decoder.decode(sentence, vectors, k=list_size(1, self.mbr))
-                    [best] = ranks(found, words, 1, self.mbr)
+                    [best] = best_ranks(found, words, 1, self.mbr)
                     yield from self._restore([text_of(found, best, words)])
                     continue
 
@@ -177,7 +177,7 @@ class Translator:
         else:
             found = decoder.decode(sentence, vectors, k=size)
 
-        best = ranks(found, words, details.k_best, self.mbr)
+        best = best_ranks(found, words, details.k_best, self.mbr)
         lines = [text_of(found, rank, words) for rank in best]
         translations = []
         for rank, line, text in zip(best, lines, self._restore(lines), strict=True):

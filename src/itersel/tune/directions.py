@@ -24,9 +24,9 @@ def axis(deviation: Float64s, column: int) -> Float64s:
 def named_directions(problem: TuningProblem, wanted: Sequence[str], deviation: Float64s) -> list[Float64s]:
     """Return the directions that a user names, float64 (C), without those in which nothing varies.
 
-    `wanted` are dense features, ``dense`` for all of them, or ``step`` for the step from the weights that the
-    epoch started from to `decoded_with`, which is ignored if the former are not given. `deviation`,
-    float64 (C), is the standard deviation of each column.
+    `wanted` are dense features, ``dense`` for all of them, or ``step`` for the step from the epoch's start
+    weights to the tuner's, which is ignored if the former are not given. `deviation`, float64 (C), is the
+    standard deviation of each column.
     """
     features = problem.features
     directions: list[Float64s] = []
@@ -47,9 +47,9 @@ def named_directions(problem: TuningProblem, wanted: Sequence[str], deviation: F
 
 
 def _epoch_step(problem: TuningProblem) -> Float64s | None:
-    """Return the step from the epoch's start weights to `decoded_with`, float64 (C), if it is known."""
+    """Return the step from the epoch's start weights to the tuner's, float64 (C), if it is known."""
     epoch_start = next((one.weights for one in problem.sums if one.name == EPOCH_START_SUM), None)
     if epoch_start is None:
         return None
-    dense = find_named(problem.decoded_with, problem.features) - find_named(epoch_start, problem.features)
+    dense = find_named(problem.start_weights, problem.features) - find_named(epoch_start, problem.features)
     return np.append(dense, [one.step for one in problem.sums])

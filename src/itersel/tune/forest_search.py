@@ -15,7 +15,7 @@ from itersel.storage.ragged import offsets_of
 from itersel.tune.forest_files import read_forests
 from itersel.tune.forest_kernels import Forests, goal_lines
 from itersel.tune.line_kernels import project
-from itersel.tune.mert import Candidates, ExactSearch, squared_deviation
+from itersel.tune.mert import ExactSearch, ScoreLines, squared_deviation
 
 MODEL_FEATURE = "LanguageModel"
 
@@ -52,8 +52,8 @@ class ForestSearch(ExactSearch):
 
         self.deviation = np.sqrt(total / edges)
 
-    def candidates(self, weights: Float64s, direction: Float64s) -> Candidates:
-        """Return the best derivations of all sentences by iteration; see `goal_lines`."""
+    def score_lines(self, weights: Float64s, direction: Float64s) -> ScoreLines:
+        """Return the lines of the best derivations of all sentences by iteration; see `goal_lines`."""
         model_line = np.array([weights[self._model_column], direction[self._model_column]])
 
         found = []
@@ -71,7 +71,7 @@ class ForestSearch(ExactSearch):
         statistics = Statistics(*(np.concatenate(part)[order] for part in parts))
 
         offset = offsets_of(np.bincount(sentence, minlength=self.sentence_count))
-        return Candidates(intercept, slope, offset, statistics)
+        return ScoreLines(intercept, slope, offset, statistics)
 
 
 def read_search(files: Sequence[ListFile]) -> ForestSearch:

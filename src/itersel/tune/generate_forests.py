@@ -60,7 +60,9 @@ def generate_forests(
                 weighted = vectors.sparse[shard.rule_feature[place]] * shard.rule_feature_value[place]
                 dense = np.column_stack((dense, sum_rows(weighted, offset)))
 
-            writer.append(make_forest(shard, rules, dense, found, settings.density * words, references))
+            writer.append(
+                make_forest(shard, rules, dense, found, settings.forest_density * words, references)
+            )
 
 
 def prune_forest(found: Hypotheses, limit: int) -> Kept:

@@ -16,7 +16,7 @@ from itersel.lists.files import FORMAT as LISTS
 from itersel.lists.joining import find_files, join_files
 from itersel.tune.forest_files import FORMAT as FORESTS
 from itersel.tune.problem import ForestProblem, ListProblem, run_tuner, tuned_with
-from itersel.tune.start_weights import start_weights
+from itersel.tune.start_weights import start_weights_of_run
 from itersel.tune.sums import sparse_sums
 from itersel.vectors.weights import Weights, write_itersel_weights
 
@@ -26,7 +26,7 @@ def tune(
     paths: Sequence[FilePath],
     output: FilePath,
     *,
-    decoded_with: Weights | None = None,
+    start_weights: Weights | None = None,
     epoch_start: Weights | None = None,
 ) -> Tuned:
     """Tune on the lists or forests of all shards and iterations so far, and write the weights.
@@ -35,27 +35,28 @@ def tune(
     another decoder's lists, one for each shard. With forests and `sum_sparse`, there is only `iteration`,
     because they contain the sums for the weights that they were decoded with.
 
-    `decoded_with` are the weights that decoded the newest lists (default: the start weights of the
-    first iteration), `epoch_start` those that the epoch started from; see `TuningProblem`.
+    `start_weights` are those that decoded the newest lists, unless they are another decoder's (default: see
+    `start_weights_of_run`); `epoch_start` are those that the epoch started from; see `TuningProblem`.
     """
     iteration = settings.iteration
-    if decoded_with is None and iteration > 1:
-        raise InputError(f"iteration {iteration} needs --decoded-with, the weights that decoded its lists")
+    if start_weights is None and iteration > 1:
+        raise InputError(f"iteration {iteration} needs --start, the weights of the previous iteration")
 
     reads_forests = settings.tuner.reads_forests
     first = iteration if settings.sum_sparse and reads_forests else 1
     kind = FORESTS if reads_forests else LISTS
     files = find_files(paths, settings.shards, range(first, iteration + 1), kind)
 
-    decoded_with = start_weights(files[0].dense_names) if decoded_with is None else decoded_with
-    sums = sparse_sums(decoded_with, epoch_start) if settings.sum_sparse else ()
+    if start_weights is None:
+        start_weights = start_weights_of_run(files[0].dense_names)
+    sums = sparse_sums(start_weights, epoch_start) if settings.sum_sparse else ()
     seed = settings.seed, iteration
     problem: ListProblem | ForestProblem
     if reads_forests:
-        problem = ForestProblem(files=files, decoded_with=decoded_with, sums=sums, seed=seed)
+        problem = ForestProblem(files=files, start_weights=start_weights, sums=sums, seed=seed)
     else:
         table = join_files(files, settings.features, settings.left_out_templates)
-        problem = ListProblem.of_table(table, decoded_with, sums, seed)
+        problem = ListProblem.of_table(table, start_weights, sums, seed)
 
     result = run_tuner(settings.tuner, problem, short_name([file.path for file in files]))
 

@@ -33,7 +33,7 @@ INTO_ENDLESS = 1.0
 MAX_ROUNDS = 100
 
 
-class Candidates(NamedTuple):
+class ScoreLines(NamedTuple):
     """Translations whose scores are lines: those with the weights w + x * d are intercept + slope * x.
 
     `intercept` and `slope` are float64 (H), `offset` int64 (N + 1): the translations of each sentence;
@@ -59,8 +59,8 @@ class ExactSearch(ABC):
     deviation: Float64s
 
     @abstractmethod
-    def candidates(self, weights: Float64s, direction: Float64s) -> Candidates:
-        """Return all translations that may be the best at some point weights + x * direction."""
+    def score_lines(self, weights: Float64s, direction: Float64s) -> ScoreLines:
+        """Return the lines of all translations that may be the best at some point weights + x * direction."""
 
     def intervals(self, weights: Float64s, direction: Float64s) -> tuple[Float64s, Float64s]:
         """Return where on a line, weights + x * direction, the best translations change, and their quality.
@@ -68,7 +68,7 @@ class ExactSearch(ABC):
         Both vectors are float64 (C). Returns the x at which each interval begins, and in it BLEU, as
         `bleu_along_line` does, or the mean quality.
         """
-        found = self.candidates(weights, direction)
+        found = self.score_lines(weights, direction)
         start, place, lines = envelope_bends(found.intercept, found.slope, found.offset)
         order = np.argsort(place, kind="stable")
         place, lines = place[order], lines[order]
@@ -85,7 +85,7 @@ class ExactSearch(ABC):
 
     def quality(self, weights: Float64s) -> float:
         """Return the quality of the best translations under `weights`: here always BLEU, 0 to 1."""
-        found = self.candidates(weights, np.zeros_like(weights))
+        found = self.score_lines(weights, np.zeros_like(weights))
         return best_bleu(found.intercept, found.offset, found.statistics)
 
 
@@ -105,15 +105,15 @@ class ListSearch(ExactSearch):
 
     def quality(self, weights: Float64s) -> float:
         """Return BLEU, 0 to 1, or the mean quality of the best translations under `weights`."""
-        return self._table.best(self.candidates(weights, np.zeros_like(weights)).intercept)
+        return self._table.best(self.score_lines(weights, np.zeros_like(weights)).intercept)
 
-    def candidates(self, weights: Float64s, direction: Float64s) -> Candidates:
-        """Return all translations."""
+    def score_lines(self, weights: Float64s, direction: Float64s) -> ScoreLines:
+        """Return the lines of all translations."""
         if not np.array_equal(weights, self._last):
             self._last, self._last_scores = weights.copy(), project(self._columns, weights)
         slope = project(self._columns, direction)
         table = self._table
-        return Candidates(self._last_scores, slope, table.offset, table.statistics, table.quality)
+        return ScoreLines(self._last_scores, slope, table.offset, table.statistics, table.quality)
 
 
 def squared_deviation(value: Float64s, offset: Int64s) -> float:

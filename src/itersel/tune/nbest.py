@@ -22,6 +22,7 @@ from itersel.storage.numbers import DEFAULT_SEED
 from itersel.storage.strings import string_table
 from itersel.tune.problem import ListProblem, run_tuner
 from itersel.tune.quality import Quality, metric_quality, read_quality
+from itersel.tune.start_weights import start_weights_of_lists
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
 
@@ -77,8 +78,8 @@ def tune_nbest(
     tuner
         `Mert`, `Pro` or `KBestMira`, or the name of a tuner.
     start
-        Weights to start from, or a file of them. By default, all are 0; for `Mert` 1, because with 0, all
-        translations are ties.
+        Start weights, or a file of them. By default, all are 0; for `Mert` and other tuners that search, all
+        are 1, because with 0, all translations are ties.
     features
         Further features: for each, a number for each line of the lists, in a file or an array.
     quality
@@ -190,23 +191,17 @@ def prepare_nbest(
     given = None if start is None else given_weights(start)
     read = _read_lists(lists, references, tuner, features, quality, tokenize)
 
-    start_from = default_start(read.names, tuner) if given is None else given.fitting(read)
+    if given is None:
+        start_weights = start_weights_of_lists(read.names, tuner.searches)
+    else:
+        start_weights = given.fitting(read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
-    listed = np.isin(start_from.key, feature_keys(string_table(read.names)))
-    others = take_weights(start_from, ~listed).to_dict()
-    problem = ListProblem.of_table(read.table, take_weights(start_from, listed))
+    listed = np.isin(start_weights.key, feature_keys(string_table(read.names)))
+    others = take_weights(start_weights, ~listed).to_dict()
+    problem = ListProblem.of_table(read.table, take_weights(start_weights, listed))
     return PreparedLists(
-        tuner, problem, start_from, read.names, others, read.sizes, quality, tokenize, short_name(lists)
+        tuner, problem, start_weights, read.names, others, read.sizes, quality, tokenize, short_name(lists)
     )
-
-
-def default_start(names: Sequence[str], tuner: Batch) -> Weights:
-    """Return the weights that a tuner starts from, since nobody knows those that made the lists.
-
-    They are 0, which favours no feature, or, if the tuner searches, 1 for each feature, because a search
-    cannot start where all translations are tied.
-    """
-    return make_weights(dict.fromkeys(names, 1.0) if tuner.searches else {})
 
 
 def _read_lists(

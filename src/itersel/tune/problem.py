@@ -39,8 +39,9 @@ class TuningProblem(ABC):
     The C columns are the dense features and, to retune mixed weights, one or two sums of sparse features.
     """
 
-    decoded_with: Weights  # the weights that decoded the newest lists, and the start weights of the tuner
-    # To retune mixed weights, the sums of sparse features: with the weights `decoded_with` and, for the line
+    # they have decoded the newest lists, unless these are another decoder's
+    start_weights: Weights
+    # To retune mixed weights, the sums of sparse features: with the start weights and, for the line
     # search between the two, with those that the epoch started from.
     sums: tuple[SparseSum, ...] = ()
     seed: tuple[int, ...] = ()
@@ -58,7 +59,7 @@ class TuningProblem(ABC):
     @property
     def start(self) -> Float64s:
         """Start weights of the columns, float64 (C)."""
-        return np.append(find_named(self.decoded_with, self.features), [one.start for one in self.sums])
+        return np.append(find_named(self.start_weights, self.features), [one.start for one in self.sums])
 
     def weights(self, value: Float64s, sparse: SparseRows | None = None, rest: float = 0.0) -> Weights:
         """Return the weights of individual features, without zeros.
@@ -69,7 +70,7 @@ class TuningProblem(ABC):
         """
         columns = len(self.features)
         factors = [rest]
-        others = [self.decoded_with]
+        others = [self.start_weights]
         if self.sums:
             factors = value[columns : columns + len(self.sums)].tolist()
             others = [one.weights for one in self.sums]
@@ -95,14 +96,14 @@ class ListProblem(TuningProblem):
     def of_table(
         cls,
         table: ListTable,
-        decoded_with: Weights,
+        start_weights: Weights,
         sums: Sequence[SparseSum] = (),
         seed: tuple[int, ...] = (),
     ) -> ListProblem:
         """Return the problem of tuning on lists, with their sums, and rounded; see `TUNER_DIGITS`."""
         table = with_sums(table, sums)
         table = table._replace(dense=rounded(table.dense))
-        return cls(table=table, decoded_with=decoded_with, sums=tuple(sums), seed=seed)
+        return cls(table=table, start_weights=start_weights, sums=tuple(sums), seed=seed)
 
     @property
     def dense_names(self) -> tuple[str, ...]:
@@ -111,7 +112,7 @@ class ListProblem(TuningProblem):
 
     def start_with(self, sparse: SparseRows) -> Float64s:
         """Return the start weights of columns and sparse features, float64 (C + F)."""
-        return np.append(self.start, find_weights(self.decoded_with, sparse.key))
+        return np.append(self.start, find_weights(self.start_weights, sparse.key))
 
     def tuned(self, weights: Weights, quality: float) -> Tuned:
         """Return the result of tuning on lists; `quality` is `ListTable.best` under the weights."""
@@ -139,7 +140,7 @@ def elsewhere(weights: Weights, known: Weights) -> Weights:
 
 def run_tuner(tuner: Batch, problem: ListProblem | ForestProblem, source: str) -> Tuned:
     """Tune; errors name the source of the lists or forests."""
-    check_magnitude(problem.decoded_with, " at the start", "start from smaller weights")
+    check_magnitude(problem.start_weights, " at the start", "start from smaller weights")
     has_quality = isinstance(problem, ListProblem) and problem.table.has_quality
 
     with located(source):
@@ -171,7 +172,7 @@ def _check_problem(tuner: Batch, problem: ListProblem | ForestProblem) -> None:
     if not tuner.searches or problem.sums:
         return
     dense = make_weights(dict.fromkeys((*problem.dense_names, *START_WEIGHTS), 0.0))
-    others = elsewhere(problem.decoded_with, dense)
+    others = elsewhere(problem.start_weights, dense)
     if others.key.shape[0]:
         raise InputError(
             f"the start weights have a sparse feature, '{others.name.get(0)}', but {only_dense}; set "

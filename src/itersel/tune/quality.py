@@ -1,6 +1,6 @@
-"""What weights are tuned for on n-best lists of any decoder: a metric, or numbers for the translations.
+"""The objective of tuning on n-best lists of any decoder: a metric, or numbers for the translations.
 
-BLEU is computed over the corpus. Of other metrics, tuners learn from the scores of all translations.
+BLEU is computed over the corpus. With other metrics, tuners learn from the score of each translation.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from itersel.storage.ragged import offsets_of
 
 
 class Quality(NamedTuple):
-    """A metric, or else numbers, of which higher ones are better."""
+    """A metric, or else numbers for the translations; higher numbers are better."""
 
     metric: str | None = None
     numbers: Numbers | None = None
 
     @property
     def title(self) -> str:
-        """What people read."""
+        """Its name in output for people."""
         return "quality" if self.metric is None else title_of(self.metric)
 
     @property
     def sign(self) -> int:
-        """What makes a score one of which higher values are better: -1 for TER, else 1."""
+        """The factor that turns a score into one where higher is better: -1 for TER, else 1."""
         return 1 if self.metric is None else sign_of(self.metric)
 
     @property

@@ -1,4 +1,4 @@
-"""Weights that tuning starts from in a run."""
+"""Start weights of tuners, where none are given."""
 
 from __future__ import annotations
 
@@ -22,13 +22,24 @@ START_WEIGHTS = {
 }
 
 
-def start_weights(dense_names: Sequence[str]) -> Weights:
+def start_weights_of_run(dense_names: Sequence[str]) -> Weights:
     """Return the weights that decode the first lists of a run, and that all its tuners start from.
 
-    They are `START_WEIGHTS`, or 1 for each dense feature if none of them is itersel's.
+    They are `START_WEIGHTS`, or 1 for each dense feature if none of them has a weight there, as in lists of
+    another decoder.
     """
     own = not START_WEIGHTS.keys().isdisjoint(dense_names)
     return make_weights(START_WEIGHTS if own else dict.fromkeys(dense_names, 1.0))
+
+
+def start_weights_of_lists(names: Sequence[str], searches: bool) -> Weights:
+    """Return the weights that a tuner of `itersel tune --nbest` starts from; `names` are all features.
+
+    They are 1 for each feature if the tuner `searches`, because a search cannot start where all translations
+    are tied. For the others they are 0: unlike a run, they do not tell dense from sparse features, and
+    weights of 1 would count sparse features like dense ones.
+    """
+    return make_weights(dict.fromkeys(names, 1.0) if searches else {})
 
 
 def weights_of_iteration(path: str | None, iteration: int, dense_names: Sequence[str]) -> Weights:
@@ -37,4 +48,4 @@ def weights_of_iteration(path: str | None, iteration: int, dense_names: Sequence
         return read_itersel_weights(path)
     if iteration > 1:
         raise InputError(f"iteration {iteration} needs --weights, the weights of the previous iteration")
-    return start_weights(dense_names)
+    return start_weights_of_run(dense_names)

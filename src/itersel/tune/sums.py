@@ -27,9 +27,9 @@ class SparseSum(NamedTuple):
     step: float  # its change in the step from the weights that the epoch started from
 
 
-def sparse_sums(decoded_with: Weights, epoch_start: Weights | None = None) -> tuple[SparseSum, ...]:
-    """Return the sum with the weights that decoded the lists, and with the epoch's start weights if given."""
-    sums = (SparseSum(SPARSE_SUM, decoded_with, start=1.0, step=1.0),)
+def sparse_sums(start_weights: Weights, epoch_start: Weights | None = None) -> tuple[SparseSum, ...]:
+    """Return the sum with the tuner's start weights, and with the epoch's if given."""
+    sums = (SparseSum(SPARSE_SUM, start_weights, start=1.0, step=1.0),)
     if epoch_start is None:
         return sums
     return (*sums, SparseSum(EPOCH_START_SUM, epoch_start, start=0.0, step=-1.0))

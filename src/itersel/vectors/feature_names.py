@@ -19,8 +19,8 @@ GRAMMAR_FEATURES = (
 # Dense features that the decoder adds, for a rule by itself or for a derivation.
 DECODER_FEATURES = ("Glue", "PassThrough", "WordPenalty", "LanguageModel", "LanguageModel_OOV")
 DENSE_FEATURES = (*GRAMMAR_FEATURES, *DECODER_FEATURES)
-# Of features that are not itersel's, PhraseModel_0 is dense, R:X:haus:house and SourcePath_haus are not. The
-# name alone decides, so all shards of a corpus agree on which features are dense.
+# Names of dense features of other tools: PhraseModel_0 is dense, R:X:haus:house and SourcePath_haus are not.
+# Only the name decides, so all shards of a corpus agree on which features are dense.
 DENSE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[0-9]+)?")
 MAX_DENSE = 64
 

@@ -26,7 +26,7 @@ Record = dict[str, Any]
 
 
 def read_curves(
-    repeat: Repeat, system: ChosenSystem | None, references: Sequence[Path], tokenize: str
+    repeat: Repeat, system: ChosenSystem | None, references: Sequence[Path], retokenize: str
 ) -> list[Record]:
     """Return a record for each epoch of a repeat, finished or not; values not known yet are None.
 
@@ -42,7 +42,7 @@ def read_curves(
         tuner_score = record.pop("tuner_score", None)
         if record["sentences"] is None:
             record["training_score"] = tuner_score
-        record |= _of_devtest(folder, epoch, system, references, tokenize)
+        record |= _of_devtest(folder, epoch, system, references, retokenize)
         records.append(record)
     return records
 
@@ -88,14 +88,14 @@ def _of_weights(path: Path) -> Record:
 
 
 def _of_devtest(
-    folder: Path, epoch: int, system: ChosenSystem | None, references: Sequence[Path], tokenize: str
+    folder: Path, epoch: int, system: ChosenSystem | None, references: Sequence[Path], retokenize: str
 ) -> Record:
     bleu, penalty = None, None
     path = folder / DEVTEST
     if system is not None and epoch <= len(system.devtest_tokenized_bleu):
         bleu, penalty = system.devtest_tokenized_bleu[epoch - 1], system.devtest_brevity_penalty[epoch - 1]
     elif path.is_file() and references:
-        bleu, penalty = _score(path, _changed(path), tuple(references), tokenize)
+        bleu, penalty = _score(path, _changed(path), tuple(references), retokenize)
     return {"devtest_tokenized_bleu": bleu, "brevity_penalty": penalty}
 
 
@@ -117,6 +117,6 @@ def _size(path: Path, changed: int) -> tuple[int, float]:
 
 
 @cache
-def _score(path: Path, changed: int, references: tuple[Path, ...], tokenize: str) -> tuple[float, float]:
-    (score,) = score_epochs(read_epochs([path], references), tokenize).tokenized_bleu
+def _score(path: Path, changed: int, references: tuple[Path, ...], retokenize: str) -> tuple[float, float]:
+    (score,) = score_epochs(read_epochs([path], references), retokenize).tokenized_bleu
     return score.bleu, score.brevity_penalty

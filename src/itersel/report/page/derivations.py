@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from itersel.config.search import MinimumRisk, Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.derivation_trees import derive_all
-from itersel.decode.ranking import list_size, ranks
+from itersel.decode.ranking import best_ranks, list_size
 from itersel.errors import InputError
 from itersel.grammar.shard import Shard, read_shard
 from itersel.lm.binary import LanguageModel, load_model
@@ -34,11 +34,11 @@ class ExplainedSystem(NamedTuple):
 
 
 def explain(
-    results: Path, shards: Sequence[str], model: str, search: Search, most: int, has_mbr: bool = False
+    results: Path, pieces: Sequence[str], model: str, search: Search, most: int, has_mbr: bool = False
 ) -> dict[str, Any]:
     """Return the derivations of some sentences of the first test set by the two compared systems.
 
-    `results` is the folder of results of a finished run; `shards` are those of the test set, in order;
+    `results` is the folder of results of a finished run; `pieces` are those of the test set, in order;
     `model` is the compiled language model; `search` has the settings with which the test set was decoded. The
     `most` sentences with the largest difference in sentence chrF are chosen. With `has_mbr`, systems chose
     translations by minimum Bayes risk.
@@ -65,7 +65,7 @@ def explain(
         systems.append(ExplainedSystem(read_itersel_weights(path.parent / WEIGHTS), features, mbr))
 
     chosen = _most_different(test_set, names, most)
-    sentences = _explain(chosen, len(test_set.tokens.source), shards, load_model(model), search, systems)
+    sentences = _explain(chosen, len(test_set.tokens.source), pieces, load_model(model), search, systems)
     return {"test_set": test, "systems": names, "sentences": sentences}
 
 
@@ -81,16 +81,16 @@ def _most_different(test_set: Translated, names: Sequence[str], most: int) -> li
 def _explain(
     chosen: Sequence[int],
     count: int,
-    shards: Sequence[str],
+    pieces: Sequence[str],
     model: LanguageModel,
     search: Search,
     systems: Sequence[ExplainedSystem],
 ) -> list[dict[str, Any]]:
-    """Decode the chosen sentences, a shard at a time, with the weights and features of each system."""
+    """Decode the chosen sentences, a piece at a time, with the weights and features of each system."""
     found: list[dict[str, Any]] = []
     before = 0
 
-    for path in progress(shards, "explain"):
+    for path in progress(pieces, "explain"):
         shard = read_shard(path)
         numbers = [one - before for one in chosen if before <= one < before + shard.sentence_count]
         if numbers:
@@ -100,7 +100,7 @@ def _explain(
 
     if before != count:
         raise InputError(
-            f"the shards have {before} sentences, the test set has {count}; name all shards, in order"
+            f"the pieces have {before} sentences, the test set has {count}; name all pieces, in order"
         )
     return found
 
@@ -126,7 +126,7 @@ def _explain_shard(
         vectors = decoder.weight_vectors(weights)
         for number in numbers:
             found, derivations = derive_all(decoder, number, vectors, words, list_size(1, mbr))
-            derivation = derivations[ranks(found, words, 1, mbr)[0]]
+            derivation = derivations[best_ranks(found, words, 1, mbr)[0]]
             nodes = [node._asdict() for node in derivation.nodes]
             rows[number]["derivations"].append({**derivation._asdict(), "nodes": nodes})
 

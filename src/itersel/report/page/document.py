@@ -61,7 +61,7 @@ def read_document(results: Path) -> dict[str, Any]:
     references = references_of(results / CORPUS, "devtest")
     described = [
         _describe_repeat(
-            results, repeat, planned.get(repeat.experiment), references, config.evaluation.tokenize
+            results, repeat, planned.get(repeat.experiment), references, config.evaluation.retokenize
         )
         for repeat in repeats
     ]
@@ -134,7 +134,7 @@ def _check_derivations(found: Any) -> None:
 
 
 def _describe_repeat(
-    results: Path, repeat: Repeat, planned: Experiment | None, references: Sequence[Path], tokenize: str
+    results: Path, repeat: Repeat, planned: Experiment | None, references: Sequence[Path], retokenize: str
 ) -> dict[str, Any]:
     best = repeat.folder / BEST / SYSTEM
     system = read_system(best) if best.is_file() else None
@@ -149,6 +149,6 @@ def _describe_repeat(
         "planned": planned.epochs if planned else None,
         "finished": system is not None,
         "errors": [] if system else read_errors(results, repeat),
-        "epochs": read_curves(repeat, system, scored, tokenize),
+        "epochs": read_curves(repeat, system, scored, retokenize),
         "features": read_features(repeat, system),
     }

@@ -1,6 +1,6 @@
-"""The ways to cut texts and n-best lists into shards, and the settings of the step that cuts them.
+"""The ways to divide texts and n-best lists into shards, and the settings of the step that does it.
 
-- ``itersel step shard``: `CutSettings`; for n-best lists, `GivenListCutSettings`
+- ``itersel step shard``: `ShardSettings`; for n-best lists, `GivenListShardSettings`
 
 See also `itersel.config.steps`.
 """
@@ -27,30 +27,30 @@ from itersel.config.section_checks import check_section
 MAX_SHARDS = 100_000
 
 
-class Cutting:
-    """A way to cut a text."""
+class Sharding:
+    """A way to divide a text into shards."""
 
     def __post_init__(self) -> None:
         check_section(self)
 
 
 @dataclass(frozen=True)
-class InOrder(Cutting):
+class InOrder(Sharding):
     """Shards of equal size with adjacent lines."""
 
     shards: int = option("Number of shards.", 1, minimum=1, maximum=MAX_SHARDS)
 
 
 @dataclass(frozen=True)
-class Shuffled(Cutting):
-    """Shards of equal size: the text is shuffled and cut."""
+class Shuffled(Sharding):
+    """Shards of equal size: the text is shuffled and divided."""
 
     shards: int = option_of(InOrder, "shards")
     seed: int = seed_option("Seed of the shuffle.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Labelled(Cutting):
+class Labelled(Sharding):
     """One or more shards for each label, each of shuffled sentences with that label."""
 
     labels: dict[str, int] = option(
@@ -67,12 +67,14 @@ class Labelled(Cutting):
         "drop",
         choices=("drop", "join"),
     )
-    minimum: int = option("Minimum number of sentences of a task; a smaller task is an error.", 1, minimum=1)
+    minimum_sentences: int = option(
+        "Minimum number of sentences of a task; a smaller task is an error.", 1, minimum=1
+    )
     seed: int = option_of(Shuffled, "seed")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pooled(Cutting):
+class Pooled(Sharding):
     """Shards of equal size of the sentences that have one of some labels, shuffled together."""
 
     labels: tuple[str, ...] = option("Labels of the sentences.", REQUIRED, pattern=LABEL_PATTERN)
@@ -85,10 +87,10 @@ class Pooled(Cutting):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.labels:
-            raise wrong("cut.labels", "is empty; name at least one")
+            raise wrong("sharding.labels", "is empty; name at least one")
 
 
-CUTTINGS: dict[str, type[Cutting]] = {
+SHARDINGS: dict[str, type[Sharding]] = {
     "shuffled": Shuffled,
     "in-order": InOrder,
     "labelled": Labelled,
@@ -98,15 +100,15 @@ CUTTINGS: dict[str, type[Cutting]] = {
 
 @documented
 @dataclass(frozen=True)
-class CutSettings:
-    """How a text is cut into shards."""
+class ShardSettings:
+    """How a text is divided into shards."""
 
-    cut: Cutting = section(Shuffled, "Which sentences a shard has.", forms=CUTTINGS)
+    sharding: Sharding = section(Shuffled, "Which sentences a shard has.", forms=SHARDINGS)
 
 
 @documented
 @dataclass(frozen=True)
-class GivenListCutSettings(CutSettings):
-    """How n-best lists are cut into shards."""
+class GivenListShardSettings(ShardSettings):
+    """How n-best lists are divided into shards."""
 
     dense_names: tuple[str, ...] = option_of(Data, "dense_names")

@@ -1,4 +1,4 @@
-"""Trained systems that translate, with everything they need for new text: folders of a run, and bundles.
+"""Trained translators, with everything they need for new text: folders of a run, and bundles.
 
 A bundle is a system in one file that is mapped into memory, not unpacked: an array file
 (`itersel.storage.arrayfile`) with the arrays of the grammar index, the compiled language model and the
@@ -49,8 +49,8 @@ _TEXTS = ("preparation", "recaser")
 
 
 @dataclass(frozen=True)
-class TrainedSystem:
-    """A trained system; grammars are extracted from the index of the training corpus."""
+class TrainedTranslator:
+    """A trained system that translates; grammars are extracted from the index of the training corpus."""
 
     index: grammar_index.GrammarIndex
     model: binary.LanguageModel
@@ -60,20 +60,20 @@ class TrainedSystem:
     settings: TranslationSettings
 
 
-def load_system(path: FilePath) -> TrainedSystem:
-    """Load a system from a folder ``experiments/NAME/best`` of a run, or from a bundle.
+def load_translator(path: FilePath) -> TrainedTranslator:
+    """Load a translator from a folder ``experiments/NAME/best`` of a run, or from a bundle.
 
     Raises an InputError for a reranker, which `itersel.system.loading` loads.
     """
     if not os.path.isdir(path):
-        return read_bundle(path)
+        return read_translator_bundle(path)
     return read_translator_folder(path, translator_resources(path))
 
 
-def read_translator_folder(path: FilePath, resources: TranslatorResources) -> TrainedSystem:
-    """Load the system in a folder, given its description."""
+def read_translator_folder(path: FilePath, resources: TranslatorResources) -> TrainedTranslator:
+    """Load the translator in a folder, given its description."""
     files = resources.files
-    return TrainedSystem(
+    return TrainedTranslator(
         grammar_index.load_index(files.index),
         binary.load_model(files.model),
         weight_file.read_itersel_weights(Path(path, WEIGHTS)),
@@ -91,8 +91,8 @@ FORMAT = FileFormat(
 )
 
 
-def write_bundle(path: FilePath, system: TrainedSystem) -> None:
-    """Write a system to one file, atomically."""
+def write_translator_bundle(path: FilePath, system: TrainedTranslator) -> None:
+    """Write a translator to one file, atomically."""
     parts = {
         "index": grammar_index.index_arrays(system.index),
         "model": binary.model_arrays(system.model),
@@ -111,7 +111,7 @@ def write_bundle(path: FilePath, system: TrainedSystem) -> None:
     write_arrays(path, FORMAT, arrays, attributes)
 
 
-def read_bundle(path: FilePath) -> TrainedSystem:
+def read_translator_bundle(path: FilePath) -> TrainedTranslator:
     """Map a bundle, and check that extraction and the decoder can use its content."""
     if kind_of_bundle(path) == RERANKER_BUNDLE:
         raise no_translator(path)
@@ -121,7 +121,7 @@ def read_bundle(path: FilePath) -> TrainedSystem:
         model_attributes = {**attributes["model"]}
         settings = from_content(TranslationSettings, attributes["settings"])
 
-    return TrainedSystem(
+    return TrainedTranslator(
         grammar_index.index_of(part_of(arrays, "index"), path),
         binary.model_of(part_of(arrays, "model"), model_attributes, path),
         weight_file.weights_of(part_of(arrays, "weights"), path),
