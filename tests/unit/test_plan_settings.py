@@ -38,10 +38,16 @@ from itersel.config.search import SCALES, FeatureSettings, ForestSettings, Gramm
 from itersel.config.settings import as_json, read_settings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
 from itersel.config.text_features import GivenListSettings
+from itersel.config.text_steps import (
+    CompileSettings,
+    DetokenizeSettings,
+    EstimateSettings,
+    SamplerSettings,
+    SymmetrizationSettings,
+)
 from itersel.plan import Plan
 from itersel.plan.shell import shell_options
 
-PLACE = job("selected", split="train", shards="4", shard=0)
 # Commands whose options people type, too, and the function that makes them.
 OPTIONS = [
     *(
@@ -50,12 +56,6 @@ OPTIONS = [
     ),
     (["corpus", "prepare"], lambda: everything().texts.prepare_options(job(held_out="dev"))),
     (["corpus", "libreoffice-help"], lambda: of_help().texts.help_options),
-    (["lm", "estimate", "--input", "x"], lambda: everything().shards.estimate_options(job())),
-    (
-        ["lm", "estimate", "--input", "x"],
-        lambda: everything().shards.estimate_options(job(shards="4", fold=0, folds=2)),
-    ),
-    (["grammar", "extract", "--index", "x"], lambda: everything().shards.extracted_text(PLACE)),
     *(
         (["corpus", "references"], lambda split=split: of_lists().list_texts.text_options(split))
         for split in ("train", "dev", "devtest", "test.new", "devtest.new")
@@ -65,10 +65,7 @@ OPTIONS = [
 
 @pytest.mark.parametrize(("command", "make"), OPTIONS)
 def test_commands_know_the_options(command, make):
-    settings = (
-        ["--settings", everything().shards.grammar(PLACE)] if command[:2] == ["grammar", "extract"] else []
-    )
-    arguments = [*command, *settings, *shlex.split(make())]
+    arguments = [*command, *shlex.split(make())]
     output = [] if "--output" in arguments else ["--output", "x"]
     assert make_parser(arguments).parse_args([*arguments, *output]).output
 
@@ -88,6 +85,11 @@ def test_steps_read_their_settings():
     translated = job("patient", stage="epoch-3", split="test", shard=0)
     place = job("selected", epoch=2, stage="epoch-2", shard=0, split="train", shards="4")
     plan, lists = everything(), of_lists()
+    check_settings(SamplerSettings, plan.texts.sampler_settings)
+    check_settings(SymmetrizationSettings, plan.texts.symmetrization_settings)
+    check_settings(EstimateSettings, plan.shards.estimate_settings)
+    check_settings(CompileSettings, plan.shards.compile_settings)
+    check_settings(DetokenizeSettings, plan.tables.detokenize_settings)
     check_settings(Grammar, plan.shards.grammar(place))
     check_settings(TableSettings, plan.tables.table_settings(job()))
     check_settings(PatienceSettings, plan.tables.patience_settings(job("patient", epoch=2)))
@@ -310,11 +312,5 @@ def test_models_of_features_of_text_have_not_seen_the_shard():
         place = job(split="train", shards="5", shard=str(shard))
         [models] = found.models(place)
         assert models == f"{folder}/5-shards/3-folds/{shard % 3}"
-        fold = job(shards="5", folds="3", fold=models[-1])
-        options = found.left_out(fold).split()
-        # itersel step text-models leaves out shards F, F+N, ...
-        number, folds = map(int, options[options.index("--fold") + 1].split("/"))
-        assert shard in range(number, 5, folds)
-        assert options[options.index("--leave-out") + 1] == "out/x/shards/train/5/text"
     assert found.models(job(split="dev", shards="1", shard="0")) == [f"{folder}/all"]
     assert found.models(job(split="train", shards="1", shard="0")) == [f"{folder}/all"]

@@ -8,10 +8,10 @@ import math
 import re
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import Field, fields
 from typing import Any, NoReturn, TypeVar
 
-from itersel.config.options import BOUNDS, defaults_in_configs, split_optional, types_of
+from itersel.config.options import BOUNDS, defaults_in_configs, is_required, split_optional, types_of
 from itersel.storage.numbers import parse_number
 
 T = TypeVar("T")
@@ -19,11 +19,10 @@ T = TypeVar("T")
 BOUND_PHRASES = {"minimum": "of {:g} or more", "above": "above {:g}", "maximum": "of at most {:g}"}
 
 
-def section_of(kind: type[T], options: argparse.Namespace, base: T | None = None) -> T:
-    """Return a section with the values of the options that were stated, and the other values of `base`."""
+def section_of(kind: type[T], options: argparse.Namespace) -> T:
+    """Return a section with the values of the options that were stated, and defaults for the others."""
     names = (item.name for item in fields(kind))  # type: ignore[arg-type]
-    stated = {name: getattr(options, name) for name in names if hasattr(options, name)}
-    return kind(**stated) if base is None else replace(base, **stated)  # type: ignore[type-var]
+    return kind(**{name: getattr(options, name) for name in names if hasattr(options, name)})
 
 
 def add_section_arguments(parser: argparse._ActionsContainer, section: Any) -> None:
@@ -51,12 +50,9 @@ def add_key(
     chosen: Any = item.default
     choices = bounds.get("choices")
     shown = (explanation or bounds["explanation"]).replace("%", "%%")
-
-    flag = f"--{prefix}{name.replace('_', '-')}"
     declared: dict[str, Any] = {"default": chosen}
 
     if kind is bool:
-        flag = flag.replace("--", "--no-", 1) if chosen else flag
         declared = {"action": "store_false" if chosen else "store_true", "dest": name}
     elif typing.get_origin(kind) is tuple:
         shown += (
@@ -69,7 +65,10 @@ def add_key(
         shown += "."
         declared |= {"type": different_names(choices), "metavar": "NAMES"}
     else:
-        shown += "" if is_optional else f" (default: {chosen}{defaults_in_configs(item)})"
+        if is_required(item):
+            shown += " (required without --settings)"
+        elif not is_optional:
+            shown += f" (default: {chosen}{defaults_in_configs(item)})"
         taken = BOUNDS if kind is float else ("minimum", "maximum")
         limits = {name: bounds[name] for name in taken if name in bounds}
 
@@ -80,9 +79,15 @@ def add_key(
         else:
             declared |= {"type": number(**limits) if kind is float else whole(**limits), "metavar": "N"}
 
-    action = parser.add_argument(flag, **{**declared, **settings})
+    action = parser.add_argument(flag_of(item, prefix), **{**declared, **settings})
     # what packages add to the choices is looked up only when help is shown
     action.known, action.help = choices, shown  # type: ignore[attr-defined]
+
+
+def flag_of(item: Field[Any], prefix: str = "") -> str:
+    """Return the option for a key, which negates a key that is true by default."""
+    negation = "no-" if item.default is True else ""
+    return f"--{negation}{prefix}{item.name.replace('_', '-')}"
 
 
 def add_chosen_section(

@@ -8,6 +8,8 @@ from dataclasses import astuple
 from typing import Any
 
 from itersel.config import splits
+from itersel.config.settings import as_json
+from itersel.config.text_steps import SamplerSettings, SymmetrizationSettings
 from itersel.config.values import Config
 from itersel.corpus.corpora import TABLE_FORMATS, Corpus, Fields, format_of
 from itersel.corpus.text_names import BY_HASH, RAW_SOURCE, STATISTICS, reference_columns, text_name
@@ -191,6 +193,16 @@ class Texts:
     def of_language_model(self) -> list[str]:
         """The text of the language model."""
         return [self._files.text("train", "target"), *self._monolingual]
+
+    @property
+    def sampler_settings(self) -> str:
+        """The `SamplerSettings` of the word alignment in one direction."""
+        return as_json(SamplerSettings(self._config.seed))
+
+    @property
+    def symmetrization_settings(self) -> str:
+        """The `SymmetrizationSettings` of the word alignment of train."""
+        return as_json(SymmetrizationSettings(self._config.align.symmetrization))
 
     @property
     def alignment(self) -> str:
