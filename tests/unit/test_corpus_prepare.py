@@ -2,16 +2,15 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.limited import limited
 
-from itersel.cli.main import main, make_parser
-from itersel.config.command_line import section_of
-from itersel.corpus.pipeline import CorpusSettings, prepare_corpus
+from itersel.cli.main import main
+from itersel.config.text_steps import PrepareSettings
+from itersel.corpus.pipeline import prepare_corpus
 from itersel.corpus.prepare import CompoundSplitter, Preparation, read_preparation
 from itersel.corpus.split import sample_pairs, split_of, trainable
 from itersel.corpus.text import Bitext
@@ -303,7 +302,7 @@ def test_modules_and_bounds(tmp_path):
     assert {task for _, _, task in pairs["train"]} == {"swriter", "smath"}
     recorded = json.loads((out / "statistics.json").read_text())["settings"]
     found = [
-        recorded[name] for name in ("max_train", "max_held_out", "modules", "split_compounds", "max_ratio")
+        recorded[name] for name in ("max_train", "max_held_out", "modules", "compound_splitting", "max_ratio")
     ]
     assert found == [50, 2, ["swriter", "smath"], False, 9.0]
 
@@ -341,8 +340,7 @@ def test_split_compounds_do_not_put_a_source_into_two_splits():
     others = [f"satz {number}" for number in range(500)]
     sources = [*known, *whole, *map(splitter.split_sentence, whole), *others]
     bitext = Bitext(sources, [f"{number}" for number in range(len(sources))])
-    options = make_parser(["corpus"]).parse_args(["corpus", "prepare", "--compound-splitting", "--output=x"])
-    settings = replace(section_of(CorpusSettings, options), cut={})
+    settings = PrepareSettings(corpora=(), compound_splitting=True)
     preparation = Preparation("de", "en", tokenized=True)
     splits = prepare_corpus([bitext], preparation, settings, {}, processes=1).splits
     found = [set(split.bitext.source) for split in splits.values()]

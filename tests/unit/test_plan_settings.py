@@ -1,12 +1,13 @@
 """The settings and options of jobs that the plan makes from the config alone."""
 
 import json
-import shlex
+import os
 from dataclasses import replace
 
 import pytest
 from tests.configs import with_text
 from tests.plans import (
+    DATA,
     EXPERIMENTS,
     FOLDER,
     FOLLOWED,
@@ -19,7 +20,6 @@ from tests.plans import (
     plan_of,
 )
 
-from itersel.cli.main import make_parser
 from itersel.config.cutting import CutSettings, GivenListCutSettings
 from itersel.config.experiments import expanded
 from itersel.config.reading import read_config
@@ -42,37 +42,13 @@ from itersel.config.text_steps import (
     CompileSettings,
     DetokenizeSettings,
     EstimateSettings,
+    HelpSettings,
+    PrepareSettings,
+    ReferenceSettings,
     SamplerSettings,
     SymmetrizationSettings,
 )
 from itersel.plan import Plan
-from itersel.plan.shell import shell_options
-
-# Commands whose options people type, too, and the function that makes them.
-OPTIONS = [
-    *(
-        (["corpus", "prepare"], lambda plan=plan: plan().texts.prepare_options(job()))
-        for plan in (everything, of_help)
-    ),
-    (["corpus", "prepare"], lambda: everything().texts.prepare_options(job(held_out="dev"))),
-    (["corpus", "libreoffice-help"], lambda: of_help().texts.help_options),
-    *(
-        (["corpus", "references"], lambda split=split: of_lists().list_texts.text_options(split))
-        for split in ("train", "dev", "devtest", "test.new", "devtest.new")
-    ),
-]
-
-
-@pytest.mark.parametrize(("command", "make"), OPTIONS)
-def test_commands_know_the_options(command, make):
-    arguments = [*command, *shlex.split(make())]
-    output = [] if "--output" in arguments else ["--output", "x"]
-    assert make_parser(arguments).parse_args([*arguments, *output]).output
-
-
-def test_options_of_all_texts_of_lists_are_tested():
-    tested = {make.__defaults__[0] for command, make in OPTIONS if command == ["corpus", "references"]}
-    assert tested == {*of_lists().list_texts.splits}
 
 
 def check_settings(kind, made):
@@ -85,6 +61,11 @@ def test_steps_read_their_settings():
     translated = job("patient", stage="epoch-3", split="test", shard=0)
     place = job("selected", epoch=2, stage="epoch-2", shard=0, split="train", shards="4")
     plan, lists = everything(), of_lists()
+    check_settings(PrepareSettings, plan.texts.prepare_settings(job()))
+    check_settings(PrepareSettings, plan.texts.prepare_settings(job(held_out="dev")))
+    check_settings(PrepareSettings, of_help().texts.prepare_settings(job()))
+    check_settings(HelpSettings, of_help().texts.help_settings)
+    check_settings(ReferenceSettings, lists.list_texts.reference_settings)
     check_settings(SamplerSettings, plan.texts.sampler_settings)
     check_settings(SymmetrizationSettings, plan.texts.symmetrization_settings)
     check_settings(EstimateSettings, plan.shards.estimate_settings)
@@ -185,10 +166,13 @@ def test_the_source_is_named_for_features_of_text():
 
 
 def test_values_that_begin_with_a_dash():
-    made = shell_options(source="-n 'é.de", target="--help", monolingual="-", threshold=-0.5, seed=3)
-    dashed = ["--source=-n 'é.de", "--target=--help", "--monolingual", "./-", "--threshold=-0.5"]
-    assert shlex.split(made) == [*dashed, "--seed", "3"]
-    assert plan_of({"a": SELECTED}, output="-out").files.results.startswith("/")
+    """They are neither options nor standard input."""
+    plan = plan_of({"a": SELECTED}, DATA | {"dev": {"source": "-n 'é.de", "target": "-"}}, output="-out")
+    assert plan.files.results.startswith("/")
+    source, target = plan.texts.raw_files("dev")
+    assert (os.path.relpath(source), os.path.relpath(target)) == ("-n 'é.de", "-")
+    assert source.startswith("/")
+    assert target.startswith("/")
 
 
 def test_keys_of_an_experiment_win():

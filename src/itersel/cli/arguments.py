@@ -134,9 +134,11 @@ def add_decision(parser: argparse._ActionsContainer, otherwise: str, passed_on: 
         add_optional_files(parser, {"--passed-on FILE": passed_on})
 
 
-def add_optional_files(parser: argparse._ActionsContainer, options: Mapping[str, str]) -> None:
+def add_optional_files(
+    parser: argparse._ActionsContainer, options: Mapping[str, str], **settings: Any
+) -> None:
     """Add options for files that only some jobs have; the workflow gives the others the bare option."""
-    add_options(parser, options, nargs="?")
+    add_options(parser, options, nargs="?", **settings)
 
 
 def add_files(parser: argparse._ActionsContainer, options: Mapping[str, str], **settings: Any) -> None:
@@ -235,23 +237,11 @@ def check_fold(options: argparse.Namespace) -> None:
 
 def split(text: str) -> str:
     """Parse the name of a split, or ``hash``."""
-    from itersel.corpus.text_names import BY_HASH, SPLITS, is_test_set_name
+    from itersel.corpus.text_names import SPLITS, is_split
 
-    kind, _, name = text.partition(".")
-    is_named = kind in ("test", "devtest") and is_test_set_name(name)
-    if text not in (*SPLITS, BY_HASH) and not is_named:
+    if not is_split(text):
         refuse(text, f"a split: {', '.join(SPLITS)}, test.NAME, devtest.NAME, or hash")
     return text
-
-
-def language(text: str) -> str:
-    """Parse a language code, which may be another code of the language than the usual one."""
-    from itersel.corpus.languages import LANGUAGE_PATTERN, usual_code
-
-    code = usual_code(text)
-    if not re.fullmatch(LANGUAGE_PATTERN, code):
-        refuse(text, "a language code, such as de or pt-br")
-    return code
 
 
 def output_file(text: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import Field, fields
 from typing import Any, NoReturn, TypeVar
 
 from itersel.config.options import BOUNDS, defaults_in_configs, is_required, split_optional, types_of
+from itersel.corpus.languages import LANGUAGE_PATTERN, usual_code
 from itersel.storage.numbers import parse_number
 
 T = TypeVar("T")
@@ -42,7 +43,8 @@ def add_key(
     """Add an option for a key of a section: its name, default and bounds; true or false become flags.
 
     A key that is true by default becomes the flag ``--no-KEY``. The key has its own `explanation`, unless
-    that says what only a config has, such as null. The name of the option begins with the `prefix`.
+    that says what only a config has, such as null. An option is repeated if its key may be a list without
+    brackets, others list names with commas. The name of the option begins with the `prefix`.
     `settings` are those of argparse.
     """
     item = section.__dataclass_fields__[name]
@@ -54,6 +56,9 @@ def add_key(
 
     if kind is bool:
         declared = {"action": "store_false" if chosen else "store_true", "dest": name}
+    elif typing.get_origin(kind) is tuple and "alone" in bounds:
+        shown += " May be repeated."
+        declared |= {"action": _Repeated, "metavar": "NAME"}
     elif typing.get_origin(kind) is tuple:
         shown += (
             " Separate them with commas"
@@ -74,6 +79,10 @@ def add_key(
 
         if choices is not None:
             declared["choices"] = choices
+        elif kind is str and bounds.get("pattern") == LANGUAGE_PATTERN:
+            declared |= {"type": language, "metavar": "CODE"}
+        elif kind is str and "pattern" not in bounds:
+            declared["metavar"] = "NAME"
         elif kind is str:
             declared["type"] = text_of(bounds["pattern"])
         else:
@@ -108,6 +117,19 @@ def add_chosen_section(
         add_section_arguments(parser.add_argument_group(f"{option} {name}"), choices[name])
 
 
+class _Repeated(argparse.Action):
+    """Add a value to a tuple, which `argparse` has no action for."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        setattr(namespace, self.dest, (*getattr(namespace, self.dest, ()), values))
+
+
 def refuse(text: str, wanted: str) -> NoReturn:
     """Raise the error for an option whose value is not `wanted`."""
     raise argparse.ArgumentTypeError(f"'{text}' is not {wanted}")
@@ -136,6 +158,14 @@ def text_of(pattern: str) -> Callable[[str], str]:
         return text
 
     return parse
+
+
+def language(text: str) -> str:
+    """Parse a language code, which may be another code of the language than the usual one."""
+    code = usual_code(text)
+    if not re.fullmatch(LANGUAGE_PATTERN, code):
+        refuse(text, "a language code, such as de or pt-br")
+    return code
 
 
 def number(**limits: float) -> Callable[[str], float]:

@@ -9,9 +9,10 @@ from typing import Any
 
 from itersel import __version__
 from itersel.corpus.labels import read_labels
-from itersel.corpus.pipeline import CorpusSettings, PreparedCorpus
+from itersel.corpus.pipeline import PreparedCorpus
 from itersel.corpus.prepare import Preparation, write_preparation
 from itersel.corpus.recase import Recaser
+from itersel.corpus.settings import CorpusSettings
 from itersel.corpus.statistics import count_words, describe
 from itersel.corpus.text import Bitext, check_line_counts, read_text
 from itersel.corpus.text_names import reference_columns, statistics_file
