@@ -12,6 +12,7 @@ from itersel.cli.main import main
 from itersel.config.text_steps import PrepareSettings
 from itersel.corpus.pipeline import prepare_corpus
 from itersel.corpus.prepare import CompoundSplitter, Preparation, read_preparation
+from itersel.corpus.settings import Words
 from itersel.corpus.split import sample_pairs, split_of, trainable
 from itersel.corpus.text import Bitext
 from itersel.corpus.text_names import SPLITS
@@ -29,9 +30,9 @@ def test_raw_text():
         ("ja", "Calcの図", "calc￭ の 図"),
         ("de", "u\u0308ber", "\u00fcber"),
     ):
-        assert Preparation(language, language).source([raw]) == [tokens]
-        assert Preparation("de", language).target([raw]) == [tokens]
-    tokenized = Preparation("de", "en", tokenized=True)
+        assert Preparation(Words(language, language)).source([raw]) == [tokens]
+        assert Preparation(Words("de", language)).target([raw]) == [tokens]
+    tokenized = Preparation(Words("de", "en", tokenized=True))
     assert tokenized.source(["Z.B.  (DAS)  u\u0308ber-Haus "]) == ["z.b. (das) \u00fcber-haus"]
 
 
@@ -341,7 +342,7 @@ def test_split_compounds_do_not_put_a_source_into_two_splits():
     sources = [*known, *whole, *map(splitter.split_sentence, whole), *others]
     bitext = Bitext(sources, [f"{number}" for number in range(len(sources))])
     settings = PrepareSettings(corpora=(), compound_splitting=True)
-    preparation = Preparation("de", "en", tokenized=True)
+    preparation = Preparation(Words("de", "en", tokenized=True))
     splits = prepare_corpus([bitext], preparation, settings, {}, processes=1).splits
     found = [set(split.bitext.source) for split in splits.values()]
     assert sum(map(len, found)) == len(set().union(*found))

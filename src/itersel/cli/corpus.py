@@ -150,9 +150,10 @@ def _prepare(options: argparse.Namespace) -> None:
     preparation = _preparation(settings, options.preparation)
     _check(settings, preparation)
 
-    languages = preparation.source_language, preparation.target_language
+    words = preparation.words
+    languages = words.source_language, words.target_language
     dropped: Counter[str] | None = Counter() if settings.drop_invalid_pairs else None
-    reading = Reading(*languages, preparation.tokenized, settings.max_line_bytes, LONG_LINE, dropped)
+    reading = Reading(*languages, words.tokenized, settings.max_line_bytes, LONG_LINE, dropped)
     blocks = corpus_blocks(settings.corpora, reading)
     # their own preparation counts what they drop
     of_others = reading._replace(dropped=None if dropped is None else Counter())
@@ -164,7 +165,7 @@ def _prepare(options: argparse.Namespace) -> None:
     monolingual = None
     if options.monolingual:
         read = partial(text_blocks, limit=reading.limit, advice=reading.advice)
-        texts = (read(path, is_tokenized=preparation.tokenized) for path in options.monolingual)
+        texts = (read(path, is_tokenized=words.tokenized) for path in options.monolingual)
         monolingual = prepare_text(chain.from_iterable(texts), preparation)
 
     write_corpus(options.output, prepared, preparation, settings, monolingual)
@@ -185,8 +186,7 @@ def _preparation(settings: PrepareSettings, path: Path | None) -> Preparation:
         raise InputError("give --source-language and --target-language, or --preparation")
     if settings.compound_splitting and settings.split not in ("train", BY_HASH):
         raise InputError("compounds are learned from train: give --preparation of the training corpus")
-    languages = stated.source_language, stated.target_language
-    return Preparation(*languages, stated.tokenized, protected=stated.protected)
+    return Preparation(stated)
 
 
 def _check(settings: PrepareSettings, preparation: Preparation) -> None:
@@ -195,7 +195,7 @@ def _check(settings: PrepareSettings, preparation: Preparation) -> None:
 
     aligned = next((corpus.alignment[0] for corpus in settings.corpora if corpus.alignment), None)
     has_compounds = settings.compound_splitting or preparation.compounds
-    if aligned is not None and (not preparation.tokenized or has_compounds):
+    if aligned is not None and (not preparation.words.tokenized or has_compounds):
         message = "it refers to the tokens of the files: give --tokenized and no compound splitting"
         raise InputError(message, aligned)
 

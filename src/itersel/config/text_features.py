@@ -20,6 +20,7 @@ from itersel.config.options import NAME_PATTERN, documented, option, option_of, 
 from itersel.config.section_checks import check_section
 from itersel.config.tasks import MAX_FOLDS
 from itersel.config.text_steps import EstimateSettings
+from itersel.corpus.settings import Words
 from itersel.storage.files import without_compression
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 
@@ -120,7 +121,7 @@ def model_name(path: str) -> str:
 
 @documented
 @dataclass(frozen=True)
-class WordSettings:
+class WordSettings(Words):
     """How the text of n-best lists and their source, and text that models are estimated on, becomes words."""
 
     source_language: str = option_of(Data, "source_language")

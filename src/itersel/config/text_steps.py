@@ -26,7 +26,7 @@ from itersel.config.names import Names
 from itersel.config.options import REQUIRED, option, option_of, section, seed_option
 from itersel.config.section_checks import check_section
 from itersel.corpus.corpora import Corpus
-from itersel.corpus.settings import CorpusSettings
+from itersel.corpus.settings import CorpusSettings, Words
 from itersel.corpus.text_names import BY_HASH, HELD_OUT, is_split
 from itersel.errors import InputError
 from itersel.evaluate.names import DEFAULT_TOKENIZER
@@ -104,7 +104,7 @@ class ReferenceSettings(Languages):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PreparationSettings(ReferenceSettings):
+class PreparationSettings(ReferenceSettings, Words):
     """How raw text becomes words."""
 
     protected: tuple[str, ...] = option_of(Data, "protected", alone=True)

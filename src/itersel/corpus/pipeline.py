@@ -108,7 +108,8 @@ class _Collected:
         self.parts: dict[str, list[Bitext]] = {name: [] for name in names}
         # by split and reason
         self.dropped = {name: Counter[str]() for name in names}
-        self.case = RecaserCounts(preparation.target_language, protected(preparation.protected))
+        words = preparation.words
+        self.case = RecaserCounts(words.target_language, protected(words.protected))
 
         self._preparation = preparation
         self._settings = settings

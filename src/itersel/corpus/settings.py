@@ -1,4 +1,8 @@
-"""How a corpus is split and filtered; imports little, so that configs and commands load quickly."""
+"""How text becomes words, and how a corpus is split and filtered.
+
+The config has the defaults and explanations. This module imports little, so that configs and commands load
+quickly.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,23 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 
+@dataclass(frozen=True)
+class Words:
+    """How text becomes words."""
+
+    # Codes such as ``de``, which select the tokenisation rules.
+    source_language: str
+    target_language: str
+    # The text is already tokenised, with tokens separated by spaces (and no other white space, see
+    # `split_words`); only NFC and lowercasing are applied.
+    tokenized: bool = False
+    # Regular expressions of further text that is one token; see `itersel.corpus.tokenization`.
+    protected: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class CorpusSettings:
-    """How pairs are assigned to splits and filtered; the defaults are in the config, and none are here."""
+    """How pairs are assigned to splits and filtered."""
 
     # One of `SPLITS`, or a named test set (``test.NAME``, ``devtest.NAME``), to put all pairs there. ``hash``
     # assigns pairs by a hash of their source and removes duplicates.
