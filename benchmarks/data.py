@@ -12,6 +12,7 @@ from benchmarks.measure import PROJECT, SNAKEMAKE, itersel, run
 from itersel.config.search import Grammar
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.recase import RecaserCounts
+from itersel.corpus.settings import Words
 from itersel.corpus.text import split_words
 from itersel.grammar.index import load_index
 from itersel.lm.binary import load_model
@@ -106,7 +107,7 @@ def make_bundle(data: Data) -> Path:
         load_index(data.corpus.index),
         load_model(data.corpus.model[3]),
         read_itersel_weights(data.weights),
-        Preparation("de", "en"),
+        Preparation(Words("de", "en")),
         recaser.recaser(),
         TranslationSettings(pop_limit=200, features="all", grammar=Grammar()),
     )

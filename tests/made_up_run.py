@@ -11,6 +11,7 @@ from tests.scored import learn_recaser, make_system
 
 from itersel.config.values import Config
 from itersel.corpus.prepare import Preparation, write_preparation
+from itersel.corpus.settings import Words
 from itersel.report.comparison import compare_systems
 from itersel.report.description import write_run
 from itersel.report.translations import Output, Translations
@@ -89,7 +90,7 @@ class MadeUpRun:
             raw = [line.capitalize() for line in lines]
             write_lines(self.folder / "evaluation" / "test" / f"{name}.txt", raw)
         write_lines(self.folder / "corpus" / "test.raw.source.gz", map(str.capitalize, self.references))
-        write_preparation(self.folder / "corpus", Preparation("de", "en"), learn_recaser([]))
+        write_preparation(self.folder / "corpus", Preparation(Words("de", "en")), learn_recaser([]))
 
     def config(self) -> dict[str, Any]:
         experiment = {"epochs": self.epochs, "tasks": {"name": "random", "shards": SHARDS}}

@@ -9,6 +9,7 @@ from tests.steps import settings
 
 from itersel.corpus.prepare import Preparation, write_preparation
 from itersel.corpus.recase import Recaser, RecaserCounts
+from itersel.corpus.settings import Words
 from itersel.evaluate.epochs import index_of_best
 from itersel.evaluate.metrics import TextMetric
 from itersel.evaluate.significance import Randomization, differences
@@ -56,7 +57,7 @@ def learn_recaser(lines: Iterable[Sequence[str]], language: str = "") -> Recaser
 
 def write_detokenizer(folder: Path, lines: Sequence[str], **keys: Any) -> list[str]:
     """Write a preparation and a recaser learned from tokenised lines; returns the options that name them."""
-    write_preparation(folder, Preparation("de", "en", **keys), learn_recaser(map(str.split, lines)))
+    write_preparation(folder, Preparation(Words("de", "en"), **keys), learn_recaser(map(str.split, lines)))
     return [f"--{name}={folder / name}.json" for name in ("preparation", "recaser")]
 
 

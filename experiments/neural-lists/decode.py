@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from itersel.cli.main import main as itersel
 from itersel.corpus.prepare import Preparation
+from itersel.corpus.settings import Words
 from itersel.corpus.split import digest, trainable, unique
 from itersel.corpus.text import Bitext
 from itersel.errors import InputError, checked
@@ -235,7 +236,7 @@ def make_texts(folder: Path, downloaded: Path) -> None:
 
     raw = list(zip(*(read_lines(downloaded / f"{side}.gz") for side in ("source", "target")), strict=True))
     source, target = (list(column) for column in zip(*raw, strict=True))
-    preparation = Preparation(*LANGUAGES)
+    preparation = Preparation(Words(*LANGUAGES))
     pairs = Bitext(preparation.source(source), preparation.target(target), raw=raw)
     kept, _ = trainable(pairs, MAX_LENGTH, MAX_RATIO)
     hashes = [(digest(pairs.source[index]), digest(pairs.target[index]), raw[index]) for index in kept]

@@ -15,6 +15,7 @@ from itersel.align.sampler import (
     write_model,
 )
 from itersel.corpus.prepare import Preparation
+from itersel.corpus.settings import Words
 from itersel.corpus.vocabulary import WordNumbers, number_words
 from itersel.rerank.link_kernels import grow_diag_final_and
 from itersel.rerank.links import align_lists
@@ -82,7 +83,7 @@ def test_links_of_saved_models(parity, tmp_path):
     whole = numbered(*(a + b for a, b in zip(train, dev, strict=True))).text
     expected = points(*grow_diag_final_and(whole.given_start, whole.generated_start, *together), TRAIN)
 
-    words = list_words(np.arange(DEV + 1), *dev, Preparation("de", "en", True))
+    words = list_words(np.arange(DEV + 1), *dev, Preparation(Words("de", "en", True)))
     found = points(*align_lists(words, *models), 0)
 
     bitext = NumberedBitext(

@@ -86,7 +86,7 @@ def test_parsers_that_are_initialised_late_keep_what_has_been_set():
         ),
         ("train --shard a --language-model b --output c --epoch 1_0", ("--epoch:", "'1_0'")),
         ("align --source a --target b --output c --direction x", ("--direction:", "'x'")),
-        ("lm estimate --ord 3 --input a --output b", ": --order"),
+        ("lm estimate --ord 3 --input a --output b", ": --ord 3"),
         ("lm estimate --order 3 --input a --leave-out b --fold 2/2 --output c", ("--fold:", "'2/2'")),
         ("lm estimate --order 3 --input a --leave-out b --fold 0/1 --output c", ("--fold:", "'0/1'")),
         ("translate --system a --jobs 0", ("--jobs:", "'0'", 1, 256)),

@@ -4,7 +4,6 @@ import argparse
 import dataclasses
 import json
 import math
-import shlex
 from pathlib import Path
 
 import pytest
@@ -31,7 +30,6 @@ from itersel.errors import InputError, errors_of
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.mira import Mira
 from itersel.learn.learners.perceptron import Perceptron
-from itersel.plan.shell import shell_options
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
 
@@ -78,6 +76,11 @@ def test_advised_numbers_are_numbers(number):
     assert yaml.safe_load(str(error.value).rpartition("write ")[2]) == number
 
 
+def option(name, value):
+    flag, text = f"--{name.replace('_', '-')}", ",".join(value) if isinstance(value, tuple) else value
+    return flag if value is True else f"{flag}={text}"
+
+
 @pytest.mark.parametrize("kind", SECTIONS)
 def test_options_make_a_section(kind):
     changed = {}
@@ -95,7 +98,7 @@ def test_options_make_a_section(kind):
         parser = argparse.ArgumentParser()
         add_section_arguments(parser, kind)
         values = {item.name: getattr(section, item.name) for item in dataclasses.fields(kind)}
-        words = shlex.split(shell_options(**{name: value for name, value in values.items() if value}))
+        words = [option(name, value) for name, value in values.items() if value]
         assert section_of(kind, parser.parse_args(words)) == section
 
 

@@ -17,7 +17,7 @@ from tests.plans import job, plan_of
 from tests.refusals import input_error
 from tests.unit.test_config_defaults import with_plugin
 
-from itersel.config import report_steps, search, sharding, steps, text_features
+from itersel.config import report_steps, search, sharding, steps, text_features, text_steps
 from itersel.config.command_line import add_key
 from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.options import (
@@ -58,7 +58,7 @@ def read_by_steps():
         search.KBestSettings,
         search.ForestSettings,
     ]
-    for module in (steps, sharding, text_features, report_steps):
+    for module in (steps, sharding, text_features, text_steps, report_steps):
         own = [one for one in vars(module).values() if getattr(one, "__module__", "") == module.__name__]
         found += [one for one in own if dataclasses.is_dataclass(one)]
     return found

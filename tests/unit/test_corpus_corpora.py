@@ -1,12 +1,15 @@
 """Corpora of several files and formats: TSV, TMX, parts, names."""
 
+import json
 from dataclasses import replace
 
 import psutil
 import pytest
 from tests.refusals import check_facts, input_error
 
-from itersel.cli.main import main
+from itersel.cli.main import main, make_parser
+from itersel.cli.prepare_options import prepare_settings
+from itersel.config.settings import as_json
 from itersel.corpus import records
 from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Columns, Corpus, Reading
@@ -277,6 +280,43 @@ def test_several_corpora_are_prepared(tmp_path):
     columns = [read_lines(tmp_path / f"out/train.{side}.gz") for side in ("source", "target", "task")]
     assert columns == [["eins", "zwei", "drei"], ["one", "two", "three"], ["talks", "web", "memory"]]
     assert read_lines(tmp_path / "out/monolingual.gz") == ["eins", "one"]
+
+
+def test_settings_are_what_options_say(tmp_path, refused):
+    """Corpora of train, and a held-out set with two references, of which only one source is named."""
+    [source], [target] = parts(tmp_path, "s", ["Eins", "Zwei"]), parts(tmp_path, "t", ["One", "Two"])
+    table = tsv(tmp_path, "Three\tDrei\n").file[0]
+    options = ["--split=train", "--corpus=a", f"--source={source}", f"--target={target}", "--max-ratio=3"]
+    options += ["--corpus=b", f"--file={table}", "--columns=2,1", "--cut=dev=1", "--no-drop-overlap"]
+    options += ["--held-out=test", f"--source={source}", f"--target={target}", f"--target={source}"]
+    words = prepare(tmp_path, *options, "--protected=a,b", "--protected=c")
+
+    made = prepare_settings(make_parser(words).parse_args(words))
+    assert made.held_out == {"test": Corpus(source=(source,), target=(target,), further=(source,))}
+    assert (made.preparation.protected, made.cut) == (("a,b", "c"), {"dev": 1})
+    again = ["corpus", "prepare", "--settings", as_json(made), f"--output={tmp_path / 'again'}"]
+    refused([*again, "--max-train=3"], "--settings")
+
+    assert main(words) == main(again) == 0
+    names = [path.name for path in (tmp_path / "out").iterdir()]
+    assert len(names) > 8
+    for name in names:
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+
+
+def test_wrong_settings(tmp_path, refused):
+    corpus = {"source": ["s"], "target": ["t"]}
+    languages = {"source_language": "de", "target_language": "en"}
+    for key, value in (
+        ("split", "nowhere"),
+        ("held_out", {"train": corpus}),
+        ("cut", {"train": 1}),
+        ("cut", {"dev": 0}),
+        ("preparation", {**languages, "protected": "("}),
+    ):
+        given = json.dumps({"corpora": [corpus], "preparation": languages, "split": "train", key: value})
+        words = ["corpus", "prepare", "--settings", given, f"--output={tmp_path / 'out'}"]
+        refused(words, "--settings", "protected" if key == "preparation" else key)
 
 
 def test_conflicting_arguments(tmp_path, refused):

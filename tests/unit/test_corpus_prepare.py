@@ -2,17 +2,17 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.limited import limited
 
-from itersel.cli.main import main, make_parser
-from itersel.config.command_line import section_of
-from itersel.corpus.pipeline import CorpusSettings, prepare_corpus
+from itersel.cli.main import main
+from itersel.config.text_steps import PrepareSettings
+from itersel.corpus.pipeline import prepare_corpus
 from itersel.corpus.prepare import CompoundSplitter, Preparation, read_preparation
+from itersel.corpus.settings import Words
 from itersel.corpus.split import sample_pairs, split_of, trainable
 from itersel.corpus.text import Bitext
 from itersel.corpus.text_names import SPLITS
@@ -30,9 +30,9 @@ def test_raw_text():
         ("ja", "Calcの図", "calc￭ の 図"),
         ("de", "u\u0308ber", "\u00fcber"),
     ):
-        assert Preparation(language, language).source([raw]) == [tokens]
-        assert Preparation("de", language).target([raw]) == [tokens]
-    tokenized = Preparation("de", "en", tokenized=True)
+        assert Preparation(Words(language, language)).source([raw]) == [tokens]
+        assert Preparation(Words("de", language)).target([raw]) == [tokens]
+    tokenized = Preparation(Words("de", "en", tokenized=True))
     assert tokenized.source(["Z.B.  (DAS)  u\u0308ber-Haus "]) == ["z.b. (das) \u00fcber-haus"]
 
 
@@ -303,7 +303,7 @@ def test_modules_and_bounds(tmp_path):
     assert {task for _, _, task in pairs["train"]} == {"swriter", "smath"}
     recorded = json.loads((out / "statistics.json").read_text())["settings"]
     found = [
-        recorded[name] for name in ("max_train", "max_held_out", "modules", "split_compounds", "max_ratio")
+        recorded[name] for name in ("max_train", "max_held_out", "modules", "compound_splitting", "max_ratio")
     ]
     assert found == [50, 2, ["swriter", "smath"], False, 9.0]
 
@@ -341,9 +341,8 @@ def test_split_compounds_do_not_put_a_source_into_two_splits():
     others = [f"satz {number}" for number in range(500)]
     sources = [*known, *whole, *map(splitter.split_sentence, whole), *others]
     bitext = Bitext(sources, [f"{number}" for number in range(len(sources))])
-    options = make_parser(["corpus"]).parse_args(["corpus", "prepare", "--compound-splitting", "--output=x"])
-    settings = replace(section_of(CorpusSettings, options), cut={})
-    preparation = Preparation("de", "en", tokenized=True)
+    settings = PrepareSettings(corpora=(), compound_splitting=True)
+    preparation = Preparation(Words("de", "en", tokenized=True))
     splits = prepare_corpus([bitext], preparation, settings, {}, processes=1).splits
     found = [set(split.bitext.source) for split in splits.values()]
     assert sum(map(len, found)) == len(set().union(*found))

@@ -12,6 +12,7 @@ from itersel.cli.main import main
 from itersel.corpus import recase
 from itersel.corpus.prepare import MAXIMUM_LENGTH, CompoundSplitter, Preparation, restore
 from itersel.corpus.recase import Recaser, RecaserCounts, read_recaser
+from itersel.corpus.settings import Words
 
 LINES = ["Click the File menu .", "Click the file .", "The file is in Berlin .", "The File menu is open ."]
 TRAIN = [line.split() for line in (*LINES, "A file is open .", "eMail is here .")]
@@ -107,7 +108,7 @@ def test_protected_words_keep_their_case():
 
 
 def test_tokenised_text_is_not_detokenised():
-    tokenized = Preparation("de", "en-us", tokenized=True)
+    tokenized = Preparation(Words("de", "en-us", tokenized=True))
     assert restore([" ".join(LOWER)], tokenized, learn_recaser(TRAIN)) == [" ".join(CASED)]
 
 

@@ -7,6 +7,7 @@ from tests.scored import learn_recaser
 
 from itersel.corpus.prepare import Preparation, restore
 from itersel.corpus.recase import capitalize, lower
+from itersel.corpus.settings import Words
 from itersel.corpus.tokenization import JOIN, PATTERNS, check_pattern, clean, finder, tokenizer
 
 # Lines of languages that Moses' rules know, and of others: ordinary text, with what its rules take apart.
@@ -105,7 +106,7 @@ def test_protected_text(line: str, tokens: str) -> None:
 
 
 def test_protected_text_keeps_its_case_from_raw_text_to_raw_text() -> None:
-    preparation = Preparation("de", "en", protected=("ID-[A-Z]+", "SQL"))
+    preparation = Preparation(Words("de", "en", protected=("ID-[A-Z]+", "SQL")))
     line = "See HTTP://X.org/A_b and %S, $HOME, ID-XY or SQL."
     [prepared] = preparation.target([line])
     assert prepared == "see HTTP://X.org/A_b and %S , $HOME , ID-XY or SQL ."

@@ -10,6 +10,7 @@ from tests.steps import settings
 
 from itersel.cli.main import main
 from itersel.corpus.prepare import Preparation
+from itersel.corpus.settings import Words
 from itersel.evaluate.names import TABULATED
 from itersel.lists.files import read_list_table
 from itersel.storage.files import read_lines, write_lines
@@ -122,5 +123,5 @@ CHARACTERS = st.sampled_from(
 @example(["&amp;lt; a"], False, False)
 def test_prepared_once(lines, tokenized, only_cleaned):
     """The output of another system, cleaned before, has the tokens of the reference that it equals."""
-    preparation = Preparation("de", "en", tokenized, only_cleaned=only_cleaned)
+    preparation = Preparation(Words("de", "en", tokenized), only_cleaned=only_cleaned)
     assert preparation.cleaned_target(preparation.clean(lines)) == preparation.target(lines)

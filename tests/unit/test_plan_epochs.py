@@ -52,8 +52,6 @@ def test_shard_of_an_epoch():
     assert plan.epochs.trained_shards(place)[3] == f"{FOLDER}/a/epoch-2/shard-3.h5"
     models = job(shards="5", folds=2, fold=1)
     assert plan.shards.fold_models(models) == [f"out/x/lm/5-shards/2-folds/{fold}.bin" for fold in (0, 1)]
-    fold = "--order 3 --leave-out out/x/shards/train/5/text --fold 1/2"
-    assert plan.shards.estimate_options(models) == fold
 
 
 def test_first_epochs_wait_for_all_grammars_and_models():
@@ -84,9 +82,12 @@ def test_shards_that_go_on_alone():
     assert plan.shards.further_texts(job(split="dev")) == ["out/x/corpus/dev.target.1.gz"]
     assert plan.shards.further_texts(job(split="devtest")) == []
     for split in ("train", "dev", "devtest"):
-        made = plan.shards.extracted_text(job(split=split, shards="2", shard=1))
-        assert ("--leave-one-out" in made) == (split == "train")
-        assert ("/1.target.1.gz" in made) == (split == "dev")
+        place = job(split=split, shards="2", shard=1)
+        text = f"out/x/shards/{split}/2/text/1"
+        assert plan.shards.source(place) == f"{text}.source.gz"
+        further = [f"{text}.target.1.gz"] if split == "dev" else []
+        assert plan.shards.references(place) == [f"{text}.target.gz", *further]
+        assert plan.shards.lines_in_index(place) == ([f"{text}.ids"] if split == "train" else [])
 
 
 def test_a_single_shard_on_train():

@@ -1,12 +1,13 @@
 """The settings and options of jobs that the plan makes from the config alone."""
 
 import json
-import shlex
+import os
 from dataclasses import replace
 
 import pytest
 from tests.configs import with_text
 from tests.plans import (
+    DATA,
     EXPERIMENTS,
     FOLDER,
     FOLLOWED,
@@ -19,7 +20,6 @@ from tests.plans import (
     plan_of,
 )
 
-from itersel.cli.main import make_parser
 from itersel.config.experiments import expanded
 from itersel.config.reading import read_config
 from itersel.config.report_steps import (
@@ -38,44 +38,17 @@ from itersel.config.settings import as_json, read_settings
 from itersel.config.sharding import GivenListShardSettings, ShardSettings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
 from itersel.config.text_features import GivenListSettings
+from itersel.config.text_steps import (
+    CompileSettings,
+    DetokenizeSettings,
+    EstimateSettings,
+    HelpSettings,
+    PrepareSettings,
+    ReferenceSettings,
+    SamplerSettings,
+    SymmetrizationSettings,
+)
 from itersel.plan import Plan
-from itersel.plan.shell import shell_options
-
-PLACE = job("selected", split="train", shards="4", shard=0)
-# Commands whose options people type, too, and the function that makes them.
-OPTIONS = [
-    *(
-        (["corpus", "prepare"], lambda plan=plan: plan().texts.prepare_options(job()))
-        for plan in (everything, of_help)
-    ),
-    (["corpus", "prepare"], lambda: everything().texts.prepare_options(job(held_out="dev"))),
-    (["corpus", "libreoffice-help"], lambda: of_help().texts.help_options),
-    (["lm", "estimate", "--input", "x"], lambda: everything().shards.estimate_options(job())),
-    (
-        ["lm", "estimate", "--input", "x"],
-        lambda: everything().shards.estimate_options(job(shards="4", fold=0, folds=2)),
-    ),
-    (["grammar", "extract", "--index", "x"], lambda: everything().shards.extracted_text(PLACE)),
-    *(
-        (["corpus", "references"], lambda split=split: of_lists().list_texts.text_options(split))
-        for split in ("train", "dev", "devtest", "test.new", "devtest.new")
-    ),
-]
-
-
-@pytest.mark.parametrize(("command", "make"), OPTIONS)
-def test_commands_know_the_options(command, make):
-    settings = (
-        ["--settings", everything().shards.grammar(PLACE)] if command[:2] == ["grammar", "extract"] else []
-    )
-    arguments = [*command, *settings, *shlex.split(make())]
-    output = [] if "--output" in arguments else ["--output", "x"]
-    assert make_parser(arguments).parse_args([*arguments, *output]).output
-
-
-def test_options_of_all_texts_of_lists_are_tested():
-    tested = {make.__defaults__[0] for command, make in OPTIONS if command == ["corpus", "references"]}
-    assert tested == {*of_lists().list_texts.splits}
 
 
 def check_settings(kind, made):
@@ -88,6 +61,16 @@ def test_steps_read_their_settings():
     translated = job("patient", stage="epoch-3", split="test", shard=0)
     place = job("selected", epoch=2, stage="epoch-2", shard=0, split="train", shards="4")
     plan, lists = everything(), of_lists()
+    check_settings(PrepareSettings, plan.texts.prepare_settings(job()))
+    check_settings(PrepareSettings, plan.texts.prepare_settings(job(held_out="dev")))
+    check_settings(PrepareSettings, of_help().texts.prepare_settings(job()))
+    check_settings(HelpSettings, of_help().texts.help_settings)
+    check_settings(ReferenceSettings, lists.list_texts.reference_settings)
+    check_settings(SamplerSettings, plan.texts.sampler_settings)
+    check_settings(SymmetrizationSettings, plan.texts.symmetrization_settings)
+    check_settings(EstimateSettings, plan.shards.estimate_settings)
+    check_settings(CompileSettings, plan.shards.compile_settings)
+    check_settings(DetokenizeSettings, plan.tables.detokenize_settings)
     check_settings(Grammar, plan.shards.grammar(place))
     check_settings(TableSettings, plan.tables.table_settings(job()))
     check_settings(PatienceSettings, plan.tables.patience_settings(job("patient", epoch=2)))
@@ -183,10 +166,13 @@ def test_the_source_is_named_for_features_of_text():
 
 
 def test_values_that_begin_with_a_dash():
-    made = shell_options(source="-n 'é.de", target="--help", monolingual="-", threshold=-0.5, seed=3)
-    dashed = ["--source=-n 'é.de", "--target=--help", "--monolingual", "./-", "--threshold=-0.5"]
-    assert shlex.split(made) == [*dashed, "--seed", "3"]
-    assert plan_of({"a": SELECTED}, output="-out").files.results.startswith("/")
+    """They are neither options nor standard input."""
+    plan = plan_of({"a": SELECTED}, DATA | {"dev": {"source": "-n 'é.de", "target": "-"}}, output="-out")
+    assert plan.files.results.startswith("/")
+    source, target = plan.texts.raw_files("dev")
+    assert (os.path.relpath(source), os.path.relpath(target)) == ("-n 'é.de", "-")
+    assert source.startswith("/")
+    assert target.startswith("/")
 
 
 def test_keys_of_an_experiment_win():
@@ -310,11 +296,5 @@ def test_models_of_features_of_text_have_not_seen_the_shard():
         place = job(split="train", shards="5", shard=str(shard))
         [models] = found.models(place)
         assert models == f"{folder}/5-shards/3-folds/{shard % 3}"
-        fold = job(shards="5", folds="3", fold=models[-1])
-        options = found.left_out(fold).split()
-        # itersel step text-models leaves out shards F, F+N, ...
-        number, folds = map(int, options[options.index("--fold") + 1].split("/"))
-        assert shard in range(number, 5, folds)
-        assert options[options.index("--leave-out") + 1] == "out/x/shards/train/5/text"
     assert found.models(job(split="dev", shards="1", shard="0")) == [f"{folder}/all"]
     assert found.models(job(split="train", shards="1", shard="0")) == [f"{folder}/all"]

@@ -2,10 +2,14 @@
 
 import json
 import subprocess
+from dataclasses import replace
 
-from tests.plans import FOLDER, LISTED, PAIR, SELECTED, job, of_help, of_lists, plan_of, plan_of_texts
+from tests.plans import DATA, FOLDER, LISTED, PAIR, SELECTED, job, of_help, of_lists, plan_of, plan_of_texts
 
 from itersel.config import splits
+from itersel.config.settings import read_settings
+from itersel.config.text_steps import PrepareSettings
+from itersel.corpus.corpora import Columns, Corpus
 from itersel.plan.shell import sequences
 
 
@@ -73,7 +77,8 @@ def test_text_of_a_run():
     # two corpora: their names are labels
     assert {"out/x/corpus/train.task.gz", "out/x/corpus/monolingual.gz"} <= set(texts.prepared)
     sides = [f"{text}.{language}" for text in "abdx" for language in ("de", "en")]
-    assert set(texts.raw_files("train")) == {*sides, "d2.en", "m.en"}
+    assert set(texts.raw_files("train")) == {*sides, "d2.en"}
+    assert texts.monolingual == ["m.en"]
     assert texts.of_language_model == ["out/x/corpus/train.target.gz", "out/x/corpus/monolingual.gz"]
     assert plan.arpa == "out/x/lm/lm.arpa.gz"
     assert plan.texts.devtest(job(test_set="one")) == "devtest.one"
@@ -92,14 +97,14 @@ def test_texts_of_the_help():
     """Held-out modules are made with train; texts in addition to the help are prepared like train."""
     help_data = {"held_out_modules": ["sbasic"], "test": {"news": {**PAIR, "target": ["x.en", "y.en"]}}}
     plan = plan_of({"a": SELECTED}, help_data)
-    made = plan.texts.prepare_options(job())
-    assert made.startswith("--split hash --source-language de ")
-    for text in ("--held-out-modules sbasic", "--task out/x/corpus/help/task.gz", "--held-out test.news"):
-        assert text in made
+    made = preparing(plan)
+    assert (made.split, made.held_out_modules, [*made.held_out]) == ("hash", ("sbasic",), ["test.news"])
+    assert [corpus.task for corpus in made.corpora] == [("out/x/corpus/help/task.gz",)]
     assert "out/x/corpus/test.sbasic.target.gz" in plan.texts.prepared
-    news = plan.texts.prepare_options(job(held_out="test.news"))
-    assert news.startswith("--split test.news --preparation out/x/corpus/preparation.json ")
-    assert "--source x.de --target x.en --target y.en --output" in news
+    news = preparing(plan, held_out="test.news")
+    assert (news.split, news.preparation, news.held_out) == ("test.news", None, {})
+    assert news.corpora == (made.held_out["test.news"],)
+    assert news.corpora == (Corpus(source=("x.de",), target=("x.en",), further=("y.en",)),)
     made = json.loads(plan.tables.table_settings(job()))["test_sets"]
     for name, split in (("test", "test"), ("sbasic", "test.sbasic"), ("news", "test.news")):
         assert made[name]["references"][0] == f"out/x/corpus/{split}.target.gz"
@@ -110,16 +115,32 @@ def test_texts_of_the_help():
     assert rules["test.sbasic"] == "out/x/report/rules.test.sbasic.json"
 
 
-def test_preparation_options():
-    made = of_help().texts.prepare_options(job()).partition(" --source out")[0]
-    assert made == (
-        "--split hash --source-language de --target-language en-us --max-length 80 --max-ratio 9.0 "
-        "--max-train 5 --max-held-out 2 --max-line-bytes 1048576 --modules a,b --held-out-modules c "
-        "--compound-splitting"
-    )
-    cut = plan_of_texts(split={"dev": 12, "devtest": 11}, dev={}, devtest={}).texts
-    assert " --cut dev=12 --cut devtest=11 " in cut.prepare_options(job())
-    assert "out/x/corpus/dev.task.gz" in cut.prepared
+def preparing(plan, **wildcards):
+    """Return the settings with which a text is prepared."""
+    return read_settings(PrepareSettings, plan.texts.prepare_settings(job(**wildcards)))
+
+
+def test_keys_of_preparation():
+    made = preparing(of_help())
+    assert (made.split, made.modules, made.held_out_modules) == ("hash", ("a", "b"), ("c",))
+    assert (made.max_train, made.max_held_out, made.compound_splitting) == (5, 2, True)
+    assert made.preparation.target_language == "en-us"
+    cut = plan_of_texts(split={"dev": 12, "devtest": 11}, dev={}, devtest={})
+    assert preparing(cut).cut == {"dev": 12, "devtest": 11}
+    assert "out/x/corpus/dev.task.gz" in cut.texts.prepared
+
+
+def test_what_does_not_matter_for_a_text_is_not_stated():
+    """Otherwise, a change would prepare it again."""
+    plans = [plan_of_texts(max_held_out=size, max_train=9 * size, max_length=50 + size) for size in (3, 4)]
+    first, other = map(preparing, plans)
+    assert replace(first, max_train=36, max_length=54) == other
+    first, other = (preparing(plan, held_out="dev") for plan in plans)
+    assert (first.max_held_out, replace(first, max_held_out=4)) == (3, other)
+    # held-out sets that this job makes
+    cut = {**DATA, "split": {"dev": 12}, "dev": {}}
+    for data in (cut, {"kind": "libreoffice-help"}):
+        assert preparing(plan_of({"a": SELECTED}, {**data, "max_held_out": 3})).max_held_out == 3
 
 
 def test_corpora():
@@ -137,25 +158,29 @@ def test_corpora():
     texts = plan.texts
     talks = [f"out/x/corpus/fetched/train.talks/{side}.gz" for side in ("source", "target")]
     news = [f"out/x/corpus/fetched/test.news/{side}.gz" for side in ("source", "target", "target.1")]
-    corpora = (
-        "--corpus news --source 'a 1' --source b --target c --target d --task e --task f "
-        "--corpus law --file a.tsv --file b.tmx --columns 2,1 "
-        f"--corpus talks --source {talks[0]} --target {talks[1]} --corpus memory --file c.tmx"
+    made = preparing(plan)
+    assert made.corpora == (
+        Corpus("news", ("a 1", "b"), ("c", "d"), task=("e", "f")),
+        Corpus("law", file=("a.tsv", "b.tmx"), columns=Columns(2, 1)),
+        Corpus("talks", (talks[0],), (talks[1],)),
+        Corpus("memory", file=("c.tmx",)),
     )
-    held_out = f"--held-out test.news --source {news[0]} --target {news[1]} --target {news[2]}"
-    made = texts.prepare_options(job())
-    assert f" {corpora} --output out/x/corpus --held-out dev " in made
-    assert f" {held_out} --held-out test.old --file x.tsv --columns 1,2,3" in made
+    dev = Corpus(source=("s",), target=("t",), further=("u",), task=("v",))
+    assert made.held_out == {
+        "dev": dev,
+        "devtest": Corpus(source=(PAIR["source"],), target=(PAIR["target"],)),
+        "test.news": Corpus(source=(news[0],), target=(news[1],), further=(news[2],)),
+        "test.old": Corpus(file=("x.tsv",), columns=Columns(task=3)),
+    }
+    assert preparing(plan, held_out="dev").corpora == (dev,)
     own = ["a 1", "b", "c", "d", "e", "f", "a.tsv", "b.tmx", *talks, "c.tmx"]
     assert texts.raw_files("train") == [*own, "s", "t", "u", "v", *PAIR.values(), *news, "x.tsv"]
-    of_dev = texts.prepare_options(job(held_out="dev"))
-    assert " --source s --target t --target u --task v --output out/x/corpus" in of_dev
-    languages = "--source-language de --target-language en --output out/x/corpus/fetched"
     for fetched, chosen in (
-        ("train.talks", "--mtdata g-n-1-deu-eng --mtdata g-m-1-deu-eng"),
-        ("test.news", "--sacrebleu wmt20/tworefs"),
+        ("train.talks", {"mtdata": ["g-n-1-deu-eng", "g-m-1-deu-eng"], "sacrebleu": None}),
+        ("test.news", {"mtdata": [], "sacrebleu": "wmt20/tworefs"}),
     ):
-        assert texts.fetch_options(job(fetched=fetched)) == f"{chosen} {languages}/{fetched}"
+        found = json.loads(texts.fetch_settings(job(fetched=fetched)))
+        assert found == {"source_language": "de", "target_language": "en", **chosen}
     has_labels = [splits.has_labels(plan.config, split) for split in ("train", "test.old", "test.news")]
     assert has_labels == [True, True, False]
 

@@ -7,6 +7,7 @@ from tests.scored import make_system
 
 from itersel.corpus.corpora import Corpus
 from itersel.corpus.prepare import CompoundSplitter, Preparation
+from itersel.corpus.settings import Words
 from itersel.corpus.text import Bitext
 from itersel.report.hints import hints, hints_for_lists, short_sentence
 from itersel.system.chosen import write_system
@@ -39,7 +40,7 @@ def test_short_sentence(tmp_path, prepared, sentence):
     for name, lines in (("prepared", prepared), ("de", RAW), ("en", ["x"] * len(RAW))):
         paths[name] = tmp_path / name
         paths[name].write_text("".join(f"{line}\n" for line in lines))
-    preparation = Preparation("de", "en", compounds=CompoundSplitter({"tür": 9, "haus": 9}))
+    preparation = Preparation(Words("de", "en"), compounds=CompoundSplitter({"tür": 9, "haus": 9}))
     corpus = Corpus(source=(str(paths["de"]),), target=(str(paths["en"]),))
     assert short_sentence(paths["prepared"], [corpus], preparation, 2**20) == sentence
     paths["de"].unlink()
@@ -59,7 +60,7 @@ def test_only_the_beginning_of_the_corpus_is_searched(tmp_path, monkeypatch, mos
     monkeypatch.setattr("itersel.report.hints.MAX_SENTENCES_READ", most)
     prepared = tmp_path / "prepared"
     prepared.write_text("das ist ein baum .\n" * 10)
-    assert short_sentence(prepared, [], Preparation("de", "en"), 2**20) == sentence
+    assert short_sentence(prepared, [], Preparation(Words("de", "en")), 2**20) == sentence
 
 
 def test_names_are_quoted(systems):

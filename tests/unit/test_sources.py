@@ -61,9 +61,10 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
     loaded = set(limited(program=["-c", code], cwd=tmp_path).stdout.split())
     found = {*used_modules("step shard"), *used_modules("lm estimate")}
     of_main = {f"itersel.cli.{name}" for name in ("completion", "main", "signals", "warm_up")}
-    # what declares the keys about text uses the first three; others read and write settings (`train`, which
-    # also writes them into its output, depends on `plain`)
-    of_text = {f"itersel.corpus.{name}" for name in ("corpora", "debian", "languages")}
+    # what declares the keys about text uses these; others read and write settings (`train`, which also writes
+    # them into its output, depends on `plain`)
+    names = ("corpora", "debian", "languages", "settings", "alignments")
+    of_text = {"itersel.align.symmetrize", *(f"itersel.corpus.{name}" for name in names)}
     of_config = {*of_text, *(f"itersel.config.{name}" for name in ("sections", "plain"))}
     assert "itersel.config.plain" in used_modules("train")
     assert loaded - found - WITHOUT_INFLUENCE == of_main | of_config
@@ -129,17 +130,16 @@ def test_rules_name_their_steps(root):
 
 # Inputs that a command need not name: a level to wait for, and files that a folder or the settings name.
 UNNAMED = {
+    "prepare_train": {"corpora"},
     "train_shard": {"level"},
     "write_tuning_files": {"level"},
     "extract_shard": {"text"},
-    "estimate_fold_model": {"shards"},
     "compare_systems": {"references", "systems", "translations", "counts", "outputs", "scores"},
     "join_tasks": {"translations"},
     "compare_tasks": {"translations"},
     "write_page": {"table", "corpus", "selections", "derivations"},
     "explain_translations": {"table", "pieces"},
     "describe_corpus": {"rules"},
-    "detokenize": {"preparation", "recaser"},
     # folders of thousands of files are named in `params`
     "shard_lists": {"lists"},
     "check_patience": {"lists"},

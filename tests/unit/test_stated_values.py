@@ -221,6 +221,8 @@ def test_all_that_rules_ask_the_plan_is_compared(root):
         experiment(tune_on="dev", features="dense", learner={"name": "mert"}),
         experiment(tune_on="dev") | {"data": LISTS},
         experiment() | {"mbr": {"gain": "bleu"}},
+        experiment()
+        | {"data": {"folder": "help", "monolingual": "m"}, "language_model": {"open_vocabulary": True}},
         {"experiments": {"a": {"tasks": {"name": "independent", "labels": {"x": 1}}}, "b": {}}}
         | {"data": FILES | {name: {"source": "s", "target": "t", "task": "k"} for name in SPLITS}},
         experiment() | {"data": FILES | {"dev": {"sacrebleu": "wmt11"}}},

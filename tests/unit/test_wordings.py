@@ -135,6 +135,15 @@ COMMANDS = [
     ),
     # Options that do not go together, or have no effect
     (f"{PREPARE} --source two", "--target is missing; give --source and --target, or --file"),
+    (
+        f"{PREPARE} --source two --target three --settings {{}}",
+        "--settings replaces the options for corpora and keys; give only one of the two",
+    ),
+    (
+        "align --source two --target two --seed 2 --settings {} --output new",
+        "--settings replaces --seed; give only one of them",
+    ),
+    ("lm estimate --input two --output new", "missing: --order (or --settings)"),
     ("align --source two --output new", "give either --source and --target, or --forward and --reverse"),
     (
         "align --source two --target two --output new --save model",

@@ -11,6 +11,7 @@ from itersel.cli.main import main
 from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Corpus, Reading
 from itersel.corpus.prepare import CompoundSplitter, Preparation
+from itersel.corpus.settings import Words
 from itersel.corpus.split import trainable
 from itersel.corpus.statistics import count_words
 from itersel.corpus.text import Bitext, split_words
@@ -73,7 +74,7 @@ def test_rules_and_features_of_text_grammars():
 
 def test_tokenised_text_keeps_its_words():
     """The user's alignments refer to them."""
-    prepared = Preparation("de", "en", tokenized=True).source([f"A  {WORD}\u3000B c "])
+    prepared = Preparation(Words("de", "en", tokenized=True)).source([f"A  {WORD}\u3000B c "])
     assert prepared == [f"a {WORD}\u3000b c"]
     assert count_words(prepared) == {"tokens": 3, "types": 3}
     kept, dropped = trainable(Bitext(prepared, ["a b c"]), 3, 1.0)
@@ -82,7 +83,7 @@ def test_tokenised_text_keeps_its_words():
 
 
 def test_raw_text_gets_plain_spaces():
-    [prepared] = Preparation("de", "en").source(["a".join(SPACES)])
+    [prepared] = Preparation(Words("de", "en")).source(["a".join(SPACES)])
     assert split_words(prepared) == ["a"] * (len(SPACES) - 1)
     assert prepared == " ".join(split_words(prepared))
     assert prepared.split() == split_words(prepared)

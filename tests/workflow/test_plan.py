@@ -55,7 +55,8 @@ def test_scores_of_text(jobs):
     (table,) = jobs["compare_systems"]
     folder = "results/tiny/evaluation/test"
     assert f'"counts": ["{folder}/counts/dev-dense.h5", "{folder}/counts/' in table
-    assert all(f"--reference {folder}/reference.0.txt --tokenizer intl" in job for job in jobs["detokenize"])
+    for job in jobs["detokenize"]:
+        assert f'--reference {folder}/reference.0.txt --settings \'{{"tokenizer": "intl"}}\'' in job
     for job in jobs["choose_epoch"]:
         assert '"choose_by": "ter", "tokenizer": "intl"' in job
         assert "--raw-reference results/tiny/corpus/devtest.raw.gz" in job
@@ -140,10 +141,21 @@ def test_given_files(make_project):
     [job] = jobs["compile_language_model"]
     assert "--input model.arpa" in job
     [job] = jobs["prepare_held_out_target_1"]
-    assert "--target dev.target --target dev.other" in job
+    assert '"target": ["dev.target"], "further": ["dev.other"]' in job
     for job in jobs["shard_corpus"]:
         targets = "--target results/tiny/corpus/dev.target.gz results/tiny/corpus/dev.target.1.gz "
         assert (targets in job) == ("shards/dev/" in job)
+
+
+def test_language_models_of_folds(make_project):
+    """Each leaves out the shards of its fold."""
+    project = make_project()
+    selected = project.config()["experiments"]["selected"]
+    tasks = {"name": "random", "shards": 2, "language_model_folds": 2}
+    project.configure(experiments={"selected": selected | {"tasks": tasks}})
+    jobs = dry_run(project)["estimate_fold_model"]
+    left_out = {re.search(r"--leave-out (\S+) --fold (\S+) .*/(\d)\.bin", job).groups() for job in jobs}
+    assert left_out == {("results/tiny/shards/train/2/text", f"{fold}/2", f"{fold}") for fold in range(2)}
 
 
 def test_downloads(make_project):
@@ -164,7 +176,7 @@ def test_downloads(make_project):
     assert len(jobs["fetch_corpus"]) == 2
     [job] = jobs["fetch_corpus_target_1"]
     assert f"{fetched}/test.new/target.1.gz" in re.search("output: (.*)", job)[1]
-    assert "itersel corpus fetch --sacrebleu wmt20/tworefs " in job
+    assert '"sacrebleu": "wmt20/tworefs"' in job
 
 
 def test_libreoffice_help(make_project):

@@ -21,11 +21,11 @@ rule align_direction:
     resources:
         **SIZES.request(500, 30, train=(75, 0.5)),
     params:
-        seed=EXPANDED_CONFIG.seed,
+        settings=PLAN.texts.sampler_settings,
         code=step_digest("align"),
     shell:
         "itersel align --source {input.source:q} --target {input.target:q}"
-        " --direction {wildcards.direction} --seed {params.seed} --output {output:q} &> {log:q}"
+        " --direction {wildcards.direction} --settings {params.settings:q} --output {output:q} &> {log:q}"
 
 
 rule align:
@@ -46,8 +46,8 @@ rule align:
     resources:
         **SIZES.request(500, 30, train=(10, 0.5)),
     params:
-        symmetrization=EXPANDED_CONFIG.align.symmetrization,
+        settings=PLAN.texts.symmetrization_settings,
         code=step_digest("align"),
     shell:
         "itersel align --forward {input.directions[0]:q} --reverse {input.directions[1]:q}"
-        " --symmetrization {params.symmetrization} --output {output:q} &> {log:q}"
+        " --settings {params.settings:q} --output {output:q} &> {log:q}"

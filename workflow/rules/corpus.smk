@@ -34,17 +34,20 @@ if is_help(EXPANDED_CONFIG):
         resources:
             **SIZES.request(2000, 60),
         params:
-            options=PLAN.texts.help_options,
-            folder=lambda wildcards, output: os.path.dirname(output.source),
+            given=PLAN.texts.help_folder,
+            folder=f"{RESULTS}/corpus/help",
+            settings=PLAN.texts.help_settings,
             code=step_digest("corpus libreoffice-help"),
         shell:
-            "itersel corpus libreoffice-help {params.options} --output {params.folder:q} &> {log:q}"
+            "itersel corpus libreoffice-help --folder {params.given:q} --settings {params.settings:q}"
+            " --output {params.folder:q} &> {log:q}"
 
 
 rule prepare_train:
     """prepare the text"""
     input:
-        PLAN.texts.raw_files(PLAN.texts.first),
+        corpora=PLAN.texts.raw_files(PLAN.texts.first),
+        monolingual=PLAN.texts.monolingual,
     output:
         PLAN.texts.prepared,
     log:
@@ -56,10 +59,13 @@ rule prepare_train:
         # 60 MB for each process
         **SIZES.request(700 + 60 * SIZES.preparation_processes, 60, train=(150, 2)),
     params:
-        options=PLAN.texts.prepare_options,
+        folder=f"{RESULTS}/corpus",
+        settings=PLAN.texts.prepare_settings,
         code=step_digest("corpus prepare"),
     shell:
-        "itersel corpus prepare {params.options} --jobs {threads} &> {log:q}"
+        # not an argument: Linux limits each to 128 KB
+        "(printf %s {params.settings:q} | itersel corpus prepare --settings -"
+        " --monolingual {input.monolingual:q} --jobs {threads} --output {params.folder:q}) &> {log:q}"
 
 
 # Outputs cannot vary with a wildcard, so there is one rule for each number of references: fetch_corpus,
@@ -85,10 +91,11 @@ for columns, names in groupby(
         conda:
             "../../envs/itersel.yaml"
         params:
-            options=PLAN.texts.fetch_options,
+            folder=lambda wildcards: f"{PLAN.files.fetched}/{wildcards.fetched}",
+            settings=PLAN.texts.fetch_settings,
             code=step_digest("corpus fetch"),
         shell:
-            "itersel corpus fetch {params.options} &> {log:q}"
+            "itersel corpus fetch --settings {params.settings:q} --output {params.folder:q} &> {log:q}"
 
 
 # Held-out text is prepared like train. Outputs cannot vary with a wildcard, so there is one rule for each set of
@@ -120,7 +127,9 @@ for further, held_out in groupby(
         conda:
             "../../envs/itersel.yaml"
         params:
-            options=PLAN.texts.prepare_options,
+            folder=f"{RESULTS}/corpus",
+            settings=PLAN.texts.prepare_settings,
             code=step_digest("corpus prepare"),
         shell:
-            "itersel corpus prepare {params.options} &> {log:q}"
+            "itersel corpus prepare --preparation {input.preparation:q} --settings {params.settings:q}"
+            " --output {params.folder:q} &> {log:q}"

@@ -39,7 +39,7 @@ rule detokenize:
         ),
         references=lambda wildcards: PLAN.tables.plain_references(wildcards.evaluated),
         preparation=PLAN.files.preparation,
-        recaser=PLAN.files.recaser,
+        recaser=PLAN.tables.recaser,
     output:
         text=f"{RESULTS}/evaluation/{{evaluated}}/{{scored}}.txt",
         counts=f"{RESULTS}/evaluation/{{evaluated}}/counts/{{scored}}.h5",
@@ -51,11 +51,11 @@ rule detokenize:
         # TER of 3,000 sentences takes a minute or two of processor time
         **SIZES.request(2000, 60),
     params:
-        restoring=PLAN.tables.restoring,
-        tokenizer=PLAN.tables.tokenizer,
+        settings=PLAN.tables.detokenize_settings,
         # part of the signatures, which must be the same for all systems
         sacrebleu=version("sacrebleu"),
         code=step_digest("detokenize"),
     shell:
-        "itersel detokenize {params.restoring} --reference {input.references:q} --tokenizer {params.tokenizer}"
+        "itersel detokenize --preparation {input.preparation:q} --recaser {input.recaser:q}"
+        " --reference {input.references:q} --settings {params.settings:q}"
         " --input {input.translations:q} --output {output.text:q} --counts {output.counts:q} &> {log:q}"

@@ -71,9 +71,12 @@ rule extract_shard:
     resources:
         **SIZES.request_to_extract(),
     params:
-        text=PLAN.shards.extracted_text,
+        source=PLAN.shards.source,
+        references=PLAN.shards.references,
+        leave_one_out=PLAN.shards.lines_in_index,
         settings=PLAN.shards.grammar,
         code=step_digest("grammar extract"),
     shell:
-        "itersel grammar extract --index {input.index:q} {params.text}"
+        "itersel grammar extract --index {input.index:q} --input {params.source:q}"
+        " --reference {params.references:q} --leave-one-out {params.leave_one_out:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"

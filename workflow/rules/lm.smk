@@ -6,6 +6,8 @@ rule estimate_language_model:
     """estimate the language model"""
     input:
         text=PLAN.texts.of_language_model,
+        vocabulary=PLAN.shards.vocabulary,
+        shards=[],
     output:
         f"{RESULTS}/lm/lm.arpa.gz",
     log:
@@ -17,10 +19,13 @@ rule estimate_language_model:
     resources:
         **SIZES.request(1500, 60, model=(10, 1)),
     params:
-        options=PLAN.shards.estimate_options,
+        fold=[],
+        settings=PLAN.shards.estimate_settings,
         code=step_digest("lm estimate"),
     shell:
-        "itersel lm estimate --input {input.text:q} {params.options} --output {output:q} &> {log:q}"
+        "itersel lm estimate --input {input.text:q} --vocabulary {input.vocabulary:q}"
+        " --leave-out {input.shards:q} --fold {params.fold} --settings {params.settings:q}"
+        " --output {output:q} &> {log:q}"
 
 
 rule compile_language_model:
@@ -36,16 +41,17 @@ rule compile_language_model:
     resources:
         **SIZES.request(500, 60, model=(100, 1)),
     params:
-        order=EXPANDED_CONFIG.language_model.order,
+        settings=PLAN.shards.compile_settings,
         code=step_digest("lm compile"),
     shell:
-        "itersel lm compile --expect-order {params.order} --input {input:q} --output {output:q} &> {log:q}"
+        "itersel lm compile --input {input:q} --settings {params.settings:q} --output {output:q} &> {log:q}"
 
 
 use rule estimate_language_model as estimate_fold_model with:
     """estimate language models without some shards"""
     input:
         text=PLAN.texts.of_language_model,
+        vocabulary=PLAN.shards.vocabulary,
         shards=f"{RESULTS}/shards/train/{{shards}}/text",
     output:
         f"{PLAN.shards.fold_folder('{shards}', '{folds}')}/{{fold}}.bin",
@@ -56,5 +62,6 @@ use rule estimate_language_model as estimate_fold_model with:
     resources:
         **SIZES.request(1500, 60, model=(100, 2)),
     params:
-        options=PLAN.shards.estimate_options,
+        fold="{fold}/{folds}",
+        settings=PLAN.shards.estimate_settings,
         code=step_digest("lm estimate"),

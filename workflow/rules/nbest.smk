@@ -17,7 +17,7 @@ for list_split in PLAN.list_texts.splits:
         name:
             f"copy_references_{list_split.translate(IN_NAMES)}"
         input:
-            PLAN.list_texts.given_texts(list_split),
+            **PLAN.list_texts.given_texts(list_split),
         output:
             PLAN.list_texts.texts(list_split),
         log:
@@ -25,10 +25,13 @@ for list_split in PLAN.list_texts.splits:
         conda:
             "../../envs/itersel.yaml"
         params:
-            options=PLAN.list_texts.text_options(list_split),
+            split=list_split,
+            folder=f"{RESULTS}/corpus",
+            settings=PLAN.list_texts.reference_settings,
             code=step_digest("corpus references"),
         shell:
-            "itersel corpus references {params.options} &> {log:q}"
+            "itersel corpus references --split {params.split} --target {input.target:q} --source {input.source:q}"
+            " --task {input.task:q} --settings {params.settings:q} --output {params.folder:q} &> {log:q}"
 
 
 rule take_first_entries:

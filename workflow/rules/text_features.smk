@@ -50,11 +50,11 @@ rule learn_aligner:
     resources:
         **SIZES.request(500, 30, train=(75, 0.5)),
     params:
-        seed=EXPANDED_CONFIG.seed,
+        settings=PLAN.texts.sampler_settings,
         code=step_digest("align"),
     shell:
         "itersel align --source {input:q}/source.gz --target {input:q}/target.gz --direction {wildcards.direction}"
-        " --seed {params.seed} --save {output.model:q} --output {output.align:q} &> {log:q}"
+        " --settings {params.settings:q} --save {output.model:q} --output {output.align:q} &> {log:q}"
 
 
 rule estimate_text_models:
@@ -62,6 +62,7 @@ rule estimate_text_models:
     input:
         words=PLAN.text_features.words,
         alignments=PLAN.text_features.alignments,
+        shards=[],
     output:
         directory(f"{PLAN.text_features.folder}/all"),
     log:
@@ -73,12 +74,13 @@ rule estimate_text_models:
     resources:
         **SIZES.request(1500, 60, train=(90, 2)),
     params:
-        left_out=PLAN.text_features.left_out,
+        fold=[],
         settings=PLAN.text_features.model_settings,
         code=step_digest("step text-models"),
     shell:
         "itersel step text-models --words {input.words:q} --alignment {input.alignments:q}"
-        " {params.left_out} --settings {params.settings:q} --output {output:q} &> {log:q}"
+        " --leave-out {input.shards:q} --fold {params.fold} --settings {params.settings:q}"
+        " --output {output:q} &> {log:q}"
 
 
 use rule estimate_text_models as estimate_fold_text_models with:
@@ -93,6 +95,10 @@ use rule estimate_text_models as estimate_fold_text_models with:
         f"{LOGS}/text-features/{{shards}}-shards/{{folds}}-folds/{{fold}}.log",
     benchmark:
         f"{BENCHMARKS}/text-features/{{shards}}-shards/{{folds}}-folds/{{fold}}.tsv"
+    params:
+        fold="{fold}/{folds}",
+        settings=PLAN.text_features.model_settings,
+        code=step_digest("step text-models"),
 
 
 rule compile_user_language_model:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_files, add_options, add_output, output_file, seed
+from itersel.cli.arguments import add_files, add_options, add_output, add_settings, output_file, settings_of
+from itersel.config.text_steps import AlignSettings, SamplerSettings, SymmetrizationSettings
 from itersel.errors import InputError
-from itersel.storage.numbers import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from itersel.align.sampler_kernels import SentencePairs
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _add_align(parser: argparse.ArgumentParser) -> None:
-    from itersel.align.symmetrize import DEFAULT_HEURISTIC, DIRECTIONS, HEURISTICS
+    from itersel.align.symmetrize import DIRECTIONS
 
     parser.description = (
         "Align the words of --source and --target in both directions, by sampling, with the model of "
@@ -41,34 +41,46 @@ def _add_align(parser: argparse.ArgumentParser) -> None:
     model = "align with the model of one direction, or of both; models do not learn from the text"
     add_files(parser, {"--aligner FILE": model})
 
-    add_options(
-        parser, {"--seed N": "seed of the sampler (default: %(default)s)"}, type=seed, default=DEFAULT_SEED
-    )
-    add_options(parser, {"--symmetrization": f"default: {DEFAULT_HEURISTIC}"}, choices=list(HEURISTICS))
+    add_settings(parser, AlignSettings, with_options=True)
     add_output(parser, "alignment to write, plain or compressed")
 
 
 def _align(options: argparse.Namespace) -> None:
-    from itersel.align.symmetrize import DEFAULT_HEURISTIC, symmetrize
     from itersel.corpus.alignments import format_points
     from itersel.storage.files import write_lines
 
     _check(options)
     if options.forward:
         pairs = _given(options.forward, options.reverse)
+        _write_symmetrized(options.output, pairs, settings_of(SymmetrizationSettings, options))
+        return
+
+    is_one = options.direction or (options.aligner and len(options.aligner) == 1)
+    kind: type[SamplerSettings] = SamplerSettings if is_one else AlignSettings
+    settings = settings_of(kind, options)
+    align = _with_models if options.aligner else _sampled
+    directions = list(align(options, settings.seed))
+
+    if isinstance(settings, AlignSettings):
+        _write_symmetrized(options.output, zip(*directions, strict=True), settings)
     else:
-        directions = list(_with_models(options) if options.aligner else _sampled(options))
-        if len(directions) == 1:
-            write_lines(options.output, map(format_points, directions[0]))
-            return
-        pairs = zip(*directions, strict=True)
-    heuristic = options.symmetrization or DEFAULT_HEURISTIC
-    write_lines(options.output, (format_points(symmetrize(left, right, heuristic)) for left, right in pairs))
+        write_lines(options.output, map(format_points, directions[0]))
+
+
+def _write_symmetrized(
+    output: str, pairs: Iterable[tuple[Sequence[Point], Sequence[Point]]], settings: SymmetrizationSettings
+) -> None:
+    from itersel.align.symmetrize import symmetrize
+    from itersel.corpus.alignments import format_points
+    from itersel.storage.files import write_lines
+
+    heuristic = settings.symmetrization
+    write_lines(output, (format_points(symmetrize(left, right, heuristic)) for left, right in pairs))
 
 
 def _check(options: argparse.Namespace) -> None:
     texts, alignments = (options.source, options.target), (options.forward, options.reverse)
-    if options.direction and (options.symmetrization or any(alignments)):
+    if options.direction and ("symmetrization" in options or any(alignments)):
         raise InputError("--direction can be used with --source and --target, but not with --symmetrization")
     if options.aligner and (options.direction or options.save or any(alignments)):
         raise InputError(
@@ -82,7 +94,7 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError("give either --source and --target, or --forward and --reverse")
 
 
-def _sampled(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Point]]]:
+def _sampled(options: argparse.Namespace, seed: int) -> Iterator[Iterator[Sequence[Point]]]:
     """Align in one direction or both; yields the points of each sentence pair."""
     from itersel.align.sampler import Sampler, TrainedModel, read_bitext, write_model
     from itersel.align.symmetrize import DIRECTIONS
@@ -90,14 +102,14 @@ def _sampled(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Point]]]
     bitext = read_bitext(options.source, options.target)
     for direction in [options.direction] if options.direction else DIRECTIONS:
         text, given, generated = bitext.turned() if direction == "reverse" else bitext
-        sampler = Sampler(text, len(given), len(generated), options.seed)
+        sampler = Sampler(text, len(given), len(generated), seed)
         links = sampler.run()
         if options.save:
-            write_model(options.save, TrainedModel(direction, given, generated, sampler.model), options.seed)
+            write_model(options.save, TrainedModel(direction, given, generated, sampler.model), seed)
         yield _points(text, links, direction)
 
 
-def _with_models(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Point]]]:
+def _with_models(options: argparse.Namespace, seed: int) -> Iterator[Iterator[Sequence[Point]]]:
     """Align with the model of one direction, or of both; yields the points of each sentence pair."""
     from itersel.align.sampler import align_with, read_bitext, read_model
     from itersel.align.symmetrize import DIRECTIONS
@@ -106,7 +118,7 @@ def _with_models(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Poin
     models.sort(key=lambda pair: pair[0].direction)
     if len(models) > 1 and [model.direction for model, _ in models] != [*DIRECTIONS]:
         raise InputError("--aligner takes one model, or one of each direction")
-    if len(models) == 1 and options.symmetrization:
+    if len(models) == 1 and "symmetrization" in options:
         raise InputError("--symmetrization needs models of both directions")
 
     bitext = read_bitext(options.source, options.target)
@@ -117,7 +129,7 @@ def _with_models(options: argparse.Namespace) -> Iterator[Iterator[Sequence[Poin
         unknown = (text.given == len(model.given), text.generated == len(model.generated))
         if any(side.size and side.all() for side in unknown):
             raise InputError("knows no word of one side of the text; swap --source and --target?", path)
-        yield _points(text, align_with(model.model, text, options.seed), model.direction)
+        yield _points(text, align_with(model.model, text, seed), model.direction)
 
 
 def _points(text: SentencePairs, links: Int16s, direction: str) -> Iterator[Sequence[Point]]:

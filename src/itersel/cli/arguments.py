@@ -9,12 +9,22 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
-from itersel.config.command_line import add_chosen_section, add_section_arguments, refuse, whole
-from itersel.config.options import MAX_SEED, MIN_SEED
+from itersel.config.command_line import (
+    add_chosen_section,
+    add_section_arguments,
+    flag_of,
+    refuse,
+    section_of,
+    whole,
+)
+from itersel.config.options import MAX_SEED, MIN_SEED, is_required
+from itersel.config.settings import read_settings
 from itersel.errors import InputError, suggest
 from itersel.storage.numbers import DEFAULT_SEED
+
+T = TypeVar("T")
 
 # The maximum number of processes of a step.
 MAX_PROCESSES = 256
@@ -124,9 +134,11 @@ def add_decision(parser: argparse._ActionsContainer, otherwise: str, passed_on: 
         add_optional_files(parser, {"--passed-on FILE": passed_on})
 
 
-def add_optional_files(parser: argparse._ActionsContainer, options: Mapping[str, str]) -> None:
+def add_optional_files(
+    parser: argparse._ActionsContainer, options: Mapping[str, str], **settings: Any
+) -> None:
     """Add options for files that only some jobs have; the workflow gives the others the bare option."""
-    add_options(parser, options, nargs="?")
+    add_options(parser, options, nargs="?", **settings)
 
 
 def add_files(parser: argparse._ActionsContainer, options: Mapping[str, str], **settings: Any) -> None:
@@ -138,7 +150,10 @@ def add_files(parser: argparse._ActionsContainer, options: Mapping[str, str], **
 
 
 def add_settings(parser: argparse._ActionsContainer, kind: type, with_options: bool = False) -> None:
-    """Add the option with the settings of a step, which are this dataclass, and perhaps one for each key."""
+    """Add the option with the settings of a step, which are this dataclass, and perhaps one for each key.
+
+    With options for the keys, `settings_of` returns the settings, else `read_settings`.
+    """
     keys = ", ".join(item.name for item in fields(kind) if "place" not in item.metadata)
     given = "YAML or JSON file, as a part of a config, or JSON itself, or - for JSON on standard input"
     added = parser.add_argument("--settings", metavar="FILE", help=f"{given}; keys: {keys}")
@@ -148,8 +163,29 @@ def add_settings(parser: argparse._ActionsContainer, kind: type, with_options: b
         before = len(parser._actions)
         add_section_arguments(parser, kind)
         for action in parser._actions[before:]:
-            # `section_of` takes what is not stated from the settings
+            # only what is stated is known to `settings_of`
             action.default = argparse.SUPPRESS
+
+
+def settings_of(kind: type[T], options: argparse.Namespace) -> T:
+    """Return the settings of a command that people type, too: from ``--settings``, or from options.
+
+    Raises
+    ------
+    InputError
+        If both are given, if a required option is missing, or for a wrong value.
+    """
+    items = fields(kind)  # type: ignore[arg-type]
+    stated = [flag_of(item) for item in items if item.name in options]
+    if options.settings is not None:
+        if stated:
+            raise InputError(f"--settings replaces {', '.join(stated)}; give only one of them")
+        return read_settings(kind, options.settings)
+
+    missing = [flag_of(item) for item in items if is_required(item) and item.name not in options]
+    if missing:
+        raise InputError(f"missing: {' and '.join(missing)} (or --settings)")
+    return section_of(kind, options)
 
 
 def add_place(parser: argparse._ActionsContainer, kind: type) -> None:
@@ -201,23 +237,11 @@ def check_fold(options: argparse.Namespace) -> None:
 
 def split(text: str) -> str:
     """Parse the name of a split, or ``hash``."""
-    from itersel.corpus.text_names import BY_HASH, SPLITS, is_test_set_name
+    from itersel.corpus.text_names import SPLITS, is_split
 
-    kind, _, name = text.partition(".")
-    is_named = kind in ("test", "devtest") and is_test_set_name(name)
-    if text not in (*SPLITS, BY_HASH) and not is_named:
+    if not is_split(text):
         refuse(text, f"a split: {', '.join(SPLITS)}, test.NAME, devtest.NAME, or hash")
     return text
-
-
-def language(text: str) -> str:
-    """Parse a language code, which may be another code of the language than the usual one."""
-    from itersel.corpus.languages import LANGUAGE_PATTERN, usual_code
-
-    code = usual_code(text)
-    if not re.fullmatch(LANGUAGE_PATTERN, code):
-        refuse(text, "a language code, such as de or pt-br")
-    return code
 
 
 def output_file(text: str) -> str:

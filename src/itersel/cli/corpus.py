@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections import Counter
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_files, add_jobs, add_options, language, split
-from itersel.cli.corpus_files import add_corpora, corpora_of, held_out_of
-from itersel.config.command_line import add_key, refuse, section_of
-from itersel.corpus.text_names import BY_HASH, HELD_OUT, is_test_set_name
+from itersel.cli.arguments import (
+    add_files,
+    add_jobs,
+    add_optional_files,
+    add_options,
+    add_settings,
+    settings_of,
+    split,
+)
+from itersel.cli.prepare_options import REPLACED, add_prepare_options, prepare_settings
+from itersel.config.text_steps import (
+    FetchSettings,
+    HelpSettings,
+    Languages,
+    PrepareSettings,
+    ReferenceSettings,
+)
+from itersel.corpus.text_names import BY_HASH, is_test_set_name
 from itersel.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,26 +44,15 @@ PARTS = {
 
 
 def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
-    from itersel.config.data import Data
-
     parser.description = (
         "Write the aligned paragraphs of the LibreOffice Help in two languages: DIR/source.gz, "
         "DIR/target.gz, DIR/task.gz (the module of each) and DIR/statistics.json. The packages "
         "libreoffice-help-LANGUAGE are fetched from a Debian mirror, unless --folder names their folder."
     )
-    _add_languages(parser, "as in Debian's package names, such as de or en-us")
-    folder = "folder with the unpacked help or the two .deb files"
-    add_options(parser, {"--folder FOLDER": folder}, type=Path)
-    add_key(parser, Data, "mirror", "Debian mirror.", metavar="ADDRESS")
-    add_key(parser, Data, "release", "Debian release.", metavar="NAME")
+    add_settings(parser, HelpSettings, with_options=True)
+    folder = {"--folder FOLDER": "folder with the unpacked help or the two .deb files"}
+    add_optional_files(parser, folder, type=Path)
     _add_folder(parser)
-
-
-def _add_languages(
-    parser: argparse.ArgumentParser, codes: str = "such as de or en", is_required: bool = True
-) -> None:
-    languages = {"--source-language CODE": codes, "--target-language CODE": codes}
-    add_options(parser, languages, required=is_required, type=language)
 
 
 def _add_folder(parser: argparse.ArgumentParser) -> None:
@@ -62,58 +64,22 @@ def _add_fetch(parser: argparse.ArgumentParser) -> None:
         "Write a corpus that another package downloads: DIR/source.gz, DIR/target.gz, further references as "
         "DIR/target.1.gz and so on, and DIR/statistics.json. These packages cache their downloads."
     )
-    package = parser.add_mutually_exclusive_group(required=True)
-    mtdata = "dataset of the package mtdata, such as Statmt-europarl-7-deu-eng; may be repeated"
-    add_options(package, {"--mtdata ID": mtdata}, action="append")
-    add_options(package, {"--sacrebleu NAME": "test set of sacrebleu, such as wmt11"})
-    _add_languages(parser)
+    add_settings(parser, FetchSettings, with_options=True)
     _add_folder(parser)
 
 
 def _add_prepare(parser: argparse.ArgumentParser) -> None:
-    from itersel.config.data import Data
-
     parser.description = (
         "Apply Unicode NFC, Moses punctuation normalisation and tokenisation, and lowercasing. Write "
         "DIR/SPLIT.{source,target,task,alignment}.gz and statistics; for train also preparation.json, for "
         "new text, and recaser.json, for translations; for the other splits also SPLIT.raw.gz and "
         "SPLIT.raw.source.gz, the raw text without entities and invisible characters."
     )
-    add_corpora(parser)
-
-    monolingual = "additional target text for the language model; may be repeated"
-    add_options(parser, {"--monolingual FILE": monolingual}, action="append", default=[])
-
-    rules = "selects the tokenisation rules, such as de or en"
-    _add_languages(parser, rules, is_required=False)
-    add_key(parser, Data, "tokenized", "The text is already tokenised, separated by spaces.")
-    add_key(parser, Data, "compound_splitting", "Split source compounds, as learned from train.")
-    protected = "text that is one token, besides addresses, paths, placeholders, tags ...; may be repeated"
-    # not separated by commas, which patterns may contain
-    add_options(parser, {"--protected REGEX": protected}, type=_pattern, action="append", default=[])
-    preparation = "preparation.json of the training corpus; replaces the five options above"
-    add_options(parser, {"--preparation FILE": preparation}, type=Path)
-
-    splits = "train, dev, devtest, test, test.NAME, devtest.NAME, or hash: by a hash of the source (default)"
-    add_options(parser, {"--split SPLIT": splits}, type=split, default=BY_HASH)
-    for name in ("max_length", "max_ratio", "max_line_bytes"):
-        add_key(parser, Data, name)
-
-    drop_invalid = "Drop pairs with control characters, ||| or words reserved in grammars (default: stop)."
-    add_key(parser, Data, "drop_invalid_pairs", drop_invalid)
-    add_key(parser, Data, "modules", "Keep only pairs with these task labels.")
-    held_out = "With --split hash: make a test set, test.LABEL, of each of these tasks."
-    add_key(parser, Data, "held_out_modules", held_out)
-
-    deduplicate = "With train: drop pairs with the same source and target (pairs), or the same source."
-    add_key(parser, Data, "deduplicate", deduplicate)
-    cut = "with train: cut the N sentences with the smallest hashes for dev, devtest or test; may be repeated"
-    add_options(parser, {"--cut SPLIT=N": cut}, type=_cut, action="append", default=[])
-    keep_overlap = "Keep pairs in train that are also in a --held-out set (default: drop them)."
-    add_key(parser, Data, "drop_overlap", keep_overlap)
-
-    add_key(parser, Data, "max_train", "Maximum number of pairs in train, chosen by hash.")
-    add_key(parser, Data, "max_held_out", "The same for each of the other splits.")
+    add_prepare_options(parser)
+    preparation = "preparation.json of the training corpus, instead of languages and how text becomes words"
+    add_optional_files(parser, {"--preparation FILE": preparation}, type=Path)
+    monolingual = {"--monolingual FILE": "additional target text for the language model; may be repeated"}
+    add_files(parser, monolingual, nargs="*", default=[])
     add_jobs(parser)
     _add_folder(parser)
 
@@ -124,22 +90,23 @@ def _add_references(parser: argparse.ArgumentParser) -> None:
         "text that is scored, with their statistics; for train also preparation.json and recaser.json, which "
         "leave translations as they are."
     )
-    parser.add_argument("--split", type=split, required=True, help="train, dev, devtest, test or test.NAME")
+    add_settings(parser, ReferenceSettings, with_options=True)
+    splits = {"--split SPLIT": "train, dev, devtest, test or test.NAME"}
+    add_options(parser, splits, type=split, required=True)
     target = {"--target FILE": "references, one sentence per line; may be repeated"}
-    add_files(parser, target, default=[])
-    add_options(parser, {"--source FILE": "source text", "--task FILE": "task label of each line"})
-    tokenized = "the text is tokenised: only characters are normalised (NFC)"
-    add_options(parser, {"--tokenized": tokenized}, action="store_true")
-    _add_languages(parser)
+    add_files(parser, target, nargs="*", default=[])
+    files = {"--source FILE": "source text", "--task FILE": "task label of each line"}
+    add_optional_files(parser, files)
     _add_folder(parser)
 
 
 def _references(options: argparse.Namespace) -> None:
     from itersel.corpus.writing import write_references
 
-    languages = options.source_language, options.target_language
+    settings = settings_of(ReferenceSettings, options)
+    languages = settings.source_language, settings.target_language
     texts = options.target, languages, options.source, options.task
-    write_references(options.output, options.split, *texts, options.tokenized)
+    write_references(options.output, options.split, *texts, settings.tokenized)
 
 
 def _add_statistics(parser: argparse.ArgumentParser) -> None:
@@ -149,60 +116,48 @@ def _add_statistics(parser: argparse.ArgumentParser) -> None:
 def _libreoffice_help(options: argparse.Namespace) -> None:
     from itersel.corpus.libreoffice_help import fetch
 
-    languages = options.source_language, options.target_language
-    pairs, counts = fetch(*languages, options.output, options.folder, options.mirror, options.release)
+    kind: type[Languages] = HelpSettings if options.folder is None else Languages
+    settings = settings_of(kind, options)
+    place = settings.source_language, settings.target_language, options.output
+    if isinstance(settings, HelpSettings):
+        pairs, counts = fetch(*place, mirror=settings.mirror, release=settings.release)
+    else:
+        pairs, counts = fetch(*place, options.folder)
     print(f"{pairs:,} unique pairs; {', '.join(f'{name} {count:,}' for name, count in counts.items())}")
 
 
 def _fetch(options: argparse.Namespace) -> None:
     from itersel.corpus.fetch import fetch_mtdata, fetch_sacrebleu
 
-    place = options.source_language, options.target_language, options.output
-    fetch, given = (fetch_mtdata, options.mtdata) if options.mtdata else (fetch_sacrebleu, options.sacrebleu)
-    print(f"{fetch(given, *place):,} pairs")
+    settings = settings_of(FetchSettings, options)
+    place = settings.source_language, settings.target_language, options.output
+    if settings.sacrebleu is None:
+        pairs = fetch_mtdata(settings.mtdata, *place)
+    else:
+        pairs = fetch_sacrebleu(settings.sacrebleu, *place)
+    print(f"{pairs:,} pairs")
 
 
 def _prepare(options: argparse.Namespace) -> None:
     from itersel.corpus.blocks import corpus_blocks
     from itersel.corpus.corpora import Reading
-    from itersel.corpus.labels import refuse_repeats
-    from itersel.corpus.pipeline import CorpusSettings, prepare_corpus, prepare_text
+    from itersel.corpus.pipeline import prepare_corpus, prepare_text
     from itersel.corpus.statistics import format_table
     from itersel.corpus.text import text_blocks
     from itersel.corpus.writing import write_corpus
 
-    has_train = options.split in ("train", BY_HASH)
-    corpora = corpora_of(options, has_references=not has_train)
-    held_out = held_out_of(options)
-    preparation = _preparation(options)
+    settings = prepare_settings(options)
+    preparation = _preparation(settings, options.preparation)
+    _check(settings, preparation)
 
-    aligned = next((corpus.alignment[0] for corpus in corpora if corpus.alignment), None)
-    has_compounds = options.compound_splitting or preparation.compounds
-    if aligned is not None and (not preparation.tokenized or has_compounds):
-        message = "it refers to the tokens of the files: give --tokenized and no compound splitting"
-        raise InputError(message, aligned)
-
-    if options.held_out_modules and options.split != BY_HASH:
-        raise InputError("--held-out-modules needs --split hash")
-    if options.cut and options.split != "train":
-        raise InputError("--cut needs --split train")
-    if held_out and not has_train:
-        raise InputError(f"--held-out is compared with train; it has no effect with --split {options.split}")
-
-    for name in options.held_out_modules:
-        if not is_test_set_name(name):
-            raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
-    refuse_repeats(options.held_out_modules)
-    options.cut = dict(options.cut)
-
-    settings = section_of(CorpusSettings, options)
-    languages = preparation.source_language, preparation.target_language
-    dropped: Counter[str] | None = Counter() if options.drop_invalid_pairs else None
-    reading = Reading(*languages, preparation.tokenized, options.max_line_bytes, LONG_LINE, dropped)
-    blocks = corpus_blocks(corpora, reading)
+    words = preparation.words
+    languages = words.source_language, words.target_language
+    dropped: Counter[str] | None = Counter() if settings.drop_invalid_pairs else None
+    reading = Reading(*languages, words.tokenized, settings.max_line_bytes, LONG_LINE, dropped)
+    blocks = corpus_blocks(settings.corpora, reading)
     # their own preparation counts what they drop
     of_others = reading._replace(dropped=None if dropped is None else Counter())
-    others = {name: corpus_blocks([corpus], of_others) for name, corpus in held_out.items()}
+    others = {name: corpus_blocks([corpus], of_others) for name, corpus in settings.held_out.items()}
 
     prepared = prepare_corpus(blocks, preparation, settings, others, options.jobs)
     # the split that these pairs would have been in is unknown, so the first one counts them
@@ -210,7 +165,7 @@ def _prepare(options: argparse.Namespace) -> None:
     monolingual = None
     if options.monolingual:
         read = partial(text_blocks, limit=reading.limit, advice=reading.advice)
-        texts = (read(path, is_tokenized=preparation.tokenized) for path in options.monolingual)
+        texts = (read(path, is_tokenized=words.tokenized) for path in options.monolingual)
         monolingual = prepare_text(chain.from_iterable(texts), preparation)
 
     write_corpus(options.output, prepared, preparation, settings, monolingual)
@@ -218,38 +173,44 @@ def _prepare(options: argparse.Namespace) -> None:
     print(format_table(statistics, prepared.overlaps))
 
 
-def _pattern(text: str) -> str:
-    from itersel.corpus.tokenization import check_pattern
-
-    try:
-        check_pattern(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"'{text}' {error}") from None
-    return text
-
-
-def _cut(text: str) -> tuple[str, int]:
-    split, _, size = text.partition("=")
-    if split not in HELD_OUT or not re.fullmatch("[1-9][0-9]{0,8}", size):
-        refuse(text, f"a split and a number, such as {HELD_OUT[0]}=1000")
-    return split, int(size)
-
-
-def _preparation(options: argparse.Namespace) -> Preparation:
+def _preparation(settings: PrepareSettings, path: Path | None) -> Preparation:
+    """Return how raw text becomes words: as the settings say, or as the text of train did."""
     from itersel.corpus.prepare import Preparation, read_preparation
 
-    languages = options.source_language, options.target_language
-    if options.preparation is not None:
-        if any((*languages, options.tokenized, options.compound_splitting, options.protected)):
-            raise InputError(
-                "--preparation replaces languages, --tokenized, --compound-splitting and --protected"
-            )
-        return read_preparation(options.preparation)
-    if not all(languages):
+    stated = settings.preparation
+    if path is not None:
+        if stated is not None or settings.compound_splitting:
+            raise InputError(REPLACED)
+        return read_preparation(path)
+    if stated is None:
         raise InputError("give --source-language and --target-language, or --preparation")
-    if options.compound_splitting and options.split not in ("train", BY_HASH):
+    if settings.compound_splitting and settings.split not in ("train", BY_HASH):
         raise InputError("compounds are learned from train: give --preparation of the training corpus")
-    return Preparation(*languages, options.tokenized, protected=tuple(options.protected))
+    return Preparation(stated)
+
+
+def _check(settings: PrepareSettings, preparation: Preparation) -> None:
+    """Reject settings that do not go together."""
+    from itersel.corpus.labels import refuse_repeats
+
+    aligned = next((corpus.alignment[0] for corpus in settings.corpora if corpus.alignment), None)
+    has_compounds = settings.compound_splitting or preparation.compounds
+    if aligned is not None and (not preparation.words.tokenized or has_compounds):
+        message = "it refers to the tokens of the files: give --tokenized and no compound splitting"
+        raise InputError(message, aligned)
+
+    if settings.held_out_modules and settings.split != BY_HASH:
+        raise InputError("--held-out-modules needs --split hash")
+    if settings.cut and settings.split != "train":
+        raise InputError("--cut needs --split train")
+    if settings.held_out and settings.split not in ("train", BY_HASH):
+        message = f"--held-out is compared with train; it has no effect with --split {settings.split}"
+        raise InputError(message)
+
+    for name in settings.held_out_modules:
+        if not is_test_set_name(name):
+            raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
+    refuse_repeats(settings.held_out_modules)
 
 
 def _statistics(options: argparse.Namespace) -> None:

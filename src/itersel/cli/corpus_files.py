@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,12 +25,12 @@ from itersel.corpus.corpora import (
 from itersel.corpus.text_names import BY_HASH, TEST_SET_PATTERN
 from itersel.errors import InputError
 
+# What options have described: the name of the held-out set, empty for train, and its files.
+Described = Sequence[tuple[str, Corpus]]
+
 
 class _OfCorpus(argparse.Action):
-    """Add a value to the corpus of the last ``--corpus`` or ``--held-out``.
-
-    The corpora so far are pairs: the name of the held-out set, empty for train, and its files.
-    """
+    """Add a value to the corpus of the last ``--corpus`` or ``--held-out``."""
 
     def __call__(
         self,
@@ -38,7 +39,7 @@ class _OfCorpus(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        described: list[tuple[str, Corpus]] = namespace.described
+        described: Described = namespace.described
         *others, (split, corpus) = described or [("", Corpus())]
 
         if self.dest == "held_out":
@@ -60,7 +61,7 @@ class _OfCorpus(argparse.Action):
 
 
 def add_corpora(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `corpora_of`."""
+    """Add the options that describe corpora and held-out sets; they make the argument of `corpora_of`."""
     group = parser.add_argument_group("corpora", "Options with FILE may be repeated; files are joined.")
     parser.set_defaults(described=[])
     common: dict[str, Any] = {"action": _OfCorpus, "default": argparse.SUPPRESS}
@@ -87,12 +88,12 @@ def add_corpora(parser: argparse.ArgumentParser) -> None:
     add_options(group, {"--fields S,T[,L]": fields}, type=_fields, **common)
 
 
-def corpora_of(options: argparse.Namespace, has_references: bool) -> list[Corpus]:
-    """Return the corpora that the options describe; an InputError if they do not go together.
+def corpora_of(described: Described, has_references: bool) -> list[Corpus]:
+    """Return the corpora that options have described; an InputError if they do not go together.
 
     With `has_references`, there is only one, whose targets are references of one source instead of parts.
     """
-    corpora = [corpus for split, corpus in options.described if not split]
+    corpora = [corpus for split, corpus in described if not split]
     if not corpora:
         raise InputError("give --source and --target, or --file")
 
@@ -111,9 +112,9 @@ def corpora_of(options: argparse.Namespace, has_references: bool) -> list[Corpus
     return corpora
 
 
-def held_out_of(options: argparse.Namespace) -> dict[str, Corpus]:
-    """Return the held-out sets that the options describe; an InputError as in `corpora_of`."""
-    sets = {split: corpus for split, corpus in options.described if split}
+def held_out_of(described: Described) -> dict[str, Corpus]:
+    """Return the held-out sets that options have described; an InputError as in `corpora_of`."""
+    sets = {split: corpus for split, corpus in described if split}
 
     not_held_out = sorted(sets.keys() & {"train", BY_HASH})
     if not_held_out:

@@ -14,9 +14,10 @@ from itersel.cli.arguments import (
     add_place,
     add_settings,
     add_text_output,
+    settings_of,
 )
 from itersel.cli.mbr import add_mbr, mbr_of
-from itersel.config.command_line import section_of, whole
+from itersel.config.command_line import whole
 from itersel.config.search import (
     MAX_K_BEST,
     FeatureSettings,
@@ -60,7 +61,7 @@ def _decode(options: argparse.Namespace) -> None:
     if not training_has_stopped(options.decision):
         # lists are only scored
         kind: type[FeatureSettings] = FeatureSettings if options.language_model is None else Search
-        settings = section_of(kind, options, read_settings(kind, options.settings))
+        settings = settings_of(kind, options)
         with located(options.shard):
             write_lines(options.output, _translations(options, settings, mbr))
         return

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_files, add_options, add_text_files, add_tokenizer, output_file
+from itersel.cli.arguments import (
+    add_files,
+    add_optional_files,
+    add_options,
+    add_settings,
+    add_text_files,
+    output_file,
+    settings_of,
+)
+from itersel.config.text_steps import DetokenizeSettings
 from itersel.errors import InputError
-from itersel.evaluate.names import DEFAULT_TOKENIZER
 
 
 def _add_detokenize(parser: argparse.ArgumentParser) -> None:
@@ -18,16 +26,14 @@ def _add_detokenize(parser: argparse.ArgumentParser) -> None:
     )
 
     add_options(parser, {"--preparation FILE": "preparation.json of the training corpus"}, required=True)
-    add_options(parser, {"--recaser FILE": "recaser.json of the training corpus"})
+    add_optional_files(parser, {"--recaser FILE": "recaser.json of the training corpus"})
     add_text_files(parser, "translations")
 
     references = {"--reference FILE": "original references, to count against"}
     add_files(parser, references)
     counts = {"--counts FILE": "file for the n-grams and edits of each sentence (HDF5)"}
     add_options(parser, counts, type=output_file)
-
-    # no default, so that --tokenizer without --counts can be rejected
-    add_tokenizer(parser, has_default=False)
+    add_settings(parser, DetokenizeSettings, with_options=True)
 
 
 def _detokenize(options: argparse.Namespace) -> None:
@@ -37,8 +43,8 @@ def _detokenize(options: argparse.Namespace) -> None:
 
     if (options.counts is None) != (options.reference is None):
         raise InputError("--counts and --reference need each other; give both or neither")
-    if options.counts is None and options.tokenizer is not None:
-        raise InputError("--tokenizer has no effect without --counts; give both or neither")
+    if options.counts is None and (options.settings is not None or "tokenizer" in options):
+        raise InputError("--tokenizer and --settings have no effect without --counts")
     if options.counts in ("-", options.output):
         raise InputError("--counts needs a file other than standard output and --output")
 
@@ -56,6 +62,7 @@ def _detokenize(options: argparse.Namespace) -> None:
     from itersel.evaluate.counts import count, write_counts
     from itersel.evaluate.metrics import read_references, read_translations
 
+    settings = settings_of(DetokenizeSettings, options)
     references = read_references(options.reference)
     translations = read_translations(options.input, references, options.reference[0])
     if is_other:
@@ -64,6 +71,6 @@ def _detokenize(options: argparse.Namespace) -> None:
     else:
         text = restore(translations, preparation, read_recaser(options.recaser))
 
-    counts = count(translations, text, references, options.tokenizer or DEFAULT_TOKENIZER)
+    counts = count(translations, text, references, settings.tokenizer)
     write_lines(options.output, text)
     write_counts(options.counts, counts)

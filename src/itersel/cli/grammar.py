@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import add_files, add_options, add_output, add_settings
-from itersel.config.command_line import add_key, section_of
+from itersel.cli.arguments import (
+    add_files,
+    add_optional_files,
+    add_options,
+    add_output,
+    add_settings,
+    settings_of,
+)
+from itersel.config.command_line import add_key
 from itersel.config.search import Grammar
-from itersel.config.settings import read_settings
 
 PARTS = {
     "grammar index": "index a word-aligned corpus for extraction",
@@ -36,7 +42,7 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
         "a line for each sentence: its number in the indexed corpus, from 0, and the numbers of its copies; "
         "its grammar is extracted without these"
     )
-    add_options(parser, {"--leave-one-out IDS": leave_one_out})
+    add_optional_files(parser, {"--leave-one-out IDS": leave_one_out})
     _add_shard(parser)
     add_settings(parser, Grammar, with_options=True)
 
@@ -84,7 +90,7 @@ def _extract(options: argparse.Namespace) -> None:
     from itersel.grammar.extract import extract_shard
 
     files = options.index, options.input, options.output, options.leave_one_out, options.reference
-    extract_shard(*files, section_of(Grammar, options, read_settings(Grammar, options.settings)))
+    extract_shard(*files, settings_of(Grammar, options))
 
 
 def _export(options: argparse.Namespace) -> None:

@@ -5,10 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 
-from itersel.cli.arguments import add_files, add_options, add_output, add_text_output, check_fold, fold
-from itersel.config.command_line import whole
+from itersel.cli.arguments import (
+    add_files,
+    add_optional_files,
+    add_options,
+    add_output,
+    add_settings,
+    add_text_output,
+    check_fold,
+    fold,
+    settings_of,
+)
+from itersel.config.text_steps import CompileSettings, EstimateSettings
 from itersel.errors import InputError
-from itersel.lm.order import MAX_ORDER
 from itersel.run.atomic import temporary_folder
 from itersel.storage.files import STANDARD_STREAM, read_lines, write_lines
 
@@ -24,7 +33,7 @@ PARTS = {
 
 def _add_estimate(parser: argparse.ArgumentParser) -> None:
     parser.description = "Interpolated modified Kneser-Ney estimation without pruning, as by KenLM's lmplz."
-    add_options(parser, {"--order": "length of the longest n-grams"}, type=whole(1, MAX_ORDER), required=True)
+    add_settings(parser, EstimateSettings, with_options=True)
 
     text = (
         "tokenised text, one sentence per line, plain or compressed (- is standard input); several are joined"
@@ -36,8 +45,9 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
         "--leave-out SHARDS": "folder that 'itersel step shard' made from the first text; its shards F, "
         "F + N, ... are left out, with all copies of their lines",
     }
-    add_options(parser, further)
-    add_options(parser, {"--fold F/N": "with --leave-out: fold F of N, such as 0/10 to 9/10"}, type=fold)
+    add_optional_files(parser, further)
+    folds = {"--fold F/N": "with --leave-out: fold F of N, such as 0/10 to 9/10"}
+    add_options(parser, folds, type=fold, nargs="?")
 
     model = (
         f"ARPA file (- is standard output), or NAME{COMPILED}, compiled, which takes memory for all n-grams"
@@ -48,7 +58,7 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
 def _add_compile(parser: argparse.ArgumentParser) -> None:
     parser.description = "Compile an ARPA file to memory-mapped arrays, which processes on a machine share."
     add_options(parser, {"--input": "ARPA file, plain or compressed (- is standard input)"}, required=True)
-    add_options(parser, {"--expect-order": "reject a model of another order"}, type=whole(1, MAX_ORDER))
+    add_settings(parser, CompileSettings, with_options=True)
     add_output(parser, "compiled model", "--output")
 
 
@@ -68,6 +78,7 @@ def _estimate(options: argparse.Namespace) -> None:
     from itersel.lm.estimate import FALLBACK_DISCOUNTS, estimate
     from itersel.lm.numbered_text import lines_of_fold, read_numbered_text
 
+    settings = settings_of(EstimateSettings, options)
     check_fold(options)
 
     left_out = set()
@@ -78,7 +89,7 @@ def _estimate(options: argparse.Namespace) -> None:
 
     # The temporary files are larger than the output: too large for most systems' temporary folder.
     folder = None if options.output == STANDARD_STREAM else temporary_folder(options.output)
-    model = estimate(read_numbered_text(options.input, options.vocabulary, left_out, folder), options.order)
+    model = estimate(read_numbered_text(options.input, options.vocabulary, left_out, folder), settings.order)
     if model.fallback:
         orders, used = (", ".join(map(str, numbers)) for numbers in (model.fallback, FALLBACK_DISCOUNTS))
         problem = f"too little text for the discounts of order {orders}; using {used}"
@@ -93,7 +104,7 @@ def _estimate(options: argparse.Namespace) -> None:
 def _compile(options: argparse.Namespace) -> None:
     from itersel.lm.binary import compile_model
 
-    compile_model(options.input, options.output, options.expect_order)
+    compile_model(options.input, options.output, settings_of(CompileSettings, options).expect_order)
 
 
 def _score(options: argparse.Namespace) -> None:

@@ -50,7 +50,7 @@ def _add_text_models(parser: argparse.ArgumentParser) -> None:
     links = "alignments of its lines, one that links each target word at most once, one each source word"
     add_files(parser, {"--alignment FILE": links}, required=True)
     add_optional_files(parser, {"--leave-out DIR": "output of 'itersel step shard --nbest'"})
-    add_options(parser, {"--fold F/N": "leave out shards F, F+N, F+2N, ..."}, type=fold)
+    add_options(parser, {"--fold F/N": "leave out shards F, F+N, F+2N, ..."}, type=fold, nargs="?")
     add_options(parser, {"--output DIR": "folder to write to"}, required=True)
 
 

@@ -50,6 +50,7 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.config.settings",
         "itersel.config.steps",
         "itersel.config.tasks",
+        "itersel.config.text_steps",
         "itersel.config.values",
     }
 )

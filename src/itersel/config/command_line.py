@@ -8,10 +8,11 @@ import math
 import re
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import Field, fields
 from typing import Any, NoReturn, TypeVar
 
-from itersel.config.options import BOUNDS, defaults_in_configs, split_optional, types_of
+from itersel.config.options import BOUNDS, defaults_in_configs, is_required, split_optional, types_of
+from itersel.corpus.languages import LANGUAGE_PATTERN, usual_code
 from itersel.storage.numbers import parse_number
 
 T = TypeVar("T")
@@ -19,11 +20,10 @@ T = TypeVar("T")
 BOUND_PHRASES = {"minimum": "of {:g} or more", "above": "above {:g}", "maximum": "of at most {:g}"}
 
 
-def section_of(kind: type[T], options: argparse.Namespace, base: T | None = None) -> T:
-    """Return a section with the values of the options that were stated, and the other values of `base`."""
+def section_of(kind: type[T], options: argparse.Namespace) -> T:
+    """Return a section with the values of the options that were stated, and defaults for the others."""
     names = (item.name for item in fields(kind))  # type: ignore[arg-type]
-    stated = {name: getattr(options, name) for name in names if hasattr(options, name)}
-    return kind(**stated) if base is None else replace(base, **stated)  # type: ignore[type-var]
+    return kind(**{name: getattr(options, name) for name in names if hasattr(options, name)})
 
 
 def add_section_arguments(parser: argparse._ActionsContainer, section: Any) -> None:
@@ -43,7 +43,8 @@ def add_key(
     """Add an option for a key of a section: its name, default and bounds; true or false become flags.
 
     A key that is true by default becomes the flag ``--no-KEY``. The key has its own `explanation`, unless
-    that says what only a config has, such as null. The name of the option begins with the `prefix`.
+    that says what only a config has, such as null. An option is repeated if its key may be a list without
+    brackets, others list names with commas. The name of the option begins with the `prefix`.
     `settings` are those of argparse.
     """
     item = section.__dataclass_fields__[name]
@@ -51,13 +52,13 @@ def add_key(
     chosen: Any = item.default
     choices = bounds.get("choices")
     shown = (explanation or bounds["explanation"]).replace("%", "%%")
-
-    flag = f"--{prefix}{name.replace('_', '-')}"
     declared: dict[str, Any] = {"default": chosen}
 
     if kind is bool:
-        flag = flag.replace("--", "--no-", 1) if chosen else flag
         declared = {"action": "store_false" if chosen else "store_true", "dest": name}
+    elif typing.get_origin(kind) is tuple and "alone" in bounds:
+        shown += " May be repeated."
+        declared |= {"action": _Repeated, "metavar": "NAME"}
     elif typing.get_origin(kind) is tuple:
         shown += (
             " Separate them with commas"
@@ -69,20 +70,33 @@ def add_key(
         shown += "."
         declared |= {"type": different_names(choices), "metavar": "NAMES"}
     else:
-        shown += "" if is_optional else f" (default: {chosen}{defaults_in_configs(item)})"
+        if is_required(item):
+            shown += " (required without --settings)"
+        elif not is_optional:
+            shown += f" (default: {chosen}{defaults_in_configs(item)})"
         taken = BOUNDS if kind is float else ("minimum", "maximum")
         limits = {name: bounds[name] for name in taken if name in bounds}
 
         if choices is not None:
             declared["choices"] = choices
+        elif kind is str and bounds.get("pattern") == LANGUAGE_PATTERN:
+            declared |= {"type": language, "metavar": "CODE"}
+        elif kind is str and "pattern" not in bounds:
+            declared["metavar"] = "NAME"
         elif kind is str:
             declared["type"] = text_of(bounds["pattern"])
         else:
             declared |= {"type": number(**limits) if kind is float else whole(**limits), "metavar": "N"}
 
-    action = parser.add_argument(flag, **{**declared, **settings})
+    action = parser.add_argument(flag_of(item, prefix), **{**declared, **settings})
     # what packages add to the choices is looked up only when help is shown
     action.known, action.help = choices, shown  # type: ignore[attr-defined]
+
+
+def flag_of(item: Field[Any], prefix: str = "") -> str:
+    """Return the option for a key, which negates a key that is true by default."""
+    negation = "no-" if item.default is True else ""
+    return f"--{negation}{prefix}{item.name.replace('_', '-')}"
 
 
 def add_chosen_section(
@@ -101,6 +115,19 @@ def add_chosen_section(
 
     if name is not None and name in choices:
         add_section_arguments(parser.add_argument_group(f"{option} {name}"), choices[name])
+
+
+class _Repeated(argparse.Action):
+    """Add a value to a tuple, which `argparse` has no action for."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        setattr(namespace, self.dest, (*getattr(namespace, self.dest, ()), values))
 
 
 def refuse(text: str, wanted: str) -> NoReturn:
@@ -131,6 +158,14 @@ def text_of(pattern: str) -> Callable[[str], str]:
         return text
 
     return parse
+
+
+def language(text: str) -> str:
+    """Parse a language code, which may be another code of the language than the usual one."""
+    code = usual_code(text)
+    if not re.fullmatch(LANGUAGE_PATTERN, code):
+        refuse(text, "a language code, such as de or pt-br")
+    return code
 
 
 def number(**limits: float) -> Callable[[str], float]:

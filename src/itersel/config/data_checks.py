@@ -9,6 +9,7 @@ from itersel.config.data import Data, ReferencedText, TrainingText
 from itersel.config.messages import check_unique, reject, wrong
 from itersel.config.options import changed
 from itersel.config.splits import cut_sizes, texts_by_key
+from itersel.config.text_steps import check_patterns
 from itersel.config.values import Config
 from itersel.corpus.corpora import (
     CONTEXT,
@@ -52,14 +53,7 @@ def check_preparation(config: Config) -> None:
         raise wrong("data.protected", "has no effect with data.tokenized; remove one of them")
     if not data.lowercase and data.tokenized:
         raise wrong("data.lowercase", "has no effect with data.tokenized; remove one of them")
-    if data.protected:
-        from itersel.corpus.tokenization import check_pattern
-
-        for pattern in data.protected:
-            try:
-                check_pattern(pattern)
-            except ValueError as error:
-                raise wrong("data.protected", f": '{pattern}' {error}") from None
+    check_patterns("data.protected", data.protected)
 
 
 def _check_kind(data: Data) -> None:

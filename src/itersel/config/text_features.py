@@ -19,7 +19,8 @@ from itersel.config.messages import wrong
 from itersel.config.options import NAME_PATTERN, documented, option, option_of, paths
 from itersel.config.section_checks import check_section
 from itersel.config.tasks import MAX_FOLDS
-from itersel.lm.order import MAX_ORDER
+from itersel.config.text_steps import EstimateSettings
+from itersel.corpus.settings import Words
 from itersel.storage.files import without_compression
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 
@@ -120,7 +121,7 @@ def model_name(path: str) -> str:
 
 @documented
 @dataclass(frozen=True)
-class WordSettings:
+class WordSettings(Words):
     """How the text of n-best lists and their source, and text that models are estimated on, becomes words."""
 
     source_language: str = option_of(Data, "source_language")
@@ -142,7 +143,7 @@ class WordSettings:
 class TextModelSettings:
     """The lexicon and the language model that features of text need."""
 
-    order: int = option("Length of the longest n-grams.", 3, minimum=1, maximum=MAX_ORDER)
+    order: int = option_of(EstimateSettings, "order", default=3)
 
     def __post_init__(self) -> None:
         check_section(self)

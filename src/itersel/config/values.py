@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from itersel.align.symmetrize import DEFAULT_HEURISTIC, HEURISTICS
 from itersel.code.plugins import Joined
 from itersel.config.data import Data
 from itersel.config.evaluation import Evaluation, Report
@@ -24,6 +23,7 @@ from itersel.config.retune import Retuning
 from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, KBestSettings, MbrSettings, Search
 from itersel.config.tasks import TASKS, RandomTasks, Tasks
 from itersel.config.text_features import TextFeatures, TextModelSettings
+from itersel.config.text_steps import SymmetrizationSettings
 from itersel.config.tuners import TUNERS, Batch
 from itersel.vectors.feature_names import ALL_TEMPLATES
 
@@ -36,9 +36,7 @@ ALL_LEARNERS = Joined(LEARNERS, TUNERS)
 class Align:
     """Word alignment of the training corpus."""
 
-    symmetrization: str = option(
-        "How the alignments of the two directions are combined.", DEFAULT_HEURISTIC, choices=tuple(HEURISTICS)
-    )
+    symmetrization: str = option_of(SymmetrizationSettings, "symmetrization")
 
 
 @dataclass(frozen=True)

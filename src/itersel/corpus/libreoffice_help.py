@@ -17,6 +17,7 @@ from pathlib import Path
 
 from lxml import etree, html
 
+from itersel.corpus.debian import DEBIAN_MIRROR, DEBIAN_RELEASE
 from itersel.corpus.debian_files import download, unpack, version
 from itersel.corpus.text import clean_text
 from itersel.corpus.text_names import STATISTICS
@@ -30,7 +31,12 @@ _PARAGRAPHS_WITH_ID = f"//*[@id='DisplayArea']//*[@id and ({_PARAGRAPHS})]"
 
 
 def fetch(
-    source_language: str, target_language: str, output: Path, folder: Path | None, mirror: str, release: str
+    source_language: str,
+    target_language: str,
+    output: Path,
+    folder: Path | None = None,
+    mirror: str = DEBIAN_MIRROR,
+    release: str = DEBIAN_RELEASE,
 ) -> tuple[int, dict[str, int]]:
     """Write ``source.gz``, ``target.gz``, ``task.gz`` and ``statistics.json`` to `output`, a folder.
 

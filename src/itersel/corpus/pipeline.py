@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.corpus.recase import RecaserCounts
+from itersel.corpus.settings import CorpusSettings
 from itersel.corpus.split import Cut, HeldOutPairs, Overlap, sample_pairs, split_of, trainable, unique
 from itersel.corpus.statistics import CorpusStatistics, describe
 from itersel.corpus.text import Bitext, concatenate_bitexts, split_words
@@ -20,39 +20,6 @@ from itersel.corpus.tokenization import protected
 from itersel.errors import InputError
 from itersel.run.processes import map_blocks
 from itersel.run.progress import count_up
-from itersel.storage.json_files import as_content
-
-
-@dataclass(frozen=True, kw_only=True)
-class CorpusSettings:
-    """How pairs are assigned to splits and filtered; the defaults are in the config, and none are here."""
-
-    # One of `SPLITS`, or a named test set (``test.NAME``, ``devtest.NAME``), to put all pairs there. ``hash``
-    # assigns pairs by a hash of their source and removes duplicates.
-    split: str
-    # Learn compound splitting from the training source, and apply it to all splits.
-    compound_splitting: bool
-    # Limits for training pairs; see `trainable`.
-    max_length: int
-    max_ratio: float
-    modules: tuple[str, ...]  # keep only pairs of these tasks and of the held-out ones; empty keeps all
-    # With ``hash``: the pairs of each of these tasks become a test set of that name, except those whose
-    # source also occurs in another module or split.
-    held_out_modules: tuple[str, ...]
-    # Maximum number of pairs of train, and of each other split; None for no limit.
-    max_train: int | None
-    max_held_out: int | None
-    # Which duplicates are removed from train, one of `DEDUPLICATION`, unless the hash decides.
-    deduplicate: str
-    # Number of sentences to cut from train for each of these splits; see `itersel.corpus.split.Cut`.
-    cut: Mapping[str, int]
-    drop_overlap: bool  # drop pairs from train that are also in a held-out set
-
-    def recorded(self) -> dict[str, Any]:
-        """Return the settings for a file of statistics, in which names and values stay the same."""
-        names = {"compound_splitting": "split_compounds"}
-        content = {names.get(name, name): value for name, value in as_content(self).items()}
-        return content | {name: content[name] or 0 for name in ("max_train", "max_held_out")}
 
 
 class PreparedSplit(NamedTuple):
@@ -141,7 +108,8 @@ class _Collected:
         self.parts: dict[str, list[Bitext]] = {name: [] for name in names}
         # by split and reason
         self.dropped = {name: Counter[str]() for name in names}
-        self.case = RecaserCounts(preparation.target_language, protected(preparation.protected))
+        words = preparation.words
+        self.case = RecaserCounts(words.target_language, protected(words.protected))
 
         self._preparation = preparation
         self._settings = settings

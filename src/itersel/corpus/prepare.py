@@ -14,12 +14,13 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 
 from itersel.corpus.languages import LANGUAGE_PATTERN
 from itersel.corpus.recase import Recaser, lower
+from itersel.corpus.settings import Words
 from itersel.corpus.text import split_words
 from itersel.corpus.tokenization import check_pattern, clean, protected, text_of_token, tokenizer
 from itersel.errors import FilePath, checked
@@ -96,15 +97,8 @@ class CompoundSplitter:
 class Preparation:
     """How raw text becomes text for training and translation."""
 
-    # Codes such as ``de``, which select the tokenisation rules.
-    source_language: str
-    target_language: str
-    # The text is already tokenised, with tokens separated by spaces (and no other white space, see
-    # `split_words`); only NFC and lowercasing are applied.
-    tokenized: bool = False
+    words: Words
     compounds: CompoundSplitter | None = None  # splits compounds of the source; None leaves them whole
-    # Regular expressions of further text that is one token; see `itersel.corpus.tokenization`.
-    protected: tuple[str, ...] = ()
     # Text is cleaned, and otherwise stays as it is, like n-best lists and their references.
     only_cleaned: bool = False
 
@@ -114,7 +108,8 @@ class Preparation:
 
     def cleaned_source(self, lines: Sequence[str]) -> list[str]:
         """Prepare source text that has been cleaned; to clean twice could change it again."""
-        return self._lower(self._tokenize(lines, self.source_language), self.source_language)
+        language = self.words.source_language
+        return self._lower(self._tokenize(lines, language), language)
 
     def target(self, lines: Sequence[str]) -> list[str]:
         """Prepare target text."""
@@ -122,15 +117,15 @@ class Preparation:
 
     def cleaned_target(self, lines: Sequence[str]) -> list[str]:
         """Prepare target text that has been cleaned; to clean twice could change it again."""
-        return self.lower_target(self._tokenize(lines, self.target_language))
+        return self.lower_target(self._tokenize(lines, self.words.target_language))
 
     def cased_target(self, lines: Sequence[str]) -> list[str]:
         """Prepare target text without lowercasing it."""
-        return self._tokenize(self.clean(lines), self.target_language)
+        return self._tokenize(self.clean(lines), self.words.target_language)
 
     def lower_target(self, cased: Sequence[str]) -> list[str]:
         """Lowercase prepared target text, except for what is protected."""
-        return self._lower(cased, self.target_language)
+        return self._lower(cased, self.words.target_language)
 
     def split_compounds(self, lines: Sequence[str]) -> list[str]:
         """Split the compounds of prepared source text."""
@@ -142,7 +137,7 @@ class Preparation:
         All text of a run passes here once before it is scored: references, translations in n-best lists, and
         the output of other systems.
         """
-        if self.tokenized:
+        if self.words.tokenized:
             return [unicodedata.normalize("NFC", " ".join(split_words(line))) for line in lines]
         return list(map(clean, lines))
 
@@ -151,19 +146,19 @@ class Preparation:
         return self.clean([line])[0]
 
     def _tokenize(self, lines: Sequence[str], language: str) -> list[str]:
-        if self.tokenized or self.only_cleaned:
+        if self.words.tokenized or self.only_cleaned:
             return list(lines)
-        tokenize = tokenizer(language, self.protected).tokenize
+        tokenize = tokenizer(language, self.words.protected).tokenize
         # shortcut: there may be many empty lines
         return [" ".join(tokenize(line)) if line else "" for line in lines]
 
     def _lower(self, lines: Sequence[str], language: str) -> list[str]:
         if self.only_cleaned:
             return list(lines)
-        if self.tokenized:
+        if self.words.tokenized:
             return [lower(line, language) for line in lines]
 
-        is_protected = protected(self.protected)
+        is_protected = protected(self.words.protected)
 
         def lowercased(line: str) -> str:
             if line.islower():
@@ -178,8 +173,8 @@ class Preparation:
     def to_json(self) -> str:
         """Return it as JSON."""
         frequency = None if self.compounds is None else self.compounds.frequency
-        document = {**vars(self), "source_frequency": frequency}
-        del document["compounds"]
+        words = {item.name: getattr(self.words, item.name) for item in fields(Words)}
+        document = {**words, "only_cleaned": self.only_cleaned, "source_frequency": frequency}
         return json.dumps(document, ensure_ascii=False, sort_keys=True, indent=1)
 
 
@@ -209,7 +204,7 @@ def read_preparation(path: FilePath, content: bytes | None = None) -> Preparatio
             check_counts(frequency)
 
         compounds = None if frequency is None else CompoundSplitter(frequency)
-        return Preparation(*languages, tokenized, compounds, tuple(further), only_cleaned)
+        return Preparation(Words(*languages, tokenized, tuple(further)), compounds, only_cleaned)
 
 
 def restore(lines: Sequence[str], preparation: Preparation, recaser: Recaser) -> list[str]:
@@ -219,12 +214,14 @@ def restore(lines: Sequence[str], preparation: Preparation, recaser: Recaser) ->
     """
     if preparation.only_cleaned:
         return list(lines)
-    if preparation.tokenized:
+    words = preparation.words
+    if words.tokenized:
         return [" ".join(recaser.recase(split_words(line))) for line in lines]
-    join = tokenizer(preparation.target_language, preparation.protected).detokenize
-    is_protected = protected(preparation.protected)
+    join = tokenizer(words.target_language, words.protected).detokenize
+    is_protected = protected(words.protected)
     restored = []
     for line in lines:
-        words = split_words(line)
-        restored.append(join(recaser.recase(words, [is_protected(text_of_token(word)) for word in words])))
+        tokens = split_words(line)
+        kept = [is_protected(text_of_token(token)) for token in tokens]
+        restored.append(join(recaser.recase(tokens, kept)))
     return restored

@@ -30,6 +30,13 @@ def is_test_set_name(name: object) -> bool:
     return isinstance(name, str) and bool(re.fullmatch(TEST_SET_PATTERN, name)) and name not in NO_TEST_SETS
 
 
+def is_split(text: str) -> bool:
+    """Return whether this is the name of a split, such as ``dev`` or ``test.news``, or ``hash``."""
+    kind, _, name = text.partition(".")
+    is_named = kind in ("test", "devtest") and is_test_set_name(name)
+    return text in (*SPLITS, BY_HASH) or is_named
+
+
 def text_name(split: str, name: str) -> str:
     """Return the name of a text: ``train``, ``train.news``, ``test.wmt11``; its folder if downloaded."""
     return f"{split}.{name}" if name else split

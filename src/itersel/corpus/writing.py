@@ -9,9 +9,10 @@ from typing import Any
 
 from itersel import __version__
 from itersel.corpus.labels import read_labels
-from itersel.corpus.pipeline import CorpusSettings, PreparedCorpus
+from itersel.corpus.pipeline import PreparedCorpus
 from itersel.corpus.prepare import Preparation, write_preparation
 from itersel.corpus.recase import Recaser
+from itersel.corpus.settings import CorpusSettings, Words
 from itersel.corpus.statistics import count_words, describe
 from itersel.corpus.text import Bitext, check_line_counts, read_text
 from itersel.corpus.text_names import reference_columns, statistics_file
@@ -44,7 +45,7 @@ def write_corpus(
     document: dict[str, Any] = {
         "versions": {"itersel": __version__, "sacremoses": version("sacremoses")},
         "settings": settings.recorded(),
-        "languages": [preparation.source_language, preparation.target_language],
+        "languages": [preparation.words.source_language, preparation.words.target_language],
         "splits": {name: split.statistics for name, split in splits.items()},
         "overlaps": [overlap._asdict() for overlap in overlaps],
     }
@@ -71,9 +72,9 @@ def write_references(
     Files are ``<split>.{target,target.1,...,source,task}.gz`` (those that are given) and, with references,
     ``<split>.statistics.json``; for train also ``preparation.json`` and ``recaser.json``, which leave
     translations as they are. Without `source`, the statistics count no words of it. For `tokenized` see
-    `Preparation`.
+    `Words`.
     """
-    preparation = Preparation(*languages, tokenized, only_cleaned=True)
+    preparation = Preparation(Words(*languages, tokenized), only_cleaned=True)
     paths = dict(zip(reference_columns(len(references)), references, strict=True))
     paths |= {"source": source} if source is not None else {}
     texts = {column: preparation.clean(read_text(path)) for column, path in paths.items()}

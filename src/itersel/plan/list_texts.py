@@ -11,16 +11,16 @@ from itersel.config.settings import as_json
 from itersel.config.sharding import GivenListShardSettings
 from itersel.config.splits import has_references, texts_of
 from itersel.config.text_features import GivenListSettings
+from itersel.config.text_steps import ReferenceSettings
 from itersel.config.values import Config
 from itersel.corpus.text_names import reference_columns
 from itersel.evaluate.names import QUALITY
 from itersel.lists.lines import find_lists
 from itersel.plan.files import Files
 from itersel.plan.shards import Shards
-from itersel.plan.shell import no_option, shell_options
+from itersel.plan.shell import no_option
 from itersel.plan.text_features import words_of
 from itersel.plan.texts import Texts
-from itersel.results import CORPUS
 
 # The splits whose quality learners and tuners use; that of others only decides which epoch is the best.
 LEARNED_FROM = ("train", "dev")
@@ -39,42 +39,31 @@ class ListTexts:
     def _given(self, split: str) -> Any:
         return texts_of(self._config, split)[""]
 
-    def _columns(self, split: str) -> dict[str, str]:
-        """Return the user's files by the column of the text that each becomes."""
+    def given_texts(self, split: str) -> dict[str, list[str]]:
+        """Return the user's files besides lists: references, source, labels."""
         text = self._given(split)
-        columns = dict(zip(reference_columns(len(text.target)), text.target, strict=True))
-        for column, files in (("task", text.task), ("source", text.source)):
-            if files:
-                # the config is checked: there is only one
-                columns[column] = files[0]
-        return columns
-
-    def given_texts(self, split: str) -> list[str]:
-        """Return the user's files besides lists: references, labels, source."""
-        return list(self._columns(split).values())
+        return {side: list(map(no_option, getattr(text, side))) for side in ("target", "source", "task")}
 
     def texts(self, split: str) -> list[str]:
         """Return the corpus files written from the user's files."""
-        found = [self._files.text(split, column) for column in self._columns(split)]
+        text = self._given(split)
+        columns = [*reference_columns(len(text.target)), *(["task"] if text.task else [])]
+        columns += ["source"] if text.source else []
+        found = [self._files.text(split, column) for column in columns]
         if has_references(self._config, split):
             found.append(self._files.statistics(split))
         return [*found, self._files.preparation, self._files.recaser] if split == "train" else found
 
-    def text_options(self, split: str) -> str:
-        """Return the options of `itersel corpus references`."""
+    @property
+    def reference_settings(self) -> str:
+        """The `ReferenceSettings`."""
         data = self._config.data
-        text = self._given(split)
-        columns = self._columns(split)
-        return shell_options(
-            split=split,
-            target=list(text.target),
-            source=columns.get("source"),
-            task=columns.get("task"),
-            tokenized=data.tokenized,
+        settings = ReferenceSettings(
             source_language=data.source_language,
             target_language=data.target_language,
-            output=f"{self._files.results}/{CORPUS}",
+            tokenized=data.tokenized,
         )
+        return as_json(settings)
 
     def _references(self, split: str) -> list[str]:
         columns = reference_columns(len(self._given(split).target))

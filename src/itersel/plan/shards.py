@@ -10,9 +10,9 @@ from itersel.config.defaults import never_null
 from itersel.config.settings import as_json
 from itersel.config.sharding import InOrder, Sharding, ShardSettings, Shuffled
 from itersel.config.tasks import TASKS, Tasks
+from itersel.config.text_steps import CompileSettings, EstimateSettings
 from itersel.config.values import Config, Experiment
 from itersel.plan.files import Files
-from itersel.plan.shell import shell_options
 from itersel.plan.texts import Texts
 
 # Separates the number of shards from the seed in the name of a folder; the run's own seed is left out.
@@ -72,15 +72,21 @@ class Shards:
         folder = self.fold_folder(wildcards.shards, wildcards.folds)
         return [f"{folder}/{fold}.bin" for fold in range(int(wildcards.folds))]
 
-    def estimate_options(self, wildcards: Any) -> str:
-        """Return the options of `itersel lm estimate` for the model of all text, or for a fold."""
-        model = self._config.language_model
-        leave_out = {}
-        if hasattr(wildcards, "fold"):
-            text = f"{self.folder('train', wildcards.shards)}/text"
-            leave_out = {"leave_out": text, "fold": f"{wildcards.fold}/{wildcards.folds}"}
-        vocabulary = self._files.text("train", "target") if model.open_vocabulary else None
-        return shell_options(order=model.order, vocabulary=vocabulary, **leave_out)
+    @property
+    def vocabulary(self) -> list[str]:
+        """The text whose words are the vocabulary of the language models, unless it is all of their text."""
+        is_open = self._config.language_model.open_vocabulary
+        return [self._files.text("train", "target")] if is_open else []
+
+    @property
+    def estimate_settings(self) -> str:
+        """The `EstimateSettings` of the model of all text, and of the models of folds."""
+        return as_json(EstimateSettings(self._config.language_model.order))
+
+    @property
+    def compile_settings(self) -> str:
+        """The `CompileSettings` of the model of all text."""
+        return as_json(CompileSettings(self._config.language_model.order))
 
     def further_texts(self, wildcards: Any) -> list[str]:
         """Return the additional references that are divided with a split."""
@@ -110,15 +116,21 @@ class Shards:
         is_shuffled = wildcards.split in ("train", "dev")
         return Shuffled(int(shards), seed) if is_shuffled else InOrder(int(shards))
 
-    def extracted_text(self, wildcards: Any) -> str:
-        """Return the options of `itersel grammar extract` for its text, with leave-one-out for train."""
-        shard = f"{self.folder(wildcards.split, wildcards.shards)}/text/{wildcards.shard}"
+    def source(self, wildcards: Any) -> str:
+        """Return the source of a shard."""
+        return f"{self._text(wildcards)}.source.gz"
+
+    def references(self, wildcards: Any) -> list[str]:
+        """Return the references of a shard."""
         columns = ["target", *self._texts.learned_references(wildcards.split)]
-        return shell_options(
-            input=f"{shard}.source.gz",
-            reference=[f"{shard}.{column}.gz" for column in columns],
-            leave_one_out=f"{shard}.ids" if wildcards.split == "train" else None,
-        )
+        return [f"{self._text(wildcards)}.{column}.gz" for column in columns]
+
+    def lines_in_index(self, wildcards: Any) -> list[str]:
+        """Return the numbers of its sentences in the index, which leave-one-out needs, if it is of train."""
+        return [f"{self._text(wildcards)}.ids"] if wildcards.split == "train" else []
+
+    def _text(self, wildcards: Any) -> str:
+        return f"{self.folder(wildcards.split, wildcards.shards)}/text/{wildcards.shard}"
 
     def grammar(self, wildcards: Any) -> str:
         """Return the `Grammar` of the config."""

@@ -1,4 +1,4 @@
-"""Words of the commands that rules run, as a shell reads them: options, and names of files."""
+"""Names of files in the commands that rules run."""
 
 from __future__ import annotations
 
@@ -6,33 +6,6 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
-
-
-def shell_options(**values: object) -> str:
-    """Return keyword arguments as long options, quoted for a shell.
-
-    ``k_best=5`` becomes ``--k-best 5`` and ``tokenized=True`` becomes ``--tokenized``; `None` and `False` are
-    left out; a list repeats the option. A value that begins with a dash would be read as an option, and a
-    single dash as standard input, so they become ``--source=-n.de`` and ``--source ./-``.
-    """
-    words: list[str] = []
-    for name, given in values.items():
-        option = "--" + name.replace("_", "-")
-        for value in given if isinstance(given, list) else [given]:
-            if value is None or value is False:
-                continue
-
-            text = ",".join(value) if isinstance(value, tuple) else str(value)
-            if value is True:
-                words.append(option)
-            elif text == "-":
-                words += [option, "./-"]
-            elif text.startswith("-"):
-                words.append(f"{option}={text}")
-            else:
-                words += [option, text]
-
-    return shlex.join(words)
 
 
 def no_option(path: str) -> str:

@@ -27,6 +27,7 @@ from itersel.config.report_steps import (
 from itersel.config.search import SCALES
 from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask
+from itersel.config.text_steps import DetokenizeSettings
 from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import BY_HASH
 from itersel.evaluate.names import DEFAULT_TOKENIZER, QUALITY, TOKENIZED_BLEU
@@ -35,7 +36,7 @@ from itersel.plan.files import Files
 from itersel.plan.inputs import Inputs
 from itersel.plan.retune import retuner
 from itersel.plan.shards import Shards
-from itersel.plan.shell import no_option, shell_options
+from itersel.plan.shell import no_option
 from itersel.plan.texts import Texts
 from itersel.results import BEST, EVALUATION, MBR, REPORT, SYSTEM, best_folder
 
@@ -188,7 +189,7 @@ class Tables:
             retokenize=self._config.evaluation.retokenize,
             choose_by=self._config.evaluation.choose_by,
             # if no score is of detokenised text, nothing uses the tokenizer
-            tokenizer=self.tokenizer if self.scores_text else DEFAULT_TOKENIZER,
+            tokenizer=self._tokenizer if self.scores_text else DEFAULT_TOKENIZER,
             label=experiment.tasks.own_label,
         )
 
@@ -228,10 +229,9 @@ class Tables:
             return no_option(self.outputs[name][test_set])
         return self.translation(name, test_set)
 
-    def restoring(self, wildcards: Any) -> str:
-        """Return the options of `itersel detokenize`: text of another system is cleaned, ours restored."""
-        recaser = None if wildcards.scored in self.outputs else self._files.recaser
-        return shell_options(preparation=self._files.preparation, recaser=recaser)
+    def recaser(self, wildcards: Any) -> list[str]:
+        """Return the recaser of our translations; text of another system is only cleaned."""
+        return [] if wildcards.scored in self.outputs else [self._files.recaser]
 
     def output_texts(self, test_set: str) -> list[str]:
         """Return the plain text of a test set by other systems."""
@@ -258,9 +258,14 @@ class Tables:
         return self._texts.raw_references(self._texts.test_sets[wildcards.evaluated])[int(wildcards.number)]
 
     @property
-    def tokenizer(self) -> str:
+    def _tokenizer(self) -> str:
         """The tokenizer of sacrebleu for detokenised text."""
         return never_null(self._config.evaluation.tokenizer)
+
+    @property
+    def detokenize_settings(self) -> str:
+        """The `DetokenizeSettings`."""
+        return as_json(DetokenizeSettings(self._tokenizer))
 
     def table_settings(self, wildcards: Any) -> str:
         """Return the `TableSettings`, with the files of each test set."""

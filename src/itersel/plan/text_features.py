@@ -11,7 +11,7 @@ from itersel.config.text_features import TextModelSettings, WordSettings, need_m
 from itersel.config.values import Config
 from itersel.plan.files import Files
 from itersel.plan.shards import Shards
-from itersel.plan.shell import no_option, shell_options
+from itersel.plan.shell import no_option
 from itersel.plan.texts import Texts
 from itersel.storage.arrayfile import is_array_file
 
@@ -118,15 +118,6 @@ class TextFeatureModels:
 
     def _folds(self, shards: str) -> int:
         return min(self._config.text_features.folds, self._shards.count(shards))
-
-    def left_out(self, wildcards: Any) -> str:
-        """Return the options of `itersel step text-models` for the shards that a fold leaves out."""
-        if not hasattr(wildcards, "fold"):
-            return ""
-        return shell_options(
-            leave_out=f"{self._shards.folder('train', wildcards.shards)}/text",
-            fold=f"{wildcards.fold}/{wildcards.folds}",
-        )
 
     def word_settings(self, wildcards: Any) -> str:
         """Return the `WordSettings`."""

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
-from dataclasses import astuple
+from dataclasses import replace
 from typing import Any
 
 from itersel.config import splits
+from itersel.config.data import Data
+from itersel.config.settings import as_json
+from itersel.config.text_steps import (
+    FetchSettings,
+    HelpSettings,
+    Languages,
+    PreparationSettings,
+    PrepareSettings,
+    SamplerSettings,
+    SymmetrizationSettings,
+)
 from itersel.config.values import Config
-from itersel.corpus.corpora import TABLE_FORMATS, Corpus, Fields, format_of
+from itersel.corpus.corpora import Corpus
 from itersel.corpus.text_names import BY_HASH, RAW_SOURCE, STATISTICS, reference_columns, text_name
 from itersel.plan.files import Files
 from itersel.plan.inputs import Inputs
-from itersel.plan.shell import shell_options
+from itersel.plan.shell import no_option
 from itersel.results import CORPUS
 
 
@@ -53,15 +63,19 @@ class Texts:
                 (f"{self._files.results}/{CORPUS}/help/{side}.gz",) for side in ("source", "target", "task")
             )
             return [Corpus(source=source, target=target, task=task)]
-        return splits.corpora(self._config, split, self._files.fetched)
+        return [_named(one) for one in splits.corpora(self._config, split, self._files.fetched)]
+
+    @property
+    def monolingual(self) -> list[str]:
+        """The user's additional text for the language model."""
+        return list(map(no_option, self._config.data.monolingual))
 
     def raw_files(self, split: str) -> list[str]:
-        """Return the files that a split is prepared from."""
+        """Return the parallel text that a split is prepared from."""
         files = [file for corpus in self.corpora(split) for file in corpus.files]
         if split == self.first:
             # train is compared with them
             files += [file for held_out in self.given for file in self.raw_files(held_out)]
-            files += self._config.data.monolingual
         return files
 
     def further_references(self, split: str) -> list[str]:
@@ -97,26 +111,34 @@ class Texts:
         """Return the columns of a downloaded corpus: source, target, target.1, ..."""
         return ("source", *splits.reference_names(self._config, self.downloads[name]))
 
-    def fetch_options(self, wildcards: Any) -> str:
-        """Return the options of `itersel corpus fetch` for a download."""
+    def fetch_settings(self, wildcards: Any) -> str:
+        """Return the `FetchSettings` of a download."""
         text = self.downloads[wildcards.fetched]
-        data = self._config.data
-        return shell_options(
-            mtdata=list(text.mtdata),
+        settings = FetchSettings(
+            source_language=self._config.data.source_language,
+            target_language=self._config.data.target_language,
+            mtdata=text.mtdata,
             sacrebleu=getattr(text, "sacrebleu", None),
-            source_language=data.source_language,
-            target_language=data.target_language,
-            output=f"{self._files.fetched}/{wildcards.fetched}",
         )
+        return as_json(settings)
 
     @property
-    def help_options(self) -> str:
-        """The options of `itersel corpus libreoffice-help`."""
+    def help_folder(self) -> list[str]:
+        """The folder of the LibreOffice Help, if the config names one."""
+        folder = self._config.data.folder
+        return [] if folder is None else [no_option(folder)]
+
+    @property
+    def help_settings(self) -> str:
+        """The `HelpSettings`; for a folder, `Languages`."""
         data = self._config.data
-        place = {"folder": data.folder} if data.folder else {"mirror": data.mirror, "release": data.release}
-        return shell_options(
-            source_language=data.source_language, target_language=data.target_language, **place
+        source, target = data.source_language, data.target_language
+        if self.help_folder:
+            return as_json(Languages(source_language=source, target_language=target))
+        settings = HelpSettings(
+            source_language=source, target_language=target, mirror=data.mirror, release=data.release
         )
+        return as_json(settings)
 
     @property
     def statistics(self) -> list[str]:
@@ -143,54 +165,67 @@ class Texts:
         files += self._monolingual
         return [*files, self._files.preparation, self._files.recaser, self.statistics[0]]
 
-    def prepare_options(self, wildcards: Any) -> str:
-        """Return the options of `itersel corpus prepare`: for a held-out split, or without one for train."""
-        data = self._config.data
+    def prepare_settings(self, wildcards: Any) -> str:
+        """Return the `PrepareSettings` of a held-out split; without one, those of train."""
         split = getattr(wildcards, "held_out", self.first)
-        corpora = corpora_options(self.corpora(split))
-        output = shell_options(output=f"{self._files.results}/{CORPUS}")
+        return as_json(self._of_first if split == self.first else self._of_held_out(split))
 
-        if split != self.first:
-            prepare = shell_options(
-                split=split,
-                preparation=self._files.preparation,
-                max_held_out=data.max_held_out,
-                max_line_bytes=data.max_line_bytes,
-                drop_invalid_pairs=data.drop_invalid_pairs,
-            )
-            return f"{prepare} {corpora} {output}"
-
-        cut = [f"{name}={size}" for name, size in splits.cut_sizes(self._config).items()]
-        prepare = shell_options(
+    def _of_held_out(self, split: str) -> PrepareSettings:
+        data = self._config.data
+        return PrepareSettings(
+            corpora=tuple(self.corpora(split)),
             split=split,
-            drop_invalid_pairs=data.drop_invalid_pairs,
-            source_language=data.source_language,
-            target_language=data.target_language,
-            max_length=data.max_length,
-            max_ratio=data.max_ratio,
-            deduplicate=None if self._is_help else data.deduplicate,
-            cut=cut,
-            no_drop_overlap=not data.drop_overlap,
-            max_train=data.max_train,
-            # stated only if this job makes held-out sets: otherwise, a change must not prepare train again
-            max_held_out=data.max_held_out if self._is_help or cut else None,
             max_line_bytes=data.max_line_bytes,
-            modules=",".join(data.modules) or None,
-            held_out_modules=",".join(data.held_out_modules) or None,
-            tokenized=data.tokenized,
-            protected=list(data.protected),
-            compound_splitting=data.compound_splitting,
+            drop_invalid_pairs=data.drop_invalid_pairs,
+            max_held_out=data.max_held_out,
         )
 
-        monolingual = shell_options(monolingual=list(data.monolingual))
-        # last, because the options after --held-out describe that set
-        sets = [f"{shell_options(held_out=one)} {corpora_options(self.corpora(one))}" for one in self.given]
-        return " ".join(filter(None, [prepare, corpora, monolingual, output, *sets]))
+    @property
+    def _of_first(self) -> PrepareSettings:
+        data = self._config.data
+        cut = splits.cut_sizes(self._config)
+        # what has no effect must not prepare train again if it changes
+        deduplicate = Data.deduplicate if self._is_help else data.deduplicate
+        max_held_out = data.max_held_out if self._is_help or cut else None
+
+        return PrepareSettings(
+            corpora=tuple(self.corpora(self.first)),
+            preparation=PreparationSettings(
+                source_language=data.source_language,
+                target_language=data.target_language,
+                tokenized=data.tokenized,
+                protected=data.protected,
+            ),
+            split=self.first,
+            held_out={split: self.corpora(split)[0] for split in self.given},
+            compound_splitting=data.compound_splitting,
+            max_length=data.max_length,
+            max_ratio=data.max_ratio,
+            max_line_bytes=data.max_line_bytes,
+            drop_invalid_pairs=data.drop_invalid_pairs,
+            modules=data.modules,
+            held_out_modules=data.held_out_modules,
+            deduplicate=deduplicate,
+            cut=cut,
+            drop_overlap=data.drop_overlap,
+            max_train=data.max_train,
+            max_held_out=max_held_out,
+        )
 
     @property
     def of_language_model(self) -> list[str]:
         """The text of the language model."""
         return [self._files.text("train", "target"), *self._monolingual]
+
+    @property
+    def sampler_settings(self) -> str:
+        """The `SamplerSettings` of the word alignment in one direction."""
+        return as_json(SamplerSettings(self._config.seed))
+
+    @property
+    def symmetrization_settings(self) -> str:
+        """The `SymmetrizationSettings` of the word alignment of train."""
+        return as_json(SymmetrizationSettings(self._config.align.symmetrization))
 
     @property
     def alignment(self) -> str:
@@ -200,25 +235,8 @@ class Texts:
         return f"{self._files.results}/align/train.align.gz"
 
 
-def corpora_options(corpora: Iterable[Corpus]) -> str:
-    """Return the options of `itersel corpus prepare` that describe corpora."""
-    words = []
-    for corpus in corpora:
-        has_tables = any(format_of(path) in TABLE_FORMATS for path in corpus.file)
-        columns = tuple(str(column) for column in astuple(corpus.columns) if column is not None)
-        fields = (*corpus.fields.texts, *([corpus.fields.task] if corpus.fields.task else []))
-
-        words.append(
-            shell_options(
-                corpus=corpus.name or None,
-                source=list(corpus.source),
-                target=[*corpus.target, *corpus.further],
-                file=list(corpus.file),
-                columns=columns if has_tables else None,
-                fields=fields if corpus.fields != Fields() else None,
-                task=list(corpus.task),
-                alignment=list(corpus.alignment),
-            )
-        )
-
-    return " ".join(words)
+def _named(corpus: Corpus) -> Corpus:
+    """Return a corpus none of whose files is called ``-``, which is standard input."""
+    names = ("source", "target", "further", "file", "task", "alignment")
+    sides: dict[str, Any] = {name: tuple(map(no_option, getattr(corpus, name))) for name in names}
+    return replace(corpus, **sides)

@@ -84,7 +84,8 @@ def short_sentence(path: Path, corpora: Sequence[Corpus], preparation: Preparati
     most = max(len(split_words(line)) for line in short)
     wanted = set(short)
 
-    reading = Reading(preparation.source_language, preparation.target_language, preparation.tokenized, limit)
+    words = preparation.words
+    reading = Reading(words.source_language, words.target_language, words.tokenized, limit)
     blocks = corpus_blocks(corpora, reading)
     try:
         for line in islice(chain.from_iterable(block.source for block in blocks), MAX_SENTENCES_READ):

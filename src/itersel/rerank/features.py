@@ -103,9 +103,8 @@ class TextFeatureAdder:
         """Return the dense features with the further ones, and their names."""
         lexicon, model = self._models.lexicon, self._models.language_model
         lexical = None if lexicon is None else LexicalTable(lexicon, words)
-        known = Known(
-            words, score, self._preparation.protected, links, lexical, model, self._models.user_models
-        )
+        protected = self._preparation.words.protected
+        known = Known(words, score, protected, links, lexical, model, self._models.user_models)
 
         names = [name for group in self._groups for name in TEXT_FEATURES[group]]
         names += chain.from_iterable(map(user_model_features, self._settings.user_model_names))

@@ -16,7 +16,7 @@ class ListPreparation(Preparation):
     Each line of the target side is prepared once: both BLEU and features of text need its words.
     """
 
-    lowercase: bool = True
+    words: WordSettings
     _known: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def cleaned_target(self, lines: Sequence[str]) -> list[str]:
@@ -26,7 +26,7 @@ class ListPreparation(Preparation):
         return [self._known[line] for line in lines]
 
     def _lower(self, lines: Sequence[str], language: str) -> list[str]:
-        return super()._lower(lines, language) if self.lowercase else list(lines)
+        return super()._lower(lines, language) if self.words.lowercase else list(lines)
 
 
 def list_preparation(settings: WordSettings) -> ListPreparation:
@@ -34,11 +34,4 @@ def list_preparation(settings: WordSettings) -> ListPreparation:
 
     Text is tokenised by the rules of its language; if it is tokenised already, its words are kept.
     """
-    return ListPreparation(
-        settings.source_language,
-        settings.target_language,
-        settings.tokenized,
-        protected=settings.protected,
-        only_cleaned=settings.tokenized,
-        lowercase=settings.lowercase,
-    )
+    return ListPreparation(settings, only_cleaned=settings.tokenized)

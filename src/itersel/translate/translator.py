@@ -129,7 +129,7 @@ class Translator:
     def prepare(self, block: TextBlock, path: FilePath) -> list[list[str]]:
         """Return the words to translate; InputErrors (too many words, reserved ones) name `path`."""
         preparation = self.system.preparation
-        if preparation.tokenized:
+        if preparation.words.tokenized:
             numbers = range(block.first, block.first + len(block.lines))
             check_text(block.lines, path, numbers, is_tokenized=True)
         lines = preparation.split_compounds(preparation.source(block.lines))

@@ -1,0 +1,90 @@
+"""The options of ``itersel corpus prepare``, and the settings that they make."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from dataclasses import fields
+from typing import Any
+
+from itersel.cli.arguments import add_options, add_settings, settings_of, split
+from itersel.cli.corpus_files import add_corpora, corpora_of, held_out_of
+from itersel.config.command_line import add_key, refuse
+from itersel.config.settings import read_settings
+from itersel.config.text_steps import PreparationSettings, PrepareSettings
+from itersel.corpus.text_names import BY_HASH, HELD_OUT
+from itersel.errors import InputError
+
+# The keys whose options are made from their declarations: of the preparation, and of all else.
+PREPARATION = [item.name for item in fields(PreparationSettings)]
+_OTHERS = ("corpora", "held_out", "preparation", "split", "cut")
+FILTERS = [item.name for item in fields(PrepareSettings) if item.name not in _OTHERS]
+# The explanation of an option that is the opposite of its key.
+EXPLANATIONS = {"drop_overlap": "Keep pairs in train that are also in a --held-out set (default: drop them)."}
+REPLACED = "--preparation replaces languages, --tokenized, --compound-splitting and --protected"
+
+
+def add_prepare_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `prepare_settings`."""
+    add_settings(parser, PrepareSettings)
+    add_corpora(parser)
+
+    # only what is stated is known
+    unstated: dict[str, Any] = {"default": argparse.SUPPRESS}
+    for name in PREPARATION:
+        regex: dict[str, Any] = {"type": _pattern, "metavar": "REGEX"} if name == "protected" else {}
+        add_key(parser, PreparationSettings, name, **unstated, **regex)
+
+    splits = "train, dev, devtest, test, test.NAME, devtest.NAME, or hash: by a hash of the source (default)"
+    add_options(parser, {"--split SPLIT": splits}, type=split, **unstated)
+    cut = "with train: cut the N sentences with the smallest hashes for dev, devtest or test; may be repeated"
+    add_options(parser, {"--cut SPLIT=N": cut}, type=_cut, action="append", **unstated)
+    for name in FILTERS:
+        add_key(parser, PrepareSettings, name, EXPLANATIONS.get(name, ""), **unstated)
+
+
+def prepare_settings(options: argparse.Namespace) -> PrepareSettings:
+    """Return the settings: those of ``--settings``, or what the other options say.
+
+    An InputError if both are given, or if options do not go together.
+    """
+    stated = {name: value for name, value in vars(options).items() if name in ("split", "cut", *FILTERS)}
+    has_preparation = any(name in options for name in PREPARATION)
+
+    if options.settings is not None:
+        if options.described or stated or has_preparation:
+            raise InputError("--settings replaces the options for corpora and keys; give only one of the two")
+        return read_settings(PrepareSettings, options.settings)
+
+    preparation = None
+    if has_preparation and options.preparation is not None:
+        raise InputError(REPLACED)
+    if has_preparation:
+        preparation = settings_of(PreparationSettings, options)
+
+    has_train = stated.get("split", BY_HASH) in ("train", BY_HASH)
+    if "cut" in stated:
+        stated["cut"] = dict(stated["cut"])
+    return PrepareSettings(
+        corpora=tuple(corpora_of(options.described, has_references=not has_train)),
+        held_out=held_out_of(options.described),
+        preparation=preparation,
+        **stated,
+    )
+
+
+def _pattern(text: str) -> str:
+    from itersel.corpus.tokenization import check_pattern
+
+    try:
+        check_pattern(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"'{text}' {error}") from None
+    return text
+
+
+def _cut(text: str) -> tuple[str, int]:
+    split, _, size = text.partition("=")
+    if split not in HELD_OUT or not re.fullmatch("[1-9][0-9]{0,8}", size):
+        refuse(text, f"a split and a number, such as {HELD_OUT[0]}=1000")
+    return split, int(size)

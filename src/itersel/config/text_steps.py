@@ -1,0 +1,240 @@
+"""The settings of the commands for text, alignments and language models, whose keys are options, too.
+
+- ``itersel corpus libreoffice-help``: `HelpSettings`; from a folder, `Languages`
+- ``itersel corpus fetch``: `FetchSettings`
+- ``itersel corpus prepare``: `PrepareSettings`
+- ``itersel corpus references``: `ReferenceSettings`
+- ``itersel align``: `AlignSettings`; of one direction `SamplerSettings`, of given alignments
+  `SymmetrizationSettings`
+- ``itersel lm estimate``: `EstimateSettings`
+- ``itersel lm compile``: `CompileSettings`
+- ``itersel detokenize``: `DetokenizeSettings`
+
+See also `itersel.config.steps`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from itersel.align.symmetrize import DEFAULT_HEURISTIC, HEURISTICS
+from itersel.config.data import Data, ReferencedText, TrainingText
+from itersel.config.evaluation import Evaluation
+from itersel.config.messages import show, wrong
+from itersel.config.names import Names
+from itersel.config.options import REQUIRED, option, option_of, section, seed_option
+from itersel.config.section_checks import check_section
+from itersel.corpus.corpora import Corpus
+from itersel.corpus.settings import CorpusSettings, Words
+from itersel.corpus.text_names import BY_HASH, HELD_OUT, is_split
+from itersel.errors import InputError
+from itersel.evaluate.names import DEFAULT_TOKENIZER
+from itersel.lm.order import MAX_ORDER
+
+
+def _check_cut(name: object, key: str) -> None:
+    if name not in HELD_OUT:
+        raise wrong(key, f": only {', '.join(HELD_OUT)} are cut from train, not {show(name)}")
+
+
+def _check_held_out(name: object, key: str) -> None:
+    if not isinstance(name, str) or not is_split(name) or name in ("train", BY_HASH):
+        raise wrong(key, f": {show(name)} is not a held-out set; give dev, devtest, test or test.NAME")
+
+
+def check_patterns(key: str, patterns: Collection[str]) -> None:
+    """Reject what is not a regular expression of text that is one token."""
+    if patterns:
+        # its tables take long to import
+        from itersel.corpus.tokenization import check_pattern
+
+        for pattern in patterns:
+            try:
+                check_pattern(pattern)
+            except ValueError as error:
+                raise wrong(key, f": '{pattern}' {error}") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Languages:
+    """The languages of parallel text."""
+
+    source_language: str = option_of(Data, "source_language", default=REQUIRED)
+    target_language: str = option_of(Data, "target_language", default=REQUIRED)
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HelpSettings(Languages):
+    """Which LibreOffice Help is fetched."""
+
+    mirror: str = option_of(Data, "mirror", explanation="Debian mirror.")
+    release: str = option_of(Data, "release", explanation="Debian release.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FetchSettings(Languages):
+    """Which corpus another package downloads."""
+
+    mtdata: tuple[str, ...] = option_of(
+        TrainingText,
+        "mtdata",
+        explanation="Datasets of the package mtdata, such as Statmt-europarl-7-deu-eng.",
+    )
+    sacrebleu: str | None = option_of(
+        ReferencedText, "sacrebleu", explanation="Test set of sacrebleu, such as wmt11."
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if bool(self.mtdata) == (self.sacrebleu is not None):
+            raise InputError("give either --mtdata or --sacrebleu")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceSettings(Languages):
+    """How the references of n-best lists are cleaned."""
+
+    tokenized: bool = option_of(
+        Data, "tokenized", explanation="The text is already tokenised, separated by spaces."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparationSettings(ReferenceSettings, Words):
+    """How raw text becomes words."""
+
+    protected: tuple[str, ...] = option_of(Data, "protected", alone=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_patterns("protected", self.protected)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrepareSettings(CorpusSettings):
+    """What is prepared, and how pairs are assigned to splits and filtered."""
+
+    corpora: tuple[Corpus, ...] = option("Files of the corpora, which are joined.", REQUIRED)
+    preparation: PreparationSettings | None = option(
+        "How raw text becomes words; null: as in the file of --preparation."
+    )
+    split: str = option(
+        "train, dev, devtest, test, test.NAME, devtest.NAME, or hash: by a hash of the source.", BY_HASH
+    )
+    held_out: dict[str, Corpus] = section(
+        dict,
+        "With train or hash: files of held-out sets by name, whose pairs are dropped from train.",
+        names=Names("files by name of the set", _check_held_out),
+    )
+
+    compound_splitting: bool = option_of(
+        Data, "compound_splitting", explanation="Split source compounds, as learned from train."
+    )
+    max_length: int = option_of(Data, "max_length")
+    max_ratio: float = option_of(Data, "max_ratio")
+    max_line_bytes: int = option_of(Data, "max_line_bytes")
+    drop_invalid_pairs: bool = option_of(
+        Data,
+        "drop_invalid_pairs",
+        explanation="Drop pairs with control characters, ||| or words reserved in grammars (default: stop).",
+    )
+    modules: tuple[str, ...] = option_of(
+        Data, "modules", explanation="Keep only pairs with these task labels."
+    )
+    held_out_modules: tuple[str, ...] = option_of(
+        Data,
+        "held_out_modules",
+        explanation="With --split hash: make a test set, test.LABEL, of each of these tasks.",
+    )
+    deduplicate: str = option_of(
+        Data,
+        "deduplicate",
+        explanation="With train: drop pairs with the same source and target (pairs), or the same source.",
+    )
+    cut: dict[str, int] = section(
+        dict,
+        "With train: numbers of sentences to cut for dev, devtest or test, those with the smallest hashes.",
+        names=Names("'split: number' lines", _check_cut),
+    )
+    drop_overlap: bool = option_of(Data, "drop_overlap")
+    max_train: int | None = option_of(
+        Data, "max_train", explanation="Maximum number of pairs in train, chosen by hash."
+    )
+    max_held_out: int | None = option_of(
+        Data, "max_held_out", explanation="The same for each of the other splits."
+    )
+
+    def __post_init__(self) -> None:
+        check_section(self)
+        if not is_split(self.split):
+            raise wrong("split", f"is {show(self.split)}, which is not a split")
+        if min(self.cut.values(), default=1) < 1:
+            raise wrong("cut", "must contain numbers of at least 1")
+
+
+@dataclass(frozen=True)
+class SamplerSettings:
+    """How words are aligned in one direction."""
+
+    seed: int = seed_option("Seed of the sampler.")
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+
+@dataclass(frozen=True)
+class SymmetrizationSettings:
+    """How the alignments of both directions become one."""
+
+    symmetrization: str = option(
+        "How the alignments of the two directions are combined.", DEFAULT_HEURISTIC, choices=tuple(HEURISTICS)
+    )
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+
+@dataclass(frozen=True)
+class AlignSettings(SymmetrizationSettings, SamplerSettings):
+    """How words are aligned in both directions."""
+
+
+@dataclass(frozen=True)
+class EstimateSettings:
+    """How a language model is estimated."""
+
+    order: int = option("Length of the longest n-grams.", REQUIRED, minimum=1, maximum=MAX_ORDER)
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+
+@dataclass(frozen=True)
+class CompileSettings:
+    """Which language model is compiled."""
+
+    expect_order: int | None = option_of(
+        EstimateSettings, "order", explanation="Reject a model of another order.", default=None
+    )
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+
+@dataclass(frozen=True)
+class DetokenizeSettings:
+    """How the translations of a test set are scored."""
+
+    tokenizer: str = option_of(
+        Evaluation,
+        "tokenizer",
+        explanation="sacrebleu's tokenizer for BLEU; none for words separated by spaces.",
+        default=DEFAULT_TOKENIZER,
+    )
+
+    def __post_init__(self) -> None:
+        check_section(self)

@@ -1,0 +1,55 @@
+"""How text becomes words, and how a corpus is split and filtered.
+
+The config has the defaults and explanations. This module imports little, so that configs and commands load
+quickly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Words:
+    """How text becomes words."""
+
+    # Codes such as ``de``, which select the tokenisation rules.
+    source_language: str
+    target_language: str
+    # The text is already tokenised, with tokens separated by spaces (and no other white space, see
+    # `split_words`); only NFC and lowercasing are applied.
+    tokenized: bool = False
+    # Regular expressions of further text that is one token; see `itersel.corpus.tokenization`.
+    protected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusSettings:
+    """How pairs are assigned to splits and filtered."""
+
+    # One of `SPLITS`, or a named test set (``test.NAME``, ``devtest.NAME``), to put all pairs there. ``hash``
+    # assigns pairs by a hash of their source and removes duplicates.
+    split: str
+    # Learn compound splitting from the training source, and apply it to all splits.
+    compound_splitting: bool
+    # Limits for training pairs; see `itersel.corpus.split.trainable`.
+    max_length: int
+    max_ratio: float
+    modules: tuple[str, ...]  # keep only pairs of these tasks and of the held-out ones; empty keeps all
+    # With ``hash``: the pairs of each of these tasks become a test set of that name, except those whose
+    # source also occurs in another module or split.
+    held_out_modules: tuple[str, ...]
+    # Maximum number of pairs of train, and of each other split; None for no limit.
+    max_train: int | None
+    max_held_out: int | None
+    # Which duplicates are removed from train, one of `DEDUPLICATION`, unless the hash decides.
+    deduplicate: str
+    # Number of sentences to cut from train for each of these splits; see `itersel.corpus.split.Cut`.
+    cut: Mapping[str, int]
+    drop_overlap: bool  # drop pairs from train that are also in a held-out set
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the settings for a file of statistics, which has no names of files."""
+        return {item.name: getattr(self, item.name) for item in fields(CorpusSettings)}
