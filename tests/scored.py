@@ -1,5 +1,6 @@
 """Systems with made-up settings and scores; scores and p-values to compare with."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from itersel.corpus.recase import Recaser, RecaserCounts
 from itersel.evaluate.epochs import index_of_best
 from itersel.evaluate.metrics import TextMetric
 from itersel.evaluate.significance import Randomization, differences
+from itersel.report.table_content import Table, table_content
 from itersel.storage.files import write_lines
 from itersel.system.chosen import ChosenSystem, write_system
 
@@ -41,6 +43,12 @@ def make_system(
 def tokenized_bleu(system: Mapping[str, Any]) -> Any:
     """Return the BLEU of tokenised text of a row of table.json."""
     return system["scores"]["tokenized-bleu"]
+
+
+def content_of(table: Table) -> dict[str, Any]:
+    """Return a table as its file contains it."""
+    content: dict[str, Any] = json.loads(json.dumps(table_content(table)))
+    return content
 
 
 def sacrebleu(translations: Sequence[str], *references: Sequence[str | None]) -> float:

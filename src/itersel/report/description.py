@@ -91,7 +91,7 @@ def _recorded_versions(results: Path) -> tuple[dict[str, str], list[dict[str, st
 def read_run(results: Path) -> dict[str, Any]:
     """Return the description of a run; empty if it was not written."""
     otherwise = "is not the description of a run; delete it and run snakemake again"
-    return read_optional(results / RUN, _check_run, otherwise) or {}
+    return read_optional(results / RUN, _checked_run, otherwise) or {}
 
 
 def settings_of(description: Mapping[str, Any]) -> dict[str, Any]:
@@ -101,8 +101,8 @@ def settings_of(description: Mapping[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def _check_run(content: Any) -> None:
-    """Raise an error of Python unless this has a config, its settings, and versions of now and earlier."""
+def _checked_run(content: Any) -> dict[str, Any]:
+    """Return this if it has a config, its settings, and versions of now and earlier, or raise an error."""
     settings = content.get("settings", {})
     experiments = settings.get("experiments", {})
     versions = [content.get("versions", {}), *content.get("earlier", [])]
@@ -113,3 +113,6 @@ def _check_run(content: Any) -> None:
     # an earlier version did not record settings
     if settings:
         check_texts((settings["name"], settings["evaluation"]["tokenize"]))
+
+    found: dict[str, Any] = content
+    return found
