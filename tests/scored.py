@@ -86,9 +86,10 @@ def write_test_set(
     return {"references": [str(folder / "reference")], **files}
 
 
-def table_command(test_sets: Mapping[str, Any], *outputs: str | Path, **more: Any) -> list[str]:
+def table_command(test_sets: Mapping[str, Any], *outputs: str | Path, **comparison: Any) -> list[str]:
     """Return the command that makes the table of these test sets."""
-    return ["step", "table", *settings(test_sets=test_sets, **more), "--output", *map(str, outputs)]
+    how = settings(test_sets=test_sets, comparison=comparison)
+    return ["step", "table", *how, "--output", *map(str, outputs)]
 
 
 def p_values(

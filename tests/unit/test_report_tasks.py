@@ -220,7 +220,7 @@ def command(text_file):
 
     def words(tasks, outputs, systems=(), references=(), **keys):
         described = [{"name": name, "translation": path} for name, path in [*texts, *systems]]
-        how = settings(tasks=tasks, systems=described, **{"trials": 50, **keys})
+        how = settings(tasks=tasks, systems=described, comparison={"trials": 50, **keys})
         return ["step", "tasks", *files, *references, *how, "--output", *map(str, outputs)]
 
     return words

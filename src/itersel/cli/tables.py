@@ -40,7 +40,8 @@ def _table(options: argparse.Namespace) -> None:
     if (options.preparation is None) == needs_preparation:
         raise InputError("outputs or lists and --preparation need each other; give both or neither")
     test_sets = [read_test_set(*named, options.preparation) for named in settings.test_sets.items()]
-    table = compare_systems(test_sets, tokenize=settings.tokenize, trials=settings.trials, seed=settings.seed)
+    how = settings.comparison
+    table = compare_systems(test_sets, tokenize=how.tokenize, trials=how.trials, seed=how.seed)
     write_table(options.output, table, partial(text_table, text=settings.text), tsv_table, table_content)
 
 
@@ -77,14 +78,9 @@ def _tasks(options: argparse.Namespace) -> None:
         translations = read_translations(system.translation, references, options.reference[0])
         texts.setdefault(system.name, []).append(translations)
 
+    how = settings.comparison
     table = compare_tasks(
-        texts,
-        references,
-        labels,
-        settings.tasks,
-        tokenize=settings.tokenize,
-        trials=settings.trials,
-        seed=settings.seed,
+        texts, references, labels, settings.tasks, tokenize=how.tokenize, trials=how.trials, seed=how.seed
     )
     write_table(options.output, table, text_table, tsv_table, asdict)
 

@@ -64,7 +64,7 @@ def choose_system(
 
     `weights` are the files of all epochs, `scores` those of their translations of devtest.
     """
-    epoch = 1 + index_of_best(scores.chosen_by, settings.choose_by)
+    epoch = 1 + index_of_best(scores.chosen_by, settings.scoring.choose_by)
     active = _keep_weights(weights[epoch - 1], output)
     experiment = settings.experiment
     values = recorded(experiment)
@@ -82,7 +82,7 @@ def choose_system(
         devtest=settings.devtest,
         epoch=epoch,
         devtest_tokenized_bleu=tuple(score.bleu for score in scores.tokenized_bleu),
-        chosen_by=settings.choose_by,
+        chosen_by=settings.scoring.choose_by,
         devtest_scores=scores.chosen_by,
         signature=scores.signature,
         active_features=active,
