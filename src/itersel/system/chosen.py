@@ -27,7 +27,10 @@ OF_ALL_REPEATS = ("name", "learner", "mixing", "tune_on", "features", "tasks", "
 
 @dataclass(frozen=True)
 class ChosenSystem:
-    """An experiment at its best epoch; `learner` to `shards` sum up its keys in the config, `settings`."""
+    """An experiment at its best epoch.
+
+    From `learner` to `shards`, it is what tables say of the experiment; it follows from `settings`.
+    """
 
     name: str
     repeat: int  # from 1
