@@ -3,7 +3,6 @@
 - ``itersel step choose``: `ChooseSettings`
 - ``itersel step patience``: `PatienceSettings`
 - ``itersel step scale``: `ScaleSettings`; with lists of another decoder, `GivenListScaleSettings`
-- ``itersel step resources``: `TranslationSettings`, in `itersel.config.search`
 - ``itersel step reranker``: `RerankerSettings`
 - ``itersel step table``: `TableSettings`
 - ``itersel step tasks``: `TaskTableSettings`
