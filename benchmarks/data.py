@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.measure import PROJECT, SNAKEMAKE, itersel, run
-from itersel.config.search import Grammar
+from itersel.config.search import Grammar, TranslationSettings
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.recase import RecaserCounts
 from itersel.corpus.settings import Words
@@ -17,7 +17,6 @@ from itersel.corpus.text import split_words
 from itersel.grammar.index import load_index
 from itersel.lm.binary import load_model
 from itersel.storage.files import open_output, read_lines
-from itersel.system.resources import TranslationSettings
 from itersel.system.trained_translator import TrainedTranslator, write_translator_bundle
 from itersel.vectors.weights import read_itersel_weights
 

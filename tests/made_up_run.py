@@ -14,6 +14,7 @@ from itersel.corpus.prepare import Preparation, write_preparation
 from itersel.corpus.settings import Words
 from itersel.report.comparison import compare_systems
 from itersel.report.description import write_run
+from itersel.report.table_content import Table, table_content
 from itersel.report.translations import Output, Translations
 from itersel.storage.files import write_lines
 from itersel.system.chosen import ChosenSystem, write_system
@@ -71,7 +72,7 @@ class MadeUpRun:
         self._corpus()
         # names of made-up experiments may be invalid
         write_run(self.folder, self.config(), Config(experiments={}))
-        self.table: dict[str, Any] | None = None
+        self.table: Table | None = None
         if not self.unfinished:
             systems = [system for runs in self.systems.values() for system in runs]
             if self.others:
@@ -80,7 +81,7 @@ class MadeUpRun:
             test_set = Translations("test", systems, self.translations, [self.references])
             self.table = compare_systems([test_set], trials=20)
             path = self.folder / "report" / "table.json"
-            write_lines(path, [json.dumps(self.table, ensure_ascii=False)])
+            write_lines(path, [json.dumps(table_content(self.table), ensure_ascii=False)])
 
     def _evaluation(self, systems: Sequence[ChosenSystem]) -> None:
         self.translations += [[changed(self.random, line) for line in self.references] for _ in self.others]

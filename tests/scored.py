@@ -1,5 +1,6 @@
 """Systems with made-up settings and scores; scores and p-values to compare with."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from itersel.corpus.settings import Words
 from itersel.evaluate.epochs import index_of_best
 from itersel.evaluate.metrics import TextMetric
 from itersel.evaluate.significance import Randomization, differences
+from itersel.report.table_content import Table, table_content
 from itersel.storage.files import write_lines
 from itersel.system.chosen import ChosenSystem, write_system
 
@@ -42,6 +44,12 @@ def make_system(
 def tokenized_bleu(system: Mapping[str, Any]) -> Any:
     """Return the BLEU of tokenised text of a row of table.json."""
     return system["scores"]["tokenized-bleu"]
+
+
+def content_of(table: Table) -> dict[str, Any]:
+    """Return a table as its file contains it."""
+    content: dict[str, Any] = json.loads(json.dumps(table_content(table)))
+    return content
 
 
 def sacrebleu(translations: Sequence[str], *references: Sequence[str | None]) -> float:
@@ -79,9 +87,10 @@ def write_test_set(
     return {"references": [str(folder / "reference")], **files}
 
 
-def table_command(test_sets: Mapping[str, Any], *outputs: str | Path, **more: Any) -> list[str]:
+def table_command(test_sets: Mapping[str, Any], *outputs: str | Path, **comparison: Any) -> list[str]:
     """Return the command that makes the table of these test sets."""
-    return ["step", "table", *settings(test_sets=test_sets, **more), "--output", *map(str, outputs)]
+    how = settings(test_sets=test_sets, comparison=comparison)
+    return ["step", "table", *how, "--output", *map(str, outputs)]
 
 
 def p_values(

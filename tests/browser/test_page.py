@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.browser.conftest import DRAWN
 from tests.made_up_run import MadeUpRun
-from tests.scored import tokenized_bleu
+from tests.scored import content_of, tokenized_bleu
 from tests.unit.test_report_page_safety import HOSTILE, HOSTILE_NAMES
 from tests.unit.test_report_runs_pairs import PAIRS, SECONDS, make_run
 
@@ -121,7 +121,7 @@ def test_chooser_of_experiments(browser, page):
 
 def test_table_sorts(browser, run, page):
     browser.open(page)
-    scores = {one["name"]: tokenized_bleu(one)["mean"] for one in run.table["test_sets"][0]["systems"]}
+    scores = {one.name: one.scores["tokenized-bleu"].mean for one in run.table.test_sets[0].systems}
     headings = browser.texts(".systems thead th")
     column = headings.index("test tokenized BLEU") + 1
     button = f"document.querySelector('.systems thead th:nth-child({column}) button').click()"
@@ -299,7 +299,7 @@ def test_features_are_written_like_rules(browser, page):
 
 def with_superscripts(run):
     """Write a table in which all systems differ significantly."""
-    table = json.loads(json.dumps(run.table))
+    table = content_of(run.table)
     systems = table["test_sets"][0]["systems"]
     for one in systems:
         tokenized_bleu(one)["better_than"] = [

@@ -84,14 +84,19 @@ def _tasks(two: str, labels: str) -> str:
     """Return the step that makes a table by task of two systems."""
     texts = {"one": "hypotheses.txt", "two": two}
     systems = [{"name": name, "translation": path} for name, path in texts.items()]
-    made = step("step tasks", tasks=["nature", "people"], systems=systems, trials=20)
+    made = step("step tasks", tasks=["nature", "people"], systems=systems, comparison={"trials": 20})
     return f"{made} {_TABLES} --reference target.txt --task {labels}"
+
+
+def _choose(**scoring: str) -> str:
+    """Return the step that chooses an epoch, with these keys of its scoring."""
+    return step("step choose", **{**SYSTEM, "scoring": {"tokenizer": "13a", **scoring}})
 
 
 def _table(**files: list[str]) -> str:
     """Return the step that makes a table of systems."""
     test_set = {"references": ["target.txt"], **files}
-    return f"{step('step table', test_sets={'test': test_set}, trials=50)} {_TABLES}"
+    return f"{step('step table', test_sets={'test': test_set}, comparison={'trials': 50})} {_TABLES}"
 
 
 # All features of the text of lists; the models of word alignment follow.
@@ -264,8 +269,7 @@ TARGETS = {
         f"{step('step join', translations={'people': 'FILE'})} --task tasks.txt --output out",
         f"detokenize {_RESTORED} --input FILE --output out",
         f"detokenize {_RESTORED} --input hypotheses.txt --reference FILE --counts out.h5 --output out",
-        f"{step('step choose', **SYSTEM, choose_by='ter')} {_SCORED} --translation FILE "
-        f"--raw-reference raw.target {_RESTORED}",
+        f"{_choose(choose_by='ter')} {_SCORED} --translation FILE --raw-reference raw.target {_RESTORED}",
     ),
     "corpus-gz": _target("target.txt.gz", *_PACKED, "lm estimate --order 3 --input FILE --output out"),
     "corpus-xz-zstd": _target("target.txt.xz target.txt.zst", *_PACKED),
@@ -310,7 +314,7 @@ TARGETS = {
         f"{_PREPARE} --source source.txt --target target.txt --task FILE",
         _tasks("target.txt", "FILE"),
         f"{step('step join', translations=JOINED)} --task FILE --output out",
-        f"{step('step choose', **SYSTEM, label='nature')} {_SCORED} --translation hypotheses.txt --task FILE",
+        f"{_choose(label='nature')} {_SCORED} --translation hypotheses.txt --task FILE",
     ),
     "settings": _target(
         "settings.yaml",

@@ -188,7 +188,7 @@ def test_settings_on_standard_input(monkeypatch):
         (TrainSettings, '{"a":' * 20_000, "nested too deep"),
         (TrainSettings, '{"templates": ["R", "R"]}', "'templates'"),
         (TrainSettings, "{", "not JSON"),
-        (report_steps.ChooseSettings, '{"tokenizer": "13a"}', "'name'"),
+        (report_steps.ChooseSettings, '{"scoring": {"tokenizer": "13a"}}', "'name'"),
         (report_steps.TaskTableSettings, '{"tasks": ["a"], "systems": []}', "'systems'"),
         (report_steps.TaskTableSettings, '{"tasks": ["a b"], "systems": []}', "'tasks'"),
         (sharding.ShardSettings, '{"sharding": {"name": "pooled", "labels": []}}', "'sharding.labels'"),

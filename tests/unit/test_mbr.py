@@ -305,7 +305,7 @@ def choose_scale(tmp_path, shards, weights, reference, *more, **keys):
         "step",
         "scale",
         *files,
-        *settings(features="dense", tokenizer="13a", **keys),
+        *settings(search={"features": "dense"}, scoring={"tokenizer": "13a"}, **keys),
         "--output",
         tmp_path / "mbr.json",
     )

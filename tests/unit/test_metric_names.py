@@ -33,7 +33,9 @@ def of_config(name):
 def of_step(kind):
     needed = {"patience": 1} if kind is PatienceSettings else {"name": "x"}
     return lambda name: (
-        read_settings(kind, json.dumps({"choose_by": name, "tokenizer": "13a", **needed})).choose_by
+        read_settings(
+            kind, json.dumps({"scoring": {"choose_by": name, "tokenizer": "13a"}, **needed})
+        ).scoring.choose_by
     )
 
 

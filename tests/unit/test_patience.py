@@ -48,7 +48,7 @@ def decide(folder, epoch, line):
     files = ["--reference", str(folder / "reference"), "--translation", str(folder / "translation")]
     words = [
         *files,
-        *settings(patience=1, tokenizer="13a"),
+        *settings(patience=1, scoring={"tokenizer": "13a"}),
         *previous,
         "--output",
         str(folder / f"{epoch}.json"),

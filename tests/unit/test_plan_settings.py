@@ -29,11 +29,18 @@ from itersel.config.report_steps import (
     GivenListScaleSettings,
     PatienceSettings,
     RerankerSettings,
-    ResourceSettings,
     ScaleSettings,
     TableSettings,
 )
-from itersel.config.search import SCALES, FeatureSettings, ForestSettings, Grammar, KBestSettings, Search
+from itersel.config.search import (
+    SCALES,
+    FeatureSettings,
+    ForestSettings,
+    Grammar,
+    KBestSettings,
+    Search,
+    TranslationSettings,
+)
 from itersel.config.settings import as_json, read_settings
 from itersel.config.sharding import GivenListShardSettings, ShardSettings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
@@ -115,7 +122,7 @@ def test_minimum_bayes_risk():
 def test_steps_read_the_settings_of_every_experiment(name):
     plan, place = everything(), job(name, epoch=2, shard=0)
     check_settings(ChooseSettings, plan.tables.choose_settings(place))
-    check_settings(ResourceSettings, plan.tables.resource_settings(place))
+    check_settings(TranslationSettings, plan.tables.resource_settings(place))
     if name not in plan.epochs.batch:
         check_settings(TrainSettings, plan.inputs.train_settings(place))
         check_settings(MixSettings, plan.epochs.mix_settings(place))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itersel.config.search import GAINS, Grammar, MinimumRisk
+from itersel.config.search import GAINS, Grammar, MinimumRisk, TranslationSettings
 from itersel.config.text_features import GivenListSettings
 from itersel.evaluate.epochs import Decision
 from itersel.storage.json_files import as_content, from_content
@@ -19,7 +19,6 @@ from itersel.system.resources import (
     RerankerFiles,
     RerankerResources,
     RerankingSettings,
-    TranslationSettings,
     TranslatorFiles,
     TranslatorResources,
 )

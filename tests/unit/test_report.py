@@ -6,8 +6,8 @@ import math
 
 import pytest
 from tests.refusals import input_error
+from tests.scored import content_of, p_values, table_command, tokenized_bleu, write_test_set
 from tests.scored import make_system as system
-from tests.scored import p_values, table_command, tokenized_bleu, write_test_set
 from tests.steps import settings
 
 from itersel.cli.main import main
@@ -17,7 +17,8 @@ from itersel.report.cells import cells_of_systems
 from itersel.report.comparison import compare_systems
 from itersel.report.p_values import describe_p, format_p, precise_p
 from itersel.report.table import text_table, tsv_table
-from itersel.report.translations import Translations
+from itersel.report.table_content import parse_table
+from itersel.report.translations import Output, Translations
 from itersel.system.chosen import read_system, write_system
 from itersel.system.resources import TranslatorFiles, read_resources
 
@@ -40,9 +41,10 @@ def compare_on_one(systems, translations, **settings):
 def test_table():
     systems = [system("one"), system("two", (40.0, 39.0)), system("three")]
     table = compare_on_one(systems, [GOOD, BAD, list(GOOD)], trials=200, seed=4)
-    assert table["significance"]["trials"] == 200
-    assert table["pooled"] is None
-    (found,) = table["test_sets"]
+    assert table.significance.trials == 200
+    assert table.pooled is None
+    content = content_of(table)
+    (found,) = content["test_sets"]
     assert (found["name"], found["sentences"], found["references"]) == ("test", 40, 1)
     first, second, third = found["systems"]
     assert [tokenized_bleu(system)["differs_from"] for system in (first, second, third)] == [[2], [1, 3], [2]]
@@ -51,11 +53,14 @@ def test_table():
     assert tokenized_bleu(second)["p"]["one"] == p_values(metric, GOOD, {"two": BAD}, 200, 4)["two"]
     assert (second["name"], second["shards"], second["devtest"]["tokenized-bleu"]["mean"]) == ("two", 4, 40.0)
     (repeat,) = second["repeats"]
-    assert (repeat["epoch"], repeat["devtest_tokenized_bleu"]) == (1, (40.0, 39.0))
-    expected = score_corpus(metric, BAD)._asdict()
-    bleu = expected.pop("bleu")
+    assert (repeat["epoch"], repeat["devtest_tokenized_bleu"]) == (1, [40.0, 39.0])
+    bleu, precisions, *others = score_corpus(metric, BAD)
+    expected = {
+        "precisions": [*precisions],
+        **dict(zip(("brevity_penalty", "length", "reference_length"), others, strict=True)),
+    }
     assert (tokenized_bleu(second)["mean"], tokenized_bleu(second)["deviation"]) == (bleu, None)
-    assert (tokenized_bleu(second)["repeats"], tokenized_bleu(second)["details"]) == ((bleu,), [expected])
+    assert (tokenized_bleu(second)["repeats"], tokenized_bleu(second)["details"]) == ([bleu], [expected])
     text = text_table(table)
     test_bleu = f"{tokenized_bleu(first)['mean']:.2f}"
     assert text[2].split() == f"1 one perceptron selection 4 train all 12 31.00 2 of 2 {test_bleu} 2".split()
@@ -72,7 +77,7 @@ def test_table():
 
     # many trials can find smaller values than four decimals show
     tokenized_bleu(third)["p"]["one"] = 1 / 100_001
-    assert tsv_table(table)[-1].split("\t")[place] == "1e-05"
+    assert tsv_table(parse_table(content))[-1].split("\t")[place] == "1e-05"
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.1, 0.00005])
@@ -100,15 +105,16 @@ def test_several_test_sets_and_all_together():
     own = [system("one", (20.0, 10.0), devtest="devtest.news"), system("two", devtest="devtest.news")]
     second = Translations("news", own, translations[1], [news, others])
     table = compare_systems([first, second], trials=100)
-    pooled = table["pooled"]
+    content = content_of(table)
+    pooled = content["pooled"]
     assert pooled["sentences"] == 47
     metric = make_tokenized_bleu([[*REFERENCES, *news], [*[None] * 40, *others]])
     for row, (one, other) in zip(pooled["systems"], zip(*translations, strict=True), strict=True):
         assert row["repeats"] == [{"repeat": 1}]
-        assert tokenized_bleu(row)["repeats"] == (score_corpus(metric, [*one, *other]).bleu,)
+        assert tokenized_bleu(row)["repeats"] == [score_corpus(metric, [*one, *other]).bleu]
     expected = p_values(metric, [*GOOD, *news], {"two": [*BAD, *translations[1][1]]}, 100, 1)
     assert tokenized_bleu(pooled["systems"][0])["p"] == expected
-    assert table["test_sets"][1] == compare_systems([second], trials=100)["test_sets"][0]
+    assert table.test_sets[1] == compare_systems([second], trials=100).test_sets[0]
     text = text_table(table)
     titles = [line for line in text if line.endswith(":") and "sentences" in line]
     assert titles[:2] == ["test set help, 40 sentences:", "test set news, 7 sentences, 2 references:"]
@@ -124,16 +130,60 @@ def test_several_test_sets_and_all_together():
     assert {len(row) for row in rows} == {17}
     epoch = rows[0].index("epoch")
     assert [row[epoch] for row in rows[1:]] == ["2 of 2", "2 of 2", "1 of 2", "2 of 2", "", ""]
-    assert [one["references"] for one in table["test_sets"]] == [1, 2]
+    assert [one.references for one in table.test_sets] == [1, 2]
+
+
+def test_what_is_written_of_a_table_is_read():
+    """Also of other systems and pooled test sets, which lack some keys; nothing else may be missing."""
+    systems = [system("one"), Output("online"), system("two")]
+    test_sets = [Translations(name, systems, [GOOD, BAD, BAD], [REFERENCES]) for name in ("x", "y")]
+    table = compare_systems(test_sets, trials=10)
+    content = content_of(table)
+    assert parse_table(content) == table
+    assert content["test_sets"][0]["systems"][1]["devtest"] is None
+    assert "devtest" not in content["pooled"]["systems"][0]
+
+    for row in (content, content["significance"], content["test_sets"][1], content["pooled"]["systems"][2]):
+        for key in (*row,):
+            value = row.pop(key)
+            with pytest.raises((KeyError, ValueError)):
+                parse_table(content)
+            row[key] = value
+    assert parse_table(content) == table
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda test_set: test_set["systems"].pop(),
+        lambda test_set: test_set["signatures"].clear(),
+        lambda test_set: test_set["signatures"].update(bleu="x"),
+        lambda test_set: test_set["systems"][0]["repeats"][0].update(epoch=3),
+        lambda test_set: test_set["systems"][0].update(repeats=[]),
+        lambda test_set: test_set["systems"][0]["devtest"].clear(),
+        lambda test_set: tokenized_bleu(test_set["systems"][0])["p"].clear(),
+        lambda test_set: tokenized_bleu(test_set["systems"][0])["repeats"].append(1.0),
+        lambda test_set: [one.update(learner=None, devtest=None) for one in test_set["systems"]],
+    ],
+)
+def test_a_damaged_table_is_refused(damage):
+    """Also if nothing is missing or of a wrong type, but parts disagree."""
+    test_sets = [
+        Translations(name, [system("one"), system("two")], [GOOD, BAD], [REFERENCES]) for name in "xy"
+    ]
+    content = content_of(compare_systems(test_sets, trials=10))
+    damage(content["test_sets"][1])
+    with pytest.raises(ValueError):  # noqa: PT011
+        parse_table(content)
 
 
 def test_runs_of_one_experiment_are_a_row():
     systems = [system("one"), system("two", (40.0, 41.0)), system("two", (43.0, 42.0), repeat=2)]
     table = compare_on_one(systems, [GOOD, BAD, list(GOOD)], trials=50)
-    first, second = table["test_sets"][0]["systems"]
+    first, second = content_of(table)["test_sets"][0]["systems"]
     assert first["devtest"] == {"tokenized-bleu": {"mean": 31.0, "deviation": None}}
     assert second["devtest"] == {"tokenized-bleu": {"mean": 42.0, "deviation": pytest.approx(math.sqrt(2))}}
-    _, row = cells_of_systems(table["test_sets"][0])
+    _, row = cells_of_systems(table.test_sets[0])
     assert (row["devtest tokenized BLEU"].text, row["epoch"].text) == ("42.00 ±1.41", "2, 1 of 2")
     metric = make_tokenized_bleu([REFERENCES])
     assert tokenized_bleu(second)["mean"] == pytest.approx(

@@ -2,15 +2,17 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from tests.made_up_run import MadeUpRun
-from tests.scored import make_system, tokenized_bleu
+from tests.scored import content_of, make_system, tokenized_bleu
 
 from itersel.report.answer import answer
 from itersel.report.comparison import compare_systems
 from itersel.report.page.document import compared_systems, read_document
 from itersel.report.page.render import render
+from itersel.report.table_content import parse_table, table_content
 from itersel.report.translations import Output, Translations
 
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]
@@ -26,7 +28,7 @@ def compare(*texts, systems=SYSTEMS, name="test"):
 
 def told(folder, table):
     """Return the line of the page of a run with this table; None if there is none."""
-    (folder / "report" / "table.json").write_text(json.dumps(table))
+    (folder / "report" / "table.json").write_text(json.dumps(table_content(table)))
     line = re.search('<p class="answer">(.*?)</p>', render(read_document(folder)), re.DOTALL)
     return " ".join(re.sub("<.*?>", "", line[1]).split()) if line else None
 
@@ -38,11 +40,11 @@ def folder(tmp_path_factory):
 
 def test_a_significant_difference(folder):
     table = compare_systems([compare(BAD, GOOD)], trials=200)
-    worse, better = table["test_sets"][0]["systems"]
+    worse, better = (system.scores["tokenized-bleu"] for system in table.test_sets[0].systems)
     found = answer(table)
     assert (found.best, found.baseline, found.where) == ("two", "one", "test")
-    assert found.difference == tokenized_bleu(better)["mean"] - tokenized_bleu(worse)["mean"] > 0
-    assert found.p == tokenized_bleu(better)["p"]["one"] < 0.05
+    assert found.difference == better.mean - worse.mean > 0
+    assert found.p == better.p["one"] < 0.05
     difference = f"{found.difference:.2f} tokenized BLEU"
     assert told(folder, table) == f"two is ahead of one by {difference}, significant (p = {found.p:.4f})."
 
@@ -61,11 +63,12 @@ def test_equal_scores(folder):
 
 def test_a_small_difference_is_not_none(folder):
     """Scores may differ significantly by less than what is shown."""
-    table = compare_systems([compare(GOOD, GOOD)], trials=20)
-    first, second = map(tokenized_bleu, table["test_sets"][0]["systems"])
+    content = content_of(compare_systems([compare(GOOD, GOOD)], trials=20))
+    first, second = map(tokenized_bleu, content["test_sets"][0]["systems"])
     first["mean"] = second["mean"] - 0.004
     for one, other in ((first, "two"), (second, "one")):
         one["p"][other] = 1e-5
+    table = parse_table(content)
     found = answer(table)
     assert found.is_significant
     assert found.difference > 0
@@ -75,25 +78,27 @@ def test_a_small_difference_is_not_none(folder):
     assert "0.00 " not in line
 
     first["mean"] += 0.008
-    assert answer(table).difference < 0
-    assert answer(table).described_difference == found.described_difference
-    assert told(folder, table) != line
+    other = parse_table(content)
+    assert answer(other).difference < 0
+    assert answer(other).described_difference == found.described_difference
+    assert told(folder, other) != line
 
 
 def test_several_test_sets_are_pooled():
     table = compare_systems([compare(BAD, GOOD), compare(GOOD, BAD, name="news")], trials=50)
-    scores = [tokenized_bleu(system)["mean"] for system in table["pooled"]["systems"]]
+    scores = [system.scores["tokenized-bleu"] for system in table.pooled.systems]
     found = answer(table)
-    assert (found.baseline_score, found.score) == tuple(scores)
-    assert found.p == tokenized_bleu(table["pooled"]["systems"][0])["p"]["two"]
+    assert [found.baseline_score, found.score] == [score.mean for score in scores]
+    assert found.p == scores[0].p["two"]
 
 
 def test_bleu_of_text_comes_before_bleu_of_tokens():
     table = compare_systems([compare(BAD, GOOD)], trials=20)
-    (one,) = table["test_sets"]
-    one["signatures"]["bleu"] = "x"
-    for system, mean in zip(one["systems"], (20.0, 30.5), strict=True):
-        system["scores"]["bleu"] = {"mean": mean, "p": {"one": 0.2, "two": 0.2}}
+    (one,) = table.test_sets
+    one.signatures["bleu"] = "x"
+    for system, mean in zip(one.systems, (20.0, 30.5), strict=True):
+        score = system.scores["tokenized-bleu"]
+        system.scores["bleu"] = replace(score, mean=mean, p={"one": 0.2, "two": 0.2})
     found = answer(table)
     assert (found.title, found.difference, found.p, found.is_significant) == ("BLEU", 10.5, 0.2, False)
 

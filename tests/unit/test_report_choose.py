@@ -90,11 +90,7 @@ EPOCHS = [
 ]
 OTHERS = [line.replace("w", "q") for line in REFERENCES]
 SETTINGS = {"learner": {"name": "mira"}, "mixing": {"name": "none"}, "tune_on": "dev", "features": "all"}
-EXPERIMENT = {
-    "name": "x",
-    "tokenizer": "13a",
-    "experiment": {**SETTINGS, "tasks": {"name": "random", "shards": 1}},
-}
+EXPERIMENT = {"name": "x", "experiment": {**SETTINGS, "tasks": {"name": "random", "shards": 1}}}
 
 
 @pytest.fixture
@@ -108,7 +104,8 @@ def choosing(tmp_path, text_file):
     arguments += ["--output-weights", str(tmp_path / "best.h5"), "--output", str(tmp_path / "system.json")]
 
     def command(*options, **keys):
-        return ["step", "choose", *arguments, *settings(**EXPERIMENT, **keys), *options]
+        scoring = {"tokenizer": "13a", **keys}
+        return ["step", "choose", *arguments, *settings(**EXPERIMENT, scoring=scoring), *options]
 
     return command
 

@@ -5,7 +5,14 @@ import re
 
 import pytest
 from tests.refusals import input_error
-from tests.scored import make_system, table_command, tokenized_bleu, write_detokenizer, write_test_set
+from tests.scored import (
+    content_of,
+    make_system,
+    table_command,
+    tokenized_bleu,
+    write_detokenizer,
+    write_test_set,
+)
 
 from itersel.cli.main import main
 from itersel.evaluate.counts import count, read_counts, write_counts
@@ -41,16 +48,16 @@ def one_test_set(name, text, references, tokenizer="13a"):
 
 
 def test_document_equals_the_metrics():
-    (found,) = as_text([make_system("good"), make_system("bad")], [GOOD, BAD])["test_sets"]
-    good, bad = found["systems"]
+    (found,) = as_text([make_system("good"), make_system("bad")], [GOOD, BAD]).test_sets
+    good, bad = found.systems
     for metric in make_metrics([RAW]):
-        scores = good["scores"][metric.name]
-        assert scores["mean"] == scores["repeats"][0] == metric.score(metric.counts(GOOD))
-        assert scores["interval"][0] <= scores["mean"] <= scores["interval"][1]
-        assert scores["differs_from"] == scores["better_than"] == [2], metric.name
-        assert bad["scores"][metric.name]["better_than"] == []
-        assert bad["scores"][metric.name]["differs_from"] == [1]
-        assert found["signatures"][metric.name] == metric.signature
+        scores = good.scores[metric.name]
+        assert scores.mean == scores.repeats[0] == metric.score(metric.counts(GOOD))
+        assert scores.interval.low <= scores.mean <= scores.interval.high
+        assert scores.differs_from == scores.better_than == (2,), metric.name
+        assert bad.scores[metric.name].better_than == ()
+        assert bad.scores[metric.name].differs_from == (1,)
+        assert found.signatures[metric.name] == metric.signature
 
 
 def test_text():
@@ -82,23 +89,23 @@ def test_spreadsheet():
 
 def test_repeats():
     table = as_text([make_system("one"), make_system("two"), make_system("two", repeat=2)], [GOOD, BAD, RAW])
-    two = table["test_sets"][0]["systems"][1]["scores"]["bleu"]
+    two = table.test_sets[0].systems[1].scores["bleu"]
     metric = make_metrics([RAW])[0]
-    assert list(two["repeats"]) == [metric.score(metric.counts(lines)) for lines in (BAD, RAW)]
-    assert two["mean"] == sum(two["repeats"]) / 2
-    assert two["deviation"] > 0
+    assert list(two.repeats) == [metric.score(metric.counts(lines)) for lines in (BAD, RAW)]
+    assert two.mean == sum(two.repeats) / 2
+    assert two.deviation > 0
     row = next(line for line in text_table(table) if line.lstrip().startswith("2  two") and "[" in line)
     assert "±" in row
 
 
 def test_pooled():
     sets = [one_test_set("x", GOOD, [RAW]), one_test_set("y", BAD, [RAW, GOOD])]
-    pooled = compare_systems(sets, trials=10)["pooled"]
+    pooled = compare_systems(sets, trials=10).pooled
     metrics = make_metrics([[*RAW, *RAW], [*[None] * len(RAW), *GOOD]])
     for metric in metrics:
-        scores = pooled["systems"][0]["scores"][metric.name]
-        assert scores["repeats"] == (metric.score(metric.counts([*GOOD, *BAD])),)
-        assert pooled["signatures"][metric.name] == metric.signature
+        scores = pooled.systems[0].scores[metric.name]
+        assert scores.repeats == (metric.score(metric.counts([*GOOD, *BAD])),)
+        assert pooled.signatures[metric.name] == metric.signature
         assert "nrefs:var" in metric.signature
 
 
@@ -155,7 +162,7 @@ def test_output_of_another_system(tmp_path, outputs):
     assert main(outputs({"online": str(tmp_path / "bad.gz")})) == 0
     systems = [make_system("a"), make_system("b"), make_system("online")]
     (found,) = json.loads((tmp_path / "table.json").read_text())["test_sets"]
-    (expected,) = json.loads(json.dumps(as_text(systems, [GOOD, RAW, BAD])))["test_sets"]
+    (expected,) = content_of(as_text(systems, [GOOD, RAW, BAD]))["test_sets"]
     for key in ("name", "scores"):
         assert [one[key] for one in found["systems"]] == [one[key] for one in expected["systems"]], key
     assert found["systems"][:2] == expected["systems"][:2]

@@ -1,18 +1,20 @@
 """The page of a run: its data, and what it shows of them."""
 
+import copy
 import html
 import json
 import os
 import re
+from dataclasses import replace
 
 import pytest
 from sacrebleu.metrics.chrf import CHRF
 from tests.made_up_run import SHARDS, MadeUpRun
-from tests.scored import tokenized_bleu
 
 from itersel.cli.main import main
 from itersel.config.values import Config
 from itersel.evaluate.names import DEFAULT_METRICS, TABULATED, title_of
+from itersel.evaluate.significance import Interval
 from itersel.report.description import other_versions, write_run
 from itersel.report.page.charts import charts, curves
 from itersel.report.page.document import read_document
@@ -37,17 +39,17 @@ def document(run):
 def test_figures_equal_the_table(run, document):
     (view,) = table_view(document["table"], document["repeats"], document["costs"]["repeats"])
     titles = [column.title for column in view.columns]
-    for row, system in zip(view.rows, run.table["test_sets"][0]["systems"], strict=True):
+    for row, system in zip(view.rows, run.table.test_sets[0].systems, strict=True):
         cells = dict(zip(titles, row, strict=True))
-        score = tokenized_bleu(system)
-        assert cells["test tokenized BLEU"].text == f"{score['mean']:.2f} ±{score['deviation']:.2f}"
-        assert cells["test tokenized BLEU"].value == score["mean"]
-        systems = run.table["test_sets"][0]["systems"]
-        means = {one["number"]: tokenized_bleu(one)["mean"] for one in systems}
-        beaten = [other for other in score["differs_from"] if means[other] < score["mean"]]
-        assert score["better_than"] == beaten
+        score = system.scores["tokenized-bleu"]
+        assert cells["test tokenized BLEU"].text == f"{score.mean:.2f} ±{score.deviation:.2f}"
+        assert cells["test tokenized BLEU"].value == score.mean
+        systems = run.table.test_sets[0].systems
+        means = {one.number: one.scores["tokenized-bleu"].mean for one in systems}
+        beaten = tuple(other for other in score.differs_from if means[other] < score.mean)
+        assert score.better_than == beaten
         assert cells["test tokenized BLEU"].marks == join_numbers(beaten)
-        assert cells["test tokenized BLEU"].is_best == (score["mean"] == max(means.values()))
+        assert cells["test tokenized BLEU"].is_best == (score.mean == max(means.values()))
         # 3 repeats of 3 epochs of 2 shards, 36 s each
         assert cells["processor time"].text == f"{3 * 3 * SHARDS * 36 / 60:.3g} min"
         assert cells["memory (MB)"].text == "300"
@@ -63,13 +65,14 @@ def test_numbers_of_systems():
 
 
 def test_detokenised_scores(document):
-    scores = {"mean": 30.5, "deviation": None, "interval": [29.1, 31.9], "better_than": [2, 3]}
+    scores = {"deviation": None, "interval": Interval(29.1, 31.9), "better_than": (2, 3)}
     scores["p"] = dict.fromkeys(("first", "second", "third"), 0.034)
-    table = json.loads(json.dumps(document["table"]))
-    (test_set,) = table["test_sets"]
-    test_set["signatures"] |= {metric: f"{metric}|x" for metric in TABULATED}
-    for number, system in enumerate(test_set["systems"]):
-        system["scores"] |= {name: {**scores, "mean": 50.0 + number} for name in TABULATED}
+    table = copy.deepcopy(document["table"])
+    (test_set,) = table.test_sets
+    test_set.signatures.update((metric, f"{metric}|x") for metric in TABULATED)
+    for number, system in enumerate(test_set.systems):
+        score = replace(system.scores["tokenized-bleu"], mean=50.0 + number, **scores)
+        system.scores.update(dict.fromkeys(TABULATED, score))
     (view,) = table_view(table)
     titles = [column.title for column in view.columns]
     bleu = ["BLEU", "lowercased BLEU", "test tokenized BLEU", "devtest tokenized BLEU"]
@@ -185,13 +188,13 @@ def test_headline(tmp_path):
     run = MadeUpRun(tmp_path / "run", ["first", "second"])
     os.utime(run.folder / "report" / "table.json", (10**9, 10**9))
     page = render(read_document(run.folder))
-    best = max(run.table["test_sets"][0]["systems"], key=lambda one: one["devtest"]["tokenized-bleu"]["mean"])
-    score = f"{tokenized_bleu(best)['mean']:.2f} tokenized BLEU"
-    assert f"<title>run: de–en-us, {best['name']} {score} – itersel</title>" in page
-    other = next(one for one in run.table["test_sets"][0]["systems"] if one is not best)
+    best = max(run.table.test_sets[0].systems, key=lambda one: one.devtest["tokenized-bleu"].mean)
+    score = f"{best.scores['tokenized-bleu'].mean:.2f} tokenized BLEU"
+    assert f"<title>run: de–en-us, {best.name} {score} – itersel</title>" in page
+    other = next(one for one in run.table.test_sets[0].systems if one is not best)
     summary = page.partition('<ul class="summary">')[2].partition("</ul>")[0]
     items = [re.sub("<.*?>", "", item) for item in re.findall("<li>(.*?)</li>", summary)]
-    against = f"baseline {tokenized_bleu(other)['mean']:.2f}"
+    against = f"baseline {other.scores['tokenized-bleu'].mean:.2f}"
     best_on_devtest = f"best of 2 experiments on devtest: {score} on test, {against}"
     assert items == ["de to en-us", "30 training pairs", best_on_devtest, "2001-09-09"]
     assert 'id="variance"' not in page
@@ -204,7 +207,7 @@ def test_headline(tmp_path):
 
 
 def test_signatures_are_listed_once(document):
-    two = {**document["table"], "test_sets": document["table"]["test_sets"] * 2}
+    two = replace(document["table"], test_sets=document["table"].test_sets * 2)
     assert render({**document, "table": two}).count("tokenized BLEU: sacrebleu nrefs:1|<wbr>") == 1
 
 

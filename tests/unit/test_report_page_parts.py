@@ -6,16 +6,19 @@ from itertools import groupby, product
 
 import pytest
 from tests.made_up_run import MadeUpRun
+from tests.scored import content_of, make_system
 
 from itersel.config.plain import plain, recorded
 from itersel.config.reading import read_config, read_unresolved
 from itersel.config.values import Config
+from itersel.report.comparison import compare_systems
 from itersel.report.description import write_run
 from itersel.report.page.charts import curves
 from itersel.report.page.config import describe_config
 from itersel.report.page.document import compared_systems, read_document
 from itersel.report.page.render import SCRIPTS, asset, render
 from itersel.report.settings import settings_table
+from itersel.report.translations import Translations
 from itersel.vectors.feature_names import TEXT_EXPLANATIONS
 from itersel.vectors.features import find_reported_groups, reported_groups
 from itersel.vectors.weights import make_weights, write_itersel_weights
@@ -68,25 +71,28 @@ def test_tables_of_earlier_versions(tmp_path, refused):
     """Their scores had another form for each kind of metric."""
     run = MadeUpRun(tmp_path / "made-up", ["first", "second"], epochs=1)
     path = run.folder / "report" / "table.json"
-    for one in run.table["test_sets"]:
+    table = content_of(run.table)
+    for one in table["test_sets"]:
         one["signature"] = one["signatures"].pop("tokenized-bleu")
         for row in one["systems"]:
             score = row["scores"].pop("tokenized-bleu")
             row |= {"test": {"mean": score["mean"]}, "p": score["p"], "runs": row["repeats"]}
-    path.write_text(json.dumps(run.table))
+    path.write_text(json.dumps(table))
     refused(["report", "paper", "--table", path, "--output", tmp_path / "t.md"], f"{path}:")
 
 
 def test_the_best_system_follows_choose_by():
-    def system(name, chosen_by, score, bleu):
-        repeat = {"chosen_by": chosen_by, "devtest_scores": [99, score], "epoch": 2}
-        devtest = {"tokenized-bleu": {"mean": bleu}, chosen_by: {"mean": score}}
-        return {"name": name, "learner": "x", "repeats": [repeat], "devtest": devtest}
+    def best_last(by, *scores):
+        """Return the compared systems, which have these scores and values of BLEU on devtest."""
+        systems = [
+            make_system(name, (9.0, bleu), chosen_by=by, devtest_scores=(99.0, score), epoch=2)
+            for name, (score, bleu) in zip("ab", scores, strict=True)
+        ]
+        test_set = Translations("test", systems, [["x"], ["x"]], [["x"]])
+        return compared_systems(compare_systems([test_set], trials=1), [])
 
-    table = {"test_sets": [{"systems": [system("a", "ter", 50, 9), system("b", "ter", 40, 3)]}]}
-    assert compared_systems(table, []) == ["a", "b"]
-    table = {"test_sets": [{"systems": [system("a", "chrf++", 50, 3), system("b", "chrf++", 40, 9)]}]}
-    assert compared_systems(table, []) == ["b", "a"]
+    assert best_last("ter", (50.0, 9.0), (40.0, 3.0)) == ["a", "b"]
+    assert best_last("chrf++", (50.0, 3.0), (40.0, 9.0)) == ["b", "a"]
 
 
 def test_scripts_insert_no_text_as_html():

@@ -1,7 +1,7 @@
 """The columns of the table on the page: settings, differences from the baseline, p-values."""
 
 import pytest
-from tests.scored import make_system, tokenized_bleu
+from tests.scored import make_system
 
 from itersel.config.plain import recorded
 from itersel.config.reading import read_config
@@ -20,7 +20,11 @@ def view_of(systems, settings=None):
     texts = [TEXTS[place % 3] for place in range(len(systems))]
     table = compare_systems([Translations("test", systems, texts, [REFERENCES])], trials=20)
     (view,) = table_view(table, settings=settings)
-    return table["test_sets"][0]["systems"], view
+    return table.test_sets[0].systems, view
+
+
+def bleu(system):
+    return system.scores["tokenized-bleu"]
 
 
 def column(view, title):
@@ -67,11 +71,11 @@ def test_differences_from_the_baseline():
     one, *others = column(view, "difference")
     assert (one.text, one.value) == ("baseline", 0)
     for cell, system in zip(others, systems[1:], strict=True):
-        assert cell.value == tokenized_bleu(system)["mean"] - tokenized_bleu(systems[0])["mean"] < 0
+        assert cell.value == bleu(system).mean - bleu(systems[0]).mean < 0
         assert cell.text == f"{cell.value:+.2f}"
     assert [bool(cell.p) for cell in column(view, "test tokenized BLEU")] == [False, True, True]
     assert all(
-        float(cell.p.split()[-1]) == round(tokenized_bleu(one)["p"]["one"], 2)
+        float(cell.p.split()[-1]) == round(bleu(one).p["one"], 2)
         for cell, one in zip(column(view, "test tokenized BLEU")[1:], systems[1:], strict=True)
     )
 

@@ -4,14 +4,15 @@ import copy
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 from tests.made_up_run import MadeUpRun
-from tests.scored import tokenized_bleu
 
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.evaluate.names import TABULATED
+from itersel.evaluate.significance import Interval
 from itersel.report.columns import COLUMNS
 from itersel.report.papers import latex, markdown, paper_views
 
@@ -28,12 +29,13 @@ def run(tmp_path_factory):
 def table(run):
     """A table with scores of text, by which the third system is the best, and better than the first."""
     found = copy.deepcopy(run.table)
-    (test_set,) = found["test_sets"]
-    test_set["signatures"] |= {metric: f"{metric}|x" for metric in TABULATED}
-    for number, system in enumerate(test_set["systems"]):
-        score = {"mean": 50.0 + number, "deviation": None, "interval": [49.1, 51.9], "p": {}}
-        score |= {"better_than": [1] if number == 2 else []}
-        system["scores"] |= dict.fromkeys(TABULATED, score)
+    (test_set,) = found.test_sets
+    test_set.signatures.update((metric, f"{metric}|x") for metric in TABULATED)
+    for number, system in enumerate(test_set.systems):
+        scored = {"mean": 50.0 + number, "deviation": None, "interval": Interval(49.1, 51.9), "p": {}}
+        scored |= {"better_than": (1,) if number == 2 else ()}
+        score = replace(system.scores["tokenized-bleu"], **scored)
+        system.scores.update(dict.fromkeys(TABULATED, score))
     return found
 
 
@@ -49,8 +51,8 @@ def test_tables_for_papers(run, tmp_path, capsys):
     text = outputs[0].read_text()
     assert "\\toprule" in text
     assert "sacrebleu nrefs:1|case:lc" in text
-    for system in run.table["test_sets"][0]["systems"]:
-        assert f"{tokenized_bleu(system)['mean']:.2f} $\\pm$" in text
+    for system in run.table.test_sets[0].systems:
+        assert f"{system.scores['tokenized-bleu'].mean:.2f} $\\pm$" in text
     assert "| first" in outputs[1].read_text()
     given = ["--columns", "mixing,active_features", "--metrics", "Tokenized-BLEU"]
     assert main(["report", "paper", "--table", table, *given, "--output", str(outputs[1])]) == 0
@@ -84,10 +86,10 @@ def test_scores_that_were_not_computed(run):
 
 
 def test_pooled_tables_have_no_epochs(table):
-    pooled = copy.deepcopy(table["test_sets"][0]) | {"name": "pooled"}
-    for system in pooled["systems"]:
-        del system["devtest"]
-    one, other = paper_views({**table, "pooled": pooled}, ["epoch", "mixing"])
+    (test_set,) = table.test_sets
+    systems = tuple(replace(system, devtest=None, epochs=()) for system in test_set.systems)
+    pooled = replace(test_set, name="pooled", systems=systems)
+    one, other = paper_views(replace(table, pooled=pooled), ["epoch", "mixing"])
     titles = [column.title for column in one.columns]
     assert [column.title for column in other.columns] == [title for title in titles if title != "epoch"]
 

@@ -27,6 +27,7 @@ from itersel.report.finished import read_runs
 from itersel.report.page.runs import render_runs
 from itersel.report.runs import compare_runs
 from itersel.report.runs_table import MEAN_OF_RUNS, latex, markdown, text_table, tsv_table, views
+from itersel.report.table_content import table_content
 from itersel.report.translations import Translations
 
 NAMES = ["first", "second", "third"]
@@ -71,7 +72,7 @@ def count_text(run):
     counts = [one.counts for one in counted]
     test_set = Translations("test", systems, run.translations, [run.references], counts)
     run.table = compare_systems([test_set], trials=100)
-    (run.folder / "report" / "table.json").write_text(json.dumps(run.table))
+    (run.folder / "report" / "table.json").write_text(json.dumps(table_content(run.table)))
     for system, one in zip(systems, counted, strict=True):
         name = system.name if system.repeat == 1 else f"{system.name}.repeat-{system.repeat}"
         path = run.folder / "evaluation" / "test" / "counts" / f"{name}.h5"
@@ -163,10 +164,10 @@ def test_signs():
 def test_scores_of_each_run_are_those_of_its_table(runs):
     content = compared(runs, ["second"], "bleu", trials=50)
     for place, run in enumerate(runs):
-        for row in run.table["test_sets"][0]["systems"]:
-            one, scores = system(content, row["name"])["runs"][place], row["scores"]["bleu"]
-            assert (one["mean"], one["better_than"]) == (scores["mean"], scores["better_than"])
-            assert one["p"] == (None if row["name"] == "second" else scores["p"]["second"])
+        for row in run.table.test_sets[0].systems:
+            one, scores = system(content, row.name)["runs"][place], row.scores["bleu"]
+            assert (one["mean"], one["better_than"]) == (scores.mean, [*scores.better_than])
+            assert one["p"] == (None if row.name == "second" else scores.p["second"])
     first = system(content, "first")
     differences = [one["difference"] for one in first["runs"]]
     assert first["difference"]["mean"] == pytest.approx(statistics.mean(differences))

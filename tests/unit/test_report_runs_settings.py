@@ -9,7 +9,7 @@ from itersel.config.reading import read_config
 from itersel.evaluate.significance import Interval
 from itersel.report.page.charts import scores_against
 from itersel.report.runs_settings import RunSettings, common_name, compare_settings, varied_numbers
-from itersel.report.scores import ExperimentScore
+from itersel.report.table_content import Score
 
 GRID = {"learner": {"learning_rate": [0.01, 0.3]}, "k_best": [50, 100]}
 NAMES = [f"grid-learning_rate-{rate}-k_best-{k}" for rate in ("0.01", "0.3") for k in (50, 100)]
@@ -19,7 +19,16 @@ def a_run(config, *, pairs=None, versions=None, first=30.0):
     """Return the settings of a run; the scores of its experiments are `first`, `first` + 1, ..."""
     settings = recorded(read_config({"name": "a", **config}))
     scores = {
-        name: ExperimentScore((first + number,), {}, Interval(first, first + 9))
+        name: Score(
+            mean=first + number,
+            deviation=None,
+            interval=Interval(first, first + 9),
+            repeats=(first + number,),
+            p={},
+            differs_from=(),
+            better_than=(),
+            details=(),
+        )
         for number, name in enumerate(settings["experiments"])
     }
     return RunSettings(settings, versions or {}, pairs, scores)

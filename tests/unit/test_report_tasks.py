@@ -2,6 +2,7 @@
 
 import json
 import statistics
+from dataclasses import asdict
 from random import Random
 
 import pytest
@@ -11,7 +12,7 @@ from tests.steps import settings
 from itersel.cli.main import main
 from itersel.evaluate.metrics import make_tokenized_bleu
 from itersel.evaluate.significance import pooled_differences
-from itersel.report.tasks import compare_tasks, text_table, tsv_table
+from itersel.report.tasks import LeftOut, compare_tasks, text_table, tsv_table
 
 RANDOM = Random(5)
 TASKS = ["calc", "base"]
@@ -40,17 +41,18 @@ def of(text, *tasks):
 
 
 def system(row, name):
-    return next(one for one in row["systems"] if one["name"] == name)
+    return next(one for one in row.systems if one.name == name)
 
 
 def score(row, name):
     """Return the mean of a system's runs, and its deviation."""
-    found = system(row, name)["score"]
-    return found["mean"], found["deviation"]
+    found = system(row, name).score
+    return found.mean, found.deviation
 
 
 def mean_of_tasks(table, name):
-    return score({"systems": table["mean"]}, name)
+    found = next(one.score for one in table.mean if one.name == name)
+    return found.mean, found.deviation
 
 
 def cells(table):
@@ -62,37 +64,35 @@ def cells(table):
 
 def test_scores_cover_the_sentences_of_a_task():
     table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=10)
-    assert [row["name"] for row in table["tasks"]] == TASKS
-    for row in table["tasks"]:
-        assert row["sentences"] == COUNTS[row["name"]]
+    assert [row.name for row in table.tasks] == TASKS
+    for row in table.tasks:
+        assert row.sentences == COUNTS[row.name]
         for name, (text,) in TEXTS.items():
-            expected = sacrebleu(of(text, row["name"]), of(REFERENCES, row["name"]))
+            expected = sacrebleu(of(text, row.name), of(REFERENCES, row.name))
             assert score(row, name) == (pytest.approx(expected), None)
     for name, (text,) in TEXTS.items():
         pooled = sacrebleu(of(text, *TASKS), of(REFERENCES, *TASKS))
-        assert score(table["pooled"], name) == (pytest.approx(pooled), None)
+        assert score(table.pooled, name) == (pytest.approx(pooled), None)
         single = [sacrebleu(of(text, task), of(REFERENCES, task)) for task in TASKS]
         assert mean_of_tasks(table, name) == (pytest.approx(sum(single) / 2), None)
         # tasks of different sizes, so that mean and pooled score differ
         assert abs(pooled - sum(single) / 2) > 0.1
-    assert table["pooled"]["sentences"] == 66
+    assert table.pooled.sentences == 66
 
 
 def test_significance_covers_the_sentences_of_a_row():
     table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=300, seed=4)
     marks = []
-    for row, tasks in zip((*table["tasks"], table["pooled"]), (["calc"], ["base"], TASKS), strict=True):
+    for row, tasks in zip((*table.tasks, table.pooled), (["calc"], ["base"], TASKS), strict=True):
         metric = make_tokenized_bleu([of(REFERENCES, *tasks)])
         texts = {name: of(text, *tasks) for name, (text,) in TEXTS.items()}
         for name, text in texts.items():
             others = {other: lines for other, lines in texts.items() if other != name}
-            assert system(row, name)["score"]["p"] == p_values(metric, text, others, 300, 4)
-        marks.append([system(row, name)["score"]["better_than"] for name in TEXTS])
-        assert (
-            system(row, "bad")["score"]["p"]["good"] < 0.05 < system(row, "good")["score"]["p"]["like good"]
-        )
+            assert system(row, name).score.p == p_values(metric, text, others, 300, 4)
+        marks.append([system(row, name).score.better_than for name in TEXTS])
+        assert system(row, "bad").score.p["good"] < 0.05 < system(row, "good").score.p["like good"]
     # only the better of two systems is marked
-    assert marks == [[[], [1], [1]]] * 3
+    assert marks == [[(), (1,), (1,)]] * 3
 
 
 def test_text_tsv_and_document():
@@ -107,7 +107,7 @@ def test_text_tsv_and_document():
     mean, pooled = cells(table)[2:]
     assert mean == ["mean", "of", "tasks", *(f"{mean_of_tasks(table, name)[0]:.2f}" for name in TEXTS)]
     assert pooled[:3] == ["all", "tasks", "66"]
-    assert pooled[4::2] == [f"{score(table['pooled'], name)[0]:.2f}" for name in ("good", "like good")]
+    assert pooled[4::2] == [f"{score(table.pooled, name)[0]:.2f}" for name in ("good", "like good")]
     legend = " ".join(text[13:])
     assert "(p < 0.05, approximate randomization, 300 trials, seed 4)" in legend
     pairs = "one for each pair of systems on each task and on all of them, without correction"
@@ -132,7 +132,7 @@ def test_text_tsv_and_document():
     assert rows[0][-1] == "-"
     mean = f"{mean_of_tasks(table, 'good')[0]:.2f}"
     assert rows[7] == ["mean of tasks", "", "2", "good", "1", mean, "", ""]
-    assert (table["significance"]["trials"], table["significance"]["seed"]) == (300, 4)
+    assert (table.significance.trials, table.significance.seed) == (300, 4)
 
 
 def test_several_systems_beaten_at_once():
@@ -153,10 +153,10 @@ def test_sentences_with_other_labels_are_left_out():
     """The most frequent of these labels are reported."""
     table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=10)
     assert "left out, 24 in all: 'math' (15), 'draw' (9)." in " ".join(text_table(table))
-    assert table["left_out"] == {"sentences": 24, "labels": {"math": 15, "draw": 9}}
+    assert table.left_out == LeftOut(24, {"math": 15, "draw": 9})
     every = compare_tasks(TEXTS, [REFERENCES], LABELS, list(COUNTS), trials=10)
     assert "left out" not in " ".join(text_table(every))
-    assert score(every["pooled"], "good")[0] == pytest.approx(sacrebleu(GOOD, REFERENCES))
+    assert score(every.pooled, "good")[0] == pytest.approx(sacrebleu(GOOD, REFERENCES))
     # a single system is not compared
     labels = ["task", *"hgfedcb", "d", "b", "d", *["task"] * 79]
     alone = compare_tasks({"good": [GOOD]}, [REFERENCES], labels, ["task"], trials=10)
@@ -170,17 +170,17 @@ def test_repeats_of_one_experiment_are_a_column():
     texts = {"bad": [BAD], "twice": [GOOD, LIKE_GOOD]}
     table = compare_tasks(texts, [REFERENCES], LABELS, TASKS, trials=50, seed=2)
     by_run = []
-    for row in table["tasks"]:
-        references = of(REFERENCES, row["name"])
-        runs = [sacrebleu(of(text, row["name"]), references) for text in (GOOD, LIKE_GOOD)]
+    for row in table.tasks:
+        references = of(REFERENCES, row.name)
+        runs = [sacrebleu(of(text, row.name), references) for text in (GOOD, LIKE_GOOD)]
         by_run.append(runs)
         expected = statistics.mean(runs), statistics.stdev(runs)
         assert score(row, "twice") == pytest.approx(expected)
         ours = make_tokenized_bleu([references])
-        counts = [[ours.counts(of(run, row["name"])) for run in runs] for runs in texts.values()]
+        counts = [[ours.counts(of(run, row.name)) for run in runs] for runs in texts.values()]
         [found] = pooled_differences([ours], *([one] for one in counts), 50, 2)
-        assert system(row, "bad")["score"]["p"] == {"twice": found.p}
-        assert system(row, "twice")["score"]["p"] == {"bad": found.p}
+        assert system(row, "bad").score.p == {"twice": found.p}
+        assert system(row, "twice").score.p == {"bad": found.p}
     # the mean over tasks is computed for each run; the deviation is that of two such means
     means = [statistics.mean(scores) for scores in zip(*by_run, strict=True)]
     mean, deviation = statistics.mean(means), statistics.stdev(means)
@@ -199,12 +199,12 @@ def test_several_references():
     """If a task has fewer references than another, their signatures differ."""
     others = [line if label == "calc" else None for line, label in zip(OTHERS, LABELS, strict=True)]
     table = compare_tasks(TEXTS, [REFERENCES, others], LABELS, TASKS, trials=10)
-    calc, base = (score(row, "bad")[0] for row in table["tasks"])
+    calc, base = (score(row, "bad")[0] for row in table.tasks)
     assert calc == pytest.approx(sacrebleu(of(BAD, "calc"), of(REFERENCES, "calc"), of(OTHERS, "calc")))
     assert calc > sacrebleu(of(BAD, "calc"), of(REFERENCES, "calc"))
     assert base == pytest.approx(sacrebleu(of(BAD, "base"), of(REFERENCES, "base")))
     pooled = sacrebleu(of(BAD, *TASKS), of(REFERENCES, *TASKS), of(others, *TASKS))
-    assert score(table["pooled"], "bad")[0] == pytest.approx(pooled)
+    assert score(table.pooled, "bad")[0] == pytest.approx(pooled)
     signatures = [line.split("|")[0] for line in text_table(table)[-3:]]
     references = {"calc": "2", "base": "1", "all tasks": "var"}
     assert signatures == [
@@ -220,7 +220,7 @@ def command(text_file):
 
     def words(tasks, outputs, systems=(), references=(), **keys):
         described = [{"name": name, "translation": path} for name, path in [*texts, *systems]]
-        how = settings(tasks=tasks, systems=described, **{"trials": 50, **keys})
+        how = settings(tasks=tasks, systems=described, comparison={"trials": 50, **keys})
         return ["step", "tasks", *files, *references, *how, "--output", *map(str, outputs)]
 
     return words
@@ -232,7 +232,7 @@ def test_command_tasks(tmp_path, text_file, command):
     assert main(command(TASKS, outputs, seed=3, retokenize="none", **more)) == 0
     texts = {"bad": [BAD, LIKE_GOOD], "good": [GOOD]}
     expected = compare_tasks(texts, [REFERENCES, OTHERS], LABELS, TASKS, retokenize="none", trials=50, seed=3)
-    assert json.loads((tmp_path / "tasks.json").read_text()) == json.loads(json.dumps(expected))
+    assert json.loads((tmp_path / "tasks.json").read_text()) == json.loads(json.dumps(asdict(expected)))
     for suffix, form in (("txt", text_table), ("tsv", tsv_table)):
         assert (tmp_path / f"tasks.{suffix}").read_text().splitlines() == form(expected)
     assert "|tok:none|" in text_table(expected)[-1]

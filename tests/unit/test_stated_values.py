@@ -16,7 +16,6 @@ from tests.unit.test_config_defaults import configs, read_or_skip, with_plugin
 from itersel.config.experiments import expanded
 from itersel.config.plain import plain
 from itersel.config.reading import read_config
-from itersel.config.report_steps import GivenListScaleSettings
 from itersel.plan import Plan
 
 SPLITS = ("train", "dev", "devtest", "test")
@@ -124,7 +123,6 @@ def jobs_of(config):
         "decoded": [["lists/x.h5"]],
         "test_sets": [plan.texts.test_sets],
         "files": [plan.tables.system_files],
-        "settings": [GivenListScaleSettings(scales=(0.5,), tokenizer="13a")],
     }
 
     parts = [plan, *(one for one in vars(plan).values() if type(one).__module__.startswith("itersel.plan"))]

@@ -15,6 +15,7 @@ from itersel.report.cells import cells_of_systems
 from itersel.report.comparison import compare_systems
 from itersel.report.papers import markdown
 from itersel.report.systems import TITLES, table_view
+from itersel.report.table_content import parse_table
 from itersel.report.translations import Translations
 from itersel.storage.files import read_lines, write_lines
 
@@ -133,13 +134,13 @@ def test_systems_without_numbers(tmp_path, listed):
     assert rows[2]["scores"]["human"]["p"] == {}
     assert any(line.split() == ["1", "a", "-", "-"] for line in text)
 
-    (view,) = table_view(table)
+    (view,) = table_view(parse_table(table))
     titles = [column.title for column in view.columns]
     shown = [row[titles.index("COMET")].text for row in view.rows]
     assert shown == ["-", "-", f"{np.mean(EXPECTED['b']):.4f}", "0.1500"]
     assert [row[titles.index("COMET")].is_best for row in view.rows] == [False, False, True, False]
-    assert answer(table).title == "tokenized BLEU"
-    assert any("COMET" in line for line in markdown(table))
+    assert answer(parse_table(table)).title == "tokenized BLEU"
+    assert any("COMET" in line for line in markdown(parse_table(table)))
 
 
 def test_several_test_sets(tmp_path, listed):
@@ -216,7 +217,7 @@ def test_wrong_scores(tmp_path, monkeypatch, listed, refused, scores, changes, f
 def test_names_of_other_columns_are_reserved():
     """Two columns of the page cannot have the same title."""
     test_set = Translations("test", [make_system("a")], [REFERENCE], [REFERENCE])
-    (table,) = compare_systems([test_set], trials=10)["test_sets"]
+    (table,) = compare_systems([test_set], trials=10).test_sets
     (cells,) = cells_of_systems(table)
     titles = {*TITLES, *cells}
     assert {title.lower() for title in titles if " " not in title} <= NO_SCORES

@@ -195,7 +195,7 @@ def new_table(pairs: int) -> tuple[UInt64s, Int32s]:
 class TrainedModel(NamedTuple):
     """A model that links each generated word to a given word or to NULL."""
 
-    direction: str  # "forward" if the target is generated, "reverse" if the source is
+    direction: str  # `FORWARD` if the target is generated, `REVERSE` if the source is
     given: Sequence[str]  # by number, the first one NULL
     generated: Sequence[str]
     model: Model  # if read from a file, with a last row for given words that are not among these

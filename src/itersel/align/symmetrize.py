@@ -14,7 +14,8 @@ from functools import partial
 from itersel.corpus.alignments import Point
 
 # forward: each target word has at most one link; reverse: each source word
-DIRECTIONS = ("forward", "reverse")
+FORWARD, REVERSE = "forward", "reverse"
+DIRECTIONS = (FORWARD, REVERSE)
 _STRAIGHT = ((-1, 0), (0, -1), (0, 1), (1, 0))
 _ALL_AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 
@@ -60,8 +61,8 @@ HEURISTICS: dict[str, Callable[[set[Point], set[Point]], set[Point]]] = {
     "grow": partial(_grown, neighbours=_STRAIGHT),
     "intersection": lambda forward, reverse: forward & reverse,
     "union": lambda forward, reverse: forward | reverse,
-    "forward": lambda forward, reverse: forward,
-    "reverse": lambda forward, reverse: reverse,
+    FORWARD: lambda forward, reverse: forward,
+    REVERSE: lambda forward, reverse: reverse,
 }
 # Also that of links for features of text, which kernels combine (`itersel.rerank.link_kernels`).
 DEFAULT_HEURISTIC = "grow-diag-final-and"

@@ -97,11 +97,11 @@ def _check(options: argparse.Namespace) -> None:
 def _sampled(options: argparse.Namespace, seed: int) -> Iterator[Iterator[Sequence[Point]]]:
     """Align in one direction or both; yields the points of each sentence pair."""
     from itersel.align.sampler import Sampler, TrainedModel, read_bitext, write_model
-    from itersel.align.symmetrize import DIRECTIONS
+    from itersel.align.symmetrize import DIRECTIONS, REVERSE
 
     bitext = read_bitext(options.source, options.target)
     for direction in [options.direction] if options.direction else DIRECTIONS:
-        text, given, generated = bitext.turned() if direction == "reverse" else bitext
+        text, given, generated = bitext.turned() if direction == REVERSE else bitext
         sampler = Sampler(text, len(given), len(generated), seed)
         links = sampler.run()
         if options.save:
@@ -112,7 +112,7 @@ def _sampled(options: argparse.Namespace, seed: int) -> Iterator[Iterator[Sequen
 def _with_models(options: argparse.Namespace, seed: int) -> Iterator[Iterator[Sequence[Point]]]:
     """Align with the model of one direction, or of both; yields the points of each sentence pair."""
     from itersel.align.sampler import align_with, read_bitext, read_model
-    from itersel.align.symmetrize import DIRECTIONS
+    from itersel.align.symmetrize import DIRECTIONS, REVERSE
 
     models = [(read_model(path), path) for path in options.aligner]
     models.sort(key=lambda pair: pair[0].direction)
@@ -124,7 +124,7 @@ def _with_models(options: argparse.Namespace, seed: int) -> Iterator[Iterator[Se
     bitext = read_bitext(options.source, options.target)
     while models:
         model, path = models.pop(0)
-        sides = bitext.turned() if model.direction == "reverse" else bitext
+        sides = bitext.turned() if model.direction == REVERSE else bitext
         text = sides.renumbered(model.given, model.generated)
         unknown = (text.given == len(model.given), text.generated == len(model.generated))
         if any(side.size and side.all() for side in unknown):
@@ -134,9 +134,11 @@ def _with_models(options: argparse.Namespace, seed: int) -> Iterator[Iterator[Se
 
 def _points(text: SentencePairs, links: Int16s, direction: str) -> Iterator[Sequence[Point]]:
     """Yield the points of each sentence pair."""
+    from itersel.align.symmetrize import REVERSE
+
     for begin, end in zip(text.generated_start[:-1], text.generated_start[1:], strict=True):
         found = [(i - 1, j) for j, i in enumerate(links[begin:end].tolist()) if i]
-        yield sorted((j, i) for i, j in found) if direction == "reverse" else sorted(found)
+        yield sorted((j, i) for i, j in found) if direction == REVERSE else sorted(found)
 
 
 def _given(forward: str, reverse: str) -> Iterator[tuple[Sequence[Point], Sequence[Point]]]:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output, add_settings
-from itersel.config.report_steps import (
-    ChooseSettings,
-    PatienceSettings,
-    RerankerSettings,
-    ResourceSettings,
-    Scoring,
-)
+from itersel.config.report_steps import ChooseSettings, PatienceSettings, RerankerSettings, Scoring
+from itersel.config.search import TranslationSettings
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
 from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
@@ -73,16 +69,16 @@ def _choose(options: argparse.Namespace) -> None:
     if count != given:
         raise InputError(f"{count} translations, but {given} weights; give one of each per epoch")
 
-    scores = score_devtest(settings, options, options.translation)
+    scores = score_devtest(settings.scoring, options, options.translation)
     write_system(options.output, choose_system(settings, scores, options.weights, options.output_weights))
 
 
-def score_devtest(settings: Scoring, options: argparse.Namespace, translations: list[str]) -> EpochScores:
+def score_devtest(scoring: Scoring, options: argparse.Namespace, translations: list[str]) -> EpochScores:
     """Return the scores of each epoch."""
     from itersel.evaluate.epoch_scores import read_epochs, score_epochs
 
-    by = settings.choose_by
-    if (options.task is None) != (settings.label is None):
+    by = scoring.choose_by
+    if (options.task is None) != (scoring.label is None):
         raise InputError("--task and the key 'label' need each other; give both or neither")
     if by == QUALITY:
         if not options.nbest or options.quality is None or options.preparation is None:
@@ -91,21 +87,21 @@ def score_devtest(settings: Scoring, options: argparse.Namespace, translations: 
         raise InputError(f"choose_by: {by} needs --raw-reference, --preparation and --recaser")
 
     originals = () if by in (TOKENIZED_BLEU, QUALITY) else options.raw_reference
-    texts = read_epochs(translations, options.reference, originals, options.task, settings.label)
-    return score_epochs(texts, settings.retokenize, _scorer(settings, options, texts))
+    texts = read_epochs(translations, options.reference, originals, options.task, scoring.label)
+    return score_epochs(texts, scoring.retokenize, _scorer(scoring, options, texts))
 
 
-def _scorer(settings: Scoring, options: argparse.Namespace, texts: EpochTexts) -> Scorer | None:
+def _scorer(scoring: Scoring, options: argparse.Namespace, texts: EpochTexts) -> Scorer | None:
     """Return what an epoch is chosen by, unless that is BLEU, which is computed anyway."""
     from itersel.evaluate.epoch_scores import text_scorer
     from itersel.report.quality import quality_scorer
 
-    if settings.choose_by == TOKENIZED_BLEU:
+    if scoring.choose_by == TOKENIZED_BLEU:
         return None
-    if settings.choose_by == QUALITY:
+    if scoring.choose_by == QUALITY:
         return quality_scorer(options.nbest, options.quality, options.preparation, texts.lines)
     files = options.preparation, options.recaser
-    return text_scorer(texts, settings.choose_by, settings.tokenizer, *files)
+    return text_scorer(texts, scoring.choose_by, scoring.tokenizer, *files)
 
 
 def _patience(options: argparse.Namespace) -> None:
@@ -113,12 +109,13 @@ def _patience(options: argparse.Namespace) -> None:
 
     settings = read_settings(PatienceSettings, options.settings)
     before = None if options.previous is None else read_decision(options.previous)
-    (score,) = score_devtest(settings, options, [options.translation]).deciding_scores
-    write_decision(options.output, next_decision(before, score, settings.patience, settings.choose_by))
+    scoring = settings.scoring
+    (score,) = score_devtest(scoring, options, [options.translation]).deciding_scores
+    write_decision(options.output, next_decision(before, score, settings.patience, scoring.choose_by))
 
 
 def _add_resources(parser: argparse.ArgumentParser) -> None:
-    add_settings(parser, ResourceSettings)
+    add_settings(parser, TranslationSettings)
     model = {"--language-model": "compiled language model"}
     add_options(parser, model, required=True, dest="model")
     files = {
@@ -133,16 +130,11 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
 
 def _resources(options: argparse.Namespace) -> None:
     from itersel.system.mbr import read_mbr
-    from itersel.system.resources import (
-        TranslationSettings,
-        TranslatorFiles,
-        TranslatorResources,
-        write_resources,
-    )
+    from itersel.system.resources import TranslatorFiles, TranslatorResources, write_resources
 
-    given = read_settings(ResourceSettings, options.settings)
-    mbr = read_mbr(options.chosen_mbr)
-    settings = TranslationSettings(given.pop_limit, given.features, given.grammar, mbr)
+    settings = read_settings(TranslationSettings, options.settings)
+    if options.chosen_mbr is not None:
+        settings = replace(settings, mbr=read_mbr(options.chosen_mbr))
     files = TranslatorFiles(options.model, options.index, options.preparation, options.recaser)
     write_resources(options.output, TranslatorResources(settings, files))
 

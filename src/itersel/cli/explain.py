@@ -7,7 +7,6 @@ import json
 
 from itersel.cli.arguments import add_options, add_output, add_settings
 from itersel.config.report_steps import ExplainSettings
-from itersel.config.search import Search
 from itersel.config.settings import read_settings
 
 
@@ -35,9 +34,13 @@ def _explain(options: argparse.Namespace) -> None:
     from itersel.storage.files import read_manifest, write_lines
 
     settings = read_settings(ExplainSettings, options.settings)
-    search = Search(pop_limit=settings.pop_limit, max_span=settings.max_span)
     pieces = read_manifest(options.inputs)
     found = explain(
-        Path(options.results), pieces, options.language_model, search, settings.derivations, settings.has_mbr
+        Path(options.results),
+        pieces,
+        options.language_model,
+        settings.search,
+        settings.derivations,
+        settings.has_mbr,
     )
     write_lines(options.output, [json.dumps(found, ensure_ascii=False)])

@@ -45,9 +45,16 @@ def write_formats(paths: list[str], content: Any, formatters: Mapping[str, Forma
         write_lines(path, formatted(content))
 
 
-def write_table(paths: list[str], table: Any, text: Formatter, tsv: Formatter) -> None:
-    """Write a table as text, tab-separated values and JSON."""
-    write_formats(paths, table, dict(zip(TABLE_SUFFIXES, (text, tsv, json_lines), strict=True)))
+def write_table(
+    paths: list[str],
+    table: Any,
+    text: Formatter,
+    tsv: Formatter,
+    content: Callable[[Any], object] = lambda table: table,
+) -> None:
+    """Write a table as text, tab-separated values and JSON, which has its `content`."""
+    formatters: tuple[Formatter, ...] = text, tsv, lambda table: json_lines(content(table))
+    write_formats(paths, table, dict(zip(TABLE_SUFFIXES, formatters, strict=True)))
 
 
 def json_lines(table: object) -> list[str]:

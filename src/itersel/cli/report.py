@@ -104,7 +104,7 @@ def _add_page_files(parser: argparse.ArgumentParser, default: str) -> None:
 
 def _paper(options: argparse.Namespace) -> None:
     from itersel.report.papers import latex, markdown
-    from itersel.report.systems import read_table
+    from itersel.report.table_content import read_table
 
     table = read_table(Path(options.table))
     if table is None:

@@ -42,13 +42,13 @@ def _scale(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, f"{number}.txt") for number in range(len(candidates))]
         _translate(options, settings, candidates, paths)
-        scores = score_devtest(settings, options, paths).deciding_scores
+        scores = score_devtest(settings.scoring, options, paths).deciding_scores
 
-    best = index_of_best(scores, settings.choose_by)
+    best = index_of_best(scores, settings.scoring.choose_by)
     chosen = ChosenMbr(
         mbr=candidates[best],
         devtest=settings.devtest,
-        chosen_by=settings.choose_by,
+        chosen_by=settings.scoring.choose_by,
         scales=settings.scales,
         devtest_scores=scores,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from dataclasses import asdict
 from functools import partial
 
 from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output, add_settings
@@ -31,6 +32,7 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
 def _table(options: argparse.Namespace) -> None:
     from itersel.report.comparison import compare_systems
     from itersel.report.table import text_table, tsv_table
+    from itersel.report.table_content import table_content
     from itersel.report.translations import read_test_set
 
     settings = read_settings(TableSettings, options.settings)
@@ -38,10 +40,9 @@ def _table(options: argparse.Namespace) -> None:
     if (options.preparation is None) == needs_preparation:
         raise InputError("outputs or lists and --preparation need each other; give both or neither")
     test_sets = [read_test_set(*named, options.preparation) for named in settings.test_sets.items()]
-    table = compare_systems(
-        test_sets, retokenize=settings.retokenize, trials=settings.trials, seed=settings.seed
-    )
-    write_table(options.output, table, partial(text_table, text=settings.text), tsv_table)
+    how = settings.comparison
+    table = compare_systems(test_sets, retokenize=how.retokenize, trials=how.trials, seed=how.seed)
+    write_table(options.output, table, partial(text_table, text=settings.text), tsv_table, table_content)
 
 
 def _add_tasks(parser: argparse.ArgumentParser) -> None:
@@ -77,16 +78,11 @@ def _tasks(options: argparse.Namespace) -> None:
         translations = read_translations(system.translation, references, options.reference[0])
         texts.setdefault(system.name, []).append(translations)
 
+    how = settings.comparison
     table = compare_tasks(
-        texts,
-        references,
-        labels,
-        settings.tasks,
-        retokenize=settings.retokenize,
-        trials=settings.trials,
-        seed=settings.seed,
+        texts, references, labels, settings.tasks, retokenize=how.retokenize, trials=how.trials, seed=how.seed
     )
-    write_table(options.output, table, text_table, tsv_table)
+    write_table(options.output, table, text_table, tsv_table, asdict)
 
 
 def _add_join(parser: argparse.ArgumentParser) -> None:

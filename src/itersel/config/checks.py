@@ -21,6 +21,7 @@ from itersel.config.splits import has_given_lists, has_labels, is_help, test_set
 from itersel.config.tasks import TASKS
 from itersel.config.tuners import ALL_DENSE, LAST_STEP, TUNERS, Batch, NoTuner
 from itersel.config.values import Config, Experiment
+from itersel.corpus.languages import is_unspaced
 from itersel.errors import attempt_all
 
 # Labels that are part of the names of experiments.
@@ -37,15 +38,13 @@ def check_config(config: Config) -> None:
 
 def _check_mbr(config: Config) -> None:
     """Reject keys of minimum Bayes risk without effect, and BLEU for text without spaces between words."""
-    from itersel.corpus.tokenization import UNSPACED_LANGUAGES
-
     unused = changed(config.mbr)
     if config.mbr.gain is None and unused:
         raise wrong(f"mbr.{unused[0]}", "has no effect without mbr.gain; remove it, or state the gain")
 
     language = config.data.target_language
-    is_unspaced = language.partition("-")[0] in UNSPACED_LANGUAGES and not config.data.tokenized
-    if has_given_lists(config) and config.mbr.gain == "bleu" and is_unspaced:
+    has_no_spaces = is_unspaced(language) and not config.data.tokenized
+    if has_given_lists(config) and config.mbr.gain == "bleu" and has_no_spaces:
         why = f"is bleu, which compares words between spaces, but '{language}' is written without spaces"
         advice = "use chrf, or segment the lists into words and set data.tokenized: true"
         raise wrong("mbr.gain", f"{why}; {advice}")

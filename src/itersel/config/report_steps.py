@@ -3,7 +3,6 @@
 - ``itersel step choose``: `ChooseSettings`
 - ``itersel step patience``: `PatienceSettings`
 - ``itersel step scale``: `ScaleSettings`; with lists of another decoder, `GivenListScaleSettings`
-- ``itersel step resources``: `ResourceSettings`
 - ``itersel step reranker``: `RerankerSettings`
 - ``itersel step table``: `TableSettings`
 - ``itersel step tasks``: `TaskTableSettings`
@@ -31,7 +30,7 @@ from itersel.config.options import (
     section,
     seed_option,
 )
-from itersel.config.search import Grammar, MinimumRisk, Search
+from itersel.config.search import FeatureSettings, MinimumRisk, Search
 from itersel.config.section_checks import check_section
 from itersel.config.text_features import GivenListSettings
 from itersel.config.values import Experiment
@@ -54,80 +53,68 @@ def _check_system(name: object, key: str) -> None:
         raise wrong(key, ": the name of a system must be text")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Scoring:
     """How the translations of devtest are scored."""
 
+    tokenizer: str = option_of(Evaluation, "tokenizer", default=REQUIRED)
     retokenize: str = option_of(Evaluation, "retokenize")
     choose_by: str = option_of(Evaluation, "choose_by")
-    tokenizer: str = option_of(Evaluation, "tokenizer", default=REQUIRED)
     label: str | None = option("Score only the sentences with this label.")
 
     def __post_init__(self) -> None:
         check_section(self)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChooseSettings(Scoring):
+@dataclass(frozen=True)
+class ChooseSettings:
     """What describes a system, and how its best epoch is chosen."""
 
+    scoring: Scoring = section(REQUIRED, "How translations of devtest are scored.")
     name: str = option("Name of the experiment.", REQUIRED)
     repeat: int = option("Number of the repeat, from 1.", 1, minimum=1)
     experiment: Experiment = section(Experiment, "Settings of the experiment, with the value of every key.")
     devtest: str = option("Split that was translated.", "devtest")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PatienceSettings(Scoring):
+@dataclass(frozen=True)
+class PatienceSettings:
     """After how many epochs training stops, and how these are scored."""
 
+    scoring: Scoring = section(REQUIRED, "How translations of devtest are scored.")
     patience: int = option("Number of epochs without a gain.", REQUIRED, minimum=1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class GivenListScaleSettings(Scoring):
+@dataclass(frozen=True)
+class GivenListScaleSettings:
     """How the scale of minimum Bayes risk is chosen from translations of devtest."""
 
-    gain: str = option_of(MinimumRisk, "gain")
-    size: int = option_of(MinimumRisk, "size")
+    scoring: Scoring = section(REQUIRED, "How translations of devtest are scored.")
     scales: tuple[float, ...] = option_of(
         MinimumRisk,
         "scale",
         explanation="Scales to choose from; among equally good ones, the first is chosen.",
         default=REQUIRED,
     )
-    features: str = option_of(Search, "features")
+    gain: str = option_of(MinimumRisk, "gain")
+    size: int = option_of(MinimumRisk, "size")
+    search: FeatureSettings = section(FeatureSettings, "The features that score the lists.")
     devtest: str = option_of(ChooseSettings, "devtest")
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_section(self)
         if not self.scales:
             raise wrong("scales", "is empty; name at least one")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ScaleSettings(GivenListScaleSettings):
     """The same if our decoder translates devtest."""
 
-    pop_limit: int = option_of(Search, "pop_limit")
-    max_span: int = option_of(Search, "max_span")
-
-    @property
-    def search(self) -> Search:
-        """The settings of the decoder."""
-        return Search(self.features, pop_limit=self.pop_limit, max_span=self.max_span)
+    search: Search = section(Search, "How translations are searched for.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResourceSettings:
-    """How a system translates."""
-
-    features: str = option_of(Search, "features")
-    pop_limit: int = option_of(Search, "pop_limit")
-    grammar: Grammar = section(Grammar)
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class RerankerSettings:
     """How a system reranks n-best lists of another decoder."""
 
@@ -136,9 +123,9 @@ class RerankerSettings:
     lists: GivenListSettings = section(GivenListSettings, "How lists are read, and what is added to them.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Significance:
-    """Tests for significance."""
+@dataclass(frozen=True)
+class Comparison:
+    """How systems are compared: BLEU of tokenised text, and tests for significance."""
 
     retokenize: str = option_of(Evaluation, "retokenize")
     trials: int = option_of(Evaluation, "trials")
@@ -188,8 +175,8 @@ class ScoredTestSet:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableSettings(Significance):
+@dataclass(frozen=True)
+class TableSettings:
     """The table of systems."""
 
     test_sets: dict[str, ScoredTestSet] = section(
@@ -201,6 +188,7 @@ class TableSettings(Significance):
         "detokenized",
         choices=("detokenized", "tokenized", "listed"),
     )
+    comparison: Comparison = section(Comparison)
 
 
 @dataclass(frozen=True)
@@ -211,15 +199,16 @@ class ScoredSystem:
     translation: str = option("Its translation of the test set.", REQUIRED, path=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class TaskTableSettings(Significance):
+@dataclass(frozen=True)
+class TaskTableSettings:
     """The table of systems by task."""
 
     tasks: tuple[str, ...] = option("Labels of the tasks.", REQUIRED, pattern=LABEL_PATTERN)
     systems: tuple[ScoredSystem, ...] = option("The repeats of all experiments.", REQUIRED)
+    comparison: Comparison = section(Comparison)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_section(self)
         for key, values in (("tasks", self.tasks), ("systems", self.systems)):
             if not values:
                 raise wrong(key, "is empty; name at least one")
@@ -251,5 +240,4 @@ class ExplainSettings:
 
     derivations: int = option_of(Report, "derivations", minimum=1)
     has_mbr: bool = option("Whether systems chose translations by minimum Bayes risk.", False)
-    pop_limit: int = option_of(Search, "pop_limit")
-    max_span: int = option_of(Search, "max_span")
+    search: Search = section(Search, "How the test set was searched for, except for the features.")

@@ -4,6 +4,7 @@
 - ``itersel decode``: `Search`; with lists of another decoder, `FeatureSettings`
 - ``itersel step kbest``: `KBestSettings`
 - ``itersel step forest``: `ForestSettings`
+- ``itersel step resources``: `TranslationSettings`
 
 The options ``--mbr`` of ``itersel decode``, ``translate`` and ``rescore`` are a `MinimumRisk`. Config,
 command line and library use the same settings; see also `itersel.config.steps`.
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.config.options import REQUIRED, documented, option, option_of
+from itersel.config.options import REQUIRED, documented, option, option_of, section
 from itersel.config.section_checks import check_section
 from itersel.vectors.feature_names import DEFAULT_TEMPLATES, TEMPLATES, TEXT_TEMPLATES
 
@@ -148,6 +149,23 @@ class MbrSettings:
         f"{', '.join(f'{scale:g}' for scale in SCALES)}.",
     )
     size: int = option_of(MinimumRisk, "size")
+
+
+@dataclass(frozen=True)
+class TranslationSettings:
+    """How a system translates: settings of the decoder and of rule extraction."""
+
+    pop_limit: int = option_of(Search, "pop_limit")
+    features: str = option_of(Search, "features")
+    grammar: Grammar = section(Grammar)
+    mbr: MinimumRisk | None = option("Minimum Bayes risk; null: the highest model scores.")
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+    def search(self) -> Search:
+        """Return the settings of the decoder."""
+        return Search(self.features, pop_limit=self.pop_limit, max_span=self.grammar.max_span)
 
 
 @dataclass(frozen=True)

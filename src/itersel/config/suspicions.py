@@ -15,8 +15,9 @@ from typing import NamedTuple
 from itersel.config.near_duplicates import NearDuplicates
 from itersel.config.tuners import Batch
 from itersel.config.values import Config
+from itersel.corpus.languages import SOUTH_EAST_LANGUAGES, is_unspaced, primary_language
 from itersel.corpus.text import Bitext
-from itersel.corpus.tokenization import SOUTH_EAST_LANGUAGES, UNSPACED_LANGUAGES, import_sacremoses
+from itersel.corpus.tokenization import import_sacremoses
 from itersel.lm.arpa import read_unigrams
 from itersel.lm.ngrams import UNKNOWN
 
@@ -137,7 +138,7 @@ class Suspicions:
             (_words(block.source[:SAMPLE]), _words(block.target[:SAMPLE])),
             _correlations(block.source[:SAMPLE], block.target[:SAMPLE]),
             is_tokenized=10 * free > len(lines) and free > 4 * attached,
-            has_header=first <= names | {name.partition("-")[0] for name in names},
+            has_header=first <= names | {primary_language(name) for name in names},
         )
 
     def warnings(self) -> Iterator[str]:
@@ -160,7 +161,7 @@ class Suspicions:
         yield from self._sides()
         yield from self._shifts()
         yield from self._near_duplicates()
-        if self._config.data.target_language.partition("-")[0] in UNSPACED_LANGUAGES:
+        if is_unspaced(self._config.data.target_language):
             return  # words cannot be counted without tokenising
 
         yield from self._short_references()
@@ -174,13 +175,13 @@ class Suspicions:
 
         known = import_sacremoses().corpus.NonbreakingPrefixes().available_langs
         for language in dict.fromkeys((data.source_language, data.target_language)):
-            primary = language.partition("-")[0]
+            primary = primary_language(language)
             if primary in SOUTH_EAST_LANGUAGES:
                 yield (
                     f"'{language}' is written without spaces, so each character becomes a token; for better "
                     "translations, segment the text into words and set data.tokenized: true"
                 )
-            elif primary not in known and primary not in UNSPACED_LANGUAGES:
+            elif primary not in known and not is_unspaced(language):
                 yield f"Moses' tokeniser has no abbreviations for '{language}'; it uses those of English"
 
     def _sides(self) -> Iterator[str]:

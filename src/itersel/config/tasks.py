@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from itersel.config.options import LABEL_PATTERN, option, option_of
@@ -224,6 +224,7 @@ class IndependentTasks(Tasks):
 
     are_independent: ClassVar[bool] = True
     needed_labels: ClassVar[str] = NaturalTasks.needed_labels
+    folder_kind: ClassVar[str] = NaturalTasks.folder_kind
     keep_all = False
 
     labels: dict[str, int] | None = option_of(NaturalTasks, "labels")
@@ -241,6 +242,13 @@ class IndependentTasks(Tasks):
         """The labels of the tasks."""
         return tuple(self.labels or ())
 
+    @property
+    def sharding_by_label(self) -> Labelled | None:
+        """One shard after another of each label; sentences with other labels are dropped."""
+        if not self.labels:
+            return None
+        return Labelled(labels=self.labels, minimum_sentences=self.minimum_sentences)
+
     def several(self) -> tuple[str, str] | None:
         """Return the first label with more than one shard."""
         own = ((label, shards) for label, shards in (self.labels or {}).items() if shards > 1)
@@ -248,40 +256,44 @@ class IndependentTasks(Tasks):
 
     def separate(self, experiment: str) -> dict[str, Tasks]:
         """Return a task for each label."""
-        natural = NaturalTasks(self.labels, minimum_sentences=self.minimum_sentences)
-        first = 0
-        found: dict[str, Tasks] = {}
-        for label, shards in (self.labels or {}).items():
-            of_jobs = self.language_model_folds, self.shards_per_task
-            found[label] = IndependentTask(experiment, label, natural, first, shards, *of_jobs)
-            first += shards
-        return found
+        return {label: IndependentTask(experiment, self, label) for label in self.label_names}
 
 
 @dataclass(frozen=True)
 class IndependentTask(Tasks):
-    """One task of `IndependentTasks`, with their settings."""
+    """One task of `IndependentTasks`."""
 
-    folder_kind: ClassVar[str] = NaturalTasks.folder_kind
+    folder_kind: ClassVar[str] = IndependentTasks.folder_kind
     keep_all = False
 
     experiment: str  # to which the task belongs
+    whole: IndependentTasks  # all tasks; a single task reads some of their files
     label: str
-    natural: NaturalTasks  # all tasks; a single task reads some of their files
-    first: int  # number of its first file
-    shards: int  # number of its files
-    language_model_folds: int | None
-    shards_per_task: int = option_of(RandomTasks, "shards_per_task")
+
+    @property
+    def language_model_folds(self) -> int | None:
+        """The key of all tasks."""
+        return self.whole.language_model_folds
+
+    @property
+    def shards_per_task(self) -> int:
+        """The key of all tasks."""
+        return self.whole.shards_per_task
+
+    @property
+    def shards(self) -> int:
+        """The number of shards of the task."""
+        return (self.whole.labels or {})[self.label]
 
     @property
     def files(self) -> int:
         """The number of files of all tasks."""
-        return self.natural.files
+        return self.whole.files
 
     @property
     def label_names(self) -> tuple[str, ...]:
         """The labels of all tasks."""
-        return self.natural.label_names
+        return self.whole.label_names
 
     @property
     def own_label(self) -> str:
@@ -291,26 +303,27 @@ class IndependentTask(Tasks):
     @property
     def sharding_by_label(self) -> Labelled | None:
         """How the text of all tasks is divided."""
-        return self.natural.sharding_by_label
+        return self.whole.sharding_by_label
 
     @property
     def sharded_together(self) -> Tasks:
         """All tasks."""
-        return self.natural
+        return self.whole
 
     @property
     def share(self) -> float:
         """The share of the task."""
-        return self.shards / self.natural.shards
+        return self.shards / self.whole.shards
 
     def files_of_shard(self, shard: int, seed: int, epoch: int) -> Sequence[int]:
-        """Return the number of the shard among those of all tasks."""
-        return [self.first + shard]
+        """Return the number of the shard among those of all tasks, which are in the order of the labels."""
+        labels = self.whole.labels or {}
+        before = self.label_names[: self.label_names.index(self.label)]
+        return [sum(labels[label] for label in before) + shard]
 
     def as_in_config(self) -> Tasks:
         """Return independent tasks with this one."""
-        of_jobs = self.language_model_folds, self.shards_per_task
-        return IndependentTasks({self.label: self.shards}, self.natural.minimum_sentences, *of_jobs)
+        return replace(self.whole, labels={self.label: self.shards})
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
+from itersel.corpus.languages import primary_language
 from itersel.corpus.text import FIELD_SEPARATOR, clean_text
 from itersel.corpus.text_names import STATISTICS, reference_columns
 from itersel.errors import InputError, suggest
@@ -189,7 +190,7 @@ def language_pair(name: str, source_language: str, target_language: str) -> str:
     """Return sacrebleu's name for the language pair of a test set: ``de-en`` for ``de`` and ``en-us``."""
     pairs: dict[str, str] = {pair.lower(): pair for pair in _dataset(name).langpairs}
     wanted = source_language, target_language
-    for pair in map("-".join, product(*([language, language.split("-")[0]] for language in wanted))):
+    for pair in map("-".join, product(*([language, primary_language(language)] for language in wanted))):
         if pair in pairs:
             return pairs[pair]
     there = ", ".join(sorted(pairs.values())[:SHOWN]) + (" and others" if len(pairs) > SHOWN else "")

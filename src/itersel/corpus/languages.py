@@ -41,6 +41,21 @@ def _short() -> dict[str, str]:
     return {other: code for code, *others in listed for other in others}
 
 
+# Languages written without spaces: Thai, Lao, Burmese, Khmer and Tibetan; then also Chinese and Japanese.
+SOUTH_EAST_LANGUAGES = ("th", "lo", "my", "km", "bo")
+UNSPACED_LANGUAGES = (*SOUTH_EAST_LANGUAGES, "zh", "ja")
+
+
+def primary_language(code: str) -> str:
+    """Return the code of a language without its region: ``pt`` for ``pt-br``."""
+    return code.partition("-")[0]
+
+
+def is_unspaced(code: str) -> bool:
+    """Return whether a language, whose code may include a region, is written without spaces."""
+    return primary_language(code) in UNSPACED_LANGUAGES
+
+
 def usual_code(code: str) -> str:
     """Return the code that is used for a language here: ``zh`` for ``zho``, ``pt-br`` for ``por_BR``.
 

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from itersel.corpus.languages import primary_language
 from itersel.corpus.tokenization import bare, text_of_token
 from itersel.errors import FilePath, checked
 from itersel.storage.json_files import check_counts, parse_json, read_json
@@ -51,7 +52,7 @@ Contexts = dict[str, FormCounts]
 
 def lower(text: str, language: str) -> str:
     """Return a text in lower case."""
-    primary = language.partition("-")[0]
+    primary = primary_language(language)
     if primary in _TURKIC:
         return text.translate(_TO_LOWER).lower()
     if primary == "lt" and not text.isascii():
@@ -64,7 +65,7 @@ def lower(text: str, language: str) -> str:
 def capitalize(word: str, language: str) -> str:
     """Return a word with its first letter in upper case; unlike ``str.capitalize``, the rest stays."""
     first = word[:1]
-    if first == "i" and language.partition("-")[0] in _TURKIC:
+    if first == "i" and primary_language(language) in _TURKIC:
         return f"İ{word[1:]}"
     return first.title() + word[1:]
 

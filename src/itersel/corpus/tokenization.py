@@ -21,6 +21,8 @@ from itertools import pairwise
 
 import regex
 
+from itersel.corpus.languages import is_unspaced, primary_language
+
 # A printf conversion after its per cent sign.
 _CONVERSION = (
     r"(?:\([\w.]++\)|\d{1,2}\$)?[-+#0]*+\d{0,3}(?:\.\d{1,3})?(?:hh|ll|[hlLzjt])?"
@@ -93,9 +95,6 @@ _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u20
 _JOINERS = re.compile("(?:(?<=[\\x00-\u058f])|^)[\u200c\u200d]+|[\u200c\u200d]+(?=[\\x00-\u058f]|$)")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
-# Thai, Lao, Burmese, Khmer and Tibetan, see `SOUTH_EAST`; then Chinese and Japanese.
-SOUTH_EAST_LANGUAGES = ("th", "lo", "my", "km", "bo")
-UNSPACED_LANGUAGES = (*SOUTH_EAST_LANGUAGES, "zh", "ja")
 _UNSPACED = regex.compile(UNSPACED)
 _SOUTH_EAST_SPACE = regex.compile(rf"(?<={SOUTH_EAST}) +(?={SOUTH_EAST})")
 # No spaces around these, nor around quotation marks.
@@ -195,7 +194,7 @@ class Tokenizer:
 
     def __init__(self, language: str, further: Sequence[str] = ()) -> None:
         sacremoses = import_sacremoses()
-        language = language.split("-")[0].lower()
+        language = primary_language(language).lower()
         self._normalizer = sacremoses.MosesPunctNormalizer(language)
 
         # Quotation marks, dashes and the like are unified. Moses' further rules move spaces and quotation
@@ -208,7 +207,7 @@ class Tokenizer:
 
         self._tokenizer = sacremoses.MosesTokenizer(language)
         self._detokenizer = sacremoses.MosesDetokenizer(language)
-        self._is_unspaced = language in UNSPACED_LANGUAGES
+        self._is_unspaced = is_unspaced(language)
         self._find = finder(further, self._is_unspaced)
 
     def tokenize(self, text: str) -> list[str]:

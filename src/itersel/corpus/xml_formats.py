@@ -12,7 +12,7 @@ from lxml import etree
 
 from itersel.corpus.corpora import Reading
 from itersel.corpus.labels import most_frequent
-from itersel.corpus.languages import usual_code
+from itersel.corpus.languages import primary_language, usual_code
 from itersel.corpus.records import Pair, matches
 from itersel.corpus.text import clean_text
 from itersel.errors import InputError
@@ -149,7 +149,7 @@ def _forget(element: Any) -> None:
 
 def _primary(code: str) -> str:
     """Return a language code without region."""
-    return usual_code(code).partition("-")[0]
+    return primary_language(usual_code(code))
 
 
 def _code(variant: Any) -> str:

@@ -35,6 +35,7 @@ from itersel.errors import InputError
 from itersel.grammar.shard import MAX_CATEGORY_SENTENCE, Shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
 from itersel.lm.binary import LanguageModel
+from itersel.lm.ngrams import END, START
 from itersel.lm.state_kernels import States, make_states, reset_states
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.ragged import offsets_of
@@ -200,7 +201,7 @@ class Decoder:
             text = " ".join(self.shard.vocabulary.get(word) for word in words.tolist())
             raise InputError(f"has no rules for some words of the sentence '{text}'; recreate the file")
 
-        begin, end = model.ids["<s>"], model.ids["</s>"]
+        begin, end = model.ids[START], model.ids[END]
         # With categories other than X, a derivation of the whole sentence need not begin with [S] -> [X].
         glue_begin, goal_begin = (begin, -1) if self._ranks is None else (-1, begin)
         problem = SearchProblem(

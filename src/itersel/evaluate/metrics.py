@@ -22,6 +22,7 @@ from sacrebleu.tokenizers.tokenizer_none import NoneTokenizer
 
 from itersel.bleu.order import ORDER
 from itersel.errors import FilePath, InputError
+from itersel.evaluate.chrf import BETA, CHARACTER_ORDER, WORD_ORDER
 from itersel.evaluate.names import DEFAULT_TOKENIZER, METRICS, TABULATED, TOKENIZED_BLEU
 from itersel.evaluate.tokenizers import check_tokenizer
 from itersel.storage.arrays import Float64s
@@ -39,8 +40,6 @@ OWN_SCALE = 10**6
 # sacrebleu's counts for BLEU: length, length of the references, matches of each order, n-grams of each order.
 BLEU_MATCHES = slice(2, 2 + ORDER)
 BLEU_NGRAMS = slice(2 + ORDER, 2 + 2 * ORDER)
-# Parameters of chrF++: orders of character and word n-grams, and the weight of recall. chrF has no words.
-CHARACTER_ORDERS, WORD_ORDERS, BETA = 6, 2, 2
 
 # Maps all white space that str.split splits at, except space and tab, to private-use characters.
 _WHITE_SPACE = [code for code in range(0x3001) if chr(code).isspace() and chr(code) not in " \t"]
@@ -237,7 +236,7 @@ def _make_counter(
     if kind == "ter":
         is_split = tokenizer in UNSPACED
         return TER(case_sensitive=not is_lower, normalized=is_split, asian_support=is_split, **given)
-    return CHRF(lowercase=is_lower, word_order=WORD_ORDERS if kind == "chrf++" else 0, **given)
+    return CHRF(lowercase=is_lower, word_order=WORD_ORDER if kind == "chrf++" else 0, **given)
 
 
 def own_formula(sums: Sums) -> Sums:
@@ -294,8 +293,8 @@ FORMULAS: dict[str, Callable[[Sums], Sums]] = {
 # For each kind of metric, the number of counts.
 NUMBERS = {
     "bleu": BLEU_NGRAMS.stop,
-    "chrf": 3 * CHARACTER_ORDERS,
-    "chrf++": 3 * (CHARACTER_ORDERS + WORD_ORDERS),
+    "chrf": 3 * CHARACTER_ORDER,
+    "chrf++": 3 * (CHARACTER_ORDER + WORD_ORDER),
     "ter": 2,
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from itersel.corpus.languages import primary_language
 from itersel.errors import InputError
 from itersel.evaluate.names import DEFAULT_TOKENIZER
 
@@ -26,4 +27,4 @@ def check_tokenizer(tokenizer: str) -> None:
 
 def tokenizer_of(language: str) -> str:
     """Return the tokenizer for a language; the language code may include a region."""
-    return OF_LANGUAGE.get(language.split("-")[0], DEFAULT_TOKENIZER)
+    return OF_LANGUAGE.get(primary_language(language), DEFAULT_TOKENIZER)

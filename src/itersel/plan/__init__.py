@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from itersel.config.report_steps import ExplainSettings
+from itersel.config.search import Search
 from itersel.config.settings import as_json
 from itersel.config.values import Config
 from itersel.plan.epochs import Epochs
@@ -57,7 +58,6 @@ class Plan:
             ExplainSettings(
                 derivations=self.config.report.derivations,
                 has_mbr=self.config.mbr.gain is not None,
-                pop_limit=self.config.decoder.pop_limit,
-                max_span=self.config.grammar.max_span,
+                search=Search(pop_limit=self.config.decoder.pop_limit, max_span=self.config.grammar.max_span),
             )
         )

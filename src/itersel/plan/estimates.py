@@ -11,6 +11,7 @@ from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.plan.requests import TextSizes, rules_per_word
 from itersel.plan.retune import retune_iterations, retuner
+from itersel.plan.shards import tasks_folder
 
 if TYPE_CHECKING:
     from itersel.config.file_checks import Size
@@ -55,7 +56,7 @@ def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
 
     # grammars: once for each way to split a tuning corpus, and for each text that is translated
     sharded = [(one.tune_on, one.tasks.sharded_together, one.seed) for one in experiments]
-    different = {(split, repr(tasks), seed): (split, tasks) for split, tasks, seed in sharded}
+    different = {(split, tasks_folder(tasks), seed): (split, tasks) for split, tasks, seed in sharded}
     shards = [(split, tasks.files, tasks.share) for split, tasks in different.values()]
     shards += [(split, config.decoder.pieces, 1.0) for split in translated]
     all_rules = sum(rules[split] * share for split, _, share in shards)

@@ -15,7 +15,6 @@ from typing import Any
 from itersel.config import splits
 from itersel.config.defaults import never_null
 from itersel.config.learners import Online
-from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
 from itersel.config.search import FeatureSettings
 from itersel.config.settings import as_json
 from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
@@ -23,7 +22,7 @@ from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import BY_HASH, FIRST_ENTRIES, raw_columns
 from itersel.plan.files import Files
 from itersel.plan.requests import TextSizes, list_sizes, text_sizes
-from itersel.plan.search import search_of
+from itersel.plan.search import search_of, search_settings
 from itersel.plan.shell import no_option
 from itersel.results import DERIVATIONS
 
@@ -68,15 +67,14 @@ class Inputs(ABC):
     @abstractmethod
     def _training(self, experiment: Experiment) -> LearningSettings: ...
 
-    def _learning(self, experiment: Experiment) -> LearningSettings:
-        """Return the settings that do not depend on who translates the sentences."""
-        return LearningSettings(
-            features=experiment.features,
-            k_best=never_null(experiment.k_best),
-            learner=_online_learner(experiment),
-            seed=never_null(experiment.seed),
-            measure_loss=experiment.mixing.needs_loss,
-        )
+    def _learning(self, experiment: Experiment) -> dict[str, Any]:
+        """Return the keys of training that do not depend on who translates the sentences."""
+        return {
+            "k_best": never_null(experiment.k_best),
+            "learner": _online_learner(experiment),
+            "seed": never_null(experiment.seed),
+            "measure_loss": experiment.mixing.needs_loss,
+        }
 
     @abstractmethod
     def decoding_threads(self, wildcards: Any) -> int:
@@ -86,13 +84,13 @@ class Inputs(ABC):
     def to_tune_on(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
         """Return what tuners read: files with the sentences, or the lists decoded from them so far."""
 
-    @abstractmethod
     def decode_settings(self, wildcards: Any) -> str:
         """Return the `Search` of translations, or the `FeatureSettings` that score lists."""
+        return as_json(self.search(self._config.experiments[wildcards.experiment]))
 
     @abstractmethod
-    def scale_settings(self, settings: GivenListScaleSettings) -> GivenListScaleSettings:
-        """Return how the scale of minimum Bayes risk is chosen, with what a search needs, if there is one."""
+    def search(self, experiment: Experiment) -> FeatureSettings:
+        """Return how translations by an experiment are searched for, or which features score lists."""
 
     @abstractmethod
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -131,8 +129,8 @@ class _ParallelText(Inputs):
         return folders
 
     def _training(self, experiment: Experiment) -> LearningSettings:
-        search = search_of(self._config, experiment, experiment.templates)
-        return TrainSettings(**{**vars(self._learning(experiment)), **vars(search)})
+        learning = self._learning(experiment)
+        return search_settings(TrainSettings, self._config, experiment, experiment.templates, **learning)
 
     def decoding_threads(self, wildcards: Any) -> int:
         learner = self._config.experiments[wildcards.experiment].learner
@@ -141,14 +139,9 @@ class _ParallelText(Inputs):
     def to_tune_on(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
         return decoded
 
-    def decode_settings(self, wildcards: Any) -> str:
+    def search(self, experiment: Experiment) -> FeatureSettings:
         # with all templates: the weights of templates that an experiment does not use are 0
-        return as_json(search_of(self._config, self._config.experiments[wildcards.experiment]))
-
-    def scale_settings(self, settings: GivenListScaleSettings) -> GivenListScaleSettings:
-        return ScaleSettings(
-            **vars(settings), pop_limit=self._config.decoder.pop_limit, max_span=self._config.grammar.max_span
-        )
+        return search_of(self._config, experiment)
 
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
         return {}
@@ -185,7 +178,9 @@ class _GivenLists(Inputs):
 
     def _training(self, experiment: Experiment) -> LearningSettings:
         left_out = self._config.text_features.left_out(experiment.templates)
-        return GivenListTrainSettings(**vars(self._learning(experiment)), left_out_templates=left_out)
+        return GivenListTrainSettings(
+            features=experiment.features, left_out_templates=left_out, **self._learning(experiment)
+        )
 
     def decoding_threads(self, wildcards: Any) -> int:
         return 1
@@ -194,11 +189,8 @@ class _GivenLists(Inputs):
         # lists are the same in every iteration, and read whole
         return sentence_files
 
-    def decode_settings(self, wildcards: Any) -> str:
-        return as_json(FeatureSettings(features=self._config.experiments[wildcards.experiment].features))
-
-    def scale_settings(self, settings: GivenListScaleSettings) -> GivenListScaleSettings:
-        return settings
+    def search(self, experiment: Experiment) -> FeatureSettings:
+        return FeatureSettings(experiment.features)
 
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
         entries = {test_set: self._files.text(split, "first") for test_set, split in test_sets.items()}

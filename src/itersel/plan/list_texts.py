@@ -19,7 +19,7 @@ from itersel.lists.lines import find_lists
 from itersel.plan.files import Files
 from itersel.plan.shards import Shards
 from itersel.plan.shell import no_option
-from itersel.plan.text_features import words_of
+from itersel.plan.text_features import word_settings
 from itersel.plan.texts import Texts
 
 # The splits whose quality learners and tuners use; that of others only decides which epoch is the best.
@@ -139,8 +139,9 @@ class ListTexts:
     def _list_settings(self) -> GivenListSettings:
         """Return the settings for all texts but train."""
         features = self._config.text_features
-        return GivenListSettings(
-            **vars(words_of(self._config)),
+        return word_settings(
+            GivenListSettings,
+            self._config,
             dense=features.dense,
             templates=features.templates,
             user_model_names=features.user_model_names,

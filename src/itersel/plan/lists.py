@@ -14,7 +14,7 @@ from itersel.config.values import Config
 from itersel.plan.epochs import Epoch, Epochs
 from itersel.plan.inputs import Inputs
 from itersel.plan.retune import retuner
-from itersel.plan.search import search_of
+from itersel.plan.search import search_settings
 from itersel.results import MANIFEST, WEIGHTS
 
 
@@ -189,15 +189,21 @@ class Lists:
         experiment = self._config.experiments[name]
 
         if not self._epochs.epoch(name, 1).reads_forests:
-            search = search_of(self._config, experiment, experiment.templates)
-            return as_json(KBestSettings(**vars(search), k_best=never_null(experiment.k_best)))
+            return as_json(
+                search_settings(
+                    KBestSettings,
+                    self._config,
+                    experiment,
+                    experiment.templates,
+                    k_best=never_null(experiment.k_best),
+                )
+            )
 
-        search = search_of(self._config, experiment)
-        if retuner(experiment):
-            # with features: all, forests include the sum of sparse features; for lists, a setting of the
-            # tuner adds it
-            search = replace(search, features="all")
-        return as_json(ForestSettings(**vars(search), forest_density=self._config.decoder.forest_density))
+        density = self._config.decoder.forest_density
+        forests = search_settings(ForestSettings, self._config, experiment, forest_density=density)
+        # with features: all, forests include the sum of sparse features; for lists, a setting of the tuner
+        # adds it
+        return as_json(replace(forests, features="all") if retuner(experiment) else forests)
 
     def settings(self, wildcards: Any) -> str:
         """Return the `KBestSettings` or `ForestSettings` of that step."""

@@ -32,18 +32,18 @@ class Shards:
         experiments = list(config.experiments.values())
         # Folders that depend on labels, and how the text is divided for them.
         self._labelled = {
-            _tasks_folder(one.tasks): sharding
+            tasks_folder(one.tasks): sharding
             for one in experiments
             if (sharding := one.tasks.sharding_by_label)
         }
         # Folders of independent tasks, whose epochs are chosen on the devtest sentences with their label.
         self._scored_by_task = {
-            _tasks_folder(one.tasks) for one in experiments if one.tasks.own_label is not None
+            tasks_folder(one.tasks) for one in experiments if one.tasks.own_label is not None
         }
 
     def name(self, experiment: Experiment) -> str:
         """Return the name of the folder of an experiment's shards: 4, or 4-seed-2 with its own seed."""
-        name = _tasks_folder(experiment.tasks)
+        name = tasks_folder(experiment.tasks)
         seed = never_null(experiment.seed)
         return name if seed == self._config.seed else f"{name}{SEED_MARK}{seed}"
 
@@ -137,7 +137,7 @@ class Shards:
         return as_json(self._config.grammar)
 
 
-def _tasks_folder(tasks: Tasks) -> str:
+def tasks_folder(tasks: Tasks) -> str:
     """Return the name of a folder of shards without the seed; with labels, it has a digest of settings."""
     sharding = tasks.sharding_by_label
     if sharding is None:

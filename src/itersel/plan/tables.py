@@ -11,20 +11,19 @@ from itersel.config.experiments import repeat_name, split_repeat
 from itersel.config.options import for_results
 from itersel.config.report_steps import (
     ChooseSettings,
+    Comparison,
     CorporaSettings,
     GivenListScaleSettings,
     JoinSettings,
     PatienceSettings,
-    ResourceSettings,
     ScoredSystem,
     ScoredTestSet,
     Scoring,
-    Significance,
     TableSettings,
     TaskTableSettings,
     UserNumbers,
 )
-from itersel.config.search import SCALES
+from itersel.config.search import SCALES, TranslationSettings
 from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask
 from itersel.config.text_steps import DetokenizeSettings
@@ -141,7 +140,7 @@ class Tables:
 
         return as_json(
             ChooseSettings(
-                **vars(self._scoring(experiment)),
+                scoring=self._scoring(experiment),
                 name=name,
                 repeat=repeat,
                 experiment=for_results(replace(experiment, tasks=tasks)),
@@ -155,7 +154,7 @@ class Tables:
         # there are no such jobs without it
         assert experiment.patience is not None
 
-        return as_json(PatienceSettings(**vars(self._scoring(experiment)), patience=experiment.patience))
+        return as_json(PatienceSettings(self._scoring(experiment), experiment.patience))
 
     def mbr(self, wildcards: Any) -> list[str]:
         """Return the minimum Bayes risk of a system, or of a translation by it; none of an epoch."""
@@ -173,15 +172,16 @@ class Tables:
         experiment = self._config.experiments[wildcards.experiment]
         mbr = self._config.mbr
         assert mbr.gain is not None
+        # with a `Search`, they are `ScaleSettings`
         settings = GivenListScaleSettings(
-            **vars(self._scoring(experiment)),
+            scoring=self._scoring(experiment),
+            scales=SCALES if mbr.scale is None else (mbr.scale,),
             gain=mbr.gain,
             size=mbr.size,
-            scales=SCALES if mbr.scale is None else (mbr.scale,),
-            features=experiment.features,
+            search=self._inputs.search(experiment),
             devtest=self._texts.devtest(wildcards),
         )
-        return as_json(self._inputs.scale_settings(settings))
+        return as_json(settings)
 
     def _scoring(self, experiment: Experiment) -> Scoring:
         """Return how translations of devtest by an experiment are scored."""
@@ -194,18 +194,16 @@ class Tables:
         )
 
     @property
-    def _significance(self) -> Significance:
-        """How systems are tested for significance."""
+    def _comparison(self) -> Comparison:
+        """How systems are compared."""
         evaluation = self._config.evaluation
-        return Significance(
-            retokenize=evaluation.retokenize, trials=evaluation.trials, seed=self._config.seed
-        )
+        return Comparison(evaluation.retokenize, evaluation.trials, self._config.seed)
 
     def resource_settings(self, wildcards: Any) -> str:
-        """Return the `ResourceSettings` of an experiment."""
+        """Return the `TranslationSettings` of an experiment, whose minimum Bayes risk is in a file."""
         features = self._config.experiments[wildcards.experiment].features
         pop_limit, grammar = self._config.decoder.pop_limit, self._config.grammar
-        return as_json(ResourceSettings(features=features, pop_limit=pop_limit, grammar=grammar))
+        return as_json(TranslationSettings(pop_limit, features, grammar))
 
     def _stage(self, test_set: str) -> str:
         """Return the stage whose weights translate a test set: `best`, or its own with its own devtest."""
@@ -271,9 +269,9 @@ class Tables:
         """Return the `TableSettings`, with the files of each test set."""
         return as_json(
             TableSettings(
-                **vars(self._significance),
-                text=splits.kind_of_text(self._config),
                 test_sets={name: self._scored(name, split) for name, split in self._texts.test_sets.items()},
+                text=splits.kind_of_text(self._config),
+                comparison=self._comparison,
             )
         )
 
@@ -328,9 +326,7 @@ class Tables:
     def task_settings(self, wildcards: Any) -> str:
         """Return the `TaskTableSettings` of a split."""
         systems = (ScoredSystem(name, file) for file, name in self.task_systems(wildcards.split))
-        return as_json(
-            TaskTableSettings(**vars(self._significance), tasks=self.task_labels, systems=tuple(systems))
-        )
+        return as_json(TaskTableSettings(self.task_labels, tuple(systems), self._comparison))
 
     def own_translations(self, wildcards: Any) -> list[str]:
         """Return the translations of a split by the experiments for independent tasks."""

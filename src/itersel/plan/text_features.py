@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from itersel.align.symmetrize import DIRECTIONS
 from itersel.config.settings import as_json
@@ -15,16 +15,19 @@ from itersel.plan.shell import no_option
 from itersel.plan.texts import Texts
 from itersel.storage.arrayfile import is_array_file
 
+W = TypeVar("W", bound=WordSettings)
 
-def words_of(config: Config) -> WordSettings:
-    """Return how text becomes words: that of the lists, and that on which models are estimated."""
+
+def word_settings(kind: type[W], config: Config, **further: Any) -> W:
+    """Return how text becomes words, with `further` keys: that of lists, or that models are estimated on."""
     data = config.data
-    return WordSettings(
+    return kind(
         source_language=data.source_language,
         target_language=data.target_language,
         tokenized=data.tokenized,
         protected=data.protected,
         lowercase=data.lowercase,
+        **further,
     )
 
 
@@ -121,7 +124,7 @@ class TextFeatureModels:
 
     def word_settings(self, wildcards: Any) -> str:
         """Return the `WordSettings`."""
-        return as_json(words_of(self._config))
+        return as_json(word_settings(WordSettings, self._config))
 
     def model_settings(self, wildcards: Any) -> str:
         """Return the `TextModelSettings`."""

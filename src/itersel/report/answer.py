@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import title_of
 from itersel.report.baseline import baseline_and_best
 from itersel.report.p_values import describe_p
 from itersel.report.table import ALL_TEST_SETS
-from itersel.report.table_content import all_sentences, main_metric
-from itersel.storage.json_files import check_numbers
-from itersel.storage.text_table import Content
+from itersel.report.table_content import Table
 
 
 class Answer(NamedTuple):
@@ -38,27 +35,26 @@ class Answer(NamedTuple):
         return describe_size(self.difference)
 
 
-def answer(table: Content) -> Answer:
+def answer(table: Table) -> Answer:
     """Compare the best system on devtest with the baseline, on test or on all test sets together.
 
     They are compared by BLEU of detokenised text or, if that was not scored, of tokenised text.
     """
-    test_set = all_sentences(table)
-    metric = main_metric(test_set)
-    scores = {system["name"]: system["scores"][metric] for system in test_set["systems"]}
+    test_set = table.all_sentences
+    metric = test_set.main_metric
+    scores = {system.name: system.scores[metric] for system in test_set.systems}
     baseline, best = baseline_and_best(table)
 
-    where = ALL_TEST_SETS if test_set["name"] == POOLED else str(test_set["name"])
-    found = Answer(best, scores[best]["mean"], title_of(metric), where)
+    where = ALL_TEST_SETS if test_set.is_pooled else test_set.name
+    found = Answer(best, scores[best].mean, title_of(metric), where)
     if baseline is None:
         return found
 
-    p = scores[best]["p"][baseline]
-    check_numbers((found.score, scores[baseline]["mean"], p))
-    alpha = table["significance"]["alpha"]
+    p = scores[best].p[baseline]
+    alpha = table.significance.alpha
     return found._replace(
         baseline=baseline,
-        baseline_score=scores[baseline]["mean"],
+        baseline_score=scores[baseline].mean,
         p=p,
         described_p=describe_p(p, alpha),
         is_significant=p < alpha,

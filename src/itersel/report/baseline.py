@@ -6,29 +6,29 @@ from collections.abc import Iterable
 
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.evaluate.names import sign_of
-from itersel.report.table_content import is_experiment
-from itersel.storage.text_table import Content
+from itersel.report.table_content import ChosenEpoch, SystemRow, Table
+from itersel.system.chosen import ChosenSystem
 
 
-def baseline_and_best(table: Content) -> tuple[str | None, str]:
+def baseline_and_best(table: Table) -> tuple[str | None, str]:
     """Return the baseline and the best system on devtest.
 
     The baseline is the decoder whose lists were learned from or else the first experiment that is not the
     best; `None` if there is none.
     """
-    systems = table["test_sets"][0]["systems"]
-    best = str(best_on_devtest(systems)["name"])
-    names = [one["name"] for one in systems if one["name"] == FIRST_ENTRIES or is_experiment(one)]
-    return next((str(name) for name in names if name != best), None), best
+    systems = table.test_sets[0].systems
+    best = best_on_devtest(systems).name
+    names = [one.name for one in systems if one.name == FIRST_ENTRIES or one.is_experiment]
+    return next((name for name in names if name != best), None), best
 
 
-def best_on_devtest(systems: Iterable[Content]) -> Content:
+def best_on_devtest(systems: Iterable[SystemRow]) -> SystemRow:
     """Return the experiment with the best score of those by which its epochs were chosen."""
-    best: Content = max(filter(is_experiment, systems), key=lambda one: score_on_devtest(one["repeats"]))
-    return best
+    experiments = [system for system in systems if system.is_experiment]
+    return max(experiments, key=lambda one: score_on_devtest(one.epochs))
 
 
-def score_on_devtest(repeats: Iterable[Content]) -> float:
+def score_on_devtest(repeats: Iterable[ChosenEpoch | ChosenSystem]) -> float:
     """Return the score by which a system's epochs were chosen, the mean of its repeats; higher is better."""
-    scores = [sign_of(one["chosen_by"]) * float(one["devtest_scores"][one["epoch"] - 1]) for one in repeats]
+    scores = [sign_of(one.chosen_by) * one.devtest_scores[one.epoch - 1] for one in repeats]
     return sum(scores) / len(scores)

@@ -7,9 +7,7 @@ from typing import NamedTuple
 
 from itersel.evaluate.names import METRICS, TOKENIZED_BLEU
 from itersel.report.columns import ON_TEST, title_on_devtest
-from itersel.report.scores import MeanScore
-from itersel.report.table_content import devtest_metrics, is_experiment
-from itersel.storage.text_table import Content
+from itersel.report.table_content import MeanScore, Score, SystemRow, TestSet
 
 # Decimals of the user's own scores, which may be from 0 to 1.
 USER_DIGITS = 4
@@ -30,65 +28,63 @@ class Cell(NamedTuple):
 NOTHING = Cell("-", "")
 
 
-def cells_of_systems(test_set: Content) -> list[dict[str, Cell]]:
+def cells_of_systems(test_set: TestSet) -> list[dict[str, Cell]]:
     """Return the cells of each system by title: settings, epochs, and tokenised BLEU.
 
     Those about epochs, which may differ between test sets, are missing if these are pooled.
     """
-    on_devtest = devtest_metrics(test_set)
-    return [_cells(system, on_devtest) for system in test_set["systems"]]
+    on_devtest = test_set.devtest_metrics
+    return [_cells(system, on_devtest) for system in test_set.systems]
 
 
-def _cells(system: Content, on_devtest: Sequence[str]) -> dict[str, Cell]:
+def _cells(system: SystemRow, on_devtest: Sequence[str]) -> dict[str, Cell]:
     row = {
-        "system": Cell(str(system["number"]), system["number"]),
-        "experiment": word_cell(system["name"]),
-        "learner": word_cell(system["learner"]),
-        "mixing": word_cell(system["mixing"]),
-        "shards": _shards(system["shards"], system["tasks"]),
-        "tuned on": word_cell(system["tune_on"]),
-        "features": word_cell(system["features"]),
+        "system": Cell(str(system.number), system.number),
+        "experiment": word_cell(system.name),
+        "learner": word_cell(system.learner),
+        "mixing": word_cell(system.mixing),
+        "shards": _shards(system.shards, system.tasks),
+        "tuned on": word_cell(system.tune_on),
+        "features": word_cell(system.features),
     }
 
     if on_devtest:
         titles = ("active features", *map(title_on_devtest, on_devtest), "epoch")
-        known = _cells_of_epochs(system) if is_experiment(system) else {}
+        known = _cells_of_epochs(system) if system.is_experiment else {}
         row |= {title: known.get(title, NOTHING) for title in titles}
 
-    score = system["scores"][TOKENIZED_BLEU]
+    score = system.scores[TOKENIZED_BLEU]
     row[ON_TEST] = score_cell(score)
-    row["differs from"] = word_cell(", ".join(map(str, score["differs_from"])) or NOTHING.text)
+    row["differs from"] = word_cell(", ".join(map(str, score.differs_from)) or NOTHING.text)
     return row
 
 
-def _cells_of_epochs(system: Content) -> dict[str, Cell]:
+def _cells_of_epochs(system: SystemRow) -> dict[str, Cell]:
     """Return the cells of an experiment that depend on the epochs chosen for its repeats."""
-    repeats = system["repeats"]
-    active = sum(one["active_features"] for one in repeats) / len(repeats)
-    chosen = ", ".join(str(one["epoch"]) for one in repeats)
-    planned = len(repeats[0]["devtest_tokenized_bleu"])
-    trained = ", ".join(str(planned - one["untrained_epochs"]) for one in repeats)
-    note = f" ({trained} trained)" if any(one["untrained_epochs"] for one in repeats) else ""
+    epochs = system.epochs
+    on_devtest = system.devtest or {}
+    active = sum(one.active_features for one in epochs) / len(epochs)
+    chosen = ", ".join(str(one.epoch) for one in epochs)
+    planned = len(epochs[0].devtest_tokenized_bleu)
+    trained = ", ".join(str(planned - one.untrained_epochs) for one in epochs)
+    note = f" ({trained} trained)" if any(one.untrained_epochs for one in epochs) else ""
 
     return {
         "active features": Cell(f"{active:.0f}", active),
-        **{
-            title_on_devtest(metric): score_cell(score, metric) for metric, score in system["devtest"].items()
-        },
-        "epoch": Cell(f"{chosen} of {planned}{note}", repeats[0]["epoch"]),
+        **{title_on_devtest(metric): score_cell(score, metric) for metric, score in on_devtest.items()},
+        "epoch": Cell(f"{chosen} of {planned}{note}", epochs[0].epoch),
     }
 
 
-def score_cell(score: Content, metric: str = TOKENIZED_BLEU) -> Cell:
+def score_cell(score: MeanScore, metric: str = TOKENIZED_BLEU) -> Cell:
     """Return the cell of a score: its mean, with the deviation over repeats, and its interval."""
     is_own = metric not in METRICS
-    interval = score.get("interval")
+    interval = score.interval if isinstance(score, Score) else None
     digits = USER_DIGITS if is_own else 1
-    note = f"[{interval[0]:.{digits}f}, {interval[1]:.{digits}f}]" if interval else ""
+    note = f"[{interval.low:.{digits}f}, {interval.high:.{digits}f}]" if interval else ""
 
-    mean = MeanScore(score["mean"], score.get("deviation"))
-    text = mean.rounded(USER_DIGITS) if is_own else str(mean)
-    return Cell(text, score["mean"], note=note)
+    text = score.rounded(USER_DIGITS) if is_own else str(score)
+    return Cell(text, score.mean, note=note)
 
 
 def word_cell(text: object) -> Cell:
@@ -96,7 +92,7 @@ def word_cell(text: object) -> Cell:
     return NOTHING if text is None else Cell(str(text), str(text))
 
 
-def _shards(shards: int | None, tasks: str) -> Cell:
+def _shards(shards: int | None, tasks: str | None) -> Cell:
     if shards is None:
         return NOTHING
     return Cell(str(shards) if tasks == "random" else f"{shards} {tasks}", shards)

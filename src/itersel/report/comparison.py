@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from itertools import chain, zip_longest
 from typing import Any, TypeVar
 
@@ -15,15 +15,8 @@ from itersel.evaluate.compare import user_metric
 from itersel.evaluate.counts import pool_counts
 from itersel.evaluate.metrics import Metric, ReferenceText, Sums
 from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZED_BLEU, TRIALS
-from itersel.report.scores import (
-    ExperimentScore,
-    describe_score,
-    describe_test,
-    numbers_of,
-    score_counts,
-    score_tokens,
-    summarize,
-)
+from itersel.report.scores import describe_test, numbers_of, score_counts, score_tokens, summarize
+from itersel.report.table_content import ChosenEpoch, MeanScore, Score, SystemRow, Table, TestSet
 from itersel.report.translations import Output, Translations
 from itersel.storage.numbers import DEFAULT_SEED
 from itersel.system.chosen import OF_ALL_REPEATS, ChosenSystem
@@ -37,12 +30,11 @@ def compare_systems(
     retokenize: str = DEFAULT_TOKENIZER,
     trials: int = TRIALS,
     seed: int = DEFAULT_SEED,
-) -> dict[str, Any]:
+) -> Table:
     """Compare systems on one or more test sets, and on all sentences together, which weigh the same.
 
     All test sets have the same systems in the same order; those with the same name are repeats of one
-    experiment. Returns the content of table.json, see docs/formats.md. Raises an `InputError` if two test
-    sets have the same name, or different systems.
+    experiment. Raises an `InputError` if two test sets have the same name, or different systems.
     """
     first = test_sets[0]
     repeats = [(system.name, system.repeat) for system in first.systems]
@@ -56,91 +48,87 @@ def compare_systems(
             )
 
     how = (retokenize, trials, seed)
-    return {
-        "significance": describe_test(trials, seed),
-        "test_sets": [_describe_test_set(test_set, *how) for test_set in test_sets],
-        "pooled": _describe_test_set(_pool(test_sets), *how) if len(test_sets) > 1 else None,
-    }
+    return Table(
+        significance=describe_test(trials, seed),
+        test_sets=tuple(_score_test_set(test_set, *how) for test_set in test_sets),
+        pooled=_score_test_set(_pool(test_sets), *how) if len(test_sets) > 1 else None,
+    )
 
 
-def _describe_test_set(test_set: Translations, retokenize: str, trials: int, seed: int) -> dict[str, Any]:
-    """Return the content of table.json for a test set, or for all of them together."""
+def _score_test_set(test_set: Translations, retokenize: str, trials: int, seed: int) -> TestSet:
+    """Score all systems on a test set, or on all of them together."""
     systems = test_set.systems
     texts = _by_name(systems, test_set.translations)
-    metric, of_tokens = score_tokens(texts, test_set.references, retokenize, trials, seed)
+    numbers = numbers_of(texts)
+    metric, of_tokens = score_tokens(texts, test_set.references, numbers, retokenize, trials, seed)
 
     scores = {metric: of_tokens}
     if test_set.counts:
-        scores |= score_counts(_by_name(systems, test_set.counts), trials, seed)
+        scores |= score_counts(_by_name(systems, test_set.counts), numbers, trials, seed)
     if test_set.user_scores:
-        scores |= _score_numbers(_by_name(systems, test_set.user_scores), trials, seed)
+        scores |= _score_numbers(_by_name(systems, test_set.user_scores), numbers, trials, seed)
 
-    numbers = numbers_of(texts)
-    described = []
+    rows = []
     for name, repeats in _by_name(systems, systems).items():
-        row = {
-            "number": numbers[name],
-            **{key: getattr(repeats[0], key, None) for key in OF_ALL_REPEATS},
-            **_describe_repeats(repeats, is_pooled=test_set.name == POOLED),
-            "scores": {
-                metric.name: describe_score(of_systems, name, metric.name, numbers)
-                for metric, of_systems in scores.items()
-                if name in of_systems
+        # epochs may differ between test sets
+        chosen = [one for one in repeats if isinstance(one, ChosenSystem) and test_set.name != POOLED]
+        row = SystemRow(
+            number=numbers[name],
+            **_of_all_repeats(repeats[0]),
+            devtest=_scores_on_devtest(chosen) if chosen else None,
+            repeats=tuple(one.repeat for one in repeats),
+            epochs=tuple(map(_chosen_epoch, chosen)),
+            scores={
+                metric.name: of_systems[name] for metric, of_systems in scores.items() if name in of_systems
             },
-        }
-        described.append(row)
+        )
+        rows.append(row)
 
-    return {
-        "name": test_set.name,
-        "sentences": len(test_set.references[0]),
-        "references": len(test_set.references),
-        "signatures": {metric.name: metric.signature for metric in scores},
-        "systems": described,
-    }
+    return TestSet(
+        name=test_set.name,
+        sentences=len(test_set.references[0]),
+        references=len(test_set.references),
+        signatures={metric.name: metric.signature for metric in scores},
+        systems=tuple(rows),
+    )
 
 
 def _score_numbers(
-    numbers: Mapping[str, Sequence[Mapping[str, Sums]]], trials: int, seed: int
-) -> dict[Metric, dict[str, ExperimentScore]]:
+    counts: Mapping[str, Sequence[Mapping[str, Sums]]], numbers: Mapping[str, int], trials: int, seed: int
+) -> dict[Metric, dict[str, Score]]:
     """Compare the systems that have them by each of the user's own scores.
 
-    `numbers` are the counts of each repeat by name of the score, by name of the experiment.
+    `counts` are those of each repeat by name of the score, by name of the experiment.
     """
-    found: dict[Metric, dict[str, ExperimentScore]] = {}
-    every = (counts for repeats in numbers.values() for counts in repeats)
+    found: dict[Metric, dict[str, Score]] = {}
+    every = (of_repeat for repeats in counts.values() for of_repeat in repeats)
     for score in dict.fromkeys(chain.from_iterable(every)):
         metric = user_metric(score)
         counted = {
-            name: [{metric: counts[score]} for counts in repeats]
-            for name, repeats in numbers.items()
-            if all(score in counts for counts in repeats)
+            name: [{metric: of_repeat[score]} for of_repeat in repeats]
+            for name, repeats in counts.items()
+            if all(score in of_repeat for of_repeat in repeats)
         }
         if counted:
-            found |= score_counts(counted, trials, seed)
+            found |= score_counts(counted, numbers, trials, seed)
     return found
 
 
-def _describe_repeats(repeats: Sequence[ChosenSystem | Output], is_pooled: bool) -> dict[str, Any]:
-    """Return what a row of table.json says of the repeats of a system, and of their scores on devtest."""
-    if is_pooled:
-        # epochs may differ between test sets
-        return {"repeats": [{"repeat": one.repeat} for one in repeats]}
-
-    described = [
-        {key: value for key, value in asdict(one).items() if key not in (*OF_ALL_REPEATS, "settings")}
-        for one in repeats
-    ]
-    chosen = [one for one in repeats if isinstance(one, ChosenSystem)]
-    return {"devtest": _describe_devtest(chosen) if chosen else None, "repeats": described}
-
-
-def _describe_devtest(repeats: Sequence[ChosenSystem]) -> dict[str, Any]:
+def _scores_on_devtest(repeats: Sequence[ChosenSystem]) -> dict[str, MeanScore]:
     """Return the scores of an experiment on devtest at the chosen epochs, by metric."""
     reached = {
         TOKENIZED_BLEU: [one.devtest_tokenized_bleu[one.epoch - 1] for one in repeats],
         repeats[0].chosen_by: [one.devtest_scores[one.epoch - 1] for one in repeats],
     }
-    return {metric: summarize(scores)._asdict() for metric, scores in reached.items()}
+    return {metric: summarize(scores) for metric, scores in reached.items()}
+
+
+def _of_all_repeats(system: ChosenSystem | Output) -> dict[str, Any]:
+    return {key: getattr(system, key, None) for key in OF_ALL_REPEATS}
+
+
+def _chosen_epoch(system: ChosenSystem) -> ChosenEpoch:
+    return ChosenEpoch(**{item.name: getattr(system, item.name) for item in fields(ChosenEpoch)})
 
 
 def _by_name(systems: Sequence[ChosenSystem | Output], items: Sequence[Item]) -> dict[str, list[Item]]:

@@ -99,11 +99,11 @@ def _rows(corpus: Content) -> list[dict[str, str]]:
 
 def read_corpus(results: Path) -> Any:
     """Return the table of the corpora of a run; None if it does not exist yet."""
-    return read_optional(results / CORPUS_TABLE, _check_corpus, NO_CORPUS)
+    return read_optional(results / CORPUS_TABLE, _checked_corpus, NO_CORPUS)
 
 
-def _check_corpus(corpus: Any) -> None:
-    """Raise an error of Python unless this is what the page shows of the corpora."""
+def _checked_corpus(corpus: Any) -> Any:
+    """Return this if it is what the page shows of the corpora; otherwise, raise an error of Python."""
     for split in corpus["splits"].values():
         tokens = [split[side]["tokens"] for side in ("source", "target")]
         counts = [split["sentences"], split["rules"], *split["dropped"].values(), *tokens]
@@ -112,3 +112,5 @@ def _check_corpus(corpus: Any) -> None:
     for one in corpus["left_out"]:
         check_texts((one["of"], one["why"]))
         check_numbers((one["count"],))
+
+    return corpus

@@ -93,7 +93,7 @@ def read_run(results: Path) -> dict[str, Any]:
     otherwise = (
         "is not the description of a run, or one of an earlier version; delete it and run snakemake again"
     )
-    return read_optional(results / RUN, _check_run, otherwise) or {}
+    return read_optional(results / RUN, _checked_run, otherwise) or {}
 
 
 def settings_of(description: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,8 +103,8 @@ def settings_of(description: Mapping[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def _check_run(content: Any) -> None:
-    """Raise an error of Python unless this has a config, its settings, and versions of now and earlier."""
+def _checked_run(content: Any) -> dict[str, Any]:
+    """Return this if it has a config, its settings, and versions of now and earlier, or raise an error."""
     settings = content.get("settings", {})
     experiments = settings.get("experiments", {})
     versions = [content.get("versions", {}), *content.get("earlier", [])]
@@ -115,3 +115,6 @@ def _check_run(content: Any) -> None:
     # an earlier version did not record settings
     if settings:
         check_texts((settings["name"], settings["evaluation"]["retokenize"]))
+
+    found: dict[str, Any] = content
+    return found

@@ -9,14 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from itersel.config.experiments import repeat_name
-from itersel.errors import InputError, checked, located
-from itersel.evaluate.significance import Interval
+from itersel.errors import InputError, located
 from itersel.report.corpus import read_corpus
 from itersel.report.costs import read_costs
 from itersel.report.description import read_run, settings_of
-from itersel.report.scores import ExperimentScore
-from itersel.report.systems import read_table
-from itersel.report.table_content import all_sentences
+from itersel.report.table_content import Score, SystemRow, Table, read_table
 from itersel.results import RUN, TABLE
 from itersel.storage.text_table import Content
 
@@ -26,34 +23,32 @@ class FinishedRun(NamedTuple):
 
     name: str
     folder: Path
-    table: Content
+    table: Table
     settings: Content  # what was `recorded` when it last ran
     versions: Mapping[str, str]  # of packages, then
     training_pairs: int | None  # `None` if unknown
 
     @property
-    def systems(self) -> dict[str, Content]:
+    def systems(self) -> dict[str, SystemRow]:
         """The rows of the first test set by name of the experiment."""
-        return {system["name"]: system for system in self.table["test_sets"][0]["systems"]}
+        return {system.name: system for system in self.table.test_sets[0].systems}
 
     @property
     def test_set_names(self) -> list[str]:
         """The names of the test sets."""
-        return [test_set["name"] for test_set in self.table["test_sets"]]
+        return [test_set.name for test_set in self.table.test_sets]
 
-    def scores(self, metric: str) -> dict[str, ExperimentScore]:
+    def scores(self, metric: str) -> dict[str, Score]:
         """Return the scores on all test sets by name of the experiment, or raise an InputError."""
-        otherwise = f"has no scores by '{metric}'; choose another --metric, or run snakemake again"
-        with checked(self.folder / TABLE, otherwise):
-            systems = all_sentences(self.table)["systems"]
-            return {system["name"]: _score(system, metric, systems) for system in systems}
+        test_set = self.table.all_sentences
+        if metric not in test_set.signatures:
+            why = f"has no scores by '{metric}'; choose another --metric, or run snakemake again"
+            raise InputError(why, self.folder / TABLE)
+        return {system.name: system.scores[metric] for system in test_set.systems}
 
     def repeats(self, experiment: str) -> list[str]:
         """Return the names of the repeats of an experiment, by which its files are named."""
-        with checked(self.folder / TABLE, f"has no repeats of '{experiment}'; run snakemake again"):
-            return [
-                repeat_name(experiment, int(one["repeat"])) for one in self.systems[experiment]["repeats"]
-            ]
+        return [repeat_name(experiment, number) for number in self.systems[experiment].repeats]
 
     def minutes(self, experiments: Iterable[str]) -> dict[str, float | None]:
         """Return minutes of processor time by name of the experiment: the mean over its repeats.
@@ -69,16 +64,6 @@ class FinishedRun(NamedTuple):
             hours = [one for one in known if one is not None]
             minutes[name] = round(60 * statistics.mean(hours), 4) if hours else None
         return minutes
-
-
-def _score(system: Content, metric: str, systems: Sequence[Content]) -> ExperimentScore:
-    score = system["scores"][metric]
-    repeats = [float(value) for _, value in zip(system["repeats"], score["repeats"], strict=True)]
-
-    others = [other["name"] for other in systems if other["name"] != system["name"]]
-    p = {name: float(score["p"][name]) for name in others}
-    interval = None if score["interval"] is None else Interval(*map(float, score["interval"]))
-    return ExperimentScore(tuple(repeats), p, interval)
 
 
 def read_runs(folders: Sequence[Path]) -> list[FinishedRun]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import count, takewhile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from itersel.config.experiments import split_repeat
 from itersel.corpus.text_names import reference_column, split_of_test_set
 from itersel.errors import InputError, checked
 from itersel.results import EXPERIMENTS, best_folder
 from itersel.storage.json_files import read_json
+
+T = TypeVar("T")
 
 # Locked by the workflow while it runs; its modification time is when the workflow last started.
 LOCK = ".lock"
@@ -44,10 +46,10 @@ def find_repeats(results: Path, order: Sequence[str] = ()) -> list[Repeat]:
     )
 
 
-def read_optional(path: Path, check: Callable[[Any], None], otherwise: str) -> Any:
-    """Return the content of a JSON file; None if it does not exist yet.
+def read_optional(path: Path, parse: Callable[[Any], T], otherwise: str) -> T | None:
+    """Return what `parse` makes of the content of a JSON file; None if the file does not exist yet.
 
-    `check` raises an error of Python if others cannot rely on the content; it becomes an InputError with the
+    `parse` raises an error of Python if others cannot rely on the content; it becomes an InputError with the
     message `otherwise`.
     """
     if not path.is_file():
@@ -57,8 +59,7 @@ def read_optional(path: Path, check: Callable[[Any], None], otherwise: str) -> A
     except ValueError:
         raise InputError("is not JSON; delete it and run snakemake again", path) from None
     with checked(path, otherwise):
-        check(content)
-    return content
+        return parse(content)
 
 
 def translation_of(repeat: Path, name: str) -> Path | None:

@@ -15,7 +15,6 @@ from itersel.corpus.text import split_words, text_blocks
 from itersel.errors import InputError
 from itersel.report.baseline import score_on_devtest
 from itersel.results import SYSTEM
-from itersel.storage.json_files import as_content
 from itersel.system.chosen import read_system
 
 # Number of words in a sentence that is short, but not a heading.
@@ -57,10 +56,10 @@ def hints_for_lists(
 
 def _best(systems: Mapping[str, Path]) -> str:
     """Return the name of the system that is best on devtest: of the best experiment, the best repeat."""
-    repeats = {name: as_content(read_system(folder / SYSTEM)) for name, folder in systems.items()}
+    repeats = {name: read_system(folder / SYSTEM) for name, folder in systems.items()}
     experiments: dict[str, list[str]] = {}
     for name, repeat in repeats.items():
-        experiments.setdefault(repeat["name"], []).append(name)
+        experiments.setdefault(repeat.name, []).append(name)
 
     # as in the table, chance in a single repeat does not decide between experiments
     best = max(experiments.values(), key=lambda names: score_on_devtest(repeats[name] for name in names))

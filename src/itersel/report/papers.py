@@ -6,16 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from tabulate import tabulate
 
-from itersel.corpus.text_names import POOLED
 from itersel.errors import InputError
 from itersel.evaluate.names import DEFAULT_METRICS, METRICS, TOKENIZED_BLEU, title_of
 from itersel.report.baseline import baseline_and_best
 from itersel.report.cells import Cell, cells_of_systems
 from itersel.report.columns import COLUMNS, DIFFERENCE, SETTINGS, WORDS, title_on_test
 from itersel.report.table import ALL_TEST_SETS
-from itersel.report.table_content import all_test_sets, main_metric, user_metrics
+from itersel.report.table_content import Table, TestSet
 from itersel.report.views import BASELINE, Column, View, score_columns
-from itersel.storage.text_table import Content
 
 # Mark superscripts and bold until the rest is escaped, for LaTeX by tabulate; no name has these characters.
 BEGIN, END, BOLD, BOLD_END = "\ue000", "\ue001", "\ue002", "\ue003"
@@ -42,7 +40,7 @@ MARKDOWN = str.maketrans(
 )
 
 
-def paper_views(table: Content, columns: Sequence[str] = (), metrics: Sequence[str] = ()) -> list[View]:
+def paper_views(table: Table, columns: Sequence[str] = (), metrics: Sequence[str] = ()) -> list[View]:
     """Return a table for each test set and, if there are several, for all of them together.
 
     `columns` are some of `COLUMNS`, in their order, and `metrics` the scores between the settings and the
@@ -50,12 +48,12 @@ def paper_views(table: Content, columns: Sequence[str] = (), metrics: Sequence[s
     and the user's own scores.
     """
     baseline, _ = baseline_and_best(table)
-    alpha = table["significance"]["alpha"]
-    return [_view(test_set, columns, metrics, baseline, alpha) for test_set in all_test_sets(table)]
+    alpha = table.significance.alpha
+    return [_view(test_set, columns, metrics, baseline, alpha) for test_set in table.all_test_sets]
 
 
 def _view(
-    test_set: Content, columns: Sequence[str], metrics: Sequence[str], baseline: str | None, alpha: float
+    test_set: TestSet, columns: Sequence[str], metrics: Sequence[str], baseline: str | None, alpha: float
 ) -> View:
     scored = score_columns(test_set, baseline, alpha)
     systems = cells_of_systems(test_set)
@@ -71,9 +69,9 @@ def _view(
     titles = ["system", "experiment", *settings, *scores, *others]
 
     return View(
-        ALL_TEST_SETS if test_set["name"] == POOLED else str(test_set["name"]),
-        test_set["sentences"],
-        test_set["references"],
+        ALL_TEST_SETS if test_set.is_pooled else test_set.name,
+        test_set.sentences,
+        test_set.references,
         [
             Column(title, title not in WORDS, scored[title].signature if title in scores else "")
             for title in titles
@@ -82,19 +80,19 @@ def _view(
     )
 
 
-def _known_metrics(test_set: Content, metrics: Sequence[str]) -> Sequence[str]:
+def _known_metrics(test_set: TestSet, metrics: Sequence[str]) -> Sequence[str]:
     """Return the metrics that the table shows; an InputError names one by which nothing was scored."""
-    is_scored = test_set["signatures"]
+    is_scored = test_set.signatures
     for metric in metrics:
         if metric not in is_scored:
-            known = ", ".join(name for name in (*METRICS, *user_metrics(test_set)) if name in is_scored)
+            known = ", ".join(name for name in (*METRICS, *test_set.user_metrics) if name in is_scored)
             raise InputError(f"the systems have no scores by '{metric}'; choose some of {known}")
 
     of_text = [metric for metric in DEFAULT_METRICS if metric in is_scored]
-    return metrics or [*(of_text or [TOKENIZED_BLEU]), *user_metrics(test_set)]
+    return metrics or [*(of_text or [TOKENIZED_BLEU]), *test_set.user_metrics]
 
 
-def latex(table: Content, columns: Sequence[str] = (), metrics: Sequence[str] = ()) -> list[str]:
+def latex(table: Table, columns: Sequence[str] = (), metrics: Sequence[str] = ()) -> list[str]:
     """Return a tabular (with booktabs and graphicx) for each test set, with a note on how to read it."""
     lines = []
     for view in paper_views(table, columns, metrics):
@@ -114,7 +112,7 @@ def latex_view(view: View) -> list[str]:
     return [comment, *_signatures(view, "% "), SHRINK, *tabular.splitlines(), "}%"]
 
 
-def markdown(table: Content, columns: Sequence[str] = (), metrics: Sequence[str] = ()) -> list[str]:
+def markdown(table: Table, columns: Sequence[str] = (), metrics: Sequence[str] = ()) -> list[str]:
     """Return a Markdown table for each test set, with notes on how to read it."""
     parts = [
         (
@@ -133,11 +131,11 @@ def markdown_view(view: View) -> list[str]:
     return [*_format(view, "github", MARKDOWN).splitlines(), ""]
 
 
-def _notes(view: View, table: Content) -> list[str]:
+def _notes(view: View, table: Table) -> list[str]:
     """Return what the superscripts, numbers and bold scores of a table mean."""
     titles = [column.title for column in view.columns]
     every = [cell for row in view.rows for cell in row]
-    level = table["significance"]["alpha"]
+    level = table.significance.alpha
     number = None
     if DIFFERENCE in titles:
         place = titles.index(DIFFERENCE)
@@ -149,7 +147,7 @@ def _notes(view: View, table: Content) -> list[str]:
         f"Superscripts: {worse}.": any(cell.marks for cell in every),
         "In brackets: 95 % confidence intervals.": any(cell.note for cell in every),
         "±: standard deviation over the repeats of an experiment.": any("±" in cell.text for cell in every),
-        f"Difference: {title_of(main_metric(table['test_sets'][0]))}, from system {number}.": number,
+        f"Difference: {title_of(table.test_sets[0].main_metric)}, from system {number}.": number,
     }
     return [note for note, is_needed in notes.items() if is_needed]
 

@@ -16,8 +16,7 @@ from itersel.evaluate.metrics import Metric, Sums, make_tokenized_bleu, read_ref
 from itersel.evaluate.names import TOKENIZED_BLEU
 from itersel.report.finished import FinishedRun
 from itersel.report.folder import references_of, translation_of
-from itersel.report.scores import ExperimentScore
-from itersel.report.table_content import is_experiment
+from itersel.report.table_content import Score
 from itersel.results import CORPUS, EVALUATION, EXPERIMENTS, PREPARATION, TABLE
 from itersel.storage.files import read_lines
 
@@ -44,7 +43,7 @@ def _references(run: FinishedRun, test_set: str) -> list[Path]:
 
 
 def counts_of_scores(
-    run: FinishedRun, scores: Mapping[str, ExperimentScore], metric: str
+    run: FinishedRun, scores: Mapping[str, Score], metric: str
 ) -> tuple[Metric, dict[str, list[Sums]]]:
     """Return a metric, and for each experiment the counts of its repeats, which must give its scores."""
     repeats = {name: run.repeats(name) for name in scores}
@@ -105,4 +104,4 @@ def _translation(run: FinishedRun, repeat: str, test_set: str) -> Path:
 
 
 def _is_output(run: FinishedRun, name: str) -> bool:
-    return name in run.systems and not is_experiment(run.systems[name])
+    return name in run.systems and not run.systems[name].is_experiment

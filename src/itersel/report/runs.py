@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,8 +25,8 @@ from itersel.report.baseline import best_on_devtest
 from itersel.report.finished import FinishedRun
 from itersel.report.run_counts import counts_of_scores, digest_of_references
 from itersel.report.runs_settings import RunSettings, compare_settings, differing_keys, varied_numbers
-from itersel.report.scores import ExperimentScore, better_than, describe_test, numbers_of
-from itersel.report.table_content import all_sentences, is_experiment
+from itersel.report.scores import describe_test, numbers_of, worse_systems
+from itersel.report.table_content import Score
 from itersel.storage.arrays import Float64s
 from itersel.storage.numbers import DEFAULT_SEED
 
@@ -34,7 +35,7 @@ class RunComparison(NamedTuple):
     """The experiments of one run, by name, compared with its baseline."""
 
     baseline: str
-    scores: dict[str, ExperimentScore]
+    scores: dict[str, Score]
     differences: dict[str, Differences]  # from the baseline; 0 for itself
     resampled: dict[str, Float64s]  # differences on texts drawn from the test set
     minutes: dict[str, float | None]  # of processor time; `None` if unknown
@@ -71,8 +72,7 @@ def compare_runs(
 
     return {
         "metric": metric,
-        "significance": describe_test(trials, seed)
-        | {"test": "approximate randomization, two-sided, stratified by run and sentence"},
+        "significance": asdict(describe_test(trials, seed, "run and sentence")),
         "baselines": list(baselines),
         "runs": [
             _describe_run(run, metric, of_run.baseline, text)
@@ -158,19 +158,19 @@ def _baseline(run: FinishedRun, baselines: Sequence[str]) -> str:
         return baselines[0]
 
     candidates = [run.systems[name] for name in baselines]
-    if not all(map(is_experiment, candidates)):
+    if not all(one.is_experiment for one in candidates):
         raise InputError("only experiments have scores on devtest to choose a baseline by", run.folder)
-    return str(best_on_devtest(candidates)["name"])
+    return best_on_devtest(candidates).name
 
 
 def _describe_run(run: FinishedRun, metric: str, baseline: str, text: int) -> dict[str, Any]:
-    test_set = all_sentences(run.table)
+    test_set = run.table.all_sentences
     return {
         "name": run.name,
         "training_pairs": run.training_pairs,
-        "sentences": test_set["sentences"],
-        "references": test_set["references"],
-        "signature": test_set["signatures"][metric],
+        "sentences": test_set.sentences,
+        "references": test_set.references,
+        "signature": test_set.signatures[metric],
         "baseline": baseline,
         "text": text,
     }
@@ -202,9 +202,9 @@ def _describe_experiment(
         "name": name,
         "runs": [
             {
-                **run.scores[name].summary._asdict(),
+                **asdict(run.scores[name].summary),
                 "repeats": run.scores[name].repeats,
-                "better_than": better_than(run.scores, name, metric, numbers),
+                "better_than": [numbers[other] for other in _worse(run, name, metric)],
                 "difference": None if is_own else difference,
                 "interval": None if is_own else Interval.of(run.resampled[name]),
                 "p": None if is_own else run.scores[name].p[run.baseline],
@@ -214,3 +214,9 @@ def _describe_experiment(
         ],
         "difference": None if all(is_baseline) else overall,
     }
+
+
+def _worse(run: RunComparison, name: str, metric: str) -> list[str]:
+    """Return the experiments that are significantly worse in a run."""
+    means = {other: score.mean for other, score in run.scores.items()}
+    return worse_systems(name, means, run.scores[name].p, metric)

@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from itersel.report.scores import ExperimentScore
 from itersel.report.settings import as_texts, compare_keys, leaves
+from itersel.report.table_content import Score
 from itersel.storage.text_table import Content
 
 # The number of training pairs, which is not a key, but follows from keys and files.
@@ -33,7 +33,7 @@ class RunSettings(NamedTuple):
     settings: Content  # what the run `recorded`
     versions: Mapping[str, str]  # of packages
     training_pairs: int | None  # `None` if unknown
-    scores: Mapping[str, ExperimentScore]  # of its experiments
+    scores: Mapping[str, Score]  # of its experiments
 
 
 def compare_settings(runs: Sequence[RunSettings], shared: Sequence[str]) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def _series(
     for value, run, experiment in points:
         scores = runs[run].scores[experiment]
         place = {"value": value, "run": run, "experiment": experiment}
-        described.append({**place, "score": scores.summary.mean, "interval": scores.interval})
+        described.append({**place, "score": scores.mean, "interval": scores.interval})
     return {"name": label, "points": described}
 
 

@@ -10,6 +10,7 @@ from itersel.report.p_values import format_p, precise_p
 from itersel.report.papers import MARKDOWN, latex_view, markdown_view
 from itersel.report.runs_settings import PAIRS
 from itersel.report.scores import REPEATED
+from itersel.report.table_content import MeanScore
 from itersel.report.views import Column, View, join_numbers
 from itersel.storage.text_table import Content, aligned, tab_separated, wrapped
 
@@ -67,11 +68,15 @@ def _scores(system: Content, runs: list[Content]) -> list[Cell]:
     """Return the scores in all runs, and their mean; the scores of baselines have an asterisk."""
     cells = []
     for one, run in zip(system["runs"], runs, strict=True):
-        cell = score_cell({**one, "interval": None})
+        cell = score_cell(_mean(one))
         text = f"{cell.text}*" if run["baseline"] == system["name"] else cell.text
         cells.append(cell._replace(text=text, marks=join_numbers(one["better_than"])))
     mean = sum(one["mean"] for one in system["runs"]) / len(runs)
     return [*cells, Cell(f"{mean:.2f}", mean)]
+
+
+def _mean(score: Content) -> MeanScore:
+    return MeanScore(score["mean"], score["deviation"])
 
 
 def _differences(system: Content, alpha: float, has_intervals: bool) -> list[Cell]:
@@ -114,10 +119,10 @@ def _by_run(content: Content) -> tuple[list[Column], list[list[Cell]]]:
                 "experiment": Cell(system["name"], system["name"]),
                 "run": Cell(run["name"], run["name"]),
                 PAIRS: _amount(run["training_pairs"], ",d"),
-                "score": score_cell({**one, "interval": None}),
+                "score": score_cell(_mean(one)),
                 MINUTES: _amount(one["minutes"], ",.1f"),
                 "baseline": Cell(run["baseline"], run["baseline"]),
-                BASELINE_SCORE: score_cell({**baseline, "interval": None}),
+                BASELINE_SCORE: score_cell(_mean(baseline)),
                 BASELINE_MINUTES: _amount(baseline["minutes"], ",.1f"),
                 "difference": _difference(one["difference"], one["interval"]),
                 "p": Cell(format_p(one["p"], alpha), one["p"]),

@@ -5,20 +5,13 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
 
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.evaluate.counts import Counts
-from itersel.evaluate.metrics import (
-    CorpusScore,
-    Metric,
-    ReferenceText,
-    Sums,
-    make_tokenized_bleu,
-    score_of_counts,
-)
+from itersel.evaluate.metrics import Metric, ReferenceText, Sums, make_tokenized_bleu, score_of_counts
 from itersel.evaluate.names import sign_of
 from itersel.evaluate.significance import Bootstrap, Interval, paired_p_values
+from itersel.report.table_content import BleuDetails, MeanScore, Score, SignificanceTest
 
 # Significance level.
 ALPHA = 0.05
@@ -30,38 +23,9 @@ REPEATED = (
 )
 
 
-class MeanScore(NamedTuple):
-    """The mean of a score over repeats, and its standard deviation; `None` without repeats."""
-
-    mean: float
-    deviation: float | None
-
-    def __str__(self) -> str:
-        return self.rounded(2)
-
-    def rounded(self, digits: int) -> str:
-        """Return the mean and the deviation with the given number of decimals."""
-        mean = f"{self.mean:.{digits}f}"
-        return mean if self.deviation is None else f"{mean} ±{self.deviation:.{digits}f}"
-
-
 def summarize(scores: Sequence[float]) -> MeanScore:
     """Return the mean of scores and their sample standard deviation."""
     return MeanScore(statistics.mean(scores), statistics.stdev(scores) if len(scores) > 1 else None)
-
-
-class ExperimentScore(NamedTuple):
-    """A score of an experiment by one metric, over its repeats, and its significant differences."""
-
-    repeats: tuple[float, ...]  # of each repeat
-    p: dict[str, float]  # of the differences from the other experiments, by name
-    interval: Interval | None = None  # 95 %, of the mean over the repeats; `None` for tokenised BLEU
-    details: tuple[CorpusScore, ...] = ()  # for tokenised BLEU: precisions, brevity penalty, lengths
-
-    @property
-    def summary(self) -> MeanScore:
-        """The score over the repeats."""
-        return summarize(self.repeats)
 
 
 def numbers_of(names: Iterable[str]) -> dict[str, int]:
@@ -70,67 +34,52 @@ def numbers_of(names: Iterable[str]) -> dict[str, int]:
     return dict(zip(listed, itertools.count(int(listed[0] != FIRST_ENTRIES)), strict=False))
 
 
-def describe_score(
-    scores: Mapping[str, ExperimentScore], name: str, metric: str, numbers: Mapping[str, int]
-) -> dict[str, Any]:
-    """Return a score of an experiment as JSON contains it (see docs/formats.md).
-
-    `scores` are those of all experiments by this metric, and `numbers` those of all systems.
-    """
-    score = scores[name]
-    return {
-        **score.summary._asdict(),
-        "interval": score.interval,
-        "repeats": score.repeats,
-        "p": score.p,
-        "differs_from": differs_from(scores, name, numbers),
-        "better_than": better_than(scores, name, metric, numbers),
-        "details": [
-            {key: value for key, value in one._asdict().items() if key != "bleu"} for one in score.details
-        ],
-    }
+def differing_systems(names: Iterable[str], p: Mapping[str, float]) -> list[str]:
+    """Return the systems that differ significantly from one with these p-values."""
+    return [name for name in names if p.get(name, 1.0) < ALPHA]
 
 
-def differs_from(scores: Mapping[str, ExperimentScore], name: str, numbers: Mapping[str, int]) -> list[int]:
-    """Return the numbers of the systems that differ significantly from `name`."""
-    return [numbers[other] for other in scores if scores[name].p.get(other, 1.0) < ALPHA]
-
-
-def better_than(
-    scores: Mapping[str, ExperimentScore], name: str, metric: str, numbers: Mapping[str, int]
-) -> list[int]:
-    """Return the numbers of significantly worse systems."""
-    own = scores[name].summary.mean
-    means = {numbers[other]: one.summary.mean for other, one in scores.items()}
-    return [one for one in differs_from(scores, name, numbers) if sign_of(metric) * (own - means[one]) > 0]
+def worse_systems(name: str, means: Mapping[str, float], p: Mapping[str, float], metric: str) -> list[str]:
+    """Return the systems that are significantly worse than `name`, whose p-values are `p`."""
+    sign = sign_of(metric)
+    return [other for other in differing_systems(means, p) if sign * (means[name] - means[other]) > 0]
 
 
 def score_tokens(
     texts: Mapping[str, Sequence[Sequence[str]]],
     references: Sequence[ReferenceText],
+    numbers: Mapping[str, int],
     retokenize: str,
     trials: int,
     seed: int,
-) -> tuple[Metric, dict[str, ExperimentScore]]:
+) -> tuple[Metric, dict[str, Score]]:
     """Compute BLEU of tokenised lowercased text (`make_tokenized_bleu`), and test each pair of experiments.
 
-    Returns the metric, and the scores by name of the experiment.
+    `numbers` are those of all systems. Returns the metric, and the scores by name of the experiment.
     """
     metric = make_tokenized_bleu(references, retokenize)
     counts = {name: [metric.counts(lines) for lines in repeats] for name, repeats in texts.items()}
     [p] = _p_values([metric], [counts], trials, seed)
 
-    scores = {}
+    values = {}
+    details = {}
     for name, repeats in counts.items():
-        details = tuple(score_of_counts(metric, one) for one in repeats)
-        scores[name] = ExperimentScore(tuple(one.bleu for one in details), p[name], details=details)
-    return metric, scores
+        scores = [score_of_counts(metric, one) for one in repeats]
+        values[name] = [one.bleu for one in scores]
+        details[name] = tuple(
+            BleuDetails(one.precisions, one.brevity_penalty, one.length, one.reference_length)
+            for one in scores
+        )
+    return metric, _scores(metric, values, p, numbers, details=details)
 
 
 def score_counts(
-    counted: Mapping[str, Sequence[Counts]], trials: int, seed: int
-) -> dict[Metric, dict[str, ExperimentScore]]:
-    """Score experiments by all metrics for which their repeats have counts, and test each pair in each."""
+    counted: Mapping[str, Sequence[Counts]], numbers: Mapping[str, int], trials: int, seed: int
+) -> dict[Metric, dict[str, Score]]:
+    """Score experiments by all metrics for which their repeats have counts, and test each pair in each.
+
+    `numbers` are those of all systems.
+    """
     first = next(iter(counted.values()))[0]
     bootstrap = Bootstrap(len(next(iter(first.values()))))
     counts = [
@@ -138,25 +87,49 @@ def score_counts(
     ]
     tested = _p_values([*first], counts, trials, seed)
 
-    scores: dict[Metric, dict[str, ExperimentScore]] = {}
+    scores: dict[Metric, dict[str, Score]] = {}
     for metric, of_metric, p in zip(first, counts, tested, strict=True):
-        scores[metric] = {}
-        for name, repeats in of_metric.items():
-            values = tuple(map(metric.score, repeats))
-            interval = bootstrap.interval(metric, repeats)
-            scores[metric][name] = ExperimentScore(values, p[name], interval)
+        values = {name: [*map(metric.score, repeats)] for name, repeats in of_metric.items()}
+        intervals = {name: bootstrap.interval(metric, repeats) for name, repeats in of_metric.items()}
+        scores[metric] = _scores(metric, values, p, numbers, intervals=intervals)
 
     return scores
 
 
-def describe_test(trials: int, seed: int) -> dict[str, Any]:
-    """Return how the p-values were computed, for JSON."""
+def _scores(
+    metric: Metric,
+    values: Mapping[str, Sequence[float]],
+    p: Mapping[str, dict[str, float]],
+    numbers: Mapping[str, int],
+    *,
+    intervals: Mapping[str, Interval] | None = None,
+    details: Mapping[str, tuple[BleuDetails, ...]] | None = None,
+) -> dict[str, Score]:
+    """Return the score of each experiment from the `values` of its repeats, by name."""
+    summaries = {name: summarize(of_repeats) for name, of_repeats in values.items()}
+    means = {name: summary.mean for name, summary in summaries.items()}
+
     return {
-        "test": "approximate randomization, two-sided, stratified by sentence; repeats are pooled",
-        "trials": trials,
-        "seed": seed,
-        "alpha": ALPHA,
+        name: Score(
+            mean=summary.mean,
+            deviation=summary.deviation,
+            interval=intervals[name] if intervals else None,
+            repeats=tuple(values[name]),
+            p=p[name],
+            differs_from=tuple(numbers[other] for other in differing_systems(means, p[name])),
+            better_than=tuple(numbers[other] for other in worse_systems(name, means, p[name], metric.name)),
+            details=details[name] if details else (),
+        )
+        for name, summary in summaries.items()
     }
+
+
+def describe_test(
+    trials: int, seed: int, stratified_by: str = "sentence; repeats are pooled"
+) -> SignificanceTest:
+    """Return how the p-values were computed."""
+    test = f"approximate randomization, two-sided, stratified by {stratified_by}"
+    return SignificanceTest(test, trials, seed, ALPHA)
 
 
 def _p_values(

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import METRICS, TOKENIZED_BLEU
-from itersel.report.answer import answer
-from itersel.report.baseline import baseline_and_best, best_on_devtest
+from itersel.report.baseline import baseline_and_best
 from itersel.report.cells import NOTHING, Cell, cells_of_systems
 from itersel.report.columns import DIFFERENCE, OF_EPOCHS, ON_DEVTEST, SETTINGS, WORDS, title_on_devtest
-from itersel.report.folder import read_optional
 from itersel.report.table import ALL_TEST_SETS
-from itersel.report.table_content import all_test_sets, devtest_metrics, is_experiment, user_metrics
+from itersel.report.table_content import SystemRow, Table, TestSet
 from itersel.report.views import Column, View, score_columns
-from itersel.storage.json_files import check_numbers
 from itersel.storage.text_table import Content
 
 COSTS = ("processor time", "memory (MB)")
@@ -47,7 +42,7 @@ MAX_VARIED_KEYS = 3
 
 
 class Shown(NamedTuple):
-    """What is shown beside the content of table.json."""
+    """What is shown beside the table of the systems."""
 
     costs: Mapping[str, Sequence[Content]]  # of the repeats of an experiment, by its name
     settings: Mapping[str, Mapping[str, str]]  # of each experiment, by its name: keys that differ
@@ -55,35 +50,8 @@ class Shown(NamedTuple):
     alpha: float  # of the significance tests
 
 
-def read_table(path: Path) -> dict[str, Any] | None:
-    """Return the content of table.json; None if it does not exist yet."""
-    otherwise = "is not a table of systems, or one of an earlier version; run snakemake again"
-    table: dict[str, Any] | None = read_optional(path, _check_table, otherwise)
-    return table
-
-
-def _check_table(table: Content) -> None:
-    """Raise an error of Python unless the tables of all systems can be made of this."""
-    if not table["test_sets"]:
-        raise ValueError("no test sets")
-
-    # made only to see that nothing is missing
-    for make in (table_view, answer):
-        make(table)
-
-    for test_set in all_test_sets(table):
-        check_numbers((test_set["sentences"], test_set["references"]))
-    for test_set in table["test_sets"]:
-        best_on_devtest(test_set["systems"])
-
-    significance = table["significance"]["alpha"], table["significance"]["trials"]
-    check_numbers(significance)
-    if 0 in significance:
-        raise ValueError("no significance test")
-
-
 def table_view(
-    table: Content,
+    table: Table,
     repeats: Sequence[Content] = (),
     costs: Mapping[str, Content] | None = None,
     settings: Content | None = None,
@@ -102,9 +70,9 @@ def table_view(
         costs=of_experiments,
         settings=_differing(settings) if settings else {},
         baseline=baseline_and_best(table)[0],
-        alpha=table["significance"]["alpha"],
+        alpha=table.significance.alpha,
     )
-    return [_view(test_set, shown) for test_set in all_test_sets(table)]
+    return [_view(test_set, shown) for test_set in table.all_test_sets]
 
 
 def _differing(settings: Content) -> dict[str, dict[str, str]]:
@@ -116,13 +84,13 @@ def _differing(settings: Content) -> dict[str, dict[str, str]]:
     }
 
 
-def _view(test_set: Content, shown: Shown) -> View:
-    is_pooled = test_set["name"] == POOLED
-    systems = test_set["systems"]
+def _view(test_set: TestSet, shown: Shown) -> View:
+    is_pooled = test_set.is_pooled
+    systems = test_set.systems
     rows = _rows(test_set, shown)
 
     # settings that are the same for all experiments are shown once
-    experiments = [row for row, system in zip(rows, systems, strict=True) if is_experiment(system)]
+    experiments = [row for row, system in zip(rows, systems, strict=True) if system.is_experiment]
     around = (*SETTINGS, *(() if is_pooled else OF_EPOCHS))
     agreed = [
         title
@@ -132,7 +100,7 @@ def _view(test_set: Content, shown: Shown) -> View:
 
     differing = [title for title in SETTINGS if title not in agreed]
     values = [[row[title].text for row in experiments] for title in differing]
-    varied = _varied(systems, values, shown.settings, user_metrics(test_set))
+    varied = _varied(systems, values, shown.settings, test_set.user_metrics)
 
     scores = score_columns(test_set, shown.baseline, shown.alpha)
     columns = {title: [row[title] for row in rows] for title in ("system", "experiment", *differing)}
@@ -140,7 +108,7 @@ def _view(test_set: Content, shown: Shown) -> View:
     columns |= {title: column.cells for title, column in scores.items()}
 
     if not is_pooled:
-        chosen_by = [title_on_devtest(one) for one in devtest_metrics(test_set) if one != TOKENIZED_BLEU]
+        chosen_by = [title_on_devtest(one) for one in test_set.devtest_metrics if one != TOKENIZED_BLEU]
         after = (*chosen_by, *(title for title in OF_EPOCHS if title not in agreed), *COSTS)
         columns |= {title: [row[title] for row in rows] for title in after}
 
@@ -156,28 +124,28 @@ def _view(test_set: Content, shown: Shown) -> View:
     ]
     facts = {title: experiments[0][title].text for title in agreed}
     return View(
-        ALL_TEST_SETS if is_pooled else str(test_set["name"]),
-        test_set["sentences"],
-        test_set["references"],
+        ALL_TEST_SETS if is_pooled else test_set.name,
+        test_set.sentences,
+        test_set.references,
         titles,
         [list(row) for row in zip(*columns.values(), strict=True)],
         _caption(test_set, facts),
     )
 
 
-def _rows(test_set: Content, shown: Shown) -> list[dict[str, Cell]]:
+def _rows(test_set: TestSet, shown: Shown) -> list[dict[str, Cell]]:
     """Return the cells of each system by title, with its costs."""
     rows = cells_of_systems(test_set)
-    for row, system in zip(rows, test_set["systems"], strict=True):
-        if "active features" in row and is_experiment(system):
+    for row, system in zip(rows, test_set.systems, strict=True):
+        if "active features" in row and system.is_experiment:
             active = row["active features"].value
             row["active features"] = Cell(f"{active:,.0f}", active)
-        row |= zip(COSTS, _costs(shown.costs.get(system["name"], ())), strict=True)
+        row |= zip(COSTS, _costs(shown.costs.get(system.name, ())), strict=True)
     return rows
 
 
 def _varied(
-    systems: Sequence[Content],
+    systems: Sequence[SystemRow],
     known: Sequence[Sequence[str]],
     settings: Mapping[str, Mapping[str, str]],
     user_titles: Sequence[str],
@@ -186,7 +154,7 @@ def _varied(
 
     `user_titles` are names of the user's own scores, which no such column may have.
     """
-    names = [system["name"] for system in systems if is_experiment(system)]
+    names = [system.name for system in systems if system.is_experiment]
     if not all(name in settings for name in names):
         return {}
 
@@ -203,8 +171,7 @@ def _varied(
         titles = chosen
     return {
         title: [
-            _setting(settings[system["name"]][key]) if is_experiment(system) else NOTHING
-            for system in systems
+            _setting(settings[system.name][key]) if system.is_experiment else NOTHING for system in systems
         ]
         for title, key in zip(titles, chosen, strict=True)
     }
@@ -222,10 +189,10 @@ def _setting(text: str) -> Cell:
         return Cell(text, text)
 
 
-def _caption(test_set: Content, agreed: Mapping[str, str]) -> str:
+def _caption(test_set: TestSet, agreed: Mapping[str, str]) -> str:
     """Return what the caption says: sizes, and what all experiments agree in."""
-    references = f"{test_set['references']} reference{'' if test_set['references'] == 1 else 's'}"
-    facts = [f"{test_set['sentences']:,} sentences, {references}."]
+    references = f"{test_set.references} reference{'' if test_set.references == 1 else 's'}"
+    facts = [f"{test_set.sentences:,} sentences, {references}."]
 
     said = [PHRASES[title].format(title=title, value=text) for title, text in agreed.items() if text != "-"]
     if said:

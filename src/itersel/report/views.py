@@ -9,8 +9,7 @@ from itersel.evaluate.names import TOKENIZED_BLEU, sign_of
 from itersel.report.cells import NOTHING, Cell, score_cell
 from itersel.report.columns import DIFFERENCE, title_on_test
 from itersel.report.p_values import describe_p
-from itersel.report.table_content import main_metric, metrics_of_text, score_of
-from itersel.storage.text_table import Content
+from itersel.report.table_content import Score, TestSet
 
 # The cell of the baseline in the column of differences from it.
 BASELINE = Cell("baseline", 0.0)
@@ -44,39 +43,39 @@ class ScoreColumn(NamedTuple):
     signature: str = ""
 
 
-def score_columns(test_set: Content, baseline: str | None, alpha: float) -> dict[str, ScoreColumn]:
+def score_columns(test_set: TestSet, baseline: str | None, alpha: float) -> dict[str, ScoreColumn]:
     """Return the column of each score by its title; after the main one, differences from the baseline."""
-    main = main_metric(test_set)
+    main = test_set.main_metric
     columns = {}
-    for metric in (*metrics_of_text(test_set), TOKENIZED_BLEU):
+    for metric in (*test_set.metrics_of_text, TOKENIZED_BLEU):
         cells = _score_cells(test_set, metric, baseline, alpha)
-        columns[title_on_test(metric)] = ScoreColumn(cells, test_set["signatures"][metric])
+        columns[title_on_test(metric)] = ScoreColumn(cells, test_set.signatures[metric])
         if metric == main and baseline is not None:
             columns[DIFFERENCE] = ScoreColumn(_differences(test_set, main, baseline))
     return columns
 
 
-def _score_cells(test_set: Content, metric: str, baseline: str | None, alpha: float) -> list[Cell]:
+def _score_cells(test_set: TestSet, metric: str, baseline: str | None, alpha: float) -> list[Cell]:
     """Return the cell of each system, with its p-value against the baseline."""
-    scores = [score_of(system, metric) for system in test_set["systems"]]
+    scores = [system.scores.get(metric) for system in test_set.systems]
     sign = sign_of(metric)
-    best = max(sign * score["mean"] for score in scores if score is not None)
+    best = max(sign * score.mean for score in scores if score is not None)
 
-    def cell(score: Content | None) -> Cell:
+    def cell(score: Score | None) -> Cell:
         if score is None:
             return NOTHING
         return score_cell(score, metric)._replace(
-            marks=join_numbers(score["better_than"]),
-            is_best=sign * score["mean"] == best,
-            p=describe_p(score["p"][baseline], alpha) if baseline in score["p"] else "",
+            marks=join_numbers(score.better_than),
+            is_best=sign * score.mean == best,
+            p=describe_p(score.p[baseline], alpha) if baseline in score.p else "",
         )
 
     return list(map(cell, scores))
 
 
-def _differences(test_set: Content, metric: str, baseline: str) -> list[Cell]:
+def _differences(test_set: TestSet, metric: str, baseline: str) -> list[Cell]:
     """Return the cell of each system's difference from the baseline."""
-    means = {system["name"]: system["scores"][metric]["mean"] for system in test_set["systems"]}
+    means = {system.name: system.scores[metric].mean for system in test_set.systems}
     return [BASELINE if name == baseline else _gain(mean - means[baseline]) for name, mean in means.items()]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from itersel.bleu.order import ORDER
+from itersel.evaluate.chrf import CHARACTER_ORDER
 from itersel.rerank.agreement_kernels import (
-    CHRF_ORDER,
     expected_bleu,
     expected_chrf,
     matches_with_expected,
@@ -28,6 +28,6 @@ def agreement(words: ListWords, score: Float64s) -> Float64s:
     bleu = expected_bleu(matches, np.diff(side.offset), sentence, expected)
 
     characters = characters_of(side, words.target_words)
-    matches, expected = matches_with_expected(*characters, words.offset, probability, CHRF_ORDER)
+    matches, expected = matches_with_expected(*characters, words.offset, probability, CHARACTER_ORDER)
     chrf = expected_chrf(matches, np.diff(characters.offset), sentence, expected)
     return np.column_stack([bleu, chrf])

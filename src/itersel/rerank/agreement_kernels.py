@@ -16,10 +16,9 @@ import numpy as np
 from itersel.bleu.order import ORDER
 from itersel.bleu.score_kernels import ngram_count
 from itersel.compile.jit import kernel, leaf_kernel
+from itersel.evaluate.chrf import BETA, CHARACTER_ORDER
 from itersel.rerank.ngram_kernels import hash_ngram, slot_of
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
-
-CHRF_ORDER, CHRF_BETA = 6, 2.0
 
 
 @leaf_kernel
@@ -161,11 +160,11 @@ def expected_chrf(matches: Float64s, length: Int64s, sentence: Int64s, expected:
     matches: (H, 6); length: characters (H); sentence: int64 (H); expected: number of n-grams (N, 6).
     """
     result = np.zeros(length.shape[0])
-    square = CHRF_BETA * CHRF_BETA
+    square = BETA * BETA
     for row in range(result.shape[0]):
         total = 0.0
         orders = 0
-        for n in range(CHRF_ORDER):
+        for n in range(CHARACTER_ORDER):
             grams = max(length[row] - n, 0)
             wanted = expected[sentence[row], n]
             if grams == 0 or wanted == 0.0:

@@ -16,7 +16,7 @@ import numpy as np
 from itersel.bleu.order import ORDER
 from itersel.bleu.score_kernels import LIN, ngram_count, score_counts
 from itersel.compile.jit import kernel, leaf_kernel
-from itersel.rerank.agreement_kernels import CHRF_BETA, CHRF_ORDER
+from itersel.evaluate.chrf import BETA, CHARACTER_ORDER
 from itersel.rerank.ngram_kernels import hash_ngram, slot_of
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 
@@ -75,12 +75,12 @@ def count_ngrams(token: Int32s, offset: Int64s, order: int) -> NgramCounts:
 def chrf(matches: Float64s, length: int, reference_length: int) -> float:
     """Return chrF between 0 and 1, as sacrebleu computes it: from the mean precision and the mean recall.
 
-    matches: (`CHRF_ORDER`); the means are over the orders of which both sides have n-grams.
+    matches: (`CHARACTER_ORDER`); the means are over the orders of which both sides have n-grams.
     """
     precision = 0.0
     recall = 0.0
     orders = 0
-    for n in range(CHRF_ORDER):
+    for n in range(CHARACTER_ORDER):
         if length > n and reference_length > n:
             precision += matches[n] / (length - n)
             recall += matches[n] / (reference_length - n)
@@ -90,7 +90,7 @@ def chrf(matches: Float64s, length: int, reference_length: int) -> float:
 
     precision /= orders
     recall /= orders
-    square = CHRF_BETA * CHRF_BETA
+    square = BETA * BETA
     return (1.0 + square) * precision * recall / (square * precision + recall)
 
 
@@ -116,7 +116,7 @@ def expected_gains(token: Int32s, offset: Int64s, probability: Float64s, is_chrf
     token, offset: the translations' characters for chrF, words for BLEU, int32 and int64 (k + 1).
     probability: float64 (k).
     """
-    order = CHRF_ORDER if is_chrf else ORDER
+    order = CHARACTER_ORDER if is_chrf else ORDER
     rows = probability.shape[0]
     counts = count_ngrams(token, offset, order)
     gram = counts.gram

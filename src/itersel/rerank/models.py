@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from itersel.align.sampler import TrainedModel, read_model
+from itersel.align.symmetrize import FORWARD, REVERSE
 from itersel.config.text_features import NeededModels
 from itersel.errors import FilePath, InputError
 from itersel.lm.binary import LanguageModel, load_model
@@ -36,7 +37,7 @@ def read_aligners(paths: Collection[FilePath]) -> tuple[TrainedModel, TrainedMod
         found[model.direction] = model
     if len(found) != 2:
         raise InputError("word alignment needs the models of both directions")
-    return found["forward"], found["reverse"]
+    return found[FORWARD], found[REVERSE]
 
 
 def read_text_models(

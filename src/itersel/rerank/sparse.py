@@ -12,6 +12,7 @@ from itersel.corpus.tokenization import text_of_token
 from itersel.corpus.vocabulary import WordNumbers
 from itersel.errors import InputError
 from itersel.lists.table import SparseRows, sparse_rows
+from itersel.lm.ngrams import END, START
 from itersel.rerank.links import Links
 from itersel.rerank.sparse_kernels import PARTS, ListArrays, features_of_list
 from itersel.rerank.words import ListWords
@@ -22,7 +23,6 @@ from itersel.vectors.feature_names import text_prefix
 from itersel.vectors.features import escaped, feature_keys, first_difference
 
 # What n-grams see at the edges of a translation.
-BEGIN, END = "<s>", "</s>"
 # The template of shapes.
 SHAPE = "LexShape"
 
@@ -158,7 +158,7 @@ def _names(words: ListWords, parts: Int32s, shapes: Sequence[Shapes]) -> list[st
         source = [sides[0][number] for number in numbers[: pattern.source]]
         target = [sides[1][number] for number in numbers[pattern.source : pattern.source + pattern.target]]
         if pattern.source == 0 and pattern.target > 1:
-            target = [target[0] or BEGIN, *target[1:-1], target[-1] or END]
+            target = [target[0] or START, *target[1:-1], target[-1] or END]
         separator = ":" if source and target and pattern.template == "Phrase" else "_"
         joined = [part for part in ("_".join(source), "_".join(target)) if part]
         names.append(text_prefix(pattern.template) + separator.join(joined))

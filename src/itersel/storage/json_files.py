@@ -101,10 +101,17 @@ def _value(kind: Any, value: object) -> Any:
         return tuple(_value(typing.get_args(kind)[0], one) for one in value)
 
     if typing.get_origin(kind) is dict:
-        # with any content
         if not isinstance(value, dict):
             raise ValueError("not an object")
-        return value
+        _, of_values = typing.get_args(kind)
+        return value if of_values is Any else {key: _value(of_values, one) for key, one in value.items()}
+
+    if hasattr(kind, "_fields"):
+        # a NamedTuple, of which JSON has only the values
+        if not isinstance(value, list):
+            raise ValueError("not a list")
+        hints = typing.get_type_hints(kind)
+        return kind(*(_value(hints[name], one) for name, one in zip(kind._fields, value, strict=True)))
 
     if kind is float and type(value) is int:
         return float(value)

@@ -27,7 +27,10 @@ OF_ALL_REPEATS = ("name", "learner", "mixing", "tune_on", "features", "tasks", "
 
 @dataclass(frozen=True)
 class ChosenSystem:
-    """An experiment at its best epoch; `learner` to `shards` sum up its keys in the config, `settings`."""
+    """An experiment at its best epoch.
+
+    From `learner` to `shards`, it is what tables say of the experiment; it follows from `settings`.
+    """
 
     name: str
     repeat: int  # from 1
@@ -64,7 +67,7 @@ def choose_system(
 
     `weights` are the files of all epochs, `scores` those of their translations of devtest.
     """
-    epoch = 1 + index_of_best(scores.deciding_scores, settings.choose_by)
+    epoch = 1 + index_of_best(scores.deciding_scores, settings.scoring.choose_by)
     active = _keep_weights(weights[epoch - 1], output)
     experiment = settings.experiment
     values = recorded(experiment)
@@ -82,7 +85,7 @@ def choose_system(
         devtest=settings.devtest,
         epoch=epoch,
         devtest_tokenized_bleu=tuple(score.bleu for score in scores.tokenized_bleu),
-        chosen_by=settings.choose_by,
+        chosen_by=settings.scoring.choose_by,
         devtest_scores=scores.deciding_scores,
         signature=scores.signature,
         active_features=active,

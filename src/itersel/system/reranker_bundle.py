@@ -25,8 +25,7 @@ from itersel.vectors import weights as weight_file
 _LAYOUT = 3
 _PARTS = {
     "weights": weight_file.FORMAT,
-    "forward": sampler.FORMAT,
-    "reverse": sampler.FORMAT,
+    **dict.fromkeys(DIRECTIONS, sampler.FORMAT),
     "lexicon": lexicon.FORMAT,
     "model": binary.FORMAT,
 }
@@ -38,7 +37,7 @@ _WEIGHTS = replace(FORMAT, arrays=declarations({"weights": weight_file.FORMAT}))
 def _format_of(settings: RerankingSettings) -> FileFormat:
     """Return the format of a bundle with the models that a system needs."""
     needed = settings.needed_models
-    has_parts = {"forward": needed.aligners, "reverse": needed.aligners}
+    has_parts = dict.fromkeys(DIRECTIONS, needed.aligners)
     has_parts |= {"lexicon": needed.lexicon, "model": needed.language_model}
     parts = {name: part for name, part in _PARTS.items() if has_parts.get(name, True)}
     count = len(settings.lists.user_model_names)

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from itersel.config.messages import wrong
-from itersel.config.search import FeatureSettings, Grammar, MinimumRisk, Search
+from itersel.config.search import FeatureSettings, MinimumRisk, TranslationSettings
 from itersel.config.section_checks import check_section
 from itersel.config.text_features import GivenListSettings, NeededModels, needed_models
 from itersel.corpus.tokenization import check_pattern
@@ -23,24 +23,6 @@ from itersel.storage.json_files import as_content, from_content, read_json, writ
 
 # Makes another path of one, given what the file is.
 Change = Callable[[str, str], str]
-
-
-@dataclass(frozen=True)
-class TranslationSettings:
-    """How a system translates: settings of the decoder and of rule extraction."""
-
-    pop_limit: int
-    features: str
-    grammar: Grammar
-    mbr: MinimumRisk | None = None  # None: the highest scores
-
-    def __post_init__(self) -> None:
-        # the decoder's bounds
-        check_section(self.search())
-
-    def search(self) -> Search:
-        """Return the settings of the decoder."""
-        return Search(self.features, pop_limit=self.pop_limit, max_span=self.grammar.max_span)
 
 
 @dataclass(frozen=True)

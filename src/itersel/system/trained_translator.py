@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from itersel import __version__
+from itersel.config.search import TranslationSettings
 from itersel.corpus.prepare import Preparation, read_preparation
 from itersel.corpus.recase import Recaser, read_recaser
 from itersel.errors import FilePath, checked
@@ -34,12 +35,7 @@ from itersel.system.bundles import (
     part_of,
     version_of,
 )
-from itersel.system.resources import (
-    TranslationSettings,
-    TranslatorResources,
-    no_translator,
-    translator_resources,
-)
+from itersel.system.resources import TranslatorResources, no_translator, translator_resources
 from itersel.vectors import weights as weight_file
 
 # Version of the layout of bundles.

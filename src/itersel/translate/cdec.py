@@ -9,12 +9,13 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from itersel.config.search import TranslationSettings
 from itersel.errors import FilePath, InputError
 from itersel.grammar.text_format import grammar_lines
 from itersel.run.atomic import atomic_path
 from itersel.run.progress import count_up
 from itersel.storage.files import open_output, read_bytes, write_lines
-from itersel.system.resources import TranslationSettings, translator_resources
+from itersel.system.resources import translator_resources
 from itersel.system.trained_translator import TrainedTranslator, load_translator
 from itersel.translate.translator import Translator, read_blocks
 from itersel.vectors.weights import write_itersel_weights

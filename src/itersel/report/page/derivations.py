@@ -17,7 +17,7 @@ from itersel.lm.binary import LanguageModel, load_model
 from itersel.report.folder import find_repeats, translation_of
 from itersel.report.page.document import compared_systems
 from itersel.report.page.sentences import Translated, read_translated, sentence_scores
-from itersel.report.systems import read_table
+from itersel.report.table_content import read_table
 from itersel.results import MBR, SYSTEM, TABLE, WEIGHTS
 from itersel.run.progress import progress
 from itersel.system.chosen import read_system
@@ -49,7 +49,7 @@ def explain(
 
     repeats = {repeat.name: repeat for repeat in find_repeats(results)}
     names = compared_systems(table, [*repeats.values()])
-    test = table["test_sets"][0]["name"]
+    test = table.test_sets[0].name
     test_set = read_translated(results, test, [repeat for name, repeat in repeats.items() if name in names])
     if test_set is None:
         raise InputError("has no translations of the test set; run snakemake first", results)

@@ -29,9 +29,8 @@ from itersel.report.page.groups import read_frequencies
 from itersel.report.page.logs import read_errors
 from itersel.report.page.sentences import pack, read_translated
 from itersel.report.settings import settings_table
-from itersel.report.systems import read_table
 from itersel.report.table import NOTES
-from itersel.report.table_content import is_experiment
+from itersel.report.table_content import Table, read_table
 from itersel.results import BEST, CORPUS, DERIVATIONS, INDEX, SYSTEM, TABLE
 from itersel.storage.json_files import check_numbers, check_texts
 from itersel.system.chosen import read_system
@@ -51,9 +50,9 @@ def read_document(results: Path) -> dict[str, Any]:
     planned = with_independent_tasks(config).experiments
 
     table = read_table(results / TABLE)
-    systems = table["test_sets"][0]["systems"] if table else []
-    experiments = [system["name"] for system in systems if is_experiment(system)]
-    others = [system["name"] for system in systems if not is_experiment(system)]
+    systems = table.test_sets[0].systems if table else ()
+    experiments = [system.name for system in systems if system.is_experiment]
+    others = [system.name for system in systems if not system.is_experiment]
 
     repeats = find_repeats(results, list(planned) or experiments)
 
@@ -69,7 +68,7 @@ def read_document(results: Path) -> dict[str, Any]:
     # a table from before more experiments were added says nothing about these
     is_complete = all(repeat["finished"] for repeat in described)
 
-    names = [test_set["name"] for test_set in table["test_sets"]] if table else ["test"]
+    names = [test_set.name for test_set in table.test_sets] if table else ["test"]
     read = (read_translated(results, name, repeats, others) for name in names)
     translated = [test_set for test_set in read if test_set is not None]
     frequencies = read_frequencies(results / INDEX) if translated else None
@@ -89,7 +88,7 @@ def read_document(results: Path) -> dict[str, Any]:
         "costs": read_costs(results, {repeat.name for repeat in repeats}),
         "corpus": read_corpus(results),
         "test_sets": [pack(test_set, frequencies) for test_set in translated],
-        "derivations": read_optional(results / DERIVATIONS, _check_derivations, NO_DERIVATIONS),
+        "derivations": read_optional(results / DERIVATIONS, _checked_derivations, NO_DERIVATIONS),
         "config": describe_config(given, unresolved) if given else None,
         "settings": settings_table(settings_of(description)) if given else None,
         "versions": description.get("versions", {}),
@@ -97,7 +96,7 @@ def read_document(results: Path) -> dict[str, Any]:
     }
 
 
-def compared_systems(table: dict[str, Any] | None, repeats: Sequence[Repeat]) -> list[str]:
+def compared_systems(table: Table | None, repeats: Sequence[Repeat]) -> list[str]:
     """Return the baseline (the best system itself if it is alone), and the best system on devtest."""
     if not table:
         return [repeats[0].name, repeats[-1].name]
@@ -122,8 +121,8 @@ def _date(table: Path) -> str | None:
     return datetime.datetime.fromtimestamp(table.stat().st_mtime, datetime.UTC).date().isoformat()
 
 
-def _check_derivations(found: Any) -> None:
-    """Raise an error of Python unless this is what the page shows of derivations by two systems."""
+def _checked_derivations(found: Any) -> Any:
+    """Return this if it is what the page shows of derivations by two systems, or raise an error of Python."""
     first, second = found["systems"]
     check_texts((found["test_set"], first, second))
 
@@ -131,6 +130,8 @@ def _check_derivations(found: Any) -> None:
         check_numbers((sentence["sentence"],))
         if not isinstance(sentence["derivations"], list):
             raise TypeError
+
+    return found
 
 
 def _describe_repeat(

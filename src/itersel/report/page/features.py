@@ -40,14 +40,15 @@ def read_features(repeat: Repeat, system: ChosenSystem | None) -> dict[str, Any]
     ]
 
     otherwise = "is not a table of selected features; make it with 'itersel step selection'"
-    selection = read_optional(repeat.folder / SELECTION_TABLE, _check_selection, otherwise)
+    selection = read_optional(repeat.folder / SELECTION_TABLE, _checked_selection, otherwise)
     return {"groups": groups, "selection": selection or []}
 
 
-def _check_selection(rows: Any) -> None:
-    """Raise an error of Python unless this is a list, of the selection in each epoch."""
+def _checked_selection(rows: Any) -> list[Any]:
+    """Return this if it is a list, of the selection in each epoch; otherwise, raise an error of Python."""
     if not isinstance(rows, list):
         raise TypeError
+    return rows
 
 
 def _shards(path: Path, weights: Weights) -> Int64s | None:

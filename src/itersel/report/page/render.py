@@ -25,7 +25,7 @@ from itersel.report.page.charts import charts, curves
 from itersel.report.page.sentences import MOST
 from itersel.report.systems import format_hours, table_view
 from itersel.report.table import signatures
-from itersel.report.table_content import is_experiment, metrics_of_text
+from itersel.report.table_content import table_content
 from itersel.vectors.feature_names import (
     BUILT_IN_TEMPLATES,
     EXPLANATIONS,
@@ -71,11 +71,12 @@ def _explanations(repeats: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
 def render(document: dict[str, Any], refresh: int | None = None) -> str:
     """Return the page; for an unfinished run, a browser reloads it every `refresh` seconds."""
     data = {name: value for name, value in document.items() if name not in UNUSED}
+    table = document["table"]
+    data["table"] = table_content(table) if table else None
     data["explanations"] = _explanations(document["repeats"])
     learning = curves(document["learned_by"])
 
-    table = document["table"]
-    systems = table["test_sets"][0]["systems"] if table else []
+    systems = table.test_sets[0].systems if table else ()
     known = document["repeats"], document["costs"]["repeats"], document["settings"]
     views = table_view(table, *known) if table else []
 
@@ -90,9 +91,9 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
         views=views,
         baseline=baseline_and_best(table)[0] if table else None,
         signatures=signatures(table) if table else [],
-        has_intervals=bool(table and metrics_of_text(table["test_sets"][0])),
-        has_repeats=any(len(system["repeats"]) > 1 for system in systems),
-        has_others=not all(map(is_experiment, systems)),
+        has_intervals=bool(table and table.test_sets[0].metrics_of_text),
+        has_repeats=any(len(system.repeats) > 1 for system in systems),
+        has_others=not all(system.is_experiment for system in systems),
         curves=learning,
         most_ngrams=MOST,
         refresh=refresh,
