@@ -58,7 +58,7 @@ def test_scores_of_text(jobs):
     for job in jobs["detokenize"]:
         assert f'--reference {folder}/reference.0.txt --settings \'{{"tokenizer": "intl"}}\'' in job
     for job in jobs["choose_epoch"]:
-        assert '"tokenizer": "intl", "tokenize": ' in job
+        assert '"tokenizer": "intl", "retokenize": ' in job
         assert '"choose_by": "ter"' in job
         assert "--raw-reference results/tiny/corpus/devtest.raw.gz" in job
         assert "--recaser results/tiny/corpus/recaser.json" in job

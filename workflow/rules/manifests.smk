@@ -3,7 +3,7 @@
 #
 # needs: the files of the level
 # makes: {level}/files.txt; a level is shards/{split}/{shards}, lm/{shards}-shards/{folds}-folds,
-#        experiments/{experiment}/epoch-{epoch}, or epoch-{epoch}/lists, which includes the lists of earlier epochs
+#        experiments/{experiment}/epoch-{epoch}, or epoch-{epoch}/tuning, which includes the files of earlier epochs
 #
 # Thousands of files do not fit on a command line, and Snakemake would check all of them for every job that needs them.
 

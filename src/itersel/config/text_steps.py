@@ -174,6 +174,9 @@ class PrepareSettings(CorpusSettings):
             raise wrong("split", f"is {show(self.split)}, which is not a split")
         if min(self.cut.values(), default=1) < 1:
             raise wrong("cut", "must contain numbers of at least 1")
+        for corpus in (*self.corpora, *self.held_out.values()):
+            if corpus.file and (corpus.source or corpus.target):
+                raise InputError("a corpus has either 'file', or 'source' and 'target', not both")
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,8 @@ class WeightTable:
         weights, memory = start.weights, start.memory
         owed_before = 0.0 if memory is None else memory.owed
         self._steps = LearningSteps(settings, sentence_count, steps_before, owed_before)
-        self._owed_after = owed_before + settings.strength_per_epoch
+        # an epoch without sentences takes nothing from the weights
+        self._owed_after = owed_before + (settings.strength_per_epoch if sentence_count else 0.0)
         self._key = weights.key
         self._name = weights.name
         self._weights = make_coordinates(weights.value, 0, memory)

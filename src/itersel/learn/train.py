@@ -94,11 +94,13 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
 
     loss = None
     if settings.measure_loss:
+        unchanged = WeightTable(start, settings.learner, sentence_count, steps_before)
         # in a fixed epoch: losses of different epochs are comparable only if the same pairs are drawn
-        table = WeightTable(start, settings.learner, sentence_count, steps_before)
-        listed = _Pass(table, learner, settings, LOSS_EPOCH).examples(parts)
+        listed = _Pass(unchanged, learner, settings, LOSS_EPOCH).examples(parts)
         losses = (learner.loss(one.example) for one in progress(listed, "measure loss", sentence_count))
         loss = sum(losses, 0.0)
+        # freed before training has a table of the same size
+        del unchanged
 
     pairs = updates = 0
     mean_quality = total_quality = 0.0
