@@ -76,5 +76,9 @@ def test_options_for_text_have_the_names_and_defaults_of_keys(command, action):
     # a command has no languages of its own, and --split names a split
     if key is not None and action.dest not in ("source_language", "target_language", "split"):
         assert action.option_strings == [f"--{'no-' * (key.default is True)}{action.dest.replace('_', '-')}"]
-        default = tuple(action.default) if isinstance(action.default, list) else action.default
-        assert default == key.default
+        if action.default != argparse.SUPPRESS:
+            default = tuple(action.default) if isinstance(action.default, list) else action.default
+            assert default == key.default
+        # left out, the settings have the default of the key, which the help states
+        elif key.default not in (None, (), False, True):
+            assert f"(default: {key.default})" in str(action.help)
