@@ -309,7 +309,9 @@ def test_wrong_settings(tmp_path, refused):
     languages = {"source_language": "de", "target_language": "en"}
     for key, value in (
         ("split", "nowhere"),
+        ("corpora", [{**corpus, "file": ["f.tsv"]}]),
         ("held_out", {"train": corpus}),
+        ("held_out", {"dev": {**corpus, "file": ["f.tsv"]}}),
         ("cut", {"train": 1}),
         ("cut", {"dev": 0}),
         ("preparation", {**languages, "protected": "("}),

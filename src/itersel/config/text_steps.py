@@ -174,9 +174,9 @@ class PrepareSettings(CorpusSettings):
             raise wrong("split", f"is {show(self.split)}, which is not a split")
         if min(self.cut.values(), default=1) < 1:
             raise wrong("cut", "must contain numbers of at least 1")
-        for corpus in (*self.corpora, *self.held_out.values()):
-            if corpus.file and (corpus.source or corpus.target):
-                raise InputError("a corpus has either 'file', or 'source' and 'target', not both")
+        for key, corpora in (("corpora", self.corpora), ("held_out", self.held_out.values())):
+            if any(one.file and (one.source or one.target) for one in corpora):
+                raise wrong(key, "has a corpus with 'file', which replaces 'source' and 'target'")
 
 
 @dataclass(frozen=True)
