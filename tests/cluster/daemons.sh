@@ -22,6 +22,25 @@ stop_daemon() {  # FILE NAME
     kill -9 "$process"
 }
 
+# Print the first of four ports (below those of clients) that no other cluster on this machine has. A link to the
+# cluster's folder claims them until `release_ports`. A number made of a process ID would not do: there are more IDs.
+claim_ports() {  # FOLDER
+    local number block
+    for number in $(seq 3000); do
+        block=$((($$ + number) % 3000))
+        if ln -sT "$1" "/tmp/cluster-ports-$block" 2> /dev/null; then
+            echo $((20000 + block * 4))
+            return 0
+        fi
+    done
+    echo "no ports are left; remove /tmp/cluster-ports-*" >&2
+    return 1
+}
+
+release_ports() {  # FOLDER
+    find /tmp -maxdepth 1 -name 'cluster-ports-*' -lname "$1" -delete
+}
+
 wait_until() {  # SECONDS COMMAND...
     local seconds=$1
     shift

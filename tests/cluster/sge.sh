@@ -18,10 +18,11 @@ installed=/var/lib/gridengine
 programs=/usr/lib/gridengine
 
 initialize() {
-    # Several may run side by side, so each has its own ports (below those of clients), its own group IDs, which
-    # identify tasks, and its own folder for temporary files, which are named after task numbers.
-    local port=$((20000 + $$ % 3000 * 4)) groups=$((1000000 + $$ % 3000 * 1000))
-    local common=$folder/default/common administrator=none
+    # Several may run side by side, so each has its own ports, its own group IDs, which identify tasks, and its own
+    # folder for temporary files, which are named after task numbers.
+    local port groups common=$folder/default/common administrator=none
+    port=$(claim_ports "$folder") || exit 1
+    groups=$((1000000 + (port - 20000) / 4 * 1000))
     # Daemons started by root run as the administrator; those of another user trust only that user.
     [ "$(id -u)" = 0 ] || administrator=$(id -un)
     mkdir -p "$common" "$folder"/{qmaster/job_scripts,execd,spooldb,run,tmp}
@@ -116,6 +117,7 @@ stop-sge_execd) stop_daemon "$SGE_EXECD_PIDFILE" sge_execd ;;
 stop-all)
     stop_daemon "$SGE_EXECD_PIDFILE" sge_execd
     stop_daemon "$folder/qmaster/qmaster.pid" sge_qmaster
+    release_ports "$folder"
     ;;
 *)
     echo "usage: $0 start|stop FOLDER [sge_qmaster|sge_execd]" >&2

@@ -17,8 +17,9 @@ configure() {
     mkdir -p "$folder"/{munge,state,spool-n1,spool-n2,log}
     chmod 711 "$folder/munge"
     [ -e "$folder/munge/key" ] || (umask 077 && head -c 128 /dev/urandom > "$folder/munge/key")
-    # Each cluster has its own ports (below those of clients), because several may run side by side.
-    local port=$((20000 + $$ % 3000 * 4))
+    # Each cluster has its own ports, because several may run side by side.
+    local port
+    port=$(claim_ports "$folder") || exit 1
     sed -e "s#@FOLDER@#$folder#g" -e "s#@HOST@#$(hostname)#g" -e "s#@USER@#$(id -un)#g" \
         -e "s#@CONTROLLER@#$port#" -e "s#@N1@#$((port + 1))#" -e "s#@N2@#$((port + 2))#" \
         "$here/slurm.conf.template" > "$SLURM_CONF"
@@ -63,6 +64,7 @@ stop-all)
     stop_daemon "$folder/slurmd.n2.pid" slurmd
     stop_daemon "$folder/slurmctld.pid" slurmctld
     stop_daemon "$folder/munge/pid" munged
+    release_ports "$folder"
     ;;
 *)
     echo "usage: $0 start|stop FOLDER [slurmctld|n1|n2]" >&2
