@@ -25,8 +25,8 @@ for list_split in PLAN.list_texts.splits:
         conda:
             "../../envs/itersel.yaml"
         params:
-            split=list_split,
-            folder=f"{RESULTS}/corpus",
+            split=lambda wildcards, split=list_split: split,
+            folder=lambda wildcards: f"{RESULTS}/corpus",
             settings=PLAN.list_texts.reference_settings,
             code=step_digest("corpus references"),
         shell:
