@@ -147,6 +147,12 @@ def test_cumulative_l1_counts_from_the_mixed_weights(name: str, tmp_path) -> Non
     assert close(third.weights.to_dict(), whole.weights.to_dict())
 
 
+def test_an_epoch_without_sentences_owes_nothing() -> None:
+    learner = Perceptron(regularization="l1-cumulative", strength_per_epoch=0.5)
+    assert train([], learner).state.memory.owed == 0
+    assert train(sentences(2), learner).state.memory.owed == 0.5
+
+
 def test_state_of_adagrad() -> None:
     """Sums of squares are kept for features that are not in the shard, and for zero weights."""
     weights = make_weights({"elsewhere": 0.0, "feature1": 0.5})
