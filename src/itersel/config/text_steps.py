@@ -1,4 +1,4 @@
-"""The settings of the commands for text, alignments and language models, whose keys are options, too.
+"""Settings of the commands for text, alignments and language models; their keys are also options.
 
 - ``itersel corpus libreoffice-help``: `HelpSettings`; from a folder, `Languages`
 - ``itersel corpus fetch``: `FetchSettings`

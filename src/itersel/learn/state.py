@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class LearningSteps:
     """How the weights of a learner move in an epoch of `sentence_count` steps; `now` is the last step so far.
 
-    Schedules continue from the `steps_before` steps of earlier epochs, cumulative l1 from the penalty
-    `owed_before` of those that the weights have a `Memory` of.
+    Schedules continue from the `steps_before` steps of earlier epochs, cumulative l1 from `owed_before`, the
+    penalty owed so far.
     """
 
     def __init__(self, settings: Online, sentence_count: int, steps_before: int, owed_before: float) -> None:

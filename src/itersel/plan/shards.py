@@ -64,7 +64,7 @@ class Shards:
         return int(shards.partition("-")[0])
 
     def fold_folder(self, shards: str, folds: int | str) -> str:
-        """Return the folder of the language models that each leave out every `folds`-th shard."""
+        """Return the folder of the language models that each leave out every `folds`-th file."""
         return f"{self._files.results}/lm/{shards}-shards/{folds}-folds"
 
     def fold_models(self, wildcards: Any) -> list[str]:
