@@ -50,6 +50,6 @@ class CorpusSettings:
     cut: Mapping[str, int]
     drop_overlap: bool  # drop pairs from train that are also in a held-out set
 
-    def recorded(self) -> dict[str, Any]:
-        """Return the settings for a file of statistics, which has no names of files."""
+    def for_statistics(self) -> dict[str, Any]:
+        """Return the settings that a file of statistics records: no names of files."""
         return {item.name: getattr(self, item.name) for item in fields(CorpusSettings)}

@@ -44,7 +44,7 @@ def write_corpus(
 
     document: dict[str, Any] = {
         "versions": {"itersel": __version__, "sacremoses": version("sacremoses")},
-        "settings": settings.recorded(),
+        "settings": settings.for_statistics(),
         "languages": [preparation.words.source_language, preparation.words.target_language],
         "splits": {name: split.statistics for name, split in splits.items()},
         "overlaps": [overlap._asdict() for overlap in overlaps],
