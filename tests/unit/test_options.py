@@ -5,6 +5,7 @@ import argparse
 import pytest
 
 from itersel.cli.main import make_parser
+from itersel.cli.prepare_options import FILTERS, PREPARATION, prepare_settings
 from itersel.config.data import Data
 
 
@@ -82,3 +83,15 @@ def test_options_for_text_have_the_names_and_defaults_of_keys(command, action):
         # left out, the settings have the default of the key, which the help states
         elif key.default not in (None, (), False, True):
             assert f"(default: {key.default})" in str(action.help)
+
+
+def test_text_is_prepared_with_the_defaults_of_keys():
+    languages = ["--source-language", "de", "--target-language", "en"]
+    words = ["corpus", "prepare", *languages, "--source", "a", "--target", "b", "--output", "x"]
+    settings = prepare_settings(make_parser(words).parse_args(words))
+    stated = {"source_language": "de", "target_language": "en"}
+    for part, names in ((settings, FILTERS), (settings.preparation, PREPARATION)):
+        keys = [name for name in names if name in Data.__dataclass_fields__]
+        assert len(keys) > 3
+        for name in keys:
+            assert getattr(part, name) == stated.get(name, Data.__dataclass_fields__[name].default)
