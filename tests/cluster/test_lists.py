@@ -8,7 +8,7 @@ pytestmark = pytest.mark.cluster
 
 TARGET = f"{EPOCH}/weights.h5"
 FEATURES = "results/tiny/text-features"
-MODELS = ("forward.h5", "reverse.h5", "2-shards/2-folds/0", "2-shards/2-folds/1")
+MODELS = ("forward.h5", "reverse.h5", "2/2-folds/0", "2/2-folds/1")
 
 
 @mostly("sge")

@@ -51,7 +51,7 @@ def test_lists_of_a_shard_fail(tuned, cluster, tmp_path):
         assert there.sabotage_happened()
         assert submitted(output)["write_tuning_files.batch.1"] == str(SHARDS)
         assert submitted(output)["write_tuning_files.searched.1"] == "2"
-        assert "write_tuning_files (experiment batch, epoch 2, shard 1)" in output
+        assert "write_tuning_files (experiment batch, epoch 2, file 1)" in output
         before = there.project.files("experiments/**/*.h5")
         lists = {name for name in before if name.startswith("experiments/batch/epoch-2/")}
         assert lists == {f"experiments/batch/epoch-2/tuning/{shard}.h5" for shard in (0, 2, 3)}

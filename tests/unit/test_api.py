@@ -30,13 +30,13 @@ SENTENCES = 24
 def results(tmp_path_factory):
     """Return a folder with the files of a run that docs/api.md names, created by the commands."""
     folder = tmp_path_factory.mktemp("project") / "results/toy"
-    for name in ("lm/2-shards/2-folds", "shards/train/2", "shards/test/1", "evaluation/test"):
+    for name in ("lm/2/2-folds", "shards/train/2", "shards/test/1", "evaluation/test"):
         (folder / name).mkdir(parents=True)
     text, other, links = folder / "text", folder / "translation", folder / "align"
     for path, lines in zip((text, other, links), zip(*sentences(SENTENCES), strict=True), strict=True):
         write_lines(path, lines)
     command("lm", "estimate", "--order", 3, "--input", other, "--output", folder / "arpa")
-    for name in ("lm.bin", "2-shards/2-folds/0.bin", "2-shards/2-folds/1.bin"):
+    for name in ("lm.bin", "2/2-folds/0.bin", "2/2-folds/1.bin"):
         command("lm", "compile", "--input", folder / "arpa", "--output", folder / "lm" / name)
     files = ("--source", text, "--target", other, "--alignment", links)
     command("grammar", "index", *files, "--output", folder / "index")

@@ -248,9 +248,9 @@ def test_seeds_have_the_same_bounds(kind):
 @pytest.mark.parametrize("seed", [MIN_SEED, MAX_SEED])
 def test_steps_take_the_seeds_of_a_config(seed):
     plan = plan_of({"a": {"learner": {"name": "adagrad"}}}, seed=seed)
-    place = job(split="train", shards=plan.shards.name(plan.config.experiments["a"]))
-    assert read_settings(TrainSettings, plan.inputs.train_settings(place)).seed == seed
-    assert plan.shards.sharding(place).seed == seed
+    place = job(split="train", division=plan.divisions.name(plan.config.experiments["a"]))
+    assert read_settings(TrainSettings, plan.origin.train_settings(place)).seed == seed
+    assert plan.divisions.sharding(place).seed == seed
 
 
 def test_declarations_of_sections_stay():

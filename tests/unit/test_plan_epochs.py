@@ -27,7 +27,7 @@ def test_step_on_dev_after_every_mixing(mixing, has_previous, weights):
     experiment = {"tasks": {"name": "random", "shards": 2}, "epochs": 2, **mixing, "retune": step}
     plan = plan_of({"a": experiment}, decoder={"pieces": 3})
     first, second = f"{FOLDER}/a/epoch-1", f"{FOLDER}/a/epoch-2"
-    place = job(epoch=2, shard=0)
+    place = job(epoch=2, shard=0, file=0)
     assert plan.epochs.of(place).mixed_before == ([f"{first}/mixed.h5"] if has_previous else [])
     assert plan.epochs.start_weights(place) == [f"{first}/{weights}"]
     assert plan.lists.sentence_files(place) == ["out/x/shards/dev/3/0.h5"]
@@ -46,12 +46,12 @@ def test_shard_of_an_epoch():
     plan = plan_of({"a": {**SELECTED, "tasks": {"name": "random", "shards": 5, "language_model_folds": 2}}})
     place = job(epoch=2, shard=3)
     assert plan.epochs.training_files(place) == ["out/x/shards/train/5/3.h5"]
-    assert plan.epochs.training_models(place) == ["out/x/lm/5-shards/2-folds/1.bin"]
+    assert plan.epochs.training_models(place) == ["out/x/lm/5/2-folds/1.bin"]
     start = [f"{FOLDER}/a/epoch-1/weights.h5"]
     assert plan.epochs.start_weights(place) == start
     assert plan.epochs.trained_shards(place)[3] == f"{FOLDER}/a/epoch-2/shard-3.h5"
-    models = job(shards="5", folds=2, fold=1)
-    assert plan.shards.fold_models(models) == [f"out/x/lm/5-shards/2-folds/{fold}.bin" for fold in (0, 1)]
+    models = job(division="5", folds=2, fold=1)
+    assert plan.language_models.fold_models(models) == [f"out/x/lm/5/2-folds/{fold}.bin" for fold in (0, 1)]
 
 
 def test_first_epochs_wait_for_all_grammars_and_models():
@@ -59,7 +59,7 @@ def test_first_epochs_wait_for_all_grammars_and_models():
         {"a": {**SELECTED, "tasks": {"name": "random", "shards": 4, "language_model_folds": 2}, "seed": 7}}
     )
     assert plan.epochs.start_weights(job(epoch=1, shard=0)) == []
-    waited = [f"out/x/{one}/files.txt" for one in ("shards/train/4-seed-7", "lm/4-seed-7-shards/2-folds")]
+    waited = [f"out/x/{one}/files.txt" for one in ("shards/train/4-seed-7", "lm/4-seed-7/2-folds")]
     assert plan.epochs.of(job(epoch=1)).level_before == waited
     # which need the mixed weights, and so all shards
     assert plan.epochs.of(job(epoch=2)).level_before == []
@@ -79,15 +79,15 @@ def test_shards_that_go_on_alone():
     assert plan.epochs.start_weights(job(epoch=2, shard=1)) == [f"{FOLDER}/a/epoch-1/shard-1.h5"]
     assert plan.epochs.of(job(epoch=2)).level_before == [f"{FOLDER}/a/epoch-1/files.txt"]
     # all references of dev, shuffled with its sentences
-    assert plan.shards.further_texts(job(split="dev")) == ["out/x/corpus/dev.target.1.gz"]
-    assert plan.shards.further_texts(job(split="devtest")) == []
+    assert plan.divisions.further_texts(job(split="dev")) == ["out/x/corpus/dev.target.1.gz"]
+    assert plan.divisions.further_texts(job(split="devtest")) == []
     for split in ("train", "dev", "devtest"):
-        place = job(split=split, shards="2", shard=1)
+        place = job(split=split, division="2", file=1)
         text = f"out/x/shards/{split}/2/text/1"
-        assert plan.shards.source(place) == f"{text}.source.gz"
+        assert plan.divisions.source(place) == f"{text}.source.gz"
         further = [f"{text}.target.1.gz"] if split == "dev" else []
-        assert plan.shards.references(place) == [f"{text}.target.gz", *further]
-        assert plan.shards.lines_in_index(place) == ([f"{text}.ids"] if split == "train" else [])
+        assert plan.divisions.references(place) == [f"{text}.target.gz", *further]
+        assert plan.divisions.lines_in_index(place) == ([f"{text}.ids"] if split == "train" else [])
 
 
 def test_a_single_shard_on_train():
@@ -136,13 +136,13 @@ def test_an_epoch_passes_on_what_the_one_before_made():
     for name, mixed in (("mixed", "weights.h5"), ("retuned", "mixed.h5"), ("batch", "weights.h5")):
         third = f"{FOLDER}/{name}/epoch-3"
         for epoch, before in ((3, []), (4, [f"{third}/decision.json"])):
-            place = job(name, epoch=epoch, shard=0, stage=f"epoch-{epoch}", split="devtest")
+            place = job(name, epoch=epoch, shard=0, piece=0, stage=f"epoch-{epoch}", split="devtest")
             assert plan.epochs.of(place).decision_needed == before
             passing = plan.epochs.passed_weights, plan.epochs.passed_mixed, plan.epochs.passed_translation
             for passed, file in zip(passing, ("weights.h5", mixed, "devtest/0.txt"), strict=True):
                 files = [f"{third}/{file}"] if before else []
                 assert passed(place) == {"decision": before, "passed_on": files}
-    best = job("mixed", stage="best", split="test", shard=0)
+    best = job("mixed", stage="best", split="test", piece=0)
     assert plan.epochs.passed_translation(best) == {"decision": [], "passed_on": []}
     assert json.loads(plan.tables.patience_settings(job("mixed")))["patience"] == 2
     before = [[], [f"{FOLDER}/mixed/epoch-1/decision.json"]]
@@ -179,9 +179,9 @@ def test_repeats():
     assert with_repeats(config) == config
     third = job("a.repeat-3", epoch=2, shard=1)
     assert plan.epochs.training_files(third) == ["out/x/shards/train/2-seed-7/1.h5"]
-    assert plan.epochs.training_models(third) == ["out/x/lm/2-seed-7-shards/2-folds/1.bin"]
-    assert json.loads(plan.inputs.train_settings(third))["seed"] == 7
-    assert plan.shards.sharding(job(split="train", shards="2-seed-7")) == Shuffled(2, seed=7)
-    assert plan.shards.sharding(job(split="devtest", shards="1")) == InOrder(1)
+    assert plan.epochs.training_models(third) == ["out/x/lm/2-seed-7/2-folds/1.bin"]
+    assert json.loads(plan.origin.train_settings(third))["seed"] == 7
+    assert plan.divisions.sharding(job(split="train", division="2-seed-7")) == Shuffled(2, seed=7)
+    assert plan.divisions.sharding(job(split="devtest", division="1")) == InOrder(1)
     described = json.loads(plan.tables.choose_settings(third))
     assert (described["name"], described["repeat"]) == ("a", 3)

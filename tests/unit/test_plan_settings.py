@@ -65,8 +65,8 @@ def check_settings(kind, made):
 
 def test_steps_read_their_settings():
     """With the class as which the step reads them."""
-    translated = job("patient", stage="epoch-3", split="test", shard=0)
-    place = job("selected", epoch=2, stage="epoch-2", shard=0, split="train", shards="4")
+    translated = job("patient", stage="epoch-3", split="test", piece=0)
+    place = job("selected", epoch=2, stage="epoch-2", shard=0, split="train", division="4")
     plan, lists = everything(), of_lists()
     check_settings(PrepareSettings, plan.texts.prepare_settings(job()))
     check_settings(PrepareSettings, plan.texts.prepare_settings(job(held_out="dev")))
@@ -75,21 +75,21 @@ def test_steps_read_their_settings():
     check_settings(ReferenceSettings, lists.list_texts.reference_settings)
     check_settings(SamplerSettings, plan.texts.sampler_settings)
     check_settings(SymmetrizationSettings, plan.texts.symmetrization_settings)
-    check_settings(EstimateSettings, plan.shards.estimate_settings)
-    check_settings(CompileSettings, plan.shards.compile_settings)
+    check_settings(EstimateSettings, plan.language_models.estimate_settings)
+    check_settings(CompileSettings, plan.language_models.compile_settings)
     check_settings(DetokenizeSettings, plan.tables.detokenize_settings)
-    check_settings(Grammar, plan.shards.grammar(place))
+    check_settings(Grammar, plan.divisions.grammar(place))
     check_settings(TableSettings, plan.tables.table_settings(job()))
     check_settings(PatienceSettings, plan.tables.patience_settings(job("patient", epoch=2)))
-    check_settings(Search, plan.inputs.decode_settings(translated))
-    check_settings(ShardSettings, plan.shards.shard_settings(place))
+    check_settings(Search, plan.origin.decode_settings(translated))
+    check_settings(ShardSettings, plan.divisions.shard_settings(place))
     check_settings(CorporaSettings, plan.tables.corpora_settings)
     check_settings(ExplainSettings, plan.explain_settings(job()))
     check_settings(GivenListShardSettings, lists.list_texts.shard_settings(place))
     check_settings(GivenListSettings, lists.list_texts.list_settings(place))
     check_settings(RerankerSettings, lists.list_texts.reranker_settings(place))
-    check_settings(GivenListTrainSettings, lists.inputs.train_settings(place))
-    check_settings(FeatureSettings, lists.inputs.decode_settings(place))
+    check_settings(GivenListTrainSettings, lists.origin.train_settings(place))
+    check_settings(FeatureSettings, lists.origin.decode_settings(place))
     check_settings(TableSettings, lists.tables.table_settings(job()))
     check_settings(ChooseSettings, lists.tables.choose_settings(place))
     check_settings(CorporaSettings, lists.tables.corpora_settings)
@@ -124,7 +124,7 @@ def test_steps_read_the_settings_of_every_experiment(name):
     check_settings(ChooseSettings, plan.tables.choose_settings(place))
     check_settings(TranslationSettings, plan.tables.resource_settings(place))
     if name not in plan.epochs.batch:
-        check_settings(TrainSettings, plan.inputs.train_settings(place))
+        check_settings(TrainSettings, plan.origin.train_settings(place))
         check_settings(MixSettings, plan.epochs.mix_settings(place))
     if name not in plan.epochs.mixed:
         kind = ForestSettings if plan.lists.step(place) == "forest" else KBestSettings
@@ -160,7 +160,7 @@ def test_templates_of_an_experiment_on_lists():
     plan = Plan(expanded(read_config(with_text(**experiments, tuned=tuned))))
     both = ["Ngram1", "Ngram2"]
     for name, used, left_out in (("a", ["Ngram2"], ["Ngram1"]), ("every", both, []), ("none", [], both)):
-        made = json.loads(plan.inputs.train_settings(job(name, epoch=1, shard=0)))
+        made = json.loads(plan.origin.train_settings(job(name, epoch=1, shard=0)))
         assert made["left_out_templates"] == left_out
         assert json.loads(plan.list_texts.reranker_settings(job(name)))["lists"]["templates"] == used
     found = json.loads(plan.lists.tune_settings(job("tuned", epoch=1)))
@@ -185,7 +185,7 @@ def test_values_that_begin_with_a_dash():
 def test_keys_of_an_experiment_win():
     """Its seed and the size of its lists."""
     for name, seed, k_best in (("limited", 9, 7), ("mira", 1, 100)):
-        made = json.loads(everything().inputs.train_settings(job(name)))
+        made = json.loads(everything().origin.train_settings(job(name)))
         assert (made["seed"], made["k_best"]) == (seed, k_best)
     assert json.loads(everything().lists.tune_settings(job("pro", epoch=1)))["seed"] == 9
 
@@ -197,15 +197,15 @@ def test_a_resolved_config_is_final():
     for name in EXPERIMENTS:
         place = job(name, epoch=1, shard=0)
         if name not in everything().epochs.batch:
-            assert changed.inputs.train_settings(place) == everything().inputs.train_settings(place)
+            assert changed.origin.train_settings(place) == everything().origin.train_settings(place)
         if name not in everything().epochs.mixed:
             assert changed.lists.settings(place) == everything().lists.settings(place)
             assert changed.lists.tune_settings(place) == everything().lists.tune_settings(place)
-    assert changed.inputs.sizes().tuned == everything().inputs.sizes().tuned
+    assert changed.origin.sizes().tuned == everything().origin.sizes().tuned
     # forests have no size of lists
     assert everything().config.experiments["forest-mert"].k_best is None
     only = {"forest-mert": everything().config.experiments["forest-mert"]}
-    sizes = [Plan(replace(plan.config, experiments=only)).inputs.sizes() for plan in (everything(), changed)]
+    sizes = [Plan(replace(plan.config, experiments=only)).origin.sizes() for plan in (everything(), changed)]
     assert sizes[0] == sizes[1]
 
 
@@ -251,7 +251,7 @@ def test_settings_of_mixing():
         assert json.loads(plan.epochs.mix_settings(job(name))) == {"mixing": mixing, "shards": 1}
         before = [f"{FOLDER}/{name}/epoch-1/weights.h5"] if name in ("mean", "path") else []
         assert plan.epochs.of(job(name, epoch=2)).mixed_before == before
-        measured = json.loads(plan.inputs.train_settings(job(name)))["measure_loss"]
+        measured = json.loads(plan.origin.train_settings(job(name)))["measure_loss"]
         assert measured == (name == "path")
     weights = f"{FOLDER}/path/epoch-1/weights.h5"
     assert plan.epochs.start_weights(job("path", epoch=2, shard=0)) == [weights]
@@ -300,8 +300,8 @@ def test_models_of_features_of_text_have_not_seen_the_shard():
     found = plan.text_features
     folder = "out/x/text-features"
     for shard in range(5):
-        place = job(split="train", shards="5", shard=str(shard))
+        place = job(split="train", division="5", file=str(shard))
         [models] = found.models(place)
-        assert models == f"{folder}/5-shards/3-folds/{shard % 3}"
-    assert found.models(job(split="dev", shards="1", shard="0")) == [f"{folder}/all"]
-    assert found.models(job(split="train", shards="1", shard="0")) == [f"{folder}/all"]
+        assert models == f"{folder}/5/3-folds/{shard % 3}"
+    assert found.models(job(split="dev", division="1", file="0")) == [f"{folder}/all"]
+    assert found.models(job(split="train", division="1", file="0")) == [f"{folder}/all"]

@@ -13,8 +13,8 @@ from itersel.config.settings import read_settings
 from itersel.config.sharding import Labelled, Pooled, Shuffled
 from itersel.config.tasks import TASKS, RandomTasks
 from itersel.corpus.sharding import deal_files
+from itersel.plan.divisions import DIVISION_PATTERN
 from itersel.plan.estimates import estimate_cost
-from itersel.plan.shards import SHARDS_PATTERN
 
 
 def test_resharding_deals_each_file_once():
@@ -25,9 +25,9 @@ def test_resharding_deals_each_file_once():
         for shard, files in enumerate(deal_files(6, 2, 1, epoch)):
             place = job(epoch=epoch, shard=shard)
             assert plan.epochs.training_files(place) == [f"out/x/shards/train/6/{file}.h5" for file in files]
-            models = [f"out/x/lm/6-shards/4-folds/{file % 4}.bin" for file in files]
+            models = [f"out/x/lm/6/4-folds/{file % 4}.bin" for file in files]
             assert plan.epochs.training_models(place) == models
-    assert plan.shards.sharding(job(split="train", shards="6")) == Shuffled(6, seed=1)
+    assert plan.divisions.sharding(job(split="train", division="6")) == Shuffled(6, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -55,16 +55,16 @@ def test_tasks(tasks, files, shards, folds, sharding):
     """Files, shards and language models: one model per file, at most 10; tasks have their own folders."""
     plan = plan_of({"a": {**SELECTED, "tasks": tasks}})
     found = plan.config.experiments["a"].tasks
-    assert (found.files, found.shards, found.language_model_folds) == (files, shards, folds)
-    name = plan.shards.name(plan.config.experiments["a"])
+    assert (found.file_count, found.shards, found.language_model_folds) == (files, shards, folds)
+    name = plan.divisions.name(plan.config.experiments["a"])
     kind = tasks.get("name", "random").removesuffix("-cat")
     has_digest = kind in ("natural", "pooled")
     assert re.fullmatch(f"{files}-{kind}-[0-9a-f]{{8}}" if has_digest else str(files), name)
     for wildcard in (name, f"{name}-seed-7"):
-        assert re.fullmatch(SHARDS_PATTERN, wildcard)
-    place = job(split="train", shards=name)
-    assert plan.shards.sharding(place) == sharding
-    assert plan.shards.labels(place) == (["out/x/corpus/train.task.gz"] if has_digest else [])
+        assert re.fullmatch(DIVISION_PATTERN, wildcard)
+    place = job(split="train", division=name)
+    assert plan.divisions.sharding(place) == sharding
+    assert plan.divisions.labels(place) == (["out/x/corpus/train.task.gz"] if has_digest else [])
     in_shard = files // shards
     assert len(plan.epochs.training_files(job(epoch=1, shard=0))) == in_shard
     settings = read_settings(ChooseSettings, plan.tables.choose_settings(job()))
@@ -84,7 +84,7 @@ def test_a_kind_is_one_class(monkeypatch):
         share = 0.5
 
         @property
-        def files(self):
+        def file_count(self):
             return 2 * self.shards
 
         def files_of_shard(self, shard, seed, epoch):
@@ -92,7 +92,7 @@ def test_a_kind_is_one_class(monkeypatch):
 
     monkeypatch.setitem(TASKS, "every-other", EveryOther)
     plan = plan_of({"a": {**SELECTED, "tasks": {"name": "every-other", "shards": 3}}})
-    assert plan.shards.name(plan.config.experiments["a"]) == "6"
+    assert plan.divisions.name(plan.config.experiments["a"]) == "6"
     assert plan.epochs.training_files(job(epoch=1, shard=2)) == ["out/x/shards/train/6/4.h5"]
     assert "train" not in plan.tables.counted
 
@@ -122,9 +122,9 @@ def test_independent_tasks():
     # the same file as in the shards of the natural tasks
     of_b = plan.epochs.training_files(job("own.task-b", epoch=1, shard=0))
     assert of_b == plan.epochs.training_files(job("all", epoch=1, shard=2))
-    place = job(split="train", shards=plan.shards.name(plan.config.experiments["all"]))
-    assert plan.shards.labels(place) == ["out/x/corpus/train.task.gz"]
-    assert plan.shards.scored_labels(place) == ["out/x/corpus/devtest.task.gz"]
+    place = job(split="train", division=plan.divisions.name(plan.config.experiments["all"]))
+    assert plan.divisions.labels(place) == ["out/x/corpus/train.task.gz"]
+    assert plan.divisions.scored_labels(place) == ["out/x/corpus/devtest.task.gz"]
     of_b = job("own.task-b.repeat-2")
     assert plan.tables.devtest_labels(of_b) == ["out/x/corpus/devtest.task.gz"]
     chosen = json.loads(plan.tables.choose_settings(of_b))

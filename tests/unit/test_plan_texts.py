@@ -15,15 +15,15 @@ from itersel.plan.shell import sequences
 
 def test_lists_replace_grammars_and_models():
     texts = of_lists().list_texts
-    place = job("selected", epoch=1, stage="best", shard=2, split="train", shards="4")
+    place = job("selected", epoch=1, stage="best", shard=2, split="train", division="4")
     assert of_lists().epochs.training_files(place) == ["out/x/shards/train/4/2.h5"]
     assert (
         of_lists().epochs.training_models(place),
-        of_lists().inputs.models,
+        of_lists().origin.models,
         of_lists().tables.counted,
     ) == ([], [], {})
     # nothing of a decoder
-    made = json.loads(of_lists().inputs.train_settings(place))
+    made = json.loads(of_lists().origin.train_settings(place))
     assert made.keys() == {"features", "k_best", "seed", "learner", "measure_loss", "left_out_templates"}
     assert of_lists().epochs.of(place).level_before == ["out/x/shards/train/4/files.txt"]
     # tuners read whole lists in every iteration
@@ -35,12 +35,12 @@ def test_lists_replace_grammars_and_models():
     settings = json.loads(of_lists().lists.tune_settings(tuned))
     assert (settings["shards"], settings["features"], settings["sum_sparse"]) == (1, "dense", False)
     assert json.loads(of_lists().lists.tune_settings(place))["shards"] == 3
-    assert json.loads(of_lists().inputs.decode_settings(place)) == {"features": "all"}
+    assert json.loads(of_lists().origin.decode_settings(place)) == {"features": "all"}
     references = [f"out/x/corpus/train.target{end}.gz" for end in ("", ".1")]
     assert (texts.lists(place), texts.quality(place), texts.references(place)) == (["l's"], ["q"], references)
     sharding = {"name": "shuffled", "shards": 4, "seed": 1}
     assert json.loads(texts.shard_settings(place)) == {"sharding": sharding, "dense_names": ["LM", "TM_0"]}
-    in_order = json.loads(texts.shard_settings(job(split="devtest.new", shards="3")))["sharding"]
+    in_order = json.loads(texts.shard_settings(job(split="devtest.new", division="3")))["sharding"]
     assert in_order == {"name": "in-order", "shards": 3}
     assert texts.quality(job(split="devtest.new")) == []
     files = [f"out/x/corpus/test.new.{end}" for end in ("target.gz", "target.1.gz", "source.gz")]
@@ -62,7 +62,7 @@ def test_lists_whose_names_begin_with_a_dash(tmp_path, monkeypatch):
     train = {"lists": ["-folder", "-n"], "quality": "-q"}
     data = {"kind": "lists", "train": train, **dict.fromkeys(("dev", "devtest", "test"), LISTED)}
     texts = plan_of({"a": {"features": "dense", "retune": {"tuner": {"name": "none"}}}}, data).list_texts
-    place = job(split="train", shards="1")
+    place = job(split="train", division="1")
     assert texts.given_lists(place) == [str(tmp_path / "-folder"), str(tmp_path / "-n")]
     assert texts.lists(place) == [str(tmp_path / "-folder/1"), str(tmp_path / "-n")]
     assert texts.quality(place) == [str(tmp_path / "-q")]
@@ -79,8 +79,8 @@ def test_text_of_a_run():
     sides = [f"{text}.{language}" for text in "abdx" for language in ("de", "en")]
     assert set(texts.raw_files("train")) == {*sides, "d2.en"}
     assert texts.monolingual == ["m.en"]
-    assert texts.of_language_model == ["out/x/corpus/train.target.gz", "out/x/corpus/monolingual.gz"]
-    assert plan.arpa == "out/x/lm/lm.arpa.gz"
+    assert plan.language_models.text == ["out/x/corpus/train.target.gz", "out/x/corpus/monolingual.gz"]
+    assert plan.language_models.arpa == "out/x/lm/lm.arpa.gz"
     assert plan.texts.devtest(job(test_set="one")) == "devtest.one"
     assert plan.tables.translation("a", "one") == f"{FOLDER}/a/best-one/test.one.txt"
     splits_of_one_shard = ["devtest", "devtest.one", "test.one", "test.two"]
@@ -191,10 +191,10 @@ def test_sequences(tmp_path):
     assert subprocess.check_output(sequences(files), shell=True, text=True).splitlines() == files
 
 
-def test_one_part_of_the_plan_asks_which_inputs_there_are(root):
+def test_one_part_of_the_plan_asks_what_a_run_learns_from(root):
     asking = [
         path.name
         for path in (root / "src/itersel/plan").glob("*.py")
         if "has_given_lists" in path.read_text()
     ]
-    assert asking == ["inputs.py"]
+    assert asking == ["origin.py"]

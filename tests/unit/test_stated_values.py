@@ -22,9 +22,9 @@ SPLITS = ("train", "dev", "devtest", "test")
 # The number of values of a generated config that are stated, one at a time; all would take a minute.
 STATED = 3
 # The parts of the plan as rules call them.
-PARTS = {"texts": "Texts", "shards": "Shards", "list_texts": "ListTexts", "files": "Files"}
-PARTS |= {"inputs": "_ParallelText", "epochs": "Epochs", "lists": "Lists", "tables": "Tables"}
-PARTS |= {"text_features": "TextFeatureModels"}
+PARTS = {"texts": "Texts", "divisions": "Divisions", "list_texts": "ListTexts", "files": "Files"}
+PARTS |= {"origin": "_ParallelText", "epochs": "Epochs", "lists": "Lists", "tables": "Tables"}
+PARTS |= {"text_features": "TextFeatureModels", "language_models": "LanguageModels"}
 
 
 class Wildcards(SimpleNamespace):
@@ -39,7 +39,8 @@ def wildcards_of(plan):
     names = list(plan.config.experiments)
     for name in dict.fromkeys((*names[:2], names[-1])):
         one = plan.config.experiments[name]
-        shards = {"shards": plan.shards.name(one), "folds": str(plan.shards.folds(one)), "shard": "0"}
+        shards = {"division": plan.divisions.name(one), "folds": str(plan.language_models.folds(one))}
+        shards |= dict.fromkeys(("shard", "file", "piece"), "0")
         for split, epoch in zip(SPLITS, (1, one.epochs, one.epochs, 1), strict=True):
             place = {"experiment": name, "epoch": str(epoch), "split": split, **shards}
             yield Wildcards(**place, stage=f"epoch-{epoch}")
@@ -110,7 +111,7 @@ def jobs_of(config):
         "names": [list(experiments)],
         "experiment": list(experiments.values()),
         "number": [1],
-        "shards": [plan.shards.name(one) for one in experiments.values()][:1],
+        "division": [plan.divisions.name(one) for one in experiments.values()][:1],
         "folds": [2],
         "shard": [0],
         "fold": [0],

@@ -109,7 +109,7 @@ rule choose_scale:
     """{experiment}: choose the scale of minimum Bayes risk"""
     input:
         pieces=PLAN.tables.devtest_pieces,
-        model=PLAN.inputs.models,
+        model=PLAN.origin.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/best/weights.h5",
         references=PLAN.tables.devtest_references,
         labels=PLAN.tables.devtest_labels,
@@ -143,7 +143,7 @@ rule choose_scale:
 use rule choose_scale as choose_scale_for_test_set with:
     input:
         pieces=PLAN.tables.devtest_pieces,
-        model=PLAN.inputs.models,
+        model=PLAN.origin.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/weights.h5",
         references=PLAN.tables.devtest_references,
         labels=[],

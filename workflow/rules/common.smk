@@ -20,8 +20,8 @@ from itersel.config.file_checks import check_files_exist, help_files
 from itersel.config.name_checks import check_names
 from itersel.errors import InputError
 from itersel.plan import Plan
+from itersel.plan.divisions import DIVISION_PATTERN
 from itersel.plan.shell import sequence, sequences
-from itersel.plan.shards import SHARDS_PATTERN
 from itersel.code.plugins import imported_code
 from itersel.project import PROJECT
 from itersel.results import MANIFEST
@@ -109,7 +109,7 @@ LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 
 # Sizes of the texts: the memory and time that jobs request on a cluster depend on them (`TextSizes.request`).
-SIZES = PLAN.inputs.sizes()
+SIZES = PLAN.origin.sizes()
 
 # Folder of the compiled kernels, None if the config names none; evaluated again on the node of each job, where
 # variables are expanded.
@@ -139,9 +139,11 @@ wildcard_constraints:
     split=one_of(["train", *PLAN.texts.held_out]),
     held_out=one_of(PLAN.texts.held_out),
     test_set=one_of(PLAN.texts.test_set_devtests),
-    shards=SHARDS_PATTERN,
+    division=DIVISION_PATTERN,
     folds=r"\d+",
     fold=r"\d+",
+    file=r"\d+",
+    piece=r"\d+",
     shard=r"\d+",
     epoch=r"\d+",
     iteration=r"\d+",

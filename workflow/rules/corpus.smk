@@ -117,7 +117,7 @@ for further, held_out in groupby(
             further=[PLAN.files.text("{held_out}", column) for column in further],
             raw=[
                 PLAN.files.text("{held_out}", column)
-                for column in (*PLAN.inputs.raw_columns(further), RAW_SOURCE)
+                for column in (*PLAN.origin.raw_columns(further), RAW_SOURCE)
             ],
             statistics=PLAN.files.statistics("{held_out}"),
         log:

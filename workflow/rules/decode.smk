@@ -1,6 +1,6 @@
 # Translations of devtest with the weights of every epoch, and of test with the weights of the best epoch.
 #
-# needs: shards/{devtest,test}/{shards}/{shard}.h5, experiments/{experiment}/{stage}/weights.h5, and mbr.json for
+# needs: shards/{devtest,test}/{division}/{piece}.h5, experiments/{experiment}/{stage}/weights.h5, and mbr.json for
 #        minimum Bayes risk
 # makes: experiments/{experiment}/{stage}/{split}.txt; a stage is an epoch, `best`, or
 #        `best-{test_set}`
@@ -10,20 +10,20 @@ rule decode_shard:
     """{experiment}: translate {split} ({stage})"""
     input:
         unpack(PLAN.epochs.passed_translation),
-        shard=f"{RESULTS}/shards/{{split}}/{EXPANDED_CONFIG.decoder.pieces}/{{shard}}.h5",
-        model=PLAN.inputs.models,
+        shard=f"{RESULTS}/shards/{{split}}/{EXPANDED_CONFIG.decoder.pieces}/{{piece}}.h5",
+        model=PLAN.origin.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/{{stage}}/weights.h5",
         mbr=PLAN.tables.mbr,
     output:
-        f"{RESULTS}/experiments/{{experiment}}/{{stage}}/{{split}}/{{shard}}.txt",
+        f"{RESULTS}/experiments/{{experiment}}/{{stage}}/{{split}}/{{piece}}.txt",
     log:
-        f"{LOGS}/decode/{{experiment}}/{{stage}}/{{split}}/{{shard}}.log",
+        f"{LOGS}/decode/{{experiment}}/{{stage}}/{{split}}/{{piece}}.log",
     conda:
         "../../envs/itersel.yaml"
     resources:
         **SIZES.request_to_decode(minutes=120),
     params:
-        settings=PLAN.inputs.decode_settings,
+        settings=PLAN.origin.decode_settings,
         code=step_digest("decode"),
     shell:
         "itersel decode --shard {input.shard:q} --language-model {input.model:q} --weights {input.weights:q}"

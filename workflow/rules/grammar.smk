@@ -1,7 +1,7 @@
 # Per-sentence grammars and features, one file per shard.
 #
 # needs: corpus/{split}.{source,target}.gz, the alignment of train
-# makes: grammar/index, shards/{split}/{shards}/{shard}.h5; experiments with the same number of shards
+# makes: grammar/index, shards/{split}/{division}/{file}.h5; experiments with the same number of shards
 #        and the same seed share them
 #
 # train and dev are shuffled before they are divided, so that shards are alike; devtest and test are divided in
@@ -35,19 +35,19 @@ rule shard_corpus:
     input:
         source=PLAN.files.text("{split}", "source"),
         target=PLAN.files.text("{split}", "target"),
-        further=PLAN.shards.further_texts,
-        labels=PLAN.shards.labels,
-        scored=PLAN.shards.scored_labels,
+        further=PLAN.divisions.further_texts,
+        labels=PLAN.divisions.labels,
+        scored=PLAN.divisions.scored_labels,
     output:
-        directory(f"{RESULTS}/shards/{{split}}/{{shards}}/text"),
+        directory(f"{RESULTS}/shards/{{split}}/{{division}}/text"),
     log:
-        f"{LOGS}/shards/{{split}}/{{shards}}/text.log",
+        f"{LOGS}/shards/{{split}}/{{division}}/text.log",
     conda:
         "../../envs/itersel.yaml"
     resources:
         **SIZES.request(500, 30, train=(30, 0.2)),
     params:
-        settings=PLAN.shards.shard_settings,
+        settings=PLAN.divisions.shard_settings,
         code=step_digest("step shard"),
     shell:
         "itersel step shard --source {input.source:q} --target {input.target:q} {input.further:q}"
@@ -59,22 +59,22 @@ rule extract_shard:
     """extract grammars of {split}"""
     input:
         index=PLAN.files.index,
-        text=f"{RESULTS}/shards/{{split}}/{{shards}}/text",
+        text=f"{RESULTS}/shards/{{split}}/{{division}}/text",
     output:
-        f"{RESULTS}/shards/{{split}}/{{shards}}/{{shard}}.h5",
+        f"{RESULTS}/shards/{{split}}/{{division}}/{{file}}.h5",
     log:
-        f"{LOGS}/shards/{{split}}/{{shards}}/{{shard}}.log",
+        f"{LOGS}/shards/{{split}}/{{division}}/{{file}}.log",
     benchmark:
-        f"{BENCHMARKS}/shards/{{split}}/{{shards}}/{{shard}}.tsv"
+        f"{BENCHMARKS}/shards/{{split}}/{{division}}/{{file}}.tsv"
     conda:
         "../../envs/itersel.yaml"
     resources:
         **SIZES.request_to_extract(),
     params:
-        source=PLAN.shards.source,
-        references=PLAN.shards.references,
-        leave_one_out=PLAN.shards.lines_in_index,
-        settings=PLAN.shards.grammar,
+        source=PLAN.divisions.source,
+        references=PLAN.divisions.references,
+        leave_one_out=PLAN.divisions.lines_in_index,
+        settings=PLAN.divisions.grammar,
         code=step_digest("grammar extract"),
     shell:
         "itersel grammar extract --index {input.index:q} --input {params.source:q}"

@@ -1,12 +1,12 @@
 # Language model of the target side.
 #
-# needs: corpus/train.target.gz (corpus/monolingual.gz), or the user's ARPA file; shards/train/{shards}/text
-# makes: lm/lm.bin; lm/{shards}-shards/{folds}-folds/{fold}.bin, without the text of every folds-th shard
+# needs: corpus/train.target.gz (corpus/monolingual.gz), or the user's ARPA file; shards/train/{division}/text
+# makes: lm/lm.bin; lm/{division}/{folds}-folds/{fold}.bin, without the text of every folds-th file
 rule estimate_language_model:
     """estimate the language model"""
     input:
-        text=PLAN.texts.of_language_model,
-        vocabulary=PLAN.shards.vocabulary,
+        text=PLAN.language_models.text,
+        vocabulary=PLAN.language_models.vocabulary,
         shards=[],
     output:
         f"{RESULTS}/lm/lm.arpa.gz",
@@ -20,7 +20,7 @@ rule estimate_language_model:
         **SIZES.request(1500, 60, model=(10, 1)),
     params:
         fold=[],
-        settings=PLAN.shards.estimate_settings,
+        settings=PLAN.language_models.estimate_settings,
         code=step_digest("lm estimate"),
     shell:
         "itersel lm estimate --input {input.text:q} --vocabulary {input.vocabulary:q}"
@@ -31,7 +31,7 @@ rule estimate_language_model:
 rule compile_language_model:
     """compile the language model"""
     input:
-        PLAN.arpa,
+        PLAN.language_models.arpa,
     output:
         PLAN.files.model,
     log:
@@ -41,27 +41,27 @@ rule compile_language_model:
     resources:
         **SIZES.request(500, 60, model=(100, 1)),
     params:
-        settings=PLAN.shards.compile_settings,
+        settings=PLAN.language_models.compile_settings,
         code=step_digest("lm compile"),
     shell:
         "itersel lm compile --input {input:q} --settings {params.settings:q} --output {output:q} &> {log:q}"
 
 
 use rule estimate_language_model as estimate_fold_model with:
-    """estimate language models without some shards"""
+    """estimate language models without the text of a fold"""
     input:
-        text=PLAN.texts.of_language_model,
-        vocabulary=PLAN.shards.vocabulary,
-        shards=f"{RESULTS}/shards/train/{{shards}}/text",
+        text=PLAN.language_models.text,
+        vocabulary=PLAN.language_models.vocabulary,
+        shards=f"{RESULTS}/shards/train/{{division}}/text",
     output:
-        f"{PLAN.shards.fold_folder('{shards}', '{folds}')}/{{fold}}.bin",
+        f"{PLAN.language_models.fold_folder('{division}', '{folds}')}/{{fold}}.bin",
     log:
-        f"{LOGS}/lm/{{shards}}-shards/{{folds}}-folds/estimate.{{fold}}.log",
+        f"{LOGS}/lm/{{division}}/{{folds}}-folds/estimate.{{fold}}.log",
     benchmark:
-        f"{BENCHMARKS}/lm/{{shards}}-shards/{{folds}}-folds/estimate.{{fold}}.tsv"
+        f"{BENCHMARKS}/lm/{{division}}/{{folds}}-folds/estimate.{{fold}}.tsv"
     resources:
         **SIZES.request(1500, 60, model=(100, 2)),
     params:
         fold="{fold}/{folds}",
-        settings=PLAN.shards.estimate_settings,
+        settings=PLAN.language_models.estimate_settings,
         code=step_digest("lm estimate"),

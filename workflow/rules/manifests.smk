@@ -2,7 +2,7 @@
 # and no fewer are ever mixed.
 #
 # needs: the files of the level
-# makes: {level}/files.txt; a level is shards/{split}/{shards}, lm/{shards}-shards/{folds}-folds,
+# makes: {level}/files.txt; a level is shards/{split}/{division}, lm/{division}/{folds}-folds,
 #        experiments/{experiment}/epoch-{epoch}, or epoch-{epoch}/tuning, which includes the files of earlier epochs
 #
 # Thousands of files do not fit on a command line, and Snakemake would check all of them for every job that needs them.
@@ -29,13 +29,15 @@ epoch_level = "experiments/{experiment}/epoch-{epoch}"
 for manifest_rule, level, files_of_level in (
     (
         "manifest_of_shards",
-        "shards/{split}/{shards}",
-        lambda wildcards: PLAN.shards.sentence_files(wildcards.split, wildcards.shards),
+        "shards/{split}/{division}",
+        lambda wildcards: PLAN.divisions.sentence_files(
+            wildcards.split, wildcards.division
+        ),
     ),
     (
         "manifest_of_fold_models",
-        "lm/{shards}-shards/{folds}-folds",
-        PLAN.shards.fold_models,
+        "lm/{division}/{folds}-folds",
+        PLAN.language_models.fold_models,
     ),
     ("manifest_of_trained_shards", epoch_level, PLAN.epochs.trained_shards),
     ("manifest_of_tuning_files", f"{epoch_level}/tuning", PLAN.lists.to_tune_on),

@@ -3,7 +3,7 @@
 # needs: the files of data.{train,dev,devtest,test}; the models of text_features.smk, if text_features name any
 # makes: corpus/{split}.{target,source,task}.gz, corpus/{split}.target.{number}.gz (further references),
 #        corpus/{split}.first.gz (the translations that the decoder ranks first, of test),
-#        corpus/{preparation,recaser}.json, statistics, shards/{split}/{shards}/{shard}.h5
+#        corpus/{preparation,recaser}.json, statistics, shards/{split}/{division}/{file}.h5
 
 
 # Outputs cannot vary with a wildcard, so there is one rule for each split. Their names differ even if the test sets are
@@ -60,12 +60,12 @@ rule shard_lists:
         references=PLAN.list_texts.references,
         quality=PLAN.list_texts.quality,
         source=PLAN.list_texts.sources,
-        labels=PLAN.shards.labels,
-        scored=PLAN.shards.scored_labels,
+        labels=PLAN.divisions.labels,
+        scored=PLAN.divisions.scored_labels,
     output:
-        directory(f"{RESULTS}/shards/{{split}}/{{shards}}/text"),
+        directory(f"{RESULTS}/shards/{{split}}/{{division}}/text"),
     log:
-        f"{LOGS}/shards/{{split}}/{{shards}}/text.log",
+        f"{LOGS}/shards/{{split}}/{{division}}/text.log",
     conda:
         "../../envs/itersel.yaml"
     resources:
@@ -84,16 +84,16 @@ rule shard_lists:
 rule import_lists:
     """read the lists of {split}"""
     input:
-        text=f"{RESULTS}/shards/{{split}}/{{shards}}/text",
+        text=f"{RESULTS}/shards/{{split}}/{{division}}/text",
         aligners=PLAN.text_features.aligners,
         models=PLAN.text_features.models,
         user_models=PLAN.text_features.user_models,
     output:
-        f"{RESULTS}/shards/{{split}}/{{shards}}/{{shard}}.h5",
+        f"{RESULTS}/shards/{{split}}/{{division}}/{{file}}.h5",
     log:
-        f"{LOGS}/shards/{{split}}/{{shards}}/{{shard}}.log",
+        f"{LOGS}/shards/{{split}}/{{division}}/{{file}}.log",
     benchmark:
-        f"{BENCHMARKS}/shards/{{split}}/{{shards}}/{{shard}}.tsv"
+        f"{BENCHMARKS}/shards/{{split}}/{{division}}/{{file}}.tsv"
     conda:
         "../../envs/itersel.yaml"
     resources:
@@ -102,6 +102,6 @@ rule import_lists:
         settings=PLAN.list_texts.list_settings,
         code=step_digest("step lists"),
     shell:
-        "itersel step lists --folder {input.text:q} --shard-number {wildcards.shard}"
+        "itersel step lists --folder {input.text:q} --shard-number {wildcards.file}"
         " --aligner {input.aligners:q} --models {input.models:q} --user-model {input.user_models:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"

@@ -37,7 +37,7 @@ rule write_page:
         table=f"{RESULTS}/report/table.json",
         corpus=f"{RESULTS}/report/corpus.json",
         selections=PLAN.files.experiments(PLAN.epochs.selecting, "selection.json"),
-        derivations=PLAN.inputs.derivations,
+        derivations=PLAN.origin.derivations,
     output:
         report(
             f"{RESULTS}/report/index.html",

@@ -119,7 +119,7 @@ rule compare_tasks:
 rule count_rules:
     """count rules"""
     input:
-        lambda wildcards: PLAN.shards.sentence_files(
+        lambda wildcards: PLAN.divisions.sentence_files(
             wildcards.split, PLAN.tables.counted[wildcards.split]
         ),
     output:

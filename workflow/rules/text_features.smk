@@ -1,9 +1,9 @@
 # Models that features of the text of n-best lists need (text_features), estimated on train.
 #
-# needs: corpus/train.{source,target}.gz, shards/train/{shards}/text; the files of text_features.{source,target}
+# needs: corpus/train.{source,target}.gz, shards/train/{division}/text; the files of text_features.{source,target}
 # makes: text-features/words, text-features/{forward,reverse}.{align.gz,h5};
-#        text-features/all, text-features/{shards}-shards/{folds}-folds/{fold}: the lexicon and the language model of
-#        all text, and without every folds-th shard; text-features/language-models: the user's own
+#        text-features/all, text-features/{division}/{folds}-folds/{fold}: the lexicon and the language model of
+#        all text, and without every folds-th file; text-features/language-models: the user's own
 
 
 rule prepare_words:
@@ -84,17 +84,17 @@ rule estimate_text_models:
 
 
 use rule estimate_text_models as estimate_fold_text_models with:
-    """estimate the models of the features of lists without some shards"""
+    """estimate the models of the features of lists without the text of a fold"""
     input:
         words=PLAN.text_features.words,
         alignments=PLAN.text_features.alignments,
-        shards=f"{RESULTS}/shards/train/{{shards}}/text",
+        shards=f"{RESULTS}/shards/train/{{division}}/text",
     output:
-        directory(PLAN.text_features.fold_folder("{shards}", "{folds}", "{fold}")),
+        directory(PLAN.text_features.fold_folder("{division}", "{folds}", "{fold}")),
     log:
-        f"{LOGS}/text-features/{{shards}}-shards/{{folds}}-folds/{{fold}}.log",
+        f"{LOGS}/text-features/{{division}}/{{folds}}-folds/{{fold}}.log",
     benchmark:
-        f"{BENCHMARKS}/text-features/{{shards}}-shards/{{folds}}-folds/{{fold}}.tsv"
+        f"{BENCHMARKS}/text-features/{{division}}/{{folds}}-folds/{{fold}}.tsv"
     params:
         fold="{fold}/{folds}",
         settings=PLAN.text_features.model_settings,

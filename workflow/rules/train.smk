@@ -1,6 +1,6 @@
 # Online learning: an epoch is one job per shard, then one job that selects and mixes.
 #
-# needs: shards/{train,dev}/{shards}/{shard}.h5, lm/lm.bin or lm/{shards}-shards/{folds}-folds/{fold}.bin
+# needs: shards/{train,dev}/{division}/{file}.h5, lm/lm.bin or lm/{division}/{folds}-folds/{fold}.bin
 # makes: experiments/{experiment}/epoch-{epoch}/{shard-{shard},selection}.h5, and weights.h5, or mixed.h5 if
 #        tune.smk makes weights.h5 from it
 #
@@ -24,13 +24,13 @@ rule train_shard:
         f"{BENCHMARKS}/train/{{experiment}}/epoch-{{epoch}}/{{shard}}.tsv"
     conda:
         "../../envs/itersel.yaml"
-    threads: PLAN.inputs.decoding_threads
+    threads: PLAN.origin.decoding_threads
     resources:
         **SIZES.request_to_decode(minutes=240),
         array=PLAN.epochs.array_name,
         jobs_per_task=PLAN.epochs.shards_per_task,
     params:
-        settings=PLAN.inputs.train_settings,
+        settings=PLAN.origin.train_settings,
         code=step_digest("train"),
     shell:
         "itersel train --shard {input.shard:q} --language-model {input.model:q} --weights {input.start:q}"

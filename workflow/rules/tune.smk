@@ -1,12 +1,12 @@
 # Batch tuning: a level is one job per shard that writes k-best lists or forests, then one job that tunes on them.
 #
-# needs: shards/{train,dev}/{shards}/{shard}.h5, lm/..., and epoch-{epoch}/mixed.h5 to tune mixed weights
-# makes: experiments/{experiment}/epoch-{epoch}/{tuning/{shard},weights}.h5; on dev the same in iteration-{iteration}/
+# needs: shards/{train,dev}/{division}/{file}.h5, lm/..., and epoch-{epoch}/mixed.h5 to tune mixed weights
+# makes: experiments/{experiment}/epoch-{epoch}/{tuning/{file},weights}.h5; on dev the same in iteration-{iteration}/
 #        for all iterations except the last
 #
 # A batch tuner reads the lists of all levels so far. The mixed weights of an online learner are tuned on lists of dev;
 # the first of these lists are decoded with the mixed weights themselves. With `data.kind: lists`, nothing is decoded:
-# tuners read the lists in shards/{train,dev}/{shards}/, which are the same in all levels.
+# tuners read the lists in shards/{train,dev}/{division}/, which are the same in all levels.
 
 
 rule write_tuning_files:
@@ -18,11 +18,11 @@ rule write_tuning_files:
         decision=lambda wildcards: PLAN.epochs.of(wildcards).decision_needed,
         level=lambda wildcards: ancient(PLAN.lists.level_before(wildcards)),
     output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/tuning/{{shard}}.h5",
+        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/tuning/{{file}}.h5",
     log:
-        f"{LOGS}/write_tuning_files/{{experiment}}/epoch-{{epoch}}/{{shard}}.log",
+        f"{LOGS}/write_tuning_files/{{experiment}}/epoch-{{epoch}}/{{file}}.log",
     benchmark:
-        f"{BENCHMARKS}/write_tuning_files/{{experiment}}/epoch-{{epoch}}/{{shard}}.tsv"
+        f"{BENCHMARKS}/write_tuning_files/{{experiment}}/epoch-{{epoch}}/{{file}}.tsv"
     wildcard_constraints:
         experiment=one_of([*PLAN.epochs.batch, *PLAN.epochs.retuned]),
     conda:
@@ -39,7 +39,7 @@ rule write_tuning_files:
     shell:
         "itersel step {params.step} --shard {input.shard:q} --language-model {input.model:q}"
         " --weights {input.weights:q} --decision {input.decision:q} --settings {params.settings:q}"
-        " --iteration {params.iteration} --shard-number {wildcards.shard} --output {output:q} &> {log:q}"
+        " --iteration {params.iteration} --shard-number {wildcards.file} --output {output:q} &> {log:q}"
 
 
 rule tune:
@@ -76,11 +76,11 @@ rule tune:
 
 use rule write_tuning_files as write_tuning_files_again with:
     output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/tuning/{{shard}}.h5",
+        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/tuning/{{file}}.h5",
     log:
-        f"{LOGS}/write_tuning_files/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/{{shard}}.log",
+        f"{LOGS}/write_tuning_files/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/{{file}}.log",
     benchmark:
-        f"{BENCHMARKS}/write_tuning_files/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/{{shard}}.tsv"
+        f"{BENCHMARKS}/write_tuning_files/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/{{file}}.tsv"
     wildcard_constraints:
         experiment=one_of(PLAN.epochs.retuned),
 

@@ -287,7 +287,7 @@ def warnings(config: Config) -> list[str]:
     has_seen = "it is trained with a language model that has seen its text, and will trust it too much"
     found = []
     for name, one in config.experiments.items():
-        shards = one.tasks.files
+        shards = one.tasks.file_count
         if one.tune_on != "train":
             continue
         if estimates_model(config) and one.tasks.language_model_folds == 1:

@@ -59,7 +59,7 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
 
     if tasks.language_model_folds is None:
         is_own = experiment.tune_on == "train" and estimates_model(config)
-        folds = min(DEFAULT_FOLDS, tasks.files) if is_own else 1
+        folds = min(DEFAULT_FOLDS, tasks.file_count) if is_own else 1
         # every kind has this key
         tasks = replace(cast(Any, tasks), language_model_folds=folds)
 

@@ -251,7 +251,7 @@ def check_shards(config: Config, name: str, sizes: Mapping[str, Size]) -> None:
     if not size or experiment.tasks.needed_labels:
         return
 
-    if size.total() < (files := experiment.tasks.files):
+    if size.total() < (files := experiment.tasks.file_count):
         message = (
             f"makes {files} {experiment.tasks.unit}, but {experiment.tune_on} has {size.total()} sentences"
         )

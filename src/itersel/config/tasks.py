@@ -64,14 +64,14 @@ class Tasks:
         return True
 
     @property
-    def files(self) -> int:
+    def file_count(self) -> int:
         """The number of files in which the sentences are stored; for a single task, of all tasks."""
         return self.shards
 
     @property
     def unit(self) -> str:
         """What messages call these files: shards, if they are the same."""
-        return "shards" if self.files == self.shards else "files"
+        return "shards" if self.file_count == self.shards else "files"
 
     @property
     def label_names(self) -> tuple[str, ...]:
@@ -160,13 +160,13 @@ class Resharding(Tasks):
     shards_per_task: int = option_of(RandomTasks, "shards_per_task")
 
     @property
-    def files(self) -> int:
+    def file_count(self) -> int:
         """The number of files of all shards."""
         return self.shards * self.parts
 
     def files_of_shard(self, shard: int, seed: int, epoch: int) -> Sequence[int]:
         """Return the files that a shard is dealt in an epoch."""
-        return _dealt(self.files, self.shards, seed, epoch)[shard]
+        return _dealt(self.file_count, self.shards, seed, epoch)[shard]
 
 
 @functools.cache
@@ -286,9 +286,9 @@ class IndependentTask(Tasks):
         return (self.whole.labels or {})[self.label]
 
     @property
-    def files(self) -> int:
+    def file_count(self) -> int:
         """The number of files of all tasks."""
-        return self.whole.files
+        return self.whole.file_count
 
     @property
     def label_names(self) -> tuple[str, ...]:
@@ -348,7 +348,7 @@ class PooledTasks(Tasks):
     shards_per_task: int = option_of(RandomTasks, "shards_per_task")
 
     @property
-    def files(self) -> int:
+    def file_count(self) -> int:
         """The number of files of the single shard."""
         return self.parts
 

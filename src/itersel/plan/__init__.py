@@ -15,13 +15,13 @@ from itersel.config.report_steps import ExplainSettings
 from itersel.config.search import Search
 from itersel.config.settings import as_json
 from itersel.config.values import Config
+from itersel.plan.divisions import Divisions
 from itersel.plan.epochs import Epochs
 from itersel.plan.files import Files
-from itersel.plan.inputs import inputs_of
+from itersel.plan.language_models import LanguageModels
 from itersel.plan.list_texts import ListTexts
 from itersel.plan.lists import Lists
-from itersel.plan.shards import Shards
-from itersel.plan.shell import no_option
+from itersel.plan.origin import origin_of
 from itersel.plan.tables import Tables
 from itersel.plan.text_features import TextFeatureModels
 from itersel.plan.texts import Texts
@@ -34,19 +34,15 @@ class Plan:
         self.config = config
         # in the order in which their files are made
         self.files = Files(config)
-        self.inputs = inputs_of(config, self.files)
-        self.texts = Texts(config, self.files, self.inputs)
-        self.shards = Shards(config, self.files, self.texts)
-        self.list_texts = ListTexts(config, self.files, self.texts, self.shards)
-        self.text_features = TextFeatureModels(config, self.files, self.texts, self.shards)
-        self.epochs = Epochs(config, self.files, self.inputs, self.shards)
-        self.lists = Lists(config, self.inputs, self.epochs)
-        self.tables = Tables(config, self.files, self.inputs, self.texts, self.shards)
-
-    @property
-    def arpa(self) -> str:
-        """The language model of all text: estimated, or the user's."""
-        return no_option(self.config.language_model.arpa or f"{self.files.results}/lm/lm.arpa.gz")
+        self.origin = origin_of(config, self.files)
+        self.texts = Texts(config, self.files, self.origin)
+        self.language_models = LanguageModels(config, self.files, self.texts)
+        self.divisions = Divisions(config, self.files, self.texts)
+        self.list_texts = ListTexts(config, self.files, self.texts, self.divisions)
+        self.text_features = TextFeatureModels(config, self.files, self.texts)
+        self.epochs = Epochs(config, self.files, self.origin, self.divisions, self.language_models)
+        self.lists = Lists(config, self.origin, self.epochs)
+        self.tables = Tables(config, self.files, self.origin, self.texts, self.divisions)
 
     def config_digest(self) -> str:
         """Return a digest of all config values except the folder of compiled kernels."""

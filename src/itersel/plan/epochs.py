@@ -11,10 +11,11 @@ from itersel.config.settings import as_json
 from itersel.config.steps import MixSettings
 from itersel.config.tuners import Batch
 from itersel.config.values import Config
+from itersel.plan.divisions import Divisions
 from itersel.plan.files import Files
-from itersel.plan.inputs import Inputs
+from itersel.plan.language_models import LanguageModels
+from itersel.plan.origin import Origin
 from itersel.plan.retune import retune_iterations, retuner
-from itersel.plan.shards import Shards
 from itersel.results import (
     BEST,
     DECISION,
@@ -30,11 +31,14 @@ from itersel.results import (
 class Epochs:
     """The epochs of all experiments."""
 
-    def __init__(self, config: Config, files: Files, inputs: Inputs, shards: Shards) -> None:
+    def __init__(
+        self, config: Config, files: Files, origin: Origin, divisions: Divisions, models: LanguageModels
+    ) -> None:
         self.config = config
         self.files = files
-        self.shards = shards
-        self._inputs = inputs
+        self.divisions = divisions
+        self.language_models = models
+        self.origin = origin
         experiments = config.experiments
         # by the rules that make the weights of an epoch: `tune`, `mix` and then `tune`, or `mix`
         self.batch = [name for name, one in experiments.items() if isinstance(one.learner, Batch)]
@@ -57,7 +61,7 @@ class Epochs:
         if name:
             return {"decision": [], "passed_on": []}
         epoch = self.epoch(wildcards.experiment, int(number))
-        return epoch.files_passed_on(f"{epoch.before.folder}/{wildcards.split}/{wildcards.shard}.txt")
+        return epoch.files_passed_on(f"{epoch.before.folder}/{wildcards.split}/{wildcards.piece}.txt")
 
     def passed_mixed(self, wildcards: Any) -> dict[str, list[str]]:
         """Return the same for mixed weights."""
@@ -71,17 +75,11 @@ class Epochs:
 
     def training_files(self, wildcards: Any) -> list[str]:
         """Return the files with the sentences of a shard: grammars, or lists of another decoder."""
-        epoch = self.of(wildcards)
-        return [f"{epoch.sentence_folder}/{file}.h5" for file in epoch.files(int(wildcards.shard))]
+        return self.of(wildcards).sentence_files(int(wildcards.shard))
 
     def training_models(self, wildcards: Any) -> list[str]:
         """Return the language model for each file: the full model, or one that has not seen its text."""
-        epoch = self.of(wildcards)
-        folds = self.shards.folds(epoch.experiment)
-        if folds == 1:
-            return self._inputs.models
-        folder = self.shards.fold_folder(self.shards.name(epoch.experiment), folds)
-        return [f"{folder}/{file % folds}.bin" for file in epoch.files(int(wildcards.shard))]
+        return self.of(wildcards).models(int(wildcards.shard))
 
     def start_weights(self, wildcards: Any) -> list[str]:
         """Return the weights that a shard starts with: its own from the previous epoch, or `Epoch.start`."""
@@ -189,21 +187,36 @@ class Epoch:
             return [f"{self.before.folder}/{MANIFEST}"]
         if self.number > 1:
             return []
-        shards = self.epochs.shards
-        found = [f"{self.sentence_folder}/{MANIFEST}"]
-        name = shards.name(self.experiment)
-        folds = shards.folds(self.experiment)
-        return [*found, f"{shards.fold_folder(name, folds)}/{MANIFEST}"] if folds > 1 else found
+        sentences = f"{self.sentence_folder}/{MANIFEST}"
+        models = self.epochs.language_models
+        folds = models.folds(self.experiment)
+        if folds == 1:
+            return [sentences]
+        division = self.epochs.divisions.name(self.experiment)
+        return [sentences, f"{models.fold_folder(division, folds)}/{MANIFEST}"]
 
     @property
     def sentence_folder(self) -> str:
         """The folder of the sentences of the tuning corpus: grammars, or lists of another decoder."""
-        shards, experiment = self.epochs.shards, self.experiment
-        return shards.folder(experiment.tune_on, shards.name(experiment))
+        divisions = self.epochs.divisions
+        return divisions.folder(self.experiment.tune_on, divisions.name(self.experiment))
 
-    def files(self, shard: int) -> Sequence[int]:
+    def file_numbers(self, shard: int) -> Sequence[int]:
         """Return the numbers of the files with the sentences of a shard, in training order."""
         return self.experiment.tasks.files_of_shard(shard, never_null(self.experiment.seed), self.number)
+
+    def sentence_files(self, shard: int) -> list[str]:
+        """Return the files with the sentences of a shard: grammars, or lists of another decoder."""
+        return [f"{self.sentence_folder}/{file}.h5" for file in self.file_numbers(shard)]
+
+    def models(self, shard: int) -> list[str]:
+        """Return the language model for each file: the full model, or one that has not seen its text."""
+        models = self.epochs.language_models
+        folds = models.folds(self.experiment)
+        if folds == 1:
+            return self.epochs.origin.models
+        folder = models.fold_folder(self.epochs.divisions.name(self.experiment), folds)
+        return [f"{folder}/{file % folds}.bin" for file in self.file_numbers(shard)]
 
     def shard_weights(self, number: int | str) -> str:
         """Return the weights of a shard."""

@@ -9,9 +9,9 @@ from itersel.config.experiments import expanded
 from itersel.config.splits import test_set_devtests, test_sets
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
+from itersel.plan.divisions import division_of
 from itersel.plan.requests import TextSizes, rules_per_word
 from itersel.plan.retune import retune_iterations, retuner
-from itersel.plan.shards import tasks_folder
 
 if TYPE_CHECKING:
     from itersel.config.file_checks import Size
@@ -56,8 +56,8 @@ def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
 
     # grammars: once for each way to split a tuning corpus, and for each text that is translated
     sharded = [(one.tune_on, one.tasks.sharded_together, one.seed) for one in experiments]
-    different = {(split, tasks_folder(tasks), seed): (split, tasks) for split, tasks, seed in sharded}
-    shards = [(split, tasks.files, tasks.share) for split, tasks in different.values()]
+    different = {(split, division_of(tasks), seed): (split, tasks) for split, tasks, seed in sharded}
+    shards = [(split, tasks.file_count, tasks.share) for split, tasks in different.values()]
     shards += [(split, config.decoder.pieces, 1.0) for split in translated]
     all_rules = sum(rules[split] * share for split, _, share in shards)
     jobs = sum(files for _, files, _ in shards)
@@ -84,7 +84,8 @@ def _experiment_cost(
     config: Config, experiment: Experiment, seconds: Mapping[str, float], tested: list[str]
 ) -> tuple[int, float]:
     """Return the number of jobs and the seconds for an experiment's epochs and its translations of test."""
-    epoch_jobs = -(-experiment.tasks.files // experiment.tasks.shards_per_task) + 1 + config.decoder.pieces
+    tasks = experiment.tasks
+    epoch_jobs = -(-tasks.shards // tasks.shards_per_task) + 1 + config.decoder.pieces
     epoch = seconds[experiment.tune_on] * experiment.tasks.share + seconds["devtest"]
     if isinstance(experiment.learner, Batch):
         epoch += TUNE_SECONDS

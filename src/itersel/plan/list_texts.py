@@ -16,8 +16,8 @@ from itersel.config.values import Config
 from itersel.corpus.text_names import reference_columns
 from itersel.evaluate.names import QUALITY
 from itersel.lists.lines import find_lists
+from itersel.plan.divisions import Divisions
 from itersel.plan.files import Files
-from itersel.plan.shards import Shards
 from itersel.plan.shell import no_option
 from itersel.plan.text_features import word_settings
 from itersel.plan.texts import Texts
@@ -29,11 +29,11 @@ LEARNED_FROM = ("train", "dev")
 class ListTexts:
     """The texts with lists, and their shards."""
 
-    def __init__(self, config: Config, files: Files, texts: Texts, shards: Shards) -> None:
+    def __init__(self, config: Config, files: Files, texts: Texts, divisions: Divisions) -> None:
         self._config = config
         self._files = files
         self._texts = texts
-        self._shards = shards
+        self._divisions = divisions
         self.splits = ["train", *texts.held_out]
 
     def _given(self, split: str) -> Any:
@@ -120,7 +120,7 @@ class ListTexts:
         """Return the `GivenListShardSettings` of a text."""
         return as_json(
             GivenListShardSettings(
-                sharding=self._shards.sharding(wildcards), dense_names=self._config.data.dense_names
+                sharding=self._divisions.sharding(wildcards), dense_names=self._config.data.dense_names
             )
         )
 
@@ -162,4 +162,4 @@ class ListTexts:
     def learned_lists(self, wildcards: Any) -> str:
         """Return the folder of the text of the lists that an experiment learns from."""
         experiment = self._config.experiments[wildcards.experiment]
-        return f"{self._shards.folder(experiment.tune_on, self._shards.name(experiment))}/text"
+        return f"{self._divisions.folder(experiment.tune_on, self._divisions.name(experiment))}/text"

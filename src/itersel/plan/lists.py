@@ -12,7 +12,7 @@ from itersel.config.settings import as_json
 from itersel.config.steps import TuneSettings
 from itersel.config.values import Config
 from itersel.plan.epochs import Epoch, Epochs
-from itersel.plan.inputs import Inputs
+from itersel.plan.origin import Origin
 from itersel.plan.retune import retuner
 from itersel.plan.search import search_settings
 from itersel.results import MANIFEST, WEIGHTS
@@ -72,17 +72,16 @@ class _BatchIterations(_Iterations):
         return epoch.experiment.tasks.shards
 
     def all_sentence_files(self, epoch: Epoch) -> list[str]:
-        files = (file for shard in range(self.shard_count(epoch)) for file in epoch.files(shard))
-        return [f"{epoch.sentence_folder}/{file}.h5" for file in files]
+        return [file for shard in range(self.shard_count(epoch)) for file in epoch.sentence_files(shard)]
 
     def level_before(self, epoch: Epoch) -> list[str]:
         return epoch.level_before
 
     def sentence_files(self, wildcards: Any) -> list[str]:
-        return self._epochs.training_files(wildcards)
+        return self._epochs.of(wildcards).sentence_files(int(wildcards.file))
 
     def models(self, wildcards: Any) -> list[str]:
-        return self._epochs.training_models(wildcards)
+        return self._epochs.of(wildcards).models(int(wildcards.file))
 
     def shards_per_task(self, wildcards: Any) -> int:
         return self._epochs.shards_per_task(wildcards)
@@ -96,10 +95,10 @@ class _RetuneIterations(_Iterations):
 
     sum_sparse = True
 
-    def __init__(self, config: Config, inputs: Inputs, epochs: Epochs) -> None:
-        self._inputs = inputs
+    def __init__(self, config: Config, origin: Origin, epochs: Epochs) -> None:
+        self._origin = origin
         self._pieces = config.decoder.pieces
-        self._dev = epochs.shards.folder("dev", str(self._pieces))
+        self._dev = epochs.divisions.folder("dev", str(self._pieces))
 
     def folder(self, epoch: Epoch, iteration: int) -> str:
         return epoch.folder if iteration == epoch.last_iteration else f"{epoch.folder}/iteration-{iteration}"
@@ -121,10 +120,10 @@ class _RetuneIterations(_Iterations):
         return [f"{self._dev}/{MANIFEST}"]
 
     def sentence_files(self, wildcards: Any) -> list[str]:
-        return [f"{self._dev}/{wildcards.shard}.h5"]
+        return [f"{self._dev}/{wildcards.file}.h5"]
 
     def models(self, wildcards: Any) -> list[str]:
-        return self._inputs.models
+        return self._origin.models
 
     def shards_per_task(self, wildcards: Any) -> int:
         return 1
@@ -141,12 +140,12 @@ def _decoded_lists(iterations: _Iterations, epoch: Epoch, last: int) -> list[str
 class Lists:
     """The lists of all experiments that tune, as the rules ask for them."""
 
-    def __init__(self, config: Config, inputs: Inputs, epochs: Epochs) -> None:
+    def __init__(self, config: Config, origin: Origin, epochs: Epochs) -> None:
         self._config = config
-        self._inputs = inputs
+        self._origin = origin
         self._epochs = epochs
         self._batch = _BatchIterations(epochs)
-        self._retune = _RetuneIterations(config, inputs, epochs)
+        self._retune = _RetuneIterations(config, origin, epochs)
 
     def _of(self, wildcards: Any) -> _Iterations:
         return self._batch if self._epochs.of(wildcards).is_batch else self._retune
@@ -214,7 +213,7 @@ class Lists:
         iterations = self._of(wildcards)
         epoch = self._epochs.of(wildcards)
         decoded = _decoded_lists(iterations, epoch, self.iteration(wildcards))
-        return self._inputs.to_tune_on(iterations.all_sentence_files(epoch), decoded)
+        return self._origin.to_tune_on(iterations.all_sentence_files(epoch), decoded)
 
     def epoch_start(self, wildcards: Any) -> list[str]:
         """Return the weights that the epoch started from, if the tuner searches along the step from there."""

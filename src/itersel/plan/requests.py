@@ -134,11 +134,11 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
     pieces = [words / config.decoder.pieces for words in held_out.values()]
     for one in with_independent_tasks(config).experiments.values():
         if one.tune_on != "train":
-            pieces.append(held_out[one.tune_on] / one.tasks.files)
+            pieces.append(held_out[one.tune_on] / one.tasks.file_count)
         elif known is None and train == DOWNLOAD_WORDS:
             pieces.append(DOWNLOAD_SHARD_WORDS)
         else:
-            pieces.append(train / one.tasks.files)
+            pieces.append(train / one.tasks.file_count)
 
     sentences = {split: words / WORDS_PER_PAIR for split, words in {**held_out, "train": train}.items()}
     return TextSizes(
@@ -188,7 +188,7 @@ def list_sizes(config: Config) -> TextSizes:
     }
 
     experiments = with_independent_tasks(config).experiments.values()
-    shards = [size[one.tune_on] / one.tasks.files for one in experiments]
+    shards = [size[one.tune_on] / one.tasks.file_count for one in experiments]
     pieces = [size[split] / config.decoder.pieces for split in size if split != "train"]
 
     translations = {split: count / BYTES_PER_TRANSLATION for split, count in size.items()}

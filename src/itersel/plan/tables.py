@@ -31,10 +31,10 @@ from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import BY_HASH
 from itersel.evaluate.names import DEFAULT_TOKENIZER, QUALITY, TOKENIZED_BLEU
 from itersel.lists.lines import find_lists
+from itersel.plan.divisions import Divisions
 from itersel.plan.files import Files
-from itersel.plan.inputs import Inputs
+from itersel.plan.origin import Origin
 from itersel.plan.retune import retuner
-from itersel.plan.shards import Shards
 from itersel.plan.shell import no_option
 from itersel.plan.texts import Texts
 from itersel.results import BEST, EVALUATION, MBR, REPORT, SYSTEM, best_folder
@@ -43,17 +43,19 @@ from itersel.results import BEST, EVALUATION, MBR, REPORT, SYSTEM, best_folder
 class Tables:
     """The files and settings of all comparisons and tables."""
 
-    def __init__(self, config: Config, files: Files, inputs: Inputs, texts: Texts, shards: Shards) -> None:
+    def __init__(
+        self, config: Config, files: Files, origin: Origin, texts: Texts, divisions: Divisions
+    ) -> None:
         self._config = config
         self._files = files
-        self._inputs = inputs
+        self._origin = origin
         self._texts = texts
-        self._shards = shards
+        self._divisions = divisions
 
         # experiments with a row in the table of the systems; for single tasks, see `task_systems`
         self.compared: list[str] = []
         # other systems, and the files of their translations by test set; first the decoder of given lists
-        self.outputs = inputs.outputs(texts.test_sets)
+        self.outputs = origin.outputs(texts.test_sets)
         for name, given in (config.evaluation.outputs or {}).items():
             self.outputs[name] = dict(zip(texts.test_sets, given, strict=True))
 
@@ -75,7 +77,7 @@ class Tables:
         self.task_splits = [split for split in texts.test_sets.values() if self._has_task_table(split)]
 
         # splits with grammars, and the folders of shards in which their rules are counted
-        self.counted = inputs.with_grammars(self._smallest_folders())
+        self.counted = origin.with_grammars(self._smallest_folders())
 
     def _has_task_table(self, split: str) -> bool:
         if not self.task_labels:
@@ -90,10 +92,10 @@ class Tables:
         pieces = str(self._config.decoder.pieces)
         whole = sorted(
             (one for one in self._config.experiments.values() if one.tasks.keep_all),
-            key=lambda one: (one.tune_on, -one.tasks.files, -never_null(one.seed)),
+            key=lambda one: (one.tune_on, -one.tasks.file_count, -never_null(one.seed)),
         )
 
-        found = {experiment.tune_on: self._shards.name(experiment) for experiment in whole}
+        found = {experiment.tune_on: self._divisions.name(experiment) for experiment in whole}
         found |= {split: pieces for split in self._texts.held_out if split != "dev"}
         if any(retuner(one) for one in self._config.experiments.values()):
             found.setdefault("dev", pieces)
@@ -165,7 +167,10 @@ class Tables:
 
     def devtest_pieces(self, wildcards: Any) -> list[str]:
         """Return the pieces of the split on which the scale of minimum Bayes risk is chosen."""
-        return self._shards.sentence_files(self._texts.devtest(wildcards), str(self._config.decoder.pieces))
+        return self._pieces(self._texts.devtest(wildcards))
+
+    def _pieces(self, split: str) -> list[str]:
+        return self._divisions.sentence_files(split, str(self._config.decoder.pieces))
 
     def scale_settings(self, wildcards: Any) -> str:
         """Return the `ScaleSettings` or `GivenListScaleSettings` of an experiment."""
@@ -178,7 +183,7 @@ class Tables:
             scales=SCALES if mbr.scale is None else (mbr.scale,),
             gain=mbr.gain,
             size=mbr.size,
-            search=self._inputs.search(experiment),
+            search=self._origin.search(experiment),
             devtest=self._texts.devtest(wildcards),
         )
         return as_json(settings)
@@ -282,7 +287,7 @@ class Tables:
             translations=tuple(self.translations(test_set)),
             counts=tuple(self.counts(test_set)),
             outputs=dict(zip(self.outputs, self.output_texts(test_set), strict=True)),
-            lists=tuple(self._inputs.scored_lists(split)),
+            lists=tuple(self._origin.scored_lists(split)),
             scores=self._user_numbers(test_set),
         )
 
@@ -302,7 +307,7 @@ class Tables:
         """The files of the user's own scores for all test sets, and of the lists that they are for."""
         files: list[str] = []
         for split in self._texts.test_sets.values():
-            files += find_lists(self._inputs.scored_lists(split))
+            files += find_lists(self._origin.scored_lists(split))
 
         for test_set in self._texts.test_sets:
             for numbers in self._user_numbers(test_set).values():
@@ -347,4 +352,4 @@ class Tables:
     def explained_pieces(self) -> list[str]:
         """The pieces of the first test set, whose derivations the page shows."""
         first = next(iter(self._texts.test_sets.values()))
-        return self._shards.sentence_files(first, str(self._config.decoder.pieces))
+        return self._pieces(first)

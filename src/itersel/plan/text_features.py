@@ -9,8 +9,8 @@ from itersel.config.settings import as_json
 from itersel.config.splits import has_references
 from itersel.config.text_features import TextModelSettings, WordSettings, need_models
 from itersel.config.values import Config
+from itersel.plan.divisions import file_count
 from itersel.plan.files import Files
-from itersel.plan.shards import Shards
 from itersel.plan.shell import no_option
 from itersel.plan.texts import Texts
 from itersel.storage.arrayfile import is_array_file
@@ -34,11 +34,10 @@ def word_settings(kind: type[W], config: Config, **further: Any) -> W:
 class TextFeatureModels:
     """Models that are estimated on train: of word alignment, and of all text or of all but a fold."""
 
-    def __init__(self, config: Config, files: Files, texts: Texts, shards: Shards) -> None:
+    def __init__(self, config: Config, files: Files, texts: Texts) -> None:
         self._config = config
         self._files = files
         self._texts = texts
-        self._shards = shards
         self.folder = f"{files.results}/text-features"
         # the words of train, and how they are linked
         self.words = f"{self.folder}/words"
@@ -75,7 +74,7 @@ class TextFeatureModels:
         return [self._files.text(split, column) for split in splits]
 
     def aligners(self, wildcards: Any) -> list[str]:
-        """Return the models of word alignment that a shard of lists needs."""
+        """Return the models of word alignment that a file of lists needs."""
         return self._aligners if self._is_needed else []
 
     @property
@@ -107,20 +106,20 @@ class TextFeatureModels:
         return no_option(self._user_models[wildcards.model])
 
     def models(self, wildcards: Any) -> list[str]:
-        """Return the folder of the lexicon and language model that a shard needs: for train, without it."""
+        """Return the folder of the models that a file of lists needs: for train, without its text."""
         if not self._is_needed:
             return []
-        folds = self._folds(wildcards.shards) if wildcards.split == "train" else 1
+        folds = self._folds(wildcards.division) if wildcards.split == "train" else 1
         if folds == 1:
             return [f"{self.folder}/all"]
-        return [self.fold_folder(wildcards.shards, folds, int(wildcards.shard) % folds)]
+        return [self.fold_folder(wildcards.division, folds, int(wildcards.file) % folds)]
 
-    def fold_folder(self, shards: str, folds: int | str, fold: int | str) -> str:
-        """Return the folder of the models that leave out every `folds`-th shard."""
-        return f"{self.folder}/{shards}-shards/{folds}-folds/{fold}"
+    def fold_folder(self, division: str, folds: int | str, fold: int | str) -> str:
+        """Return the folder of the models that leave out every `folds`-th file of a division."""
+        return f"{self.folder}/{division}/{folds}-folds/{fold}"
 
-    def _folds(self, shards: str) -> int:
-        return min(self._config.text_features.folds, self._shards.count(shards))
+    def _folds(self, division: str) -> int:
+        return min(self._config.text_features.folds, file_count(division))
 
     def word_settings(self, wildcards: Any) -> str:
         """Return the `WordSettings`."""

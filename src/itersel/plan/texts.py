@@ -22,7 +22,7 @@ from itersel.config.values import Config
 from itersel.corpus.corpora import Corpus
 from itersel.corpus.text_names import BY_HASH, RAW_SOURCE, STATISTICS, reference_columns, text_name
 from itersel.plan.files import Files
-from itersel.plan.inputs import Inputs
+from itersel.plan.origin import Origin
 from itersel.plan.shell import no_option
 from itersel.results import CORPUS
 
@@ -30,10 +30,10 @@ from itersel.results import CORPUS
 class Texts:
     """The splits of a run."""
 
-    def __init__(self, config: Config, files: Files, inputs: Inputs) -> None:
+    def __init__(self, config: Config, files: Files, origin: Origin) -> None:
         self._config = config
         self._files = files
-        self._inputs = inputs
+        self._origin = origin
         # the splits of the test sets by name, and the devtests of test sets that have their own
         self.test_sets = splits.test_sets(config)
         self.test_set_devtests = splits.test_set_devtests(config)
@@ -45,7 +45,8 @@ class Texts:
         # the text from which train and the splits that are not given are prepared: train, or the Help by hash
         self.first = BY_HASH if self._is_help else "train"
         # prepared text only for the language model, if the config names any
-        self._monolingual = [f"{files.results}/{CORPUS}/monolingual.gz"] if config.data.monolingual else []
+        has_monolingual = bool(config.data.monolingual)
+        self.prepared_monolingual = [f"{files.results}/{CORPUS}/monolingual.gz"] if has_monolingual else []
 
         # downloaded corpora, by the names of their folders
         self.downloads = {
@@ -91,7 +92,7 @@ class Texts:
 
     def raw_references(self, split: str) -> list[str]:
         """Return the original references of a split, in the order of `references`."""
-        columns = self._inputs.raw_columns(self.further_references(split))
+        columns = self._origin.raw_columns(self.further_references(split))
         return [self._files.text(split, column) for column in columns]
 
     def devtest(self, wildcards: Any) -> str:
@@ -143,7 +144,7 @@ class Texts:
     @property
     def statistics(self) -> list[str]:
         """The statistics of preparing all splits, train first."""
-        return self._inputs.statistics(self.held_out)
+        return self._origin.statistics(self.held_out)
 
     @property
     def collection(self) -> list[str]:
@@ -162,7 +163,7 @@ class Texts:
             files += [text(split, "task") for split in made]
         if splits.is_aligned(self._config):
             files.append(text("train", "alignment"))
-        files += self._monolingual
+        files += self.prepared_monolingual
         return [*files, self._files.preparation, self._files.recaser, self.statistics[0]]
 
     def prepare_settings(self, wildcards: Any) -> str:
@@ -211,11 +212,6 @@ class Texts:
             max_train=data.max_train,
             max_held_out=max_held_out,
         )
-
-    @property
-    def of_language_model(self) -> list[str]:
-        """The text of the language model."""
-        return [self._files.text("train", "target"), *self._monolingual]
 
     @property
     def sampler_settings(self) -> str:

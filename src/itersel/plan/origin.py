@@ -1,6 +1,6 @@
 """What a run learns from: parallel text, which our decoder translates, or another decoder's n-best lists.
 
-`inputs_of` decides it once, from ``data.kind``. The other parts of the plan ask the object that it returns,
+`origin_of` decides it once, from ``data.kind``. The other parts of the plan ask the object that it returns,
 and never which of the two it is. The texts of lists and their shards, for workflow/rules/nbest.smk, are in
 `list_texts`.
 """
@@ -30,7 +30,7 @@ from itersel.results import DERIVATIONS
 MAX_THREADS = 8
 
 
-class Inputs(ABC):
+class Origin(ABC):
     """What differs between the two, from the text to the page."""
 
     # the compiled language model of all text, for jobs that decode; with lists, there is none
@@ -94,7 +94,7 @@ class Inputs(ABC):
 
     @abstractmethod
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
-        """Return systems that come with the inputs, and the files of their translations by test set."""
+        """Return systems that come with it, and the files of their translations by test set."""
 
     @abstractmethod
     def scored_lists(self, split: str) -> list[str]:
@@ -106,7 +106,7 @@ class Inputs(ABC):
         """The derivations that the page shows."""
 
 
-class _ParallelText(Inputs):
+class _ParallelText(Origin):
     """Text is prepared, its rules are extracted, and our decoder translates it."""
 
     def __init__(self, config: Config, files: Files) -> None:
@@ -154,7 +154,7 @@ class _ParallelText(Inputs):
         return [f"{self._files.results}/{DERIVATIONS}"] if self._config.report.derivations else []
 
 
-class _GivenLists(Inputs):
+class _GivenLists(Origin):
     """Another decoder has translated: there are no models, grammars or derivations, only its lists."""
 
     def __init__(self, config: Config, files: Files) -> None:
@@ -206,7 +206,7 @@ class _GivenLists(Inputs):
         return []
 
 
-def inputs_of(config: Config, files: Files) -> Inputs:
+def origin_of(config: Config, files: Files) -> Origin:
     """Return what a run learns from."""
     return _GivenLists(config, files) if splits.has_given_lists(config) else _ParallelText(config, files)
 
