@@ -12,7 +12,7 @@ from itersel.grammar.array_kernels import RUN, sort_stably
 from itersel.grammar.extract import extract_rule_table, extract_shard, leave_nothing_out
 from itersel.grammar.index import load_index
 from itersel.grammar.match_kernels import match_seconds, match_thirds, size_seconds, sort_positions
-from itersel.grammar.pattern_kernels import Own, RuleLimits
+from itersel.grammar.pattern_kernels import LeftOut, RuleLimits
 from itersel.grammar.patterns import find_patterns
 
 WORDS = "abc"
@@ -95,7 +95,7 @@ def test_occurrences_of_every_pattern(tmp_path, corpus, text, max_span, min_gap,
 def left_out(starts):
     """Return that each sentence is left out of its own grammar."""
     numbers = np.arange(starts.shape[0] - 1)
-    return Own(np.stack([starts[:-1], starts[1:]], axis=1), np.stack([numbers, numbers + 1], axis=1))
+    return LeftOut(np.stack([starts[:-1], starts[1:]], axis=1), np.stack([numbers, numbers + 1], axis=1))
 
 
 @given(sentences, st.integers(1, 7), st.booleans())

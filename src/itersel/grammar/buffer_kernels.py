@@ -13,16 +13,16 @@ from itersel.compile.jit import inline_kernel, kernel, leaf_kernel
 from itersel.grammar.array_kernels import grown
 from itersel.grammar.match_kernels import Blocks
 from itersel.grammar.pair_kernels import VOTED_BEGIN, VOTED_END, vote_alignment
-from itersel.grammar.pattern_kernels import Own, Patterns, RuleLimits, is_in_own
+from itersel.grammar.pattern_kernels import LeftOut, Patterns, RuleLimits, is_left_out
 from itersel.grammar.rule_kernels import (
     AFTER,
     ALL_OCCURRENCES,
     BEFORE,
     COUNT,
     FIRST_ROW,
-    OWN,
-    OWN_FOR,
-    OWN_OCCURRENCES,
+    LEFT_OUT,
+    LEFT_OUT_FOR,
+    LEFT_OUT_OCCURRENCES,
     PAIR,
     ROW_BEGIN,
     RULE,
@@ -58,30 +58,30 @@ class RuleBuffer(NamedTuple):
 
 
 @leaf_kernel
-def count_own(samples: int, sentence: int, own: Own, pairs: PatternRules) -> int:
+def count_left_out(samples: int, sentence: int, left_out: LeftOut, pairs: PatternRules) -> int:
     """Count the sampled occurrences that are left out for a sentence, and return their number.
 
-    Fills OWN of their pairs, with OWN_FOR = sentence, and variant_count[OWN_OCCURRENCES].
+    Fills LEFT_OUT of their pairs, with LEFT_OUT_FOR = sentence, and variant_count[LEFT_OUT_OCCURRENCES].
     """
-    left_out = 0
+    found = 0
     count = pairs.variant_count
     for variant in range(VARIANTS):
-        count[OWN_OCCURRENCES, variant] = 0
+        count[LEFT_OUT_OCCURRENCES, variant] = 0
 
     for number in range(samples):
-        if is_in_own(own, sentence, pairs.sample[number, 0], pairs.sample[number, 0]):
-            left_out += 1
+        if is_left_out(left_out, sentence, pairs.sample[number, 0], pairs.sample[number, 0]):
+            found += 1
             for i in range(pairs.seen[number, ROW_BEGIN], pairs.seen[number + 1, ROW_BEGIN]):
                 pair = pairs.row[i, PAIR]
-                if pairs.pair[pair, OWN_FOR] != sentence:
-                    pairs.pair[pair, OWN_FOR] = sentence
-                    pairs.pair[pair, OWN] = 0
-                pairs.pair[pair, OWN] += 1
+                if pairs.pair[pair, LEFT_OUT_FOR] != sentence:
+                    pairs.pair[pair, LEFT_OUT_FOR] = sentence
+                    pairs.pair[pair, LEFT_OUT] = 0
+                pairs.pair[pair, LEFT_OUT] += 1
 
             for variant in range(VARIANTS):
-                count[OWN_OCCURRENCES, variant] += (pairs.seen[number, VARIANT_BITS] >> variant) & 1
+                count[LEFT_OUT_OCCURRENCES, variant] += (pairs.seen[number, VARIANT_BITS] >> variant) & 1
 
-    return left_out
+    return found
 
 
 @inline_kernel
@@ -122,20 +122,22 @@ def append_rows(
 
     for k in range(patterns.begin[pattern], patterns.begin[pattern + 1]):
         sentence = patterns.sentence[k]
-        own = 0
-        if patterns.own.group[sentence, 0] < patterns.own.group[sentence, 1]:
-            own = count_own(samples, sentence, patterns.own, pairs)
+        left_out_samples = 0
+        if patterns.left_out.group[sentence, 0] < patterns.left_out.group[sentence, 1]:
+            left_out_samples = count_left_out(samples, sentence, patterns.left_out, pairs)
 
         i = 0
         for variant in range(VARIANTS):
             others = variant_count[ALL_OCCURRENCES, variant]
-            if own > 0:
-                others -= variant_count[OWN_OCCURRENCES, variant]
+            if left_out_samples > 0:
+                others -= variant_count[LEFT_OUT_OCCURRENCES, variant]
 
             while i < count and pairs.row[pair[order[i], FIRST_ROW], VARIANT] == variant:
                 this = order[i]
                 i += 1
-                times = pair[this, COUNT] - (pair[this, OWN] if pair[this, OWN_FOR] == sentence else 0)
+                times = pair[this, COUNT]
+                if pair[this, LEFT_OUT_FOR] == sentence:
+                    times -= pair[this, LEFT_OUT]
                 if times == 0:
                     continue
 
@@ -143,7 +145,7 @@ def append_rows(
                     pair[this, RULE] = rules.size[RULES] + new
                     pairs.new[new] = this
                     new += 1
-                append_row(rules, pair[this, RULE], sentence, samples - own, times, others == 1)
+                append_row(rules, pair[this, RULE], sentence, samples - left_out_samples, times, others == 1)
 
             if variant == 0 and is_word:
                 if passing < 0:

@@ -31,7 +31,7 @@ from itersel.grammar.extract_kernels import extract_rules
 from itersel.grammar.index import GrammarIndex, load_index
 from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.lexical_kernels import rule_costs
-from itersel.grammar.pattern_kernels import Own, RuleLimits
+from itersel.grammar.pattern_kernels import LeftOut, RuleLimits
 from itersel.grammar.patterns import find_patterns
 from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, IndexedCorpus, PatternRules
 from itersel.grammar.shard import Shard, add_features, write_shard
@@ -63,19 +63,19 @@ class ExtractedRules(NamedTuple):
     row: Int32s
 
 
-def leave_nothing_out(sentence_count: int) -> Own:
+def leave_nothing_out(sentence_count: int) -> LeftOut:
     """Return what is left out of the grammars of sentences that are not in the corpus."""
-    return Own(np.empty((0, 2), np.int64), np.zeros((sentence_count, 2), np.int64))
+    return LeftOut(np.empty((0, 2), np.int64), np.zeros((sentence_count, 2), np.int64))
 
 
 def extract_rule_table(
-    index: IndexArrays, side: Side, own: Own, limits: RuleLimits, batch: int = BATCH
+    index: IndexArrays, side: Side, left_out: LeftOut, limits: RuleLimits, batch: int = BATCH
 ) -> ExtractedRules:
     """Extract the rules of sentences; their words are numbers as in the index, and higher ones if unknown.
 
     batch: number of occurrences of patterns with one gap that are kept at a time; affects only memory.
     """
-    patterns, blocks, is_block = find_patterns(index, side, own, limits)
+    patterns, blocks, is_block = find_patterns(index, side, left_out, limits)
     corpus = IndexedCorpus(index.source, index.suffix, index.position, index.link, index.target)
     rules = extract_rules(corpus, patterns, blocks, limits, batch, _scratch(limits), _glue_rules())
     count, sources, targets, points, rows = rules.size
@@ -178,9 +178,9 @@ def extract_shard(
     check_line_counts(*((path, range(side.sentence_count)) for path, side in sides))
     reference = join_references(texts)
 
-    own = leave_nothing_out(source.sentence_count)
+    left_out = leave_nothing_out(source.sentence_count)
     if leave_one_out is not None:
-        own = _read_own(leave_one_out, loaded, input, source)
+        left_out = _read_left_out(leave_one_out, loaded, input, source)
 
     settings = settings or Grammar()
     check_templates(settings.templates)
@@ -191,7 +191,7 @@ def extract_shard(
         "settings": recorded(settings),
     }
 
-    shard = _make_shard(loaded.arrays, list(ids), source, reference, own, settings)
+    shard = _make_shard(loaded.arrays, list(ids), source, reference, left_out, settings)
     write_shard(output, replace(shard, attributes=attributes))
 
 
@@ -210,10 +210,11 @@ class Extractor:
         known = len(self._words)
         source = number_words(sentences, self._ids)
         self._words += itertools.islice(self._ids, known, None)
-        own = leave_nothing_out(len(sentences))
+        left_out = leave_nothing_out(len(sentences))
 
         try:
-            shard = _make_shard(self._index, self._words, source, join_references([]), own, self._settings)
+            references = join_references([])
+            shard = _make_shard(self._index, self._words, source, references, left_out, self._settings)
         finally:
             # a stream can contain any number of words that are not in the corpus
             for word in self._words[known:]:
@@ -223,7 +224,7 @@ class Extractor:
         return add_features(shard)
 
 
-def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side) -> Own:
+def _read_left_out(path: FilePath, index: GrammarIndex, input: FilePath, source: Side) -> LeftOut:
     """Return where the input sentences and their copies are in the indexed corpus."""
     lines = read_lines(path)
     if len(lines) != source.sentence_count:
@@ -270,7 +271,7 @@ def _read_own(path: FilePath, index: GrammarIndex, input: FilePath, source: Side
 
     begins = np.array(numbers, np.int64)
     span = np.stack([offset[begins], offset[begins + 1]], axis=1)
-    return Own(span, np.array(groups, np.int64).reshape(-1, 2))
+    return LeftOut(span, np.array(groups, np.int64).reshape(-1, 2))
 
 
 def _indexed(number: str, index: GrammarIndex, path: FilePath, line: int) -> int:
@@ -281,11 +282,16 @@ def _indexed(number: str, index: GrammarIndex, path: FilePath, line: int) -> int
 
 
 def _make_shard(
-    index: IndexArrays, words: list[str], source: Side, reference: TextReferences, own: Own, settings: Grammar
+    index: IndexArrays,
+    words: list[str],
+    source: Side,
+    reference: TextReferences,
+    left_out: LeftOut,
+    settings: Grammar,
 ) -> Shard:
     """Extract the rules of sentences, and return a shard of them without sparse features."""
     limits = RuleLimits(**{name: getattr(settings, name) for name in RuleLimits._fields})
-    table = extract_rule_table(index, source, own, limits)
+    table = extract_rule_table(index, source, left_out, limits)
 
     bins = np.zeros(0, np.uint8)
     if COUNT in settings.templates:

@@ -17,7 +17,7 @@ from itersel.grammar.match_kernels import (
     take_sample,
 )
 from itersel.grammar.pair_kernels import find_pairs
-from itersel.grammar.pattern_kernels import Patterns, RuleLimits, is_in_own
+from itersel.grammar.pattern_kernels import Patterns, RuleLimits, is_left_out
 from itersel.grammar.rule_kernels import IndexedCorpus, PatternRules
 from itersel.storage.arrays import Int32s, Int64s
 
@@ -119,7 +119,7 @@ def extract_rules(
 
         # a pattern of one sentence, in which all its occurrences are left out
         alone = v > 0 and ends - begins == 1
-        if alone and is_in_own(patterns.own, patterns.sentence[begins], first[0], last):
+        if alone and is_left_out(patterns.left_out, patterns.sentence[begins], first[0], last):
             continue
 
         samples = take_sample(first, second, third, pairs.sample)

@@ -18,12 +18,12 @@ from itersel.grammar.rule_kernels import (
     HIGH_1,
     HIGH_2,
     LAST_ROW,
+    LEFT_OUT_FOR,
     LOW,
     LOW_1,
     LOW_2,
     NEXT,
     NUMBER,
-    OWN_FOR,
     PAIR,
     RULE,
     SLOT,
@@ -126,7 +126,7 @@ def group_rows(pairs: PatternRules, count: int) -> int:
             pair[found, SLOT] = place
             pair[found, COUNT] = 1
             pair[found, RULE] = -1
-            pair[found, OWN_FOR] = -1
+            pair[found, LEFT_OUT_FOR] = -1
         else:
             row[pair[found, LAST_ROW], NEXT] = i
             pair[found, COUNT] += 1

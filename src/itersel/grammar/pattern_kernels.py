@@ -30,7 +30,7 @@ class RuleLimits(NamedTuple):
     max_samples: int
 
 
-class Own(NamedTuple):
+class LeftOut(NamedTuple):
     """What is left out of the grammar of a sentence: the sentence itself in the corpus, and its copies."""
 
     span: Int64s  # (M, 2): source positions in groups, ascending in each
@@ -43,23 +43,23 @@ class Patterns(NamedTuple):
     block: Int32s  # (U, 3): ascending; 0: no block
     begin: Int64s  # (U + 1): the begin of each pattern's sentences
     sentence: Int32s  # (I): the sentences, grouped by pattern
-    own: Own
+    left_out: LeftOut
 
 
 @leaf_kernel
-def is_in_own(own: Own, sentence: int, first: int, last: int) -> bool:
+def is_left_out(left_out: LeftOut, sentence: int, first: int, last: int) -> bool:
     """Return whether positions `first` to `last` are in a span that is left out for a sentence."""
-    low, high = own.group[sentence, 0], own.group[sentence, 1]
+    low, high = left_out.group[sentence, 0], left_out.group[sentence, 1]
 
     # the last span that does not begin after `first`
     while low < high:
         middle = (low + high) // 2
-        if own.span[middle, 0] <= first:
+        if left_out.span[middle, 0] <= first:
             low = middle + 1
         else:
             high = middle
 
-    return bool(low > own.group[sentence, 0] and last < own.span[low - 1, 1])
+    return bool(low > left_out.group[sentence, 0] and last < left_out.span[low - 1, 1])
 
 
 @leaf_kernel

@@ -8,7 +8,14 @@ from itersel.corpus.vocabulary import Side
 from itersel.errors import InputError
 from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.match_kernels import Blocks, find_bad_block, link_blocks
-from itersel.grammar.pattern_kernels import BLOCK_BITS, Own, Patterns, RuleLimits, find_blocks, list_patterns
+from itersel.grammar.pattern_kernels import (
+    BLOCK_BITS,
+    LeftOut,
+    Patterns,
+    RuleLimits,
+    find_blocks,
+    list_patterns,
+)
 from itersel.storage.arrays import Bools, Int32s, Int64s
 from itersel.storage.ragged import begins_run, rows_of
 
@@ -18,7 +25,7 @@ LENGTH_RADIX = 64
 
 
 def find_patterns(
-    index: IndexArrays, side: Side, own: Own, limits: RuleLimits
+    index: IndexArrays, side: Side, left_out: LeftOut, limits: RuleLimits
 ) -> tuple[Patterns, Blocks, Bools]:
     """Find all patterns of sentences, and where their blocks begin in the corpus.
 
@@ -27,20 +34,20 @@ def find_patterns(
     ranges = np.full((2, side.words.shape[0], limits.max_symbols), -1, np.int32)
     find_blocks(index, side.words, side.offset, ranges)
     block, blocks = _number_blocks(index, *ranges)
-    if own.span.shape[0]:
-        only_own = _occurrences(block, side.offset, own) == (blocks.high - blocks.low)[block]
+    if left_out.span.shape[0]:
+        only_left_out = _occurrences(block, side.offset, left_out) == (blocks.high - blocks.low)[block]
         # if a block occurs only in what is left out, so does everything that contains it
-        block[np.logical_or.accumulate(only_own, axis=1)] = 0
+        block[np.logical_or.accumulate(only_left_out, axis=1)] = 0
     distinct, begin, sentence = _sort_patterns(block, side.offset, limits)
-    return Patterns(distinct, begin, sentence, own), blocks, block[:, 0] > 0
+    return Patterns(distinct, begin, sentence, left_out), blocks, block[:, 0] > 0
 
 
-def _occurrences(block: Int32s, offset: Int64s, own: Own) -> Int64s:
+def _occurrences(block: Int32s, offset: Int64s, left_out: LeftOut) -> Int64s:
     """Return for each block of each sentence how often it occurs in what is left out for the sentence."""
     sentence = rows_of(offset)[:, None]
     key = sentence * (int(block.max(initial=0)) + 1) + block
     _, number, count = np.unique(key, return_inverse=True, return_counts=True)
-    occurrences: Int64s = count[number].reshape(block.shape) * np.diff(own.group)[sentence[:, 0]]
+    occurrences: Int64s = count[number].reshape(block.shape) * np.diff(left_out.group)[sentence[:, 0]]
     return occurrences
 
 

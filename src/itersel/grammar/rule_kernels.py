@@ -21,12 +21,12 @@ BEFORE, AFTER = 1, 2
 NUMBER, VARIANT, LOW, HIGH, LOW_1, HIGH_1, LOW_2, HIGH_2, SYMBOL_BEGIN, DIGEST, PAIR, NEXT = range(12)
 ROW_COLUMNS = 12
 # columns of PatternRules.pair
-FIRST_ROW, LAST_ROW, SLOT, COUNT, RULE, OWN, OWN_FOR = range(7)
+FIRST_ROW, LAST_ROW, SLOT, COUNT, RULE, LEFT_OUT, LEFT_OUT_FOR = range(7)
 PAIR_COLUMNS = 7
 # columns of PatternRules.seen
 ROW_BEGIN, VARIANT_BITS = 0, 1
 # rows of PatternRules.variant_count
-ALL_OCCURRENCES, OWN_OCCURRENCES = 0, 1
+ALL_OCCURRENCES, LEFT_OUT_OCCURRENCES = 0, 1
 
 
 class IndexedCorpus(NamedTuple):
@@ -54,13 +54,13 @@ class PatternRules(NamedTuple):
     row: Int32s
     symbol: Int32s  # (F * max_span): target sides
     # (F, 7), for each pair: FIRST_ROW, LAST_ROW; SLOT, its position in `slot`; COUNT of rows; RULE, its
-    # number in the shard, or -1; OWN rows that are left out for sentence OWN_FOR, or -1
+    # number in the shard, or -1; LEFT_OUT rows that are left out for sentence LEFT_OUT_FOR, or -1
     pair: Int32s
     slot: Int32s  # (a power of two >= 2 F): hash table of pair + 1; 0: empty
     # (max_samples + 1, 2), for each occurrence: ROW_BEGIN, VARIANT_BITS (bit v: variant v)
     seen: Int32s
     order: Int32s  # (F): the pairs, sorted by variant
-    variant_count: Int64s  # (2, VARIANTS): ALL_OCCURRENCES and OWN_OCCURRENCES with each variant
+    variant_count: Int64s  # (2, VARIANTS): ALL_OCCURRENCES and LEFT_OUT_OCCURRENCES with each variant
     new: Int32s  # (F + 1): the pairs whose rules are to be appended to those of the shard
 
 
