@@ -22,7 +22,7 @@ ROOT = {"depth": 0, "source": [-1], "target": [-1], "begin": 0, "end": 2, "score
 RULE = {"depth": 1, "source": ["ein", "haus"], "target": ["<b>a", "house"], "begin": 0, "end": 2}
 NODES = [ROOT, {**RULE, "score": -1.5, "features": [["R:1", -1.5]]}]
 DERIVATION = {"nodes": NODES, "words": ["<b>a", "house"], "links": [[0, 0], [1, 1]]}
-DERIVATION |= {"score": -3.5, "model": -2.0}
+DERIVATION |= {"score": -3.5, "lm": -2.0}
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def read_forest(forest: SentenceForest) -> list[list[Edge]]:
         edges, edge = [], int(found.item_edge[item])
         while edge != -1:
             rule = int(found.edge_rule[edge])
-            score, target, source = forest.model_weight * float(found.edge_model[edge]), (-1,), (-1,)
+            score, target, source = forest.lm_weight * float(found.edge_lm[edge]), (-1,), (-1,)
             if rule != GOAL_RULE:
                 score += float(forest.rules.score[rule])
                 row = forest.rules.rule[rule]

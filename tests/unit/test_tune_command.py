@@ -28,7 +28,7 @@ SUMMED = {"sum_sparse": True}
 
 @pytest.mark.parametrize("tuner", LIST_TUNERS)
 def test_same_bytes_for_any_order_of_files(tmp_path, tuner):
-    paths = write_run(tmp_path, sparse=not TUNERS[tuner].searches)
+    paths = write_run(tmp_path, sparse=not TUNERS[tuner].searches_lines)
     found = set()
     for order in itertools.islice(itertools.permutations(paths), 0, None, 7):
         assert main(tune_command(tmp_path, order, tuner=tuner)) == 0

@@ -78,7 +78,7 @@ def to_forests(drawn):
         edge_rule=np.array([i for one in numbers for i in one], np.int32),
         edge_first=np.array([(*edge.antecedents, -1, -1)[0] for edge in edges], np.int32),
         edge_second=np.array([(*edge.antecedents, -1, -1)[1] for edge in edges], np.int32),
-        edge_model=np.array(model),
+        edge_lm=np.array(model),
         rule_offset=offsets_of([len(one) for one in numbers]),
         rule_dense=np.array(dense),
         target=np.array([symbol for edge in edges for symbol in edge.target], np.int32),
@@ -178,7 +178,7 @@ def test_forest_of_the_decoder(tmp_path, problem, direction, limit):
     step = np.array(direction[: len(names)]) / 1000
     whole, pruned = (forests_of(decoder, problem.weights, size) for size in (10**6, limit))
     assert find_bad_sentence(whole) == find_bad_sentence(pruned) == -1
-    searches = [ForestSearch([[one]], decoder.model_column) for one in (whole, pruned)]
+    searches = [ForestSearch([[one]], decoder.lm_column) for one in (whole, pruned)]
     found, kept = (search.score_lines(weights, step) for search in searches)
     for x in (0.0, -2.0, 0.5, 30.0):
         there = dict(zip(names, (weights + x * step).tolist(), strict=True))
@@ -267,7 +267,7 @@ def test_forest_without_words(decodable, tmp_path):
         ("edge_offset", 1, 0, 1),
         ("target", 0, -2, 1),
         ("rule_dense", 0, math.nan, "'rule_dense'"),
-        ("edge_model", 0, math.inf, "'edge_model'"),
+        ("edge_lm", 0, math.inf, "'edge_lm'"),
         ("target", 0, -3, ("'target'", -3)),
     ],
 )

@@ -228,7 +228,7 @@ def test_errors(files, monkeypatch, settings, options, facts):
 
 
 def test_only_a_search_starts_from_1():
-    starts = [start_weights_of_lists(["f", "g"], settings.searches).to_dict() for settings in TUNERS]
+    starts = [start_weights_of_lists(["f", "g"], settings.searches_lines).to_dict() for settings in TUNERS]
     assert starts == [{"f": 1.0, "g": 1.0}, {}, {}]
 
 

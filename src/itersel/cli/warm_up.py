@@ -275,7 +275,7 @@ def learning() -> list[str]:
     lines += _DECODING
     for name in TUNERS.built_in:
         kind = TUNERS[name]
-        wanted = "forests" if kind.reads_forests else "dense" if kind.searches else "all"
+        wanted = "forests" if kind.reads_forests else "dense" if kind.searches_lines else "all"
         for keys in kind.warm_up:
             settings = {"tuner": {"name": name, **keys}}
             lines.append(f"{_TUNE} --inputs %{wanted}.list --settings {_packed(settings)}")

@@ -108,7 +108,7 @@ def _check_mixing(experiment: Experiment, key: str) -> None:
         if not isinstance(experiment.mixing, Nothing):
             why = f"learner {name} tunes one weight vector on all shards; remove the key"
             raise wrong(f"{key}.mixing.name", f"is {mixing}, but {why}")
-        if experiment.learner.searches and experiment.features != "dense":
+        if experiment.learner.searches_lines and experiment.features != "dense":
             wanted = f"dense with learner {name}: it searches along every feature"
             raise wrong(f"{key}.features", f"is {experiment.features}, must be {wanted}")
     elif algorithm is not None and mixing != ALGORITHMS[algorithm]:

@@ -254,7 +254,7 @@ class Suspicions:
     def _short_references(self) -> Iterator[str]:
         for name, experiment in self._config.experiments.items():
             tuners = [experiment.learner, experiment.retune.tuner]
-            searching = [tuner for tuner in tuners if isinstance(tuner, Batch) and tuner.searches]
+            searching = [tuner for tuner in tuners if isinstance(tuner, Batch) and tuner.searches_lines]
             if not searching:
                 continue
             split = experiment.tune_on if experiment.learner in searching else "dev"

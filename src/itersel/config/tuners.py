@@ -43,7 +43,7 @@ class Batch:
     # Whether it reads forests instead of k-best lists.
     reads_forests: ClassVar[bool] = False
     # Whether it searches along every feature for the highest BLEU, and so cannot tune single sparse features.
-    searches: ClassVar[bool] = False
+    searches_lines: ClassVar[bool] = False
     # Whether it can only retune mixed weights on dev.
     only_retunes: ClassVar[bool] = False
     # A tuner of all dense weights needs to see the translations of its own weights, too, or it goes too far.

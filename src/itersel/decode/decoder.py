@@ -96,7 +96,7 @@ class SentenceForest(NamedTuple):
     found: Hypotheses
     rules: SentenceRules
     table: ShardRules  # of the shard
-    model_weight: float
+    lm_weight: float
     best: Best
 
 
@@ -124,7 +124,7 @@ class Decoder:
         self.dense_names = tuple(shard.dense_names) + DECODER_FEATURES
         self.use_sparse = search.features == "all"
 
-        model_word = np.array([model.ids.get(word, 0) for word in shard.vocabulary.to_list()], np.int32)
+        lm_word = np.array([model.ids.get(word, 0) for word in shard.vocabulary.to_list()], np.int32)
         self._table = ShardRules(
             shard.rule_source,
             shard.rule_source_offset,
@@ -133,13 +133,13 @@ class Decoder:
             shard.rule_feature,
             shard.rule_feature_value,
             shard.rule_feature_offset if self.use_sparse else np.zeros_like(shard.rule_feature_offset),
-            model_word,
+            lm_word,
             shard.rule_category,
         )
 
         ranks = shard.category_ranks()
         self._ranks = ranks if ranks.shape[0] else None  # None if there is only X
-        self._rule_dense = _rule_dense(shard, model_word)
+        self._rule_dense = _rule_dense(shard, lm_word)
 
         # Tables of language model states by number of compositions: small ones fit in the CPU cache.
         self._states: dict[int, States] = {}
@@ -170,10 +170,10 @@ class Decoder:
         rules, found = self.search(sentence, weights)
         best = self._find_best(found, rules, k)
         if finder is not None:
-            model_weight = float(weights.dense[self.model_column])
-            best = extend(best, finder(SentenceForest(found, rules, self._table, model_weight, best)))
+            lm_weight = float(weights.dense[self.lm_column])
+            best = extend(best, finder(SentenceForest(found, rules, self._table, lm_weight, best)))
 
-        dense = dense_vectors(best, rules, self.model_column)
+        dense = dense_vectors(best, rules, self.lm_column)
         sparse = sparse_vectors(best, rules, self._table)
         return KBest(best.word, best.word_offset, best.score, dense, *sparse)
 
@@ -185,7 +185,7 @@ class Decoder:
         """
         words = self.shard.source[slice(*self.shard.source_offset[sentence : sentence + 2])]
         rules = self._sentence_rules(sentence)
-        model_weight = float(weights.dense[self.model_column])
+        lm_weight = float(weights.dense[self.lm_column])
         score_rules(self._table, rules, *weights)
         model = self.model
 
@@ -204,9 +204,7 @@ class Decoder:
         begin, end = model.ids[START], model.ids[END]
         # With categories other than X, a derivation of the whole sentence need not begin with [S] -> [X].
         glue_begin, goal_begin = (begin, -1) if self._ranks is None else (-1, begin)
-        problem = SearchProblem(
-            forest, trie, rules, model.arrays, model_weight, goal_begin, end, self.pop_limit
-        )
+        problem = SearchProblem(forest, trie, rules, model.arrays, lm_weight, goal_begin, end, self.pop_limit)
 
         queue, found = self._search_tables(forest)
         pairs = min(1 << (PAIRS_PER_WORD * words.shape[0]).bit_length(), MAX_FIRST_PAIRS)
@@ -219,7 +217,7 @@ class Decoder:
                     self._states[pairs] = states
 
             reset_states(states)
-            state_rules(self._table, rules, model.arrays, states, glue_begin, model_weight)
+            state_rules(self._table, rules, model.arrays, states, glue_begin, lm_weight)
             if not states.counts[1]:
                 sort_rules(trie, rules)
                 search(problem, states, queue, found)
@@ -228,7 +226,7 @@ class Decoder:
             pairs *= 2
 
     @property
-    def model_column(self) -> int:
+    def lm_column(self) -> int:
         """Index of the language model among the dense features."""
         return len(self.shard.dense_names) + DECODER_FEATURES.index("LanguageModel")
 
@@ -305,11 +303,11 @@ def extend(best: Best, further: Sequence[Best]) -> Best:
     )
 
 
-def _rule_dense(shard: Shard, model_word: Int32s) -> Float64s:
+def _rule_dense(shard: Shard, lm_word: Int32s) -> Float64s:
     """Return the decoder features that depend only on the rule, float64 (rules, decoder features)."""
     terminal = shard.rule_target >= 0
     unknown = np.zeros(shard.rule_target.shape[0], bool)
-    unknown[terminal] = model_word[shard.rule_target[terminal]] == 0
+    unknown[terminal] = lm_word[shard.rule_target[terminal]] == 0
 
     values = {
         "Glue": shard.rule_kind == GLUE,

@@ -31,7 +31,7 @@ class Derivation(NamedTuple):
     words: tuple[str, ...]
     links: tuple[tuple[int, int], ...]  # word alignment, source-target, from 0, sorted
     score: float
-    model: float  # contribution of the language model to the score
+    lm: float  # contribution of the language model to the score
 
 
 class _Subtree(NamedTuple):
@@ -97,8 +97,8 @@ def _derivation(
         nodes.append(Node(depth, source_side, target_side, begin, end, score, features))
 
     text = tuple(words[word] for word in best.word[slice(*best.word_offset[rank : rank + 2])])
-    model = forest.model_weight * float(best.model[rank])
-    return Derivation(tuple(nodes), text, tuple(sorted(links)), float(best.score[rank]), model)
+    lm = forest.lm_weight * float(best.lm[rank])
+    return Derivation(tuple(nodes), text, tuple(sorted(links)), float(best.score[rank]), lm)
 
 
 def _tree(forest: SentenceForest, rules: Int32s) -> _Subtree:

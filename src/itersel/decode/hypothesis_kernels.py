@@ -28,7 +28,7 @@ class Hypotheses(NamedTuple):
     edge_first: Int32s  # (edges): antecedent items, -1 for none
     edge_second: Int32s
     edge_score: Float64s  # (edges): score of the best derivation whose topmost edge this is
-    edge_model: Float64s  # (edges): the edge's own contribution to the log10 probability
+    edge_lm: Float64s  # (edges): the edge's own contribution to the log10 probability
     edge_next: Int32s  # (edges): the next edge of the same item, -1 at the end
     ranked: Int32s  # (items): the items of each node, best first
     node_offset: Int64s  # (nodes + 1)
@@ -56,7 +56,7 @@ def make_hypotheses(nodes: int, glue_nodes: int, pop_limit: int) -> Hypotheses:
         edge_first=np.empty(edges, np.int32),
         edge_second=np.empty(edges, np.int32),
         edge_score=np.empty(edges),
-        edge_model=np.empty(edges),
+        edge_lm=np.empty(edges),
         edge_next=np.empty(edges, np.int32),
         ranked=np.empty(items, np.int32),
         node_offset=np.empty(nodes + 1, np.int64),

@@ -55,7 +55,7 @@ class Best(NamedTuple):
     """The k best derivations of a sentence, best first; offsets have k + 1 elements."""
 
     score: Float64s  # (k)
-    model: Float64s  # (k): language-model log10 probability, including `</s>`
+    lm: Float64s  # (k): language-model log10 probability, including `</s>`
     rule: Int32s  # the rules of each derivation (indices into the sentence's rules)
     rule_offset: Int64s
     word: Int32s  # the words of each yield (indices into the shard's vocabulary)
@@ -298,7 +298,8 @@ def unfold(
 ) -> Best:
     """Write out the rules and words of some derivations of the goal, given as rows of `trees`, int32 (k)."""
     count = wanted.shape[0]
-    score, model = np.zeros(count, np.float64), np.zeros(count, np.float64)
+    score = np.zeros(count, np.float64)
+    lm = np.zeros(count, np.float64)
     rule_offset, word_offset = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
     rule, word = np.empty(1024, np.int32), np.empty(1024, np.int32)
     # symbols still to be written, the next one on top: words, or derivations as -1 - number
@@ -322,7 +323,7 @@ def unfold(
 
             derivation = -1 - symbol
             edge = trees.edge[derivation]
-            model[i] += hypotheses.edge_model[edge]
+            lm[i] += hypotheses.edge_lm[edge]
             first, second = -1 - trees.first[derivation], -1 - trees.second[derivation]
             if hypotheses.edge_rule[edge] == GOAL_RULE:
                 stack[depth] = first
@@ -343,11 +344,11 @@ def unfold(
                 depth += 1
 
         rule_offset[i + 1], word_offset[i + 1] = used_rules, used_words
-    return Best(score, model, rule[:used_rules], rule_offset, word[:used_words], word_offset)
+    return Best(score, lm, rule[:used_rules], rule_offset, word[:used_words], word_offset)
 
 
 @kernel
-def dense_vectors(best: Best, rules: SentenceRules, model_column: int) -> Float64s:
+def dense_vectors(best: Best, rules: SentenceRules, lm_column: int) -> Float64s:
     """Return float64 (k, C): sums over the rules of each derivation, and the language-model column."""
     count, columns = best.score.shape[0], rules.dense.shape[1]
     vectors = np.zeros((count, columns))
@@ -355,7 +356,7 @@ def dense_vectors(best: Best, rules: SentenceRules, model_column: int) -> Float6
         for j in range(best.rule_offset[i], best.rule_offset[i + 1]):
             for column in range(columns):
                 vectors[i, column] += rules.dense[best.rule[j], column]
-        vectors[i, model_column] = best.model[i]
+        vectors[i, lm_column] = best.lm[i]
     return vectors
 
 

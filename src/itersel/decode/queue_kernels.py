@@ -19,7 +19,7 @@ FIRST_RULES = 20
 # antecedent items, the rule and these items.
 BUNDLE, RANK, FIRST_RANK, SECOND_RANK, RULE, FIRST, SECOND = range(7)
 # Its float64 columns: score with the language model; the corner's own contribution to the language model.
-SCORE, MODEL = 4, 5
+SCORE, LM = 4, 5
 # Its int64 column: language-model state of the hypothesis.
 STATE = 6
 INTEGERS, NUMBERS = 16, 8  # columns of a row

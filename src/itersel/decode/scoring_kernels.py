@@ -36,7 +36,7 @@ class ShardRules(NamedTuple):
     feature: Int32s
     feature_value: Float32s
     feature_offset: Int64s
-    model_word: Int32s  # (words of the shard): number in the language model, 0 if it is unknown
+    lm_word: Int32s  # (words of the shard): number in the language model, 0 if it is unknown
     category: UInt16s
 
 
@@ -103,7 +103,7 @@ def state_rules(
     model: ModelArrays,
     states: States,
     begin_of_sentence: int,
-    model_weight: float,
+    lm_weight: float,
 ) -> None:
     """Fill in `state`, `inside`, `swapped`, `hash`, `power` and `estimate`.
 
@@ -112,7 +112,7 @@ def state_rules(
     negative, and the goal adds `<s>`.
     """
     # of single words, when they are known
-    word_states = np.full(table.model_word.shape[0], EMPTY_STATE, np.int64)
+    word_states = np.full(table.lm_word.shape[0], EMPTY_STATE, np.int64)
 
     for i in range(rules.rule.shape[0]):
         rule = rules.rule[i]
@@ -135,7 +135,7 @@ def state_rules(
                 value, power = np.uint64(0), np.uint64(1)
                 continue
 
-            word = table.model_word[symbol]
+            word = table.lm_word[symbol]
             if word_states[symbol] == EMPTY_STATE:
                 word_states[symbol] = word_state(model, states, word)
             state, change = compose(model, states, state, word_states[symbol])
@@ -146,4 +146,4 @@ def state_rules(
         rules.state[i, segment] = state
         rules.hash[i, segment], rules.power[i, segment] = value, power
         rules.inside[i] = inside
-        rules.estimate[i] = rules.score[i] + model_weight * inside
+        rules.estimate[i] = rules.score[i] + lm_weight * inside

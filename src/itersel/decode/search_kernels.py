@@ -15,7 +15,7 @@ from itersel.decode.queue_kernels import (
     FIRST_RANK,
     FIRST_RULES,
     INTEGERS,
-    MODEL,
+    LM,
     NUMBERS,
     RANK,
     RULE,
@@ -45,7 +45,7 @@ class SearchProblem(NamedTuple):
     trie: Trie
     rules: SentenceRules  # sorted by `sort_rules`
     model: ModelArrays
-    model_weight: float  # of the log10 probability
+    lm_weight: float  # of the log10 probability
     begin_of_sentence: int  # number of `<s>` in the language model; negative if [S] -> [X] adds it
     end_of_sentence: int  # number of `</s>`
     pop_limit: int  # hypotheses popped per node; `GLUE_FACTOR` times as many at a node of the glue category
@@ -135,10 +135,10 @@ def score_corner(
 
     state, change = combine(problem.model, states, rules, rule, first_state, second_state)
     change += rules.inside[rule]
-    score += problem.model_weight * change
+    score += problem.lm_weight * change
 
     row = NUMBERS * candidate
-    queue.number[row + MODEL] = change
+    queue.number[row + LM] = change
     queue.number[row + SCORE] = score
     queue.state[row + STATE] = state
     return score
@@ -185,7 +185,7 @@ def add_edge(queue: Queue, found: Hypotheses, candidate: int, node_begin: int) -
     row = NUMBERS * candidate
     score, state = queue.number[row + SCORE], queue.state[row + STATE]
     found.edge_score[edge] = score
-    found.edge_model[edge] = queue.number[row + MODEL]
+    found.edge_lm[edge] = queue.number[row + LM]
     found.edge_next[edge] = NONE
     found.counts[1] = edge + 1
 
@@ -328,11 +328,11 @@ def add_goal(
         item = found.ranked[place]
         state, start_change = compose(problem.model, states, start_state, found.item_state[item])
         _, change = compose(problem.model, states, state, end_state)
-        found.edge_model[edge] = problem.model.unigram[problem.end_of_sentence, 0] + (start_change + change)
+        found.edge_lm[edge] = problem.model.unigram[problem.end_of_sentence, 0] + (start_change + change)
         found.edge_rule[edge] = GOAL_RULE
         found.edge_first[edge] = item
         found.edge_second[edge] = NONE
-        found.edge_score[edge] = found.item_score[item] + problem.model_weight * found.edge_model[edge]
+        found.edge_score[edge] = found.item_score[item] + problem.lm_weight * found.edge_lm[edge]
         found.edge_next[edge] = edge + 1
         found.item_score[goal] = max(found.item_score[goal], found.edge_score[edge])
         edge += 1

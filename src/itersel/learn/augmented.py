@@ -45,7 +45,7 @@ def find_augmented(
     Returns at most one for each; see `augmented_kernels`. The references have at least one word.
     """
     found = forest.found
-    ngrams = index_references(scorer.references, forest.table.model_word.shape[0])
+    ngrams = index_references(scorer.references, forest.table.lm_word.shape[0])
     bleu = scorer.score(forest.best.word, forest.best.word_offset)
     through = best_through_edges(found)
     floor = least_score(through, MAX_EDGES)
@@ -60,7 +60,7 @@ def find_augmented(
             scorer.order,
             scorer.references.lengths,
             scorer.references.mean_length,
-            forest.model_weight,
+            forest.lm_weight,
         )
         kept = keep_edges(found, through, max(floor, _threshold(direction, scorer, forest.best, bleu)))
         results.append(_search(forest, kept, ngrams, objective))
@@ -109,7 +109,7 @@ def _search(
         found.edge_rule,
         found.edge_first,
         found.edge_second,
-        found.edge_model,
+        found.edge_lm,
         kept,
         rules.rule,
         rules.score,

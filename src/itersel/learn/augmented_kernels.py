@@ -41,7 +41,7 @@ class AugmentedObjective(NamedTuple):
     order: int  # of the longest n-gram in a reference, at most ORDER
     lengths: Int64s  # (m): words of each reference
     mean_length: float  # their mean, positive
-    model_weight: float  # of the language model
+    lm_weight: float  # of the language model
 
 
 class AugmentedProblem(NamedTuple):
@@ -54,7 +54,7 @@ class AugmentedProblem(NamedTuple):
     edge_rule: Int32s
     edge_first: Int32s
     edge_second: Int32s
-    edge_model: Float64s
+    edge_lm: Float64s
     kept: Kept  # items and edges to search
     rule: Int32s
     rule_score: Float64s
@@ -160,7 +160,7 @@ def fill_item(
     for place in range(kept.edge_offset[item], kept.edge_offset[item + 1]):
         edge = kept.edge[place]
         rule = problem.edge_rule[edge]
-        own = objective.model_weight * problem.edge_model[edge]
+        own = objective.lm_weight * problem.edge_lm[edge]
         if rule != GOAL_RULE:
             own += problem.rule_score[rule]
 

@@ -118,7 +118,7 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
         if overflown is not None:
             raise InputError(
                 f"sentence {one.sentence + 1} of the shard: the weight of '{overflown}' overflows; "
-                f"choose a smaller {learner.step_setting}",
+                f"choose a smaller {learner.rate_name}",
                 one.name,
             )
 

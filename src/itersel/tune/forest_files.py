@@ -20,7 +20,7 @@ FORMAT = FileFormat(
         "edge_rule": Array("<i4", ("E",), least=0, most=MAX_COUNT),
         "edge_first": Array("<i4", ("E",), least=-1, most=MAX_COUNT),
         "edge_second": Array("<i4", ("E",), least=-1, most=MAX_COUNT),
-        "edge_model": numbers("<f8", "E"),
+        "edge_lm": numbers("<f8", "E"),
         "rule_offset": offsets("N", "R"),
         "rule_dense": numbers("<f8", "R", "C"),
         "target": Array("<i4", ("target symbols",), least=-2, most=MAX_COUNT),

@@ -42,7 +42,7 @@ class Forests(NamedTuple):
     edge_first: Int32s
     edge_second: Int32s
     # float64 (E): the edge's contribution to the language model's log10 probability
-    edge_model: Float64s
+    edge_lm: Float64s
     rule_offset: Int64s  # (N + 1): the rules of each sentence
     rule_dense: Float64s  # (R, C): features of the rules, except the language model
     # int32, int64 (R + 1): target sides; -1 and -2 are nonterminals, 0 is any word that is not in the
@@ -220,7 +220,7 @@ def sentence_envelope(
         count = 0
         for edge in range(forests.edge_offset[begin + item], forests.edge_offset[begin + item + 1]):
             rule = forests.rule_offset[sentence] + forests.edge_rule[edge]
-            model = forests.edge_model[edge]
+            model = forests.edge_lm[edge]
             first, second = forests.edge_first[edge], forests.edge_second[edge]
 
             room = count + 1

@@ -24,16 +24,16 @@ class ForestSearch(ExactSearch):
     """Line search over the forests of each shard and iteration.
 
     The best derivations of a sentence in any of its forests form a short list of lines; the rest is the same
-    as with k-best lists. `model_column` is the number of the dense feature for the language model.
+    as with k-best lists. `lm_column` is the number of the dense feature for the language model.
     """
 
-    def __init__(self, forests: Sequence[Sequence[Forests]], model_column: int) -> None:
+    def __init__(self, forests: Sequence[Sequence[Forests]], lm_column: int) -> None:
         self._forests = [one for shard in forests for one in shard]
         # for each file, the numbers of its sentences among all sentences
         base = offsets_of([shard[0].item_offset.shape[0] - 1 for shard in forests])
         self._sentence = [np.arange(base[i], base[i + 1]) for i, shard in enumerate(forests) for _ in shard]
         self._columns = [np.ascontiguousarray(one.rule_dense.T) for one in self._forests]
-        self._model_column = model_column
+        self._lm_column = lm_column
         self.sentence_count = int(base[-1])
 
         # deviations over the edges of a sentence: over derivations, they would be more precise, but there are
@@ -45,8 +45,8 @@ class ForestSearch(ExactSearch):
             rule = one.edge_rule + np.repeat(one.rule_offset[:-1], np.diff(offset))
             for c in range(total.shape[0]):
                 value = one.rule_dense[rule, c]
-                if c == model_column:
-                    value = value + one.edge_model
+                if c == lm_column:
+                    value = value + one.edge_lm
                 total[c] += squared_deviation(value, offset)
             edges += rule.shape[0]
 
@@ -54,7 +54,7 @@ class ForestSearch(ExactSearch):
 
     def score_lines(self, weights: Float64s, direction: Float64s) -> ScoreLines:
         """Return the lines of the best derivations of all sentences by iteration; see `goal_lines`."""
-        model_line = np.array([weights[self._model_column], direction[self._model_column]])
+        model_line = np.array([weights[self._lm_column], direction[self._lm_column]])
 
         found = []
         for forests, columns in zip(self._forests, self._columns, strict=True):

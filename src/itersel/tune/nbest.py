@@ -192,7 +192,7 @@ def prepare_nbest(
     read = _read_lists(lists, references, tuner, features, quality, tokenize)
 
     if given is None:
-        start_weights = start_weights_of_lists(read.names, tuner.searches)
+        start_weights = start_weights_of_lists(read.names, tuner.searches_lines)
     else:
         start_weights = given.fitting(read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
@@ -219,7 +219,7 @@ def _read_lists(
 
     def choose_dense(names: Sequence[str], sizes: Mapping[str, int]) -> Sequence[str]:
         """Return the features that are columns: all if the tuner searches along them, else none."""
-        if not tuner.searches:
+        if not tuner.searches_lines:
             return ()
         if len(names) > MAX_SEARCHED:
             why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"

@@ -146,7 +146,7 @@ def run_tuner(tuner: Batch, problem: ListProblem | ForestProblem, source: str) -
     with located(source):
         _check_problem(tuner, problem)
         result = tuner.tune(problem)
-        if tuner.searches and result.quality == 0.0 and not has_quality:
+        if tuner.searches_lines and result.quality == 0.0 and not has_quality:
             raise InputError(
                 "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
             )
@@ -164,12 +164,12 @@ def _check_problem(tuner: Batch, problem: ListProblem | ForestProblem) -> None:
         if (SPARSE_SUM in problem.dense_names) != bool(problem.sums):
             wanted = "all" if problem.sums else "dense"
             raise InputError(f"recreate these forests with features: {wanted}", problem.files[0].path)
-    elif tuner.searches and not problem.table.sparse.is_empty:
+    elif tuner.searches_lines and not problem.table.sparse.is_empty:
         raise InputError(
             f"{only_dense}, but the lists have sparse ones; set features: dense, or choose another tuner"
         )
 
-    if not tuner.searches or problem.sums:
+    if not tuner.searches_lines or problem.sums:
         return
     dense = make_weights(dict.fromkeys((*problem.dense_names, *START_WEIGHTS), 0.0))
     others = elsewhere(problem.start_weights, dense)

@@ -32,14 +32,14 @@ def start_weights_of_run(dense_names: Sequence[str]) -> Weights:
     return make_weights(START_WEIGHTS if own else dict.fromkeys(dense_names, 1.0))
 
 
-def start_weights_of_lists(names: Sequence[str], searches: bool) -> Weights:
+def start_weights_of_lists(names: Sequence[str], searches_lines: bool) -> Weights:
     """Return the weights that a tuner of `itersel tune --nbest` starts from; `names` are all features.
 
-    They are 1 for each feature if the tuner `searches`, because a search cannot start where all translations
-    are tied. For the others they are 0: unlike a run, they do not tell dense from sparse features, and
+    They are 1 for each feature if the tuner `searches_lines`, because a search cannot start where all
+    translations are tied. For the others they are 0: unlike a run, they do not tell dense from sparse features, and
     weights of 1 would count sparse features like dense ones.
     """
-    return make_weights(dict.fromkeys(names, 1.0) if searches else {})
+    return make_weights(dict.fromkeys(names, 1.0) if searches_lines else {})
 
 
 def weights_of_iteration(path: str | None, iteration: int, dense_names: Sequence[str]) -> Weights:

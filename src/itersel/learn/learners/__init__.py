@@ -31,10 +31,10 @@ class Move(NamedTuple):
 class OnlineLearner(Protocol):
     """Learns from one sentence after another.
 
-    `step_setting` is the setting that makes steps larger or smaller, as error messages name it.
+    `rate_name` is the setting that makes steps larger or smaller, as error messages name it.
     """
 
-    step_setting: ClassVar[str] = "learning rate"
+    rate_name: ClassVar[str] = "learning rate"
 
     def finder(self, scorer: ReferenceScorer) -> DerivationFinder | None:
         """Return the search for translations to learn from besides the k best; None if there is none."""

@@ -86,7 +86,7 @@ class MiraLearner(OnlineLearner):
     (cost(fear) - cost(hope) - w (h(hope) - h(fear))) / |h(hope) - h(fear)|^2).
     """
 
-    step_setting = "C"
+    rate_name = "C"
 
     def __init__(self, settings: Mira) -> None:
         self._c = settings.c

@@ -18,7 +18,7 @@ class ForestMert(Batch):
     """Minimum error rate training on forests (Kumar et al. 2009)."""
 
     reads_forests: ClassVar[bool] = True
-    searches: ClassVar[bool] = True
+    searches_lines: ClassVar[bool] = True
 
     # A search takes longer than over lists but sees far more translations, so more of them would gain little.
     random_directions: int = option_of(Mert, "random_directions", default=5)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class LineSearch(Batch):
     """Exact line searches along given directions, for corpus BLEU (Flanigan et al. 2013)."""
 
-    searches: ClassVar[bool] = True
+    searches_lines: ClassVar[bool] = True
     only_retunes: ClassVar[bool] = True
     retune_iterations: ClassVar[int] = 1
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Mert(Batch):
     """Minimum error rate training on k-best lists, by exact line searches (Och 2003)."""
 
-    searches: ClassVar[bool] = True
+    searches_lines: ClassVar[bool] = True
 
     random_directions: int = option(
         "Number of random directions searched in every round, in addition to the axes.",

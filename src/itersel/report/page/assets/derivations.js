@@ -19,8 +19,8 @@
   };
 
   function one(row, name, derivation) {
-    const rest = derivation.score - derivation.model;
-    const sum = `Score ${derivation.score.toFixed(2)}: rules ${rest.toFixed(2)}, language model ${derivation.model.toFixed(2)}.`;
+    const rest = derivation.score - derivation.lm;
+    const sum = `Score ${derivation.score.toFixed(2)}: rules ${rest.toFixed(2)}, language model ${derivation.lm.toFixed(2)}.`;
     const help = "Each rule: source span, source and target side, and the score that it adds; open it for its largest features.";
     return page.make("div", {}, page.make("h4", {}, page.make("bdi", {}, name)), page.make("p", { class: "dim" }, `${sum} ${help}`),
       tree(derivation.nodes), page.make("h4", {}, "Word alignment"), matrix(row.source, derivation), pairs(row.source, derivation));
