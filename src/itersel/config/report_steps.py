@@ -73,7 +73,7 @@ class ChooseSettings:
     scoring: Scoring = section(REQUIRED, "How translations of devtest are scored.")
     name: str = option("Name of the experiment.", REQUIRED)
     repeat: int = option("Number of the repeat, from 1.", 1, minimum=1)
-    experiment: Experiment = section(Experiment, "Settings of the experiment, with the value of every key.")
+    experiment: Experiment = section(Experiment, "Keys of the experiment that can change results.")
     devtest: str = option("Split that was translated.", "devtest")
 
 
