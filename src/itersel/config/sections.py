@@ -1,9 +1,8 @@
 """Sections, which are dataclasses, from mappings: the inverse of `itersel.config.plain`.
 
 A config and the settings of a step are read here, from YAML and JSON alike: same names, same bounds, same
-messages. Options that people type are in `itersel.config.command_line`. Files that only itersel writes have
-another reader, `itersel.storage.json_files`: nothing in them has a default, and a mistake there is
-damage, which advice on keys would not help to repair.
+messages. Options that people type are in `itersel.config.command_line`. Records, which only itersel writes,
+have another reader, `itersel.storage.json_files`: advice on keys would not help to repair damage.
 """
 
 from __future__ import annotations
