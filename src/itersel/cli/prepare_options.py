@@ -32,8 +32,8 @@ def add_prepare_options(parser: argparse.ArgumentParser) -> None:
     # only what is stated is known
     unstated: dict[str, Any] = {"default": argparse.SUPPRESS}
     for name in PREPARATION:
-        regex: dict[str, Any] = {"type": _pattern, "metavar": "REGEX"} if name == "protected" else {}
-        add_key(parser, PreparationSettings, name, **unstated, **regex)
+        shown = {"metavar": "REGEX"} if name == "protected" else {}
+        add_key(parser, PreparationSettings, name, unless="--settings or --preparation", **unstated, **shown)
 
     splits = "train, dev, devtest, test, test.NAME, devtest.NAME, or hash: by a hash of the source (default)"
     add_options(parser, {"--split SPLIT": splits}, type=split, **unstated)
@@ -71,16 +71,6 @@ def prepare_settings(options: argparse.Namespace) -> PrepareSettings:
         preparation=preparation,
         **stated,
     )
-
-
-def _pattern(text: str) -> str:
-    from itersel.corpus.tokenization import check_pattern
-
-    try:
-        check_pattern(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"'{text}' {error}") from None
-    return text
 
 
 def _cut(text: str) -> tuple[str, int]:

@@ -11,6 +11,7 @@ from itersel.corpus.corpora import DEDUPLICATION, Columns, Fields
 from itersel.corpus.debian import ADDRESS_PATTERN, DEBIAN_MIRROR, DEBIAN_RELEASE, RELEASE_PATTERN
 from itersel.corpus.languages import LANGUAGE_PATTERN
 from itersel.corpus.text_names import NO_TEST_SETS, UNNAMED_TEST_SET
+from itersel.storage.files import COMPRESSIONS
 
 # Bounds on the config's limit for lines of raw text; preparation makes a line at most four times as long.
 MIN_RAW_LINE_BYTES = 2**10
@@ -18,7 +19,7 @@ DEFAULT_LINE_BYTES = 2**20
 MAX_RAW_LINE_BYTES = 2**24
 
 DATA_KINDS = ("libreoffice-help", "files", "lists")
-SOURCE = "Source side: UTF-8, one sentence per line, plain or compressed (.gz, .xz, .zst)"
+SOURCE = f"Source side: UTF-8, one sentence per line, plain or compressed ({', '.join(COMPRESSIONS)})"
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from itersel.evaluate.names import (
     TOKENIZERS,
     TRIALS,
 )
+from itersel.evaluate.tokenizers import OF_LANGUAGE
 
 # Names that the user's own scores cannot have: other scores, and other columns of tables (in lower case).
 NO_SCORES = frozenset(METRICS) | {
@@ -63,8 +64,9 @@ class Evaluation:
         choices=RETOKENIZATIONS,
     )
     tokenizer: str | None = option(
-        "sacrebleu's tokenizer for bleu and lowercased-bleu, of detokenised text; by default zh, ja-mecab "
-        f"or ko-mecab for these target languages, and {DEFAULT_TOKENIZER} for all others.",
+        "sacrebleu's tokenizer for bleu and lowercased-bleu, of detokenised text; by default "
+        f"{', '.join(f'{one} for {language}' for language, one in OF_LANGUAGE.items())}, and "
+        f"{DEFAULT_TOKENIZER} for other target languages.",
         choices=TOKENIZERS,
     )
     choose_by: str = option(

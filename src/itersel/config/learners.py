@@ -23,6 +23,12 @@ from itersel.config.section_checks import check_section
 if TYPE_CHECKING:
     from itersel.learn.learners import OnlineLearner
 
+DEFAULT_LEARNER = "adagrad"
+# How PRO samples pairs (Hopkins & May 2011, section 4): Gamma pairs are drawn, those that are less than the
+# threshold of alpha apart in quality are dropped, and the Xi that are furthest apart are kept.
+PRO_DRAWN = 5000
+PRO_THRESHOLD = 0.05
+PRO_KEPT = 50
 REGULARIZATIONS = ("none", "l1", "l1-cumulative", "l2")
 # The factor of the learning rate in step t, from 1.
 SCHEDULES: Mapping[str, Callable[[int], float]] = {
@@ -71,7 +77,7 @@ class Online:
         minimum=0,
     )
     delay: int = option(
-        "Number of sentences decoded with the same weights, in up to eight threads; their updates are "
+        "Number of sentences decoded with the same weights, in several threads; their updates are "
         "applied in order. The result depends on the delay, never on the number of threads. A batch never "
         "spans two files.",
         1,
@@ -118,4 +124,4 @@ LEARNERS: Extensible[type[Online]] = Extensible(
 
 def default_learner() -> Online:
     """Return the default learner of configs, commands and Python."""
-    return LEARNERS["adagrad"]()
+    return LEARNERS[DEFAULT_LEARNER]()
