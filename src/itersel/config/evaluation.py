@@ -12,13 +12,13 @@ from itersel.config.options import SCORE_PATTERN, option, paths, section
 from itersel.evaluate.names import (
     DEFAULT_TOKENIZER,
     METRICS,
+    OF_LANGUAGE,
     QUALITY,
     RETOKENIZATIONS,
     TOKENIZED_BLEU,
     TOKENIZERS,
     TRIALS,
 )
-from itersel.evaluate.tokenizers import OF_LANGUAGE
 
 # Names that the user's own scores cannot have: other scores, and other columns of tables (in lower case).
 NO_SCORES = frozenset(METRICS) | {
