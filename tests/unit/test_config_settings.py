@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import importlib
 import io
 import json
 import math
@@ -17,7 +18,7 @@ from tests.plans import job, plan_of
 from tests.refusals import input_error
 from tests.unit.test_config_defaults import with_plugin
 
-from itersel.config import report_steps, search, sharding, steps, text_features, text_steps
+from itersel.config import report_steps, search, sharding
 from itersel.config.command_line import add_key
 from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.options import (
@@ -36,7 +37,7 @@ from itersel.config.options import (
 from itersel.config.plain import plain, recorded
 from itersel.config.reading import read_config
 from itersel.config.sections import read_section
-from itersel.config.settings import as_json, read_settings
+from itersel.config.settings import SETTINGS_MODULES, as_json, read_settings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings
 from itersel.config.tasks import TASKS
 from itersel.config.tuners import TUNERS
@@ -50,14 +51,9 @@ TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp
 
 def read_by_steps():
     """Return the sections that steps read."""
-    found = [
-        search.Grammar,
-        search.FeatureSettings,
-        search.Search,
-        search.KBestSettings,
-        search.ForestSettings,
-    ]
-    for module in (steps, sharding, text_features, text_steps, report_steps):
+    found = []
+    for name in SETTINGS_MODULES:
+        module = importlib.import_module(f"itersel.config.{name}")
         own = [one for one in vars(module).values() if getattr(one, "__module__", "") == module.__name__]
         found += [one for one in own if dataclasses.is_dataclass(one)]
     return found

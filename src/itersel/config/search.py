@@ -7,7 +7,7 @@
 - ``itersel step resources``: `TranslationSettings`
 
 The options ``--mbr`` of ``itersel decode``, ``translate`` and ``rescore`` are a `MinimumRisk`. Config,
-command line and library use the same settings; see also `itersel.config.steps`.
+command line and library use the same settings; see also `itersel.config.settings`.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@
 - ``itersel step tune``: `TuneSettings`
 
 `itersel.plan` makes the settings of a step from a config, and the step reads them with
-`itersel.config.settings`. Settings of other steps are in `itersel.config.sharding`, `search`,
-`text_features` and `report_steps`.
+`itersel.config.settings`, which names the modules with the settings of all steps.
 """
 
 from __future__ import annotations

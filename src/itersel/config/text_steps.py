@@ -10,7 +10,7 @@
 - ``itersel lm compile``: `CompileSettings`
 - ``itersel detokenize``: `DetokenizeSettings`
 
-See also `itersel.config.steps`.
+See also `itersel.config.settings`.
 """
 
 from __future__ import annotations
