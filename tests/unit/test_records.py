@@ -45,7 +45,13 @@ RERANKING = st.builds(
     FEATURES,
     st.lists(TEXT, max_size=2).map(tuple),
     st.lists(TEXT, max_size=2).map(tuple),
-    st.builds(GivenListSettings, templates=st.just(("Lex",)), user_model_names=st.just(("x",))),
+    st.builds(
+        GivenListSettings,
+        st.just("de"),
+        st.just("en"),
+        templates=st.just(("Lex",)),
+        user_model_names=st.just(("x",)),
+    ),
     st.none() | MBR,
 )
 RERANKER_FILES = st.builds(RerankerFiles, st.tuples(TEXT, TEXT), TEXT, st.tuples(TEXT))

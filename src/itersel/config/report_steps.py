@@ -10,7 +10,7 @@
 - ``itersel step corpora``: `CorporaSettings`
 - ``itersel step explain``: `ExplainSettings`
 
-See also `itersel.config.steps`.
+See also `itersel.config.settings`.
 """
 
 from __future__ import annotations
@@ -118,9 +118,9 @@ class ScaleSettings(GivenListScaleSettings):
 class RerankerSettings:
     """How a system reranks n-best lists of another decoder."""
 
+    lists: GivenListSettings = section(REQUIRED, "How lists are read, and what is added to them.")
     features: str = option_of(Search, "features")
     dense_names: tuple[str, ...] = option_of(Data, "dense_names")
-    lists: GivenListSettings = section(GivenListSettings, "How lists are read, and what is added to them.")
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
 - ``itersel step text-models``: `TextModelSettings`
 - ``itersel step lists``: `GivenListSettings`
 
-See also `itersel.config.steps`.
+See also `itersel.config.settings`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from itersel.config.data import Data
 from itersel.config.messages import wrong
-from itersel.config.options import NAME_PATTERN, documented, option, option_of, paths
+from itersel.config.options import NAME_PATTERN, REQUIRED, documented, option, option_of, paths
 from itersel.config.section_checks import check_section
 from itersel.config.tasks import MAX_FOLDS
 from itersel.config.text_steps import EstimateSettings
@@ -124,8 +124,8 @@ def model_name(path: str) -> str:
 class WordSettings(Words):
     """How the text of n-best lists and their source, and text that models are estimated on, becomes words."""
 
-    source_language: str = option_of(Data, "source_language")
-    target_language: str = option_of(Data, "target_language")
+    source_language: str = option_of(Data, "source_language", default=REQUIRED)
+    target_language: str = option_of(Data, "target_language", default=REQUIRED)
     tokenized: bool = option_of(Data, "tokenized")
     protected: tuple[str, ...] = option_of(Data, "protected")
     lowercase: bool = option_of(Data, "lowercase")
@@ -154,7 +154,7 @@ class GivenListSettings(WordSettings):
     """How n-best lists of another decoder become shards to learn from."""
 
     # only features of text depend on it
-    source_language: str = option_of(Data, "source_language", recorded_otherwise=True)
+    source_language: str = option_of(WordSettings, "source_language", recorded_otherwise=True)
     dense: tuple[str, ...] = option_of(TextFeatures, "dense", recorded_otherwise=True)
     templates: tuple[str, ...] = option_of(TextFeatures, "templates", recorded_otherwise=True)
     minimum_count: int = option_of(TextFeatures, "minimum_count", recorded_otherwise=True)
