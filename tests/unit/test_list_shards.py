@@ -9,7 +9,7 @@ from tests.declared import redeclare
 from tests.given_lists import LISTS, REFERENCES, divide, import_shard, write_given
 from tests.naive import oracle
 from tests.refusals import input_error
-from tests.steps import TEXT_LANGUAGES, settings
+from tests.steps import TEXT_LANGUAGES, settings, step
 from tests.systems import itersel
 from tests.text_grammars import write
 from tests.unit.test_learn_learners import ALL_NAMES, START, close, eager, sentences
@@ -261,7 +261,7 @@ def test_bad_lists(folder, refused, monkeypatch, change, how, facts):
         ("0.ids", "01", "", ("0.target.gz", 4, 2)),
         ("0.ids", "x1", "", ("0.ids:1:", "'x'")),
         ("0.target.gz", "ab", "", ("0.target.gz", 2, 4)),
-        ("0.ids", "0123", '--settings {"tokenized":true,"protected":["x"]}', "'protected'"),
+        ("0.ids", "0123", step("", **TEXT_LANGUAGES, tokenized=True, protected=["x"]), "'protected'"),
         ("0.ids", "0123", "--shard-number 1", "1.ids"),
     ],
 )

@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from itersel.learn.learners import OnlineLearner
 
 DEFAULT_LEARNER = "adagrad"
-# How PRO samples pairs (Hopkins & May 2011, section 4): Gamma pairs are drawn, those that are less than the
-# threshold of alpha apart in quality are dropped, and the Xi that are furthest apart are kept.
-PRO_DRAWN = 5000
-PRO_THRESHOLD = 0.05
-PRO_KEPT = 50
 REGULARIZATIONS = ("none", "l1", "l1-cumulative", "l2")
 # The factor of the learning rate in step t, from 1.
 SCHEDULES: Mapping[str, Callable[[int], float]] = {

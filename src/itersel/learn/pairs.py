@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from itersel.config.learners import PRO_DRAWN, PRO_KEPT, PRO_THRESHOLD
+from itersel.learn.pro_sampling import PRO_DRAWN, PRO_KEPT, PRO_THRESHOLD
 from itersel.storage.arrays import Float64s, Int64s
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from itersel.bleu.names import LIST_BLEUS
-from itersel.config.learners import PRO_THRESHOLD
 from itersel.config.options import documented, option
 from itersel.config.tuners import Batch, Tuned
+from itersel.learn.pro_sampling import PRO_THRESHOLD
 
 if TYPE_CHECKING:
     from itersel.tune.problem import ListProblem
