@@ -19,8 +19,17 @@ from itersel.errors import InputError
 PREPARATION = [item.name for item in fields(PreparationSettings)]
 _OTHERS = ("corpora", "held_out", "preparation", "split", "cut")
 FILTERS = [item.name for item in fields(PrepareSettings) if item.name not in _OTHERS]
-# The explanation of an option that is the opposite of its key.
-EXPLANATIONS = {"drop_overlap": "Keep pairs in train that are also in a --held-out set (default: drop them)."}
+# Explanations of options that differ from those of the keys of a config.
+EXPLANATIONS = {
+    "modules": "Keep only pairs with these task labels.",
+    "held_out_modules": "With --split hash: make a test set, test.LABEL, of each of these tasks.",
+    "deduplicate": "With train: drop pairs with the same source and target (pairs), or the same source.",
+    "drop_invalid_pairs": "Drop pairs with control characters, ||| or reserved words (default: stop).",
+    "drop_overlap": "Keep pairs in train that are also in a --held-out set (default: drop them).",
+    "max_train": "Maximum number of pairs in train, chosen by hash.",
+    "max_held_out": "The same for each of the other splits.",
+    "compound_splitting": "Split source compounds, as learned from train.",
+}
 REPLACED = "--preparation replaces languages, --tokenized, --compound-splitting and --protected"
 
 
