@@ -47,8 +47,8 @@ RERANKING = st.builds(
     st.lists(TEXT, max_size=2).map(tuple),
     st.builds(
         GivenListSettings,
-        st.just("de"),
-        st.just("en"),
+        source_language=st.just("de"),
+        target_language=st.just("en"),
         templates=st.just(("Lex",)),
         user_model_names=st.just(("x",)),
     ),

@@ -16,11 +16,10 @@ from typing import NamedTuple
 
 from itersel.config.data import Data
 from itersel.config.messages import wrong
-from itersel.config.options import NAME_PATTERN, REQUIRED, documented, option, option_of, paths
+from itersel.config.options import NAME_PATTERN, documented, option, option_of, paths
 from itersel.config.section_checks import check_section
 from itersel.config.tasks import MAX_FOLDS
-from itersel.config.text_steps import EstimateSettings
-from itersel.corpus.settings import Words
+from itersel.config.text_steps import EstimateSettings, PreparationSettings
 from itersel.storage.files import without_compression
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 
@@ -120,18 +119,14 @@ def model_name(path: str) -> str:
 
 
 @documented
-@dataclass(frozen=True)
-class WordSettings(Words):
+@dataclass(frozen=True, kw_only=True)
+class WordSettings(PreparationSettings):
     """How the text of n-best lists and their source, and text that models are estimated on, becomes words."""
 
-    source_language: str = option_of(Data, "source_language", default=REQUIRED)
-    target_language: str = option_of(Data, "target_language", default=REQUIRED)
-    tokenized: bool = option_of(Data, "tokenized")
-    protected: tuple[str, ...] = option_of(Data, "protected")
     lowercase: bool = option_of(Data, "lowercase")
 
     def __post_init__(self) -> None:
-        check_section(self)
+        super().__post_init__()
         if self.tokenized and self.protected:
             raise wrong("protected", "has no effect with tokenized; remove one of them")
         if self.tokenized and not self.lowercase:
@@ -149,7 +144,7 @@ class TextModelSettings:
         check_section(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GivenListSettings(WordSettings):
     """How n-best lists of another decoder become shards to learn from."""
 
