@@ -184,9 +184,9 @@ class Texts:
     def _of_first(self) -> PrepareSettings:
         data = self._config.data
         cut = splits.cut_sizes(self._config)
-        keys = {item.name: getattr(data, item.name) for item in fields(CorpusKeys)}
+        keys: dict[str, Any] = {item.name: getattr(data, item.name) for item in fields(CorpusKeys)}
         # what has no effect must not prepare train again if it changes
-        effective = {
+        effective: dict[str, Any] = {
             "deduplicate": Data.deduplicate if self._is_help else data.deduplicate,
             "max_held_out": data.max_held_out if self._is_help or cut else None,
         }
