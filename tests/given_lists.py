@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.steps import settings
+from tests.steps import TEXT_LANGUAGES, settings
 from tests.systems import itersel
 from tests.text_grammars import write
 
@@ -37,5 +37,5 @@ def import_shard(folder, number=0, **how):
     """Make a shard of the lists, by default of tokenised ones; returns its file."""
     output = folder / f"{number}.h5"
     files = ["--folder", folder / "cut", "--shard-number", number, "--output", output]
-    itersel("step", "lists", *files, *settings(**({"tokenized": True} | how)))
+    itersel("step", "lists", *files, *settings(**(TEXT_LANGUAGES | {"tokenized": True} | how)))
     return output

@@ -14,9 +14,10 @@ from itersel.corpus.prepare import Preparation, write_preparation
 from itersel.corpus.settings import Words
 from itersel.report.comparison import compare_systems
 from itersel.report.description import write_run
-from itersel.report.table_content import Table, table_content
+from itersel.report.table_content import Table
 from itersel.report.translations import Output, Translations
 from itersel.storage.files import write_lines
+from itersel.storage.json_files import as_content
 from itersel.system.chosen import ChosenSystem, write_system
 from itersel.vectors.weights import make_weights, write_itersel_weights
 
@@ -81,7 +82,7 @@ class MadeUpRun:
             test_set = Translations("test", systems, self.translations, [self.references])
             self.table = compare_systems([test_set], trials=20)
             path = self.folder / "report" / "table.json"
-            write_lines(path, [json.dumps(table_content(self.table), ensure_ascii=False)])
+            write_lines(path, [json.dumps(as_content(self.table), ensure_ascii=False)])
 
     def _evaluation(self, systems: Sequence[ChosenSystem]) -> None:
         self.translations += [[changed(self.random, line) for line in self.references] for _ in self.others]

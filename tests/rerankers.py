@@ -82,6 +82,7 @@ def make_reranker(
     for name, lines in zip(("source", "target"), corpus, strict=False):
         write_lines(folder / f"{name}.gz", lines)
     models: list[object] = []
+    how = LANGUAGES | how
     if how.get("dense") or how.get("templates"):
         models += write_models(folder, how)
     if names := how.get("user_model_names"):

@@ -14,8 +14,9 @@ from itersel.corpus.settings import Words
 from itersel.evaluate.epochs import index_of_best
 from itersel.evaluate.metrics import TextMetric
 from itersel.evaluate.significance import Randomization, differences
-from itersel.report.table_content import Table, table_content
+from itersel.report.table_content import Table
 from itersel.storage.files import write_lines
+from itersel.storage.json_files import as_content
 from itersel.system.chosen import ChosenSystem, write_system
 
 
@@ -48,7 +49,7 @@ def tokenized_bleu(system: Mapping[str, Any]) -> Any:
 
 def content_of(table: Table) -> dict[str, Any]:
     """Return a table as its file contains it."""
-    content: dict[str, Any] = json.loads(json.dumps(table_content(table)))
+    content: dict[str, Any] = json.loads(json.dumps(as_content(table)))
     return content
 
 

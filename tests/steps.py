@@ -3,6 +3,9 @@
 import json
 from typing import Any
 
+# The languages of texts, which steps that split it into words need.
+TEXT_LANGUAGES = {"source_language": "de", "target_language": "en-us"}
+
 
 def settings(**values: Any) -> list[str]:
     """Return the option with the settings of a step: ``settings(k_best=5, learner={"name": "mira"})``."""

@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from tests.steps import step
+from tests.steps import TEXT_LANGUAGES, step
 
 from itersel.cli.main import main
 from itersel.storage.files import write_lines
@@ -182,7 +182,7 @@ def _make_models() -> None:
 def _make_shards() -> None:
     itersel(f"{SHARD} --source source.txt --target target.txt --output shards")
     itersel("step shard --nbest nbest.txt nbest.json --target target.txt --output listed")
-    itersel(f"{step('step lists', target_language='en')} --folder listed --shard-number 0 --output listed.h5")
+    itersel(f"{step('step lists', **TEXT_LANGUAGES)} --folder listed --shard-number 0 --output listed.h5")
     for part, name in (("shards/0", "shard.h5"), ("shards/1", "shard1.h5")):
         texts = f"--input {part}.source.gz --reference {part}.target.gz --leave-one-out {part}.ids"
         itersel(f"grammar extract --index index {texts} --output {name}")
@@ -264,7 +264,7 @@ def _make_descriptions() -> None:
 
 def _make_reranker() -> None:
     texts = "--source source.txt --target target.txt"
-    itersel(f"{step('step words', tokenized=True)} {texts} --output words")
+    itersel(f"{step('step words', **TEXT_LANGUAGES, tokenized=True)} {texts} --output words")
     itersel("step text-models --words words --alignment forward.txt reverse.txt --output models")
     itersel(f"step shard --nbest nbest.txt {texts} --output reranked")
     Path("reranker").mkdir()
@@ -272,7 +272,8 @@ def _make_reranker() -> None:
     weights |= {"Lex:fluss_river": 0.5, "Ngram1:the": 0.25, "R:0": 0.1}
     write_itersel_weights("reranker/weights.h5", make_weights(weights))
     models = "--aligner forward.model reverse.model --models models"
-    lists = {"tokenized": True, "dense": list(TEXT_FEATURES), "templates": list(TEXT_TEMPLATES)}
+    lists = {**TEXT_LANGUAGES, "tokenized": True}
+    lists |= {"dense": list(TEXT_FEATURES), "templates": list(TEXT_TEMPLATES)}
     files = f"--folder reranked {models} --output reranker/resources.json"
     itersel(f"{step('step reranker', lists=lists)} {files}")
     itersel("bundle reranker reranker.bundle")

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.fuzz.corpus import LANGUAGES, PATH, PERCEPTRON, SELECT_9, SHARD, SYSTEM, mix
-from tests.steps import step
+from tests.steps import TEXT_LANGUAGES, step
 
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 
@@ -99,8 +99,10 @@ def _table(**files: list[str]) -> str:
     return f"{step('step table', test_sets={'test': test_set}, comparison={'trials': 50})} {_TABLES}"
 
 
+_LISTED = f"{step('step lists', **TEXT_LANGUAGES)} --folder listed --shard-number 0"
 # All features of the text of lists; the models of word alignment follow.
-_FEATURES = step("step lists", tokenized=True, dense=[*TEXT_FEATURES], templates=[*TEXT_TEMPLATES])
+_TOKENIZED = {**TEXT_LANGUAGES, "tokenized": True}
+_FEATURES = step("step lists", **_TOKENIZED, dense=[*TEXT_FEATURES], templates=[*TEXT_TEMPLATES])
 _FEATURES += " --folder reranked --shard-number 0 --models models --output out.h5 --aligner"
 _DETOKENIZE = "detokenize --input target.txt --output out"
 TARGETS = {
@@ -246,7 +248,8 @@ TARGETS = {
         "grammar extract --index index --input FILE --output out.h5",
         f"{SHARD} --source FILE --target target.txt --output out",
         f"{SHARD} --nbest nbest.txt --source FILE --target target.txt --output out",
-        "step words --source source.txt FILE --target target.txt target.txt --output out",
+        f"{step('step words', **TEXT_LANGUAGES)} --source source.txt FILE --target target.txt target.txt"
+        " --output out",
         "lm score --language-model lm.bin --input FILE --output out",
         "translate --system system --input FILE --output out",
         "export cdec --system system.bundle --input FILE --arpa lm.arpa --output out",
@@ -282,9 +285,7 @@ TARGETS = {
         also=("shards: ", "shards/0.target.gz"),
     ),
     "sentences": _target(
-        "listed/0.ids",
-        "step lists --folder listed --shard-number 0 --output out.h5",
-        also=("listed/0.lists.gz", "listed/0.target.gz"),
+        "listed/0.ids", f"{_LISTED} --output out.h5", also=("listed/0.lists.gz", "listed/0.target.gz")
     ),
     "declaration": _target(
         "shards/shards.tsv",
@@ -296,7 +297,7 @@ TARGETS = {
     "text-language-model": _target(
         "models/lm.bin",
         f"{_FEATURES} forward.model reverse.model",
-        f"{step('step lists', tokenized=True, user_model_names=['own'])} --folder reranked"
+        f"{step('step lists', **_TOKENIZED, user_model_names=['own'])} --folder reranked"
         " --shard-number 0 --user-model FILE --output out.h5",
         also=("reranked",),
     ),
@@ -305,9 +306,7 @@ TARGETS = {
         "step text-models --words words --alignment forward.txt reverse.txt --output out",
         also=("forward.txt", "reverse.txt"),
     ),
-    "declaration-lists": _target(
-        "listed/shards.tsv", "step lists --folder listed --shard-number 0 --output out.h5", also=("listed/",)
-    ),
+    "declaration-lists": _target("listed/shards.tsv", f"{_LISTED} --output out.h5", also=("listed/",)),
     "list": _target("parts.txt", _mix("FILE", **SELECT_9), also=("",)),
     "tasks": _target(
         "tasks.txt",

@@ -9,7 +9,7 @@ import lzma
 import pytest
 from tests.declared import redeclare
 from tests.refusals import Fact
-from tests.steps import settings
+from tests.steps import TEXT_LANGUAGES, settings
 from tests.systems import itersel
 from tests.text_grammars import write
 
@@ -68,7 +68,8 @@ def make_lists(folder, lists):
         itersel(*shard(folder, write(folder / "good", *LISTS)))
     (cut / "0.lists.gz").write_bytes(gzip.compress(lists.read_bytes()))
     redeclare(cut)
-    return ["step", "lists", "--folder", cut, "--shard-number", 0, "--output", folder / "0.h5", *settings()]
+    files = ["--folder", cut, "--shard-number", 0, "--output", folder / "0.h5"]
+    return ["step", "lists", *files, *settings(**TEXT_LANGUAGES)]
 
 
 COMMANDS = {"tune": tune, "rescore": rescore, "first": first, "step shard": shard, "step lists": make_lists}

@@ -18,8 +18,8 @@ CHARACTERS = {one: f"U+{ord(one):04X}" for one in "\x00\x0b\x1c\x7f\x85"}
 CHARACTERS["\udcff"] = "UTF-8"
 DEEP = "[" * 100_000
 FOREIGN = [DEEP, '{"source_language": ' + DEEP, "9" * 5000, "{}", "[]", "3", '"x"', '{"splits": {}}', "text"]
-PREPARATION = {"source_language": "de", "target_language": "en", "tokenized": False, "only_cleaned": False}
-PREPARATION |= {"protected": ["x+"], "source_frequency": {"ab": 2}}
+WORDS = {"source_language": "de", "target_language": "en", "tokenized": False, "protected": ["x+"]}
+PREPARATION = {"words": WORDS, "compounds": {"frequency": {"ab": 2}}, "only_cleaned": False}
 WORDS = {"tokens": 1, "types": 1}
 SPLIT = {"sentences": 1, "source": WORDS, "target": WORDS, "dropped": {}}
 
@@ -166,14 +166,14 @@ def test_preparations_with_wrong_values(tmp_path, refused):
     path.write_text(json.dumps(PREPARATION))
     assert main(command) == 0
     for key, value in (
-        ("source_language", "../x"),
-        ("target_language", 3),
-        ("tokenized", "no"),
+        ("words", {**WORDS, "source_language": "../x"}),
+        ("words", {**WORDS, "target_language": 3}),
+        ("words", {**WORDS, "tokenized": "no"}),
+        ("words", {**WORDS, "protected": "ab"}),
+        ("words", {**WORDS, "protected": ["("]}),
         ("only_cleaned", "no"),
-        ("source_frequency", ["ab"]),
-        *(("source_frequency", {"ab": count}) for count in ("2", -1, True, {}, 2**60)),
-        ("protected", "ab"),
-        ("protected", ["("]),
+        ("compounds", {"frequency": ["ab"]}),
+        *(("compounds", {"frequency": {"ab": count}}) for count in ("2", -1, True, {}, 2**60)),
     ):
         path.write_text(json.dumps({**PREPARATION, key: value}))
         refused(command, (f": {path}:", "preparation.json"))

@@ -332,6 +332,7 @@ def test_conflicting_arguments(tmp_path, refused):
         ("--file=f.txt", ("f.txt", ".tsv", ".csv", ".tmx")),
         (f"--corpus=a {BOTH} --alignment=x {TABLE}", "alignment"),
         (f"{BOTH} {TABLE}", "labels"),
+        (f"{BOTH} --protected=(", "protected"),
         (f"--split=test --corpus=a --file=f.tsv {TABLE}", "train"),
         (f"--split=dev --source=s {BOTH}", "train"),
     ):

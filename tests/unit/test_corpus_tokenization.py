@@ -139,7 +139,7 @@ def test_case_by_language() -> None:
 def test_patterns_have_no_group_and_are_not_empty() -> None:
     for name in PATTERNS:
         check_pattern(PATTERNS[name])
-    for pattern in ("(a)", "[", "a*", 1):
+    for pattern in ("(a)", "[", "a*", "a\tb", 1):
         with pytest.raises(ValueError):  # noqa: PT011 (any)
             check_pattern(pattern)
 

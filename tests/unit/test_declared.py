@@ -7,7 +7,7 @@ import threading
 import pytest
 from tests.declared import redeclare
 from tests.refusals import input_error
-from tests.steps import settings
+from tests.steps import TEXT_LANGUAGES, settings, step
 from tests.systems import itersel
 from tests.text_grammars import index_lines, write
 
@@ -209,7 +209,7 @@ def cut(tmp_path):
     return tmp_path
 
 
-LISTS = "step lists --folder cut --shard-number 0"
+LISTS = f"{step('step lists', **TEXT_LANGUAGES)} --folder cut --shard-number 0"
 EXTRACT = "grammar extract --index % --input %0.source.gz --reference %0.target.gz --leave-one-out %0.ids"
 READERS = {
     "shards/0.source.gz": (EXTRACT, "grammar import --grammar grammar --input %0.source.gz"),
@@ -253,7 +253,7 @@ def test_folders_of_an_older_version(cut, refused, monkeypatch):
     monkeypatch.chdir(cut)
     for folder in ("shards", "cut"):
         (cut / folder / DECLARATION).unlink()
-    refused(["step", "lists", "--folder", "cut", "--shard-number=0", "--output=out.h5"], "cut:", DECLARATION)
+    refused([*LISTS.split(), "--output=out.h5"], "cut:", DECLARATION)
     fold = ["lm", "estimate", "--order=2", "--input=target", "--leave-out=shards", "--fold=0/2", "--output=x"]
     refused(fold, "shards:", DECLARATION)
     shutil.move(cut / "shards", cut / "mine")

@@ -9,7 +9,7 @@ from tests.declared import redeclare
 from tests.given_lists import LISTS, REFERENCES, divide, import_shard, write_given
 from tests.naive import oracle
 from tests.refusals import input_error
-from tests.steps import settings
+from tests.steps import TEXT_LANGUAGES, settings, step
 from tests.systems import itersel
 from tests.text_grammars import write
 from tests.unit.test_learn_learners import ALL_NAMES, START, close, eager, sentences
@@ -261,7 +261,7 @@ def test_bad_lists(folder, refused, monkeypatch, change, how, facts):
         ("0.ids", "01", "", ("0.target.gz", 4, 2)),
         ("0.ids", "x1", "", ("0.ids:1:", "'x'")),
         ("0.target.gz", "ab", "", ("0.target.gz", 2, 4)),
-        ("0.ids", "0123", '--settings {"tokenized":true,"protected":["x"]}', "'protected'"),
+        ("0.ids", "0123", step("", **TEXT_LANGUAGES, tokenized=True, protected=["x"]), "'protected'"),
         ("0.ids", "0123", "--shard-number 1", "1.ids"),
     ],
 )
@@ -269,7 +269,8 @@ def test_bad_shards(folder, refused, name, lines, options, facts):
     divide(folder)
     write(folder / "cut" / name, *lines)
     redeclare(folder / "cut")
-    words = ["step", "lists", "--folder", folder / "cut", "--shard-number", 0, "--output", folder / "out.h5"]
+    files = ["--folder", folder / "cut", "--shard-number", 0, "--output", folder / "out.h5"]
+    words = ["step", "lists", *files, *settings(**TEXT_LANGUAGES)]
     refused([*words, *options.split()], facts)
 
 
@@ -282,7 +283,8 @@ def test_other_files_of_a_shard_are_read_before_its_lists(folder, refused, name,
     write(folder / "cut/0.lists.gz", "not a list")
     write(folder / "cut" / name, *lines)
     redeclare(folder / "cut")
-    words = ["step", "lists", "--folder", folder / "cut", "--shard-number", 0, "--output", folder / "out.h5"]
+    files = ["--folder", folder / "cut", "--shard-number", 0, "--output", folder / "out.h5"]
+    words = ["step", "lists", *files, *settings(**TEXT_LANGUAGES)]
     refused(words, facts)
 
 

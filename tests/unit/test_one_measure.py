@@ -64,7 +64,7 @@ def own_translation(folder, kind, corpus):
     command = ["step", "shard", "--nbest", str(folder / "nbest"), "--target", str(corpus / "test.target.gz")]
     sharding = settings(sharding={"name": "in-order", "shards": 1}, dense_names=["good"])
     assert main([*command, *sharding, "--output", shards]) == 0
-    how = settings(tokenized="tokenized" in kind, target_language="tr")
+    how = settings(tokenized="tokenized" in kind, source_language="de", target_language="tr")
     assert main(["step", "lists", "--folder", shards, "--shard-number", "0", *how, "--output", shard]) == 0
 
     # learning sees the same: all n-grams match

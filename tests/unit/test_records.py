@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 
 from itersel.config.search import GAINS, Grammar, MinimumRisk, TranslationSettings
 from itersel.config.text_features import GivenListSettings
+from itersel.corpus.prepare import CompoundSplitter, Preparation
+from itersel.corpus.recase import Recaser
+from itersel.corpus.settings import Words
 from itersel.evaluate.epochs import Decision
 from itersel.storage.json_files import as_content, from_content
 from itersel.system.chosen import ChosenSystem
@@ -23,7 +26,10 @@ from itersel.system.resources import (
     TranslatorResources,
 )
 
-TEXT = st.text(string.ascii_letters + "ü '\"\\/", max_size=5)
+TEXT = st.text(string.ascii_letters + "ü\u00a0 '\"\\/", max_size=5)
+COUNTS = st.dictionaries(TEXT, st.integers(1, 9), max_size=3)
+CONTEXTS = st.dictionaries(TEXT, COUNTS, max_size=3)
+WORDS = st.builds(Words, TEXT, TEXT, st.booleans(), st.lists(TEXT, max_size=2).map(tuple))
 SCORES = st.lists(st.floats(0, 100), max_size=3).map(tuple)
 FEATURES = st.sampled_from(["dense", "all"])
 MBR = st.builds(MinimumRisk, gain=st.sampled_from(GAINS), size=st.integers(2, 9))
@@ -39,7 +45,13 @@ RERANKING = st.builds(
     FEATURES,
     st.lists(TEXT, max_size=2).map(tuple),
     st.lists(TEXT, max_size=2).map(tuple),
-    st.builds(GivenListSettings, templates=st.just(("Lex",)), user_model_names=st.just(("x",))),
+    st.builds(
+        GivenListSettings,
+        source_language=st.just("de"),
+        target_language=st.just("en"),
+        templates=st.just(("Lex",)),
+        user_model_names=st.just(("x",)),
+    ),
     st.none() | MBR,
 )
 RERANKER_FILES = st.builds(RerankerFiles, st.tuples(TEXT, TEXT), TEXT, st.tuples(TEXT))
@@ -49,6 +61,10 @@ CHOSEN = {
     **{name: TEXT for name, kind in get_type_hints(ChosenSystem).items() if kind is str},
 }
 RECORDS = {
+    Preparation: st.builds(
+        Preparation, WORDS, st.none() | st.builds(CompoundSplitter, COUNTS), st.booleans()
+    ),
+    Recaser: st.builds(Recaser, CONTEXTS, CONTEXTS, CONTEXTS, st.booleans(), TEXT),
     Decision: st.builds(Decision, scores=SCORES, stopped=st.booleans()),
     TranslationSettings: TRANSLATION,
     RerankingSettings: RERANKING,

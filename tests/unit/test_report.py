@@ -53,7 +53,8 @@ def test_table():
     assert tokenized_bleu(second)["p"]["one"] == p_values(metric, GOOD, {"two": BAD}, 200, 4)["two"]
     assert (second["name"], second["shards"], second["devtest"]["tokenized-bleu"]["mean"]) == ("two", 4, 40.0)
     (repeat,) = second["repeats"]
-    assert (repeat["epoch"], repeat["devtest_tokenized_bleu"]) == (1, [40.0, 39.0])
+    chosen = repeat["chosen"]
+    assert (chosen["epoch"], chosen["devtest_tokenized_bleu"]) == (1, [40.0, 39.0])
     bleu, precisions, *others = score_corpus(metric, BAD)
     expected = {
         "precisions": [*precisions],
@@ -110,7 +111,7 @@ def test_several_test_sets_and_all_together():
     assert pooled["sentences"] == 47
     metric = make_tokenized_bleu([[*REFERENCES, *news], [*[None] * 40, *others]])
     for row, (one, other) in zip(pooled["systems"], zip(*translations, strict=True), strict=True):
-        assert row["repeats"] == [{"repeat": 1}]
+        assert row["repeats"] == [{"repeat": 1, "chosen": None}]
         assert tokenized_bleu(row)["repeats"] == [score_corpus(metric, [*one, *other]).bleu]
     expected = p_values(metric, [*GOOD, *news], {"two": [*BAD, *translations[1][1]]}, 100, 1)
     assert tokenized_bleu(pooled["systems"][0])["p"] == expected
@@ -141,7 +142,7 @@ def test_what_is_written_of_a_table_is_read():
     content = content_of(table)
     assert parse_table(content) == table
     assert content["test_sets"][0]["systems"][1]["devtest"] is None
-    assert "devtest" not in content["pooled"]["systems"][0]
+    assert content["pooled"]["systems"][0]["devtest"] is None
 
     for row in (content, content["significance"], content["test_sets"][1], content["pooled"]["systems"][2]):
         for key in (*row,):
@@ -158,7 +159,8 @@ def test_what_is_written_of_a_table_is_read():
         lambda test_set: test_set["systems"].pop(),
         lambda test_set: test_set["signatures"].clear(),
         lambda test_set: test_set["signatures"].update(bleu="x"),
-        lambda test_set: test_set["systems"][0]["repeats"][0].update(epoch=3),
+        lambda test_set: test_set["systems"][0]["repeats"][0]["chosen"].update(epoch=3),
+        lambda test_set: test_set["systems"][0]["repeats"][0].update(chosen=None),
         lambda test_set: test_set["systems"][0].update(repeats=[]),
         lambda test_set: test_set["systems"][0]["devtest"].clear(),
         lambda test_set: tokenized_bleu(test_set["systems"][0])["p"].clear(),
@@ -195,7 +197,7 @@ def test_runs_of_one_experiment_are_a_row():
     assert any("standard deviation" in line for line in text_table(table))
     assert "±" not in "".join(tsv_table(table))
     assert tsv_table(table)[2].split("\t")[-4:-2] == ["2", "1.41"]
-    assert [(one["repeat"], one["epoch"]) for one in second["repeats"]] == [(1, 2), (2, 1)]
+    assert [(one["repeat"], one["chosen"]["epoch"]) for one in second["repeats"]] == [(1, 2), (2, 1)]
 
 
 def test_table_of_one_system():

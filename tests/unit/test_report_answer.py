@@ -12,8 +12,9 @@ from itersel.report.answer import answer
 from itersel.report.comparison import compare_systems
 from itersel.report.page.document import compared_systems, read_document
 from itersel.report.page.render import render
-from itersel.report.table_content import parse_table, table_content
+from itersel.report.table_content import parse_table
 from itersel.report.translations import Output, Translations
+from itersel.storage.json_files import as_content
 
 REFERENCES = [" ".join("abcdefghijkl"[i % 4 : i % 4 + 4 + i % 5]) for i in range(40)]
 GOOD = [line.replace("c", "x") if i % 8 == 0 else line for i, line in enumerate(REFERENCES)]
@@ -28,7 +29,7 @@ def compare(*texts, systems=SYSTEMS, name="test"):
 
 def told(folder, table):
     """Return the line of the page of a run with this table; None if there is none."""
-    (folder / "report" / "table.json").write_text(json.dumps(table_content(table)))
+    (folder / "report" / "table.json").write_text(json.dumps(as_content(table)))
     line = re.search('<p class="answer">(.*?)</p>', render(read_document(folder)), re.DOTALL)
     return " ".join(re.sub("<.*?>", "", line[1]).split()) if line else None
 

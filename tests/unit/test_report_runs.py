@@ -27,8 +27,8 @@ from itersel.report.finished import read_runs
 from itersel.report.page.runs import render_runs
 from itersel.report.runs import compare_runs
 from itersel.report.runs_table import MEAN_OF_RUNS, latex, markdown, text_table, tsv_table, views
-from itersel.report.table_content import table_content
 from itersel.report.translations import Translations
+from itersel.storage.json_files import as_content
 
 NAMES = ["first", "second", "third"]
 TOKENIZED, THIRD = ["--metric", "tokenized-bleu"], ["--baselines", "third"]
@@ -72,7 +72,7 @@ def count_text(run):
     counts = [one.counts for one in counted]
     test_set = Translations("test", systems, run.translations, [run.references], counts)
     run.table = compare_systems([test_set], trials=100)
-    (run.folder / "report" / "table.json").write_text(json.dumps(table_content(run.table)))
+    (run.folder / "report" / "table.json").write_text(json.dumps(as_content(run.table)))
     for system, one in zip(systems, counted, strict=True):
         name = system.name if system.repeat == 1 else f"{system.name}.repeat-{system.repeat}"
         path = run.folder / "evaluation" / "test" / "counts" / f"{name}.h5"

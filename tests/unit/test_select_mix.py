@@ -5,6 +5,7 @@ test_learn_algorithms.py has the algorithms.
 
 import errno
 import itertools
+import json
 import math
 import os
 from dataclasses import dataclass
@@ -139,8 +140,17 @@ def test_attributes_record_the_provenance(tmp_path: Path) -> None:
     write_shards(tmp_path, rows_of(FIGURE_2[12]), epoch=3)
     assert run(tmp_path, "--epoch", "3", name="selection", threshold=5.5, norm="l1") == 0
     found = read_arrays(tmp_path / "v.h5", FORMAT)[1]
-    expected = {"mixing": "selection", "epoch": 3, "shards": 3, "norm": "l1", "threshold": 5.5}
-    expected |= {"features": 2, "selected": 2, "settings": "the same", "kind": "mixed-weights"}
+    limits = {"select": None, "threshold": 5.5, "relative_threshold": None}
+    expected = {"name": "selection", **limits, "norm": "l1", "keep": []}
+    assert json.loads(found["mixing"]) == expected
+    expected = {
+        "epoch": 3,
+        "shards": 3,
+        "features": 2,
+        "selected": 2,
+        "settings": "the same",
+        "kind": "mixed-weights",
+    }
     assert {name: found[name] for name in expected} == expected
 
 
@@ -344,17 +354,33 @@ def test_new_keys_are_recorded_and_compared(tmp_path: Path, monkeypatch: pytest.
     first = mixed(1, _Another(names=("a", "b"), level=2))
     for name in ("v1.h5", "W1.h5"):
         found = header_of(tmp_path / name, FORMAT).attributes
-        assert (found["strength"], found["names"], found["norm"]) == (1.5, "a b", "l2")
-        assert "level" not in found
+        assert json.loads(found["mixing"]) == {"name": "another", "strength": 1.5, "names": ["a", "b"]}
     for other, key in ((_Another(2.5, ("a", "b")), "strength"), (_Another(), "names")):
         with input_error(str(tmp_path / "v1.h5"), key):
             mixed(2, other)
     second = mixed(2, _Another(names=("a", "b")))
-    assert describe_selection([first, second])
-    set_attributes(strength=2.5)(second)
-    with input_error(str(second), "strength"):
-        describe_selection([first, second])
+    recorded = json.loads(header_of(second, FORMAT).attributes["mixing"])
+    rows = describe_selection([first, second])
     # as if the package with the mixing were not installed
     monkeypatch.delitem(MIXINGS, "another")
-    with input_error(str(first), "another"):
+    assert describe_selection([first, second]) == rows
+    set_attributes(mixing=json.dumps(recorded | {"strength": 2.5}))(second)
+    with input_error(str(second), "strength"):
         describe_selection([first, second])
+
+
+# the last is of an earlier version
+@pytest.mark.parametrize("mixing", [None, 3, "[]", "{}", '{"name": 1}', '"mean"', "mean"])
+def test_files_that_do_not_record_their_mixing(tmp_path: Path, mixing: object) -> None:
+    paths = write_shards(tmp_path, rows_of(FIGURE_2[12]), 1)
+    previous, matrix = tmp_path / "v1.h5", tmp_path / "W1.h5"
+    mix(paths, previous, MixSettings(EpochsMean(), 3, 1), matrix=matrix)
+    drop = changed(lambda stream: stream.attrs.pop("mixing"))
+    for path in (previous, matrix):
+        (drop if mixing is None else set_attributes(mixing=mixing))(path)
+
+    with input_error(str(matrix)):
+        describe_selection([matrix])
+    paths = write_shards(tmp_path, rows_of(FIGURE_2[12]), 2)
+    with input_error(str(previous)):
+        mix(paths, tmp_path / "v2.h5", MixSettings(EpochsMean(), 3, 2), previous)

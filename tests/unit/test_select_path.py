@@ -1,6 +1,7 @@
 """Path following compared with the pseudo-code, epoch by epoch as in the workflow, and its end."""
 
 import functools
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -142,7 +143,8 @@ def test_figure_2(shards):
     shards(2, (12.0, 15.0, 25.0))
     assert main(mixing(folder, 2)) == 0
     found = attributes(folder / "v.h5")
-    assert (found["first_threshold"], found["epoch_threshold"]) == (6, (60 - 52) / 2)
+    assert json.loads(found["mixing"])["first_threshold"] == 6
+    assert found["epoch_threshold"] == (60 - 52) / 2
     both = {"x0": 11 / 3, "x1": 7 / 3}
     assert read_itersel_weights(folder / "v.h5").to_dict() == pytest.approx(both)
     shards(3, (12.0, 15.0, 24.0))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.refusals import input_error
-from tests.steps import settings
+from tests.steps import TEXT_LANGUAGES, settings
 from tests.systems import itersel
 
 from itersel.config.file_checks import check_files_exist
@@ -20,6 +20,7 @@ from itersel.storage.hdf5 import header_of
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 from itersel.vectors.weights import read_itersel_weights
 
+WORDS = {**TEXT_LANGUAGES, "tokenized": True}
 SOURCE = ["das haus", "ein haus", "das kleine haus", "ein kleines haus ist klein"]
 TARGET = ["the house", "a house", "the small house", "a small house is small"]
 LISTS = [
@@ -45,7 +46,7 @@ def made(tmp_path_factory):
     itersel(
         "step", "shard", "--nbest", files["lists"], *texts, *settings(**sharding), "--output", files["cut"]
     )
-    itersel("step", "words", *texts, *settings(tokenized=True), "--output", files["words"])
+    itersel("step", "words", *texts, *settings(**WORDS), "--output", files["words"])
     for direction in ("forward", "reverse"):
         texts = [f"--{side}={files['words']}/{side}.gz" for side in ("source", "target")]
         saved = ["--save", f"{folder}/{direction}.h5", "--output", f"{folder}/{direction}"]
@@ -79,13 +80,7 @@ def rows_of(table):
 
 
 def lists_step(made, output, features, shard=0):
-    given = [
-        "--folder",
-        str(made / "cut"),
-        "--shard-number",
-        str(shard),
-        *settings(**({"tokenized": True} | features)),
-    ]
+    given = ["--folder", str(made / "cut"), "--shard-number", str(shard), *settings(**(WORDS | features))]
     aligners = ["--aligner", str(made / "forward.h5"), str(made / "reverse.h5")]
     return ["step", "lists", *given, *aligners, "--models", str(made / "all"), "--output", str(output)]
 
@@ -159,7 +154,7 @@ def test_further_text_without_that_of_train(made, tmp_path):
     ]
     for side in ("source", "target"):
         texts += [f"--exclude-{side}", str(tmp_path / f"test.{side}")]
-    itersel("step", "words", *texts, *settings(tokenized=True), "--output", str(tmp_path / "words"))
+    itersel("step", "words", *texts, *settings(**WORDS), "--output", str(tmp_path / "words"))
     assert read_lines(tmp_path / "words/source.gz") == [*SOURCE, "alt", "gut"]
     assert read_lines(tmp_path / "words/target.gz") == [*TARGET, "old", "good"]
 
@@ -200,7 +195,7 @@ def test_copies_of_a_sentence_are_left_out(tmp_path, refused):
         "--output",
         str(tmp_path / "cut"),
     )
-    itersel("step", "words", *texts, *settings(tokenized=True), "--output", str(tmp_path / "words"))
+    itersel("step", "words", *texts, *settings(**WORDS), "--output", str(tmp_path / "words"))
     models = ["step", "text-models", "--words", str(tmp_path / "words")]
     models += ["--alignment", str(tmp_path / "links"), str(tmp_path / "links"), *settings(order=1)]
     fold = ["--leave-out", str(tmp_path / "cut"), "--fold", "0/2", "--output", str(tmp_path / "models")]
@@ -212,7 +207,7 @@ def test_copies_of_a_sentence_are_left_out(tmp_path, refused):
     # words of another text
     write_lines(tmp_path / "few", ["a"])
     few = [f"--{side}={tmp_path}/few" for side in ("source", "target")]
-    itersel("step", "words", *few, *settings(tokenized=True), "--output", str(tmp_path / "less"))
+    itersel("step", "words", *few, *settings(**WORDS), "--output", str(tmp_path / "less"))
     models[3] = str(tmp_path / "less")
     refused([*models, *fold[:-1], str(tmp_path / "out")], "cut/0.ids", "less")
 
@@ -229,7 +224,7 @@ def test_pairs_that_models_cannot_use(made, tmp_path, wrong):
         for side in ("source", "target")
         for item in (f"--{side}", str(tmp_path / side), str(tmp_path / f"more.{side}"))
     ]
-    itersel("step", "words", *texts, *settings(tokenized=True), "--output", str(tmp_path / "words"))
+    itersel("step", "words", *texts, *settings(**WORDS), "--output", str(tmp_path / "words"))
     assert read_lines(tmp_path / "words/source.gz") == [*SOURCE[:2], "", "gut"]
     assert read_lines(tmp_path / "words/target.gz") == [*TARGET[:2], "", "good"]
     sides = [f"--{side}={tmp_path}/words/{side}.gz" for side in ("source", "target")]

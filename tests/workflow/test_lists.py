@@ -136,7 +136,7 @@ def test_results(project, finished, monkeypatch, capsys):
     assert decoder["name"] == "first entries"
     assert 0 in selected["scores"]["bleu"]["better_than"]
     # some dense features may not have been selected before they were tuned
-    assert selected["repeats"][0]["active_features"] <= 300 + 2
+    assert selected["repeats"][0]["chosen"]["active_features"] <= 300 + 2
     assert tokenized_bleu(selected)["mean"] > tokenized_bleu(tuned)["mean"]
     assert selected["scores"]["bleu"]["mean"] > 90
     lists = [project.folder / "test" / f"{part}.nbest" for part in range(2)]

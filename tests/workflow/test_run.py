@@ -29,12 +29,12 @@ def test_results(finished):
     assert list(systems) == ["dev-dense", "averaged", "selected"]
     for name, system in systems.items():
         # 20 sentences are too few for dense features only
-        (repeat,) = system["repeats"]
+        chosen = system["repeats"][0]["chosen"]
         assert tokenized_bleu(system)["mean"] >= (0 if name == "dev-dense" else 50)
-        best = max(repeat["devtest_tokenized_bleu"])
-        assert repeat["devtest_tokenized_bleu"][repeat["epoch"] - 1] == best
+        best = max(chosen["devtest_tokenized_bleu"])
+        assert chosen["devtest_tokenized_bleu"][chosen["epoch"] - 1] == best
         assert system["devtest"]["tokenized-bleu"]["mean"] == best
-    active = {name: system["repeats"][0]["active_features"] for name, system in systems.items()}
+    active = {name: system["repeats"][0]["chosen"]["active_features"] for name, system in systems.items()}
     assert active["dev-dense"] <= 12 < active["selected"] <= 300
     assert len((report / "table.tsv").read_text().splitlines()) == 4
     corpus = json.loads((report / "corpus.json").read_text())["splits"]

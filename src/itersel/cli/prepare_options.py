@@ -19,8 +19,17 @@ from itersel.errors import InputError
 PREPARATION = [item.name for item in fields(PreparationSettings)]
 _OTHERS = ("corpora", "held_out", "preparation", "split", "cut")
 FILTERS = [item.name for item in fields(PrepareSettings) if item.name not in _OTHERS]
-# The explanation of an option that is the opposite of its key.
-EXPLANATIONS = {"drop_overlap": "Keep pairs in train that are also in a --held-out set (default: drop them)."}
+# Explanations of options that differ from those of the keys of a config.
+EXPLANATIONS = {
+    "modules": "Keep only pairs with these task labels.",
+    "held_out_modules": "With --split hash: make a test set, test.LABEL, of each of these tasks.",
+    "deduplicate": "With train: drop pairs with the same source and target (pairs), or the same source.",
+    "drop_invalid_pairs": "Drop pairs with control characters, ||| or reserved words (default: stop).",
+    "drop_overlap": "Keep pairs in train that are also in a --held-out set (default: drop them).",
+    "max_train": "Maximum number of pairs in train, chosen by hash.",
+    "max_held_out": "The same for each of the other splits.",
+    "compound_splitting": "Split source compounds, as learned from train.",
+}
 REPLACED = "--preparation replaces languages, --tokenized, --compound-splitting and --protected"
 
 
@@ -32,8 +41,8 @@ def add_prepare_options(parser: argparse.ArgumentParser) -> None:
     # only what is stated is known
     unstated: dict[str, Any] = {"default": argparse.SUPPRESS}
     for name in PREPARATION:
-        regex: dict[str, Any] = {"type": _pattern, "metavar": "REGEX"} if name == "protected" else {}
-        add_key(parser, PreparationSettings, name, **unstated, **regex)
+        shown = {"metavar": "REGEX"} if name == "protected" else {}
+        add_key(parser, PreparationSettings, name, unless="--settings or --preparation", **unstated, **shown)
 
     splits = "train, dev, devtest, test, test.NAME, devtest.NAME, or hash: by a hash of the source (default)"
     add_options(parser, {"--split SPLIT": splits}, type=split, **unstated)
@@ -71,16 +80,6 @@ def prepare_settings(options: argparse.Namespace) -> PrepareSettings:
         preparation=preparation,
         **stated,
     )
-
-
-def _pattern(text: str) -> str:
-    from itersel.corpus.tokenization import check_pattern
-
-    try:
-        check_pattern(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"'{text}' {error}") from None
-    return text
 
 
 def _cut(text: str) -> tuple[str, int]:

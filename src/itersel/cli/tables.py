@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from dataclasses import asdict
 from functools import partial
 
 from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output, add_settings
@@ -13,6 +12,7 @@ from itersel.cli.outputs import TABLE_SUFFIXES, add_outputs, write_table
 from itersel.config.report_steps import CorporaSettings, JoinSettings, TableSettings, TaskTableSettings
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
+from itersel.storage.json_files import as_content
 
 LABELS = {"--task FILE": "task label of each line"}
 
@@ -32,7 +32,6 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
 def _table(options: argparse.Namespace) -> None:
     from itersel.report.comparison import compare_systems
     from itersel.report.table import text_table, tsv_table
-    from itersel.report.table_content import table_content
     from itersel.report.translations import read_test_set
 
     settings = read_settings(TableSettings, options.settings)
@@ -42,7 +41,7 @@ def _table(options: argparse.Namespace) -> None:
     test_sets = [read_test_set(*named, options.preparation) for named in settings.test_sets.items()]
     how = settings.comparison
     table = compare_systems(test_sets, retokenize=how.retokenize, trials=how.trials, seed=how.seed)
-    write_table(options.output, table, partial(text_table, text=settings.text), tsv_table, table_content)
+    write_table(options.output, table, partial(text_table, text=settings.text), tsv_table, as_content)
 
 
 def _add_tasks(parser: argparse.ArgumentParser) -> None:
@@ -82,7 +81,7 @@ def _tasks(options: argparse.Namespace) -> None:
     table = compare_tasks(
         texts, references, labels, settings.tasks, retokenize=how.retokenize, trials=how.trials, seed=how.seed
     )
-    write_table(options.output, table, text_table, tsv_table, asdict)
+    write_table(options.output, table, text_table, tsv_table, as_content)
 
 
 def _add_join(parser: argparse.ArgumentParser) -> None:

@@ -41,9 +41,15 @@ SMALL_FILES = {
     ),
     **{f"{name}.list": f"%{name}.h5" for name in ("shard", "forests", "dense", "all")},
 }
-_TEXT_FEATURES = json.dumps(
-    {"dense": list(TEXT_FEATURES), "templates": list(TEXT_TEMPLATES)}, separators=(",", ":")
-)
+
+
+def _packed(settings: Mapping[str, object]) -> str:
+    # spaces separate words
+    return json.dumps(settings, separators=(",", ":"))
+
+
+_WORDS = {"source_language": "de", "target_language": "en", "tokenized": True}
+_FEATURES = {"dense": [*TEXT_FEATURES], "templates": [*TEXT_TEMPLATES]}
 _EXTRACT = "grammar extract --index %index --input %source --reference %target"
 # From text to shards and a language model.
 PREPARATION = (
@@ -57,14 +63,14 @@ PREPARATION = (
 )
 # Features of the text of lists, which nothing later needs.
 LISTS = (
-    'step words --source %source --target %target --settings {"tokenized":true} --output %words',
+    f"step words --source %source --target %target --settings {_packed(_WORDS)} --output %words",
     "align --source %source --target %target --direction forward --save %forward.h5 --output %forward",
     "align --source %source --target %target --direction reverse --save %reverse.h5 --output %reverse",
     "step text-models --words %words --alignment %forward %reverse --output %models",
     "step shard --nbest %lists --source %source --target %target"
     ' --settings {"sharding":{"name":"in-order","shards":1}} --output %shards',
     "step lists --folder %shards --shard-number 0 --aligner %forward.h5 %reverse.h5 --models %models"
-    f" --settings {_TEXT_FEATURES} --output %lists.h5",
+    f" --settings {_packed(_WORDS | _FEATURES)} --output %lists.h5",
 )
 # Then all learners train, and all tuners tune: see `learning`. Settings have no spaces, which separate words.
 _TRAIN = "train --shard %loo.h5 --language-model %lm --output %shard.h5"
@@ -281,10 +287,6 @@ def learning() -> list[str]:
             lines.append(f"{_TUNE} --inputs %{wanted}.list --settings {_packed(settings)}")
 
     return lines
-
-
-def _packed(settings: Mapping[str, object]) -> str:
-    return json.dumps(settings, separators=(",", ":"))
 
 
 def _may_fork() -> bool:

@@ -38,14 +38,15 @@ def add_key(
     name: str,
     explanation: str = "",
     prefix: str = "",
+    unless: str = "--settings",
     **settings: Any,
 ) -> None:
     """Add an option for a key of a section: its name, default and bounds; true or false become flags.
 
     A key that is true by default becomes the flag ``--no-KEY``. The key has its own `explanation`, unless
     that says what only a config has, such as null. An option is repeated if its key may be a list without
-    brackets, others list names with commas. The name of the option begins with the `prefix`.
-    `settings` are those of argparse.
+    brackets, others list names with commas. The name of the option begins with the `prefix`. If its key is
+    required, so is the option, `unless` another is given. `settings` are those of argparse.
     """
     item = section.__dataclass_fields__[name]
     (kind, is_optional), bounds = split_optional(types_of(section)[name]), item.metadata
@@ -71,7 +72,7 @@ def add_key(
         declared |= {"type": different_names(choices), "metavar": "NAMES"}
     else:
         if is_required(item):
-            shown += " (required without --settings)"
+            shown += f" (required without {unless})"
         elif not is_optional:
             shown += f" (default: {chosen}{defaults_in_configs(item)})"
         taken = BOUNDS if kind is float else ("minimum", "maximum")

@@ -11,6 +11,7 @@ from itersel.corpus.corpora import DEDUPLICATION, Columns, Fields
 from itersel.corpus.debian import ADDRESS_PATTERN, DEBIAN_MIRROR, DEBIAN_RELEASE, RELEASE_PATTERN
 from itersel.corpus.languages import LANGUAGE_PATTERN
 from itersel.corpus.text_names import NO_TEST_SETS, UNNAMED_TEST_SET
+from itersel.storage.files import COMPRESSIONS
 
 # Bounds on the config's limit for lines of raw text; preparation makes a line at most four times as long.
 MIN_RAW_LINE_BYTES = 2**10
@@ -18,7 +19,7 @@ DEFAULT_LINE_BYTES = 2**20
 MAX_RAW_LINE_BYTES = 2**24
 
 DATA_KINDS = ("libreoffice-help", "files", "lists")
-SOURCE = "Source side: UTF-8, one sentence per line, plain or compressed (.gz, .xz, .zst)"
+SOURCE = f"Source side: UTF-8, one sentence per line, plain or compressed ({', '.join(COMPRESSIONS)})"
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,8 @@ class HeldOutSizes:
 
 
 @dataclass(frozen=True)
-class Data:
-    """Where the text comes from and how it is prepared."""
+class TextSource:
+    """The languages, and where the text comes from."""
 
     kind: str = option(
         "libreoffice-help: the LibreOffice Help in two languages, from Debian's packages; "
@@ -139,6 +140,12 @@ class Data:
         DEBIAN_RELEASE,
         pattern=RELEASE_PATTERN,
     )
+
+
+@dataclass(frozen=True)
+class CorpusKeys:
+    """The keys that ``itersel corpus prepare`` has, too: which pairs are used, and how."""
+
     modules: tuple[str, ...] = option(
         "libreoffice-help: modules to use (swriter, scalc, shared, ...); empty: all.", ()
     )
@@ -162,13 +169,32 @@ class Data:
         "preparation).",
         True,
     )
-    split: HeldOutSizes = section(
-        HeldOutSizes,
-        "files: held-out sets to cut from data.train, instead of data.dev, data.devtest and data.test.",
-    )
     max_train: int | None = option("Use at most this many pairs for training; null: all.", minimum=1)
     max_held_out: int | None = option(
         "Use at most this many pairs for each of dev, devtest and the test sets; null: all.", minimum=1
+    )
+    max_length: int = option("Drop training pairs with more words than this on either side.", 80, minimum=1)
+    max_ratio: float = option(
+        "Drop training pairs in which one side is more than this many times as long as the other.",
+        9.0,
+        minimum=1,
+    )
+    max_line_bytes: int = option(
+        "Reject text that has a line of more bytes than this; it is damaged or not one sentence per line.",
+        DEFAULT_LINE_BYTES,
+        minimum=MIN_RAW_LINE_BYTES,
+        maximum=MAX_RAW_LINE_BYTES,
+    )
+    compound_splitting: bool = option("Split compounds on the source side (Koehn & Knight 2003).", False)
+
+
+@dataclass(frozen=True)
+class Data(CorpusKeys, TextSource):
+    """Where the text comes from and how it is prepared."""
+
+    split: HeldOutSizes = section(
+        HeldOutSizes,
+        "files: held-out sets to cut from data.train, instead of data.dev, data.devtest and data.test.",
     )
     train: dict[str, TrainingText] = section(
         lambda: {"": TrainingText()},
@@ -211,16 +237,3 @@ class Data:
         "lists without any, those of itersel, and words that may end in a number, such as TM_1.",
         (),
     )
-    max_length: int = option("Drop training pairs with more words than this on either side.", 80, minimum=1)
-    max_ratio: float = option(
-        "Drop training pairs in which one side is more than this many times as long as the other.",
-        9.0,
-        minimum=1,
-    )
-    max_line_bytes: int = option(
-        "Reject text that has a line of more bytes than this; it is damaged or not one sentence per line.",
-        DEFAULT_LINE_BYTES,
-        minimum=MIN_RAW_LINE_BYTES,
-        maximum=MAX_RAW_LINE_BYTES,
-    )
-    compound_splitting: bool = option("Split compounds on the source side (Koehn & Knight 2003).", False)

@@ -12,6 +12,7 @@ from itersel.config.options import SCORE_PATTERN, option, paths, section
 from itersel.evaluate.names import (
     DEFAULT_TOKENIZER,
     METRICS,
+    OF_LANGUAGE,
     QUALITY,
     RETOKENIZATIONS,
     TOKENIZED_BLEU,
@@ -63,8 +64,9 @@ class Evaluation:
         choices=RETOKENIZATIONS,
     )
     tokenizer: str | None = option(
-        "sacrebleu's tokenizer for bleu and lowercased-bleu, of detokenised text; by default zh, ja-mecab "
-        f"or ko-mecab for these target languages, and {DEFAULT_TOKENIZER} for all others.",
+        "sacrebleu's tokenizer for bleu and lowercased-bleu, of detokenised text; by default "
+        f"{', '.join(f'{one} for {language}' for language, one in OF_LANGUAGE.items())}, and "
+        f"{DEFAULT_TOKENIZER} for other target languages.",
         choices=TOKENIZERS,
     )
     choose_by: str = option(

@@ -23,6 +23,7 @@ from itersel.config.section_checks import check_section
 if TYPE_CHECKING:
     from itersel.learn.learners import OnlineLearner
 
+DEFAULT_LEARNER = "adagrad"
 REGULARIZATIONS = ("none", "l1", "l1-cumulative", "l2")
 # The factor of the learning rate in step t, from 1.
 SCHEDULES: Mapping[str, Callable[[int], float]] = {
@@ -71,7 +72,7 @@ class Online:
         minimum=0,
     )
     delay: int = option(
-        "Number of sentences decoded with the same weights, in up to eight threads; their updates are "
+        "Number of sentences decoded with the same weights, in several threads; their updates are "
         "applied in order. The result depends on the delay, never on the number of threads. A batch never "
         "spans two files.",
         1,
@@ -118,4 +119,4 @@ LEARNERS: Extensible[type[Online]] = Extensible(
 
 def default_learner() -> Online:
     """Return the default learner of configs, commands and Python."""
-    return LEARNERS["adagrad"]()
+    return LEARNERS[DEFAULT_LEARNER]()

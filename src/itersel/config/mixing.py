@@ -10,8 +10,8 @@ from itersel.config.section_checks import check_section
 
 NORMS = ("l0", "l1", "l2", "linf")
 DEFAULT_SELECT = 100_000
-# For steps and Python; a config has others under some conditions.
-DEFAULT_MIXING = "selection"
+# For steps and Python; a config has others under some conditions, such as this one on dev.
+DEFAULT_MIXING, DEFAULT_MIXING_ON_DEV = "selection", "mean-of-epochs"
 
 
 class Mixing:

@@ -4,12 +4,34 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from itersel.config.messages import show, wrong
 from itersel.config.options import EXPERIMENT_PATTERN, LABEL_PATTERN
 from itersel.corpus.text_names import TEST_SET_PATTERN
+
+# Keys that were renamed (CHANGELOG.md), and their new names, of which a section has one.
+RENAMED_KEYS: Mapping[str, tuple[str, ...]] = {
+    "cut": ("sharding",),
+    "dense": ("dense_names",),
+    "density": ("forest_density",),
+    "directions": ("random_directions",),
+    "held_out": ("retune",),
+    "hypotheses": ("translations",),
+    "jobs": ("pieces",),
+    "language_model_names": ("user_model_names",),
+    "language_models": ("user_models",),
+    "minimum": ("minimum_threshold", "minimum_sentences"),
+    "sentences": ("derivations",),
+    "shard": ("shard_number",),
+    "shards_per_job": ("shards_per_task",),
+    "size": ("size_of_one_task",),
+    "start": ("next_epoch_from",),
+    "strength": ("strength_per_epoch",),
+    "threshold": ("first_threshold",),
+    "tokenize": ("retokenize",),
+}
 
 
 class Names(NamedTuple):

@@ -9,7 +9,7 @@ import textwrap
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, field, fields, is_dataclass
 from typing import Any, TypeVar, cast
 
 from itersel.code.plugins import Extensible, Joined
@@ -78,10 +78,10 @@ def option(
     With `any_case`, the `choices` (in lower case) may also be written with capitals. `names` are the
     `itersel.config.names.Names` of values by name. A key with the default `REQUIRED` must be given; so
     must one that is `required`, although sections can be made with its default, which is refused when the
-    whole config is checked. A key for the `place` in a run, such as the epoch, is an option of a step, and
-    not part of the settings that the workflow passes. Settings in files
-    (`itersel.config.plain.recorded`) lack a key that `changes_no_result`, or whose value the file
-    shows elsewhere (`recorded_otherwise`).
+    whole config is checked. The settings that the workflow passes to a step
+    (`itersel.config.plain.passed`) lack a key for the `place` in a run, such as the epoch, which is an
+    option of the step, and one that `changes_no_result`. Settings in files (`recorded`) also lack a key
+    whose value the file shows elsewhere (`recorded_otherwise`).
     """
     bounds = {
         "choices": choices,
@@ -230,15 +230,3 @@ def changed(section: Any) -> list[str]:
     """Return the keys of a section that do not have their defaults."""
     default = type(section)()
     return [one.name for one in fields(section) if getattr(section, one.name) != getattr(default, one.name)]
-
-
-def for_results(section: T) -> T:
-    """Return a section in which keys that change no result have their defaults, also in sections in it."""
-    keys: dict[str, Any] = {}
-    for item in fields(cast(Any, section)):
-        value = getattr(section, item.name)
-        if "changes_no_result" in item.metadata:
-            keys[item.name] = item.default
-        elif is_dataclass(value):
-            keys[item.name] = for_results(value)
-    return cast(T, replace(cast(Any, section), **keys))

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 # The forms of a section that has several, by name.
 Forms = Mapping[str, type]
-# Files do not record keys whose declaration has one of these properties (`itersel.config.options.option`).
-NOT_RECORDED = ("place", "changes_no_result", "recorded_otherwise")
+# Steps do not get keys with one of these properties (`itersel.config.options.option`) as settings, because a
+# step runs again if a setting changes.
+NOT_PASSED = ("place", "changes_no_result")
 
 
 def plain(value: Any, forms: Forms | None = None, without: Collection[str] = ()) -> Any:
@@ -49,21 +50,14 @@ def _keys(section: Section, without: Collection[str]) -> list[Field[Any]]:
 def passed(settings: DataclassInstance) -> dict[str, Any]:
     """Return what a step gets as its settings: the value of every key, defaults included.
 
-    The place in a run, such as the number of the epoch, is not part of it: options of a step state it.
+    Two kinds of keys are not part of it: those that change no result, and the place in a run, such as the
+    number of the epoch, which options of a step state.
     """
-    values: dict[str, Any] = plain(settings, without=("place",))
+    values: dict[str, Any] = plain(settings, without=NOT_PASSED)
     return values
 
 
 def recorded(settings: DataclassInstance) -> dict[str, Any]:
-    """Return what files record of settings: what is `passed`, except keys that change no result.
-
-    Keys that are recorded in another way are left out, too.
-    """
-    values: dict[str, Any] = plain(settings, without=NOT_RECORDED)
+    """Return what files record of settings: what is `passed`, except keys that they record in another way."""
+    values: dict[str, Any] = plain(settings, without=(*NOT_PASSED, "recorded_otherwise"))
     return values
-
-
-def recorded_keys(section: Section) -> list[str]:
-    """Return the names of the keys of a section, or of a class of sections, that are `recorded`."""
-    return [item.name for item in _keys(section, NOT_RECORDED)]

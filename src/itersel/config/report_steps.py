@@ -10,7 +10,7 @@
 - ``itersel step corpora``: `CorporaSettings`
 - ``itersel step explain``: `ExplainSettings`
 
-See also `itersel.config.steps`.
+See also `itersel.config.settings`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class ChooseSettings:
     scoring: Scoring = section(REQUIRED, "How translations of devtest are scored.")
     name: str = option("Name of the experiment.", REQUIRED)
     repeat: int = option("Number of the repeat, from 1.", 1, minimum=1)
-    experiment: Experiment = section(Experiment, "Settings of the experiment, with the value of every key.")
+    experiment: Experiment = section(Experiment, "Keys of the experiment that can change results.")
     devtest: str = option("Split that was translated.", "devtest")
 
 
@@ -118,9 +118,9 @@ class ScaleSettings(GivenListScaleSettings):
 class RerankerSettings:
     """How a system reranks n-best lists of another decoder."""
 
+    lists: GivenListSettings = section(REQUIRED, "How lists are read, and what is added to them.")
     features: str = option_of(Search, "features")
     dense_names: tuple[str, ...] = option_of(Data, "dense_names")
-    lists: GivenListSettings = section(GivenListSettings, "How lists are read, and what is added to them.")
 
 
 @dataclass(frozen=True)

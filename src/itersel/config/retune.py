@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itersel.config.options import option, section
 from itersel.config.tuners import RETUNE_ONLY, RETUNERS, Batch, NoTuner
 
+# What retunes the mixed weights of experiments on train.
+DEFAULT_RETUNER = "kbest-mira"
 _OF_LINE_SEARCH = RETUNE_ONLY["line-search"].retune_iterations
 
 
@@ -18,7 +20,7 @@ class Retuning:
         NoTuner,
         "How the mixed weights are tuned on k-best lists or forests of dev.",
         forms=RETUNERS,
-        on={"batch": "none", "train": "kbest-mira"},
+        on={"batch": "none", "train": DEFAULT_RETUNER},
     )
     iterations: int | None = option(
         "How often dev is decoded and the weights are tuned after each epoch. Each iteration starts from the "

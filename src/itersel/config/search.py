@@ -7,7 +7,7 @@
 - ``itersel step resources``: `TranslationSettings`
 
 The options ``--mbr`` of ``itersel decode``, ``translate`` and ``rescore`` are a `MinimumRisk`. Config,
-command line and library use the same settings; see also `itersel.config.steps`.
+command line and library use the same settings; see also `itersel.config.settings`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from itersel.config.options import REQUIRED, documented, option, option_of, section
 from itersel.config.section_checks import check_section
-from itersel.vectors.feature_names import DEFAULT_TEMPLATES, TEMPLATES, TEXT_TEMPLATES
+from itersel.vectors.feature_names import DEFAULT_TEMPLATES, DENSE_FEATURES, TEMPLATES, TEXT_TEMPLATES
 
 # Limits on a rule: words in its source span (phrases are indexed up to this length), source symbols,
 # non-terminals.
@@ -73,7 +73,9 @@ class FeatureSettings:
     """The features that score translations; lists of another decoder need no other settings."""
 
     features: str = option(
-        "dense: the 12 dense features; all: also sparse features.", "all", choices=FEATURE_SETS
+        f"dense: the {len(DENSE_FEATURES)} dense features; all: also sparse features.",
+        "all",
+        choices=FEATURE_SETS,
     )
 
     def __post_init__(self) -> None:
@@ -103,7 +105,7 @@ class Search(FeatureSettings):
         choices=TEMPLATES,
     )
     pop_limit: int = option(
-        "Cube pruning: maximum number of hypotheses popped at a node; at a glue node, five times as many.",
+        "Cube pruning: maximum number of hypotheses popped at a node; more at glue nodes (docs/decoder.md).",
         200,
         minimum=1,
         maximum=MAX_POP_LIMIT,

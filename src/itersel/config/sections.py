@@ -1,9 +1,8 @@
 """Sections, which are dataclasses, from mappings: the inverse of `itersel.config.plain`.
 
 A config and the settings of a step are read here, from YAML and JSON alike: same names, same bounds, same
-messages. Options that people type are in `itersel.config.command_line`. Files that only itersel writes have
-another reader, `itersel.storage.json_files`: nothing in them has a default, and a mistake there is
-damage, which advice on keys would not help to repair.
+messages. Options that people type are in `itersel.config.command_line`. Records, which only itersel writes,
+have another reader, `itersel.storage.json_files`: advice on keys would not help to repair damage.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from itersel.config.messages import check_unique, join, one_of, reject, show, wrong
-from itersel.config.names import Names, check_label, quotes
+from itersel.config.names import RENAMED_KEYS, Names, check_label, quotes
 from itersel.config.options import BOUNDS, LABEL_PATTERN, default_form, is_required, split_optional, types_of
 from itersel.config.plain import Forms
 from itersel.corpus.languages import LANGUAGE_PATTERN, usual_code
@@ -62,10 +61,14 @@ def read_section(kind: Any, content: object, key: str = "", siblings: Forms | No
 def _reject_key(
     kind: type, name: object, key: str, known: Mapping[str, Field[Any]], siblings: Forms | None
 ) -> typing.NoReturn:
-    """Raise an InputError for an unknown key, which may belong to a section below, or to another form."""
+    """Raise an InputError for an unknown key: renamed, or of a section below or another form."""
     full = join(key, name)
     if reason := getattr(kind, "no_key_because", {}).get(name):
         raise wrong(full, f"does not apply: {reason}; remove it")
+
+    for renamed in RENAMED_KEYS.get(name, ()) if isinstance(name, str) else ():
+        if renamed in known:
+            raise wrong(full, f"was renamed; write '{join(key, renamed)}' (see CHANGELOG.md)")
 
     for section, item in known.items():
         if having := _having(name, item.metadata.get("forms")):

@@ -2,7 +2,7 @@
 
 - ``itersel step shard``: `ShardSettings`; for n-best lists, `GivenListShardSettings`
 
-See also `itersel.config.steps`.
+See also `itersel.config.settings`.
 """
 
 from __future__ import annotations

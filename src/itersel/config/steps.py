@@ -5,8 +5,7 @@
 - ``itersel step tune``: `TuneSettings`
 
 `itersel.plan` makes the settings of a step from a config, and the step reads them with
-`itersel.config.settings`. Settings of other steps are in `itersel.config.sharding`, `search`,
-`text_features` and `report_steps`.
+`itersel.config.settings`, which names the modules with the settings of all steps.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-from itersel.config.learners import LEARNERS, Online, default_learner
+from itersel.config.learners import DEFAULT_LEARNER, LEARNERS, Online, default_learner
 from itersel.config.messages import wrong
 from itersel.config.mixing import DEFAULT_MIXING, MIXINGS, Mixing, Nothing
 from itersel.config.options import REQUIRED, documented, name_in, option, option_of, section, seed_option
@@ -31,7 +30,9 @@ class LearningSettings(FeatureSettings):
     k_best: int = option_of(KBestSettings, "k_best")
     seed: int = seed_option("Random seed for pairs: pro.")
     learner: Online = section(
-        default_learner, "How the shard learns from its sentences; by default with adagrad.", forms=LEARNERS
+        default_learner,
+        f"How the shard learns from its sentences; by default with {DEFAULT_LEARNER}.",
+        forms=LEARNERS,
     )
     epoch: int = option(
         "Number of the epoch, from 1, which is recorded and determines the seed of pairs and the position in "

@@ -126,7 +126,8 @@ class RandomTasks(Tasks):
         "tune_on train: number N of language models that leave text out. With N > 1, files f, f + N, ... (a "
         "shard has one or more files) are trained with a model that, like their grammars, has not seen their "
         "text (docs/workflow.md). 1: all files are trained with the model of all text. "
-        f"null: {DEFAULT_FOLDS}, or the number of files if there are fewer.",
+        f"null: {DEFAULT_FOLDS}, or the number of files if there are fewer; 1 with language_model.arpa or "
+        "data.kind: lists.",
         minimum=1,
         maximum=MAX_FOLDS,
     )

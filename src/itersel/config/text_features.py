@@ -4,7 +4,7 @@
 - ``itersel step text-models``: `TextModelSettings`
 - ``itersel step lists``: `GivenListSettings`
 
-See also `itersel.config.steps`.
+See also `itersel.config.settings`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from itersel.config.messages import wrong
 from itersel.config.options import NAME_PATTERN, documented, option, option_of, paths
 from itersel.config.section_checks import check_section
 from itersel.config.tasks import MAX_FOLDS
-from itersel.config.text_steps import EstimateSettings
-from itersel.corpus.settings import Words
+from itersel.config.text_steps import EstimateSettings, PreparationSettings
 from itersel.storage.files import without_compression
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 
@@ -120,18 +119,14 @@ def model_name(path: str) -> str:
 
 
 @documented
-@dataclass(frozen=True)
-class WordSettings(Words):
+@dataclass(frozen=True, kw_only=True)
+class WordSettings(PreparationSettings):
     """How the text of n-best lists and their source, and text that models are estimated on, becomes words."""
 
-    source_language: str = option_of(Data, "source_language")
-    target_language: str = option_of(Data, "target_language")
-    tokenized: bool = option_of(Data, "tokenized")
-    protected: tuple[str, ...] = option_of(Data, "protected")
     lowercase: bool = option_of(Data, "lowercase")
 
     def __post_init__(self) -> None:
-        check_section(self)
+        super().__post_init__()
         if self.tokenized and self.protected:
             raise wrong("protected", "has no effect with tokenized; remove one of them")
         if self.tokenized and not self.lowercase:
@@ -149,12 +144,12 @@ class TextModelSettings:
         check_section(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GivenListSettings(WordSettings):
     """How n-best lists of another decoder become shards to learn from."""
 
     # only features of text depend on it
-    source_language: str = option_of(Data, "source_language", recorded_otherwise=True)
+    source_language: str = option_of(WordSettings, "source_language", recorded_otherwise=True)
     dense: tuple[str, ...] = option_of(TextFeatures, "dense", recorded_otherwise=True)
     templates: tuple[str, ...] = option_of(TextFeatures, "templates", recorded_otherwise=True)
     minimum_count: int = option_of(TextFeatures, "minimum_count", recorded_otherwise=True)

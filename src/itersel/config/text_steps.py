@@ -10,7 +10,7 @@
 - ``itersel lm compile``: `CompileSettings`
 - ``itersel detokenize``: `DetokenizeSettings`
 
-See also `itersel.config.steps`.
+See also `itersel.config.settings`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from itersel.align.symmetrize import DEFAULT_HEURISTIC, HEURISTICS
-from itersel.config.data import Data, ReferencedText, TrainingText
+from itersel.config.data import CorpusKeys, Data, ReferencedText, TrainingText
 from itersel.config.evaluation import Evaluation
 from itersel.config.messages import show, wrong
 from itersel.config.names import Names
@@ -115,7 +115,7 @@ class PreparationSettings(ReferenceSettings, Words):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrepareSettings(CorpusSettings):
+class PrepareSettings(CorpusKeys, CorpusSettings):
     """What is prepared, and how pairs are assigned to splits and filtered."""
 
     corpora: tuple[Corpus, ...] = option("Files of the corpora, which are joined.", REQUIRED)
@@ -130,42 +130,10 @@ class PrepareSettings(CorpusSettings):
         "With train or hash: files of held-out sets by name, whose pairs are dropped from train.",
         names=Names("files by name of the set", _check_held_out),
     )
-
-    compound_splitting: bool = option_of(
-        Data, "compound_splitting", explanation="Split source compounds, as learned from train."
-    )
-    max_length: int = option_of(Data, "max_length")
-    max_ratio: float = option_of(Data, "max_ratio")
-    max_line_bytes: int = option_of(Data, "max_line_bytes")
-    drop_invalid_pairs: bool = option_of(
-        Data,
-        "drop_invalid_pairs",
-        explanation="Drop pairs with control characters, ||| or words reserved in grammars (default: stop).",
-    )
-    modules: tuple[str, ...] = option_of(
-        Data, "modules", explanation="Keep only pairs with these task labels."
-    )
-    held_out_modules: tuple[str, ...] = option_of(
-        Data,
-        "held_out_modules",
-        explanation="With --split hash: make a test set, test.LABEL, of each of these tasks.",
-    )
-    deduplicate: str = option_of(
-        Data,
-        "deduplicate",
-        explanation="With train: drop pairs with the same source and target (pairs), or the same source.",
-    )
     cut: dict[str, int] = section(
         dict,
         "With train: numbers of sentences to cut for dev, devtest or test, those with the smallest hashes.",
         names=Names("'split: number' lines", _check_cut),
-    )
-    drop_overlap: bool = option_of(Data, "drop_overlap")
-    max_train: int | None = option_of(
-        Data, "max_train", explanation="Maximum number of pairs in train, chosen by hash."
-    )
-    max_held_out: int | None = option_of(
-        Data, "max_held_out", explanation="The same for each of the other splits."
     )
 
     def __post_init__(self) -> None:

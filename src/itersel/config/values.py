@@ -15,11 +15,11 @@ from functools import partial
 from itersel.code.plugins import Joined
 from itersel.config.data import Data
 from itersel.config.evaluation import Evaluation, Report
-from itersel.config.learners import LEARNERS, Online, default_learner
-from itersel.config.mixing import ALGORITHMS, DEFAULT_MIXING, MIXINGS, Mixing
+from itersel.config.learners import DEFAULT_LEARNER, LEARNERS, Online, default_learner
+from itersel.config.mixing import ALGORITHMS, DEFAULT_MIXING, DEFAULT_MIXING_ON_DEV, MIXINGS, Mixing
 from itersel.config.names import Names, check_name
 from itersel.config.options import NAME_PATTERN, option, option_of, section, seed_option
-from itersel.config.retune import Retuning
+from itersel.config.retune import DEFAULT_RETUNER, Retuning
 from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, KBestSettings, MbrSettings, Search
 from itersel.config.tasks import TASKS, RandomTasks, Tasks
 from itersel.config.text_features import TextFeatures, TextModelSettings
@@ -77,7 +77,7 @@ class Experiment:
     """One way to learn weights. All experiments share the corpus, its alignment and the models of it."""
 
     algorithm: str | None = option(
-        "sgd, mixsgd, itermixsgd or itersel: algorithms 1 to 4 of Simianer, Riezler & Dyer (2012). Each "
+        f"{', '.join(ALGORITHMS)}: the algorithms of Simianer, Riezler & Dyer (2012), in their order. Each "
         "implies a mixing (docs/learning.md), which can then be left out.",
         choices=tuple(ALGORITHMS),
     )
@@ -111,7 +111,10 @@ class Experiment:
         pattern=NAME_PATTERN,
     )
     k_best: int | None = option(
-        "Size of the k-best lists used for training; null: decoder.k_best.", minimum=2, maximum=MAX_K_BEST
+        "Size of the k-best lists used for training; null: decoder.k_best. Forests have no such limit, nor "
+        "have the lists of another decoder that a batch tuner reads.",
+        minimum=2,
+        maximum=MAX_K_BEST,
     )
     seed: int | None = seed_option(
         "Seed of the shuffle before sharding and of all random draws; null: the seed of the run.", None
@@ -132,26 +135,26 @@ class Experiment:
     )
     learner: Online | Batch = section(
         default_learner,
-        "How a shard learns from its sentences in one epoch; for pro, kbest-mira, mert and forest-mert, "
-        "how weights are tuned on the k-best lists or forests of all shards and epochs; adagrad by default.",
+        "How a shard learns from its sentences in one epoch; for a batch tuner, how weights are tuned on the "
+        f"k-best lists or forests of all shards and epochs; {DEFAULT_LEARNER} by default.",
         forms=ALL_LEARNERS,
     )
     mixing: Mixing = section(
         MIXINGS[DEFAULT_MIXING],
         "How the Z weight vectors are combined after an epoch; none if a single vector is tuned on all "
-        "shards. By default that of the algorithm or, without one, mean-of-epochs on dev and selection on "
-        "train.",
+        f"shards. By default that of the algorithm or, without one, {DEFAULT_MIXING_ON_DEV} on dev and "
+        f"{DEFAULT_MIXING} on train.",
         forms=MIXINGS,
         on={
             "batch": "none",
             **{f"algorithm: {name}": mixing for name, mixing in ALGORITHMS.items()},
-            "dev": "mean-of-epochs",
+            "dev": DEFAULT_MIXING_ON_DEV,
         },
     )
     retune: Retuning = section(
         Retuning,
         "tune_on train: after each epoch, retune the weights of the dense features and one factor for all "
-        "sparse features on dev; by default with kbest-mira, c: 0.001. The epoch is still chosen on devtest.",
+        f"sparse features on dev; by default with {DEFAULT_RETUNER}. The epoch is still chosen on devtest.",
     )
 
     def templates_of(self, available: tuple[str, ...]) -> tuple[str, ...]:

@@ -152,7 +152,7 @@ class _Collected:
             self.dropped["train"]["source in another split"] += cut.further()
 
         if settings.compound_splitting:
-            self._preparation.compounds = CompoundSplitter(self._frequency)
+            self._preparation.compounds = CompoundSplitter(dict(self._frequency))
 
     def _with_words(self, blocks: Iterable[Bitext]) -> Iterator[Bitext]:
         """Yield the blocks from which something can be learned, and count the pairs of the others."""

@@ -10,11 +10,10 @@ have the highest geometric mean frequency wins; the unsplit word is one of the c
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,8 +23,8 @@ from itersel.corpus.settings import Words
 from itersel.corpus.text import split_words
 from itersel.corpus.tokenization import check_pattern, clean, protected, text_of_token, tokenizer
 from itersel.errors import FilePath, checked
-from itersel.storage.files import open_output
-from itersel.storage.json_files import check_counts, parse_json, read_json
+from itersel.storage.files import write_lines
+from itersel.storage.json_files import check_counts, from_content, parse_json, read_json, record_text
 
 # Letters of the shortest part of a compound.
 MINIMUM_LENGTH = 3
@@ -39,11 +38,13 @@ FILLERS = ("", "s", "es")
 _Split = tuple[int, tuple[str, ...]]
 
 
+@dataclass
 class CompoundSplitter:
     """Splits words into parts that occur in the training corpus, with these frequencies."""
 
-    def __init__(self, frequency: Mapping[str, int]) -> None:
-        self.frequency = dict(frequency)
+    frequency: dict[str, int]
+
+    def __post_init__(self) -> None:
         self.split = lru_cache(KEPT_WORDS)(self._split)
 
     def split_sentence(self, sentence: str) -> str:
@@ -95,7 +96,7 @@ class CompoundSplitter:
 
 @dataclass
 class Preparation:
-    """How raw text becomes text for training and translation."""
+    """How raw text becomes text for training and translation: a record, whose file is preparation.json."""
 
     words: Words
     compounds: CompoundSplitter | None = None  # splits compounds of the source; None leaves them whole
@@ -170,41 +171,29 @@ class Preparation:
 
         return list(map(lowercased, lines))
 
-    def to_json(self) -> str:
-        """Return it as JSON."""
-        frequency = None if self.compounds is None else self.compounds.frequency
-        words = {item.name: getattr(self.words, item.name) for item in fields(Words)}
-        document = {**words, "only_cleaned": self.only_cleaned, "source_frequency": frequency}
-        return json.dumps(document, ensure_ascii=False, sort_keys=True, indent=1)
-
 
 def write_preparation(folder: Path, preparation: Preparation, recaser: Recaser) -> None:
     """Write what new text and its translations need: ``preparation.json`` and ``recaser.json``."""
-    for name, content in (("preparation", preparation), ("recaser", recaser)):
-        with open_output(folder / f"{name}.json") as stream:
-            stream.write(content.to_json())
+    write_lines(folder / "preparation.json", [record_text(preparation)])
+    write_lines(folder / "recaser.json", [record_text(recaser)])
 
 
 def read_preparation(path: FilePath, content: bytes | None = None) -> Preparation:
     """Read what `write_preparation` wrote, or such content of another file; an InputError if it is not."""
     with checked(path, "is not a preparation.json of itersel corpus prepare, or one of an earlier version"):
         document = read_json(path) if content is None else parse_json(content)
-        languages = document["source_language"], document["target_language"]
-        tokenized, frequency = document["tokenized"], document["source_frequency"]
-        further = document["protected"]
-        only_cleaned = document["only_cleaned"]
+        preparation = from_content(Preparation, document)
+        words = preparation.words
 
-        if not (isinstance(further, list) and isinstance(tokenized, bool) and isinstance(only_cleaned, bool)):
-            raise ValueError
-        for pattern in further:
+        for pattern in words.protected:
             check_pattern(pattern)
-        if not all(re.fullmatch(LANGUAGE_PATTERN, language) for language in languages):
-            raise ValueError
-        if frequency is not None:
-            check_counts(frequency)
+        for language in (words.source_language, words.target_language):
+            if not re.fullmatch(LANGUAGE_PATTERN, language):
+                raise ValueError
+        if preparation.compounds is not None:
+            check_counts(preparation.compounds.frequency)
 
-        compounds = None if frequency is None else CompoundSplitter(frequency)
-        return Preparation(Words(*languages, tokenized, tuple(further)), compounds, only_cleaned)
+        return preparation
 
 
 def restore(lines: Sequence[str], preparation: Preparation, recaser: Recaser) -> list[str]:

@@ -15,11 +15,10 @@ dotless i of Turkish and Azeri, and the dot that Lithuanian keeps on an accented
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -27,7 +26,7 @@ from typing import NamedTuple
 from itersel.corpus.languages import primary_language
 from itersel.corpus.tokenization import bare, text_of_token
 from itersel.errors import FilePath, checked
-from itersel.storage.json_files import check_counts, parse_json, read_json
+from itersel.storage.json_files import check_counts, from_content, parse_json, read_json
 
 # The neighbour of the first and the last word of a sentence; words contain no space.
 EDGE = " "
@@ -72,14 +71,14 @@ def capitalize(word: str, language: str) -> str:
 
 @dataclass(frozen=True)
 class Recaser:
-    """Restores the case of words."""
+    """Restores the case of words: a record, whose file is recaser.json."""
 
     # For each lowercased word, how often each form was seen; words seen only in lower case are omitted.
-    forms: Mapping[str, FormCounts]
+    forms: Contexts
     # The same for words with several forms, together with the word before (keys ``before word``) and the word
     # after (``word after``).
-    left: Mapping[str, FormCounts]
-    right: Mapping[str, FormCounts]
+    left: Contexts
+    right: Contexts
     capitalizes: bool  # whether sentences begin with a capital letter
     language: str = ""  # the language, whose rules of case apply
 
@@ -110,10 +109,6 @@ class Recaser:
                     score[form] *= (context.get(form, 0) + share) / seen / share
 
         return min(score, key=lambda form: (-score[form], form))
-
-    def to_json(self) -> str:
-        """Return it as JSON."""
-        return json.dumps(vars(self), ensure_ascii=False, sort_keys=True) + "\n"
 
 
 class _Case(NamedTuple):
@@ -214,19 +209,17 @@ def read_recaser(path: FilePath, content: bytes | None = None) -> Recaser:
     """Read what `write_preparation` wrote, or such content of another file; an InputError if it is not."""
     with checked(path, "is not a recaser.json of itersel corpus prepare"):
         document = read_json(path) if content is None else parse_json(content)
-        forms, left, right = (document[name] for name in ("forms", "left", "right"))
-        capitalizes, language = document["capitalizes"], document["language"]
+        recaser = from_content(Recaser, document)
 
-        if not (isinstance(capitalizes, bool) and isinstance(language, str)):
-            raise ValueError
-        for seen in (*forms.values(), *left.values(), *right.values()):
+        for seen in (*recaser.forms.values(), *recaser.left.values(), *recaser.right.values()):
             check_counts(seen)
             if not seen or "" in seen:
                 raise ValueError
-        if any(lower(form, language) != word for word, seen in forms.items() for form in seen):
-            raise ValueError
+        for word, seen in recaser.forms.items():
+            if any(lower(form, recaser.language) != word for form in seen):
+                raise ValueError
 
-        return Recaser(forms, left, right, capitalizes, language)
+        return recaser
 
 
 def _first(forms: FormCounts, word: str, capitalizes: bool, language: str) -> str:

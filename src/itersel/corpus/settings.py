@@ -1,7 +1,7 @@
 """How text becomes words, and how a corpus is split and filtered.
 
-The config has the defaults and explanations. This module imports little, so that configs and commands load
-quickly.
+`itersel.config.data` declares the keys, with defaults and explanations; here are their types, for the code
+that gets their values. This module imports little, so that configs and commands load quickly.
 """
 
 from __future__ import annotations

@@ -150,6 +150,8 @@ def check_pattern(pattern: object) -> None:
     except regex.error as error:
         raise ValueError(f"is not a regular expression: {error}") from None
 
+    if _CONTROL.search(pattern):
+        raise ValueError("has a control character, which no text contains")
     if regex.search(r"\(\?(?![:=!>]|<[=!])", pattern):
         raise ValueError("has flags or an extension")
     if compiled.groups:

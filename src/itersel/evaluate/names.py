@@ -29,6 +29,8 @@ KINDS = {"bleu": "BLEU", "chrf": "chrF", "chrf++": "chrF++", "ter": "TER"}
 DEFAULT_TOKENIZER = "13a"
 # sacrebleu's tokenizers that need no download.
 TOKENIZERS = (DEFAULT_TOKENIZER, "intl", "zh", "ja-mecab", "ko-mecab", "char", "none")
+# Those of languages for which the default is unsuitable.
+OF_LANGUAGE = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
 # The ones that tokenized BLEU may apply to text that is already tokenised.
 RETOKENIZATIONS = (DEFAULT_TOKENIZER, "none")
 # BLEU of tokenised lowercased text, as mteval-v11b computes it.

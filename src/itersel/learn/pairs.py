@@ -11,12 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from itersel.learn.pro_sampling import PRO_DRAWN, PRO_KEPT, PRO_THRESHOLD
 from itersel.storage.arrays import Float64s, Int64s
-
-# Hopkins & May 2011, section 4: Gamma, the threshold of alpha, and Xi
-PRO_DRAWN = 5000
-PRO_THRESHOLD = 0.05
-PRO_KEPT = 50
 
 
 def make_pairs(strategy: str, quality: Float64s, seed: tuple[int, ...]) -> Int64s:
@@ -40,7 +36,7 @@ def make_pairs(strategy: str, quality: Float64s, seed: tuple[int, ...]) -> Int64
 
 
 def pro_pairs(quality: Float64s, seed: tuple[int, ...], max_gap: float = 1.0) -> Int64s:
-    """Draw 5000 pairs, drop those less than 0.05 apart, and keep the 50 widest of the rest.
+    """Draw `PRO_DRAWN` pairs, drop those less than `PRO_THRESHOLD` apart, and keep the `PRO_KEPT` widest.
 
     Pairs are drawn with replacement (Hopkins & May 2011, figure 4), so a pair may occur twice. Equally wide
     pairs stay in the order in which they were drawn. With the number of the sentence in the seed (not

@@ -8,7 +8,6 @@ from typing import Any
 from itersel.config import splits
 from itersel.config.defaults import never_null
 from itersel.config.experiments import repeat_name, split_repeat
-from itersel.config.options import for_results
 from itersel.config.report_steps import (
     ChooseSettings,
     Comparison,
@@ -145,7 +144,7 @@ class Tables:
                 scoring=self._scoring(experiment),
                 name=name,
                 repeat=repeat,
-                experiment=for_results(replace(experiment, tasks=tasks)),
+                experiment=replace(experiment, tasks=tasks),
                 devtest=self._texts.devtest(wildcards),
             )
         )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from itersel.config import splits
-from itersel.config.data import Data
+from itersel.config.data import CorpusKeys, Data
 from itersel.config.settings import as_json
 from itersel.config.text_steps import (
     FetchSettings,
@@ -185,9 +185,12 @@ class Texts:
     def _of_first(self) -> PrepareSettings:
         data = self._config.data
         cut = splits.cut_sizes(self._config)
+        keys: dict[str, Any] = {item.name: getattr(data, item.name) for item in fields(CorpusKeys)}
         # what has no effect must not prepare train again if it changes
-        deduplicate = Data.deduplicate if self._is_help else data.deduplicate
-        max_held_out = data.max_held_out if self._is_help or cut else None
+        effective: dict[str, Any] = {
+            "deduplicate": Data.deduplicate if self._is_help else data.deduplicate,
+            "max_held_out": data.max_held_out if self._is_help or cut else None,
+        }
 
         return PrepareSettings(
             corpora=tuple(self.corpora(self.first)),
@@ -199,18 +202,8 @@ class Texts:
             ),
             split=self.first,
             held_out={split: self.corpora(split)[0] for split in self.given},
-            compound_splitting=data.compound_splitting,
-            max_length=data.max_length,
-            max_ratio=data.max_ratio,
-            max_line_bytes=data.max_line_bytes,
-            drop_invalid_pairs=data.drop_invalid_pairs,
-            modules=data.modules,
-            held_out_modules=data.held_out_modules,
-            deduplicate=deduplicate,
             cut=cut,
-            drop_overlap=data.drop_overlap,
-            max_train=data.max_train,
-            max_held_out=max_held_out,
+            **(keys | effective),
         )
 
     @property

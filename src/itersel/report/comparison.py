@@ -16,7 +16,7 @@ from itersel.evaluate.counts import pool_counts
 from itersel.evaluate.metrics import Metric, ReferenceText, Sums
 from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZED_BLEU, TRIALS
 from itersel.report.scores import describe_test, numbers_of, score_counts, score_tokens, summarize
-from itersel.report.table_content import ChosenEpoch, MeanScore, Score, SystemRow, Table, TestSet
+from itersel.report.table_content import ChosenEpoch, MeanScore, Repeat, Score, SystemRow, Table, TestSet
 from itersel.report.translations import Output, Translations
 from itersel.storage.numbers import DEFAULT_SEED
 from itersel.system.chosen import OF_ALL_REPEATS, ChosenSystem
@@ -72,12 +72,12 @@ def _score_test_set(test_set: Translations, retokenize: str, trials: int, seed: 
     for name, repeats in _by_name(systems, systems).items():
         # epochs may differ between test sets
         chosen = [one for one in repeats if isinstance(one, ChosenSystem) and test_set.name != POOLED]
+        epochs = {one.repeat: _chosen_epoch(one) for one in chosen}
         row = SystemRow(
             number=numbers[name],
             **_of_all_repeats(repeats[0]),
             devtest=_scores_on_devtest(chosen) if chosen else None,
-            repeats=tuple(one.repeat for one in repeats),
-            epochs=tuple(map(_chosen_epoch, chosen)),
+            repeats=tuple(Repeat(one.repeat, epochs.get(one.repeat)) for one in repeats),
             scores={
                 metric.name: of_systems[name] for metric, of_systems in scores.items() if name in of_systems
             },

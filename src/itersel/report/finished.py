@@ -48,7 +48,7 @@ class FinishedRun(NamedTuple):
 
     def repeats(self, experiment: str) -> list[str]:
         """Return the names of the repeats of an experiment, by which its files are named."""
-        return [repeat_name(experiment, number) for number in self.systems[experiment].repeats]
+        return [repeat_name(experiment, one.repeat) for one in self.systems[experiment].repeats]
 
     def minutes(self, experiments: Iterable[str]) -> dict[str, float | None]:
         """Return minutes of processor time by name of the experiment: the mean over its repeats.

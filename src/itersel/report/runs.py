@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +27,7 @@ from itersel.report.runs_settings import RunSettings, compare_settings, differin
 from itersel.report.scores import describe_test, numbers_of, worse_systems
 from itersel.report.table_content import Score
 from itersel.storage.arrays import Float64s
+from itersel.storage.json_files import as_content
 from itersel.storage.numbers import DEFAULT_SEED
 
 
@@ -72,7 +72,7 @@ def compare_runs(
 
     return {
         "metric": metric,
-        "significance": asdict(describe_test(trials, seed, "run and sentence")),
+        "significance": as_content(describe_test(trials, seed, "run and sentence")),
         "baselines": list(baselines),
         "runs": [
             _describe_run(run, metric, of_run.baseline, text)
@@ -202,7 +202,7 @@ def _describe_experiment(
         "name": name,
         "runs": [
             {
-                **asdict(run.scores[name].summary),
+                **as_content(run.scores[name].summary),
                 "repeats": run.scores[name].repeats,
                 "better_than": [numbers[other] for other in _worse(run, name, metric)],
                 "difference": None if is_own else difference,

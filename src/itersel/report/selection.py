@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from itersel.config.mixing import MIXINGS
 from itersel.errors import FilePath, InputError
-from itersel.select.mix import mixing_keys
+from itersel.select.mix import differing_key, recorded_mixing
 from itersel.select.path import PATH, read_state
 from itersel.select.selection import MATRIX
 from itersel.storage.arrays import Bools, Float64s, Int8s, Int64s, UInt64s
@@ -22,8 +21,8 @@ from itersel.storage.text_table import Content, aligned, tab_separated
 from itersel.vectors.features import find_reported_groups, reported_groups
 
 ALL = "all"
-# These must be the same in all epochs, and so must the keys of the mixing.
-OF_ALL_EPOCHS = ("mixing", "settings", "shards")
+# Attributes that must be the same in all epochs, and so must the mixing.
+OF_ALL_EPOCHS = ("settings", "shards")
 
 
 class MatrixColumns(NamedTuple):
@@ -50,14 +49,17 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
     for epoch, path in enumerate(paths, 1):
         found, columns = _read(path, epoch)
         first = first or found
-        for name in (*OF_ALL_EPOCHS, *mixing_keys(MIXINGS[first["mixing"]])):
-            if found.get(name) != first.get(name):
-                raise InputError(
-                    f"differs in '{name}' from {os.fspath(paths[0])}; name the epochs of one run", path
-                )
+        mixing = recorded_mixing(found, path)
+        differing = differing_key(recorded_mixing(first, paths[0]), mixing) or next(
+            (name for name in OF_ALL_EPOCHS if found.get(name) != first.get(name)), None
+        )
+        if differing:
+            raise InputError(
+                f"differs in '{differing}' from {os.fspath(paths[0])}; name the epochs of one run", path
+            )
 
         state: dict[str, Any] = {}
-        if found.get("mixing") == PATH:
+        if mixing["name"] == PATH:
             path_state = read_state(found, path)
             state = {
                 "threshold": path_state.threshold,
@@ -83,8 +85,6 @@ def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
     made = read_provenance(found, path)
     if made.kind != SHARD_MATRIX:
         raise InputError("is not the selection.h5 of an epoch; name one for each epoch", path)
-    if found.get("mixing") not in MIXINGS:
-        raise InputError(f"has the unknown mixing {found.get('mixing')!r}; mix that epoch again", path)
     if made.epoch != epoch:
         raise InputError(
             f"is from epoch {made.epoch}, expected epoch {epoch}; name the epochs in order", path

@@ -1,11 +1,9 @@
-"""The table of the systems, and its file, table.json (docs/formats.md)."""
+"""The table of the systems, a record whose file is table.json (docs/formats.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from itersel.corpus.text_names import POOLED
 from itersel.evaluate.names import METRICS, TOKENIZED_BLEU
@@ -73,6 +71,14 @@ class ChosenEpoch:
 
 
 @dataclass(frozen=True)
+class Repeat:
+    """A repeat of a system."""
+
+    repeat: int  # its number, from 1
+    chosen: ChosenEpoch | None  # `None` where the `devtest` of the system is `None`
+
+
+@dataclass(frozen=True)
 class SystemRow:
     """The row of a system; of the output of another system, little is known."""
 
@@ -87,14 +93,18 @@ class SystemRow:
     # at the chosen epochs, by metric: tokenised BLEU and the score by which they were chosen; `None` for
     # other systems and, as epochs may differ between test sets, where these are pooled
     devtest: dict[str, MeanScore] | None
-    repeats: tuple[int, ...]  # their numbers
-    epochs: tuple[ChosenEpoch, ...]  # of each repeat; empty where `devtest` is `None`
+    repeats: tuple[Repeat, ...]
     scores: dict[str, Score]  # by metric; a system may lack some of the user's own scores
 
     @property
     def is_experiment(self) -> bool:
         """Whether this is an experiment, not the output of another system."""
         return self.learner is not None
+
+    @property
+    def epochs(self) -> list[ChosenEpoch]:
+        """The epochs chosen for the repeats; none where `devtest` is `None`."""
+        return [one.chosen for one in self.repeats if one.chosen is not None]
 
 
 @dataclass(frozen=True)
@@ -169,20 +179,6 @@ class Table:
         return self.pooled or self.test_sets[0]
 
 
-def table_content(table: Table) -> dict[str, Any]:
-    """Return the content of table.json."""
-    content = asdict(table)
-    for test_set in (*content["test_sets"], content["pooled"]):
-        for system in test_set["systems"] if test_set else ():
-            epochs = system.pop("epochs") or [{} for _ in system["repeats"]]
-            system["repeats"] = [
-                {"repeat": number, **epoch} for number, epoch in zip(system["repeats"], epochs, strict=True)
-            ]
-            if test_set["name"] == POOLED:
-                del system["devtest"]
-    return content
-
-
 def read_table(path: Path) -> Table | None:
     """Read table.json; `None` if it does not exist yet."""
     otherwise = "is not a table of systems, or one of an earlier version; run snakemake again"
@@ -190,18 +186,9 @@ def read_table(path: Path) -> Table | None:
     return table
 
 
-def parse_table(content: Any) -> Table:
-    """Return the table that `table_content` described; an error of Python if it is damaged."""
-    pooled = content["pooled"]
-    table = from_content(
-        Table,
-        {
-            "significance": content["significance"],
-            "test_sets": [_with_epochs(one) for one in content["test_sets"]],
-            "pooled": None if pooled is None else _with_epochs(pooled),
-        },
-    )
-
+def parse_table(content: object) -> Table:
+    """Return the table in the content of table.json; an error of Python if it is damaged."""
+    table = from_content(Table, content)
     if not table.test_sets or (table.pooled is None) != (len(table.test_sets) == 1):
         raise ValueError("wrong number of test sets")
     if 0 in (table.significance.alpha, table.significance.trials):
@@ -211,21 +198,6 @@ def parse_table(content: Any) -> Table:
         if [one.name for one in test_set.systems] != [one.name for one in table.test_sets[0].systems]:
             raise ValueError("different systems")
     return table
-
-
-def _with_epochs(test_set: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a test set with the numbers of repeats apart from what describes them."""
-    systems = []
-    for system in test_set["systems"]:
-        devtest = system.get("devtest")
-        repeats = system["repeats"]
-        apart = {
-            "devtest": devtest,
-            "repeats": [one["repeat"] for one in repeats],
-            "epochs": repeats if devtest else [],
-        }
-        systems.append({**system, **apart})
-    return {**test_set, "systems": systems}
 
 
 def _check(test_set: TestSet) -> None:
@@ -253,6 +225,8 @@ def _check(test_set: TestSet) -> None:
 def _check_epochs(system: SystemRow) -> None:
     if TOKENIZED_BLEU not in (system.devtest or ()):
         raise ValueError("no score on devtest")
+    if len(system.epochs) < len(system.repeats):
+        raise ValueError("no chosen epoch")
     for one in system.epochs:
         if not 1 <= one.epoch <= min(len(one.devtest_scores), len(one.devtest_tokenized_bleu)):
             raise ValueError("no such epoch")

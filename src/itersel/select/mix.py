@@ -6,17 +6,18 @@ This is the second half of algorithms 1 to 4 of Simianer, Riezler & Dyer (2012).
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from itersel.config.mixing import Mixing, PathFollowing, Selection
-from itersel.config.plain import recorded, recorded_keys
+from itersel.config.mixing import PathFollowing, Selection
+from itersel.config.plain import recorded
 from itersel.config.steps import MixSettings
-from itersel.errors import FilePath, InputError
+from itersel.errors import FilePath, InputError, checked
 from itersel.run.progress import progress
 from itersel.select.merge_kernels import Entries, WeightColumns, make_columns, merge_entries
 from itersel.select.path import PathState, next_state, read_state, require_stopped
@@ -24,6 +25,7 @@ from itersel.select.selection import CHOICES, FeatureNorms, MatrixWriter, Select
 from itersel.select.shard_files import ShardReader, ShardWeightsFile, open_weights
 from itersel.storage.formats import MAX_MAGNITUDE
 from itersel.storage.hdf5_rows import stream_hdf5
+from itersel.storage.json_files import check_texts, parse_json
 from itersel.storage.provenance import (
     MIXED_WEIGHTS,
     SHARD_MATRIX,
@@ -64,13 +66,18 @@ def mix(
     """
     _check_names(output, settings, previous, matrix, stopped)
     shards = _open_shards(inputs, settings)
-    attributes = _attributes(settings)
+    mixing = recorded(settings)["mixing"]
     trained_with = shards[0].made.settings
 
     found, before = None, None
     if previous is not None:
-        before, found = _read_previous(previous, settings, trained_with, attributes)
+        before, found = _read_previous(previous, settings, trained_with, mixing)
 
+    attributes: dict[str, str | int | float] = {
+        "mixing": json.dumps(mixing),
+        "epoch": settings.epoch,
+        "shards": settings.shards,
+    }
     state = None
     if isinstance(settings.mixing, PathFollowing):
         last = None if found is None or previous is None else read_state(found, previous)
@@ -176,7 +183,7 @@ def _check_names(
 
 
 def _read_previous(
-    path: FilePath, settings: MixSettings, trained_with: str, attributes: Mapping[str, Any]
+    path: FilePath, settings: MixSettings, trained_with: str, mixing: Mapping[str, Any]
 ) -> tuple[Weights, dict[str, Any]]:
     """Read the previous epoch's mixed weights, and check by their attributes that they belong here."""
     if not os.fspath(path).endswith(".h5"):
@@ -190,9 +197,10 @@ def _read_previous(
             path,
         )
 
-    if (found.get("mixing"), made.epoch) != (settings.name, settings.epoch - 1):
+    mixed_with = recorded_mixing(found, path)
+    if (mixed_with["name"], made.epoch) != (settings.name, settings.epoch - 1):
         raise InputError(
-            f"is from mixing {found.get('mixing')}, epoch {made.epoch}; "
+            f"is from mixing {mixed_with['name']}, epoch {made.epoch}; "
             f"expected {settings.name}, epoch {settings.epoch - 1}",
             path,
         )
@@ -203,9 +211,8 @@ def _read_previous(
     if made.settings != trained_with:
         raise InputError("was trained with different settings than the shards; train that epoch again", path)
 
-    for name in mixing_keys(settings.mixing):
-        if found.get(name) != attributes.get(name):
-            raise InputError(f"was mixed with another {name}; mix that epoch again", path)
+    if key := differing_key(mixed_with, mixing):
+        raise InputError(f"was mixed with another {key}; mix that epoch again", path)
 
     return weights, found
 
@@ -221,21 +228,18 @@ def _make_selection(settings: MixSettings, state: PathState | None, stopped: boo
     return Selector(above, -math.inf)
 
 
-def _attributes(settings: MixSettings) -> dict[str, str | int | float]:
-    """Return the attributes that record how the output was mixed; others record how shards were trained."""
-    mixing = recorded(settings)["mixing"]
-    place = {"mixing": mixing.pop("name"), "epoch": settings.epoch, "shards": settings.shards}
-
-    # attributes are text and numbers
-    values = {"norm": settings.mixing.norm, **mixing}
-    texts = {name: " ".join(map(str, value)) for name, value in values.items() if isinstance(value, list)}
-    given = {name: value for name, value in {**values, **texts}.items() if value not in (None, "")}
-    return {**place, **given}
+def recorded_mixing(attributes: Mapping[str, Any], path: FilePath) -> dict[str, Any]:
+    """Return the name and the keys of the mixing that made a file of mixed weights, or of a matrix."""
+    with checked(path, "does not record its mixing as this version does; mix that epoch again"):
+        mixing: dict[str, Any] = parse_json(attributes["mixing"].encode())
+        check_texts([mixing["name"]])
+        return mixing
 
 
-def mixing_keys(mixing: Mixing | type[Mixing]) -> list[str]:
-    """Return the attributes that record the keys of a mixing: the norm, which every file has, first."""
-    return list(dict.fromkeys(["norm", *recorded_keys(cast(Any, mixing))]))
+def differing_key(mixing: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
+    """Return the first key in which two recorded mixings differ, or None."""
+    names = {**mixing, **other}
+    return next((name for name in names if mixing.get(name) != other.get(name)), None)
 
 
 def _merge(shards: Sequence[ShardWeightsFile]) -> Iterator[tuple[Entries, WeightColumns]]:

@@ -1,13 +1,16 @@
-"""JSON files: read with limits, so any content is safe to parse, and dataclasses in them.
+"""JSON files: read with limits, so any content is safe to parse, and records in them.
 
-`as_content` and `from_content` are for records that only itersel writes. What people write, too, is read by
-`itersel.config.sections`: a record has no defaults to fill in, and a mistake in one is damage.
+There are two ways to write a dataclass. Settings, which people write, too, have declared keys with defaults
+and bounds: `itersel.config.plain` writes them, and `itersel.config.sections` reads them. Records are written
+only by itersel: `as_content` states every field, and to `from_content`, a mistake is damage. Settings are
+part of a record if the file is used with the settings that it was made with, as a trained system is.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 # Parsed JSON takes about 25 times the size of its text in memory.
 MAX_JSON_BYTES = 2**26
+# Text of records is shown on a line of a terminal, and is part of file names.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 Record = TypeVar("Record")
 
@@ -68,6 +73,11 @@ def check_texts(values: Iterable[object]) -> None:
 def as_content(record: DataclassInstance) -> dict[str, Any]:
     """Return a dataclass of strings, numbers, tuples, dictionaries and dataclasses as the content of JSON."""
     return asdict(record)
+
+
+def record_text(record: DataclassInstance) -> str:
+    """Return a record as one line of JSON; whatever the order of its dictionaries, it is the same."""
+    return json.dumps(as_content(record), ensure_ascii=False, sort_keys=True)
 
 
 def from_content(kind: type[Record], content: object) -> Record:
@@ -117,6 +127,6 @@ def _value(kind: Any, value: object) -> Any:
         return float(value)
     if type(value) is not kind or (isinstance(value, float) and not math.isfinite(value)):
         raise ValueError(f"{value!r} is not of type {kind.__name__}")
-    if isinstance(value, str) and not value.isprintable():
+    if isinstance(value, str) and _CONTROL.search(value):
         raise ValueError(f"{value!r} contains control characters")
     return value

@@ -16,7 +16,6 @@ from itersel.config.messages import wrong
 from itersel.config.search import FeatureSettings, MinimumRisk, TranslationSettings
 from itersel.config.section_checks import check_section
 from itersel.config.text_features import GivenListSettings, NeededModels, needed_models
-from itersel.corpus.tokenization import check_pattern
 from itersel.errors import FilePath, InputError
 from itersel.results import RESOURCES
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
@@ -65,8 +64,6 @@ class RerankingSettings:
     def __post_init__(self) -> None:
         for section in (FeatureSettings(self.features), self.lists):
             check_section(section)
-        for pattern in self.lists.protected:
-            check_pattern(pattern)
         if self.lists.minimum_count > 1:
             # lists are read in blocks, so features could not be counted
             why = f"is {self.lists.minimum_count}; only train leaves out features"

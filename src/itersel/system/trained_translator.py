@@ -25,7 +25,7 @@ from itersel.lm import binary
 from itersel.results import WEIGHTS
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.formats import Array, FileFormat
-from itersel.storage.json_files import as_content, from_content
+from itersel.storage.json_files import as_content, from_content, record_text
 from itersel.system.bundles import (
     RERANKER_BUNDLE,
     TRANSLATOR_BUNDLE,
@@ -97,7 +97,7 @@ def write_translator_bundle(path: FilePath, system: TrainedTranslator) -> None:
 
     arrays = joined(parts)
     for text in _TEXTS:
-        arrays[text] = np.frombuffer(getattr(system, text).to_json().encode(), np.uint8)
+        arrays[text] = np.frombuffer(record_text(getattr(system, text)).encode(), np.uint8)
 
     attributes = {
         "itersel": __version__,

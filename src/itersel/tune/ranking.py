@@ -14,7 +14,8 @@ from itersel.bleu.order import ORDER
 from itersel.bleu.score_kernels import COUNTS, score_hypotheses
 from itersel.bleu.sentence import VARIANTS
 from itersel.errors import InputError
-from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs
+from itersel.learn.pairs import pro_pairs
+from itersel.learn.pro_sampling import PRO_THRESHOLD
 from itersel.lists.table import ListTable, SparseRows
 from itersel.storage.arrays import Float64s, Int64s
 

@@ -25,7 +25,7 @@ from itersel.report.page.charts import charts, curves
 from itersel.report.page.sentences import MOST
 from itersel.report.systems import format_hours, table_view
 from itersel.report.table import signatures
-from itersel.report.table_content import table_content
+from itersel.storage.json_files import as_content
 from itersel.vectors.feature_names import (
     BUILT_IN_TEMPLATES,
     EXPLANATIONS,
@@ -72,7 +72,7 @@ def render(document: dict[str, Any], refresh: int | None = None) -> str:
     """Return the page; for an unfinished run, a browser reloads it every `refresh` seconds."""
     data = {name: value for name, value in document.items() if name not in UNUSED}
     table = document["table"]
-    data["table"] = table_content(table) if table else None
+    data["table"] = as_content(table) if table else None
     data["explanations"] = _explanations(document["repeats"])
     learning = curves(document["learned_by"])
 

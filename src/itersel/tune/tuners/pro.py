@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from itersel.bleu.names import LIST_BLEUS
 from itersel.config.options import documented, option
 from itersel.config.tuners import Batch, Tuned
+from itersel.learn.pro_sampling import PRO_THRESHOLD
 
 if TYPE_CHECKING:
     from itersel.tune.problem import ListProblem
@@ -30,7 +31,7 @@ class Pro(Batch):
         "Drop pairs with a larger difference in BLEU (0 to 100), to guard against overlong translations "
         "(Nakov et al. 2013); 100 drops none.",
         100.0,
-        above=5,
+        above=100 * PRO_THRESHOLD,
         maximum=100,
     )
 
