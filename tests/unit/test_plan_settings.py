@@ -33,7 +33,6 @@ from itersel.config.report_steps import (
     TableSettings,
 )
 from itersel.config.search import (
-    SCALES,
     FeatureSettings,
     ForestSettings,
     Grammar,
@@ -112,9 +111,9 @@ def test_minimum_bayes_risk():
     check_settings(GivenListScaleSettings, lists.tables.scale_settings(job("a")))
     found = json.loads(plan.tables.scale_settings(job("a", test_set="one")))
     assert found["devtest"] == "devtest.one"
-    assert found["scales"] == list(SCALES)
+    assert found["mbr"] == {**mbr, "scale": None}
     stated = plan_of({"a": SELECTED}, mbr={**mbr, "scale": 0.5})
-    assert json.loads(stated.tables.scale_settings(job("a")))["scales"] == [0.5]
+    assert json.loads(stated.tables.scale_settings(job("a")))["mbr"] == {**mbr, "scale": 0.5}
     assert plan.tables.devtest_pieces(job("a", test_set="one")) == ["out/x/shards/devtest.one/1/0.h5"]
 
 

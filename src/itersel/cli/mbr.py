@@ -36,8 +36,6 @@ def mbr_of(
 
     `own` is what a system does without them. Raises an InputError if it compares fewer than `k_best`.
     """
-    from itersel.system.mbr import check_k_best
-
     given = {name: getattr(options, f"mbr_{name}") for name in MBR_KEYS}
     stated = {name: value for name, value in given.items() if value is not None}
     if options.mbr == NO_GAIN or (options.mbr is None and own is None):
@@ -50,5 +48,5 @@ def mbr_of(
         # the scale and size of a system are for its own gain
         base = MinimumRisk(gain=options.mbr)
     chosen = replace(base, **stated)
-    check_k_best(k_best, chosen, "--k-best", "raise --mbr-size")
+    chosen.check_k_best(k_best, "--k-best", "raise --mbr-size")
     return chosen

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 from itersel.cli.arguments import add_optional_files, add_options, add_output, add_settings
@@ -37,7 +38,7 @@ def _scale(options: argparse.Namespace) -> None:
 
     kind = GivenListScaleSettings if options.language_model is None else ScaleSettings
     settings = read_settings(kind, options.settings)
-    candidates = [MinimumRisk(settings.gain, scale, settings.size) for scale in settings.scales]
+    candidates = settings.mbr.candidates
 
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, f"{number}.txt") for number in range(len(candidates))]
@@ -49,7 +50,7 @@ def _scale(options: argparse.Namespace) -> None:
         mbr=candidates[best],
         devtest=settings.devtest,
         chosen_by=settings.scoring.choose_by,
-        scales=settings.scales,
+        scales=tuple(one.scale for one in candidates),
         devtest_scores=scores,
     )
     write_mbr(options.output, chosen)
@@ -58,8 +59,8 @@ def _scale(options: argparse.Namespace) -> None:
 def _translate(
     options: argparse.Namespace,
     settings: GivenListScaleSettings,
-    candidates: list[MinimumRisk],
-    paths: list[str],
+    candidates: Sequence[MinimumRisk],
+    paths: Sequence[str],
 ) -> None:
     """Write the translations by each candidate to a file."""
     from itersel.storage.files import read_manifest

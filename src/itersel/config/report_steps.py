@@ -30,7 +30,7 @@ from itersel.config.options import (
     section,
     seed_option,
 )
-from itersel.config.search import FeatureSettings, MinimumRisk, Search
+from itersel.config.search import FeatureSettings, MbrSettings, Search
 from itersel.config.section_checks import check_section
 from itersel.config.text_features import GivenListSettings
 from itersel.config.values import Experiment
@@ -90,21 +90,14 @@ class GivenListScaleSettings:
     """How the scale of minimum Bayes risk is chosen from translations of devtest."""
 
     scoring: Scoring = section(REQUIRED, "How translations of devtest are scored.")
-    scales: tuple[float, ...] = option_of(
-        MinimumRisk,
-        "scale",
-        explanation="Scales to choose from; among equally good ones, the first is chosen.",
-        default=REQUIRED,
-    )
-    gain: str = option_of(MinimumRisk, "gain")
-    size: int = option_of(MinimumRisk, "size")
+    mbr: MbrSettings = section(REQUIRED, "Minimum Bayes risk, as in the config; it must state the gain.")
     search: FeatureSettings = section(FeatureSettings, "The features that score the lists.")
     devtest: str = option_of(ChooseSettings, "devtest")
 
     def __post_init__(self) -> None:
         check_section(self)
-        if not self.scales:
-            raise wrong("scales", "is empty; name at least one")
+        if self.mbr.gain is None:
+            raise wrong("mbr.gain", "is null; there is no scale to choose without it")
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from itersel.config.report_steps import (
     TaskTableSettings,
     UserNumbers,
 )
-from itersel.config.search import SCALES, TranslationSettings
+from itersel.config.search import TranslationSettings
 from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask
 from itersel.config.text_steps import DetokenizeSettings
@@ -170,14 +170,10 @@ class Tables:
     def scale_settings(self, wildcards: Any) -> str:
         """Return the `ScaleSettings` or `GivenListScaleSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
-        mbr = self._config.mbr
-        assert mbr.gain is not None
         # with a `Search`, they are `ScaleSettings`
         settings = GivenListScaleSettings(
             scoring=self._scoring(experiment),
-            scales=SCALES if mbr.scale is None else (mbr.scale,),
-            gain=mbr.gain,
-            size=mbr.size,
+            mbr=self._config.mbr,
             search=self._inputs.search(experiment),
             devtest=self._texts.devtest(wildcards),
         )
