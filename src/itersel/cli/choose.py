@@ -158,11 +158,11 @@ def _reranker(options: argparse.Namespace) -> None:
     from itersel.storage.declared import DeclaredFolder
     from itersel.storage.files import read_lines
     from itersel.system.mbr import read_mbr
-    from itersel.system.resources import RerankerFiles, RerankerResources, RerankingSettings, write_resources
+    from itersel.system.resources import RerankerFiles, RerankerResources, write_resources
 
-    given = read_settings(RerankerSettings, options.settings)
+    settings = read_settings(RerankerSettings, options.settings)
+    if options.chosen_mbr is not None:
+        settings = replace(settings, mbr=read_mbr(options.chosen_mbr))
     trained_with = tuple(read_lines(DeclaredFolder(options.folder).checked(DENSE_NAMES)))
-    mbr = read_mbr(options.chosen_mbr)
-    settings = RerankingSettings(given.features, trained_with, given.dense_names, given.lists, mbr)
     files = RerankerFiles(tuple(options.aligner), options.models, tuple(options.user_model))
-    write_resources(options.output, RerankerResources(settings, files))
+    write_resources(options.output, RerankerResources(settings, trained_with, files))

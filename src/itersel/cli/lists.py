@@ -16,7 +16,7 @@ from itersel.cli.arguments import (
 )
 from itersel.config.plain import recorded
 from itersel.config.settings import read_settings
-from itersel.config.text_features import GivenListSettings, needed_models
+from itersel.config.text_features import GivenListSettings
 
 
 def _add_lists(parser: argparse.ArgumentParser) -> None:
@@ -51,8 +51,8 @@ def _lists(options: argparse.Namespace) -> None:
         from itersel.rerank.features import TextFeatureAdder
         from itersel.rerank.models import read_text_models
 
-        needed = needed_models(settings.dense, settings.templates)
-        models = read_text_models(options.aligner, options.models, needed, options.user_model)
+        files = options.aligner, options.models
+        models = read_text_models(*files, settings.needed_models, options.user_model)
         adder = TextFeatureAdder(preparation, models, settings)
 
     table = import_lists(options.folder, options.shard_number, preparation, adder)

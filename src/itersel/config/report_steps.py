@@ -30,9 +30,10 @@ from itersel.config.options import (
     section,
     seed_option,
 )
-from itersel.config.search import FeatureSettings, MbrSettings, Search
+from itersel.config.search import FeatureSettings, MbrSettings, MinimumRisk, Search, TranslationSettings
 from itersel.config.section_checks import check_section
 from itersel.config.text_features import GivenListSettings
+from itersel.config.text_steps import check_patterns
 from itersel.config.values import Experiment
 from itersel.corpus.text_names import NO_TEST_SETS
 
@@ -114,6 +115,15 @@ class RerankerSettings:
     features: str = option_of(Search, "features")
     dense_names: tuple[str, ...] = option_of(Data, "dense_names")
     lists: GivenListSettings = section(GivenListSettings, "How lists are read, and what is added to them.")
+    mbr: MinimumRisk | None = option_of(TranslationSettings, "mbr")
+
+    def __post_init__(self) -> None:
+        check_section(self)
+        check_patterns("lists.protected", self.lists.protected)
+        if self.lists.minimum_count > 1:
+            # lists are read in blocks, so features could not be counted
+            why = f"is {self.lists.minimum_count}; only train leaves out features"
+            raise wrong("lists.minimum_count", why)
 
 
 @dataclass(frozen=True)

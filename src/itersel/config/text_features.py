@@ -169,3 +169,8 @@ class GivenListSettings(WordSettings):
     def adds_features(self) -> bool:
         """Whether there are features of text."""
         return bool(self.dense or self.templates or self.user_model_names)
+
+    @property
+    def needed_models(self) -> NeededModels:
+        """Which models they need."""
+        return needed_models(self.dense, self.templates)
