@@ -15,6 +15,7 @@ from tests.scored import (
 )
 
 from itersel.cli.main import main
+from itersel.config.report_steps import Comparison
 from itersel.evaluate.counts import count, read_counts, write_counts
 from itersel.evaluate.metrics import make_metrics
 from itersel.report.comparison import compare_systems
@@ -39,7 +40,7 @@ def as_text(systems, texts, **settings):
     translations = [tokenised(text) for text in texts]
     counts = [counted(text, [RAW]).counts for text in texts]
     test_set = Translations("test", systems, translations, [tokenised(RAW)], counts)
-    return compare_systems([test_set], **{"trials": 100, **settings})
+    return compare_systems([test_set], Comparison(**{"trials": 100, **settings}))
 
 
 def one_test_set(name, text, references, tokenizer="13a"):
@@ -68,7 +69,7 @@ def test_text():
     assert f"{metric.score(metric.counts(GOOD)):.2f} [" in good
     assert good.count("(2)") == 3
     assert sum("lowercased TER: sacrebleu nrefs:1|case:lc|" in line for line in text) == 1
-    without = compare_systems([Translations("test", [make_system("a")], [GOOD], [RAW])])
+    without = compare_systems([Translations("test", [make_system("a")], [GOOD], [RAW])], Comparison())
     assert not any("TER" in line for line in text_table(without))
 
 
@@ -100,7 +101,7 @@ def test_repeats():
 
 def test_pooled():
     sets = [one_test_set("x", GOOD, [RAW]), one_test_set("y", BAD, [RAW, GOOD])]
-    pooled = compare_systems(sets, trials=10).pooled
+    pooled = compare_systems(sets, Comparison(trials=10)).pooled
     metrics = make_metrics([[*RAW, *RAW], [*[None] * len(RAW), *GOOD]])
     for metric in metrics:
         scores = pooled.systems[0].scores[metric.name]
@@ -193,7 +194,7 @@ def test_bad_outputs_of_other_systems(tmp_path, monkeypatch, refused, outputs, g
 def test_test_sets_are_pooled_if_they_are_scored_in_the_same_way():
     sets = [one_test_set("x", GOOD, [RAW]), one_test_set("y", GOOD, [RAW], "char")]
     with input_error("tok:13a", "tok:char"):
-        compare_systems(sets, trials=10)
+        compare_systems(sets, Comparison(trials=10))
 
 
 @pytest.mark.parametrize(

@@ -18,18 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from itersel.config.data import Data
-from itersel.config.evaluation import Evaluation, Report, check_score
+from itersel.config.evaluation import Evaluation, Report, SignificanceSettings, check_score
 from itersel.config.messages import wrong
 from itersel.config.names import Names, check_label, check_text_name
-from itersel.config.options import (
-    LABEL_PATTERN,
-    NAME_PATTERN,
-    REQUIRED,
-    option,
-    option_of,
-    section,
-    seed_option,
-)
+from itersel.config.options import LABEL_PATTERN, NAME_PATTERN, REQUIRED, option, option_of, section
 from itersel.config.search import FeatureSettings, MbrSettings, MinimumRisk, Search, TranslationSettings
 from itersel.config.section_checks import check_section
 from itersel.config.text_features import GivenListSettings
@@ -127,15 +119,10 @@ class RerankerSettings:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(SignificanceSettings):
     """How systems are compared: BLEU of tokenised text, and tests for significance."""
 
     retokenize: str = option_of(Evaluation, "retokenize")
-    trials: int = option_of(Evaluation, "trials")
-    seed: int = seed_option("Seed of the trials.")
-
-    def __post_init__(self) -> None:
-        check_section(self)
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ class Tables:
     def _comparison(self) -> Comparison:
         """How systems are compared."""
         evaluation = self._config.evaluation
-        return Comparison(evaluation.retokenize, evaluation.trials, self._config.seed)
+        return Comparison(trials=evaluation.trials, seed=self._config.seed, retokenize=evaluation.retokenize)
 
     def resource_settings(self, wildcards: Any) -> str:
         """Return the `TranslationSettings` of an experiment, whose minimum Bayes risk is in a file."""

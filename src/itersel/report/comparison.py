@@ -9,28 +9,22 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from itersel.config.report_steps import Comparison
 from itersel.corpus.text_names import POOLED
 from itersel.errors import InputError
 from itersel.evaluate.compare import user_metric
 from itersel.evaluate.counts import pool_counts
 from itersel.evaluate.metrics import Metric, ReferenceText, Sums
-from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZED_BLEU, TRIALS
+from itersel.evaluate.names import TOKENIZED_BLEU
 from itersel.report.scores import describe_test, numbers_of, score_counts, score_tokens, summarize
 from itersel.report.table_content import ChosenEpoch, MeanScore, Score, SystemRow, Table, TestSet
 from itersel.report.translations import Output, Translations
-from itersel.storage.numbers import DEFAULT_SEED
 from itersel.system.chosen import OF_ALL_REPEATS, ChosenSystem
 
 Item = TypeVar("Item")
 
 
-def compare_systems(
-    test_sets: Sequence[Translations],
-    *,
-    retokenize: str = DEFAULT_TOKENIZER,
-    trials: int = TRIALS,
-    seed: int = DEFAULT_SEED,
-) -> Table:
+def compare_systems(test_sets: Sequence[Translations], how: Comparison) -> Table:
     """Compare systems on one or more test sets, and on all sentences together, which weigh the same.
 
     All test sets have the same systems in the same order; those with the same name are repeats of one
@@ -47,26 +41,25 @@ def compare_systems(
                 "systems in the same order"
             )
 
-    how = (retokenize, trials, seed)
     return Table(
-        significance=describe_test(trials, seed),
-        test_sets=tuple(_score_test_set(test_set, *how) for test_set in test_sets),
-        pooled=_score_test_set(_pool(test_sets), *how) if len(test_sets) > 1 else None,
+        significance=describe_test(how),
+        test_sets=tuple(_score_test_set(test_set, how) for test_set in test_sets),
+        pooled=_score_test_set(_pool(test_sets), how) if len(test_sets) > 1 else None,
     )
 
 
-def _score_test_set(test_set: Translations, retokenize: str, trials: int, seed: int) -> TestSet:
+def _score_test_set(test_set: Translations, how: Comparison) -> TestSet:
     """Score all systems on a test set, or on all of them together."""
     systems = test_set.systems
     texts = _by_name(systems, test_set.translations)
     numbers = numbers_of(texts)
-    metric, of_tokens = score_tokens(texts, test_set.references, numbers, retokenize, trials, seed)
+    metric, of_tokens = score_tokens(texts, test_set.references, numbers, how)
 
     scores = {metric: of_tokens}
     if test_set.counts:
-        scores |= score_counts(_by_name(systems, test_set.counts), numbers, trials, seed)
+        scores |= score_counts(_by_name(systems, test_set.counts), numbers, how)
     if test_set.user_scores:
-        scores |= _score_numbers(_by_name(systems, test_set.user_scores), numbers, trials, seed)
+        scores |= _score_numbers(_by_name(systems, test_set.user_scores), numbers, how)
 
     rows = []
     for name, repeats in _by_name(systems, systems).items():
@@ -94,7 +87,7 @@ def _score_test_set(test_set: Translations, retokenize: str, trials: int, seed: 
 
 
 def _score_numbers(
-    counts: Mapping[str, Sequence[Mapping[str, Sums]]], numbers: Mapping[str, int], trials: int, seed: int
+    counts: Mapping[str, Sequence[Mapping[str, Sums]]], numbers: Mapping[str, int], how: Comparison
 ) -> dict[Metric, dict[str, Score]]:
     """Compare the systems that have them by each of the user's own scores.
 
@@ -110,7 +103,7 @@ def _score_numbers(
             if all(score in of_repeat for of_repeat in repeats)
         }
         if counted:
-            found |= score_counts(counted, numbers, trials, seed)
+            found |= score_counts(counted, numbers, how)
     return found
 
 
