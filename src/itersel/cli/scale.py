@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from itersel.cli.arguments import add_optional_files, add_options, add_output, add_settings
-from itersel.cli.choose import add_devtest, score_devtest
+from itersel.cli.devtest import add_devtest, devtest_files, score_devtest
 from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
 from itersel.config.search import MinimumRisk
 from itersel.config.settings import read_settings
@@ -43,7 +43,7 @@ def _scale(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, f"{number}.txt") for number in range(len(candidates))]
         _translate(options, settings, candidates, paths)
-        scores = score_devtest(settings.scoring, options, paths).deciding_scores
+        scores = score_devtest(settings.scoring, devtest_files(options), paths).deciding_scores
 
     best = index_of_best(scores, settings.scoring.choose_by)
     chosen = ChosenMbr(
