@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from itersel.cli.arguments import (
     add_files,
@@ -56,13 +55,7 @@ def _lists(options: argparse.Namespace) -> None:
         adder = TextFeatureAdder(preparation, models, settings)
 
     table = import_lists(options.folder, options.shard_number, preparation, adder)
-    write_list_table(options.output, table, options.shard_number, _recorded(settings))
-
-
-def _recorded(settings: GivenListSettings) -> dict[str, Any]:
-    """Return what a shard records; its content shows all other keys of features, but not this one."""
-    minimum = settings.minimum_count
-    return recorded(settings) | ({"minimum_count": minimum} if minimum > 1 else {})
+    write_list_table(options.output, table, options.shard_number, recorded(settings))
 
 
 def _add_first_entries(parser: argparse.ArgumentParser) -> None:

@@ -157,7 +157,8 @@ class GivenListSettings(WordSettings):
     source_language: str = option_of(Data, "source_language", recorded_otherwise=True)
     dense: tuple[str, ...] = option_of(TextFeatures, "dense", recorded_otherwise=True)
     templates: tuple[str, ...] = option_of(TextFeatures, "templates", recorded_otherwise=True)
-    minimum_count: int = option_of(TextFeatures, "minimum_count", recorded_otherwise=True)
+    # unlike the other keys of features, the content of files does not show it
+    minimum_count: int = option_of(TextFeatures, "minimum_count")
     user_model_names: tuple[str, ...] = option(
         "Names of further language models, each of which gives two dense features.",
         (),
