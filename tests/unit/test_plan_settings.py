@@ -28,7 +28,6 @@ from itersel.config.report_steps import (
     ExplainSettings,
     GivenListScaleSettings,
     PatienceSettings,
-    RerankerSettings,
     ScaleSettings,
     TableSettings,
 )
@@ -43,7 +42,7 @@ from itersel.config.search import (
 from itersel.config.settings import as_json, read_settings
 from itersel.config.sharding import GivenListShardSettings, ShardSettings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
-from itersel.config.text_features import GivenListSettings
+from itersel.config.text_features import GivenListSettings, RerankerSettings
 from itersel.config.text_steps import (
     CompileSettings,
     DetokenizeSettings,

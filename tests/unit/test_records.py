@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itersel.config.report_steps import RerankerSettings
 from itersel.config.search import GAINS, Grammar, MinimumRisk, TranslationSettings
-from itersel.config.text_features import GivenListSettings
+from itersel.config.text_features import GivenListSettings, RerankerSettings
 from itersel.evaluate.epochs import Decision
 from itersel.storage.json_files import as_content, from_content
 from itersel.system.chosen import ChosenSystem

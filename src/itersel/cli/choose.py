@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output, add_settings
 from itersel.cli.devtest import add_devtest, devtest_files, score_devtest
-from itersel.config.report_steps import ChooseSettings, PatienceSettings, RerankerSettings
+from itersel.config.report_steps import ChooseSettings, PatienceSettings
 from itersel.config.search import TranslationSettings
 from itersel.config.settings import read_settings
+from itersel.config.text_features import RerankerSettings
 from itersel.errors import InputError
 
 MBR = {"--chosen-mbr FILE": "output of 'itersel step scale', if the system chooses by minimum Bayes risk"}

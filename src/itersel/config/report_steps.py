@@ -3,7 +3,6 @@
 - ``itersel step choose``: `ChooseSettings`
 - ``itersel step patience``: `PatienceSettings`
 - ``itersel step scale``: `ScaleSettings`; with lists of another decoder, `GivenListScaleSettings`
-- ``itersel step reranker``: `RerankerSettings`
 - ``itersel step table``: `TableSettings`
 - ``itersel step tasks``: `TaskTableSettings`
 - ``itersel step join``: `JoinSettings`
@@ -17,15 +16,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.config.data import Data
 from itersel.config.evaluation import Evaluation, Report, SignificanceSettings, check_score
 from itersel.config.messages import wrong
 from itersel.config.names import Names, check_label, check_text_name
 from itersel.config.options import LABEL_PATTERN, NAME_PATTERN, REQUIRED, option, option_of, section
-from itersel.config.search import FeatureSettings, MbrSettings, MinimumRisk, Search, TranslationSettings
+from itersel.config.search import FeatureSettings, MbrSettings, Search
 from itersel.config.section_checks import check_section
-from itersel.config.text_features import GivenListSettings
-from itersel.config.text_steps import check_patterns
 from itersel.config.values import Experiment
 from itersel.corpus.text_names import NO_TEST_SETS
 
@@ -98,24 +94,6 @@ class ScaleSettings(GivenListScaleSettings):
     """The same if our decoder translates devtest."""
 
     search: Search = section(Search, "How translations are searched for.")
-
-
-@dataclass(frozen=True)
-class RerankerSettings:
-    """How a system reranks n-best lists of another decoder."""
-
-    features: str = option_of(Search, "features")
-    dense_names: tuple[str, ...] = option_of(Data, "dense_names")
-    lists: GivenListSettings = section(GivenListSettings, "How lists are read, and what is added to them.")
-    mbr: MinimumRisk | None = option_of(TranslationSettings, "mbr")
-
-    def __post_init__(self) -> None:
-        check_section(self)
-        check_patterns("lists.protected", self.lists.protected)
-        if self.lists.minimum_count > 1:
-            # lists are read in blocks, so features could not be counted
-            why = f"is {self.lists.minimum_count}; only train leaves out features"
-            raise wrong("lists.minimum_count", why)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 - ``itersel step words``: `WordSettings`
 - ``itersel step text-models``: `TextModelSettings`
 - ``itersel step lists``: `GivenListSettings`
+- ``itersel step reranker``: `RerankerSettings`
 
 See also `itersel.config.steps`.
 """
@@ -16,10 +17,11 @@ from typing import NamedTuple
 
 from itersel.config.data import Data
 from itersel.config.messages import wrong
-from itersel.config.options import NAME_PATTERN, documented, option, option_of, paths
+from itersel.config.options import NAME_PATTERN, documented, option, option_of, paths, section
+from itersel.config.search import MinimumRisk, Search, TranslationSettings
 from itersel.config.section_checks import check_section
 from itersel.config.tasks import MAX_FOLDS
-from itersel.config.text_steps import EstimateSettings
+from itersel.config.text_steps import EstimateSettings, check_patterns
 from itersel.corpus.settings import Words
 from itersel.storage.files import without_compression
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
@@ -175,3 +177,21 @@ class GivenListSettings(WordSettings):
     def needed_models(self) -> NeededModels:
         """Which models they need."""
         return needed_models(self.dense, self.templates)
+
+
+@dataclass(frozen=True)
+class RerankerSettings:
+    """How a system reranks n-best lists of another decoder."""
+
+    features: str = option_of(Search, "features")
+    dense_names: tuple[str, ...] = option_of(Data, "dense_names")
+    lists: GivenListSettings = section(GivenListSettings, "How lists are read, and what is added to them.")
+    mbr: MinimumRisk | None = option_of(TranslationSettings, "mbr")
+
+    def __post_init__(self) -> None:
+        check_section(self)
+        check_patterns("lists.protected", self.lists.protected)
+        if self.lists.minimum_count > 1:
+            # lists are read in blocks, so features could not be counted
+            why = f"is {self.lists.minimum_count}; only train leaves out features"
+            raise wrong("lists.minimum_count", why)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from itertools import chain, zip_longest
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from itersel.config.report_steps import Comparison
 from itersel.corpus.text_names import POOLED
 from itersel.errors import InputError
 from itersel.evaluate.compare import user_metric
@@ -17,9 +15,12 @@ from itersel.evaluate.counts import pool_counts
 from itersel.evaluate.metrics import Metric, ReferenceText, Sums
 from itersel.evaluate.names import TOKENIZED_BLEU
 from itersel.report.scores import describe_test, numbers_of, score_counts, score_tokens, summarize
-from itersel.report.table_content import ChosenEpoch, MeanScore, Score, SystemRow, Table, TestSet
+from itersel.report.table_content import MeanScore, Score, SystemRow, Table, TestSet
 from itersel.report.translations import Output, Translations
 from itersel.system.chosen import OF_ALL_REPEATS, ChosenSystem
+
+if TYPE_CHECKING:
+    from itersel.config.report_steps import Comparison
 
 Item = TypeVar("Item")
 
@@ -70,7 +71,7 @@ def _score_test_set(test_set: Translations, how: Comparison) -> TestSet:
             **_of_all_repeats(repeats[0]),
             devtest=_scores_on_devtest(chosen) if chosen else None,
             repeats=tuple(one.repeat for one in repeats),
-            epochs=tuple(map(_chosen_epoch, chosen)),
+            epochs=tuple(one.chosen_epoch for one in chosen),
             scores={
                 metric.name: of_systems[name] for metric, of_systems in scores.items() if name in of_systems
             },
@@ -118,10 +119,6 @@ def _scores_on_devtest(repeats: Sequence[ChosenSystem]) -> dict[str, MeanScore]:
 
 def _of_all_repeats(system: ChosenSystem | Output) -> dict[str, Any]:
     return {key: getattr(system, key, None) for key in OF_ALL_REPEATS}
-
-
-def _chosen_epoch(system: ChosenSystem) -> ChosenEpoch:
-    return ChosenEpoch(**{item.name: getattr(system, item.name) for item in fields(ChosenEpoch)})
 
 
 def _by_name(systems: Sequence[ChosenSystem | Output], items: Sequence[Item]) -> dict[str, list[Item]]:

@@ -6,11 +6,10 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from itersel.config.evaluation import SignificanceSettings
 from itersel.errors import InputError, suggest
 from itersel.evaluate.names import sign_of
 from itersel.evaluate.significance import (
@@ -29,6 +28,9 @@ from itersel.report.runs_settings import RunSettings, compare_settings, differin
 from itersel.report.scores import describe_test, numbers_of, worse_systems
 from itersel.report.table_content import Score
 from itersel.storage.arrays import Float64s
+
+if TYPE_CHECKING:
+    from itersel.config.evaluation import SignificanceSettings
 
 
 class RunComparison(NamedTuple):

@@ -5,15 +5,18 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from itersel.config.evaluation import SignificanceSettings
-from itersel.config.report_steps import Comparison
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.evaluate.counts import Counts
 from itersel.evaluate.metrics import Metric, ReferenceText, Sums, make_tokenized_bleu, score_of_counts
 from itersel.evaluate.names import sign_of
 from itersel.evaluate.significance import Bootstrap, Interval, paired_p_values
 from itersel.report.table_content import BleuDetails, MeanScore, Score, SignificanceTest
+
+if TYPE_CHECKING:
+    from itersel.config.evaluation import SignificanceSettings
+    from itersel.config.report_steps import Comparison
 
 # Significance level.
 ALPHA = 0.05

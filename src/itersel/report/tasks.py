@@ -5,14 +5,17 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from itersel.config.report_steps import Comparison
 from itersel.corpus.labels import count_labels, lines_of, most_frequent, pick
 from itersel.evaluate.metrics import ReferenceText
 from itersel.evaluate.names import TOKENIZED_BLEU, title_of
 from itersel.report.scores import REPEATED, describe_test, numbers_of, score_tokens, summarize
 from itersel.report.table_content import MeanScore, Score, SignificanceTest
 from itersel.storage.text_table import aligned, tab_separated, wrapped
+
+if TYPE_CHECKING:
+    from itersel.config.report_steps import Comparison
 
 # Names of the rows below the tasks; they differ from all labels, which have no spaces.
 MEAN_OF_TASKS, ALL_TASKS = "mean of tasks", "all tasks"
