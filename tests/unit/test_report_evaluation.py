@@ -7,6 +7,7 @@ import pytest
 from tests.refusals import input_error
 from tests.scored import (
     content_of,
+    learn_recaser,
     make_system,
     table_command,
     tokenized_bleu,
@@ -16,6 +17,8 @@ from tests.scored import (
 
 from itersel.cli.main import main
 from itersel.config.report_steps import Comparison
+from itersel.corpus.prepare import Preparation, write_preparation
+from itersel.corpus.settings import Words
 from itersel.evaluate.counts import count, read_counts, write_counts
 from itersel.evaluate.metrics import make_metrics
 from itersel.report.comparison import compare_systems
@@ -231,3 +234,15 @@ def test_detokenize_counts(tmp_path, text_file, refused):
     ):
         refused([*arguments, *wrong], facts)
     refused(["detokenize", files[0], "--input", first, *output], "--counts")
+
+
+def test_the_tokenizer_of_which_nothing_is_stated(tmp_path, text_file):
+    """It is that of the target language, as in a run."""
+    write_preparation(tmp_path, Preparation(Words("en", "zh")), learn_recaser([["x"]]))
+    text = text_file("text", ["我喜欢你", "你好"])
+    output = ["--output", str(tmp_path / "out"), "--counts", str(tmp_path / "counts.h5")]
+    command = ["detokenize", "--preparation", str(tmp_path / "preparation.json"), "--input", text]
+    for stated, name in (([], "zh"), (["--tokenizer", "char"], "char")):
+        assert main([*command, "--reference", text, *output, *stated]) == 0
+        [signature] = [one.signature for one in read_counts(output[-1]).counts if one.name == "bleu"]
+        assert f"tok:{name}|" in signature

@@ -19,7 +19,7 @@ from itersel.cli.outputs import (
 from itersel.config.command_line import add_section_arguments, different_names, refuse, section_of
 from itersel.config.evaluation import SignificanceSettings
 from itersel.errors import InputError
-from itersel.evaluate.names import DEFAULT_METRICS, METRICS, TABULATED, TOKENIZED_BLEU
+from itersel.evaluate.names import DEFAULT_METRIC, DEFAULT_METRICS, METRICS, TABULATED, TOKENIZED_BLEU
 from itersel.report.columns import COLUMNS
 from itersel.results import PAGE, PROGRESS_PAGE
 
@@ -89,8 +89,8 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, {"--baselines NAMES": baselines}, type=different_names(None), required=True)
 
-    metric = {"--metric": "metric that is compared (default: bleu)"}
-    add_options(parser, metric, type=str.lower, choices=(TOKENIZED_BLEU, *TABULATED), default="bleu")
+    metric = {"--metric": f"metric that is compared (default: {DEFAULT_METRIC})"}
+    add_options(parser, metric, type=str.lower, choices=(TOKENIZED_BLEU, *TABULATED), default=DEFAULT_METRIC)
 
     add_section_arguments(parser, SignificanceSettings)
     add_outputs(parser, (*TABLE_SUFFIXES, *PAPER_SUFFIXES, PAGE_SUFFIX), required=False, has_positional=True)
