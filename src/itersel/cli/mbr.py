@@ -23,7 +23,9 @@ def add_mbr(parser: argparse.ArgumentParser) -> None:
         "does. Defaults below are for systems that choose by score, and for another gain than the system's.",
     )
     similarity = f"{SIMILARITY[0].lower()}{SIMILARITY[1:]}"
-    gain = f"{similarity}; {NO_GAIN}: choose by model score; without GAIN, the system's, or bleu"
+    gain = (
+        f"{similarity}; {NO_GAIN}: choose by model score; without GAIN, the system's, or {MinimumRisk.gain}"
+    )
     add_options(group, {"--mbr": gain}, nargs="?", const=True, metavar="GAIN", choices=(*GAINS, NO_GAIN))
     for name in MBR_KEYS:
         add_key(group, MinimumRisk, name, prefix="mbr-", default=None)

@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from itersel.cli.arguments import add_optional_files, add_options, add_output, add_settings
 from itersel.cli.devtest import add_devtest, devtest_files, score_devtest
 from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
-from itersel.config.search import MinimumRisk
 from itersel.config.settings import read_settings
 
 
@@ -42,7 +41,7 @@ def _scale(options: argparse.Namespace) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, f"{number}.txt") for number in range(len(candidates))]
-        _translate(options, settings, candidates, paths)
+        _translate(options, settings, paths)
         scores = score_devtest(settings.scoring, devtest_files(options), paths).deciding_scores
 
     best = index_of_best(scores, settings.scoring.choose_by)
@@ -56,12 +55,7 @@ def _scale(options: argparse.Namespace) -> None:
     write_mbr(options.output, chosen)
 
 
-def _translate(
-    options: argparse.Namespace,
-    settings: GivenListScaleSettings,
-    candidates: Sequence[MinimumRisk],
-    paths: Sequence[str],
-) -> None:
+def _translate(options: argparse.Namespace, settings: GivenListScaleSettings, paths: Sequence[str]) -> None:
     """Write the translations by each candidate to a file."""
     from itersel.storage.files import read_manifest
     from itersel.translate.scales import translations_by
@@ -71,6 +65,6 @@ def _translate(
     pieces = read_manifest(options.inputs)
     with ExitStack() as stack:
         streams = [stack.enter_context(open(path, "w", encoding="utf-8")) for path in paths]
-        for lines in translations_by(candidates, pieces, options.language_model, weights, settings):
+        for lines in translations_by(pieces, options.language_model, weights, settings):
             for stream, line in zip(streams, lines, strict=True):
                 stream.write(f"{line}\n")
