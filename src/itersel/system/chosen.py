@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from itersel.config.values import Experiment
     from itersel.evaluate.epoch_scores import EpochScores
 
-# Attributes that all repeats of an experiment have in common.
-OF_ALL_REPEATS = ("name", "learner", "mixing", "tune_on", "features", "tasks", "shards")
-
 
 @dataclass(frozen=True)
 class RepeatDescription:
@@ -41,6 +38,12 @@ class RepeatDescription:
     tasks: str
     shards: int
     settings: dict[str, Any]  # the value of every key of the experiment that can change results
+
+
+# Attributes that all repeats of an experiment have in common.
+OF_ALL_REPEATS = tuple(
+    item.name for item in fields(RepeatDescription) if item.name not in ("repeat", "settings")
+)
 
 
 # system.json begins with the fields of the last base
