@@ -9,6 +9,7 @@ from unittest import mock
 
 from tests.scored import learn_recaser, make_system
 
+from itersel.config.report_steps import Comparison
 from itersel.config.values import Config
 from itersel.corpus.prepare import Preparation, write_preparation
 from itersel.corpus.settings import Words
@@ -80,7 +81,7 @@ class MadeUpRun:
                 self._evaluation(systems)
                 systems += map(Output, self.others)
             test_set = Translations("test", systems, self.translations, [self.references])
-            self.table = compare_systems([test_set], trials=20)
+            self.table = compare_systems([test_set], Comparison(trials=20))
             path = self.folder / "report" / "table.json"
             write_lines(path, [json.dumps(as_content(self.table), ensure_ascii=False)])
 

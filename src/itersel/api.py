@@ -247,7 +247,6 @@ class System:
             chooses by minimum Bayes risk, which compares fewer than `k_best` translations.
         """
         from itersel.corpus.text import check_text
-        from itersel.system.mbr import check_k_best
         from itersel.system.trained_translator import TrainedTranslator
         from itersel.translate.translator import Details, TextBlock, Translator
 
@@ -258,7 +257,8 @@ class System:
         details = Details(k_best, feature_values, alignments, derivations)
         is_plain = details == Details()
         mbr = self._system.settings.mbr
-        check_k_best(k_best, mbr)
+        if mbr is not None:
+            mbr.check_k_best(k_best)
         translator = Translator(self._system, details=None if is_plain else details, mbr=mbr)
         found = translator.translate(TextBlock(1, list(lines)), "lines")
         return list(found) if is_plain else list(map(json.loads, found))

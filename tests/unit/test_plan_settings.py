@@ -28,12 +28,10 @@ from itersel.config.report_steps import (
     ExplainSettings,
     GivenListScaleSettings,
     PatienceSettings,
-    RerankerSettings,
     ScaleSettings,
     TableSettings,
 )
 from itersel.config.search import (
-    SCALES,
     FeatureSettings,
     ForestSettings,
     Grammar,
@@ -44,7 +42,7 @@ from itersel.config.search import (
 from itersel.config.settings import as_json, read_settings
 from itersel.config.sharding import GivenListShardSettings, ShardSettings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
-from itersel.config.text_features import GivenListSettings
+from itersel.config.text_features import GivenListSettings, RerankerSettings
 from itersel.config.text_steps import (
     CompileSettings,
     DetokenizeSettings,
@@ -112,9 +110,9 @@ def test_minimum_bayes_risk():
     check_settings(GivenListScaleSettings, lists.tables.scale_settings(job("a")))
     found = json.loads(plan.tables.scale_settings(job("a", test_set="one")))
     assert found["devtest"] == "devtest.one"
-    assert found["scales"] == list(SCALES)
+    assert found["mbr"] == {**mbr, "scale": None}
     stated = plan_of({"a": SELECTED}, mbr={**mbr, "scale": 0.5})
-    assert json.loads(stated.tables.scale_settings(job("a")))["scales"] == [0.5]
+    assert json.loads(stated.tables.scale_settings(job("a")))["mbr"] == {**mbr, "scale": 0.5}
     assert plan.tables.devtest_pieces(job("a", test_set="one")) == ["out/x/shards/devtest.one/1/0.h5"]
 
 

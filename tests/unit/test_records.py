@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel.config.search import GAINS, Grammar, MinimumRisk, TranslationSettings
-from itersel.config.text_features import GivenListSettings
+from itersel.config.text_features import GivenListSettings, RerankerSettings
 from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.corpus.recase import Recaser
 from itersel.corpus.settings import Words
@@ -18,18 +18,13 @@ from itersel.evaluate.epochs import Decision
 from itersel.storage.json_files import as_content, from_content
 from itersel.system.chosen import ChosenSystem
 from itersel.system.mbr import ChosenMbr
-from itersel.system.resources import (
-    RerankerFiles,
-    RerankerResources,
-    RerankingSettings,
-    TranslatorFiles,
-    TranslatorResources,
-)
+from itersel.system.resources import RerankerFiles, RerankerResources, TranslatorFiles, TranslatorResources
 
 TEXT = st.text(string.ascii_letters + "ü\u00a0 '\"\\/", max_size=5)
+TEXTS = st.lists(TEXT, max_size=2).map(tuple)
 COUNTS = st.dictionaries(TEXT, st.integers(1, 9), max_size=3)
 CONTEXTS = st.dictionaries(TEXT, COUNTS, max_size=3)
-WORDS = st.builds(Words, TEXT, TEXT, st.booleans(), st.lists(TEXT, max_size=2).map(tuple))
+WORDS = st.builds(Words, TEXT, TEXT, st.booleans(), TEXTS)
 SCORES = st.lists(st.floats(0, 100), max_size=3).map(tuple)
 FEATURES = st.sampled_from(["dense", "all"])
 MBR = st.builds(MinimumRisk, gain=st.sampled_from(GAINS), size=st.integers(2, 9))
@@ -41,10 +36,9 @@ TRANSLATION = st.builds(
     st.none() | MBR,
 )
 RERANKING = st.builds(
-    RerankingSettings,
+    RerankerSettings,
     FEATURES,
-    st.lists(TEXT, max_size=2).map(tuple),
-    st.lists(TEXT, max_size=2).map(tuple),
+    TEXTS,
     st.builds(
         GivenListSettings,
         source_language=st.just("de"),
@@ -67,11 +61,11 @@ RECORDS = {
     Recaser: st.builds(Recaser, CONTEXTS, CONTEXTS, CONTEXTS, st.booleans(), TEXT),
     Decision: st.builds(Decision, scores=SCORES, stopped=st.booleans()),
     TranslationSettings: TRANSLATION,
-    RerankingSettings: RERANKING,
+    RerankerSettings: RERANKING,
     TranslatorResources: st.builds(
         TranslatorResources, TRANSLATION, st.builds(TranslatorFiles, TEXT, TEXT, TEXT, TEXT)
     ),
-    RerankerResources: st.builds(RerankerResources, RERANKING, RERANKER_FILES),
+    RerankerResources: st.builds(RerankerResources, RERANKING, TEXTS, RERANKER_FILES),
     ChosenMbr: st.builds(
         ChosenMbr, mbr=MBR, devtest=TEXT, chosen_by=TEXT, scales=SCORES, devtest_scores=SCORES
     ),

@@ -11,6 +11,7 @@ from tests.scored import make_system as system
 from tests.steps import settings
 
 from itersel.cli.main import main
+from itersel.config.report_steps import Comparison
 from itersel.evaluate.metrics import make_tokenized_bleu, score_corpus
 from itersel.evaluate.significance import pooled_differences
 from itersel.report.cells import cells_of_systems
@@ -35,7 +36,9 @@ OTHER_TYPES |= {"shards": ["4"], "signature": [None], "active_features": [1e3]}
 
 
 def compare_on_one(systems, translations, **settings):
-    return compare_systems([Translations("test", systems, translations, [REFERENCES])], **settings)
+    return compare_systems(
+        [Translations("test", systems, translations, [REFERENCES])], Comparison(**settings)
+    )
 
 
 def test_table():
@@ -105,7 +108,7 @@ def test_several_test_sets_and_all_together():
     first = Translations("help", [system("one"), system("two")], translations[0], [REFERENCES])
     own = [system("one", (20.0, 10.0), devtest="devtest.news"), system("two", devtest="devtest.news")]
     second = Translations("news", own, translations[1], [news, others])
-    table = compare_systems([first, second], trials=100)
+    table = compare_systems([first, second], Comparison(trials=100))
     content = content_of(table)
     pooled = content["pooled"]
     assert pooled["sentences"] == 47
@@ -115,13 +118,15 @@ def test_several_test_sets_and_all_together():
         assert tokenized_bleu(row)["repeats"] == [score_corpus(metric, [*one, *other]).bleu]
     expected = p_values(metric, [*GOOD, *news], {"two": [*BAD, *translations[1][1]]}, 100, 1)
     assert tokenized_bleu(pooled["systems"][0])["p"] == expected
-    assert table.test_sets[1] == compare_systems([second], trials=100).test_sets[0]
+    assert table.test_sets[1] == compare_systems([second], Comparison(trials=100)).test_sets[0]
     text = text_table(table)
     titles = [line for line in text if line.endswith(":") and "sentences" in line]
     assert titles[:2] == ["test set help, 40 sentences:", "test set news, 7 sentences, 2 references:"]
     assert titles[2:] == ["all test sets together, 47 sentences:"]
     assert "With their own devtest: news." in text
-    assert not any("own devtest" in line for line in text_table(compare_systems([first], trials=10)))
+    assert not any(
+        "own devtest" in line for line in text_table(compare_systems([first], Comparison(trials=10)))
+    )
     headers = [line for line in text if line.startswith("system")]
     assert ["epoch" in line for line in headers] == [True, True, False]
     assert text[-1].startswith("pooled, tokenized BLEU: sacrebleu nrefs:var|")
@@ -138,7 +143,7 @@ def test_what_is_written_of_a_table_is_read():
     """Also of other systems and pooled test sets, which lack some keys; nothing else may be missing."""
     systems = [system("one"), Output("online"), system("two")]
     test_sets = [Translations(name, systems, [GOOD, BAD, BAD], [REFERENCES]) for name in ("x", "y")]
-    table = compare_systems(test_sets, trials=10)
+    table = compare_systems(test_sets, Comparison(trials=10))
     content = content_of(table)
     assert parse_table(content) == table
     assert content["test_sets"][0]["systems"][1]["devtest"] is None
@@ -173,7 +178,7 @@ def test_a_damaged_table_is_refused(damage):
     test_sets = [
         Translations(name, [system("one"), system("two")], [GOOD, BAD], [REFERENCES]) for name in "xy"
     ]
-    content = content_of(compare_systems(test_sets, trials=10))
+    content = content_of(compare_systems(test_sets, Comparison(trials=10)))
     damage(content["test_sets"][1])
     with pytest.raises(ValueError):  # noqa: PT011
         parse_table(content)
@@ -258,7 +263,7 @@ def test_inconsistent_test_sets(tmp_path, text_file, refused, systems, changes, 
 def test_test_sets_have_different_names():
     one = Translations("a", [system("one")], [GOOD], [REFERENCES])
     with input_error("'a'"):
-        compare_systems([one, one], trials=10)
+        compare_systems([one, one], Comparison(trials=10))
 
 
 @pytest.fixture

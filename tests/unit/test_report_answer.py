@@ -8,6 +8,7 @@ import pytest
 from tests.made_up_run import MadeUpRun
 from tests.scored import content_of, make_system, tokenized_bleu
 
+from itersel.config.report_steps import Comparison
 from itersel.report.answer import answer
 from itersel.report.comparison import compare_systems
 from itersel.report.page.document import compared_systems, read_document
@@ -40,7 +41,7 @@ def folder(tmp_path_factory):
 
 
 def test_a_significant_difference(folder):
-    table = compare_systems([compare(BAD, GOOD)], trials=200)
+    table = compare_systems([compare(BAD, GOOD)], Comparison(trials=200))
     worse, better = (system.scores["tokenized-bleu"] for system in table.test_sets[0].systems)
     found = answer(table)
     assert (found.best, found.baseline, found.where) == ("two", "one", "test")
@@ -51,20 +52,20 @@ def test_a_significant_difference(folder):
 
 
 def test_the_best_on_devtest_may_be_behind_on_test(folder):
-    table = compare_systems([compare(GOOD, BAD)], trials=200)
+    table = compare_systems([compare(GOOD, BAD)], Comparison(trials=200))
     assert answer(table).difference < 0
     assert told(folder, table).startswith(f"two is behind one by {-answer(table).difference:.2f} ")
 
 
 def test_equal_scores(folder):
-    table = compare_systems([compare(GOOD, GOOD)], trials=20)
+    table = compare_systems([compare(GOOD, GOOD)], Comparison(trials=20))
     assert answer(table).difference == 0
     assert told(folder, table) == "two has the same tokenized BLEU as one, not significant (p = 1.00)."
 
 
 def test_a_small_difference_is_not_none(folder):
     """Scores may differ significantly by less than what is shown."""
-    content = content_of(compare_systems([compare(GOOD, GOOD)], trials=20))
+    content = content_of(compare_systems([compare(GOOD, GOOD)], Comparison(trials=20)))
     first, second = map(tokenized_bleu, content["test_sets"][0]["systems"])
     first["mean"] = second["mean"] - 0.004
     for one, other in ((first, "two"), (second, "one")):
@@ -86,7 +87,7 @@ def test_a_small_difference_is_not_none(folder):
 
 
 def test_several_test_sets_are_pooled():
-    table = compare_systems([compare(BAD, GOOD), compare(GOOD, BAD, name="news")], trials=50)
+    table = compare_systems([compare(BAD, GOOD), compare(GOOD, BAD, name="news")], Comparison(trials=50))
     scores = [system.scores["tokenized-bleu"] for system in table.pooled.systems]
     found = answer(table)
     assert [found.baseline_score, found.score] == [score.mean for score in scores]
@@ -94,7 +95,7 @@ def test_several_test_sets_are_pooled():
 
 
 def test_bleu_of_text_comes_before_bleu_of_tokens():
-    table = compare_systems([compare(BAD, GOOD)], trials=20)
+    table = compare_systems([compare(BAD, GOOD)], Comparison(trials=20))
     (one,) = table.test_sets
     one.signatures["bleu"] = "x"
     for system, mean in zip(one.systems, (20.0, 30.5), strict=True):
@@ -107,15 +108,15 @@ def test_bleu_of_text_comes_before_bleu_of_tokens():
 def test_the_baseline_is_the_decoder_that_was_learned_from():
     """Other outputs are no baselines."""
     systems = [Output("first entries"), *SYSTEMS, Output("online")]
-    table = compare_systems([compare(BAD, BAD, GOOD, BAD, systems=systems)], trials=20)
+    table = compare_systems([compare(BAD, BAD, GOOD, BAD, systems=systems)], Comparison(trials=20))
     assert answer(table).baseline == "first entries"
     assert compared_systems(table, []) == ["first entries", "two"]
-    table = compare_systems([compare(BAD, GOOD, BAD, systems=systems[1:])], trials=20)
+    table = compare_systems([compare(BAD, GOOD, BAD, systems=systems[1:])], Comparison(trials=20))
     assert answer(table).baseline == "one"
 
 
 def test_a_single_system_has_nothing_to_be_compared_with(folder):
-    table = compare_systems([compare(GOOD, systems=SYSTEMS[1:])], trials=20)
+    table = compare_systems([compare(GOOD, systems=SYSTEMS[1:])], Comparison(trials=20))
     assert answer(table).baseline is None
     assert told(folder, table) is None
 

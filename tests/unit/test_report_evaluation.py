@@ -7,6 +7,7 @@ import pytest
 from tests.refusals import input_error
 from tests.scored import (
     content_of,
+    learn_recaser,
     make_system,
     table_command,
     tokenized_bleu,
@@ -15,6 +16,9 @@ from tests.scored import (
 )
 
 from itersel.cli.main import main
+from itersel.config.report_steps import Comparison
+from itersel.corpus.prepare import Preparation, write_preparation
+from itersel.corpus.settings import Words
 from itersel.evaluate.counts import count, read_counts, write_counts
 from itersel.evaluate.metrics import make_metrics
 from itersel.report.comparison import compare_systems
@@ -39,7 +43,7 @@ def as_text(systems, texts, **settings):
     translations = [tokenised(text) for text in texts]
     counts = [counted(text, [RAW]).counts for text in texts]
     test_set = Translations("test", systems, translations, [tokenised(RAW)], counts)
-    return compare_systems([test_set], **{"trials": 100, **settings})
+    return compare_systems([test_set], Comparison(**{"trials": 100, **settings}))
 
 
 def one_test_set(name, text, references, tokenizer="13a"):
@@ -68,7 +72,7 @@ def test_text():
     assert f"{metric.score(metric.counts(GOOD)):.2f} [" in good
     assert good.count("(2)") == 3
     assert sum("lowercased TER: sacrebleu nrefs:1|case:lc|" in line for line in text) == 1
-    without = compare_systems([Translations("test", [make_system("a")], [GOOD], [RAW])])
+    without = compare_systems([Translations("test", [make_system("a")], [GOOD], [RAW])], Comparison())
     assert not any("TER" in line for line in text_table(without))
 
 
@@ -100,7 +104,7 @@ def test_repeats():
 
 def test_pooled():
     sets = [one_test_set("x", GOOD, [RAW]), one_test_set("y", BAD, [RAW, GOOD])]
-    pooled = compare_systems(sets, trials=10).pooled
+    pooled = compare_systems(sets, Comparison(trials=10)).pooled
     metrics = make_metrics([[*RAW, *RAW], [*[None] * len(RAW), *GOOD]])
     for metric in metrics:
         scores = pooled.systems[0].scores[metric.name]
@@ -193,7 +197,7 @@ def test_bad_outputs_of_other_systems(tmp_path, monkeypatch, refused, outputs, g
 def test_test_sets_are_pooled_if_they_are_scored_in_the_same_way():
     sets = [one_test_set("x", GOOD, [RAW]), one_test_set("y", GOOD, [RAW], "char")]
     with input_error("tok:13a", "tok:char"):
-        compare_systems(sets, trials=10)
+        compare_systems(sets, Comparison(trials=10))
 
 
 @pytest.mark.parametrize(
@@ -230,3 +234,15 @@ def test_detokenize_counts(tmp_path, text_file, refused):
     ):
         refused([*arguments, *wrong], facts)
     refused(["detokenize", files[0], "--input", first, *output], "--counts")
+
+
+def test_the_tokenizer_of_which_nothing_is_stated(tmp_path, text_file):
+    """It is that of the target language, as in a run."""
+    write_preparation(tmp_path, Preparation(Words("en", "zh")), learn_recaser([["x"]]))
+    text = text_file("text", ["我喜欢你", "你好"])
+    output = ["--output", str(tmp_path / "out"), "--counts", str(tmp_path / "counts.h5")]
+    command = ["detokenize", "--preparation", str(tmp_path / "preparation.json"), "--input", text]
+    for stated, name in (([], "zh"), (["--tokenizer", "char"], "char")):
+        assert main([*command, "--reference", text, *output, *stated]) == 0
+        [signature] = [one.signature for one in read_counts(output[-1]).counts if one.name == "bleu"]
+        assert f"tok:{name}|" in signature

@@ -10,6 +10,7 @@ from tests.scored import content_of, make_system
 
 from itersel.config.plain import plain, recorded
 from itersel.config.reading import read_config, read_unresolved
+from itersel.config.report_steps import Comparison
 from itersel.config.values import Config
 from itersel.report.comparison import compare_systems
 from itersel.report.description import write_run
@@ -89,7 +90,7 @@ def test_the_best_system_follows_choose_by():
             for name, (score, bleu) in zip("ab", scores, strict=True)
         ]
         test_set = Translations("test", systems, [["x"], ["x"]], [["x"]])
-        return compared_systems(compare_systems([test_set], trials=1), [])
+        return compared_systems(compare_systems([test_set], Comparison(trials=1)), [])
 
     assert best_last("ter", (50.0, 9.0), (40.0, 3.0)) == ["a", "b"]
     assert best_last("chrf++", (50.0, 3.0), (40.0, 9.0)) == ["b", "a"]

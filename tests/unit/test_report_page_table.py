@@ -5,6 +5,7 @@ from tests.scored import make_system
 
 from itersel.config.plain import recorded
 from itersel.config.reading import read_config
+from itersel.config.report_steps import Comparison
 from itersel.report.comparison import compare_systems
 from itersel.report.settings import settings_table
 from itersel.report.systems import table_view
@@ -18,7 +19,7 @@ GRID = {"learner": {"name": "adagrad", "learning_rate": [0.1, 0.3]}, "k_best": [
 
 def view_of(systems, settings=None):
     texts = [TEXTS[place % 3] for place in range(len(systems))]
-    table = compare_systems([Translations("test", systems, texts, [REFERENCES])], trials=20)
+    table = compare_systems([Translations("test", systems, texts, [REFERENCES])], Comparison(trials=20))
     (view,) = table_view(table, settings=settings)
     return table.test_sets[0].systems, view
 
@@ -51,7 +52,7 @@ def test_the_score_by_which_epochs_were_chosen(by, title, shown):
     """It has a column of its own on the page, in text and in TSV, unless it is tokenised BLEU."""
     chosen = {"chosen_by": by, "devtest_scores": (0.5, 0.75)}
     systems = [make_system("one", **chosen), Output("online"), make_system("two", **chosen)]
-    table = compare_systems([Translations("test", systems, TEXTS, [REFERENCES])], trials=20)
+    table = compare_systems([Translations("test", systems, TEXTS, [REFERENCES])], Comparison(trials=20))
     (view,) = table_view(table)
     assert [cell.text for cell in column(view, f"devtest {title}")] == [shown, "-", shown]
     assert f"devtest {title}" in text_table(table)[0]

@@ -17,8 +17,10 @@ from tests.made_up_run import MadeUpRun
 from tests.scored import sacrebleu, tokenized_bleu
 
 from itersel.cli.main import main
+from itersel.config.evaluation import SignificanceSettings
 from itersel.config.plain import recorded
 from itersel.config.reading import read_config
+from itersel.config.report_steps import Comparison
 from itersel.evaluate.counts import count, write_counts
 from itersel.evaluate.metrics import make_metrics
 from itersel.evaluate.significance import sign_test
@@ -71,7 +73,7 @@ def count_text(run):
     counted = [count(lines, lines, [run.references], "13a") for lines in run.translations]
     counts = [one.counts for one in counted]
     test_set = Translations("test", systems, run.translations, [run.references], counts)
-    run.table = compare_systems([test_set], trials=100)
+    run.table = compare_systems([test_set], Comparison(trials=100))
     (run.folder / "report" / "table.json").write_text(json.dumps(as_content(run.table)))
     for system, one in zip(systems, counted, strict=True):
         name = system.name if system.repeat == 1 else f"{system.name}.repeat-{system.repeat}"
@@ -85,7 +87,9 @@ def texts(run, name):
 
 
 def compared(runs, baselines, by="tokenized-bleu", **settings):
-    return compare_runs(read_runs([run.folder for run in runs]), baselines, by, **settings)
+    return compare_runs(
+        read_runs([run.folder for run in runs]), baselines, by, SignificanceSettings(**settings)
+    )
 
 
 def system(content, name):
@@ -147,7 +151,7 @@ def test_nothing_is_tokenised_twice(runs, monkeypatch):
     assert tokenized == expected
     tokenized.clear()
     systems = [system for repeats in run.systems.values() for system in repeats]
-    compare_systems([Translations("test", systems, run.translations, [run.references])], trials=5)
+    compare_systems([Translations("test", systems, run.translations, [run.references])], Comparison(trials=5))
     assert tokenized == expected
 
 
@@ -289,7 +293,7 @@ def test_what_may_differ(runs, tmp_path):
     table = folder / "report" / "table.json"
     table.write_text(table.read_text().replace('"second"', '"other"'))
     folders = [runs[0].folder, folder, runs[2].folder]
-    content = compare_runs(read_runs(folders), ["first"], "bleu", trials=10)
+    content = compare_runs(read_runs(folders), ["first"], "bleu", SignificanceSettings(trials=10))
     assert [run["name"] for run in content["runs"]] == [str(folder) for folder in folders]
     assert content["left_out"] == {"other": [str(folder)], "second": [str(folders[0]), str(folders[2])]}
     differing = dict(content["settings"]["differing"])
@@ -440,7 +444,7 @@ def test_a_copy_of_a_run_is_no_more_evidence(runs, tmp_path, by):
     again = tmp_path / "copy"
     shutil.copytree(runs[0].folder, again)
     alone, twice = (
-        compare_runs(read_runs(folders), ["first"], by, trials=200)
+        compare_runs(read_runs(folders), ["first"], by, SignificanceSettings(trials=200))
         for folders in ([runs[0].folder], [runs[0].folder, again])
     )
     for name in NAMES[1:]:

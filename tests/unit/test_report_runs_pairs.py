@@ -6,6 +6,7 @@ import re
 import pytest
 from tests.made_up_run import BENCHMARK, MadeUpRun
 
+from itersel.config.evaluation import SignificanceSettings
 from itersel.config.reading import read_config
 from itersel.report.description import write_run
 from itersel.report.finished import read_runs
@@ -59,7 +60,9 @@ def spend(path, seconds):
 
 
 def compared(runs):
-    return compare_runs(read_runs([run.folder for run in runs]), BASELINES, "tokenized-bleu", trials=20)
+    return compare_runs(
+        read_runs([run.folder for run in runs]), BASELINES, "tokenized-bleu", SignificanceSettings(trials=20)
+    )
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from tests.scored import p_values, sacrebleu
 from tests.steps import settings
 
 from itersel.cli.main import main
+from itersel.config.report_steps import Comparison
 from itersel.evaluate.metrics import make_tokenized_bleu
 from itersel.evaluate.significance import pooled_differences
 from itersel.report.tasks import LeftOut, compare_tasks, text_table, tsv_table
@@ -63,7 +64,7 @@ def cells(table):
 
 
 def test_scores_cover_the_sentences_of_a_task():
-    table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=10)
+    table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, Comparison(trials=10))
     assert [row.name for row in table.tasks] == TASKS
     for row in table.tasks:
         assert row.sentences == COUNTS[row.name]
@@ -81,7 +82,7 @@ def test_scores_cover_the_sentences_of_a_task():
 
 
 def test_significance_covers_the_sentences_of_a_row():
-    table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=300, seed=4)
+    table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, Comparison(trials=300, seed=4))
     marks = []
     for row, tasks in zip((*table.tasks, table.pooled), (["calc"], ["base"], TASKS), strict=True):
         metric = make_tokenized_bleu([of(REFERENCES, *tasks)])
@@ -96,7 +97,7 @@ def test_significance_covers_the_sentences_of_a_row():
 
 
 def test_text_tsv_and_document():
-    table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=300, seed=4)
+    table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, Comparison(trials=300, seed=4))
     text = text_table(table)
     assert text[:2] == ["system  experiment", "------  ----------"]
     assert text[2:6] == ["     1  bad", "     2  good", "     3  like good", ""]
@@ -138,7 +139,7 @@ def test_text_tsv_and_document():
 def test_several_systems_beaten_at_once():
     """Scores with two and with three digits are aligned with the numbers of the systems."""
     texts = {"bad": [BAD], "same": [list(BAD)], "good": [REFERENCES]}
-    table = compare_tasks(texts, [REFERENCES], LABELS, ["calc"], trials=200)
+    table = compare_tasks(texts, [REFERENCES], LABELS, ["calc"], Comparison(trials=200))
     assert cells(table)[0][-2:] == ["100.00", "(1,2)"]
     assert tsv_table(table)[3].split("\t")[-1] == "1, 2"
     lines = text_table(table)
@@ -151,15 +152,15 @@ def test_several_systems_beaten_at_once():
 
 def test_sentences_with_other_labels_are_left_out():
     """The most frequent of these labels are reported."""
-    table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, trials=10)
+    table = compare_tasks(TEXTS, [REFERENCES], LABELS, TASKS, Comparison(trials=10))
     assert "left out, 24 in all: 'math' (15), 'draw' (9)." in " ".join(text_table(table))
     assert table.left_out == LeftOut(24, {"math": 15, "draw": 9})
-    every = compare_tasks(TEXTS, [REFERENCES], LABELS, list(COUNTS), trials=10)
+    every = compare_tasks(TEXTS, [REFERENCES], LABELS, list(COUNTS), Comparison(trials=10))
     assert "left out" not in " ".join(text_table(every))
     assert score(every.pooled, "good")[0] == pytest.approx(sacrebleu(GOOD, REFERENCES))
     # a single system is not compared
     labels = ["task", *"hgfedcb", "d", "b", "d", *["task"] * 79]
-    alone = compare_tasks({"good": [GOOD]}, [REFERENCES], labels, ["task"], trials=10)
+    alone = compare_tasks({"good": [GOOD]}, [REFERENCES], labels, ["task"], Comparison(trials=10))
     text = " ".join(text_table(alone))
     assert "left out, 10 in all: 'd' (3), 'b' (2), 'c' (1), 'e' (1), 'f' (1) and others." in text
     assert "tests" not in text
@@ -168,7 +169,7 @@ def test_sentences_with_other_labels_are_left_out():
 
 def test_repeats_of_one_experiment_are_a_column():
     texts = {"bad": [BAD], "twice": [GOOD, LIKE_GOOD]}
-    table = compare_tasks(texts, [REFERENCES], LABELS, TASKS, trials=50, seed=2)
+    table = compare_tasks(texts, [REFERENCES], LABELS, TASKS, Comparison(trials=50, seed=2))
     by_run = []
     for row in table.tasks:
         references = of(REFERENCES, row.name)
@@ -191,14 +192,14 @@ def test_repeats_of_one_experiment_are_a_column():
     assert any("standard deviation over the repeats" in line for line in text)
     rows = [line.split("\t") for line in tsv_table(table)]
     assert rows[6] == ["mean of tasks", "", "2", "twice", "2", f"{mean:.2f}", f"{deviation:.2f}", ""]
-    single = text_table(compare_tasks({"bad": [BAD]}, [REFERENCES], LABELS, TASKS, trials=10))
+    single = text_table(compare_tasks({"bad": [BAD]}, [REFERENCES], LABELS, TASKS, Comparison(trials=10)))
     assert not any("±" in line or "repeats" in line for line in single)
 
 
 def test_several_references():
     """If a task has fewer references than another, their signatures differ."""
     others = [line if label == "calc" else None for line, label in zip(OTHERS, LABELS, strict=True)]
-    table = compare_tasks(TEXTS, [REFERENCES, others], LABELS, TASKS, trials=10)
+    table = compare_tasks(TEXTS, [REFERENCES, others], LABELS, TASKS, Comparison(trials=10))
     calc, base = (score(row, "bad")[0] for row in table.tasks)
     assert calc == pytest.approx(sacrebleu(of(BAD, "calc"), of(REFERENCES, "calc"), of(OTHERS, "calc")))
     assert calc > sacrebleu(of(BAD, "calc"), of(REFERENCES, "calc"))
@@ -231,7 +232,9 @@ def test_command_tasks(tmp_path, text_file, command):
     more = {"references": [text_file("others", OTHERS)], "systems": [("bad", text_file("second", LIKE_GOOD))]}
     assert main(command(TASKS, outputs, seed=3, retokenize="none", **more)) == 0
     texts = {"bad": [BAD, LIKE_GOOD], "good": [GOOD]}
-    expected = compare_tasks(texts, [REFERENCES, OTHERS], LABELS, TASKS, retokenize="none", trials=50, seed=3)
+    expected = compare_tasks(
+        texts, [REFERENCES, OTHERS], LABELS, TASKS, Comparison(retokenize="none", trials=50, seed=3)
+    )
     assert json.loads((tmp_path / "tasks.json").read_text()) == json.loads(json.dumps(asdict(expected)))
     for suffix, form in (("txt", text_table), ("tsv", tsv_table)):
         assert (tmp_path / f"tasks.{suffix}").read_text().splitlines() == form(expected)

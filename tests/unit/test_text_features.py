@@ -138,7 +138,7 @@ def test_rare_features_are_left_out(made, tmp_path):
     assert names[0] > names[1] == names[2] == {"Ngram1:7"}
     assert names[3] == set()
     recorded = [json.loads(header_of(tmp_path / f"{n}.h5", FORMAT).attributes["settings"]) for n in (1, 3)]
-    assert [one.get("minimum_count") for one in recorded] == [None, 3]
+    assert [one["minimum_count"] for one in recorded] == [1, 3]
 
 
 def test_further_text_without_that_of_train(made, tmp_path):

@@ -14,19 +14,20 @@ import itersel
 from itersel.cli.arguments import settings_of
 from itersel.cli.main import make_parser
 from itersel.config.command_line import section_of
-from itersel.config.evaluation import Evaluation
+from itersel.config.evaluation import Evaluation, SignificanceSettings
 from itersel.config.mixing import Selection
 from itersel.config.options import split_optional, types_of
 from itersel.config.reading import read_config
+from itersel.config.report_steps import Comparison
 from itersel.config.search import ForestSettings, Grammar, KBestSettings, Search
 from itersel.config.sections import read_section
 from itersel.config.settings import read_settings
 from itersel.config.steps import MixSettings, TrainSettings, TuneSettings
 from itersel.config.text_steps import AlignSettings, CompileSettings, DetokenizeSettings, EstimateSettings
 from itersel.config.tuners import LIST_TUNERS, TUNERS
+from itersel.config.values import Config
 from itersel.errors import InputError
-from itersel.evaluate import significance
-from itersel.report import comparison, runs, tasks
+from itersel.evaluate import compare, significance
 
 REFUSED = object()
 TUNE = ["tune", "--nbest", "list", "--output", "weights", "--tuner"]
@@ -189,13 +190,17 @@ def test_a_tuner_must_be_named():
             read_settings(TuneSettings, settings)
 
 
-def test_the_number_of_trials():
-    """Of all functions that take it, wherever they are."""
-    arguments = ["compare", "x", "--reference", "y"]
-    assert make_parser(arguments).parse_args(arguments).trials == Evaluation.trials
-    for module in (significance, comparison, runs, tasks):
+def test_significance_of_which_nothing_is_stated():
+    """In commands, in settings of steps, and in all functions that take them."""
+    for arguments in (["compare", "x", "--reference", "y"], ["report", "runs", "x", "--baselines", "y"]):
+        options = make_parser(arguments).parse_args(arguments)
+        assert section_of(SignificanceSettings, options) == SignificanceSettings()
+    stated = {"trials": Evaluation.trials, "seed": Config.seed}
+    assert Comparison() == Comparison(**stated, retokenize=Evaluation.retokenize)
+    for module in (significance, compare):
         own = [one for one in vars(module).values() if getattr(one, "__module__", "") == module.__name__]
         for one in filter(callable, own):
-            given = inspect.signature(one).parameters.get("trials")
-            default = inspect.Parameter.empty if given is None else given.default
-            assert default in (inspect.Parameter.empty, Evaluation.trials), one
+            found = inspect.signature(one).parameters
+            # the bootstrap has a seed of its own
+            for key in stated.keys() & found.keys() if "trials" in found else ():
+                assert found[key].default in (stated[key], inspect.Parameter.empty), one

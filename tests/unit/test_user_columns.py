@@ -9,6 +9,7 @@ from tests.scored import make_system, table_command, tokenized_bleu, write_detok
 import itersel
 from itersel.cli.main import main
 from itersel.config.evaluation import NO_SCORES
+from itersel.config.report_steps import Comparison
 from itersel.evaluate.names import METRICS
 from itersel.report.answer import answer
 from itersel.report.cells import cells_of_systems
@@ -217,7 +218,7 @@ def test_wrong_scores(tmp_path, monkeypatch, listed, refused, scores, changes, f
 def test_names_of_other_columns_are_reserved():
     """Two columns of the page cannot have the same title."""
     test_set = Translations("test", [make_system("a")], [REFERENCE], [REFERENCE])
-    (table,) = compare_systems([test_set], trials=10).test_sets
+    (table,) = compare_systems([test_set], Comparison(trials=10)).test_sets
     (cells,) = cells_of_systems(table)
     titles = {*TITLES, *cells}
     assert {title.lower() for title in titles if " " not in title} <= NO_SCORES

@@ -22,7 +22,6 @@ from itersel.config.command_line import (
 from itersel.config.options import MAX_SEED, MIN_SEED, is_required
 from itersel.config.settings import read_settings
 from itersel.errors import InputError, suggest
-from itersel.storage.numbers import DEFAULT_SEED
 
 T = TypeVar("T")
 
@@ -323,14 +322,3 @@ def add_tokenizer(parser: argparse.ArgumentParser, has_default: bool = True) -> 
     tokenizer = {"--tokenizer": f"sacrebleu's tokenizer for BLEU; {kinds}"}
     default = DEFAULT_TOKENIZER if has_default else None
     add_options(parser, tokenizer, choices=TOKENIZERS, default=default)
-
-
-def add_randomization(parser: argparse.ArgumentParser) -> None:
-    """Add the options of commands that test significance."""
-    from itersel.evaluate.names import TRIALS
-
-    trials = {"--trials": "number of random trials (default: %(default)s)"}
-    add_options(parser, trials, type=positive, default=TRIALS)
-    add_options(
-        parser, {"--seed": "seed of the trials (default: %(default)s)"}, type=seed, default=DEFAULT_SEED
-    )

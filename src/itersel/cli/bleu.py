@@ -5,17 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from itersel.cli.arguments import (
-    add_options,
-    add_randomization,
-    add_reference,
-    add_retokenize,
-    add_tokenizer,
-    named_file,
-)
-from itersel.config.command_line import different_names, refuse
+from itersel.cli.arguments import add_options, add_reference, add_retokenize, add_tokenizer, named_file
+from itersel.config.command_line import add_section_arguments, different_names, refuse, section_of
+from itersel.config.evaluation import SignificanceSettings
 from itersel.errors import InputError
 from itersel.evaluate.names import DEFAULT_METRICS, OF_TEXT, TOKENIZED_BLEU, title_of
 
@@ -65,7 +60,7 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, {"--scores NAME=FILE": scores}, type=named_file, action="append", default=[])
     add_options(parser, {"--json": "print JSON"}, action="store_true")
-    add_randomization(parser)
+    add_section_arguments(parser, SignificanceSettings)
 
     parser.add_argument("baseline", metavar="BASELINE", help="translations of the baseline, one per line")
     parser.add_argument("systems", nargs="*", metavar="SYSTEM", help="translations of other systems")
@@ -90,14 +85,14 @@ def _compare(options: argparse.Namespace) -> None:
             raise InputError("is given twice; give each system once", path)
         outputs[path] = read_translations(path, references, options.reference[0])
 
-    trials = {"trials": options.trials, "seed": options.seed}
+    how = asdict(section_of(SignificanceSettings, options))
     settings = {name: getattr(options, name) for name in ("metrics", "tokenizer")}
     scores = _user_scores(options.scores, [*outputs], len(references[0]))
-    found = compare(outputs, *references, scores=scores, **settings, **trials)
+    found = compare(outputs, *references, scores=scores, **settings, **how)
 
     if options.json:
         metrics = [one._asdict() | {"systems": [system._asdict() for system in one.systems]} for one in found]
-        about = {"sentences": len(references[0]), **trials, "metrics": metrics}
+        about = {"sentences": len(references[0]), **how, "metrics": metrics}
         print(json.dumps(about, ensure_ascii=False, indent=2))
         return
 

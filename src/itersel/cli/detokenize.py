@@ -61,6 +61,7 @@ def _detokenize(options: argparse.Namespace) -> None:
 
     from itersel.evaluate.counts import count, write_counts
     from itersel.evaluate.metrics import read_references, read_translations
+    from itersel.evaluate.tokenizers import tokenizer_of
 
     settings = settings_of(DetokenizeSettings, options)
     references = read_references(options.reference)
@@ -71,6 +72,7 @@ def _detokenize(options: argparse.Namespace) -> None:
     else:
         text = restore(translations, preparation, read_recaser(options.recaser))
 
-    counts = count(translations, text, references, settings.tokenizer)
+    tokenizer = tokenizer_of(preparation.words.target_language, settings.tokenizer)
+    counts = count(translations, text, references, tokenizer)
     write_lines(options.output, text)
     write_counts(options.counts, counts)

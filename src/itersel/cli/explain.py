@@ -35,12 +35,5 @@ def _explain(options: argparse.Namespace) -> None:
 
     settings = read_settings(ExplainSettings, options.settings)
     pieces = read_manifest(options.inputs)
-    found = explain(
-        Path(options.results),
-        pieces,
-        options.language_model,
-        settings.search,
-        settings.derivations,
-        settings.has_mbr,
-    )
+    found = explain(Path(options.results), pieces, options.language_model, settings)
     write_lines(options.output, [json.dumps(found, ensure_ascii=False)])

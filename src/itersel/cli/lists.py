@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from itersel.cli.arguments import (
     add_files,
@@ -16,7 +15,7 @@ from itersel.cli.arguments import (
 )
 from itersel.config.plain import recorded
 from itersel.config.settings import read_settings
-from itersel.config.text_features import GivenListSettings, needed_models
+from itersel.config.text_features import GivenListSettings
 
 
 def _add_lists(parser: argparse.ArgumentParser) -> None:
@@ -51,18 +50,12 @@ def _lists(options: argparse.Namespace) -> None:
         from itersel.rerank.features import TextFeatureAdder
         from itersel.rerank.models import read_text_models
 
-        needed = needed_models(settings.dense, settings.templates)
-        models = read_text_models(options.aligner, options.models, needed, options.user_model)
+        files = options.aligner, options.models
+        models = read_text_models(*files, settings.needed_models, options.user_model)
         adder = TextFeatureAdder(preparation, models, settings)
 
     table = import_lists(options.folder, options.shard_number, preparation, adder)
-    write_list_table(options.output, table, options.shard_number, _recorded(settings))
-
-
-def _recorded(settings: GivenListSettings) -> dict[str, Any]:
-    """Return what a shard records; its content shows all other keys of features, but not this one."""
-    minimum = settings.minimum_count
-    return recorded(settings) | ({"minimum_count": minimum} if minimum > 1 else {})
+    write_list_table(options.output, table, options.shard_number, recorded(settings))
 
 
 def _add_first_entries(parser: argparse.ArgumentParser) -> None:

@@ -23,7 +23,9 @@ def add_mbr(parser: argparse.ArgumentParser) -> None:
         "does. Defaults below are for systems that choose by score, and for another gain than the system's.",
     )
     similarity = f"{SIMILARITY[0].lower()}{SIMILARITY[1:]}"
-    gain = f"{similarity}; {NO_GAIN}: choose by model score; without GAIN, the system's, or bleu"
+    gain = (
+        f"{similarity}; {NO_GAIN}: choose by model score; without GAIN, the system's, or {MinimumRisk.gain}"
+    )
     add_options(group, {"--mbr": gain}, nargs="?", const=True, metavar="GAIN", choices=(*GAINS, NO_GAIN))
     for name in MBR_KEYS:
         add_key(group, MinimumRisk, name, prefix="mbr-", default=None)
@@ -36,8 +38,6 @@ def mbr_of(
 
     `own` is what a system does without them. Raises an InputError if it compares fewer than `k_best`.
     """
-    from itersel.system.mbr import check_k_best
-
     given = {name: getattr(options, f"mbr_{name}") for name in MBR_KEYS}
     stated = {name: value for name, value in given.items() if value is not None}
     if options.mbr == NO_GAIN or (options.mbr is None and own is None):
@@ -50,5 +50,5 @@ def mbr_of(
         # the scale and size of a system are for its own gain
         base = MinimumRisk(gain=options.mbr)
     chosen = replace(base, **stated)
-    check_k_best(k_best, chosen, "--k-best", "raise --mbr-size")
+    chosen.check_k_best(k_best, "--k-best", "raise --mbr-size")
     return chosen

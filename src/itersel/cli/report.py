@@ -6,7 +6,7 @@ import argparse
 from functools import partial
 from pathlib import Path
 
-from itersel.cli.arguments import add_options, add_randomization, output_file, positive
+from itersel.cli.arguments import add_options, output_file, positive
 from itersel.cli.outputs import (
     PAGE_SUFFIX,
     PAPER_SUFFIXES,
@@ -16,9 +16,10 @@ from itersel.cli.outputs import (
     json_lines,
     write_formats,
 )
-from itersel.config.command_line import different_names, refuse
+from itersel.config.command_line import add_section_arguments, different_names, refuse, section_of
+from itersel.config.evaluation import SignificanceSettings
 from itersel.errors import InputError
-from itersel.evaluate.names import DEFAULT_METRICS, METRICS, TABULATED, TOKENIZED_BLEU
+from itersel.evaluate.names import DEFAULT_METRIC, DEFAULT_METRICS, METRICS, TABULATED, TOKENIZED_BLEU
 from itersel.report.columns import COLUMNS
 from itersel.results import PAGE, PROGRESS_PAGE
 
@@ -88,10 +89,10 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, {"--baselines NAMES": baselines}, type=different_names(None), required=True)
 
-    metric = {"--metric": "metric that is compared (default: bleu)"}
-    add_options(parser, metric, type=str.lower, choices=(TOKENIZED_BLEU, *TABULATED), default="bleu")
+    metric = {"--metric": f"metric that is compared (default: {DEFAULT_METRIC})"}
+    add_options(parser, metric, type=str.lower, choices=(TOKENIZED_BLEU, *TABULATED), default=DEFAULT_METRIC)
 
-    add_randomization(parser)
+    add_section_arguments(parser, SignificanceSettings)
     add_outputs(parser, (*TABLE_SUFFIXES, *PAPER_SUFFIXES, PAGE_SUFFIX), required=False, has_positional=True)
 
 
@@ -142,8 +143,8 @@ def _runs(options: argparse.Namespace) -> None:
     ]
     formatters = dict(zip((*TABLE_SUFFIXES, *PAPER_SUFFIXES, PAGE_SUFFIX), made, strict=True))
     runs = read_runs(options.runs)
-    how = {key: getattr(options, key) for key in ("trials", "seed")}
-    content = compare_runs(runs, options.baselines, options.metric, **how)
+    how = section_of(SignificanceSettings, options)
+    content = compare_runs(runs, options.baselines, options.metric, how)
     write_formats(options.output, content, formatters)
     if not options.output:
         print(*text_table(content), sep="\n")

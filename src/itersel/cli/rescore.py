@@ -76,7 +76,7 @@ def _reranked(options: argparse.Namespace) -> Iterator[str]:
         raise InputError("--feature has no effect with --system, which was trained without them; remove it")
 
     system = load_reranker(options.system)
-    if system.settings.adds_features and not options.source:
+    if system.settings.lists.adds_features and not options.source:
         raise InputError(
             "computes features of text, which need the source of the lists; add --source", options.system
         )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 from itersel.cli.arguments import add_optional_files, add_options, add_output, add_settings
-from itersel.cli.choose import add_devtest, score_devtest
+from itersel.cli.devtest import add_devtest, devtest_files, score_devtest
 from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
-from itersel.config.search import MinimumRisk
 from itersel.config.settings import read_settings
 
 
@@ -37,30 +37,25 @@ def _scale(options: argparse.Namespace) -> None:
 
     kind = GivenListScaleSettings if options.language_model is None else ScaleSettings
     settings = read_settings(kind, options.settings)
-    candidates = [MinimumRisk(settings.gain, scale, settings.size) for scale in settings.scales]
+    candidates = settings.mbr.candidates
 
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, f"{number}.txt") for number in range(len(candidates))]
-        _translate(options, settings, candidates, paths)
-        scores = score_devtest(settings.scoring, options, paths).deciding_scores
+        _translate(options, settings, paths)
+        scores = score_devtest(settings.scoring, devtest_files(options), paths).deciding_scores
 
     best = index_of_best(scores, settings.scoring.choose_by)
     chosen = ChosenMbr(
         mbr=candidates[best],
         devtest=settings.devtest,
         chosen_by=settings.scoring.choose_by,
-        scales=settings.scales,
+        scales=tuple(one.scale for one in candidates),
         devtest_scores=scores,
     )
     write_mbr(options.output, chosen)
 
 
-def _translate(
-    options: argparse.Namespace,
-    settings: GivenListScaleSettings,
-    candidates: list[MinimumRisk],
-    paths: list[str],
-) -> None:
+def _translate(options: argparse.Namespace, settings: GivenListScaleSettings, paths: Sequence[str]) -> None:
     """Write the translations by each candidate to a file."""
     from itersel.storage.files import read_manifest
     from itersel.translate.scales import translations_by
@@ -70,6 +65,6 @@ def _translate(
     pieces = read_manifest(options.inputs)
     with ExitStack() as stack:
         streams = [stack.enter_context(open(path, "w", encoding="utf-8")) for path in paths]
-        for lines in translations_by(candidates, pieces, options.language_model, weights, settings):
+        for lines in translations_by(pieces, options.language_model, weights, settings):
             for stream, line in zip(streams, lines, strict=True):
                 stream.write(f"{line}\n")

@@ -39,8 +39,7 @@ def _table(options: argparse.Namespace) -> None:
     if (options.preparation is None) == needs_preparation:
         raise InputError("outputs or lists and --preparation need each other; give both or neither")
     test_sets = [read_test_set(*named, options.preparation) for named in settings.test_sets.items()]
-    how = settings.comparison
-    table = compare_systems(test_sets, retokenize=how.retokenize, trials=how.trials, seed=how.seed)
+    table = compare_systems(test_sets, settings.comparison)
     write_table(options.output, table, partial(text_table, text=settings.text), tsv_table, as_content)
 
 
@@ -77,10 +76,7 @@ def _tasks(options: argparse.Namespace) -> None:
         translations = read_translations(system.translation, references, options.reference[0])
         texts.setdefault(system.name, []).append(translations)
 
-    how = settings.comparison
-    table = compare_tasks(
-        texts, references, labels, settings.tasks, retokenize=how.retokenize, trials=how.trials, seed=how.seed
-    )
+    table = compare_tasks(texts, references, labels, settings.tasks, settings.comparison)
     write_table(options.output, table, text_table, tsv_table, as_content)
 
 

@@ -22,7 +22,7 @@ from itersel.cli.blas import use_portable_blas
 from itersel.config.command_line import section_of
 from itersel.config.tuners import LIST_TUNERS
 from itersel.errors import InputError, first_names
-from itersel.evaluate.names import DEFAULT_TOKENIZER, OF_TEXT
+from itersel.evaluate.names import DEFAULT_METRIC, OF_TEXT
 from itersel.storage.numbers import DEFAULT_SEED
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
 
     quality = (
         f"{', '.join(OF_TEXT)}, or a file with a number for each line of lists, higher is better; lowercased "
-        "metrics ignore case (default: bleu, without the smoothing of 'itersel compare')"
+        f"metrics ignore case (default: {DEFAULT_METRIC}, without the smoothing of 'itersel compare')"
     )
-    add_options(parser, {"--quality": quality}, default="bleu")
+    add_options(parser, {"--quality": quality}, default=DEFAULT_METRIC)
     # without a default here, so that it can be refused for other metrics
     add_tokenizer(parser, has_default=False)
     _add_devtest(parser.add_argument_group("with --seeds"))
@@ -91,16 +91,15 @@ def _tune(options: argparse.Namespace) -> None:
     from itersel.tune.problem import tuned_with
     from itersel.tune.quality import read_quality
 
-    quality = read_quality(options.quality)
+    quality = read_quality(options.quality, options.tokenizer)
     if options.tokenizer and not quality.is_bleu:
         raise InputError(f"--tokenizer has no effect with --quality {options.quality}; remove it")
-    tokenizer = options.tokenizer or DEFAULT_TOKENIZER
     _check_devtest(options, has_numbers=quality.metric is None)
 
     tuner = section_of(LIST_TUNERS[options.tuner], options)
     references = read_references(options.reference) if options.reference else []
     lists = prepare_nbest(
-        options.nbest, references, tuner, options.start, features_of(options.feature), quality, tokenizer
+        options.nbest, references, tuner, options.start, features_of(options.feature), quality
     )
 
     seed = options.seed
@@ -127,7 +126,7 @@ def _tune(options: argparse.Namespace) -> None:
         print(line)
     print(f"{mean}{quality.title}: {found.start_score:.2f} -> {found.score:.2f}; {described}")
     if quality.metric is not None:
-        print(f"{quality.title}: sacrebleu {signature_of(quality.metric, references, tokenizer)}")
+        print(f"{quality.title}: sacrebleu {signature_of(quality.metric, references, quality.tokenizer)}")
 
 
 def _check_devtest(options: argparse.Namespace, has_numbers: bool) -> None:

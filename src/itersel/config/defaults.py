@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 def tokenizer_for_text(config: Config) -> str:
     """Return the tokenizer for BLEU of detokenised text: the stated one, or the target language's."""
-    return config.evaluation.tokenizer or tokenizer_of(config.data.target_language)
+    return tokenizer_of(config.data.target_language, config.evaluation.tokenizer)
 
 
 def estimates_model(config: Config) -> bool:

@@ -8,7 +8,8 @@ from functools import partial
 
 from itersel.config.messages import wrong
 from itersel.config.names import Names, check_name, quotes
-from itersel.config.options import SCORE_PATTERN, option, paths, section
+from itersel.config.options import SCORE_PATTERN, option, option_of, paths, section, seed_option
+from itersel.config.section_checks import check_section
 from itersel.evaluate.names import (
     DEFAULT_TOKENIZER,
     METRICS,
@@ -92,6 +93,17 @@ class Evaluation:
         "that you give, higher is better (docs/evaluation.md).",
         names=Names("scores by name", check_score),
     )
+
+
+@dataclass(frozen=True)
+class SignificanceSettings:
+    """How differences between systems are tested for significance."""
+
+    trials: int = option_of(Evaluation, "trials")
+    seed: int = seed_option("Seed of the trials.")
+
+    def __post_init__(self) -> None:
+        check_section(self)
 
 
 @dataclass(frozen=True)

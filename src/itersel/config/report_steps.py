@@ -3,7 +3,6 @@
 - ``itersel step choose``: `ChooseSettings`
 - ``itersel step patience``: `PatienceSettings`
 - ``itersel step scale``: `ScaleSettings`; with lists of another decoder, `GivenListScaleSettings`
-- ``itersel step reranker``: `RerankerSettings`
 - ``itersel step table``: `TableSettings`
 - ``itersel step tasks``: `TaskTableSettings`
 - ``itersel step join``: `JoinSettings`
@@ -17,22 +16,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.config.data import Data
-from itersel.config.evaluation import Evaluation, Report, check_score
+from itersel.config.evaluation import Evaluation, Report, SignificanceSettings, check_score
 from itersel.config.messages import wrong
 from itersel.config.names import Names, check_label, check_text_name
-from itersel.config.options import (
-    LABEL_PATTERN,
-    NAME_PATTERN,
-    REQUIRED,
-    option,
-    option_of,
-    section,
-    seed_option,
-)
-from itersel.config.search import FeatureSettings, MinimumRisk, Search
+from itersel.config.options import LABEL_PATTERN, NAME_PATTERN, REQUIRED, option, option_of, section
+from itersel.config.search import FeatureSettings, MbrSettings, Search
 from itersel.config.section_checks import check_section
-from itersel.config.text_features import GivenListSettings
 from itersel.config.values import Experiment
 from itersel.corpus.text_names import NO_TEST_SETS
 
@@ -90,21 +79,14 @@ class GivenListScaleSettings:
     """How the scale of minimum Bayes risk is chosen from translations of devtest."""
 
     scoring: Scoring = section(REQUIRED, "How translations of devtest are scored.")
-    scales: tuple[float, ...] = option_of(
-        MinimumRisk,
-        "scale",
-        explanation="Scales to choose from; among equally good ones, the first is chosen.",
-        default=REQUIRED,
-    )
-    gain: str = option_of(MinimumRisk, "gain")
-    size: int = option_of(MinimumRisk, "size")
+    mbr: MbrSettings = section(REQUIRED, "Minimum Bayes risk, as in the config; it must state the gain.")
     search: FeatureSettings = section(FeatureSettings, "The features that score the lists.")
     devtest: str = option_of(ChooseSettings, "devtest")
 
     def __post_init__(self) -> None:
         check_section(self)
-        if not self.scales:
-            raise wrong("scales", "is empty; name at least one")
+        if self.mbr.gain is None:
+            raise wrong("mbr.gain", "is null; there is no scale to choose without it")
 
 
 @dataclass(frozen=True)
@@ -115,24 +97,10 @@ class ScaleSettings(GivenListScaleSettings):
 
 
 @dataclass(frozen=True)
-class RerankerSettings:
-    """How a system reranks n-best lists of another decoder."""
-
-    lists: GivenListSettings = section(REQUIRED, "How lists are read, and what is added to them.")
-    features: str = option_of(Search, "features")
-    dense_names: tuple[str, ...] = option_of(Data, "dense_names")
-
-
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(SignificanceSettings):
     """How systems are compared: BLEU of tokenised text, and tests for significance."""
 
     retokenize: str = option_of(Evaluation, "retokenize")
-    trials: int = option_of(Evaluation, "trials")
-    seed: int = seed_option("Seed of the trials.")
-
-    def __post_init__(self) -> None:
-        check_section(self)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from itersel.config.options import REQUIRED, documented, option, option_of, section
 from itersel.config.section_checks import check_section
+from itersel.errors import InputError
 from itersel.vectors.feature_names import DEFAULT_TEMPLATES, DENSE_FEATURES, TEMPLATES, TEXT_TEMPLATES
 
 # Limits on a rule: words in its source span (phrases are indexed up to this length), source symbols,
@@ -132,6 +133,12 @@ class MinimumRisk:
     def __post_init__(self) -> None:
         check_section(self)
 
+    def check_k_best(self, k_best: int, name: str = "k_best", advice: str = "ask for fewer") -> None:
+        """Raise an InputError if fewer translations are compared than are asked for, under this `name`."""
+        if k_best > self.size:
+            why = f"more than the {self.size} translations that minimum Bayes risk compares"
+            raise InputError(f"{name} {k_best} is {why}; {advice}")
+
 
 @dataclass(frozen=True)
 class MbrSettings:
@@ -151,6 +158,14 @@ class MbrSettings:
         f"{', '.join(f'{scale:g}' for scale in SCALES)}.",
     )
     size: int = option_of(MinimumRisk, "size")
+
+    @property
+    def candidates(self) -> tuple[MinimumRisk, ...]:
+        """What devtest chooses from: one for each scale; nothing without a gain."""
+        if self.gain is None:
+            return ()
+        scales = SCALES if self.scale is None else (self.scale,)
+        return tuple(MinimumRisk(gain=self.gain, scale=scale, size=self.size) for scale in scales)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 - ``itersel step words``: `WordSettings`
 - ``itersel step text-models``: `TextModelSettings`
 - ``itersel step lists``: `GivenListSettings`
+- ``itersel step reranker``: `RerankerSettings`
 
 See also `itersel.config.settings`.
 """
@@ -16,7 +17,8 @@ from typing import NamedTuple
 
 from itersel.config.data import Data
 from itersel.config.messages import wrong
-from itersel.config.options import NAME_PATTERN, documented, option, option_of, paths
+from itersel.config.options import NAME_PATTERN, REQUIRED, documented, option, option_of, paths, section
+from itersel.config.search import MinimumRisk, Search, TranslationSettings
 from itersel.config.section_checks import check_section
 from itersel.config.tasks import MAX_FOLDS
 from itersel.config.text_steps import EstimateSettings, PreparationSettings
@@ -152,7 +154,8 @@ class GivenListSettings(WordSettings):
     source_language: str = option_of(WordSettings, "source_language", recorded_otherwise=True)
     dense: tuple[str, ...] = option_of(TextFeatures, "dense", recorded_otherwise=True)
     templates: tuple[str, ...] = option_of(TextFeatures, "templates", recorded_otherwise=True)
-    minimum_count: int = option_of(TextFeatures, "minimum_count", recorded_otherwise=True)
+    # unlike the other keys of features, the content of files does not show it
+    minimum_count: int = option_of(TextFeatures, "minimum_count")
     user_model_names: tuple[str, ...] = option(
         "Names of further language models, each of which gives two dense features.",
         (),
@@ -164,3 +167,25 @@ class GivenListSettings(WordSettings):
     def adds_features(self) -> bool:
         """Whether there are features of text."""
         return bool(self.dense or self.templates or self.user_model_names)
+
+    @property
+    def needed_models(self) -> NeededModels:
+        """Which models they need."""
+        return needed_models(self.dense, self.templates)
+
+
+@dataclass(frozen=True)
+class RerankerSettings:
+    """How a system reranks n-best lists of another decoder."""
+
+    features: str = option_of(Search, "features")
+    dense_names: tuple[str, ...] = option_of(Data, "dense_names")
+    lists: GivenListSettings = section(REQUIRED, "How lists are read, and what is added to them.")
+    mbr: MinimumRisk | None = option_of(TranslationSettings, "mbr")
+
+    def __post_init__(self) -> None:
+        check_section(self)
+        if self.lists.minimum_count > 1:
+            # lists are read in blocks, so features could not be counted
+            why = f"is {self.lists.minimum_count}; only train leaves out features"
+            raise wrong("lists.minimum_count", why)

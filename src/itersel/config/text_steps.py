@@ -29,7 +29,6 @@ from itersel.corpus.corpora import Corpus
 from itersel.corpus.settings import CorpusSettings, Words
 from itersel.corpus.text_names import BY_HASH, HELD_OUT, is_split
 from itersel.errors import InputError
-from itersel.evaluate.names import DEFAULT_TOKENIZER
 from itersel.lm.order import MAX_ORDER
 
 
@@ -200,12 +199,7 @@ class CompileSettings:
 class DetokenizeSettings:
     """How the translations of a test set are scored."""
 
-    tokenizer: str = option_of(
-        Evaluation,
-        "tokenizer",
-        explanation="sacrebleu's tokenizer for BLEU; none for words separated by spaces.",
-        default=DEFAULT_TOKENIZER,
-    )
+    tokenizer: str | None = option_of(Evaluation, "tokenizer")
 
     def __post_init__(self) -> None:
         check_section(self)

@@ -17,6 +17,21 @@ def index_of_best(scores: Sequence[float], by: str) -> int:
 
 
 @dataclass(frozen=True)
+class ChosenEpoch:
+    """The epoch that was chosen on devtest, and the scores by which it was chosen."""
+
+    epoch: int  # the best on devtest, from 1; the earliest in case of ties
+    devtest_tokenized_bleu: tuple[float, ...]  # after each epoch
+    chosen_by: str  # the score by which the epoch was chosen
+    devtest_scores: tuple[float, ...]  # that score after each epoch
+    devtest: str  # the split on which it was chosen: ``devtest``, or the devtest of a test set
+    signature: str  # of sacrebleu, for `devtest_tokenized_bleu`
+    active_features: int  # nonzero weights at that epoch
+    devtest_brevity_penalty: tuple[float, ...]  # after each epoch, 0 to 1
+    untrained_epochs: int  # the last epochs, which passed on the weights without training
+
+
+@dataclass(frozen=True)
 class Decision:
     """Whether training has stopped, and the scores on devtest after each epoch so far."""
 

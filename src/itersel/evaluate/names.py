@@ -45,8 +45,10 @@ METRICS = {
 QUALITY = "quality"
 # Metrics of detokenised text.
 OF_TEXT = tuple(name for name, one in METRICS.items() if not one.is_tokenized)
-# The metrics that `itersel compare` computes by default, and the metrics in the tables of a run.
-DEFAULT_METRICS = ("bleu", "chrf++", "ter")
+# The metric that is tuned or compared by default, those that `itersel compare` computes, and those in the
+# tables of a run.
+DEFAULT_METRIC = "bleu"
+DEFAULT_METRICS = (DEFAULT_METRIC, "chrf++", "ter")
 TABULATED = (*DEFAULT_METRICS, *(f"lowercased-{name}" for name in DEFAULT_METRICS))
 # The largest magnitude of numbers in a user's own score: sums of 9,000 of them, with six decimals, are exact.
 MAX_OWN_NUMBER = 10**6

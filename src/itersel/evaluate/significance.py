@@ -120,7 +120,7 @@ def paired_differences(
     counts: Sequence[Mapping[str, Sequence[Sums]]],
     pairs: Sequence[tuple[str, str]],
     trials: int = TRIALS,
-    seed: Seed = 1,
+    seed: Seed = DEFAULT_SEED,
 ) -> list[list[Differences]]:
     """Return, for each pair of systems, their differences by each metric.
 
@@ -139,7 +139,7 @@ def paired_p_values(
     counts: Sequence[Mapping[str, Sequence[Sums]]],
     pairs: Sequence[tuple[str, str]],
     trials: int = TRIALS,
-    seed: Seed = 1,
+    seed: Seed = DEFAULT_SEED,
 ) -> list[list[float]]:
     """Return the p-values of `paired_differences`, for which only few differences are in memory at a time."""
     at_least = np.zeros((len(pairs), len(metrics)), np.int64)
@@ -199,7 +199,7 @@ def pooled_differences(
     one: Sequence[Sequence[Sums]],
     other: Sequence[Sequence[Sums]],
     trials: int = TRIALS,
-    seed: Seed = 1,
+    seed: Seed = DEFAULT_SEED,
 ) -> list[Differences]:
     """Return the differences between the mean scores of two systems with several repeats (Clark et al. 2011).
 

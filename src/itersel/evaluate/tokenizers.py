@@ -23,6 +23,6 @@ def check_tokenizer(tokenizer: str) -> None:
             )
 
 
-def tokenizer_of(language: str) -> str:
-    """Return the tokenizer for a language; the language code may include a region."""
-    return OF_LANGUAGE.get(primary_language(language), DEFAULT_TOKENIZER)
+def tokenizer_of(language: str, stated: str | None = None) -> str:
+    """Return the stated tokenizer, or else that of a language, whose code may include a region."""
+    return stated or OF_LANGUAGE.get(primary_language(language), DEFAULT_TOKENIZER)

@@ -22,7 +22,7 @@ from itersel.config.report_steps import (
     TaskTableSettings,
     UserNumbers,
 )
-from itersel.config.search import SCALES, TranslationSettings
+from itersel.config.search import TranslationSettings
 from itersel.config.settings import as_json
 from itersel.config.tasks import IndependentTask
 from itersel.config.text_steps import DetokenizeSettings
@@ -174,14 +174,10 @@ class Tables:
     def scale_settings(self, wildcards: Any) -> str:
         """Return the `ScaleSettings` or `GivenListScaleSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
-        mbr = self._config.mbr
-        assert mbr.gain is not None
         # with a `Search`, they are `ScaleSettings`
         settings = GivenListScaleSettings(
             scoring=self._scoring(experiment),
-            scales=SCALES if mbr.scale is None else (mbr.scale,),
-            gain=mbr.gain,
-            size=mbr.size,
+            mbr=self._config.mbr,
             search=self._origin.search(experiment),
             devtest=self._texts.devtest(wildcards),
         )
@@ -201,7 +197,7 @@ class Tables:
     def _comparison(self) -> Comparison:
         """How systems are compared."""
         evaluation = self._config.evaluation
-        return Comparison(evaluation.retokenize, evaluation.trials, self._config.seed)
+        return Comparison(trials=evaluation.trials, seed=self._config.seed, retokenize=evaluation.retokenize)
 
     def resource_settings(self, wildcards: Any) -> str:
         """Return the `TranslationSettings` of an experiment, whose minimum Bayes risk is in a file."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from itersel.corpus.text_names import FIRST_ENTRIES
+from itersel.evaluate.epochs import ChosenEpoch
 from itersel.evaluate.names import sign_of
-from itersel.report.table_content import ChosenEpoch, SystemRow, Table
-from itersel.system.chosen import ChosenSystem
+from itersel.report.table_content import SystemRow, Table
 
 
 def baseline_and_best(table: Table) -> tuple[str | None, str]:
@@ -28,7 +28,7 @@ def best_on_devtest(systems: Iterable[SystemRow]) -> SystemRow:
     return max(experiments, key=lambda one: score_on_devtest(one.epochs))
 
 
-def score_on_devtest(repeats: Iterable[ChosenEpoch | ChosenSystem]) -> float:
+def score_on_devtest(repeats: Iterable[ChosenEpoch]) -> float:
     """Return the score by which a system's epochs were chosen, the mean of its repeats; higher is better."""
     scores = [sign_of(one.chosen_by) * one.devtest_scores[one.epoch - 1] for one in repeats]
     return sum(scores) / len(scores)

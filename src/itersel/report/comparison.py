@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from itertools import chain, zip_longest
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -14,23 +13,19 @@ from itersel.errors import InputError
 from itersel.evaluate.compare import user_metric
 from itersel.evaluate.counts import pool_counts
 from itersel.evaluate.metrics import Metric, ReferenceText, Sums
-from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZED_BLEU, TRIALS
+from itersel.evaluate.names import TOKENIZED_BLEU
 from itersel.report.scores import describe_test, numbers_of, score_counts, score_tokens, summarize
-from itersel.report.table_content import ChosenEpoch, MeanScore, Repeat, Score, SystemRow, Table, TestSet
+from itersel.report.table_content import MeanScore, Repeat, Score, SystemRow, Table, TestSet
 from itersel.report.translations import Output, Translations
-from itersel.storage.numbers import DEFAULT_SEED
 from itersel.system.chosen import OF_ALL_REPEATS, ChosenSystem
+
+if TYPE_CHECKING:
+    from itersel.config.report_steps import Comparison
 
 Item = TypeVar("Item")
 
 
-def compare_systems(
-    test_sets: Sequence[Translations],
-    *,
-    retokenize: str = DEFAULT_TOKENIZER,
-    trials: int = TRIALS,
-    seed: int = DEFAULT_SEED,
-) -> Table:
+def compare_systems(test_sets: Sequence[Translations], how: Comparison) -> Table:
     """Compare systems on one or more test sets, and on all sentences together, which weigh the same.
 
     All test sets have the same systems in the same order; those with the same name are repeats of one
@@ -47,32 +42,31 @@ def compare_systems(
                 "systems in the same order"
             )
 
-    how = (retokenize, trials, seed)
     return Table(
-        significance=describe_test(trials, seed),
-        test_sets=tuple(_score_test_set(test_set, *how) for test_set in test_sets),
-        pooled=_score_test_set(_pool(test_sets), *how) if len(test_sets) > 1 else None,
+        significance=describe_test(how),
+        test_sets=tuple(_score_test_set(test_set, how) for test_set in test_sets),
+        pooled=_score_test_set(_pool(test_sets), how) if len(test_sets) > 1 else None,
     )
 
 
-def _score_test_set(test_set: Translations, retokenize: str, trials: int, seed: int) -> TestSet:
+def _score_test_set(test_set: Translations, how: Comparison) -> TestSet:
     """Score all systems on a test set, or on all of them together."""
     systems = test_set.systems
     texts = _by_name(systems, test_set.translations)
     numbers = numbers_of(texts)
-    metric, of_tokens = score_tokens(texts, test_set.references, numbers, retokenize, trials, seed)
+    metric, of_tokens = score_tokens(texts, test_set.references, numbers, how)
 
     scores = {metric: of_tokens}
     if test_set.counts:
-        scores |= score_counts(_by_name(systems, test_set.counts), numbers, trials, seed)
+        scores |= score_counts(_by_name(systems, test_set.counts), numbers, how)
     if test_set.user_scores:
-        scores |= _score_numbers(_by_name(systems, test_set.user_scores), numbers, trials, seed)
+        scores |= _score_numbers(_by_name(systems, test_set.user_scores), numbers, how)
 
     rows = []
     for name, repeats in _by_name(systems, systems).items():
         # epochs may differ between test sets
         chosen = [one for one in repeats if isinstance(one, ChosenSystem) and test_set.name != POOLED]
-        epochs = {one.repeat: _chosen_epoch(one) for one in chosen}
+        epochs = {one.repeat: one.chosen_epoch for one in chosen}
         row = SystemRow(
             number=numbers[name],
             **_of_all_repeats(repeats[0]),
@@ -94,7 +88,7 @@ def _score_test_set(test_set: Translations, retokenize: str, trials: int, seed: 
 
 
 def _score_numbers(
-    counts: Mapping[str, Sequence[Mapping[str, Sums]]], numbers: Mapping[str, int], trials: int, seed: int
+    counts: Mapping[str, Sequence[Mapping[str, Sums]]], numbers: Mapping[str, int], how: Comparison
 ) -> dict[Metric, dict[str, Score]]:
     """Compare the systems that have them by each of the user's own scores.
 
@@ -110,7 +104,7 @@ def _score_numbers(
             if all(score in of_repeat for of_repeat in repeats)
         }
         if counted:
-            found |= score_counts(counted, numbers, trials, seed)
+            found |= score_counts(counted, numbers, how)
     return found
 
 
@@ -125,10 +119,6 @@ def _scores_on_devtest(repeats: Sequence[ChosenSystem]) -> dict[str, MeanScore]:
 
 def _of_all_repeats(system: ChosenSystem | Output) -> dict[str, Any]:
     return {key: getattr(system, key, None) for key in OF_ALL_REPEATS}
-
-
-def _chosen_epoch(system: ChosenSystem) -> ChosenEpoch:
-    return ChosenEpoch(**{item.name: getattr(system, item.name) for item in fields(ChosenEpoch)})
 
 
 def _by_name(systems: Sequence[ChosenSystem | Output], items: Sequence[Item]) -> dict[str, list[Item]]:

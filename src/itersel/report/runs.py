@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from itersel.errors import InputError, suggest
-from itersel.evaluate.names import TRIALS, sign_of
+from itersel.evaluate.names import sign_of
 from itersel.evaluate.significance import (
     SEED,
     Bootstrap,
@@ -28,7 +28,9 @@ from itersel.report.scores import describe_test, numbers_of, worse_systems
 from itersel.report.table_content import Score
 from itersel.storage.arrays import Float64s
 from itersel.storage.json_files import as_content
-from itersel.storage.numbers import DEFAULT_SEED
+
+if TYPE_CHECKING:
+    from itersel.config.evaluation import SignificanceSettings
 
 
 class RunComparison(NamedTuple):
@@ -42,12 +44,7 @@ class RunComparison(NamedTuple):
 
 
 def compare_runs(
-    runs: Sequence[FinishedRun],
-    baselines: Sequence[str],
-    metric: str,
-    *,
-    trials: int = TRIALS,
-    seed: int = DEFAULT_SEED,
+    runs: Sequence[FinishedRun], baselines: Sequence[str], metric: str, how: SignificanceSettings
 ) -> dict[str, Any]:
     """Compare the experiments that all runs share with a baseline, in each run and over all runs.
 
@@ -60,8 +57,7 @@ def compare_runs(
     # the same sentences are exchanged and drawn together: repeating them is no evidence about other text
     texts = _numbers_of_texts(runs)
     compared = [
-        _compare(run, shared, baselines, metric, trials, (seed, text))
-        for run, text in zip(runs, texts, strict=True)
+        _compare(run, shared, baselines, metric, how, text) for run, text in zip(runs, texts, strict=True)
     ]
 
     everywhere = {name for run in runs for name in run.systems}
@@ -72,7 +68,7 @@ def compare_runs(
 
     return {
         "metric": metric,
-        "significance": as_content(describe_test(trials, seed, "run and sentence")),
+        "significance": as_content(describe_test(how, "run and sentence")),
         "baselines": list(baselines),
         "runs": [
             _describe_run(run, metric, of_run.baseline, text)
@@ -128,25 +124,25 @@ def _compare(
     shared: Sequence[str],
     baselines: Sequence[str],
     metric: str,
-    trials: int,
-    seed: tuple[int, int],
+    how: SignificanceSettings,
+    text: int,
 ) -> RunComparison:
-    """Compare all experiments of a run with its baseline; `seed` includes the number of its text."""
+    """Compare all experiments of a run with its baseline; `text` is the number of its text."""
     every = run.scores(metric)
     scores = {name: every[name] for name in shared}
     baseline = _baseline(run, baselines)
     scorer, counts = counts_of_scores(run, scores, metric)
 
     pairs = [(name, baseline) for name in shared if name != baseline]
-    found = paired_differences([scorer], [counts], pairs, trials, seed)
+    found = paired_differences([scorer], [counts], pairs, how.trials, (how.seed, text))
     differences = {name: one for (name, _), [one] in zip(pairs, found, strict=True)}
-    bootstrap = Bootstrap(len(counts[baseline][0]), (SEED, seed[1]))
+    bootstrap = Bootstrap(len(counts[baseline][0]), (SEED, text))
     means = {name: bootstrap.means(scorer, repeats) for name, repeats in counts.items()}
 
     return RunComparison(
         baseline,
         scores,
-        differences | {baseline: Differences(0.0, np.zeros(trials))},
+        differences | {baseline: Differences(0.0, np.zeros(how.trials))},
         {name: means[name] - means[baseline] for name in shared},
         run.minutes(shared),
     )

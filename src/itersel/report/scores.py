@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.evaluate.counts import Counts
@@ -12,6 +13,10 @@ from itersel.evaluate.metrics import Metric, ReferenceText, Sums, make_tokenized
 from itersel.evaluate.names import sign_of
 from itersel.evaluate.significance import Bootstrap, Interval, paired_p_values
 from itersel.report.table_content import BleuDetails, MeanScore, Score, SignificanceTest
+
+if TYPE_CHECKING:
+    from itersel.config.evaluation import SignificanceSettings
+    from itersel.config.report_steps import Comparison
 
 # Significance level.
 ALPHA = 0.05
@@ -49,17 +54,15 @@ def score_tokens(
     texts: Mapping[str, Sequence[Sequence[str]]],
     references: Sequence[ReferenceText],
     numbers: Mapping[str, int],
-    retokenize: str,
-    trials: int,
-    seed: int,
+    how: Comparison,
 ) -> tuple[Metric, dict[str, Score]]:
     """Compute BLEU of tokenised lowercased text (`make_tokenized_bleu`), and test each pair of experiments.
 
     `numbers` are those of all systems. Returns the metric, and the scores by name of the experiment.
     """
-    metric = make_tokenized_bleu(references, retokenize)
+    metric = make_tokenized_bleu(references, how.retokenize)
     counts = {name: [metric.counts(lines) for lines in repeats] for name, repeats in texts.items()}
-    [p] = _p_values([metric], [counts], trials, seed)
+    [p] = _p_values([metric], [counts], how)
 
     values = {}
     details = {}
@@ -74,7 +77,7 @@ def score_tokens(
 
 
 def score_counts(
-    counted: Mapping[str, Sequence[Counts]], numbers: Mapping[str, int], trials: int, seed: int
+    counted: Mapping[str, Sequence[Counts]], numbers: Mapping[str, int], how: SignificanceSettings
 ) -> dict[Metric, dict[str, Score]]:
     """Score experiments by all metrics for which their repeats have counts, and test each pair in each.
 
@@ -85,7 +88,7 @@ def score_counts(
     counts = [
         {name: [one[metric] for one in repeats] for name, repeats in counted.items()} for metric in first
     ]
-    tested = _p_values([*first], counts, trials, seed)
+    tested = _p_values([*first], counts, how)
 
     scores: dict[Metric, dict[str, Score]] = {}
     for metric, of_metric, p in zip(first, counts, tested, strict=True):
@@ -125,20 +128,20 @@ def _scores(
 
 
 def describe_test(
-    trials: int, seed: int, stratified_by: str = "sentence; repeats are pooled"
+    how: SignificanceSettings, stratified_by: str = "sentence; repeats are pooled"
 ) -> SignificanceTest:
     """Return how the p-values were computed."""
     test = f"approximate randomization, two-sided, stratified by {stratified_by}"
-    return SignificanceTest(test, trials, seed, ALPHA)
+    return SignificanceTest(test, how.trials, how.seed, ALPHA)
 
 
 def _p_values(
-    metrics: Sequence[Metric], counts: Sequence[Mapping[str, Sequence[Sums]]], trials: int, seed: int
+    metrics: Sequence[Metric], counts: Sequence[Mapping[str, Sequence[Sums]]], how: SignificanceSettings
 ) -> list[dict[str, dict[str, float]]]:
     """Return p-values of the differences between experiments, by metric, in the order of the counts."""
     found: list[dict[str, dict[str, float]]] = [{name: {} for name in counts[0]} for _ in metrics]
     pairs = [*itertools.combinations(counts[0], 2)]
-    values = paired_p_values(metrics, counts, pairs, trials, seed)
+    values = paired_p_values(metrics, counts, pairs, how.trials, how.seed)
     for (name, other), by_metric in zip(pairs, values, strict=True):
         for p, value in zip(found, by_metric, strict=True):
             p[name][other] = p[other][name] = value

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from itersel.evaluate.epochs import ChosenEpoch
 from itersel.evaluate.names import DEFAULT_METRICS, METRICS, TABULATED, TOKENIZED_BLEU, title_of
 from itersel.report.baseline import baseline_and_best
 from itersel.report.cells import NOTHING, USER_DIGITS, Cell, cells_of_systems, score_cell, word_cell
 from itersel.report.columns import ON_DEVTEST, ON_TEST, WORDS, title_on_devtest
 from itersel.report.p_values import precise_p
 from itersel.report.scores import REPEATED
-from itersel.report.table_content import ChosenEpoch, MeanScore, Score, SystemRow, Table, TestSet
+from itersel.report.table_content import MeanScore, Score, SystemRow, Table, TestSet
 from itersel.storage.text_table import aligned, tab_separated, wrapped
 
 # Title of the table of the sentences of all test sets.

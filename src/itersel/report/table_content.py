@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from itersel.corpus.text_names import POOLED
+from itersel.evaluate.epochs import ChosenEpoch
 from itersel.evaluate.names import METRICS, TOKENIZED_BLEU
 from itersel.evaluate.significance import Interval
 from itersel.report.folder import read_optional
@@ -53,21 +54,6 @@ class Score(MeanScore):
     def summary(self) -> MeanScore:
         """The mean and the deviation alone."""
         return MeanScore(self.mean, self.deviation)
-
-
-@dataclass(frozen=True)
-class ChosenEpoch:
-    """The epoch that was chosen for a repeat of an experiment, as in `itersel.system.chosen.ChosenSystem`."""
-
-    epoch: int
-    devtest_tokenized_bleu: tuple[float, ...]
-    chosen_by: str
-    devtest_scores: tuple[float, ...]
-    devtest: str
-    signature: str
-    active_features: int
-    devtest_brevity_penalty: tuple[float, ...]
-    untrained_epochs: int
 
 
 @dataclass(frozen=True)

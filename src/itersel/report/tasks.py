@@ -5,14 +5,17 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from itersel.corpus.labels import count_labels, lines_of, most_frequent, pick
 from itersel.evaluate.metrics import ReferenceText
-from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZED_BLEU, TRIALS, title_of
+from itersel.evaluate.names import TOKENIZED_BLEU, title_of
 from itersel.report.scores import REPEATED, describe_test, numbers_of, score_tokens, summarize
 from itersel.report.table_content import MeanScore, Score, SignificanceTest
-from itersel.storage.numbers import DEFAULT_SEED
 from itersel.storage.text_table import aligned, tab_separated, wrapped
+
+if TYPE_CHECKING:
+    from itersel.config.report_steps import Comparison
 
 # Names of the rows below the tasks; they differ from all labels, which have no spaces.
 MEAN_OF_TASKS, ALL_TASKS = "mean of tasks", "all tasks"
@@ -73,10 +76,7 @@ def compare_tasks(
     references: Sequence[ReferenceText],
     labels: Sequence[str],
     tasks: Sequence[str],
-    *,
-    retokenize: str = DEFAULT_TOKENIZER,
-    trials: int = TRIALS,
-    seed: int = DEFAULT_SEED,
+    how: Comparison,
 ) -> TaskTable:
     """Compare experiments on the sentences of each task, and of all tasks together.
 
@@ -91,7 +91,7 @@ def compare_tasks(
 
         chosen = {system: [pick(repeat, lines) for repeat in repeats] for system, repeats in texts.items()}
         picked = [pick(reference, lines) for reference in references]
-        metric, scores = score_tokens(chosen, picked, numbers, retokenize, trials, seed)
+        metric, scores = score_tokens(chosen, picked, numbers, how)
         systems = tuple(TaskScore(numbers[system], system, scores[system]) for system in texts)
         return TaskRow(name, len(lines), metric.signature, systems)
 
@@ -99,7 +99,7 @@ def compare_tasks(
     pooled = row(ALL_TASKS, lines_of(labels, tasks))
     others = {label: count for label, count in count_labels(labels).items() if label not in tasks}
     return TaskTable(
-        significance=describe_test(trials, seed),
+        significance=describe_test(how),
         tasks=rows,
         mean=tuple(
             TaskMean(system.number, system.name, _mean(rows, place))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from itersel.config.plain import recorded
 from itersel.errors import FilePath, checked
-from itersel.evaluate.epochs import index_of_best
+from itersel.evaluate.epochs import ChosenEpoch, index_of_best
 from itersel.run.atomic import atomic_path
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
 from itersel.vectors.weights import has_stopped, read_itersel_weights
@@ -21,13 +21,10 @@ if TYPE_CHECKING:
     from itersel.config.values import Experiment
     from itersel.evaluate.epoch_scores import EpochScores
 
-# Attributes that all repeats of an experiment have in common.
-OF_ALL_REPEATS = ("name", "learner", "mixing", "tune_on", "features", "tasks", "shards")
-
 
 @dataclass(frozen=True)
-class ChosenSystem:
-    """An experiment at its best epoch.
+class RepeatDescription:
+    """A repeat of an experiment.
 
     From `learner` to `shards`, it is what tables say of the experiment; it follows from `settings`.
     """
@@ -41,15 +38,23 @@ class ChosenSystem:
     tasks: str
     shards: int
     settings: dict[str, Any]  # the value of every key of the experiment that can change results
-    epoch: int  # the best on devtest, from 1; the earliest in case of ties
-    devtest_tokenized_bleu: tuple[float, ...]  # after each epoch
-    chosen_by: str  # the score by which the epoch was chosen
-    devtest_scores: tuple[float, ...]  # that score after each epoch
-    devtest: str  # the split on which it was chosen: ``devtest``, or the devtest of a test set
-    signature: str  # of sacrebleu, for `devtest_tokenized_bleu`
-    active_features: int  # nonzero weights at that epoch
-    devtest_brevity_penalty: tuple[float, ...]  # after each epoch, 0 to 1
-    untrained_epochs: int  # the last epochs, which passed on the weights without training
+
+
+# Attributes that all repeats of an experiment have in common.
+OF_ALL_REPEATS = tuple(
+    item.name for item in fields(RepeatDescription) if item.name not in ("repeat", "settings")
+)
+
+
+# system.json begins with the fields of the last base
+@dataclass(frozen=True)
+class ChosenSystem(ChosenEpoch, RepeatDescription):
+    """A repeat of an experiment at its best epoch."""
+
+    @property
+    def chosen_epoch(self) -> ChosenEpoch:
+        """The epoch alone."""
+        return ChosenEpoch(**{item.name: getattr(self, item.name) for item in fields(ChosenEpoch)})
 
 
 def differing_attribute(one: ChosenSystem, other: ChosenSystem) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from itersel.config.search import MinimumRisk
-from itersel.errors import FilePath, InputError, checked
+from itersel.errors import FilePath, checked
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
 
 
@@ -31,12 +31,3 @@ def read_mbr(path: FilePath | None) -> MinimumRisk | None:
         return None
     with checked(path, "is not a minimum Bayes risk; make it with 'itersel step scale'"):
         return from_content(ChosenMbr, read_json(path)).mbr
-
-
-def check_k_best(
-    k_best: int, mbr: MinimumRisk | None, name: str = "k_best", advice: str = "ask for fewer"
-) -> None:
-    """Raise an InputError if fewer translations are compared than are asked for, under this `name`."""
-    if mbr is not None and k_best > mbr.size:
-        why = f"more than the {mbr.size} translations that minimum Bayes risk compares"
-        raise InputError(f"{name} {k_best} is {why}; {advice}")

@@ -17,7 +17,7 @@ from itersel.rerank.mbr import ranking_of
 from itersel.rerank.models import TextModels, read_text_models
 from itersel.rerank.preparation import list_preparation
 from itersel.results import WEIGHTS
-from itersel.system.resources import RerankerResources, RerankingSettings
+from itersel.system.resources import RerankerDescription, RerankerResources
 from itersel.vectors.feature_names import TEXT_FEATURES, text_prefix, user_model_features
 from itersel.vectors.weights import Weights, find_named, read_itersel_weights
 
@@ -27,10 +27,9 @@ WITHOUT_SPARSE = 100
 
 
 @dataclass(frozen=True)
-class Reranker:
+class Reranker(RerankerDescription):
     """A trained system that reranks lists."""
 
-    settings: RerankingSettings
     weights: Weights
     models: TextModels
 
@@ -61,7 +60,7 @@ class Reranker:
             number of sources differs, or if there is no source although it is needed.
         """
         settings = self.settings
-        if settings.adds_features and sources is None:
+        if settings.lists.adds_features and sources is None:
             raise InputError("the system computes features of text; give the source of the lists, too")
 
         blocks = ListBlocks(lists)
@@ -86,7 +85,7 @@ class Reranker:
     def _with_features(self, read: ReadLists, preparation: Preparation, sources: Sequence[str]) -> ReadLists:
         """Return lists with the features of text, and without those that are not used."""
         settings = self.settings
-        if settings.adds_features:
+        if settings.lists.adds_features:
             adder = TextFeatureAdder(preparation, self.models, settings.lists)
             # runs clean the source before they compute features, too
             read = with_features(read, adder, preparation.clean(sources))
@@ -97,9 +96,8 @@ class Reranker:
 
     def _check_names(self, names: Sequence[str], path: FilePath) -> None:
         """Raise an InputError if lists lack a dense feature that has a weight."""
-        trained_with = self.settings.trained_with
-        weights = find_named(self.weights, trained_with).tolist()
-        for name, weight in zip(trained_with, weights, strict=True):
+        weights = find_named(self.weights, self.trained_with).tolist()
+        for name, weight in zip(self.trained_with, weights, strict=True):
             if weight and name not in names:
                 why = "which the system was trained with; use lists of the same decoder"
                 raise InputError(f"has no feature '{name}', {why}", path)
@@ -118,7 +116,7 @@ class Reranker:
 
         of_groups = chain.from_iterable(TEXT_FEATURES[group] for group in settings.lists.dense)
         of_models = chain.from_iterable(map(user_model_features, settings.lists.user_model_names))
-        known = {*settings.trained_with, *of_groups, *of_models}
+        known = {*self.trained_with, *of_groups, *of_models}
         of_text = tuple(map(text_prefix, settings.lists.templates))
         for name, weight in zip(self.weights.name.to_list(), self.weights.value.tolist(), strict=True):
             if weight and name not in known and not name.startswith(of_text):
@@ -135,9 +133,11 @@ class Reranker:
 
 def read_reranker_folder(folder: FilePath, resources: RerankerResources) -> Reranker:
     """Load the reranker in a folder, given its description."""
-    settings, files = resources.settings, resources.files
+    files = resources.files
+    needed = resources.settings.lists.needed_models
     return Reranker(
-        settings,
+        resources.settings,
+        resources.trained_with,
         read_itersel_weights(Path(folder, WEIGHTS)),
-        read_text_models(files.aligners, files.models, settings.needed_models, files.user_models),
+        read_text_models(files.aligners, files.models, needed, files.user_models),
     )

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itersel import __version__
 from itersel.align import sampler
 from itersel.align.symmetrize import DIRECTIONS
+from itersel.config.text_features import RerankerSettings
 from itersel.errors import FilePath, checked
 from itersel.lm import binary
 from itersel.rerank import lexicon
@@ -19,10 +20,10 @@ from itersel.storage.formats import FileFormat
 from itersel.storage.json_files import as_content, from_content
 from itersel.system.bundles import RERANKER_BUNDLE, declarations, joined, part_of, version_of
 from itersel.system.reranker import Reranker
-from itersel.system.resources import RerankingSettings
+from itersel.system.resources import RerankerDescription
 from itersel.vectors import weights as weight_file
 
-_LAYOUT = 3
+_LAYOUT = 4
 _PARTS = {
     "weights": weight_file.FORMAT,
     **dict.fromkeys(DIRECTIONS, sampler.FORMAT),
@@ -34,9 +35,9 @@ FORMAT = FileFormat(RERANKER_BUNDLE, version_of(_LAYOUT, _PARTS), ("itersel bund
 _WEIGHTS = replace(FORMAT, arrays=declarations({"weights": weight_file.FORMAT}))
 
 
-def _format_of(settings: RerankingSettings) -> FileFormat:
+def _format_of(settings: RerankerSettings) -> FileFormat:
     """Return the format of a bundle with the models that a system needs."""
-    needed = settings.needed_models
+    needed = settings.lists.needed_models
     has_parts = dict.fromkeys(DIRECTIONS, needed.aligners)
     has_parts |= {"lexicon": needed.lexicon, "model": needed.language_model}
     parts = {name: part for name, part in _PARTS.items() if has_parts.get(name, True)}
@@ -53,7 +54,8 @@ def _user_model(number: int) -> str:
 def write_reranker_bundle(path: FilePath, system: Reranker) -> None:
     """Write a system to one file, atomically."""
     parts = {"weights": weight_file.weight_arrays(system.weights)}
-    attributes = {"itersel": __version__, "settings": as_content(system.settings)}
+    description = RerankerDescription(system.settings, system.trained_with)
+    attributes = {"itersel": __version__, **as_content(description)}
     models = system.models
 
     if models.aligners is not None:
@@ -74,7 +76,8 @@ def read_reranker_bundle(path: FilePath) -> Reranker:
     """Map a bundle, and check that features can be computed with its content."""
     _, attributes = map_arrays(path, _WEIGHTS)
     with checked(path, DAMAGED):
-        settings = from_content(RerankingSettings, attributes["settings"])
+        description = from_content(RerankerDescription, attributes)
+    settings = description.settings
     arrays, _ = map_arrays(path, _format_of(settings))
     weights = weight_file.weights_of(part_of(arrays, "weights"), path)
 
@@ -83,7 +86,7 @@ def read_reranker_bundle(path: FilePath) -> Reranker:
             of_part = {**attributes[part]}
         return binary.model_of(part_of(arrays, part), of_part, path)
 
-    needed = settings.needed_models
+    needed = settings.lists.needed_models
     aligners = None
     if needed.aligners:
         both = (sampler.model_of(part_of(arrays, name), name) for name in DIRECTIONS)
@@ -94,4 +97,4 @@ def read_reranker_bundle(path: FilePath) -> Reranker:
         model("model") if needed.language_model else None,
         tuple(model(_user_model(number)) for number in range(len(settings.lists.user_model_names))),
     )
-    return Reranker(settings, weights, models)
+    return Reranker(settings, description.trained_with, weights, models)

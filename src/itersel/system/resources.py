@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from itersel.config.messages import wrong
-from itersel.config.search import FeatureSettings, MinimumRisk, TranslationSettings
-from itersel.config.section_checks import check_section
-from itersel.config.text_features import GivenListSettings, NeededModels, needed_models
+from itersel.config.search import TranslationSettings
+from itersel.config.text_features import RerankerSettings
 from itersel.errors import FilePath, InputError
 from itersel.results import RESOURCES
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
@@ -50,34 +49,9 @@ class TranslatorResources:
     settings: TranslationSettings
     files: TranslatorFiles
 
-
-@dataclass(frozen=True)
-class RerankingSettings:
-    """How a system reranks lists: how it reads them, and what it adds to them."""
-
-    features: str
-    trained_with: tuple[str, ...]  # the dense features of the lists that it was trained on
-    dense_names: tuple[str, ...]  # which features are dense, as in the config; empty: by their form
-    lists: GivenListSettings
-    mbr: MinimumRisk | None = None
-
-    def __post_init__(self) -> None:
-        for section in (FeatureSettings(self.features), self.lists):
-            check_section(section)
-        if self.lists.minimum_count > 1:
-            # lists are read in blocks, so features could not be counted
-            why = f"is {self.lists.minimum_count}; only train leaves out features"
-            raise wrong("lists.minimum_count", why)
-
-    @property
-    def adds_features(self) -> bool:
-        """Whether there are features of text."""
-        return self.lists.adds_features
-
-    @property
-    def needed_models(self) -> NeededModels:
-        """Which models they need."""
-        return needed_models(self.lists.dense, self.lists.templates)
+    def with_paths(self, change: Change) -> TranslatorResources:
+        """Return the same with other paths, made by `change`."""
+        return replace(self, files=self.files.changed(change))
 
 
 @dataclass(frozen=True)
@@ -98,14 +72,21 @@ class RerankerFiles:
 
 
 @dataclass(frozen=True)
-class RerankerResources:
+class RerankerDescription:
+    """What a reranker knows besides the content of its files."""
+
+    settings: RerankerSettings
+    trained_with: tuple[str, ...]  # the dense features of the lists that it was trained on
+
+
+@dataclass(frozen=True)
+class RerankerResources(RerankerDescription):
     """What a reranker needs besides its weights."""
 
-    settings: RerankingSettings
     files: RerankerFiles
 
     def __post_init__(self) -> None:
-        needed = self.settings.needed_models
+        needed = self.settings.lists.needed_models
         if needed.aligners and len(self.files.aligners) != 2:
             why = f"names {len(self.files.aligners)} models; features of text need those of both directions"
             raise wrong("aligners", why)
@@ -115,6 +96,10 @@ class RerankerResources:
         if len(own) != len(names):
             raise wrong("user_models", f"names {len(own)} files for {len(names)} models")
 
+    def with_paths(self, change: Change) -> RerankerResources:
+        """Return the same with other paths, made by `change`."""
+        return replace(self, files=self.files.changed(change))
+
 
 # What the description of a system calls its kind.
 KINDS = {"translator": TranslatorResources, "reranker": RerankerResources}
@@ -123,13 +108,9 @@ KINDS = {"translator": TranslatorResources, "reranker": RerankerResources}
 def write_resources(path: FilePath, resources: TranslatorResources | RerankerResources) -> None:
     """Write the description of a system; paths are relative to its folder, so all files can move together."""
     folder = Path(path).parent
-    files = resources.files.changed(lambda _, file: os.path.relpath(file, folder))
-    content = {
-        "kind": next(name for name, kind in KINDS.items() if isinstance(resources, kind)),
-        "settings": as_content(resources.settings),
-        "files": as_content(files),
-    }
-    write_json(path, content, indent=2, is_ascii=False)
+    kind = next(name for name, one in KINDS.items() if isinstance(resources, one))
+    relative = resources.with_paths(lambda _, file: os.path.relpath(file, folder))
+    write_json(path, {"kind": kind, **as_content(relative)}, indent=2, is_ascii=False)
 
 
 def read_resources(folder: FilePath) -> TranslatorResources | RerankerResources:
@@ -150,10 +131,7 @@ def read_resources(folder: FilePath) -> TranslatorResources | RerankerResources:
     except InputError as error:
         raise InputError(f"{error.message}; run the workflow again", path) from None
 
-    resolve = partial(_resolved, path)
-    if isinstance(found, RerankerResources):
-        return RerankerResources(found.settings, found.files.changed(resolve))
-    return TranslatorResources(found.settings, found.files.changed(resolve))
+    return found.with_paths(partial(_resolved, path))
 
 
 def translator_resources(folder: FilePath) -> TranslatorResources:

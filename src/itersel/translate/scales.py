@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
-from itersel.config.search import MinimumRisk
 from itersel.decode.opening import open_shard
 from itersel.decode.output import text_of
-from itersel.decode.ranking import best_ranks, list_size
+from itersel.decode.ranking import best_ranks
 from itersel.errors import located
 from itersel.lists.files import read_list_table
 from itersel.rerank.mbr import ranking_of
@@ -17,13 +16,9 @@ from itersel.vectors.weights import Weights
 
 
 def translations_by(
-    candidates: Sequence[MinimumRisk],
-    pieces: Sequence[str],
-    model: str | None,
-    weights: Weights,
-    settings: GivenListScaleSettings,
+    pieces: Sequence[str], model: str | None, weights: Weights, settings: GivenListScaleSettings
 ) -> Iterator[list[str]]:
-    """Yield the translations of each sentence: one for each candidate, which have the same size.
+    """Yield the translations of each sentence: one for each candidate of the settings.
 
     Without a `model`, pieces contain lists of another decoder; with one, the settings are `ScaleSettings`.
     """
@@ -31,19 +26,18 @@ def translations_by(
         with located(piece):
             if isinstance(settings, ScaleSettings):
                 assert model is not None
-                yield from _decoded(candidates, piece, model, weights, settings)
+                yield from _decoded(piece, model, weights, settings)
             else:
                 table = read_list_table(piece, settings.search.features, has_text=True)
-                by_candidate = [table.best_texts(weights, ranking_of(mbr)) for mbr in candidates]
+                by_candidate = [table.best_texts(weights, ranking_of(mbr)) for mbr in settings.mbr.candidates]
                 yield from map(list, zip(*by_candidate, strict=True))
 
 
-def _decoded(
-    candidates: Sequence[MinimumRisk], piece: str, model: str, weights: Weights, settings: ScaleSettings
-) -> Iterator[list[str]]:
+def _decoded(piece: str, model: str, weights: Weights, settings: ScaleSettings) -> Iterator[list[str]]:
     sentences, [decoder] = open_shard(piece, model, settings.search)
     vectors = decoder.weight_vectors(weights)
     words = sentences.vocabulary.to_list()
+    candidates = settings.mbr.candidates
     for sentence in range(sentences.sentence_count):
-        found = decoder.decode(sentence, vectors, k=list_size(1, candidates[0]))
+        found = decoder.decode(sentence, vectors, k=settings.mbr.size)
         yield [text_of(found, best_ranks(found, words, 1, mbr)[0], words) for mbr in candidates]

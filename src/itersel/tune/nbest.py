@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from itersel.config.tuners import LIST_TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice, short_name
 from itersel.evaluate.metrics import ReferenceText, checked_references, tokenizer_for_bleu
-from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZERS
+from itersel.evaluate.names import DEFAULT_METRIC, TOKENIZERS
 from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import ReadLists, make_learnable, read_lists
 from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
@@ -63,7 +63,7 @@ def tune_nbest(
     tuner: Batch | str,
     start: Weights | Mapping[str, float] | FilePath | None = None,
     features: Mapping[str, FilePath | ArrayLike] | None = None,
-    quality: FilePath | ArrayLike = "bleu",
+    quality: FilePath | ArrayLike = DEFAULT_METRIC,
     tokenizer: str | None = None,
     seed: int = DEFAULT_SEED,
 ) -> TunedLists:
@@ -102,14 +102,13 @@ def tune_nbest(
     InputError
         If the lists cannot be read, or nothing can be learned from them.
     """
-    measured = read_quality(quality)
+    measured = read_quality(quality, tokenizer)
     if tokenizer is not None:
         check_choice("tokenizer", tokenizer, TOKENIZERS)
         if not measured.is_bleu:
             raise InputError(f"tokenizer is {tokenizer!r}, but {measured.title} needs none; remove it")
 
-    found = prepare_nbest(lists, references, tuner, start, features, measured, tokenizer or DEFAULT_TOKENIZER)
-    return found.tune(seed)
+    return prepare_nbest(lists, references, tuner, start, features, measured).tune(seed)
 
 
 class PreparedLists(NamedTuple):
@@ -177,7 +176,6 @@ def prepare_nbest(
     start: Weights | Mapping[str, float] | FilePath | None,
     features: Mapping[str, FilePath | ArrayLike] | None,
     quality: Quality,
-    tokenizer: str,
 ) -> PreparedLists:
     """Read lists for a tuner; see `tune_nbest`."""
     if isinstance(tuner, str):
@@ -186,7 +184,7 @@ def prepare_nbest(
     if tuner.reads_forests or tuner.only_retunes:
         raise InputError(f"n-best lists are tuned with one of {LIST_TUNERS}")
 
-    tokenize = tokenizer_for_bleu(tokenizer)
+    tokenize = tokenizer_for_bleu(quality.tokenizer)
     # before the lists, which take longest
     given = None if start is None else given_weights(start)
     read = _read_lists(lists, references, tuner, features, quality, tokenize)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from itersel.errors import FilePath
 from itersel.evaluate.metrics import ReferenceText, make_metrics
-from itersel.evaluate.names import METRICS, OF_TEXT, sign_of, title_of
+from itersel.evaluate.names import DEFAULT_TOKENIZER, METRICS, OF_TEXT, sign_of, title_of
 from itersel.lists.numbers import Numbers, read_numbers
 from itersel.lists.table import ListTable
 from itersel.run.progress import progress
@@ -26,6 +26,7 @@ class Quality(NamedTuple):
 
     metric: str | None = None
     numbers: Numbers | None = None
+    tokenizer: str = DEFAULT_TOKENIZER  # sacrebleu's, for BLEU
 
     @property
     def title(self) -> str:
@@ -56,10 +57,15 @@ class Quality(NamedTuple):
         return self.sign * (one - other) > 0
 
 
-def read_quality(given: FilePath | ArrayLike) -> Quality:
-    """Return a metric, whose name may have capitals, or the numbers in a file or an array."""
+def read_quality(given: FilePath | ArrayLike, tokenizer: str | None = None) -> Quality:
+    """Return a metric, whose name may have capitals, or the numbers in a file or an array.
+
+    `tokenizer` is the stated one of sacrebleu for BLEU, if any.
+    """
     name = given.lower() if isinstance(given, str) else ""
-    return Quality(name) if name in OF_TEXT else Quality(numbers=read_numbers(given))
+    if name not in OF_TEXT:
+        return Quality(numbers=read_numbers(given))
+    return Quality(name, tokenizer=tokenizer or DEFAULT_TOKENIZER)
 
 
 def metric_quality(table: ListTable, references: Sequence[ReferenceText], name: str) -> Float64s:

@@ -36,8 +36,8 @@ def start_weights_of_lists(names: Sequence[str], searches_lines: bool) -> Weight
     """Return the weights that a tuner of `itersel tune --nbest` starts from; `names` are all features.
 
     They are 1 for each feature if the tuner `searches_lines`, because a search cannot start where all
-    translations are tied. For the others they are 0: unlike a run, they do not tell dense from sparse features, and
-    weights of 1 would count sparse features like dense ones.
+    translations are tied. For the others they are 0: unlike a run, they do not tell dense from sparse
+    features, and weights of 1 would count sparse features like dense ones.
     """
     return make_weights(dict.fromkeys(names, 1.0) if searches_lines else {})
 

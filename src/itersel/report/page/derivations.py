@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itersel.config.search import MinimumRisk, Search
 from itersel.decode.decoder import Decoder
@@ -24,6 +24,9 @@ from itersel.system.chosen import read_system
 from itersel.system.mbr import read_mbr
 from itersel.vectors.weights import Weights, read_itersel_weights
 
+if TYPE_CHECKING:
+    from itersel.config.report_steps import ExplainSettings
+
 
 class ExplainedSystem(NamedTuple):
     """What determines the translations of a system, besides the settings that all share."""
@@ -33,15 +36,12 @@ class ExplainedSystem(NamedTuple):
     mbr: MinimumRisk | None
 
 
-def explain(
-    results: Path, pieces: Sequence[str], model: str, search: Search, most: int, has_mbr: bool = False
-) -> dict[str, Any]:
+def explain(results: Path, pieces: Sequence[str], model: str, settings: ExplainSettings) -> dict[str, Any]:
     """Return the derivations of some sentences of the first test set by the two compared systems.
 
     `results` is the folder of results of a finished run; `pieces` are those of the test set, in order;
-    `model` is the compiled language model; `search` has the settings with which the test set was decoded. The
-    `most` sentences with the largest difference in sentence chrF are chosen. With `has_mbr`, systems chose
-    translations by minimum Bayes risk.
+    `model` is the compiled language model. The sentences with the largest difference in sentence chrF are
+    chosen.
     """
     table = read_table(results / TABLE)
     if table is None:
@@ -61,11 +61,12 @@ def explain(
             raise InputError(f"has no translations of the test set by '{name}'; run snakemake first", results)
         # names of templates stand for all features: features of other templates have weight 0
         features = "dense" if read_system(path.parent / SYSTEM).features == "dense" else "all"
-        mbr = read_mbr(path.parent / MBR) if has_mbr else None
+        mbr = read_mbr(path.parent / MBR) if settings.has_mbr else None
         systems.append(ExplainedSystem(read_itersel_weights(path.parent / WEIGHTS), features, mbr))
 
-    chosen = _most_different(test_set, names, most)
-    sentences = _explain(chosen, len(test_set.tokens.source), pieces, load_model(model), search, systems)
+    chosen = _most_different(test_set, names, settings.derivations)
+    count = len(test_set.tokens.source)
+    sentences = _explain(chosen, count, pieces, load_model(model), settings.search, systems)
     return {"test_set": test, "systems": names, "sentences": sentences}
 
 

@@ -1,0 +1,67 @@
+"""``itersel step resources`` and ``reranker``: describe what a system needs besides its weights."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output, add_settings
+from itersel.config.search import TranslationSettings
+from itersel.config.settings import read_settings
+from itersel.config.text_features import RerankerSettings
+
+MBR = {"--chosen-mbr FILE": "output of 'itersel step scale', if the system chooses by minimum Bayes risk"}
+
+
+def _add_resources(parser: argparse.ArgumentParser) -> None:
+    add_settings(parser, TranslationSettings)
+    model = {"--language-model": "compiled language model"}
+    add_options(parser, model, required=True, dest="model")
+    files = {
+        "--index": "index of the training corpus",
+        "--preparation": "preparation.json of 'itersel corpus prepare'",
+        "--recaser": "recaser.json of 'itersel corpus prepare'",
+    }
+    add_options(parser, files, required=True)
+    add_optional_files(parser, MBR)
+    add_output(parser, "resources.json in the folder of the system", "--output")
+
+
+def _resources(options: argparse.Namespace) -> None:
+    from itersel.system.mbr import read_mbr
+    from itersel.system.resources import TranslatorFiles, TranslatorResources, write_resources
+
+    settings = read_settings(TranslationSettings, options.settings)
+    if options.chosen_mbr is not None:
+        settings = replace(settings, mbr=read_mbr(options.chosen_mbr))
+    files = TranslatorFiles(options.model, options.index, options.preparation, options.recaser)
+    write_resources(options.output, TranslatorResources(settings, files))
+
+
+def _add_reranker(parser: argparse.ArgumentParser) -> None:
+    add_settings(parser, RerankerSettings)
+    lists = "output of 'itersel step shard --nbest' for the text that the system was trained on"
+    add_options(parser, {"--folder DIR": lists}, required=True)
+    aligners = "models of 'itersel align --save', one of each direction, if features of text need them"
+    add_files(parser, {"--aligner FILE": aligners}, nargs="*", default=[])
+    models = "output of 'itersel step text-models' for all of train, if features of text need it"
+    add_optional_files(parser, {"--models DIR": models})
+    models = "your compiled language models, in the order of the key lists.user_model_names"
+    add_files(parser, {"--user-model FILE": models}, nargs="*", default=[])
+    add_optional_files(parser, MBR)
+    add_output(parser, "resources.json in the folder of the system", "--output")
+
+
+def _reranker(options: argparse.Namespace) -> None:
+    from itersel.lists.sharding import DENSE_NAMES
+    from itersel.storage.declared import DeclaredFolder
+    from itersel.storage.files import read_lines
+    from itersel.system.mbr import read_mbr
+    from itersel.system.resources import RerankerFiles, RerankerResources, write_resources
+
+    settings = read_settings(RerankerSettings, options.settings)
+    if options.chosen_mbr is not None:
+        settings = replace(settings, mbr=read_mbr(options.chosen_mbr))
+    trained_with = tuple(read_lines(DeclaredFolder(options.folder).checked(DENSE_NAMES)))
+    files = RerankerFiles(tuple(options.aligner), options.models, tuple(options.user_model))
+    write_resources(options.output, RerankerResources(settings, trained_with, files))
