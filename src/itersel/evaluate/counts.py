@@ -18,6 +18,8 @@ from itersel.errors import FilePath, InputError, checked
 from itersel.evaluate.metrics import (
     BLEU_MATCHES,
     BLEU_NGRAMS,
+    CHRF_MATCHES,
+    CHRF_NGRAMS,
     NUMBERS,
     Metric,
     ReferenceText,
@@ -29,8 +31,8 @@ from itersel.storage.formats import Array, FileFormat, checksum, damaged_file
 from itersel.storage.hdf5 import read_arrays, write_arrays
 
 # For each kind of metric, the columns of matches and n-grams (`itersel.evaluate.metrics`). TER has neither.
-MATCHES = {"bleu": BLEU_MATCHES, "chrf++": slice(2, None, 3), "ter": slice(0, 0)}
-NGRAMS = {"bleu": BLEU_NGRAMS, "chrf++": slice(0, None, 3), "ter": slice(0, 0)}
+MATCHES = {"bleu": BLEU_MATCHES, "chrf++": CHRF_MATCHES, "ter": slice(0, 0)}
+NGRAMS = {"bleu": BLEU_NGRAMS, "chrf++": CHRF_NGRAMS, "ter": slice(0, 0)}
 MOST = 1 << 52
 FORMAT = FileFormat(
     "file of score counts",

@@ -38,8 +38,14 @@ UNSPACED = ("zh", "ja-mecab")
 # Numbers that users give are rounded to six decimals, so that sums of whole numbers are exact in any order.
 OWN_SCALE = 10**6
 # sacrebleu's counts for BLEU: length, length of the references, matches of each order, n-grams of each order.
+BLEU_LENGTH, BLEU_REFERENCE = 0, 1
 BLEU_MATCHES = slice(2, 2 + ORDER)
-BLEU_NGRAMS = slice(2 + ORDER, 2 + 2 * ORDER)
+BLEU_NGRAMS = slice(BLEU_MATCHES.stop, BLEU_MATCHES.stop + ORDER)
+# sacrebleu's counts for chrF: for each order, n-grams, n-grams of the reference, and matches.
+CHRF_COUNTS = 3
+CHRF_NGRAMS = slice(0, None, CHRF_COUNTS)
+CHRF_REFERENCE = slice(1, None, CHRF_COUNTS)
+CHRF_MATCHES = slice(2, None, CHRF_COUNTS)
 
 # Maps all white space that str.split splits at, except space and tab, to private-use characters.
 _WHITE_SPACE = [code for code in range(0x3001) if chr(code).isspace() and chr(code) not in " \t"]
@@ -250,7 +256,7 @@ def bleu_formula(sums: Sums, smoothing: str = "exp") -> Sums:
     With smoothing ``exp``, the n-th order without a match counts as 1/2^n matches, as in mteval-v13a; with
     ``none``, BLEU is 0 if an order has no match.
     """
-    length, reference = sums[..., 0], sums[..., 1]
+    length, reference = sums[..., BLEU_LENGTH], sums[..., BLEU_REFERENCE]
     matches, total = sums[..., BLEU_MATCHES], sums[..., BLEU_NGRAMS]
     is_missed = matches == 0
     if smoothing == "exp":
@@ -263,11 +269,10 @@ def bleu_formula(sums: Sums, smoothing: str = "exp") -> Sums:
 
 
 def chrf_formula(sums: Sums) -> Sums:
-    """Return chrF or chrF++ from sums of (n-grams, n-grams of the reference, matches) for each order."""
-    orders = sums.reshape(*sums.shape[:-1], sums.shape[-1] // 3, 3)
-    own = orders[..., 0]
-    reference = orders[..., 1]
-    matches = orders[..., 2]
+    """Return chrF or chrF++ from sums of sacrebleu's counts."""
+    own = sums[..., CHRF_NGRAMS]
+    reference = sums[..., CHRF_REFERENCE]
+    matches = sums[..., CHRF_MATCHES]
     is_there = (own > 0) & (reference > 0)
     number = is_there.sum(axis=-1)
     precision = np.where(is_there, matches / own, 0.0).sum(axis=-1) / number
@@ -293,8 +298,8 @@ FORMULAS: dict[str, Callable[[Sums], Sums]] = {
 # For each kind of metric, the number of counts.
 NUMBERS = {
     "bleu": BLEU_NGRAMS.stop,
-    "chrf": 3 * CHARACTER_ORDER,
-    "chrf++": 3 * (CHARACTER_ORDER + WORD_ORDER),
+    "chrf": CHRF_COUNTS * CHARACTER_ORDER,
+    "chrf++": CHRF_COUNTS * (CHARACTER_ORDER + WORD_ORDER),
     "ter": 2,
 }
 

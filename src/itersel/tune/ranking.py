@@ -10,9 +10,9 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array, hstack
 from scipy.special import expit
 
+from itersel.bleu.names import SENTENCE_BLEUS
 from itersel.bleu.order import ORDER
 from itersel.bleu.score_kernels import COUNTS, score_hypotheses
-from itersel.bleu.sentence import VARIANTS
 from itersel.errors import InputError
 from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs
 from itersel.lists.table import ListTable, SparseRows
@@ -34,7 +34,7 @@ def draw_pairs(table: ListTable, tuner: Pro, seed: tuple[int, ...]) -> Int64s:
         quality = table.quality[begin:end]
         if not table.has_quality:
             quality = score_hypotheses(
-                VARIANTS[tuner.bleu],
+                SENTENCE_BLEUS[tuner.bleu],
                 statistics.matches[begin:end].astype(np.int64),
                 statistics.length[begin:end].astype(np.int64),
                 statistics.closest_length[begin:end].astype(np.int64),
