@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from itersel.config.numbered import NORMS
 from itersel.config.options import documented, option, option_of
 from itersel.config.section_checks import check_section
 
-NORMS = ("l0", "l1", "l2", "linf")
 DEFAULT_SELECT = 100_000
 # For steps and Python; a config has others under some conditions.
 DEFAULT_MIXING = "selection"
@@ -75,7 +75,7 @@ class Selection(Mixing):
     relative_threshold: float | None = option(
         "Keep the features with a norm of at least this fraction of the largest norm.", minimum=0, maximum=1
     )
-    norm: str = option("Norm over the shards by which features are selected.", "l2", choices=NORMS)
+    norm: str = option("Norm over the shards by which features are selected.", "l2", choices=tuple(NORMS))
     keep: tuple[str, ...] = option(
         "Features always kept, in addition to those selected from the rest: names of features, dense, or "
         "templates of sparse features (docs/features.md).",

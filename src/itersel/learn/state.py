@@ -6,18 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from itersel.config.learners import REGULARIZATIONS, SCHEDULES, Online
+from itersel.config.learners import SCHEDULES, Online
+from itersel.config.numbered import L1_CUMULATIVE, NONE, REGULARIZATIONS
 from itersel.decode.decoder import WeightVectors
 from itersel.decode.opening import Sentences
-from itersel.learn.parameter_kernels import (
-    L1_CUMULATIVE,
-    NONE,
-    Coordinates,
-    UpdateRule,
-    refresh,
-    settle_all,
-    update,
-)
+from itersel.learn.parameter_kernels import Coordinates, UpdateRule, refresh, settle_all, update
 from itersel.learn.start import Memory, ShardState
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.strings import Strings, concatenate, string_table
@@ -37,7 +30,7 @@ class LearningSteps:
 
     def __init__(self, settings: Online, sentence_count: int, steps_before: int, owed_before: float) -> None:
         self.update_rule = UpdateRule(
-            REGULARIZATIONS.index(settings.regularization),
+            REGULARIZATIONS[settings.regularization],
             settings.strength_per_epoch / max(1, sentence_count),
             owed_before,
             settings.learning_rate,
