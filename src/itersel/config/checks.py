@@ -72,6 +72,8 @@ def _check_experiment(config: Config, name: str) -> None:
         why = f"the last seed would be larger than {MAX_SEED}"
         raise wrong(f"{key}.repeats", f"is {experiment.repeats}: {why}")
 
+    if experiment.templates is not None and not experiment.uses_sparse:
+        raise wrong(f"{key}.templates", "has no effect with features: dense; remove one of them")
     if experiment.k_best is not None and experiment.learner.reads_forests:
         raise wrong(f"{key}.k_best", "has no effect with forests; remove it")
     if experiment.patience is not None and experiment.patience > experiment.epochs - 2:
@@ -108,7 +110,7 @@ def _check_mixing(experiment: Experiment, key: str) -> None:
         if not isinstance(experiment.mixing, Nothing):
             why = f"learner {name} tunes one weight vector on all shards; remove the key"
             raise wrong(f"{key}.mixing.name", f"is {mixing}, but {why}")
-        if experiment.learner.searches and experiment.features != "dense":
+        if experiment.learner.searches and experiment.uses_sparse:
             wanted = f"dense with learner {name}: it searches along every feature"
             raise wrong(f"{key}.features", f"is {experiment.features}, must be {wanted}")
     elif algorithm is not None and mixing != ALGORITHMS[algorithm]:
@@ -270,10 +272,10 @@ def _check_start(config: Config, name: str) -> None:
 
     first = experiments[name].start_from
     own = experiments[name]
-    if first is None or experiments[first].features == "dense":
+    if first is None or not experiments[first].uses_sparse:
         return
 
-    if own.features == "dense":
+    if not own.uses_sparse:
         raise wrong(key, f": '{first}' has features: all, but this experiment has features: dense")
     every = config.text_features.templates if has_given_lists(config) else config.grammar.templates
     others, used = (set(one.templates_of(every)) for one in (experiments[first], own))

@@ -32,7 +32,7 @@ MAX_K_BEST = 10_000
 # The time to compare translations grows with the square of their number.
 MAX_COMPARED = 1000
 
-FEATURE_SETS = ("dense", "all")
+DENSE_ONLY, ALL_FEATURES = "dense", "all"
 GAINS = ("bleu", "chrf")
 # How keys and options explain the gain and the scale of minimum Bayes risk.
 SIMILARITY = "Measure of the similarity of translations: bleu (sentence BLEU, lin) of their words, or chrf"
@@ -68,12 +68,25 @@ class Grammar:
         check_section(self)
 
 
+class WithFeatures:
+    """Base class of settings with the key `features`."""
+
+    features: str
+
+    @property
+    def uses_sparse(self) -> bool:
+        """Whether sparse features are used, too."""
+        return self.features == ALL_FEATURES
+
+
 @dataclass(frozen=True)
-class FeatureSettings:
+class FeatureSettings(WithFeatures):
     """The features that score translations; lists of another decoder need no other settings."""
 
     features: str = option(
-        "dense: the 12 dense features; all: also sparse features.", "all", choices=FEATURE_SETS
+        "dense: the 12 dense features; all: also sparse features.",
+        ALL_FEATURES,
+        choices=(DENSE_ONLY, ALL_FEATURES),
     )
 
     def __post_init__(self) -> None:
@@ -152,7 +165,7 @@ class MbrSettings:
 
 
 @dataclass(frozen=True)
-class TranslationSettings:
+class TranslationSettings(WithFeatures):
     """How a system translates: settings of the decoder and of rule extraction."""
 
     pop_limit: int = option_of(Search, "pop_limit")

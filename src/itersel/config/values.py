@@ -20,7 +20,15 @@ from itersel.config.mixing import ALGORITHMS, DEFAULT_MIXING, MIXINGS, Mixing
 from itersel.config.names import Names, check_name
 from itersel.config.options import NAME_PATTERN, option, option_of, section, seed_option
 from itersel.config.retune import Retuning
-from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, KBestSettings, MbrSettings, Search
+from itersel.config.search import (
+    MAX_K_BEST,
+    ForestSettings,
+    Grammar,
+    KBestSettings,
+    MbrSettings,
+    Search,
+    WithFeatures,
+)
 from itersel.config.tasks import TASKS, RandomTasks, Tasks
 from itersel.config.text_features import TextFeatures, TextModelSettings
 from itersel.config.text_steps import SymmetrizationSettings
@@ -73,7 +81,7 @@ class DecoderSettings:
 
 
 @dataclass(frozen=True)
-class Experiment:
+class Experiment(WithFeatures):
     """One way to learn weights. All experiments share the corpus, its alignment and the models of it."""
 
     algorithm: str | None = option(
@@ -156,7 +164,7 @@ class Experiment:
 
     def templates_of(self, available: tuple[str, ...]) -> tuple[str, ...]:
         """Return the templates that the experiment uses, of those whose features there are."""
-        if self.features == "dense":
+        if not self.uses_sparse:
             return ()
         return available if self.templates is None else self.templates
 

@@ -113,7 +113,7 @@ class Decoder:
 
     def __init__(self, shard: Shard, model: LanguageModel, search: Search = DEFAULT) -> None:
         wanted = search.templates
-        if search.features == "all" and wanted is not None and {*wanted} != {*shard.templates}:
+        if search.uses_sparse and wanted is not None and {*wanted} != {*shard.templates}:
             read, needed = (", ".join(names) or "none" for names in (shard.templates, wanted))
             raise InputError(f"the shard was read with the templates {read}, the search needs {needed}")
 
@@ -122,7 +122,7 @@ class Decoder:
         self.pop_limit = search.pop_limit
         self.max_span = search.max_span
         self.dense_names = tuple(shard.dense_names) + DECODER_FEATURES
-        self.use_sparse = search.features == "all"
+        self.uses_sparse = search.uses_sparse
 
         model_word = np.array([model.ids.get(word, 0) for word in shard.vocabulary.to_list()], np.int32)
         self._table = ShardRules(
@@ -132,7 +132,7 @@ class Decoder:
             shard.rule_target_offset,
             shard.rule_feature,
             shard.rule_feature_value,
-            shard.rule_feature_offset if self.use_sparse else np.zeros_like(shard.rule_feature_offset),
+            shard.rule_feature_offset if self.uses_sparse else np.zeros_like(shard.rule_feature_offset),
             model_word,
             shard.rule_category,
         )

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from itersel.config.messages import wrong
-from itersel.config.search import FeatureSettings, MinimumRisk, TranslationSettings
+from itersel.config.search import FeatureSettings, MinimumRisk, TranslationSettings, WithFeatures
 from itersel.config.section_checks import check_section
 from itersel.config.text_features import GivenListSettings, NeededModels, needed_models
 from itersel.corpus.tokenization import check_pattern
@@ -53,7 +53,7 @@ class TranslatorResources:
 
 
 @dataclass(frozen=True)
-class RerankingSettings:
+class RerankingSettings(WithFeatures):
     """How a system reranks lists: how it reads them, and what it adds to them."""
 
     features: str
