@@ -22,7 +22,7 @@ from itersel.cli.blas import use_portable_blas
 from itersel.config.command_line import section_of
 from itersel.config.tuners import LIST_TUNERS
 from itersel.errors import InputError, first_names
-from itersel.evaluate.names import DEFAULT_TOKENIZER, OF_TEXT
+from itersel.evaluate.names import OF_TEXT
 from itersel.storage.numbers import DEFAULT_SEED
 
 if TYPE_CHECKING:
@@ -91,17 +91,13 @@ def _tune(options: argparse.Namespace) -> None:
     from itersel.tune.problem import tuned_with
     from itersel.tune.quality import read_quality
 
-    quality = read_quality(options.quality)
-    if options.tokenizer and not quality.is_bleu:
-        raise InputError(f"--tokenizer has no effect with --quality {options.quality}; remove it")
-    tokenizer = options.tokenizer or DEFAULT_TOKENIZER
+    quality = read_quality(options.quality, options.tokenizer)
     _check_devtest(options, has_numbers=quality.metric is None)
 
     tuner = section_of(LIST_TUNERS[options.tuner], options)
     references = read_references(options.reference) if options.reference else []
-    lists = prepare_nbest(
-        options.nbest, references, tuner, options.start, features_of(options.feature), quality, tokenizer
-    )
+    features = features_of(options.feature)
+    lists = prepare_nbest(options.nbest, references, tuner, options.start, features, quality)
 
     seed = options.seed
     table: list[str] = []
@@ -127,7 +123,7 @@ def _tune(options: argparse.Namespace) -> None:
         print(line)
     print(f"{mean}{quality.title}: {found.start_score:.2f} -> {found.score:.2f}; {described}")
     if quality.metric is not None:
-        print(f"{quality.title}: sacrebleu {signature_of(quality.metric, references, tokenizer)}")
+        print(f"{quality.title}: sacrebleu {signature_of(quality.metric, references, quality.tokenizer)}")
 
 
 def _check_devtest(options: argparse.Namespace, has_numbers: bool) -> None:

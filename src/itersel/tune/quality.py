@@ -5,15 +5,15 @@ BLEU is computed over the corpus. With other metrics, tuners learn from the scor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from itersel.errors import FilePath
-from itersel.evaluate.metrics import ReferenceText, make_metrics
-from itersel.evaluate.names import METRICS, OF_TEXT, sign_of, title_of
+from itersel.errors import FilePath, InputError, check_choice
+from itersel.evaluate.metrics import ReferenceText, make_metrics, tokenizer_for_bleu
+from itersel.evaluate.names import DEFAULT_TOKENIZER, METRICS, OF_TEXT, TOKENIZERS, sign_of, title_of
 from itersel.lists.numbers import Numbers, read_numbers
 from itersel.lists.table import ListTable
 from itersel.run.progress import progress
@@ -26,6 +26,7 @@ class Quality(NamedTuple):
 
     metric: str | None = None
     numbers: Numbers | None = None
+    tokenizer: str = DEFAULT_TOKENIZER  # sacrebleu's for BLEU; other metrics have none
 
     @property
     def title(self) -> str:
@@ -47,6 +48,13 @@ class Quality(NamedTuple):
         """Whether case is ignored."""
         return self.metric is not None and METRICS[self.metric].is_lowercased
 
+    def line_preparation(self) -> Callable[[str], str]:
+        """Return the function that prepares a line for BLEU; other metrics take it as it is."""
+        if not self.is_bleu:
+            return str
+        tokenize = tokenizer_for_bleu(self.tokenizer)
+        return (lambda line: tokenize(line.lower())) if self.is_lowercased else tokenize
+
     def score(self, best: float) -> float:
         """Return the score that people read, 0 to 100, given `ListTable.best`; of TER, lower is better."""
         return self.sign * 100 * best
@@ -56,10 +64,21 @@ class Quality(NamedTuple):
         return self.sign * (one - other) > 0
 
 
-def read_quality(given: FilePath | ArrayLike) -> Quality:
-    """Return a metric, whose name may have capitals, or the numbers in a file or an array."""
+def read_quality(given: FilePath | ArrayLike, tokenizer: str | None = None) -> Quality:
+    """Return a metric, whose name may have capitals, or the numbers in a file or an array.
+
+    Raises an InputError if a tokenizer is given, but unknown or without effect.
+    """
+    if tokenizer is not None:
+        check_choice("tokenizer", tokenizer, TOKENIZERS)
+
     name = given.lower() if isinstance(given, str) else ""
-    return Quality(name) if name in OF_TEXT else Quality(numbers=read_numbers(given))
+    quality = Quality(name) if name in OF_TEXT else Quality(numbers=read_numbers(given))
+    if tokenizer is None:
+        return quality
+    if not quality.is_bleu:
+        raise InputError(f"tokenizer {tokenizer} has no effect: quality is not BLEU; remove it")
+    return quality._replace(tokenizer=tokenizer)
 
 
 def metric_quality(table: ListTable, references: Sequence[ReferenceText], name: str) -> Float64s:
