@@ -12,6 +12,7 @@ from itersel.align.symmetrize import DEFAULT_HEURISTIC, symmetrize
 from itersel.corpus.alignments import Point, read_alignment
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.text import check_line_counts, read_text, split_words
+from itersel.corpus.text_names import IDS, ids_file
 from itersel.corpus.vocabulary import WordNumbers, read_side
 from itersel.errors import FilePath, InputError
 from itersel.lists.importing import read_ids
@@ -89,14 +90,14 @@ def lines_of_shards(words: FilePath, shards: FilePath, fold: int, folds: int) ->
     `words` is the folder of `prepare_words` for the text that `shards` was made from.
     """
     folder = DeclaredFolder(shards)
-    names = [name for name in folder.names if name.endswith(".ids")]
+    names = [name for name in folder.names if name.endswith(IDS)]
     if len(names) < folds:
         raise InputError(f"contains {len(names)} shards, too few for {folds} folds", shards)
 
     pairs = list(zip(*(read_lines(Path(words, side)) for side in (SOURCE, TARGET)), strict=True))
     lines = set[int]()
     for shard in range(fold, len(names), folds):
-        path = folder.checked(f"{shard}.ids")
+        path = folder.checked(ids_file(shard))
         own = read_ids(path)
         lines.update(own)
         if max(own, default=0) >= len(pairs):
