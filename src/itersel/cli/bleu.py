@@ -17,7 +17,7 @@ from itersel.cli.arguments import (
 )
 from itersel.config.command_line import different_names, refuse
 from itersel.errors import InputError
-from itersel.evaluate.names import DEFAULT_METRICS, OF_TEXT, TOKENIZED_BLEU, title_of
+from itersel.evaluate.names import DEFAULT_METRICS, OF_TEXT, TOKENIZED_BLEU, decimals_of, title_of
 
 if TYPE_CHECKING:
     from itersel.evaluate.compare import MetricScores
@@ -131,8 +131,7 @@ def _table(found: MetricScores) -> Iterator[str]:
     from itersel.report.p_values import format_p
     from itersel.report.scores import ALPHA
 
-    # users' scores may be from 0 to 1
-    digits = 2 if found.signature else 4
+    digits = decimals_of(found.name)
     rows = [
         (
             one.system,

@@ -22,7 +22,7 @@ from itersel.cli.blas import use_portable_blas
 from itersel.config.command_line import section_of
 from itersel.config.tuners import LIST_TUNERS
 from itersel.errors import InputError, first_names
-from itersel.evaluate.names import OF_TEXT
+from itersel.evaluate.names import BLEU, OF_TEXT
 from itersel.storage.numbers import DEFAULT_SEED
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
         f"{', '.join(OF_TEXT)}, or a file with a number for each line of lists, higher is better; lowercased "
         "metrics ignore case (default: bleu, without the smoothing of 'itersel compare')"
     )
-    add_options(parser, {"--quality": quality}, default="bleu")
+    add_options(parser, {"--quality": quality}, default=BLEU)
     # without a default here, so that it can be refused for other metrics
     add_tokenizer(parser, has_default=False)
     _add_devtest(parser.add_argument_group("with --seeds"))

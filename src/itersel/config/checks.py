@@ -17,6 +17,7 @@ from itersel.config.messages import check_unique, reject, wrong
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
 from itersel.config.options import MAX_SEED, changed, name_in
 from itersel.config.score_checks import check_scores
+from itersel.config.search import BLEU_GAIN
 from itersel.config.splits import has_given_lists, has_labels, is_help, test_sets
 from itersel.config.tasks import TASKS
 from itersel.config.tuners import ALL_DENSE, LAST_STEP, TUNERS, Batch, NoTuner
@@ -44,7 +45,7 @@ def _check_mbr(config: Config) -> None:
 
     language = config.data.target_language
     has_no_spaces = is_unspaced(language) and not config.data.tokenized
-    if has_given_lists(config) and config.mbr.gain == "bleu" and has_no_spaces:
+    if has_given_lists(config) and config.mbr.gain == BLEU_GAIN and has_no_spaces:
         why = f"is bleu, which compares words between spaces, but '{language}' is written without spaces"
         advice = "use chrf, or segment the lists into words and set data.tokenized: true"
         raise wrong("mbr.gain", f"{why}; {advice}")

@@ -33,7 +33,7 @@ MAX_K_BEST = 10_000
 MAX_COMPARED = 1000
 
 DENSE_ONLY, ALL_FEATURES = "dense", "all"
-GAINS = ("bleu", "chrf")
+BLEU_GAIN, CHRF_GAIN = GAINS = "bleu", "chrf"
 # How keys and options explain the gain and the scale of minimum Bayes risk.
 SIMILARITY = "Measure of the similarity of translations: bleu (sentence BLEU, lin) of their words, or chrf"
 SCALING = "Factor of model scores before they become probabilities"
@@ -129,7 +129,7 @@ class Search(FeatureSettings):
 class MinimumRisk:
     """Minimum Bayes risk: choose the translation that is most similar to the other good ones."""
 
-    gain: str = option(f"{SIMILARITY}.", "bleu", choices=GAINS)
+    gain: str = option(f"{SIMILARITY}.", BLEU_GAIN, choices=GAINS)
     scale: float = option(
         f"{SCALING}; the larger, the closer to the best score.", 1.0, above=0, maximum=MAX_SCALE
     )

@@ -16,7 +16,7 @@ from itersel.code.plugins import Joined
 from itersel.config.data import Data
 from itersel.config.evaluation import Evaluation, Report
 from itersel.config.learners import LEARNERS, Online, default_learner
-from itersel.config.mixing import ALGORITHMS, DEFAULT_MIXING, MIXINGS, Mixing
+from itersel.config.mixing import ALGORITHMS, DEFAULT_MIXING, MIXINGS, PATH_FOLLOWING, Mixing
 from itersel.config.names import Names, check_name
 from itersel.config.options import NAME_PATTERN, option, option_of, section, seed_option
 from itersel.config.retune import Retuning
@@ -134,9 +134,9 @@ class Experiment(WithFeatures):
     tasks: Tasks = section(
         RandomTasks,
         "How the tuning corpus is split into Z shards. Default: resharding on train if the weights of shards "
-        "are mixed (except with path-following), otherwise random.",
+        f"are mixed (except with {PATH_FOLLOWING}), otherwise random.",
         forms=TASKS,
-        on={"mixing: path-following": "random", "mixed": "resharding"},
+        on={f"mixing: {PATH_FOLLOWING}": "random", "mixed": "resharding"},
     )
     learner: Online | Batch = section(
         default_learner,

@@ -14,16 +14,25 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from sacrebleu.metrics import bleu as sacre_bleu
+from sacrebleu.metrics import chrf as sacre_chrf
+from sacrebleu.metrics import ter as sacre_ter
 from sacrebleu.metrics.base import Metric as SacreMetric
-from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.metrics.chrf import CHRF
-from sacrebleu.metrics.ter import TER
 from sacrebleu.tokenizers.tokenizer_none import NoneTokenizer
 
 from itersel.bleu.order import ORDER
 from itersel.errors import FilePath, InputError
 from itersel.evaluate.chrf import BETA, CHARACTER_ORDER, WORD_ORDER
-from itersel.evaluate.names import DEFAULT_TOKENIZER, METRICS, TABULATED, TOKENIZED_BLEU
+from itersel.evaluate.names import (
+    BLEU,
+    CHRF,
+    CHRF_OF_WORDS,
+    DEFAULT_TOKENIZER,
+    METRICS,
+    TABULATED,
+    TER,
+    TOKENIZED_BLEU,
+)
 from itersel.evaluate.tokenizers import check_tokenizer
 from itersel.storage.arrays import Float64s
 from itersel.storage.files import read_lines
@@ -84,7 +93,7 @@ def make_tokenized_bleu(
     mteval-v11b, or ``none`` to score the tokens as they are.
     """
     # force: no warning that the text looks tokenised; it is.
-    bleu = BLEU(lowercase=True, tokenize=retokenize, smooth_method="none", force=True)
+    bleu = sacre_bleu.BLEU(lowercase=True, tokenize=retokenize, smooth_method="none", force=True)
     if retokenize == "none":
         bleu.tokenizer = _KeepWords()
     # private, because no public name does this
@@ -95,7 +104,7 @@ def make_tokenized_bleu(
 def tokenizer_for_bleu(tokenizer: str = DEFAULT_TOKENIZER) -> Callable[[str], str]:
     """Return one of sacrebleu's tokenizers."""
     check_tokenizer(tokenizer)
-    tokenize: Callable[[str], str] = BLEU(tokenize=tokenizer).tokenizer
+    tokenize: Callable[[str], str] = sacre_bleu.BLEU(tokenize=tokenizer).tokenizer
     return tokenize
 
 
@@ -220,7 +229,7 @@ def make_metrics(
     metrics = []
     for name in names:
         counter = _make_counter(name, references, tokenizer)
-        of_metric = multiplier if METRICS[name].kind == "ter" else 1
+        of_metric = multiplier if METRICS[name].kind == TER else 1
         metrics.append(TextMetric(name, signature(counter), of_metric, counter))
     return metrics
 
@@ -236,13 +245,17 @@ def _make_counter(
     """Return sacrebleu's metric of detokenised text."""
     kind, is_lower = METRICS[name].kind, METRICS[name].is_lowercased
     given: Any = {"references": references}
-    if kind == "bleu":
+    if kind == BLEU:
         # force: no warning if the corpus was tokenised; the table says so
-        return BLEU(lowercase=is_lower, tokenize=tokenizer, smooth_method=smoothing, force=True, **given)
-    if kind == "ter":
+        return sacre_bleu.BLEU(
+            lowercase=is_lower, tokenize=tokenizer, smooth_method=smoothing, force=True, **given
+        )
+    if kind == TER:
         is_split = tokenizer in UNSPACED
-        return TER(case_sensitive=not is_lower, normalized=is_split, asian_support=is_split, **given)
-    return CHRF(lowercase=is_lower, word_order=WORD_ORDER if kind == "chrf++" else 0, **given)
+        return sacre_ter.TER(
+            case_sensitive=not is_lower, normalized=is_split, asian_support=is_split, **given
+        )
+    return sacre_chrf.CHRF(lowercase=is_lower, word_order=WORD_ORDER if kind == CHRF_OF_WORDS else 0, **given)
 
 
 def own_formula(sums: Sums) -> Sums:
@@ -290,17 +303,17 @@ def ter_formula(sums: Sums) -> Sums:
 
 # For each kind of metric, the formula that maps sums of counts, ... x numbers, to scores, ...
 FORMULAS: dict[str, Callable[[Sums], Sums]] = {
-    "bleu": bleu_formula,
-    "chrf": chrf_formula,
-    "chrf++": chrf_formula,
-    "ter": ter_formula,
+    BLEU: bleu_formula,
+    CHRF: chrf_formula,
+    CHRF_OF_WORDS: chrf_formula,
+    TER: ter_formula,
 }
 # For each kind of metric, the number of counts.
 NUMBERS = {
-    "bleu": BLEU_NGRAMS.stop,
-    "chrf": CHRF_COUNTS * CHARACTER_ORDER,
-    "chrf++": CHRF_COUNTS * (CHARACTER_ORDER + WORD_ORDER),
-    "ter": 2,
+    BLEU: BLEU_NGRAMS.stop,
+    CHRF: CHRF_COUNTS * CHARACTER_ORDER,
+    CHRF_OF_WORDS: CHRF_COUNTS * (CHARACTER_ORDER + WORD_ORDER),
+    TER: 2,
 }
 
 

@@ -52,9 +52,8 @@ class Texts:
         # the text from which train and the splits that are not given are prepared: train, or the Help by hash
         self.first = BY_HASH if self._is_help else "train"
         # prepared text only for the language model, if the config names any
-        self._monolingual = (
-            [f"{files.results}/{CORPUS}/{MONOLINGUAL_FILE}"] if config.data.monolingual else []
-        )
+        monolingual = f"{files.results}/{CORPUS}/{MONOLINGUAL_FILE}"
+        self._monolingual = [monolingual] if config.data.monolingual else []
 
         # downloaded corpora, by the names of their folders
         self.downloads = {

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from itersel.config.mixing import MIXINGS
+from itersel.config.mixing import MIXINGS, PATH_FOLLOWING
 from itersel.errors import FilePath, InputError
 from itersel.select.mix import mixing_keys
-from itersel.select.path import PATH, read_state
+from itersel.select.path import read_state
 from itersel.select.selection import MATRIX
 from itersel.storage.arrays import Bools, Float64s, Int8s, Int64s, UInt64s
 from itersel.storage.formats import damaged_file
@@ -57,7 +57,7 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
                 )
 
         state: dict[str, Any] = {}
-        if found.get("mixing") == PATH:
+        if found.get("mixing") == PATH_FOLLOWING:
             path_state = read_state(found, path)
             state = {
                 "threshold": path_state.threshold,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from itersel.corpus.text_names import POOLED
-from itersel.evaluate.names import METRICS, TOKENIZED_BLEU
+from itersel.evaluate.names import BLEU, METRICS, TOKENIZED_BLEU
 from itersel.evaluate.significance import Interval
 from itersel.report.folder import read_optional
 from itersel.storage.json_files import from_content
@@ -122,7 +122,7 @@ class TestSet:
     @property
     def main_metric(self) -> str:
         """The metric by which the systems are compared: BLEU of detokenised text, if it was scored."""
-        return "bleu" if "bleu" in self.signatures else TOKENIZED_BLEU
+        return BLEU if BLEU in self.signatures else TOKENIZED_BLEU
 
     @property
     def metrics_of_text(self) -> list[str]:

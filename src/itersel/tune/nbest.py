@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from itersel.config.tuners import LIST_TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice, short_name
 from itersel.evaluate.metrics import ReferenceText, checked_references
+from itersel.evaluate.names import BLEU
 from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import ReadLists, make_learnable, read_lists
 from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
@@ -62,7 +63,7 @@ def tune_nbest(
     tuner: Batch | str,
     start: Weights | Mapping[str, float] | FilePath | None = None,
     features: Mapping[str, FilePath | ArrayLike] | None = None,
-    quality: FilePath | ArrayLike = "bleu",
+    quality: FilePath | ArrayLike = BLEU,
     tokenizer: str | None = None,
     seed: int = DEFAULT_SEED,
 ) -> TunedLists:

@@ -13,7 +13,16 @@ from numpy.typing import ArrayLike
 
 from itersel.errors import FilePath, InputError, check_choice
 from itersel.evaluate.metrics import ReferenceText, make_metrics, tokenizer_for_bleu
-from itersel.evaluate.names import DEFAULT_TOKENIZER, METRICS, OF_TEXT, TOKENIZERS, sign_of, title_of
+from itersel.evaluate.names import (
+    BLEU,
+    DEFAULT_TOKENIZER,
+    METRICS,
+    OF_TEXT,
+    QUALITY,
+    TOKENIZERS,
+    sign_of,
+    title_of,
+)
 from itersel.lists.numbers import Numbers, read_numbers
 from itersel.lists.table import ListTable
 from itersel.run.progress import progress
@@ -31,7 +40,7 @@ class Quality(NamedTuple):
     @property
     def title(self) -> str:
         """Its name in output for people."""
-        return "quality" if self.metric is None else title_of(self.metric)
+        return QUALITY if self.metric is None else title_of(self.metric)
 
     @property
     def sign(self) -> int:
@@ -41,7 +50,7 @@ class Quality(NamedTuple):
     @property
     def is_bleu(self) -> bool:
         """Whether this is BLEU, which is computed over the corpus and not a mean over sentences."""
-        return self.metric is not None and METRICS[self.metric].kind == "bleu"
+        return self.metric is not None and METRICS[self.metric].kind == BLEU
 
     @property
     def is_lowercased(self) -> bool:

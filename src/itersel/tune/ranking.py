@@ -14,6 +14,7 @@ from itersel.bleu.names import SENTENCE_BLEUS
 from itersel.bleu.order import ORDER
 from itersel.bleu.score_kernels import COUNTS, score_hypotheses
 from itersel.errors import InputError
+from itersel.evaluate.names import QUALITY
 from itersel.learn.pairs import PRO_THRESHOLD, pro_pairs
 from itersel.lists.table import ListTable, SparseRows
 from itersel.storage.arrays import Float64s, Int64s
@@ -45,7 +46,7 @@ def draw_pairs(table: ListTable, tuner: Pro, seed: tuple[int, ...]) -> Int64s:
 
     found = np.concatenate(pairs)
     if found.shape[0] == 0:
-        what = "quality" if table.has_quality else "sentence BLEU"
+        what = QUALITY if table.has_quality else "sentence BLEU"
         raise InputError(
             f"no two translations of a sentence are at least {100 * PRO_THRESHOLD:g} apart in {what} "
             "(0 to 100); use larger lists"

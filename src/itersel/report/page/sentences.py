@@ -73,9 +73,8 @@ def read_translated(
     tokens = TestSetTexts(lines, parallel(files), parallel(plain.values()))
 
     raw = sorted(folder.glob("reference.[0-9]*.txt"), key=lambda path: int(path.name.split(".")[1]))
-    texts = {
-        one: path for one in (*plain, *others) if (path := results / detokenized_text(name, one)).is_file()
-    }
+    outputs = {one: results / detokenized_text(name, one) for one in (*plain, *others)}
+    texts = {one: path for one, path in outputs.items() if path.is_file()}
     if not raw or not texts.keys() >= plain.keys():
         return Translated(name, list(plain), tokens, tokens)
 
