@@ -58,7 +58,7 @@ def _check_templates(config: Config, experiment: Experiment, name: str) -> None:
             raise wrong(key, f": '{template}' is not in grammar.templates; add it there")
     for template in config.grammar.templates:
         if plugin := TEMPLATES.plugin(template):
-            plugin.check()
+            plugin.load()
     if experiment.uses_sparse and not config.grammar.templates:
         raise wrong("grammar.templates", f"is empty, but experiment '{name}' has features: all")
     if experiment.templates == () and experiment.uses_sparse:

@@ -23,7 +23,9 @@ def shard_lines(lines: int, shards: int, seed: int | tuple[int, int] | None) -> 
     if seed is None:
         return np.array_split(np.arange(lines), shards)
     # The raw bits of a generator are stable across numpy versions; its shuffles may not be.
-    return np.array_split(np.argsort(np.random.PCG64(seed).random_raw(lines), kind="stable"), shards)
+    bits = np.random.PCG64(seed).random_raw(lines)
+    shuffled = np.argsort(bits, kind="stable")
+    return np.array_split(shuffled, shards)
 
 
 def natural_lines(

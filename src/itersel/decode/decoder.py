@@ -184,24 +184,24 @@ class Decoder:
         are too small, the search starts again with larger ones.
         """
         words = self.shard.source[slice(*self.shard.source_offset[sentence : sentence + 2])]
-        rules = self._sentence_rules(sentence)
-        model_weight = float(weights.dense[self.model_column])
-        score_rules(self._table, rules, *weights)
-        model = self.model
-
         if self._ranks is not None and words.shape[0] > MAX_CATEGORY_SENTENCE:
             raise InputError(
                 f"has a sentence of {words.shape[0]} words; with other categories than X the limit is "
                 f"{MAX_CATEGORY_SENTENCE}"
             )
 
+        rules = self._sentence_rules(sentence)
+        score_rules(self._table, rules, *weights)
         trie = build_trie(self._table, rules.rule)
         forest = parse(words, trie, self.max_span, self._ranks)
         if forest.is_glue.shape[0] == 0:
             text = " ".join(self.shard.vocabulary.get(word) for word in words.tolist())
             raise InputError(f"has no rules for some words of the sentence '{text}'; recreate the file")
 
-        begin, end = model.ids[START], model.ids[END]
+        model = self.model
+        model_weight = float(weights.dense[self.model_column])
+        begin = model.ids[START]
+        end = model.ids[END]
         # With categories other than X, a derivation of the whole sentence need not begin with [S] -> [X].
         glue_begin, goal_begin = (begin, -1) if self._ranks is None else (-1, begin)
         problem = SearchProblem(
@@ -209,16 +209,10 @@ class Decoder:
         )
 
         queue, found = self._search_tables(forest)
-        pairs = min(1 << (PAIRS_PER_WORD * words.shape[0]).bit_length(), MAX_FIRST_PAIRS)
+        expected_pairs = PAIRS_PER_WORD * words.shape[0]
+        pairs = min(1 << expected_pairs.bit_length(), MAX_FIRST_PAIRS)
         while True:
-            states = self._states.get(pairs)
-            if states is None:
-                states = make_states(model.order, pairs // 4, pairs)
-                # larger ones, of few sentences, are not kept
-                if pairs <= MAX_FIRST_PAIRS:
-                    self._states[pairs] = states
-
-            reset_states(states)
+            states = self._empty_states(pairs)
             state_rules(self._table, rules, model.arrays, states, glue_begin, model_weight)
             if not states.counts[1]:
                 sort_rules(trie, rules)
@@ -226,6 +220,18 @@ class Decoder:
                 if not states.counts[1]:
                     return rules, found
             pairs *= 2
+
+    def _empty_states(self, pairs: int) -> States:
+        """Return tables of language-model states without any, for this number of compositions."""
+        states = self._states.get(pairs)
+        if states is None:
+            states = make_states(self.model.order, pairs // 4, pairs)
+            # larger ones, of few sentences, are not kept
+            if pairs <= MAX_FIRST_PAIRS:
+                self._states[pairs] = states
+
+        reset_states(states)
+        return states
 
     @property
     def model_column(self) -> int:

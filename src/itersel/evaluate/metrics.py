@@ -271,14 +271,21 @@ def bleu_formula(sums: Sums, smoothing: str = "exp") -> Sums:
     """
     length, reference = sums[..., BLEU_LENGTH], sums[..., BLEU_REFERENCE]
     matches, total = sums[..., BLEU_MATCHES], sums[..., BLEU_NGRAMS]
+
     is_missed = matches == 0
     if smoothing == "exp":
-        matches = np.where(is_missed, np.ldexp(1.0, -np.cumsum(is_missed, axis=-1)), matches)
-    mean = np.log(100 * matches / total, dtype=np.longdouble).mean(axis=-1)
-    brevity = np.where(length < reference, np.exp(1 - reference / length, dtype=np.longdouble), 1.0)
+        smoothed = np.ldexp(1.0, -np.cumsum(is_missed, axis=-1))
+        matches = np.where(is_missed, smoothed, matches)
+    mean_log = np.log(100 * matches / total, dtype=np.longdouble).mean(axis=-1)
+    mean_precision = np.exp(mean_log, dtype=np.longdouble)
+
+    penalty = np.exp(1 - reference / length, dtype=np.longdouble)
+    brevity_penalty = np.where(length < reference, penalty, 1.0)
+
     # BLEU is 0 without any match, or if the translations have no n-grams of some order
     is_zero = is_missed.all(axis=-1) | (total == 0).any(axis=-1)
-    return np.where(is_zero, 0.0, brevity * np.exp(mean, dtype=np.longdouble)).astype(np.float64)
+    bleu = np.where(is_zero, 0.0, brevity_penalty * mean_precision)
+    return bleu.astype(np.float64)
 
 
 def chrf_formula(sums: Sums) -> Sums:
@@ -286,10 +293,13 @@ def chrf_formula(sums: Sums) -> Sums:
     own = sums[..., CHRF_NGRAMS]
     reference = sums[..., CHRF_REFERENCE]
     matches = sums[..., CHRF_MATCHES]
+
+    # means are over the orders of which both sides have n-grams
     is_there = (own > 0) & (reference > 0)
     number = is_there.sum(axis=-1)
     precision = np.where(is_there, matches / own, 0.0).sum(axis=-1) / number
     recall = np.where(is_there, matches / reference, 0.0).sum(axis=-1) / number
+
     score = (1 + BETA**2) * precision * recall / (BETA**2 * precision + recall)
     return np.where((number > 0) & (precision + recall > 0), 100 * score, 0.0)
 
@@ -297,8 +307,8 @@ def chrf_formula(sums: Sums) -> Sums:
 def ter_formula(sums: Sums) -> Sums:
     """Return TER from sums of (edits, length of the reference)."""
     edits, reference = sums[..., 0], sums[..., 1]
-    without: Any = np.where(edits > 0, 100.0, 0.0)
-    return np.where(reference > 0, 100 * edits / reference, without)
+    without_reference: Any = np.where(edits > 0, 100.0, 0.0)
+    return np.where(reference > 0, 100 * edits / reference, without_reference)
 
 
 # For each kind of metric, the formula that maps sums of counts, ... x numbers, to scores, ...

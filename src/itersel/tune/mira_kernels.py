@@ -186,6 +186,7 @@ def mira_pass(
     ties go to the first. After each sentence, the background decays by `decay` and the hope is added. A
     quality other than BLEU is multiplied by the number of words, too.
     """
+    # as many features as all translations together have
     size = lists.dense.shape[1] + sparse.feature.shape[0]
     difference = Difference(np.empty(size, np.int32), np.empty(size))
 
@@ -197,6 +198,7 @@ def mira_pass(
 
         for row in range(lists.offset[sentence], lists.offset[sentence + 1]):
             score = score_row(lists.dense, sparse, state.weight, row)
+
             if lists.quality.shape[0]:
                 bleu = lists.quality[row] * mean_reference
             else:
@@ -212,7 +214,8 @@ def mira_pass(
                 fear_bleu = bleu
 
         used = fill_difference(lists.dense, sparse, hope, fear, difference)
-        mira_update(state, difference, used, hope_bleu - fear_bleu, c)
+        cost = hope_bleu - fear_bleu
+        mira_update(state, difference, used, cost, c)
 
         state.steps[0] += 1
         for i in range(COUNTS):
