@@ -82,8 +82,7 @@ class GivenListTrainSettings(LearningSettings, GivenListFeatures):
 
     # why it has no keys of `Search`
     no_key_because: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        (item.name for item in fields(Search)),
-        "lists of another decoder are not searched for (there is no model)",
+        (item.name for item in fields(Search)), "n-best lists of another decoder need no search"
     )
 
 

@@ -122,7 +122,7 @@ def model_name(path: str) -> str:
 @documented
 @dataclass(frozen=True)
 class WordSettings(Words):
-    """How the text of n-best lists and their source, and text that models are estimated on, becomes words."""
+    """How text is split into words: n-best lists and their source, and the training text of models."""
 
     source_language: str = option_of(Data, "source_language")
     target_language: str = option_of(Data, "target_language")

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class LearningSteps:
-    """How the weights of a learner move in an epoch of `sentence_count` steps; `now` is the last step so far.
+    """The steps of a learner in an epoch of `sentence_count` steps; `now` is the number of steps taken.
 
-    Schedules continue from the `steps_before` steps of earlier epochs, cumulative l1 from `owed_before`, the
-    penalty owed so far.
+    Schedules continue after the `steps_before` steps of earlier epochs, and cumulative l1 continues from
+    `owed_before`, the total penalty of earlier epochs.
     """
 
     def __init__(self, settings: Online, sentence_count: int, steps_before: int, owed_before: float) -> None:
@@ -110,7 +110,7 @@ class PartWeights:
 
 
 class WeightTable:
-    """All weights: the start weights, and the weights of features that the parts so far have updated.
+    """All weights: the start weights, and the weights of features updated in earlier parts.
 
     The parts of a shard are trained one after another. A weight's history carries over from one to the next,
     so the result is the same as for one part with all sentences. The epoch has `sentence_count` steps; there
@@ -211,7 +211,7 @@ def make_coordinates(value: Float64s, step: int, memory: Memory | None = None) -
 
 
 def _were_updated(weights: Coordinates) -> NDArray[np.bool_]:
-    """Return which of the weights that started from 0 are not 0, or have been."""
+    """Return which weights have changed since they were 0, bool (n), even if they are 0 again."""
     were_updated = weights.anchor != 0
     for history in (weights.total, weights.paid, weights.squares, weights.area):
         were_updated |= history != 0

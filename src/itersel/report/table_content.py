@@ -74,7 +74,7 @@ class ChosenEpoch:
 
 @dataclass(frozen=True)
 class SystemRow:
-    """The row of a system; of the output of another system, little is known."""
+    """The row of a system; for outputs of other systems, fields that only experiments have are `None`."""
 
     number: int
     name: str
