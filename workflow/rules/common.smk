@@ -38,9 +38,9 @@ try:
     for file in CONFIG_FILES:
         read_yaml(file)
 except InputError as error:
-    if not GIVEN_CONFIG_FILES and not os.path.exists("config.yaml"):
-        sys.exit(f"itersel: {error}; name your config with --configfile")
-    sys.exit(f"itersel: {error}")
+    is_missing = not GIVEN_CONFIG_FILES and not os.path.exists("config.yaml")
+    advice = "; name your config with --configfile" if is_missing else ""
+    sys.exit(f"itersel: {error}{advice}")
 
 if len(CONFIG_FILES) > 1 and workflow.is_main_process:
     print(
