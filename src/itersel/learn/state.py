@@ -212,7 +212,7 @@ def make_coordinates(value: Float64s, step: int, memory: Memory | None = None) -
 
 def _were_updated(weights: Coordinates) -> NDArray[np.bool_]:
     """Return which weights have changed since they were 0, bool (n), even if they are 0 again."""
-    were_updated = weights.anchor != 0
+    were_updated: NDArray[np.bool_] = weights.anchor != 0
     for history in (weights.total, weights.paid, weights.squares, weights.area):
         were_updated |= history != 0
     return were_updated
