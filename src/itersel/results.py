@@ -11,6 +11,8 @@ import re
 # Folders: prepared text, experiments, translations of the test sets, tables and pages.
 CORPUS, EXPERIMENTS, EVALUATION, REPORT = "corpus", "experiments", "evaluation", "report"
 
+# Logs and measurements of jobs, in a folder for each step.
+LOGS, BENCHMARKS = "logs", "benchmarks"
 # How train was prepared, and the recaser learned from it; the index of the training corpus.
 PREPARATION, RECASER = f"{CORPUS}/preparation.json", f"{CORPUS}/recaser.json"
 INDEX = "grammar/index"
@@ -54,6 +56,16 @@ def epoch_of(folder: str) -> int | None:
 def shard_weights(number: int | str) -> str:
     """Return the weights of a shard, in the folder of an epoch; the number may be ``*``."""
     return f"shard-{number}.h5"
+
+
+def detokenized_text(test_set: str, system: str) -> str:
+    """Return the detokenised translations of a test set by a system."""
+    return f"{EVALUATION}/{test_set}/{system}.txt"
+
+
+def score_counts(test_set: str, system: str) -> str:
+    """Return the counts from which a system is scored on a test set."""
+    return f"{EVALUATION}/{test_set}/counts/{system}.h5"
 
 
 def best_folder(test_set: str | None = None) -> str:

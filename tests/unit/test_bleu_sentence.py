@@ -12,8 +12,9 @@ from tests.naive import learning as naive
 from tests.naive.strategies import make_references
 
 from itersel.bleu import score_kernels
+from itersel.bleu.names import SENTENCE_BLEUS
 from itersel.bleu.score_kernels import ngram_matches
-from itersel.bleu.sentence import VARIANTS, SentenceBleu
+from itersel.bleu.sentence import SentenceBleu
 
 Words = list[int]
 SENTENCE = st.lists(st.integers(0, 3), max_size=9)
@@ -62,7 +63,7 @@ def test_numbers_of_ngrams(texts: list[Words]) -> None:
         # a reference of 2 words: M = 2; precisions 1/2 and (0+1)/(1+1)
         ("lin", [1, 9], [1, 2], 1 / 2),
         ("nakov", [1, 9], [1, 2], math.exp(1 - 3 / 2) / 2),
-        *((variant, [7], [], 0) for variant in VARIANTS),
+        *((variant, [7], [], 0) for variant in SENTENCE_BLEUS),
     ],
 )
 def test_by_hand(variant: str, hypothesis: Words, reference: Words, expected: float) -> None:
@@ -76,7 +77,9 @@ def test_words_of_large_vocabularies() -> None:
     assert matches.tolist() == [[3, 2, 1, 0], [2, 1, 0, 0]]
 
 
-@given(st.sampled_from(sorted(VARIANTS)), st.lists(st.tuples(KBEST, REFERENCES), min_size=1, max_size=3))
+@given(
+    st.sampled_from(sorted(SENTENCE_BLEUS)), st.lists(st.tuples(KBEST, REFERENCES), min_size=1, max_size=3)
+)
 def test_equals_plain_python(variant: str, sentences: list[tuple[list[Words], list[Words]]]) -> None:
     ours, plain = SentenceBleu(variant), naive.Bleu(variant)
     for hypotheses, references in sentences:

@@ -12,9 +12,11 @@ import pytest
 import yaml
 
 from itersel.align import sampler
+from itersel.bleu.names import SENTENCE_BLEUS
 from itersel.cli.main import COMMANDS, make_parser
 from itersel.code.digests import PACKAGE
 from itersel.config.learners import LEARNERS, Online
+from itersel.config.numbered import REGULARIZATIONS
 from itersel.config.search import ForestSettings, KBestSettings
 from itersel.config.settings import read_settings
 from itersel.config.steps import TuneSettings
@@ -105,6 +107,13 @@ def test_every_learner_is_on_one_page(root, name):
     [keys] = re.findall(r"^Keys: (.*(?:\n.+)*)", section, re.M)
     assert set(re.findall("`(\\w+)`", keys)) == own
     assert all(f"`{key}" in sections["Shared by all learners"] for key in shared)
+
+
+def test_every_sentence_bleu_and_regulariser_is_explained(root):
+    section = sections_of((root / "docs/learning.md").read_text(), "##+ ")["Shared by all learners"]
+    table = section.partition("| `bleu` |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `([\w-]+)` \|", table, re.M) == list(SENTENCE_BLEUS)
+    assert {name for name in REGULARIZATIONS if f"`{name}`" not in section} <= {"none"}
 
 
 def test_pages_and_rules_are_listed(root):

@@ -14,7 +14,8 @@ from tests.naive import augmented as naive
 from tests.naive import learning, strategies
 from tests.refusals import input_error
 
-from itersel.bleu.sentence import VARIANTS, SentenceBleu
+from itersel.bleu.names import SENTENCE_BLEUS
+from itersel.bleu.sentence import SentenceBleu
 from itersel.config.search import Search
 from itersel.config.steps import TrainSettings
 from itersel.decode.decoder import Decoder, extend
@@ -74,7 +75,7 @@ cases = st.builds(
     Case,
     st.builds(scaled, strategies.small_grammars(), st.integers(0, 2**32)),
     st.lists(reference_texts, min_size=1, max_size=3),
-    st.sampled_from(sorted(VARIANTS)),
+    st.sampled_from(sorted(SENTENCE_BLEUS)),
     contexts,
     st.sampled_from([HOPE, FEAR, ORACLE]),
 )
@@ -137,7 +138,7 @@ def test_equals_plain_python(tmp_path, case, beam):
 @given(
     st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=7), min_size=1, max_size=3),
     st.lists(st.integers(0, 4), max_size=12),
-    st.sampled_from(sorted(VARIANTS)),
+    st.sampled_from(sorted(SENTENCE_BLEUS)),
     contexts,
 )
 def test_bound_of_bleu(references, words, variant, context):

@@ -14,7 +14,8 @@ from tests.naive.learning import NAIVE, PAIRS, Bleu, EagerWeights, Hypothesis, V
 from tests.refusals import input_error
 
 from itersel.bleu.names import SENTENCE_BLEUS
-from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES, Online
+from itersel.config.learners import LEARNERS, SCHEDULES, Online
+from itersel.config.numbered import REGULARIZATIONS
 from itersel.config.options import name_in
 from itersel.config.steps import TrainSettings
 from itersel.learn.learner_kernels import logistic_coefficients, solve_constraints
@@ -107,7 +108,7 @@ def keys_of(name: str, **wanted):
 @given(
     seed=st.integers(0, 2**32),
     name=st.sampled_from(sorted(LEARNERS)),
-    regularization=st.sampled_from(REGULARIZATIONS),
+    regularization=st.sampled_from(tuple(REGULARIZATIONS)),
     strength_per_epoch=st.sampled_from([1e-12, 2.0**-7, 2.0**-4, 0.1, 2.0]),
     schedule=st.sampled_from(tuple(SCHEDULES)),
     delay=st.integers(1, 4),
@@ -246,7 +247,7 @@ def test_overflow_names_sentence_and_feature(learner: Online, value: float, advi
     st.sampled_from(["perceptron", "margin-perceptron"]),
     st.sampled_from(UPDATES),
     st.sampled_from(sorted(PAIRS)),
-    st.sampled_from(SENTENCE_BLEUS),
+    st.sampled_from(sorted(SENTENCE_BLEUS)),
 )
 def test_perceptrons_equal_plain_python_exactly(seed, name, update, pairs, bleu) -> None:
     """With features in multiples of 1/8 and a power of two as rate, leads of 0 and 1 are common."""

@@ -19,7 +19,8 @@ from tests.unit.test_learn_learners import NAMES, START, assert_same, close, key
 
 from itersel.api import train_epoch
 from itersel.cli.main import main
-from itersel.config.learners import LEARNERS, REGULARIZATIONS, SCHEDULES
+from itersel.config.learners import LEARNERS, SCHEDULES
+from itersel.config.numbered import REGULARIZATIONS
 from itersel.config.steps import TrainSettings
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.perceptron import Perceptron
@@ -82,7 +83,7 @@ def load(corpus: list[oracle.Sentence]) -> Part:
     seed=st.integers(0, 2**32),
     sizes=st.lists(st.integers(0, 3), min_size=1, max_size=4),
     name=st.sampled_from(sorted(LEARNERS)),
-    regularization=st.sampled_from(REGULARIZATIONS),
+    regularization=st.sampled_from(tuple(REGULARIZATIONS)),
     schedule=st.sampled_from(tuple(SCHEDULES)),
     average=st.booleans(),
     bleu=st.sampled_from(["nakov", "chiang"]),

@@ -91,7 +91,7 @@ def test_shard(folder):
     best = best_of_list(shard, {"LM": -1.0, "w_the": 4.0, "of another": 1.0}, k=1)
     assert (best.score.tolist(), best.dense.tolist()) == ([5.0], [[-1.0]])
     assert best_of_list(shard, {}, k=5).dense[:, 0].tolist() == [-1, -2]
-    dense = read_list_table(folder / "0.h5", "dense")
+    dense = read_list_table(folder / "0.h5", with_sparse=False)
     assert (dense.sparse.is_empty, dense.feature_key.shape[0]) == (True, 0)
     assert best_of_list(dense, {}, k=5).score.shape == (2,)
 

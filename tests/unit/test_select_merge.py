@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.examples import MANY
 from tests.naive.selection import column_norm, second_hash
 
+from itersel.config.numbered import NORMS
 from itersel.select import merge_kernels as kernels
 from itersel.select.merge_kernels import Entries, WeightColumns, make_columns, merge_entries
-from itersel.select.selection import NORM_NUMBERS
 from itersel.select.shard_files import ShardReader, open_weights
 from itersel.storage.strings import string_table
 from itersel.vectors.feature_kernels import hash_names
@@ -124,14 +124,14 @@ def test_second_hashes_of_damaged_names(offset: list[int]) -> None:
     assert not hash_names(data, np.array(offset), np.empty(2, np.uint64))
 
 
-@pytest.mark.parametrize("norm", NORM_NUMBERS)
+@pytest.mark.parametrize("norm", NORMS)
 @given(st.lists(st.lists(st.integers(-4, 4).filter(bool), min_size=1, max_size=5), max_size=5))
 def test_norms_and_sums(norm: str, columns: list[list[int]]) -> None:
     offset = np.cumsum([0] + [len(column) for column in columns]).astype(np.int64)
     value = np.array([entry for column in columns for entry in column], np.float64)
-    norms = kernels.column_totals(offset, value, NORM_NUMBERS[norm]).tolist()
+    norms = kernels.column_norms(offset, value, NORMS[norm]).tolist()
     assert norms == [column_norm(column, norm) for column in columns]
-    assert kernels.column_totals(offset, value, kernels.SUM).tolist() == [sum(column) for column in columns]
+    assert kernels.column_sums(offset, value).tolist() == [sum(column) for column in columns]
 
 
 @pytest.mark.parametrize(("range_entries", "shard_entries"), [(1, 99), (7, 99), (1000, 999), (1000, 2)])

@@ -25,11 +25,11 @@ from tests.naive.selection import column_norm
 from tests.refusals import input_error
 
 from itersel.config.mixing import MIXINGS, EpochsMean, Mean, Selection
+from itersel.config.numbered import NORMS
 from itersel.config.options import option
 from itersel.config.steps import MixSettings
 from itersel.report.selection import describe_selection
 from itersel.select.mix import mix
-from itersel.select.selection import NORM_NUMBERS
 from itersel.storage.hdf5 import header_of, read_arrays, write_attribute
 from itersel.storage.strings import string_table
 from itersel.vectors.features import feature_keys
@@ -75,7 +75,7 @@ def test_figure_2(tmp_path: Path, total: int) -> None:
 
 @given(
     st.lists(st.dictionaries(st.sampled_from(MIXED), st.integers(-3, 3).map(float)), min_size=1, max_size=5),
-    st.sampled_from(sorted(NORM_NUMBERS)),
+    st.sampled_from(sorted(NORMS)),
     st.one_of(
         st.tuples(st.just("select"), st.integers(1, 14)),
         st.tuples(st.just("threshold"), st.floats(0, 6)),

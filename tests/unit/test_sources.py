@@ -9,6 +9,7 @@ from tests.limited import limited
 
 from itersel.code import digests
 from itersel.code.digests import WITHOUT_INFLUENCE, step_digest, used_modules
+from itersel.report.costs import OF_EXPERIMENTS
 
 
 @pytest.mark.parametrize(
@@ -126,6 +127,12 @@ def test_rules_name_their_steps(root):
             assert command[1] == named, rule
             used_modules(named)
     assert steps > 25
+
+
+def test_costs_of_experiments_name_their_steps(root):
+    """Only these steps have a folder of benchmark files per experiment."""
+    rules = "".join(path.read_text() for path in (root / "workflow/rules").glob("*.smk"))
+    assert {*re.findall(r"\{BENCHMARKS\}/(\w+)/\{\{experiment\}\}", rules)} == {*OF_EXPERIMENTS}
 
 
 # Inputs that a command need not name: a level to wait for, and files that a folder or the settings name.

@@ -276,7 +276,7 @@ def test_command(files, monkeypatch, capsys, refused):
     found = capsys.readouterr()
     assert {line.split("\t")[0] for line in found.out.splitlines()} <= {"good_0", "good_1", "bad", "rare"}
     assert found.err == ""
-    refused([*command, "--quality=ter", "--tokenizer=13a"], ("--tokenizer", "--quality"))
+    refused([*command, "--quality=ter", "--tokenizer=13a"], ("tokenizer", "13a", "quality"))
     assert main([*command, "--quality=TER", "--output=w.h5", "--c=0.5", "--seed=7"]) == 0
     made = header_of("w.h5", FORMAT).attributes
     recorded = json.loads(made["settings"])

@@ -156,7 +156,7 @@ COMMANDS = [
     ("detokenize --preparation x --input two", "give --recaser, too; only with --counts may it be left out"),
     (
         "tune --tuner kbest-mira --nbest list --reference one --output new --quality ter --tokenizer 13a",
-        "--tokenizer has no effect with --quality ter; remove it",
+        "tokenizer 13a has no effect: quality is not BLEU; remove it",
     ),
     (
         "tune --tuner mert --nbest list --reference one --output new --seeds 1-5",

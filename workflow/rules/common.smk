@@ -24,6 +24,7 @@ from itersel.plan.divisions import DIVISION_PATTERN
 from itersel.plan.shell import sequence, sequences
 from itersel.code.plugins import imported_code
 from itersel.project import PROJECT
+from itersel import results
 from itersel.results import MANIFEST
 from itersel.run.atomic import remove_leftovers
 from itersel.run.manifests import stale_manifests
@@ -37,9 +38,9 @@ try:
     for file in CONFIG_FILES:
         read_yaml(file)
 except InputError as error:
-    if not GIVEN_CONFIG_FILES and not os.path.exists("config.yaml"):
-        sys.exit(f"itersel: {error}; name your config with --configfile")
-    sys.exit(f"itersel: {error}")
+    is_missing = not GIVEN_CONFIG_FILES and not os.path.exists("config.yaml")
+    advice = "; name your config with --configfile" if is_missing else ""
+    sys.exit(f"itersel: {error}{advice}")
 
 if len(CONFIG_FILES) > 1 and workflow.is_main_process:
     print(
@@ -86,9 +87,9 @@ PLAN = Plan(EXPANDED_CONFIG)
 HAS_GIVEN_LISTS = has_given_lists(EXPANDED_CONFIG)
 
 RESULTS = PLAN.files.results
-EXPERIMENTS = os.path.join(RESULTS, "experiments")
+EXPERIMENTS = os.path.join(RESULTS, results.EXPERIMENTS)
 # Folders of the best epochs of an experiment: on devtest, and on the own devtest of a test set.
-BEST = ["best", *(f"best-{name}" for name in PLAN.texts.test_set_devtests)]
+BEST = [results.best_folder(name) for name in (None, *PLAN.texts.test_set_devtests)]
 # Manifests of files that were deleted after a run. Mixing depends on a manifest alone, so Snakemake has to treat it as
 # missing, to make the missing files again. Jobs that use the files of other manifests depend on each of them.
 STALE_MANIFESTS = (
@@ -105,8 +106,8 @@ def remove_stale_manifests():
             path.unlink(missing_ok=True)
 
 
-LOGS = f"{RESULTS}/logs"
-BENCHMARKS = f"{RESULTS}/benchmarks"
+LOGS = f"{RESULTS}/{results.LOGS}"
+BENCHMARKS = f"{RESULTS}/{results.BENCHMARKS}"
 
 # Sizes of the texts: the memory and time that jobs request on a cluster depend on them (`TextSizes.request`).
 SIZES = PLAN.origin.sizes()

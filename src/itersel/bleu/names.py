@@ -1,7 +1,11 @@
-"""Names of sentence-level BLEUs, as settings have them; `itersel.bleu.sentence` computes them."""
+"""Sentence-level BLEUs: their names in settings and their numbers in kernels.
+
+`itersel.bleu.sentence` computes them. Imports nothing, so settings load without compiled code.
+"""
 
 from __future__ import annotations
 
+LIANG, LIN, NAKOV, PAPINENI, CHIANG = range(5)
+SENTENCE_BLEUS = {"liang": LIANG, "lin": LIN, "nakov": NAKOV, "papineni": PAPINENI, "chiang": CHIANG}
 # `chiang` depends on the preceding translations; lists of several iterations have no such order.
-LIST_BLEUS = ("liang", "lin", "nakov", "papineni")
-SENTENCE_BLEUS = (*LIST_BLEUS, "chiang")
+LIST_BLEUS = tuple(name for name, number in SENTENCE_BLEUS.items() if number != CHIANG)

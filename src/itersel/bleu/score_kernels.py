@@ -12,17 +12,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.names import LIANG, LIN, NAKOV
 from itersel.bleu.order import ORDER
 from itersel.bleu.references import References
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 
-LIANG, LIN, NAKOV, PAPINENI, CHIANG = 0, 1, 2, 3, 4
-
-# The counts of a corpus are a vector of N matches; from `NGRAMS` on, N numbers of n-grams, the first of which
-# is the length in words; and at `REFERENCE`, the length of the references. A table of translations has
-# `Statistics` instead.
-NGRAMS = ORDER
+# The counts of a corpus are a vector, in which `MATCHES + n` and `NGRAMS + n` count (n + 1)-grams, `WORDS`
+# the words of the translations, and `REFERENCE` those of the references; `COUNTS` is its size. A table of
+# translations has `Statistics` instead.
+MATCHES = 0
+NGRAMS = MATCHES + ORDER
+WORDS = NGRAMS
 REFERENCE = NGRAMS + ORDER
 COUNTS = REFERENCE + 1
 
@@ -160,7 +161,10 @@ def mean_precision(matches: Float64s, ngrams: Float64s, order: int, added: float
 def score_counts(
     variant: int, matches: Float64s, ngrams: Float64s, reference_length: float, order: int
 ) -> float:
-    """Return sentence BLEU of one hypothesis; `order` is M, the largest order used."""
+    """Return sentence BLEU of one hypothesis; `order` is M, the largest order used.
+
+    `variant` is a number of `itersel.bleu.names`.
+    """
     hypothesis_length = ngrams[0]
     if hypothesis_length == 0.0 or order == 0:
         return 0.0
@@ -180,7 +184,7 @@ def score_counts(
 def score_hypotheses(
     variant: int, matches: Int64s, lengths: Int64s, closest: Int64s, order: int, context: Float64s
 ) -> Float64s:
-    """Return sentence BLEU, float64 (k), with the counts `context` (zeros except for `CHIANG`) added.
+    """Return sentence BLEU, float64 (k), with the counts `context` (zeros except for ``chiang``) added.
 
     `lengths` and `closest`, int64 (k), are the lengths of the hypotheses and of their references; `order` is
     M, see `score_counts`.
@@ -191,12 +195,21 @@ def score_hypotheses(
     for hypothesis in range(count):
         length = lengths[hypothesis]
         for n in range(ORDER):
-            total_matches[n] = context[n] + matches[hypothesis, n]
+            total_matches[n] = context[MATCHES + n] + matches[hypothesis, n]
             total_ngrams[n] = context[NGRAMS + n] + ngram_count(length, n + 1)
         scores[hypothesis] = score_counts(
             variant, total_matches, total_ngrams, context[REFERENCE] + closest[hypothesis], order
         )
     return scores
+
+
+def make_counts(matches: NDArray[np.number], ngrams: NDArray[np.number], reference_length: int) -> Float64s:
+    """Return counts, float64 (`COUNTS`), from matches and n-grams, (N) each, and the reference length."""
+    counts = np.empty(COUNTS)
+    counts[MATCHES : MATCHES + ORDER] = matches
+    counts[NGRAMS : NGRAMS + ORDER] = ngrams
+    counts[REFERENCE] = reference_length
+    return counts
 
 
 class Statistics(NamedTuple):
@@ -215,17 +228,17 @@ def bleu_of_counts(counts: Int64s) -> float:
     """Return BLEU between 0 and 1, with brevity penalty; 0 if an order has no match."""
     total = 0.0
     for n in range(ORDER):
-        if counts[n] == 0:
+        if counts[MATCHES + n] == 0:
             return 0.0
-        total += math.log(counts[n] / counts[NGRAMS + n])
-    return math.exp(total / ORDER + log_brevity_penalty(counts[NGRAMS], counts[REFERENCE]))
+        total += math.log(counts[MATCHES + n] / counts[NGRAMS + n])
+    return math.exp(total / ORDER + log_brevity_penalty(counts[WORDS], counts[REFERENCE]))
 
 
 @leaf_kernel
 def add_counts(counts: Int64s, statistics: Statistics, row: int, sign: int) -> None:
     """Add the counts of translation `row` to `counts` (`COUNTS`), or subtract them if `sign` is -1."""
     for n in range(ORDER):
-        counts[n] += sign * statistics.matches[row, n]
+        counts[MATCHES + n] += sign * statistics.matches[row, n]
         counts[NGRAMS + n] += sign * ngram_count(statistics.length[row], n + 1)
     counts[REFERENCE] += sign * statistics.closest_length[row]
 

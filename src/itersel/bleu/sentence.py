@@ -6,31 +6,27 @@ from typing import NamedTuple
 
 import numpy as np
 
+from itersel.bleu.names import CHIANG, SENTENCE_BLEUS
 from itersel.bleu.order import ORDER
 from itersel.bleu.references import References
 from itersel.bleu.score_kernels import (
-    CHIANG,
     COUNTS,
-    LIANG,
-    LIN,
-    NAKOV,
-    PAPINENI,
     REFERENCE,
     closest_lengths,
+    make_counts,
     ngram_counts,
     ngram_matches,
     score_hypotheses,
 )
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 
-VARIANTS = {"liang": LIANG, "lin": LIN, "nakov": NAKOV, "papineni": PAPINENI, "chiang": CHIANG}
 CONTEXT_DECAY = 0.9
 
 
 class ReferenceScorer(NamedTuple):
     """The references that the translations of a sentence are scored against, and how."""
 
-    variant: int  # number of the sentence BLEU variant
+    variant: int  # number of the sentence BLEU (`itersel.bleu.names`)
     references: References
     context: Float64s  # (COUNTS): counts of earlier sentences; zeros except for ``chiang``
 
@@ -75,7 +71,7 @@ class SentenceBleu:
     """
 
     def __init__(self, variant: str) -> None:
-        self.variant = VARIANTS[variant]
+        self.variant = SENTENCE_BLEUS[variant]
         self._context = np.zeros(COUNTS)
 
     def score(self, matches: Int64s, lengths: Int64s, references: References) -> Float64s:
@@ -87,7 +83,7 @@ class SentenceBleu:
         scores = ReferenceScorer(self.variant, references, self._context).score_matches(matches, lengths)
         if self.variant == CHIANG:
             closest = closest_lengths(references.lengths, lengths[:1])
-            self._context += np.concatenate((matches[0], ngram_counts(lengths[:1])[0], closest))
+            self._context += make_counts(matches[0], ngram_counts(lengths[0]), int(closest[0]))
             self._context *= CONTEXT_DECAY
         return scores
 

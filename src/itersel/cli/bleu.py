@@ -12,7 +12,7 @@ from itersel.cli.arguments import add_options, add_reference, add_retokenize, ad
 from itersel.config.command_line import add_section_arguments, different_names, refuse, section_of
 from itersel.config.evaluation import SignificanceSettings
 from itersel.errors import InputError
-from itersel.evaluate.names import DEFAULT_METRICS, OF_TEXT, TOKENIZED_BLEU, title_of
+from itersel.evaluate.names import DEFAULT_METRICS, OF_TEXT, TOKENIZED_BLEU, decimals_of, title_of
 
 if TYPE_CHECKING:
     from itersel.evaluate.compare import MetricScores
@@ -126,8 +126,7 @@ def _table(found: MetricScores) -> Iterator[str]:
     from itersel.report.p_values import format_p
     from itersel.report.scores import ALPHA
 
-    # users' scores may be from 0 to 1
-    digits = 2 if found.signature else 4
+    digits = decimals_of(found.name)
     rows = [
         (
             one.system,

@@ -88,7 +88,7 @@ def _translations(
             raise InputError(
                 "--k-best needs a decoder, and so --language-model; reorder lists with 'itersel rescore'"
             )
-        table = read_list_table(options.shard, settings.features, has_text=True)
+        table = read_list_table(options.shard, settings.uses_sparse, has_text=True)
         yield from table.best_texts(weights, ranking_of(mbr))
         return
 

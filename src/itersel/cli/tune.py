@@ -92,15 +92,12 @@ def _tune(options: argparse.Namespace) -> None:
     from itersel.tune.quality import read_quality
 
     quality = read_quality(options.quality, options.tokenizer)
-    if options.tokenizer and not quality.is_bleu:
-        raise InputError(f"--tokenizer has no effect with --quality {options.quality}; remove it")
     _check_devtest(options, has_numbers=quality.metric is None)
 
     tuner = section_of(LIST_TUNERS[options.tuner], options)
     references = read_references(options.reference) if options.reference else []
-    lists = prepare_nbest(
-        options.nbest, references, tuner, options.start, features_of(options.feature), quality
-    )
+    features = features_of(options.feature)
+    lists = prepare_nbest(options.nbest, references, tuner, options.start, features, quality)
 
     seed = options.seed
     table: list[str] = []

@@ -66,9 +66,9 @@ class Plugin:
         what = self.entry.group.removeprefix("itersel.").removesuffix("s")
         return InputError(f"{what} '{self.entry.name}' of the installed package '{self.package}' {problem}")
 
-    def check(self) -> None:
-        """Raise an `InputError` if it cannot be imported."""
-        _ = self.value
+    def load(self) -> Any:
+        """Import it unless it is imported, and return `value`."""
+        return self.value
 
     @functools.cached_property
     def value(self) -> Any:

@@ -17,6 +17,7 @@ from itersel.config.messages import check_unique, reject, wrong
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
 from itersel.config.options import MAX_SEED, changed, name_in
 from itersel.config.score_checks import check_scores
+from itersel.config.search import BLEU_GAIN
 from itersel.config.splits import has_given_lists, has_labels, is_help, test_sets
 from itersel.config.tasks import TASKS
 from itersel.config.tuners import ALL_DENSE, LAST_STEP, TUNERS, Batch, NoTuner
@@ -44,7 +45,7 @@ def _check_mbr(config: Config) -> None:
 
     language = config.data.target_language
     has_no_spaces = is_unspaced(language) and not config.data.tokenized
-    if has_given_lists(config) and config.mbr.gain == "bleu" and has_no_spaces:
+    if has_given_lists(config) and config.mbr.gain == BLEU_GAIN and has_no_spaces:
         why = f"is bleu, which compares words between spaces, but '{language}' is written without spaces"
         advice = "use chrf, or segment the lists into words and set data.tokenized: true"
         raise wrong("mbr.gain", f"{why}; {advice}")
@@ -72,6 +73,8 @@ def _check_experiment(config: Config, name: str) -> None:
         why = f"the last seed would be larger than {MAX_SEED}"
         raise wrong(f"{key}.repeats", f"is {experiment.repeats}: {why}")
 
+    if experiment.templates is not None and not experiment.uses_sparse:
+        raise wrong(f"{key}.templates", "has no effect with features: dense; remove one of them")
     if experiment.k_best is not None and experiment.learner.reads_forests:
         raise wrong(f"{key}.k_best", "has no effect with forests; remove it")
     if experiment.patience is not None and experiment.patience > experiment.epochs - 2:
@@ -108,7 +111,7 @@ def _check_mixing(experiment: Experiment, key: str) -> None:
         if not isinstance(experiment.mixing, Nothing):
             why = f"learner {name} tunes one weight vector on all shards; remove the key"
             raise wrong(f"{key}.mixing.name", f"is {mixing}, but {why}")
-        if experiment.learner.searches_lines and experiment.features != "dense":
+        if experiment.learner.searches_lines and experiment.uses_sparse:
             wanted = f"dense with learner {name}: it searches along every feature"
             raise wrong(f"{key}.features", f"is {experiment.features}, must be {wanted}")
     elif algorithm is not None and mixing != ALGORITHMS[algorithm]:
@@ -270,10 +273,10 @@ def _check_start(config: Config, name: str) -> None:
 
     first = experiments[name].start_from
     own = experiments[name]
-    if first is None or experiments[first].features == "dense":
+    if first is None or not experiments[first].uses_sparse:
         return
 
-    if own.features == "dense":
+    if not own.uses_sparse:
         raise wrong(key, f": '{first}' has features: all, but this experiment has features: dense")
     every = config.text_features.templates if has_given_lists(config) else config.grammar.templates
     others, used = (set(one.templates_of(every)) for one in (experiments[first], own))

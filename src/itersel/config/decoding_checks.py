@@ -13,7 +13,7 @@ from itersel.config.splits import is_aligned
 from itersel.config.tuners import ALL_DENSE, LAST_STEP, NoTuner
 from itersel.config.values import Align, Config, Experiment
 from itersel.errors import attempt_all
-from itersel.vectors.feature_names import DENSE_FEATURES, TEMPLATES
+from itersel.vectors.feature_names import DENSE, DENSE_FEATURES, TEMPLATES
 
 
 def check_decoding(config: Config) -> None:
@@ -58,12 +58,10 @@ def _check_templates(config: Config, experiment: Experiment, name: str) -> None:
             raise wrong(key, f": '{template}' is not in grammar.templates; add it there")
     for template in config.grammar.templates:
         if plugin := TEMPLATES.plugin(template):
-            plugin.check()
-    if experiment.features == "all" and not config.grammar.templates:
+            plugin.load()
+    if experiment.uses_sparse and not config.grammar.templates:
         raise wrong("grammar.templates", f"is empty, but experiment '{name}' has features: all")
-    if experiment.templates is not None and experiment.features == "dense":
-        raise wrong(key, "has no effect with features: dense; remove one of them")
-    if experiment.templates == () and experiment.features == "all":
+    if experiment.templates == () and experiment.uses_sparse:
         raise wrong(key, "is empty: without templates, use features: dense")
 
 
@@ -74,7 +72,7 @@ def _check_kept(config: Config, experiment: Experiment, names: Collection[str], 
 
     for name in names:
         is_sparse = name.startswith(prefixes) and name not in prefixes and not re.search(r"\s", name)
-        if name in (ALL_DENSE, *templates, *DENSE_FEATURES) or is_sparse:
+        if name in (DENSE, *templates, *DENSE_FEATURES) or is_sparse:
             continue
         if not templates:
             reject(key, name, "dense or the name of a dense feature")

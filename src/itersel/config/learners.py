@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from itersel.bleu.names import SENTENCE_BLEUS
 from itersel.code.plugins import Extensible
+from itersel.config.numbered import NONE, REGULARIZATIONS
 from itersel.config.options import option
 from itersel.config.plugin_checks import section_of_plugin
 from itersel.config.section_checks import check_section
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from itersel.learn.learners import OnlineLearner
 
 DEFAULT_LEARNER = "adagrad"
-REGULARIZATIONS = ("none", "l1", "l1-cumulative", "l2")
 # The factor of the learning rate in step t, from 1.
 SCHEDULES: Mapping[str, Callable[[int], float]] = {
     "constant": lambda t: 1.0,
@@ -51,7 +51,7 @@ class Online:
     bleu: str = option(
         "Sentence-level BLEU used to rank the k-best list.",
         "papineni",
-        choices=SENTENCE_BLEUS,
+        choices=tuple(SENTENCE_BLEUS),
         on={"dev": "lin"},
     )
     average: bool = option(
@@ -63,7 +63,7 @@ class Online:
         "l1-cumulative: Tsuruoka et al. (2009); l2: `w/(1+l)`. l is `strength_per_epoch` divided by the "
         "number of sentences of the shard.",
         "none",
-        choices=REGULARIZATIONS,
+        choices=tuple(REGULARIZATIONS),
     )
     strength_per_epoch: float = option(
         "Strength of regularisation: l1 takes this much from each weight in an epoch, however long "
@@ -94,7 +94,7 @@ class Online:
 
     def conflict(self) -> tuple[str, str] | None:
         """Return a key that conflicts with another, and why; None if there is no conflict."""
-        is_regular = self.regularization != "none"
+        is_regular = REGULARIZATIONS[self.regularization] != NONE
         if is_regular and self.schedule != "constant":
             why = f"must be constant with regularization {self.regularization}"
             return "schedule", f"is {self.schedule}, {why}"

@@ -10,10 +10,11 @@ from itersel.config.messages import wrong
 from itersel.config.options import NAME_PATTERN, changed, name_in
 from itersel.config.score_checks import check_scores_of_lists
 from itersel.config.splits import texts_by_key
-from itersel.config.tuners import ALL_DENSE, RETUNERS, Batch, NoTuner
+from itersel.config.tuners import RETUNERS, Batch, NoTuner
 from itersel.config.values import Config
 from itersel.errors import attempt_all
 from itersel.evaluate.names import QUALITY
+from itersel.vectors.feature_names import DENSE
 
 # The only keys of these sections that have an effect, and the keys of texts.
 USED = {
@@ -119,8 +120,6 @@ def _check_experiment(config: Config, name: str) -> None:
     for template in experiment.templates or ():
         if template not in config.text_features.templates:
             raise wrong(f"{key}.templates", f": '{template}' is not in text_features.templates; add it there")
-    if experiment.templates is not None and experiment.features == "dense":
-        raise wrong(f"{key}.templates", "has no effect with features: dense; remove one of them")
     if experiment.k_best is not None and isinstance(learner, Batch):
         raise wrong(f"{key}.k_best", "has no effect: a batch tuner reads whole lists; remove it")
     if experiment.tasks.language_model_folds not in (None, 1):
@@ -134,7 +133,7 @@ def _check_experiment(config: Config, name: str) -> None:
             given = name_in(RETUNERS, one)
             raise wrong(f"{key}.{place}.name", f"is {given}, but lists have no forests; use another tuner")
 
-    if experiment.mixing.selects and ALL_DENSE in experiment.mixing.keep:
+    if experiment.mixing.selects and DENSE in experiment.mixing.keep:
         raise wrong(f"{key}.mixing.keep", "must name features of the lists one by one, not 'dense'")
 
     is_named = not isinstance(tuner, NoTuner) and tuner.named_directions is not None

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from itersel.config.numbered import NORMS
 from itersel.config.options import documented, option, option_of
 from itersel.config.section_checks import check_section
 
-NORMS = ("l0", "l1", "l2", "linf")
+PATH_FOLLOWING = "path-following"
 DEFAULT_SELECT = 100_000
 # For steps and Python; a config has others under some conditions, such as this one on dev.
 DEFAULT_MIXING, DEFAULT_MIXING_ON_DEV = "selection", "mean-of-epochs"
@@ -75,7 +76,7 @@ class Selection(Mixing):
     relative_threshold: float | None = option(
         "Keep the features with a norm of at least this fraction of the largest norm.", minimum=0, maximum=1
     )
-    norm: str = option("Norm over the shards by which features are selected.", "l2", choices=NORMS)
+    norm: str = option("Norm over the shards by which features are selected.", "l2", choices=tuple(NORMS))
     keep: tuple[str, ...] = option(
         "Features always kept, in addition to those selected from the rest: names of features, dense, or "
         "templates of sparse features (docs/features.md).",
@@ -132,7 +133,7 @@ class PathFollowing(Mixing):
         """Return a key that is missing, or a path that ends before it begins."""
         for name in ("first_threshold", "epsilon"):
             if getattr(self, name) is None:
-                return name, "is missing; see path-following in docs/learning.md"
+                return name, f"is missing; see {PATH_FOLLOWING} in docs/learning.md"
         if self.first_threshold is not None and self.minimum_threshold > self.first_threshold:
             return "minimum_threshold", f"is {self.minimum_threshold}, must be at most first_threshold"
         return None
@@ -143,7 +144,7 @@ MIXINGS: dict[str, type[Mixing]] = {
     "mean-of-epochs": EpochsMean,
     "mean": Mean,
     "selection": Selection,
-    "path-following": PathFollowing,
+    PATH_FOLLOWING: PathFollowing,
 }
 
 # The algorithms of Simianer, Riezler & Dyer (2012) by name, and their mixings; sgd has one shard.

@@ -33,8 +33,8 @@ MAX_K_BEST = 10_000
 # The time to compare translations grows with the square of their number.
 MAX_COMPARED = 1000
 
-FEATURE_SETS = ("dense", "all")
-GAINS = ("bleu", "chrf")
+DENSE_ONLY, ALL_FEATURES = "dense", "all"
+BLEU_GAIN, CHRF_GAIN = GAINS = "bleu", "chrf"
 # How keys and options explain the gain and the scale of minimum Bayes risk.
 SIMILARITY = "Measure of the similarity of translations: bleu (sentence BLEU, lin) of their words, or chrf"
 SCALING = "Factor of model scores before they become probabilities"
@@ -69,14 +69,25 @@ class Grammar:
         check_section(self)
 
 
+class WithFeatures:
+    """Base class of settings with the key `features`."""
+
+    features: str
+
+    @property
+    def uses_sparse(self) -> bool:
+        """Whether sparse features are used, too."""
+        return self.features == ALL_FEATURES
+
+
 @dataclass(frozen=True)
-class FeatureSettings:
+class FeatureSettings(WithFeatures):
     """The features that score translations; lists of another decoder need no other settings."""
 
     features: str = option(
         f"dense: the {len(DENSE_FEATURES)} dense features; all: also sparse features.",
-        "all",
-        choices=FEATURE_SETS,
+        ALL_FEATURES,
+        choices=(DENSE_ONLY, ALL_FEATURES),
     )
 
     def __post_init__(self) -> None:
@@ -119,7 +130,7 @@ class Search(FeatureSettings):
 class MinimumRisk:
     """Minimum Bayes risk: choose the translation that is most similar to the other good ones."""
 
-    gain: str = option(f"{SIMILARITY}.", "bleu", choices=GAINS)
+    gain: str = option(f"{SIMILARITY}.", BLEU_GAIN, choices=GAINS)
     scale: float = option(
         f"{SCALING}; the larger, the closer to the best score.", 1.0, above=0, maximum=MAX_SCALE
     )
@@ -169,7 +180,7 @@ class MbrSettings:
 
 
 @dataclass(frozen=True)
-class TranslationSettings:
+class TranslationSettings(WithFeatures):
     """How a system translates: settings of the decoder and of rule extraction."""
 
     pop_limit: int = option_of(Search, "pop_limit")

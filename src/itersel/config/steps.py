@@ -18,7 +18,14 @@ from itersel.config.learners import DEFAULT_LEARNER, LEARNERS, Online, default_l
 from itersel.config.messages import wrong
 from itersel.config.mixing import DEFAULT_MIXING, MIXINGS, Mixing, Nothing
 from itersel.config.options import REQUIRED, documented, name_in, option, option_of, section, seed_option
-from itersel.config.search import FeatureSettings, GivenListFeatures, IterationSearch, KBestSettings, Search
+from itersel.config.search import (
+    FeatureSettings,
+    GivenListFeatures,
+    IterationSearch,
+    KBestSettings,
+    Search,
+    WithFeatures,
+)
 from itersel.config.section_checks import check_section
 from itersel.config.tuners import RETUNERS, Batch, NoTuner
 
@@ -76,8 +83,7 @@ class GivenListTrainSettings(LearningSettings, GivenListFeatures):
 
     # why it has no keys of `Search`
     no_key_because: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        (item.name for item in fields(Search)),
-        "lists of another decoder are not searched for (there is no model)",
+        (item.name for item in fields(Search)), "n-best lists of another decoder need no search"
     )
 
 
@@ -107,7 +113,7 @@ class MixSettings:
 
 @documented
 @dataclass(frozen=True)
-class TuneSettings:
+class TuneSettings(WithFeatures):
     """How weights are tuned on the lists or forests of all shards or pieces and iterations so far."""
 
     tuner: Batch = section(REQUIRED, "What tunes the weights.", forms=RETUNERS)

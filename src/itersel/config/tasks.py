@@ -25,7 +25,7 @@ MAX_PARTS = 100
 
 @dataclass(frozen=True)
 class Tasks:
-    """Base class of all kinds, with the answers for shards that do not depend on labels.
+    """Base class of all kinds of tasks; its methods suit shards that do not depend on labels.
 
     The sentences are stored in numbered files, one for each shard unless a kind says otherwise.
     """
@@ -103,7 +103,7 @@ class Tasks:
         return [shard]
 
     def several(self) -> tuple[str, str] | None:
-        """Return the key that makes several shards, each with weights of its own, and what is wrong."""
+        """Return the key that sets more than one shard, and the message if only one is allowed."""
         return ("shards", f"is {self.shards}, must be 1") if self.shards > 1 else None
 
     def separate(self, experiment: str) -> dict[str, Tasks]:

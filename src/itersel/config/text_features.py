@@ -18,7 +18,7 @@ from typing import NamedTuple
 from itersel.config.data import Data
 from itersel.config.messages import wrong
 from itersel.config.options import NAME_PATTERN, REQUIRED, documented, option, option_of, paths, section
-from itersel.config.search import MinimumRisk, Search, TranslationSettings
+from itersel.config.search import MinimumRisk, Search, TranslationSettings, WithFeatures
 from itersel.config.section_checks import check_section
 from itersel.config.tasks import MAX_FOLDS
 from itersel.config.text_steps import EstimateSettings, PreparationSettings
@@ -123,7 +123,7 @@ def model_name(path: str) -> str:
 @documented
 @dataclass(frozen=True, kw_only=True)
 class WordSettings(PreparationSettings):
-    """How the text of n-best lists and their source, and text that models are estimated on, becomes words."""
+    """How text is split into words: n-best lists and their source, and the training text of models."""
 
     lowercase: bool = option_of(Data, "lowercase")
 
@@ -175,12 +175,12 @@ class GivenListSettings(WordSettings):
 
 
 @dataclass(frozen=True)
-class RerankerSettings:
+class RerankerSettings(WithFeatures):
     """How a system reranks n-best lists of another decoder."""
 
+    lists: GivenListSettings = section(REQUIRED, "How lists are read, and what is added to them.")
     features: str = option_of(Search, "features")
     dense_names: tuple[str, ...] = option_of(Data, "dense_names")
-    lists: GivenListSettings = section(REQUIRED, "How lists are read, and what is added to them.")
     mbr: MinimumRisk | None = option_of(TranslationSettings, "mbr")
 
     def __post_init__(self) -> None:

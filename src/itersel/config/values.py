@@ -16,11 +16,26 @@ from itersel.code.plugins import Joined
 from itersel.config.data import Data
 from itersel.config.evaluation import Evaluation, Report
 from itersel.config.learners import DEFAULT_LEARNER, LEARNERS, Online, default_learner
-from itersel.config.mixing import ALGORITHMS, DEFAULT_MIXING, DEFAULT_MIXING_ON_DEV, MIXINGS, Mixing
+from itersel.config.mixing import (
+    ALGORITHMS,
+    DEFAULT_MIXING,
+    DEFAULT_MIXING_ON_DEV,
+    MIXINGS,
+    PATH_FOLLOWING,
+    Mixing,
+)
 from itersel.config.names import Names, check_name
 from itersel.config.options import NAME_PATTERN, option, option_of, section, seed_option
 from itersel.config.retune import DEFAULT_RETUNER, Retuning
-from itersel.config.search import MAX_K_BEST, ForestSettings, Grammar, KBestSettings, MbrSettings, Search
+from itersel.config.search import (
+    MAX_K_BEST,
+    ForestSettings,
+    Grammar,
+    KBestSettings,
+    MbrSettings,
+    Search,
+    WithFeatures,
+)
 from itersel.config.tasks import TASKS, RandomTasks, Tasks
 from itersel.config.text_features import TextFeatures, TextModelSettings
 from itersel.config.text_steps import SymmetrizationSettings
@@ -73,7 +88,7 @@ class DecoderSettings:
 
 
 @dataclass(frozen=True)
-class Experiment:
+class Experiment(WithFeatures):
     """One way to learn weights. All experiments share the corpus, its alignment and the models of it."""
 
     algorithm: str | None = option(
@@ -129,9 +144,9 @@ class Experiment:
     tasks: Tasks = section(
         RandomTasks,
         "How the tuning corpus is split into Z shards. Default: resharding on train if the weights of shards "
-        "are mixed (except with path-following), otherwise random.",
+        f"are mixed (except with {PATH_FOLLOWING}), otherwise random.",
         forms=TASKS,
-        on={"mixing: path-following": "random", "mixed": "resharding"},
+        on={f"mixing: {PATH_FOLLOWING}": "random", "mixed": "resharding"},
     )
     learner: Online | Batch = section(
         default_learner,
@@ -159,7 +174,7 @@ class Experiment:
 
     def templates_of(self, available: tuple[str, ...]) -> tuple[str, ...]:
         """Return the templates that the experiment uses, of those whose features there are."""
-        if self.features == "dense":
+        if not self.uses_sparse:
             return ()
         return available if self.templates is None else self.templates
 

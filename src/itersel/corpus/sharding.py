@@ -8,14 +8,14 @@ import numpy as np
 
 from itersel.corpus.labels import require_label
 from itersel.corpus.text import check_line_counts
-from itersel.corpus.text_names import reference_columns
+from itersel.corpus.text_names import column_file, ids_file, reference_columns
 from itersel.errors import FilePath, InputError
 from itersel.storage.arrays import Int64s
 from itersel.storage.declared import declared_folder
 from itersel.storage.files import read_lines
 
 # Numbers of the lines that are not in any shard.
-REST = "rest.ids"
+REST = ids_file("rest")
 
 
 def shard_lines(lines: int, shards: int, seed: int | tuple[int, int] | None) -> list[Int64s]:
@@ -23,7 +23,9 @@ def shard_lines(lines: int, shards: int, seed: int | tuple[int, int] | None) -> 
     if seed is None:
         return np.array_split(np.arange(lines), shards)
     # The raw bits of a generator are stable across numpy versions; its shuffles may not be.
-    return np.array_split(np.argsort(np.random.PCG64(seed).random_raw(lines), kind="stable"), shards)
+    bits = np.random.PCG64(seed).random_raw(lines)
+    shuffled = np.argsort(bits, kind="stable")
+    return np.array_split(shuffled, shards)
 
 
 def natural_lines(
@@ -113,8 +115,8 @@ def shard_corpus(
         for shard, numbers in enumerate(parts):
             ids = numbers.tolist()
             for column, text in zip(columns, texts, strict=True):
-                folder.write(f"{shard}.{column}.gz", (text[line] for line in ids))
-            folder.write(f"{shard}.ids", _with_copies(ids, copies))
+                folder.write(column_file(shard, column), (text[line] for line in ids))
+            folder.write(ids_file(shard), _with_copies(ids, copies))
 
         if rest.size:
             folder.write(REST, map(str, rest.tolist()))

@@ -10,6 +10,10 @@ BY_HASH = "hash"
 RAW_SOURCE = "raw.source"
 # How a text was collected or prepared.
 STATISTICS = "statistics.json"
+# How files end that have the numbers of the sentences of a shard.
+IDS = ".ids"
+# Further text for the language model.
+MONOLINGUAL_FILE = "monolingual.gz"
 TEST_SET_PATTERN = r"[A-Za-z0-9][A-Za-z0-9_-]*"
 # The name of the test set without a name, for which no other can be used.
 UNNAMED_TEST_SET = "test"
@@ -50,6 +54,16 @@ def split_of_test_set(name: str) -> str:
 def statistics_file(split: str) -> str:
     """Return the name of the statistics of preparing a split, or of the text that is split by hash."""
     return STATISTICS if split == BY_HASH else f"{split}.{STATISTICS}"
+
+
+def column_file(text: str | int, column: str) -> str:
+    """Return the file of a column of a text, or of a shard: ``train.source.gz``, ``0.lists.gz``."""
+    return f"{text}.{column}.gz"
+
+
+def ids_file(shard: str | int) -> str:
+    """Return the file with the numbers of the sentences of a shard."""
+    return f"{shard}{IDS}"
 
 
 def reference_column(number: int) -> str:

@@ -15,7 +15,7 @@ from itersel.corpus.recase import Recaser
 from itersel.corpus.settings import CorpusSettings, Words
 from itersel.corpus.statistics import count_words, describe
 from itersel.corpus.text import Bitext, check_line_counts, read_text
-from itersel.corpus.text_names import reference_columns, statistics_file
+from itersel.corpus.text_names import MONOLINGUAL_FILE, column_file, reference_columns, statistics_file
 from itersel.errors import FilePath
 from itersel.storage.files import write_lines
 from itersel.storage.json_files import write_json
@@ -38,7 +38,7 @@ def write_corpus(
     splits, overlaps, case = prepared
     for name, split in splits.items():
         for column, lines in split.bitext.columns().items():
-            write_lines(folder / f"{name}.{column}.gz", lines)
+            write_lines(folder / column_file(name, column), lines)
     if "train" in splits:
         write_preparation(folder, preparation, case.recaser())
 
@@ -52,7 +52,7 @@ def write_corpus(
 
     if monolingual is not None:
         lines, empty = monolingual
-        write_lines(folder / "monolingual.gz", lines)
+        write_lines(folder / MONOLINGUAL_FILE, lines)
         document["monolingual"] = {"sentences": len(lines), **count_words(lines), "dropped": {"empty": empty}}
 
     write_json(folder / statistics_file(settings.split), document, indent=1)
@@ -85,7 +85,7 @@ def write_references(
         check_line_counts(*((paths[column], lines) for column, lines in texts.items()))
 
     for column, lines in texts.items():
-        write_lines(folder / f"{split}.{column}.gz", lines)
+        write_lines(folder / column_file(split, column), lines)
 
     if split == "train":
         recaser = Recaser({}, {}, {}, capitalizes=False, language=languages[1])

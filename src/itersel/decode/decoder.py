@@ -113,7 +113,7 @@ class Decoder:
 
     def __init__(self, shard: Shard, model: LanguageModel, search: Search = DEFAULT) -> None:
         wanted = search.templates
-        if search.features == "all" and wanted is not None and {*wanted} != {*shard.templates}:
+        if search.uses_sparse and wanted is not None and {*wanted} != {*shard.templates}:
             read, needed = (", ".join(names) or "none" for names in (shard.templates, wanted))
             raise InputError(f"the shard was read with the templates {read}, the search needs {needed}")
 
@@ -122,7 +122,7 @@ class Decoder:
         self.pop_limit = search.pop_limit
         self.max_span = search.max_span
         self.dense_names = tuple(shard.dense_names) + DECODER_FEATURES
-        self.use_sparse = search.features == "all"
+        self.uses_sparse = search.uses_sparse
 
         lm_word = np.array([model.ids.get(word, 0) for word in shard.vocabulary.to_list()], np.int32)
         self._table = ShardRules(
@@ -132,7 +132,7 @@ class Decoder:
             shard.rule_target_offset,
             shard.rule_feature,
             shard.rule_feature_value,
-            shard.rule_feature_offset if self.use_sparse else np.zeros_like(shard.rule_feature_offset),
+            shard.rule_feature_offset if self.uses_sparse else np.zeros_like(shard.rule_feature_offset),
             lm_word,
             shard.rule_category,
         )
@@ -184,39 +184,33 @@ class Decoder:
         are too small, the search starts again with larger ones.
         """
         words = self.shard.source[slice(*self.shard.source_offset[sentence : sentence + 2])]
-        rules = self._sentence_rules(sentence)
-        lm_weight = float(weights.dense[self.lm_column])
-        score_rules(self._table, rules, *weights)
-        model = self.model
-
         if self._ranks is not None and words.shape[0] > MAX_CATEGORY_SENTENCE:
             raise InputError(
                 f"has a sentence of {words.shape[0]} words; with other categories than X the limit is "
                 f"{MAX_CATEGORY_SENTENCE}"
             )
 
+        rules = self._sentence_rules(sentence)
+        score_rules(self._table, rules, *weights)
         trie = build_trie(self._table, rules.rule)
         forest = parse(words, trie, self.max_span, self._ranks)
         if forest.is_glue.shape[0] == 0:
             text = " ".join(self.shard.vocabulary.get(word) for word in words.tolist())
             raise InputError(f"has no rules for some words of the sentence '{text}'; recreate the file")
 
-        begin, end = model.ids[START], model.ids[END]
+        model = self.model
+        lm_weight = float(weights.dense[self.lm_column])
+        begin = model.ids[START]
+        end = model.ids[END]
         # With categories other than X, a derivation of the whole sentence need not begin with [S] -> [X].
         glue_begin, goal_begin = (begin, -1) if self._ranks is None else (-1, begin)
         problem = SearchProblem(forest, trie, rules, model.arrays, lm_weight, goal_begin, end, self.pop_limit)
 
         queue, found = self._search_tables(forest)
-        pairs = min(1 << (PAIRS_PER_WORD * words.shape[0]).bit_length(), MAX_FIRST_PAIRS)
+        expected_pairs = PAIRS_PER_WORD * words.shape[0]
+        pairs = min(1 << expected_pairs.bit_length(), MAX_FIRST_PAIRS)
         while True:
-            states = self._states.get(pairs)
-            if states is None:
-                states = make_states(model.order, pairs // 4, pairs)
-                # larger ones, of few sentences, are not kept
-                if pairs <= MAX_FIRST_PAIRS:
-                    self._states[pairs] = states
-
-            reset_states(states)
+            states = self._empty_states(pairs)
             state_rules(self._table, rules, model.arrays, states, glue_begin, lm_weight)
             if not states.counts[1]:
                 sort_rules(trie, rules)
@@ -224,6 +218,18 @@ class Decoder:
                 if not states.counts[1]:
                     return rules, found
             pairs *= 2
+
+    def _empty_states(self, pairs: int) -> States:
+        """Return tables of language-model states without any, for this number of compositions."""
+        states = self._states.get(pairs)
+        if states is None:
+            states = make_states(self.model.order, pairs // 4, pairs)
+            # larger ones, of few sentences, are not kept
+            if pairs <= MAX_FIRST_PAIRS:
+                self._states[pairs] = states
+
+        reset_states(states)
+        return states
 
     @property
     def lm_column(self) -> int:

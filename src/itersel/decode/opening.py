@@ -79,7 +79,7 @@ def open_sentences(
 ) -> tuple[Sentences, Sequence[SentenceDecoder]]:
     """Read a shard, and make a decoder for each thread; lists need no language model, and one decoder."""
     if isinstance(settings, GivenListFeatures):
-        table = read_list_table(path, settings.features, left_out=settings.left_out_templates)
+        table = read_list_table(path, settings.uses_sparse, left_out=settings.left_out_templates)
         return table, [ListDecoder(table)]
 
     assert model is not None, "only lists need no language model"

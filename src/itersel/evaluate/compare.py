@@ -1,4 +1,4 @@
-"""Compare the outputs of systems, as ``itersel compare`` does: by metrics, and by scores that users have."""
+"""Compare the outputs of systems by metrics and by the user's own scores, as ``itersel compare`` does."""
 
 from __future__ import annotations
 

@@ -18,19 +18,21 @@ from itersel.errors import FilePath, InputError, checked
 from itersel.evaluate.metrics import (
     BLEU_MATCHES,
     BLEU_NGRAMS,
+    CHRF_MATCHES,
+    CHRF_NGRAMS,
     NUMBERS,
     Metric,
     ReferenceText,
     Sums,
     make_metrics,
 )
-from itersel.evaluate.names import METRICS, TABULATED, title_of
+from itersel.evaluate.names import BLEU, CHRF_OF_WORDS, METRICS, TABULATED, TER, title_of
 from itersel.storage.formats import Array, FileFormat, checksum, damaged_file
 from itersel.storage.hdf5 import read_arrays, write_arrays
 
 # For each kind of metric, the columns of matches and n-grams (`itersel.evaluate.metrics`). TER has neither.
-MATCHES = {"bleu": BLEU_MATCHES, "chrf++": slice(2, None, 3), "ter": slice(0, 0)}
-NGRAMS = {"bleu": BLEU_NGRAMS, "chrf++": slice(0, None, 3), "ter": slice(0, 0)}
+MATCHES = {BLEU: BLEU_MATCHES, CHRF_OF_WORDS: CHRF_MATCHES, TER: slice(0, 0)}
+NGRAMS = {BLEU: BLEU_NGRAMS, CHRF_OF_WORDS: CHRF_NGRAMS, TER: slice(0, 0)}
 MOST = 1 << 52
 FORMAT = FileFormat(
     "file of score counts",
@@ -114,7 +116,7 @@ def read_counts(path: FilePath) -> CountedText:
 
 def _read_metric(attributes: Mapping[str, object], name: str) -> Metric:
     multiplier = _whole(attributes[f"multiplier of {name}"])
-    if multiplier != 1 and METRICS[name].kind != "ter":
+    if multiplier != 1 and METRICS[name].kind != TER:
         raise ValueError(f"a multiplier of {name}")
     return Metric(name, _text(attributes[name]), multiplier)
 

@@ -1,4 +1,4 @@
-"""Which epoch is the best on devtest, and whether training stops because devtest no longer gains."""
+"""Choose the best epoch on devtest, and decide when to stop training because devtest scores stagnate."""
 
 from __future__ import annotations
 

@@ -14,16 +14,25 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from sacrebleu.metrics import bleu as sacre_bleu
+from sacrebleu.metrics import chrf as sacre_chrf
+from sacrebleu.metrics import ter as sacre_ter
 from sacrebleu.metrics.base import Metric as SacreMetric
-from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.metrics.chrf import CHRF
-from sacrebleu.metrics.ter import TER
 from sacrebleu.tokenizers.tokenizer_none import NoneTokenizer
 
 from itersel.bleu.order import ORDER
 from itersel.errors import FilePath, InputError
 from itersel.evaluate.chrf import BETA, CHARACTER_ORDER, WORD_ORDER
-from itersel.evaluate.names import DEFAULT_TOKENIZER, METRICS, TABULATED, TOKENIZED_BLEU
+from itersel.evaluate.names import (
+    BLEU,
+    CHRF,
+    CHRF_OF_WORDS,
+    DEFAULT_TOKENIZER,
+    METRICS,
+    TABULATED,
+    TER,
+    TOKENIZED_BLEU,
+)
 from itersel.evaluate.tokenizers import check_tokenizer
 from itersel.storage.arrays import Float64s
 from itersel.storage.files import read_lines
@@ -38,8 +47,14 @@ UNSPACED = ("zh", "ja-mecab")
 # Numbers that users give are rounded to six decimals, so that sums of whole numbers are exact in any order.
 OWN_SCALE = 10**6
 # sacrebleu's counts for BLEU: length, length of the references, matches of each order, n-grams of each order.
+BLEU_LENGTH, BLEU_REFERENCE = 0, 1
 BLEU_MATCHES = slice(2, 2 + ORDER)
-BLEU_NGRAMS = slice(2 + ORDER, 2 + 2 * ORDER)
+BLEU_NGRAMS = slice(BLEU_MATCHES.stop, BLEU_MATCHES.stop + ORDER)
+# sacrebleu's counts for chrF: for each order, n-grams, n-grams of the reference, and matches.
+CHRF_COUNTS = 3
+CHRF_NGRAMS = slice(0, None, CHRF_COUNTS)
+CHRF_REFERENCE = slice(1, None, CHRF_COUNTS)
+CHRF_MATCHES = slice(2, None, CHRF_COUNTS)
 
 # Maps all white space that str.split splits at, except space and tab, to private-use characters.
 _WHITE_SPACE = [code for code in range(0x3001) if chr(code).isspace() and chr(code) not in " \t"]
@@ -78,7 +93,7 @@ def make_tokenized_bleu(
     mteval-v11b, or ``none`` to score the tokens as they are.
     """
     # force: no warning that the text looks tokenised; it is.
-    bleu = BLEU(lowercase=True, tokenize=retokenize, smooth_method="none", force=True)
+    bleu = sacre_bleu.BLEU(lowercase=True, tokenize=retokenize, smooth_method="none", force=True)
     if retokenize == "none":
         bleu.tokenizer = _KeepWords()
     # private, because no public name does this
@@ -89,7 +104,7 @@ def make_tokenized_bleu(
 def tokenizer_for_bleu(tokenizer: str = DEFAULT_TOKENIZER) -> Callable[[str], str]:
     """Return one of sacrebleu's tokenizers."""
     check_tokenizer(tokenizer)
-    tokenize: Callable[[str], str] = BLEU(tokenize=tokenizer).tokenizer
+    tokenize: Callable[[str], str] = sacre_bleu.BLEU(tokenize=tokenizer).tokenizer
     return tokenize
 
 
@@ -214,7 +229,7 @@ def make_metrics(
     metrics = []
     for name in names:
         counter = _make_counter(name, references, tokenizer)
-        of_metric = multiplier if METRICS[name].kind == "ter" else 1
+        of_metric = multiplier if METRICS[name].kind == TER else 1
         metrics.append(TextMetric(name, signature(counter), of_metric, counter))
     return metrics
 
@@ -230,13 +245,17 @@ def _make_counter(
     """Return sacrebleu's metric of detokenised text."""
     kind, is_lower = METRICS[name].kind, METRICS[name].is_lowercased
     given: Any = {"references": references}
-    if kind == "bleu":
+    if kind == BLEU:
         # force: no warning if the corpus was tokenised; the table says so
-        return BLEU(lowercase=is_lower, tokenize=tokenizer, smooth_method=smoothing, force=True, **given)
-    if kind == "ter":
+        return sacre_bleu.BLEU(
+            lowercase=is_lower, tokenize=tokenizer, smooth_method=smoothing, force=True, **given
+        )
+    if kind == TER:
         is_split = tokenizer in UNSPACED
-        return TER(case_sensitive=not is_lower, normalized=is_split, asian_support=is_split, **given)
-    return CHRF(lowercase=is_lower, word_order=WORD_ORDER if kind == "chrf++" else 0, **given)
+        return sacre_ter.TER(
+            case_sensitive=not is_lower, normalized=is_split, asian_support=is_split, **given
+        )
+    return sacre_chrf.CHRF(lowercase=is_lower, word_order=WORD_ORDER if kind == CHRF_OF_WORDS else 0, **given)
 
 
 def own_formula(sums: Sums) -> Sums:
@@ -250,28 +269,37 @@ def bleu_formula(sums: Sums, smoothing: str = "exp") -> Sums:
     With smoothing ``exp``, the n-th order without a match counts as 1/2^n matches, as in mteval-v13a; with
     ``none``, BLEU is 0 if an order has no match.
     """
-    length, reference = sums[..., 0], sums[..., 1]
+    length, reference = sums[..., BLEU_LENGTH], sums[..., BLEU_REFERENCE]
     matches, total = sums[..., BLEU_MATCHES], sums[..., BLEU_NGRAMS]
+
     is_missed = matches == 0
     if smoothing == "exp":
-        matches = np.where(is_missed, np.ldexp(1.0, -np.cumsum(is_missed, axis=-1)), matches)
-    mean = np.log(100 * matches / total, dtype=np.longdouble).mean(axis=-1)
-    brevity = np.where(length < reference, np.exp(1 - reference / length, dtype=np.longdouble), 1.0)
+        smoothed = np.ldexp(1.0, -np.cumsum(is_missed, axis=-1))
+        matches = np.where(is_missed, smoothed, matches)
+    mean_log = np.log(100 * matches / total, dtype=np.longdouble).mean(axis=-1)
+    mean_precision = np.exp(mean_log, dtype=np.longdouble)
+
+    penalty = np.exp(1 - reference / length, dtype=np.longdouble)
+    brevity_penalty = np.where(length < reference, penalty, 1.0)
+
     # BLEU is 0 without any match, or if the translations have no n-grams of some order
     is_zero = is_missed.all(axis=-1) | (total == 0).any(axis=-1)
-    return np.where(is_zero, 0.0, brevity * np.exp(mean, dtype=np.longdouble)).astype(np.float64)
+    bleu = np.where(is_zero, 0.0, brevity_penalty * mean_precision)
+    return bleu.astype(np.float64)
 
 
 def chrf_formula(sums: Sums) -> Sums:
-    """Return chrF or chrF++ from sums of (n-grams, n-grams of the reference, matches) for each order."""
-    orders = sums.reshape(*sums.shape[:-1], sums.shape[-1] // 3, 3)
-    own = orders[..., 0]
-    reference = orders[..., 1]
-    matches = orders[..., 2]
+    """Return chrF or chrF++ from sums of sacrebleu's counts."""
+    own = sums[..., CHRF_NGRAMS]
+    reference = sums[..., CHRF_REFERENCE]
+    matches = sums[..., CHRF_MATCHES]
+
+    # means are over the orders of which both sides have n-grams
     is_there = (own > 0) & (reference > 0)
     number = is_there.sum(axis=-1)
     precision = np.where(is_there, matches / own, 0.0).sum(axis=-1) / number
     recall = np.where(is_there, matches / reference, 0.0).sum(axis=-1) / number
+
     score = (1 + BETA**2) * precision * recall / (BETA**2 * precision + recall)
     return np.where((number > 0) & (precision + recall > 0), 100 * score, 0.0)
 
@@ -279,23 +307,23 @@ def chrf_formula(sums: Sums) -> Sums:
 def ter_formula(sums: Sums) -> Sums:
     """Return TER from sums of (edits, length of the reference)."""
     edits, reference = sums[..., 0], sums[..., 1]
-    without: Any = np.where(edits > 0, 100.0, 0.0)
-    return np.where(reference > 0, 100 * edits / reference, without)
+    without_reference: Any = np.where(edits > 0, 100.0, 0.0)
+    return np.where(reference > 0, 100 * edits / reference, without_reference)
 
 
 # For each kind of metric, the formula that maps sums of counts, ... x numbers, to scores, ...
 FORMULAS: dict[str, Callable[[Sums], Sums]] = {
-    "bleu": bleu_formula,
-    "chrf": chrf_formula,
-    "chrf++": chrf_formula,
-    "ter": ter_formula,
+    BLEU: bleu_formula,
+    CHRF: chrf_formula,
+    CHRF_OF_WORDS: chrf_formula,
+    TER: ter_formula,
 }
 # For each kind of metric, the number of counts.
 NUMBERS = {
-    "bleu": BLEU_NGRAMS.stop,
-    "chrf": 3 * CHARACTER_ORDER,
-    "chrf++": 3 * (CHARACTER_ORDER + WORD_ORDER),
-    "ter": 2,
+    BLEU: BLEU_NGRAMS.stop,
+    CHRF: CHRF_COUNTS * CHARACTER_ORDER,
+    CHRF_OF_WORDS: CHRF_COUNTS * (CHARACTER_ORDER + WORD_ORDER),
+    TER: 2,
 }
 
 

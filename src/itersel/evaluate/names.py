@@ -23,8 +23,10 @@ class MetricName(NamedTuple):
     is_tokenized: bool = False  # of the decoder's tokens, not of detokenised text
 
 
-# How sacrebleu's documentation and the papers write them. chrf++ is chrf with orders 1 and 2 of words.
-KINDS = {"bleu": "BLEU", "chrf": "chrF", "chrf++": "chrF++", "ter": "TER"}
+# The kinds of metrics; chrf++ is chrf with orders 1 and 2 of words.
+BLEU, CHRF, CHRF_OF_WORDS, TER = "bleu", "chrf", "chrf++", "ter"
+# How sacrebleu's documentation and the papers write them.
+KINDS = {BLEU: "BLEU", CHRF: "chrF", CHRF_OF_WORDS: "chrF++", TER: "TER"}
 # sacrebleu's tokenizer where none is stated: that of mteval-v11b.
 DEFAULT_TOKENIZER = "13a"
 # sacrebleu's tokenizers that need no download.
@@ -37,7 +39,7 @@ RETOKENIZATIONS = (DEFAULT_TOKENIZER, "none")
 TOKENIZED_BLEU = "tokenized-bleu"
 
 METRICS = {
-    TOKENIZED_BLEU: MetricName("tokenized BLEU", "bleu", True, True),
+    TOKENIZED_BLEU: MetricName("tokenized BLEU", BLEU, True, True),
     **{kind: MetricName(title, kind, False) for kind, title in KINDS.items()},
     **{f"lowercased-{kind}": MetricName(f"lowercased {title}", kind, True) for kind, title in KINDS.items()},
 }
@@ -47,8 +49,8 @@ QUALITY = "quality"
 OF_TEXT = tuple(name for name, one in METRICS.items() if not one.is_tokenized)
 # The metric that is tuned or compared by default, those that `itersel compare` computes, and those in the
 # tables of a run.
-DEFAULT_METRIC = "bleu"
-DEFAULT_METRICS = (DEFAULT_METRIC, "chrf++", "ter")
+DEFAULT_METRIC = BLEU
+DEFAULT_METRICS = (BLEU, CHRF_OF_WORDS, TER)
 TABULATED = (*DEFAULT_METRICS, *(f"lowercased-{name}" for name in DEFAULT_METRICS))
 # The largest magnitude of numbers in a user's own score: sums of 9,000 of them, with six decimals, are exact.
 MAX_OWN_NUMBER = 10**6
@@ -69,6 +71,11 @@ def title_of(name: str) -> str:
     return METRICS[name].title if name in METRICS else name
 
 
+def decimals_of(name: str) -> int:
+    """Return the number of decimals that are shown of a metric, or of a user's own score from 0 to 1."""
+    return 2 if name in METRICS else 4
+
+
 def sign_of(name: str) -> int:
     """Return -1 if lower values of a metric are better, else 1, as for a user's own score."""
-    return -1 if name in METRICS and METRICS[name].kind == "ter" else 1
+    return -1 if name in METRICS and METRICS[name].kind == TER else 1

@@ -240,16 +240,20 @@ def _read_left_out(path: FilePath, index: GrammarIndex, input: FilePath, source:
     numbers = list[int]()
     for i, line in enumerate(lines):
         words = split_words(line.rstrip("\r"))
+        # a copy: its own number, and @ with the line that lists it and all others
         listed = re.fullmatch(r"@([0-9]{1,15})", words[1]) if len(words) == 2 else None
-        group = [_indexed(number, index, path, i + 1) for number in (words[:1] if listed else words) or [""]]
+        named = words[:1] if listed else words
+        # an empty line is refused as the number of no sentence
+        group = [_indexed(number, index, path, i + 1) for number in named or [""]]
 
         if listed:
+            [own] = group
             place = int(listed[1]) - 1
             begin, end = groups[place] if 0 <= place < i else (0, 0)
-            # in order: a sentence may have many copies
-            found = bisect_left(numbers, group[0], begin, end)
-            if found == end or numbers[found] != group[0]:
-                raise InputError(f"line {listed[1]} does not list sentence {group[0]}", path, i + 1)
+            # by bisection: a sentence may have many copies
+            found = bisect_left(numbers, own, begin, end)
+            if found == end or numbers[found] != own:
+                raise InputError(f"line {listed[1]} does not list sentence {own}", path, i + 1)
             groups.append((begin, end))
             continue
 
@@ -258,7 +262,9 @@ def _read_left_out(path: FilePath, index: GrammarIndex, input: FilePath, source:
 
         sentence = source.words[source.offset[i] : source.offset[i + 1]]
         for number in group:
-            if not np.array_equal(sentence, index.arrays.source[offset[number] : offset[number + 1] - 1]):
+            # without the mark at its end
+            indexed = index.arrays.source[offset[number] : offset[number + 1] - 1]
+            if not np.array_equal(sentence, indexed):
                 raise InputError(
                     f"differs from sentence {number} of the index, which {os.fspath(path)} names; "
                     "give the line number of this sentence in the indexed corpus",
@@ -266,8 +272,9 @@ def _read_left_out(path: FilePath, index: GrammarIndex, input: FilePath, source:
                     i + 1,
                 )
 
-        groups.append((len(numbers), len(numbers) + len(group)))
+        begin = len(numbers)
         numbers += sorted(group)
+        groups.append((begin, len(numbers)))
 
     begins = np.array(numbers, np.int64)
     span = np.stack([offset[begins], offset[begins + 1]], axis=1)

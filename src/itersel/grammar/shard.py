@@ -24,6 +24,7 @@ import numpy as np
 import xxhash
 
 from itersel.bleu.references import References, TextReferences, grouped_references
+from itersel.config.search import ALL_FEATURES, FeatureSettings
 from itersel.errors import FilePath, InputError, checked, located
 from itersel.grammar.shard_format import FORMAT
 from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X, FIXED_CATEGORIES, RULE_FAULTS, find_bad_rule
@@ -218,7 +219,7 @@ def write_shard(path: FilePath, shard: Shard) -> None:
     write_arrays(path, FORMAT, arrays_of(shard), attributes)
 
 
-def read_shard(path: FilePath, templates: Sequence[str] | None = None, features: str = "all") -> Shard:
+def read_shard(path: FilePath, templates: Sequence[str] | None = None, features: str = ALL_FEATURES) -> Shard:
     """Read a shard.
 
     Parameters
@@ -269,7 +270,7 @@ def read_shard(path: FilePath, templates: Sequence[str] | None = None, features:
                 path,
             )
 
-    if features == "dense":
+    if not FeatureSettings(features).uses_sparse:
         # neither computed nor listed ones
         shard = replace(shard, templates=(), computed=(), rule_feature_offset=np.zeros(0, np.int64))
         templates = ()

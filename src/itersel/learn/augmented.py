@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.bleu.order import ORDER
-from itersel.bleu.score_kernels import NGRAMS, REFERENCE, ngram_counts, ngram_matches
+from itersel.bleu.score_kernels import REFERENCE, WORDS, ngram_counts, ngram_matches
 from itersel.bleu.sentence import ReferenceScorer
 from itersel.decode.decoder import SentenceForest
 from itersel.decode.hypothesis_kernels import Kept, best_through_edges, keep_edges
@@ -90,7 +90,7 @@ def largest_bleu(scorer: ReferenceScorer) -> float:
     texts, length = scorer.references, scorer.references.longest
     # no translation matches more n-grams than all references, one after another
     available = ngram_matches(texts.word, np.array([0, texts.word.shape[0]]), texts)
-    hypotheses, references = scorer.context[[NGRAMS, REFERENCE]]
+    hypotheses, references = scorer.context[[WORDS, REFERENCE]]
     enough = int((available + np.arange(ORDER)).max())
     longest = max(enough, length, math.ceil(references + length - hypotheses)) + 1
     lengths = np.arange(longest + 1)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.bleu.order import ORDER
-from itersel.bleu.score_kernels import NGRAMS, REFERENCE, closest_length, ngram_count, score_counts
+from itersel.bleu.score_kernels import MATCHES, NGRAMS, REFERENCE, closest_length, ngram_count, score_counts
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept
 from itersel.decode.scoring_kernels import NONE
@@ -98,7 +98,7 @@ def approximate_bleu(
         total = np.int64(0)
         for node in range(offset[n], offset[n + 1]):
             total += np.int64(partials.matched[row, node])
-        scratch.matches[n] = context[n] + total
+        scratch.matches[n] = context[MATCHES + n] + total
         scratch.ngrams[n] = context[NGRAMS + n] + ngram_count(length, n + 1)
 
     before = context[REFERENCE]

@@ -40,12 +40,16 @@ def shift_columns(
 ) -> tuple[Int64s, Int32s, Float64s]:
     """Shift the sparse features of `count` translations; returns the arrays of `ShiftedFeatures`."""
     # A shifted feature may have an entry in every translation, but fewer than twice as many as before.
-    kept_row, kept_value = np.empty(2 * row.shape[0], np.int32), np.empty(2 * row.shape[0])
+    most = 2 * row.shape[0]
+    kept_row = np.empty(most, np.int32)
+    kept_value = np.empty(most)
     kept_offset = np.zeros(offset.shape[0], np.int64)
     kept = 0
 
     for column in range(offset.shape[0] - 1):
-        begin, end = offset[column], offset[column + 1]
+        begin = offset[column]
+        end = offset[column + 1]
+        # a feature of most translations is shifted, so that it has fewer entries
         shift = value[begin] if 2 * (end - begin) > count else 0.0
 
         entry = begin
@@ -58,7 +62,8 @@ def shift_columns(
                 continue
 
             if difference != 0.0:
-                kept_row[kept], kept_value[kept] = translation, difference
+                kept_row[kept] = translation
+                kept_value[kept] = difference
                 kept += 1
 
         kept_offset[column + 1] = kept
@@ -166,18 +171,22 @@ def solve_constraints(
     count = score.shape[0]
     weight = np.zeros(count)
     weight[hope] = c
-    # Violation of each constraint, and change of each score by the update so far.
+    # of each score, by the update so far
     change = np.zeros(count)
 
     for _ in range(ROUNDS):
+        # the most violated constraint, and the best satisfied one with weight
         worst, best = -1, -1
         most, least = -np.inf, np.inf
         for j in range(count):
-            missed = cost[j] - cost[hope] - (score[hope] + change[hope] - score[j] - change[j])
-            if missed > most:
-                worst, most = j, missed
-            if weight[j] > 0.0 and missed < least:
-                best, least = j, missed
+            lead = score[hope] + change[hope] - score[j] - change[j]
+            violation = cost[j] - cost[hope] - lead
+            if violation > most:
+                worst = j
+                most = violation
+            if weight[j] > 0.0 and violation < least:
+                best = j
+                least = violation
 
         # not a number if a change has overflowed
         if not most - least > TOLERANCE:

@@ -24,15 +24,22 @@ def make_pairs(strategy: str, quality: Float64s, seed: tuple[int, ...]) -> Int64
     """
     if strategy == "pro":
         return pro_pairs(quality, seed)
-    count = quality.shape[0]
-    level = np.arange(count)
-    if strategy == "multipartite":
-        tenth = max(1, (count + 5) // 10)
-        level = np.where(level < tenth, 0, np.where(level < count - tenth, 1, 2))
+
     order = np.argsort(-quality, kind="stable")
     ranked = quality[order]
+
+    # pairs are formed between levels: each translation is one, or the best tenth, the rest, the worst tenth
+    count = quality.shape[0]
+    rank = np.arange(count)
+    level = rank
+    if strategy == "multipartite":
+        tenth = max(1, (count + 5) // 10)
+        level = np.where(rank < tenth, 0, np.where(rank < count - tenth, 1, 2))
+
+    is_pair = (level[:, None] < level) & (ranked[:, None] > ranked)
     # np.argwhere would return columns one after another, for which kernels are compiled again
-    return order[np.stack(np.nonzero((level[:, None] < level) & (ranked[:, None] > ranked)), axis=1)]
+    pairs = np.stack(np.nonzero(is_pair), axis=1)
+    return order[pairs]
 
 
 def pro_pairs(quality: Float64s, seed: tuple[int, ...], max_gap: float = 1.0) -> Int64s:
@@ -46,10 +53,15 @@ def pro_pairs(quality: Float64s, seed: tuple[int, ...], max_gap: float = 1.0) ->
     BLEU near 0, the monsters of Nakov et al. (2013). No pair is further apart than 1.
     """
     # The raw bits of a generator never change between numpy versions, but derived distributions may.
-    raw = np.random.PCG64(list(seed)).random_raw(2 * PRO_DRAWN) >> np.uint64(32)
-    drawn = ((raw * np.uint64(quality.shape[0])) >> np.uint64(32)).astype(np.int64).reshape(-1, 2)
+    bits = np.random.PCG64(list(seed)).random_raw(2 * PRO_DRAWN) >> np.uint64(32)
+    numbers = (bits * np.uint64(quality.shape[0])) >> np.uint64(32)
+    drawn = numbers.astype(np.int64).reshape(-1, 2)
+
     difference = quality[drawn[:, 0]] - quality[drawn[:, 1]]
     width = np.abs(difference)
-    kept = np.flatnonzero((width >= PRO_THRESHOLD) & (width <= max_gap))
-    kept = kept[np.argsort(-width[kept], kind="stable")[:PRO_KEPT]]
-    return np.where(difference[kept, None] > 0, drawn[kept], drawn[kept, ::-1])
+    allowed = np.flatnonzero((width >= PRO_THRESHOLD) & (width <= max_gap))
+    widest_first = np.argsort(-width[allowed], kind="stable")
+    kept = allowed[widest_first[:PRO_KEPT]]
+
+    first_is_better = difference[kept, None] > 0
+    return np.where(first_is_better, drawn[kept], drawn[kept, ::-1])

@@ -11,7 +11,7 @@ Regularisers, after step t, with strength l:
 - ``L1_CUMULATIVE``: the same, but compares the total penalty so far, u = u0 + l t, with the penalty that the
   weight has received, so that a weight that moves around 0 is penalised for all steps (Tsuruoka, Tsujii and
   Ananiadou 2009, figure 2); u0 is that of earlier epochs;
-- ``L2``: w <- w / (1 + l), the closed form of FOBOS for (l / 2) |w|^2 (Duchi and Singer 2009).
+- ``L2_SHRINK``: w <- w / (1 + l), the closed form of FOBOS for (l / 2) |w|^2 (Duchi and Singer 2009).
 
 Shapes: n = weights, m = weights of one update.
 """
@@ -23,17 +23,15 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.compile.jit import leaf_kernel
+from itersel.config.numbered import L1_CLIP, L2_SHRINK, NONE
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.formats import MAX_MAGNITUDE
-
-# in the order of `itersel.config.learners.REGULARIZATIONS`
-NONE, L1_CLIP, L1_CUMULATIVE, L2 = range(4)
 
 
 class UpdateRule(NamedTuple):
     """The update rule: learning rate and regularisation."""
 
-    regularization: int  # one of the four kinds
+    regularization: int  # one of the four kinds (`itersel.config.numbered`)
     strength: float  # l, of one step
     owed_before: float  # u0, for `L1_CUMULATIVE`
     base_rate: float  # the learning rate, which a schedule may reduce
@@ -66,7 +64,7 @@ def regularized(update_rule: UpdateRule, anchor: float, paid: float, since: int,
     steps = now - since
     if steps == 0 or update_rule.regularization == NONE:
         return anchor
-    if update_rule.regularization == L2:
+    if update_rule.regularization == L2_SHRINK:
         return anchor / (1.0 + update_rule.strength) ** steps
     magnitude = _magnitude(update_rule, anchor, paid, since) - steps * update_rule.strength
     if magnitude <= 0.0:
@@ -89,7 +87,7 @@ def summed(update_rule: UpdateRule, anchor: float, paid: float, since: int, now:
     steps = now - since
     if update_rule.regularization == NONE:
         return steps * anchor
-    if update_rule.regularization == L2:
+    if update_rule.regularization == L2_SHRINK:
         # geometric series; 1 - (1 + l)^-n would lose the digits of a small l
         return float(-anchor * np.expm1(-steps * np.log1p(update_rule.strength)) / update_rule.strength)
 

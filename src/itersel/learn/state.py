@@ -5,19 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from itersel.config.learners import REGULARIZATIONS, SCHEDULES, Online
+from itersel.config.learners import SCHEDULES, Online
+from itersel.config.numbered import L1_CUMULATIVE, NONE, REGULARIZATIONS
 from itersel.decode.decoder import WeightVectors
 from itersel.decode.opening import Sentences
-from itersel.learn.parameter_kernels import (
-    L1_CUMULATIVE,
-    NONE,
-    Coordinates,
-    UpdateRule,
-    refresh,
-    settle_all,
-    update,
-)
+from itersel.learn.parameter_kernels import Coordinates, UpdateRule, refresh, settle_all, update
 from itersel.learn.start import Memory, ShardState
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.strings import Strings, concatenate, string_table
@@ -29,15 +23,15 @@ if TYPE_CHECKING:
 
 
 class LearningSteps:
-    """How the weights of a learner move in an epoch of `sentence_count` steps; `now` is the last step so far.
+    """The steps of a learner in an epoch of `sentence_count` steps; `now` is the number of steps taken.
 
-    Schedules continue from the `steps_before` steps of earlier epochs, cumulative l1 from `owed_before`, the
-    penalty owed so far.
+    Schedules continue after the `steps_before` steps of earlier epochs, and cumulative l1 continues from
+    `owed_before`, the total penalty of earlier epochs.
     """
 
     def __init__(self, settings: Online, sentence_count: int, steps_before: int, owed_before: float) -> None:
         self.update_rule = UpdateRule(
-            REGULARIZATIONS.index(settings.regularization),
+            REGULARIZATIONS[settings.regularization],
             settings.strength_per_epoch / max(1, sentence_count),
             owed_before,
             settings.learning_rate,
@@ -116,7 +110,7 @@ class PartWeights:
 
 
 class WeightTable:
-    """All weights: the start weights, and the weights of features that the parts so far have updated.
+    """All weights: the start weights, and the weights of features updated in earlier parts.
 
     The parts of a shard are trained one after another. A weight's history carries over from one to the next,
     so the result is the same as for one part with all sentences. The epoch has `sentence_count` steps; there
@@ -153,8 +147,8 @@ class WeightTable:
     def _find(self, key: UInt64s, name: Strings, order: Int64s) -> PartFeatures:
         known, row = common_features(key, name, self._key, self._name)
         weights = make_coordinates(np.zeros(key.shape[0]), self._steps.now)
-        for ours, own in zip(weights, self._weights, strict=True):
-            ours[order[known]] = own[row]
+        for theirs, own in zip(weights, self._weights, strict=True):
+            theirs[order[known]] = own[row]
         return PartFeatures(key, name, order, known, row, weights)
 
     def close(self, part: PartWeights) -> None:
@@ -163,24 +157,22 @@ class WeightTable:
         names = [self._name]
         tables = [self._weights]
 
-        for one in (part.dense, part.sparse):
-            for own, theirs in zip(self._weights, one.weights, strict=True):
-                own[one.row] = theirs[one.order[one.known]]
+        for features in (part.dense, part.sparse):
+            weights = features.weights
+            for own, theirs in zip(self._weights, weights, strict=True):
+                own[features.row] = theirs[features.order[features.known]]
 
-            moved = one.weights.anchor != 0
-            weights = one.weights
-            for array in (weights.total, weights.paid, weights.squares, weights.area):
-                moved |= array != 0
-            is_new = moved[one.order]
-            is_new[one.known] = False
+            is_new = _were_updated(weights)[features.order]
+            is_new[features.known] = False
 
-            rows = np.flatnonzero(is_new)
-            keys.append(one.key[rows])
-            names.append(one.name.take(rows))
-            tables.append(_take(one.weights, one.order[rows]))
+            new = np.flatnonzero(is_new)
+            keys.append(features.key[new])
+            names.append(features.name.take(new))
+            tables.append(_take(weights, features.order[new]))
 
         key = np.concatenate(keys)
         arrays: Any = map(np.concatenate, zip(*tables, strict=True))
+        # in the order in which `unique_features` sorts keys and names
         self._weights = _take(Coordinates(*arrays), np.argsort(key))
         self._key, self._name = unique_features(key, concatenate(names))
 
@@ -216,6 +208,14 @@ def make_coordinates(value: Float64s, step: int, memory: Memory | None = None) -
         squares=np.zeros(size) if memory is None else memory.squares.copy(),
         area=np.zeros(size),
     )
+
+
+def _were_updated(weights: Coordinates) -> NDArray[np.bool_]:
+    """Return which weights have changed since they were 0, bool (n), even if they are 0 again."""
+    were_updated: NDArray[np.bool_] = weights.anchor != 0
+    for history in (weights.total, weights.paid, weights.squares, weights.area):
+        were_updated |= history != 0
+    return were_updated
 
 
 def _take(weights: Coordinates, rows: Int64s) -> Coordinates:

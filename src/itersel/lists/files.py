@@ -190,21 +190,21 @@ def read_sparse(path: FilePath) -> SparseRows:
 
 
 def read_list_table(
-    path: FilePath, features: str = "all", has_text: bool = False, left_out: Collection[str] = ()
+    path: FilePath, with_sparse: bool = True, has_text: bool = False, left_out: Collection[str] = ()
 ) -> ListTable:
-    """Read lists, without sparse features if `features` is ``dense``, and with text if `has_text`.
+    """Read lists, with sparse features unless `with_sparse` is false, and with text if `has_text`.
 
     Sparse features of the templates that are `left_out` are not read either.
     """
     names = list(DENSE_ARRAYS)
-    if features == "all":
+    if with_sparse:
         names += SPARSE_ARRAYS
     if has_text:
         names += TEXT_ARRAYS
 
     arrays, attributes = read_arrays(path, FORMAT, names)
     table = _table(path, arrays, attributes)
-    if features == "all":
+    if with_sparse:
         table = table._replace(sparse=_checked_sparse(path, arrays).without(left_out))
     if has_text:
         if not arrays["text_offset"].shape[0]:

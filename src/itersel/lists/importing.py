@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from itersel.corpus.prepare import Preparation
-from itersel.corpus.text_names import reference_columns
+from itersel.corpus.text_names import column_file, ids_file, reference_column
 from itersel.errors import FilePath, InputError, located
 from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import FeatureAdder, make_learnable, read_lists, with_features
@@ -25,20 +25,20 @@ def import_lists(
     Translations are cleaned, as their references have been; for BLEU, both are prepared.
     """
     shards = DeclaredFolder(folder)
-    ids = np.array(read_ids(shards.checked(f"{number}.ids")), np.int64)
+    ids = np.array(read_ids(shards.checked(ids_file(number))), np.int64)
     dense_names = read_lines(shards.checked(DENSE_NAMES))
 
     # before the lists, which take longest
     texts: dict[FilePath, list[str]] = {}
-    while shards.has(reference := f"{number}.{reference_columns(len(texts) + 1)[-1]}.gz"):
+    while shards.has(reference := column_file(number, reference_column(len(texts)))):
         texts[shards.path / reference] = read_lines(shards.checked(reference))
     references = list(texts.values())
-    name = f"{number}.quality.gz"
+    name = column_file(number, "quality")
     numbers = read_numbers(shards.checked(name)) if shards.has(name) else None
 
     sources: list[str] = []
     if add_features is not None:
-        source = f"{number}.source.gz"
+        source = column_file(number, "source")
         sources = read_lines(shards.checked(source))
         texts[shards.path / source] = sources
 
@@ -46,7 +46,7 @@ def import_lists(
         if len(lines) != ids.shape[0]:
             raise InputError(f"has {len(lines)} lines for {ids.shape[0]} sentences", path)
 
-    listed = shards.checked(f"{number}.lists.gz")
+    listed = shards.checked(column_file(number, "lists"))
     read = read_lists(
         [listed], ids=ids, choose_dense=lambda names, sizes: dense_names, prepare=preparation.clean_line
     )

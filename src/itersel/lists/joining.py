@@ -139,11 +139,13 @@ class SparseFiles(NamedTuple):
             base += rows
 
 
-def join_files(files: Sequence[ListFile], features: str = "all", left_out: Collection[str] = ()) -> ListTable:
+def join_files(
+    files: Sequence[ListFile], with_sparse: bool = True, left_out: Collection[str] = ()
+) -> ListTable:
     """Return the lists of files from `find_files`, by shard, sentence, iteration and rank, without text.
 
-    Of translations with the same words and features, the first is kept. With `features` ``dense``, there are
-    no sparse ones; those of templates of text that are `left_out` are ignored, too.
+    Of translations with the same words and features, the first is kept. Without `with_sparse`, there are no
+    sparse features; those of templates of text that are `left_out` are ignored, too.
     """
     parts: list[ListTable] = []
     origins: list[Int64s] = []
@@ -163,7 +165,7 @@ def join_files(files: Sequence[ListFile], features: str = "all", left_out: Colle
     if not table.has_quality:
         check_matches(table, files[0].path)
 
-    if features == "dense":
+    if not with_sparse:
         return table
     return table._replace(sparse=SparseFiles(files, np.concatenate(origins), left_out))
 

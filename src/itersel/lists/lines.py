@@ -268,18 +268,23 @@ def _score(given: str) -> float | None:
 
 def _parse_features(words: Sequence[str]) -> _Values:
     found: _Values = []
+    # of the last `name=`, or those without a name before it
     values: list[float] | None = None
     for word in words:
         name, equals, number = word.rpartition("=")
+
         if not equals:
             if values is None:
-                found.append((UNNAMED_FEATURE, values := []))
+                values = []
+                found.append((UNNAMED_FEATURE, values))
             values.append(parse_number(word))
         elif number:
             found.append((name, parse_number(number)))
         else:
-            found.append((name, values := []))
-        if not name and equals:
+            values = []
+            found.append((name, values))
+
+        if equals and not name:
             raise ValueError(f"'{word}' is not a feature, 'name=value' or 'name= value'")
 
     for name, value in found:

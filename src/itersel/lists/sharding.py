@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from itersel.corpus.text import check_line_counts
-from itersel.corpus.text_names import reference_columns
+from itersel.corpus.text_names import column_file, ids_file, reference_columns
 from itersel.errors import FilePath
 from itersel.lists.lines import listed_translations
 from itersel.lists.numbers import read_numbers
@@ -63,9 +63,9 @@ def shard_lists(
         for shard, numbers in enumerate(parts):
             shard_of_sentence[numbers] = shard
             ids = numbers.tolist()
-            folder.write(f"{shard}.ids", map(str, ids))
+            folder.write(ids_file(shard), map(str, ids))
             for column, text in zip(columns, texts, strict=True):
-                folder.write(f"{shard}.{column}.gz", (text[line] for line in ids))
+                folder.write(column_file(shard, column), (text[line] for line in ids))
 
         _distribute(folder, lists, shard_of_sentence[found.sentence], scaled)
 
@@ -83,9 +83,9 @@ def _distribute(
     for row, (_, _, line) in enumerate(lines):
         if (shard := int(shard_of[row])) < 0:
             continue
-        waiting.setdefault(f"{shard}.lists.gz", []).append(line)
+        waiting.setdefault(column_file(shard, "lists"), []).append(line)
         if quality is not None:
-            waiting.setdefault(f"{shard}.quality.gz", []).append(repr(float(quality[row])))
+            waiting.setdefault(column_file(shard, "quality"), []).append(repr(float(quality[row])))
         size += len(line)
 
         if size > WAITING_CHARACTERS:

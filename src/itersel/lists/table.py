@@ -289,9 +289,9 @@ def best_first(score: Float64s, k_best: int) -> Int64s:
     return np.argsort(-score, kind="stable")[:k_best]
 
 
-def rounded(dense: Float64s) -> Float64s:
-    """Return dense features as tuners need them; see `TUNER_DIGITS`."""
-    result = np.round(dense, TUNER_DIGITS)
+def rounded(values: Float64s, digits: int = TUNER_DIGITS) -> Float64s:
+    """Return rounded values of features, by default as tuners need them; see `TUNER_DIGITS`."""
+    result = np.round(values, digits)
     # turns -0.0 into 0.0; without a further copy
     result += 0.0
     return result
@@ -326,8 +326,8 @@ def hash_rows(table: ListTable) -> UInt64s:
     features are hashed, so hashes are the same in all files.
     """
     sparse, text = table.sparse_rows, table.text
-    # + 0.0 turns -0.0 into 0.0
-    dense, value = (np.round(values, EQUAL_DIGITS) + 0.0 for values in (table.dense, sparse.value))
+    dense = rounded(table.dense, EQUAL_DIGITS)
+    value = rounded(sparse.value, EQUAL_DIGITS)
     key = sparse.key[sparse.feature]
 
     hashes = np.empty((dense.shape[0], 2), np.uint64)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # How other tools write the unknown word; KenLM reads both.
 CAPITAL_UNKNOWN = b"<UNK>"
+# The number of n-grams of an order.
+_COUNT = re.compile(rb"ngram\s+(\d{1,18})\s*=\s*(\d{1,18})")
 # How a binary file of KenLM begins.
 _KENLM = b"mmap lm http://kheafield.com/code"
 # The format allows comments before the counts.
@@ -132,10 +134,14 @@ class _Parser:
             line = self.next_line()
 
         counts: list[int] = []
-        while match := re.fullmatch(rb"ngram\s+(\d{1,18})\s*=\s*(\d{1,18})", line := self.heading()):
-            if int(match[1]) != len(counts) + 1:
+        line = self.heading()
+        while match := _COUNT.fullmatch(line):
+            order, count = map(int, match.groups())
+            if order != len(counts) + 1:
                 self.fail(f"expected 'ngram {len(counts) + 1}=...'")
-            counts.append(int(match[2]))
+            counts.append(count)
+            line = self.heading()
+
         if not counts:
             self.fail("expected 'ngram 1=...'")
         return counts, line
@@ -153,8 +159,10 @@ class _Parser:
             if not rows:
                 self.fail(f"ends after {done} of {count} n-grams; the file is truncated")
 
+            # probability and words, and below the highest order perhaps a backoff
             size = np.fromiter(map(len, rows), np.int64, len(rows))
-            bad = np.flatnonzero((size != order + 1) & ((size != order + 2) | highest))
+            has_backoff = (size == order + 2) & (not highest)
+            bad = np.flatnonzero((size != order + 1) & ~has_backoff)
             if bad.size:
                 row = rows[bad[0]]
                 place = done + int(bad[0])

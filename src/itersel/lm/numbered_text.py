@@ -14,6 +14,7 @@ import xxhash
 
 from itersel.corpus.sharding import REST
 from itersel.corpus.text import split_words, text_blocks
+from itersel.corpus.text_names import IDS, column_file, ids_file
 from itersel.corpus.vocabulary import WordNumbers
 from itersel.errors import FilePath, InputError
 from itersel.lm.ngrams import END, START, UNKNOWN
@@ -113,14 +114,14 @@ def lines_of_fold(text: FilePath, shards: FilePath, fold: int, folds: int) -> se
     """
     folder = DeclaredFolder(shards)
     names = {*folder.names, *os.listdir(folder.path)}
-    count = len([name for name in names if name.endswith(".ids") and name != REST])
+    count = len([name for name in names if name.endswith(IDS) and name != REST])
     if count == 0:
         raise InputError("was not made from text by 'itersel step shard': it has no line numbers", shards)
     if count < folds:
         raise InputError(f"contains {count} shards, too few for {folds} folds", shards)
 
     lines = _digests(text)
-    rows = [_numbers(folder.checked(f"{shard}.ids")) for shard in range(count)]
+    rows = [_numbers(folder.checked(ids_file(shard))) for shard in range(count)]
     numbers = [[row[0] for row in shard] for shard in rows]
     others = [row[0] for row in _numbers(folder.checked(REST))] if folder.has(REST) else []
     if sorted(chain(others, *numbers)) != list(range(lines.shape[0])):
@@ -128,9 +129,9 @@ def lines_of_fold(text: FilePath, shards: FilePath, fold: int, folds: int) -> se
         raise InputError(f"{why}; rerun 'itersel step shard'", shards)
 
     for shard in range(fold, count, folds):
-        path = folder.checked(f"{shard}.target.gz")
+        path = folder.checked(column_file(shard, "target"))
         if not np.array_equal(_digests(path), lines[numbers[shard]]):
-            why = f"differs from the lines in {shard}.ids of {os.fspath(text)}"
+            why = f"differs from the lines in {ids_file(shard)} of {os.fspath(text)}"
             raise InputError(f"{why}; give the target side that was split into shards", path)
 
     return set(chain.from_iterable(chain.from_iterable(rows[fold::folds])))

@@ -25,7 +25,9 @@ def describe_lists(config: Config) -> Iterator[str]:
     output of another system or numbers of a score that do not fit their test set.
     """
     sizes: dict[str, Size] = {}
-    counts: dict[str, int] = {}
+    sentence_counts: dict[str, int] = {}
+    translation_counts: dict[str, int] = {}
+
     for split in given_splits(config):
         text = texts_of(config, split)[""]
         references: dict[FilePath, list[str]] = {path: read_text(path) for path in text.target}
@@ -34,22 +36,32 @@ def describe_lists(config: Config) -> Iterator[str]:
         lines = next(map(len, references.values()), None)
 
         found = summarise(listed_translations(text.lists), text.lists, lines)
-        dense = found.dense_names(config.data.dense_names)
+        sentences = found.sentence_count
         translations = found.sentence.shape[0]
-        if text.quality:
-            numbers = read_numbers(text.quality)
-            check = numbers.as_quality if split in LEARNED_FROM else numbers.of_translations
-            check(translations)
+        sizes[split] = Size({1: sentences})
+        sentence_counts[split] = sentences
+        translation_counts[split] = translations
 
-        sizes[split] = Size({1: found.sentence_count})
-        counts[split] = translations
+        dense = found.dense_names(config.data.dense_names)
+        if text.quality:
+            _check_quality(text.quality, split, translations)
+
         features = f"{len(dense)} dense features ({', '.join(dense)})"
-        yield f"{split}: {found.sentence_count:,} sentences, {translations:,} translations, {features}"
+        yield f"{split}: {sentences:,} sentences, {translations:,} translations, {features}"
 
     for name in config.experiments:
         check_shards(config, name, sizes)
     check_outputs(config, sizes)
-    check_user_scores(config, {split: size.total() for split, size in sizes.items()}, counts)
+    check_user_scores(config, sentence_counts, translation_counts)
+
+
+def _check_quality(path: str, split: str, translations: int) -> None:
+    """Reject numbers that do not fit the translations or, if they are learned from, cannot be scaled."""
+    numbers = read_numbers(path)
+    if split in LEARNED_FROM:
+        numbers.as_quality(translations)
+    else:
+        numbers.of_translations(translations)
 
 
 def check_user_scores(

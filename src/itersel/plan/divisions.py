@@ -14,6 +14,7 @@ from itersel.config.settings import as_json
 from itersel.config.sharding import InOrder, Sharding, ShardSettings, Shuffled
 from itersel.config.tasks import TASKS, Tasks
 from itersel.config.values import Config, Experiment
+from itersel.corpus.text_names import column_file, ids_file
 from itersel.plan.files import Files
 from itersel.plan.texts import Texts
 
@@ -91,16 +92,16 @@ class Divisions:
 
     def source(self, wildcards: Any) -> str:
         """Return the source of the sentences of a file."""
-        return f"{self._text(wildcards)}.source.gz"
+        return column_file(self._text(wildcards), "source")
 
     def references(self, wildcards: Any) -> list[str]:
         """Return their references."""
         columns = ["target", *self._texts.learned_references(wildcards.split)]
-        return [f"{self._text(wildcards)}.{column}.gz" for column in columns]
+        return [column_file(self._text(wildcards), column) for column in columns]
 
     def lines_in_index(self, wildcards: Any) -> list[str]:
         """Return their numbers in the index, which leave-one-out needs, if they are of train."""
-        return [f"{self._text(wildcards)}.ids"] if wildcards.split == "train" else []
+        return [ids_file(self._text(wildcards))] if wildcards.split == "train" else []
 
     def _text(self, wildcards: Any) -> str:
         return f"{self.folder(wildcards.split, wildcards.division)}/text/{wildcards.file}"

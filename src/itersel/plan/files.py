@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from itersel.config.values import Config
-from itersel.corpus.text_names import statistics_file
+from itersel.corpus.text_names import column_file, statistics_file
 from itersel.plan.shell import no_option
 from itersel.results import CORPUS, EXPERIMENTS, INDEX, PREPARATION, RECASER
 
@@ -27,7 +27,7 @@ class Files:
 
     def text(self, split: str, column: str) -> str:
         """Return a column of a split: source, target, target.1, task, raw, ..."""
-        return f"{self.results}/{CORPUS}/{split}.{column}.gz"
+        return f"{self.results}/{CORPUS}/{column_file(split, column)}"
 
     def statistics(self, split: str) -> str:
         """Return the statistics of preparing a split, or of the text that is split by hash."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
 from itersel.config.defaults import never_null
-from itersel.config.search import ForestSettings, KBestSettings
+from itersel.config.search import ALL_FEATURES, ForestSettings, KBestSettings
 from itersel.config.settings import as_json
 from itersel.config.steps import TuneSettings
 from itersel.config.values import Config
@@ -202,7 +202,7 @@ class Lists:
         forests = search_settings(ForestSettings, self._config, experiment, forest_density=density)
         # with features: all, forests include the sum of sparse features; for lists, a setting of the tuner
         # adds it
-        return as_json(replace(forests, features="all") if retuner(experiment) else forests)
+        return as_json(replace(forests, features=ALL_FEATURES) if retuner(experiment) else forests)
 
     def settings(self, wildcards: Any) -> str:
         """Return the `KBestSettings` or `ForestSettings` of that step."""

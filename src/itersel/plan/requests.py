@@ -171,7 +171,7 @@ def _tuned(config: Config, translations: Callable[[str, Experiment], float], is_
     found = [0.0]
     for one in config.experiments.values():
         if isinstance(one.learner, Batch):
-            is_dense = one.features == "dense" or one.learner.searches_lines
+            is_dense = one.learner.searches_lines or not one.uses_sparse
             share = DENSE_SHARE if is_dense else 1.0
             found.append(share * (1 if is_fixed else one.epochs) * translations(one.tune_on, one))
         if retuner(one):

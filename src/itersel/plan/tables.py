@@ -36,7 +36,7 @@ from itersel.plan.origin import Origin
 from itersel.plan.retune import retuner
 from itersel.plan.shell import no_option
 from itersel.plan.texts import Texts
-from itersel.results import BEST, EVALUATION, MBR, REPORT, SYSTEM, best_folder
+from itersel.results import BEST, EVALUATION, MBR, REPORT, SYSTEM, best_folder, detokenized_text, score_counts
 
 
 class Tables:
@@ -233,7 +233,7 @@ class Tables:
 
     def output_texts(self, test_set: str) -> list[str]:
         """Return the plain text of a test set by other systems."""
-        return [f"{self._files.results}/{EVALUATION}/{test_set}/{name}.txt" for name in self.outputs]
+        return [f"{self._files.results}/{detokenized_text(test_set, name)}" for name in self.outputs]
 
     def plain_references(self, test_set: str) -> list[str]:
         """Return the plain-text references of a test set."""
@@ -243,8 +243,8 @@ class Tables:
 
     def counts(self, test_set: str) -> list[str]:
         """Return the counts from which the translations of a test set are scored."""
-        folder = f"{self._files.results}/{EVALUATION}/{test_set}/counts"
-        return [f"{folder}/{name}.h5" for name in (*self.compared, *self.outputs)]
+        names = (*self.compared, *self.outputs)
+        return [f"{self._files.results}/{score_counts(test_set, name)}" for name in names]
 
     @property
     def test_references(self) -> list[str]:

@@ -20,7 +20,14 @@ from itersel.config.text_steps import (
 )
 from itersel.config.values import Config
 from itersel.corpus.corpora import Corpus
-from itersel.corpus.text_names import BY_HASH, RAW_SOURCE, STATISTICS, reference_columns, text_name
+from itersel.corpus.text_names import (
+    BY_HASH,
+    MONOLINGUAL_FILE,
+    RAW_SOURCE,
+    STATISTICS,
+    reference_columns,
+    text_name,
+)
 from itersel.plan.files import Files
 from itersel.plan.origin import Origin
 from itersel.plan.shell import no_option
@@ -45,8 +52,8 @@ class Texts:
         # the text from which train and the splits that are not given are prepared: train, or the Help by hash
         self.first = BY_HASH if self._is_help else "train"
         # prepared text only for the language model, if the config names any
-        has_monolingual = bool(config.data.monolingual)
-        self.prepared_monolingual = [f"{files.results}/{CORPUS}/monolingual.gz"] if has_monolingual else []
+        monolingual = f"{files.results}/{CORPUS}/{MONOLINGUAL_FILE}"
+        self.prepared_monolingual = [monolingual] if config.data.monolingual else []
 
         # downloaded corpora, by the names of their folders
         self.downloads = {

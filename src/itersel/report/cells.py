@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from itersel.evaluate.names import METRICS, TOKENIZED_BLEU
+from itersel.evaluate.names import METRICS, TOKENIZED_BLEU, decimals_of
 from itersel.report.columns import ON_TEST, title_on_devtest
 from itersel.report.table_content import MeanScore, Score, SystemRow, TestSet
-
-# Decimals of the user's own scores, which may be from 0 to 1.
-USER_DIGITS = 4
 
 
 class Cell(NamedTuple):
@@ -80,11 +77,10 @@ def score_cell(score: MeanScore, metric: str = TOKENIZED_BLEU) -> Cell:
     """Return the cell of a score: its mean, with the deviation over repeats, and its interval."""
     is_own = metric not in METRICS
     interval = score.interval if isinstance(score, Score) else None
-    digits = USER_DIGITS if is_own else 1
+    digits = decimals_of(metric) if is_own else 1
     note = f"[{interval.low:.{digits}f}, {interval.high:.{digits}f}]" if interval else ""
 
-    text = score.rounded(USER_DIGITS) if is_own else str(score)
-    return Cell(text, score.mean, note=note)
+    return Cell(score.rounded(decimals_of(metric)), score.mean, note=note)
 
 
 def word_cell(text: object) -> Cell:

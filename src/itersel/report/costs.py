@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
+from itersel.results import BENCHMARKS
 from itersel.storage.files import read_lines
 
 # Steps with a folder of benchmark files per experiment.
@@ -19,7 +20,7 @@ def read_costs(results: Path, repeats: Collection[str]) -> dict[str, Any]:
 
     They are ``hours`` of processor time, ``memory`` (MB) of the largest job, and number of ``jobs``.
     """
-    folder = results / "benchmarks"
+    folder = results / BENCHMARKS
     found: dict[str, dict[str, list[Path]]] = {"repeats": {}, "shared": {}}
     for path in sorted(folder.rglob("*.tsv")):
         parts = path.relative_to(folder).with_suffix("").parts

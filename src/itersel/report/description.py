@@ -35,11 +35,11 @@ def current_versions() -> dict[str, str]:
 
 
 def write_run(results: Path, given: Mapping[str, Any], config: Config) -> None:
-    """Write the config of a run that starts, its settings, and the versions, if they have changed.
+    """When a run starts, write its config, settings and versions, unless they are unchanged.
 
-    `given` is the content of the YAML file, `config` has the values that the jobs use, which are `recorded`
-    without keys that change no result. Versions of earlier runs, with which some of the results may have been
-    made, are kept as ``earlier``.
+    `given` is the content of the YAML file. `config` has the values that jobs use; of these, `recorded`
+    leaves out keys that change no result. Versions of earlier runs are kept as ``earlier``, because some
+    results may have been made with them.
     """
     versions = current_versions()
     before, earlier = _recorded_versions(results)

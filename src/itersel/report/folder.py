@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from itersel.config.experiments import split_repeat
-from itersel.corpus.text_names import reference_column, split_of_test_set
+from itersel.corpus.text_names import column_file, reference_column, split_of_test_set
 from itersel.errors import InputError, checked
 from itersel.results import EXPERIMENTS, best_folder
 from itersel.storage.json_files import read_json
@@ -73,5 +73,5 @@ def translation_of(repeat: Path, name: str) -> Path | None:
 
 def references_of(corpus: Path, split: str) -> list[Path]:
     """Return the files of the references of a split, the first one without a number."""
-    paths = (corpus / f"{split}.{reference_column(number)}.gz" for number in count())
+    paths = (corpus / column_file(split, reference_column(number)) for number in count())
     return list(takewhile(Path.is_file, paths))

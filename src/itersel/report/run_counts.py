@@ -17,7 +17,7 @@ from itersel.evaluate.names import TOKENIZED_BLEU
 from itersel.report.finished import FinishedRun
 from itersel.report.folder import references_of, translation_of
 from itersel.report.table_content import Score
-from itersel.results import CORPUS, EVALUATION, EXPERIMENTS, PREPARATION, TABLE
+from itersel.results import CORPUS, EXPERIMENTS, PREPARATION, TABLE, detokenized_text, score_counts
 from itersel.storage.files import read_lines
 
 # Scores that are recomputed from the counts differ from those in the table by rounding at most.
@@ -62,10 +62,10 @@ def counts_of_scores(
 
 def _read_counts(run: FinishedRun, repeats: Sequence[str], metric: str) -> tuple[Metric, dict[str, Sums]]:
     """Return a metric of detokenised text, and the counts of all test sets by name of the repeat."""
-    folders = [run.folder / EVALUATION / name / "counts" for name in run.test_set_names]
     counts = {}
     for repeat in repeats:
-        pooled = pool_counts([read_counts(folder / f"{repeat}.h5").counts for folder in folders])
+        paths = [run.folder / score_counts(name, repeat) for name in run.test_set_names]
+        pooled = pool_counts([read_counts(path).counts for path in paths])
         [scorer] = (one for one in pooled if one.name == metric)
         counts[repeat] = pooled[scorer]
     return scorer, counts
@@ -94,7 +94,7 @@ def _count_tokens(run: FinishedRun, repeats: Sequence[str]) -> tuple[Metric, dic
 def _translation(run: FinishedRun, repeat: str, test_set: str) -> Path:
     """Return the file of translations of a test set by a repeat or by another system."""
     if _is_output(run, repeat):
-        return run.folder / EVALUATION / test_set / f"{repeat}.txt"
+        return run.folder / detokenized_text(test_set, repeat)
 
     folder = run.folder / EXPERIMENTS / repeat
     path = translation_of(folder, test_set)

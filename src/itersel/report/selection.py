@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from itersel.config.mixing import PATH_FOLLOWING
 from itersel.errors import FilePath, InputError
 from itersel.select.mix import differing_key, recorded_mixing
-from itersel.select.path import PATH, read_state
+from itersel.select.path import read_state
 from itersel.select.selection import MATRIX
 from itersel.storage.arrays import Bools, Float64s, Int8s, Int64s, UInt64s
 from itersel.storage.formats import damaged_file
@@ -59,7 +60,7 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
             )
 
         state: dict[str, Any] = {}
-        if mixing["name"] == PATH:
+        if mixing["name"] == PATH_FOLLOWING:
             path_state = read_state(found, path)
             state = {
                 "threshold": path_state.threshold,

@@ -190,7 +190,7 @@ def _setting(text: str) -> Cell:
 
 
 def _caption(test_set: TestSet, agreed: Mapping[str, str]) -> str:
-    """Return what the caption says: sizes, and what all experiments agree in."""
+    """Return the caption: the size of the test set, and the settings that all experiments share."""
     references = f"{test_set.references} reference{'' if test_set.references == 1 else 's'}"
     facts = [f"{test_set.sentences:,} sentences, {references}."]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from itersel.evaluate.epochs import ChosenEpoch
-from itersel.evaluate.names import DEFAULT_METRICS, METRICS, TABULATED, TOKENIZED_BLEU, title_of
+from itersel.evaluate.names import DEFAULT_METRICS, METRICS, TABULATED, TOKENIZED_BLEU, decimals_of, title_of
 from itersel.report.baseline import baseline_and_best
-from itersel.report.cells import NOTHING, USER_DIGITS, Cell, cells_of_systems, score_cell, word_cell
+from itersel.report.cells import NOTHING, Cell, cells_of_systems, score_cell, word_cell
 from itersel.report.columns import ON_DEVTEST, ON_TEST, WORDS, title_on_devtest
 from itersel.report.p_values import precise_p
 from itersel.report.scores import REPEATED
@@ -161,7 +161,7 @@ def _spreadsheet_row(
         }
         for column, value in numbers.items():
             is_own = metric not in METRICS and value is not None
-            row[column] = f"{value:.{USER_DIGITS}f}" if is_own else value
+            row[column] = f"{value:.{decimals_of(metric)}f}" if is_own else value
         row[f"{title} better than"] = list(score.better_than) if score else None
         row |= _p_values(title, score, against, alpha)
     return row

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from itersel.corpus.text_names import POOLED
 from itersel.evaluate.epochs import ChosenEpoch
-from itersel.evaluate.names import METRICS, TOKENIZED_BLEU
+from itersel.evaluate.names import BLEU, METRICS, TOKENIZED_BLEU
 from itersel.evaluate.significance import Interval
 from itersel.report.folder import read_optional
 from itersel.storage.json_files import from_content
@@ -66,7 +66,7 @@ class Repeat:
 
 @dataclass(frozen=True)
 class SystemRow:
-    """The row of a system; of the output of another system, little is known."""
+    """The row of a system; for outputs of other systems, fields that only experiments have are `None`."""
 
     number: int
     name: str
@@ -118,7 +118,7 @@ class TestSet:
     @property
     def main_metric(self) -> str:
         """The metric by which the systems are compared: BLEU of detokenised text, if it was scored."""
-        return "bleu" if "bleu" in self.signatures else TOKENIZED_BLEU
+        return BLEU if BLEU in self.signatures else TOKENIZED_BLEU
 
     @property
     def metrics_of_text(self) -> list[str]:

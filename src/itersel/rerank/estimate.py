@@ -12,6 +12,7 @@ from itersel.align.symmetrize import DEFAULT_HEURISTIC, symmetrize
 from itersel.corpus.alignments import Point, read_alignment
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.text import check_line_counts, read_text, split_words
+from itersel.corpus.text_names import IDS, ids_file
 from itersel.corpus.vocabulary import WordNumbers, read_side
 from itersel.errors import FilePath, InputError
 from itersel.lists.importing import read_ids
@@ -50,28 +51,33 @@ def prepare_words(
     if len(sources) != len(targets):
         raise InputError(f"{len(sources)} source files, but {len(targets)} target files; give pairs")
 
-    first = sources[0], targets[0]
-    pair = read_lines(first[0]), read_lines(first[1])
-    check_line_counts((first[0], pair[0]), (first[1], pair[1]))
-    words = preparation.cleaned_source(pair[0]), preparation.cleaned_target(pair[1])
-    known = set(words[0]), set(words[1])
-    for path in excluded[0]:
-        known[0].update(preparation.cleaned_source(read_lines(path)))
-    for path in excluded[1]:
-        known[1].update(preparation.cleaned_target(read_lines(path)))
+    source_lines = read_lines(sources[0])
+    target_lines = read_lines(targets[0])
+    check_line_counts((sources[0], source_lines), (targets[0], target_lines))
+    source_words = preparation.cleaned_source(source_lines)
+    target_words = preparation.cleaned_target(target_lines)
+    kept = [_usable(*pair) for pair in zip(source_words, target_words, strict=True)]
 
-    kept = [_usable(left, right) for left, right in zip(*words, strict=True)]
-    for source, target in zip(sources[1:], targets[1:], strict=True):
-        text = read_text(source), read_text(target)
-        check_line_counts((source, text[0]), (target, text[1]))
-        further = preparation.source(text[0]), preparation.target(text[1])
-        for left, right in zip(*further, strict=True):
-            if left not in known[0] and right not in known[1] and _usable(left, right)[0]:
-                kept.append((left, right))
+    known_sources = set(source_words)
+    known_targets = set(target_words)
+    for path in excluded[0]:
+        known_sources.update(preparation.cleaned_source(read_lines(path)))
+    for path in excluded[1]:
+        known_targets.update(preparation.cleaned_target(read_lines(path)))
+
+    for source_file, target_file in zip(sources[1:], targets[1:], strict=True):
+        source_lines = read_text(source_file)
+        target_lines = read_text(target_file)
+        check_line_counts((source_file, source_lines), (target_file, target_lines))
+        pairs = zip(preparation.source(source_lines), preparation.target(target_lines), strict=True)
+        for source, target in pairs:
+            is_new = source not in known_sources and target not in known_targets
+            if is_new and _usable(source, target)[0]:
+                kept.append((source, target))
 
     with new_folder(output) as folder:
-        write_lines(folder / SOURCE, (left for left, _ in kept))
-        write_lines(folder / TARGET, (right for _, right in kept))
+        write_lines(folder / SOURCE, (source for source, _ in kept))
+        write_lines(folder / TARGET, (target for _, target in kept))
 
 
 def _usable(source: str, target: str) -> tuple[str, str]:
@@ -89,14 +95,14 @@ def lines_of_shards(words: FilePath, shards: FilePath, fold: int, folds: int) ->
     `words` is the folder of `prepare_words` for the text that `shards` was made from.
     """
     folder = DeclaredFolder(shards)
-    names = [name for name in folder.names if name.endswith(".ids")]
+    names = [name for name in folder.names if name.endswith(IDS)]
     if len(names) < folds:
         raise InputError(f"contains {len(names)} shards, too few for {folds} folds", shards)
 
     pairs = list(zip(*(read_lines(Path(words, side)) for side in (SOURCE, TARGET)), strict=True))
     lines = set[int]()
     for shard in range(fold, len(names), folds):
-        path = folder.checked(f"{shard}.ids")
+        path = folder.checked(ids_file(shard))
         own = read_ids(path)
         lines.update(own)
         if max(own, default=0) >= len(pairs):

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from itersel.config.search import MinimumRisk
+from itersel.config.search import CHRF_GAIN, MinimumRisk
 from itersel.corpus.text import split_words
 from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.lists.table import ListTable, Ranking, best_first
@@ -42,7 +42,7 @@ def ranked_by_gain(side: Side, words: Sequence[str], score: Float64s, mbr: Minim
     """
     best = best_first(score, mbr.size)
     compared = Side(*take_rows(side.words, side.offset, best))
-    is_chrf = mbr.gain == "chrf"
+    is_chrf = mbr.gain == CHRF_GAIN
     if is_chrf:
         compared = characters_of(compared, words)
 

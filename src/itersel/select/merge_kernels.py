@@ -16,10 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.compile.jit import kernel, leaf_kernel
+from itersel.config.numbered import L0, L1, L2
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt8s, UInt64s
 from itersel.storage.formats import MAX_MAGNITUDE
-
-L0, L1, L2, LINF, SUM = range(5)
 
 # Entries merged at a time: they, their table and their columns fit in the L2 cache.
 BLOCK = 1 << 14
@@ -227,23 +226,31 @@ def merge_entries(
 
 
 @kernel
-def column_totals(offset: Int64s, value: Float64s, kind: int) -> Float64s:
-    """Return a norm of each column, or the sum of its values, added in shard order: float64 (m)."""
+def column_sums(offset: Int64s, value: Float64s) -> Float64s:
+    """Return the sum of the values of each column, added in shard order: float64 (m)."""
+    result = np.zeros(offset.shape[0] - 1)
+    for c in range(result.shape[0]):
+        for entry in range(offset[c], offset[c + 1]):
+            result[c] += value[entry]
+    return result
+
+
+@kernel
+def column_norms(offset: Int64s, value: Float64s, norm: int) -> Float64s:
+    """Return a norm (`itersel.config.numbered`) of each column, added in shard order: float64 (m)."""
     result = np.zeros(offset.shape[0] - 1)
     for c in range(result.shape[0]):
         for entry in range(offset[c], offset[c + 1]):
             magnitude = abs(value[entry])
-            if kind == SUM:
-                result[c] += value[entry]
-            elif kind == L0:
+            if norm == L0:
                 result[c] += 1.0
-            elif kind == L1:
+            elif norm == L1:
                 result[c] += magnitude
-            elif kind == L2:
+            elif norm == L2:
                 result[c] += magnitude * magnitude
             else:
                 result[c] = max(result[c], magnitude)
 
-        if kind == L2:
+        if norm == L2:
             result[c] = np.sqrt(result[c])
     return result

@@ -18,8 +18,6 @@ from itersel.errors import FilePath, InputError
 if TYPE_CHECKING:
     from itersel.select.shard_files import ShardWeightsFile
 
-PATH = "path-following"
-
 
 class PathState(NamedTuple):
     """The state of the path after an epoch."""

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import h5py
 import numpy as np
 
-from itersel.select.merge_kernels import L0, L1, L2, LINF, SUM, Entries, WeightColumns, column_totals
+from itersel.config.numbered import NORMS
+from itersel.select.merge_kernels import Entries, WeightColumns, column_norms, column_sums
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.formats import Array, Digest, FileFormat, numbers
 from itersel.storage.hdf5 import write_header
@@ -39,7 +40,6 @@ MATRIX = FileFormat(
     {name: array for name, array in DATASETS.items() if name not in ("W/data", "W/indices", "v")},
 )
 MATRIX_BLOCK = 1 << 20  # columns of the matrix
-NORM_NUMBERS = {"l0": L0, "l1": L1, "l2": L2, "linf": LINF}
 
 
 class FeatureNorms(NamedTuple):
@@ -133,7 +133,8 @@ class Selector:
 def feature_norms(entries: Entries, columns: WeightColumns, shards: int, norm: str) -> FeatureNorms:
     """Return the names, norms and means of columns."""
     names = StringTable(entries.name, entries.name_offset).take(columns.first)
-    norms, sums = (column_totals(columns.offset, columns.value, kind) for kind in (NORM_NUMBERS[norm], SUM))
+    norms = column_norms(columns.offset, columns.value, NORMS[norm])
+    sums = column_sums(columns.offset, columns.value)
     return FeatureNorms(columns.key, names, norms, sums / shards)
 
 

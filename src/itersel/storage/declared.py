@@ -66,7 +66,7 @@ def declared_folder(path: FilePath) -> Iterator[DeclaredWriter]:
 class DeclaredFolder:
     """A folder from `declared_folder`, whose files are checked before they are read.
 
-    An InputError if it has no declaration, or one that is damaged.
+    Raises an InputError if the declaration is missing or damaged.
     """
 
     def __init__(self, path: FilePath) -> None:
@@ -103,14 +103,17 @@ class DeclaredFolder:
         if not self.has(name):
             raise InputError("no such file", path)
 
-        digest, count, (lines, expected) = xxhash.xxh3_128(), 0, self._declared[name]
+        digest = xxhash.xxh3_128()
+        lines = 0
         for block in byte_blocks(path):
             digest.update(block)
-            count += block.count(b"\n")
+            lines += block.count(b"\n")
 
-        if count != lines:
-            raise InputError(f"has {count} lines, but {DECLARATION} declares {lines}; {_REMEDY}", path)
-        if digest.hexdigest() != expected:
+        declared_lines, declared_digest = self._declared[name]
+        if lines != declared_lines:
+            why = f"has {lines} lines, but {DECLARATION} declares {declared_lines}"
+            raise InputError(f"{why}; {_REMEDY}", path)
+        if digest.hexdigest() != declared_digest:
             raise InputError(f"is not the text that {DECLARATION} declares; {_REMEDY}", path)
         return path
 

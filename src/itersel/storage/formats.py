@@ -223,11 +223,15 @@ def _check_values(
         return
 
     # Two passes need no temporary array. If there is a NaN, the minimum is NaN.
-    low, high = array.min(), array.max()
+    low = array.min()
+    high = array.max()
     least = low if declared.least is None else declared.least
     most = high if most is None else most
+    if least <= low and high <= most:
+        return
 
-    if not (least <= low and high <= most):
-        row = int(np.argmin((array >= least) & (array <= most))) // (array.size // array.shape[0])
-        bad = array[row] if array.ndim == 1 else array[row].tolist()
-        raise damaged(path, name, f"contains {bad} in row {row}, outside of {least} to {most}")
+    is_allowed = (array >= least) & (array <= most)
+    row_size = array.size // array.shape[0]
+    row = int(np.argmin(is_allowed)) // row_size
+    bad = array[row] if array.ndim == 1 else array[row].tolist()
+    raise damaged(path, name, f"contains {bad} in row {row}, outside of {least} to {most}")

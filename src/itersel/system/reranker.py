@@ -89,7 +89,7 @@ class Reranker(RerankerDescription):
             adder = TextFeatureAdder(preparation, self.models, settings.lists)
             # runs clean the source before they compute features, too
             read = with_features(read, adder, preparation.clean(sources))
-        if settings.features == "dense":
+        if not settings.uses_sparse:
             table = read.table
             return read._replace(table=table._replace(sparse=no_sparse_rows(table.translation_count)))
         return read
@@ -111,7 +111,7 @@ class Reranker(RerankerDescription):
         """
         settings = self.settings
         has_some = not {*dense_names}.issuperset(names)
-        if settings.features == "dense" or has_some or sentence_count < WITHOUT_SPARSE:
+        if not settings.uses_sparse or has_some or sentence_count < WITHOUT_SPARSE:
             return
 
         of_groups = chain.from_iterable(TEXT_FEATURES[group] for group in settings.lists.dense)

@@ -82,7 +82,7 @@ def config_lines(settings: TranslationSettings) -> Iterator[str]:
 
     yield "feature_function=WordPenalty"
     yield f"feature_function=KLanguageModel {MODEL}"
-    if settings.features == "all":
+    if settings.uses_sparse:
         for template in settings.grammar.templates:
             if template in FEATURE_FUNCTIONS:
                 yield f"feature_function={FEATURE_FUNCTIONS[template]}"

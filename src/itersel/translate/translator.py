@@ -121,7 +121,7 @@ class Translator:
         self.details = details
         self.mbr = mbr
         grammar = system.settings.grammar
-        if system.settings.features == "dense":
+        if not system.settings.uses_sparse:
             # saves a quarter of the extraction time if the decoder ignores these features
             grammar = replace(grammar, templates=())
         self.extractor = Extractor(system.index, grammar)

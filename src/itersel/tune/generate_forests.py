@@ -37,7 +37,7 @@ def generate_forests(
 ) -> None:
     """Write the forests of all sentences of a shard; see `itersel.tune.generate_lists.generate_lists`."""
     vectors = decoder.weight_vectors(weights)
-    names = (*decoder.dense_names, SPARSE_SUM) if decoder.use_sparse else decoder.dense_names
+    names = (*decoder.dense_names, SPARSE_SUM) if decoder.uses_sparse else decoder.dense_names
 
     attributes = header_attributes(
         FORESTS, settings.shard_number, settings.iteration, recorded(settings), shard.digest(), names
@@ -55,7 +55,7 @@ def generate_forests(
 
             rules, found = decoder.search(sentence, vectors)
             dense = rules.dense
-            if decoder.use_sparse:
+            if decoder.uses_sparse:
                 place, offset = places_of(shard.rule_feature_offset, rules.rule)
                 weighted = vectors.sparse[shard.rule_feature[place]] * shard.rule_feature_value[place]
                 dense = np.column_stack((dense, sum_rows(weighted, offset)))

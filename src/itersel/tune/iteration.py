@@ -55,7 +55,7 @@ def tune(
     if reads_forests:
         problem = ForestProblem(files=files, start_weights=start_weights, sums=sums, seed=seed)
     else:
-        table = join_files(files, settings.features, settings.left_out_templates)
+        table = join_files(files, settings.uses_sparse, settings.left_out_templates)
         problem = ListProblem.of_table(table, start_weights, sums, seed)
 
     result = run_tuner(settings.tuner, problem, short_name([file.path for file in files]))

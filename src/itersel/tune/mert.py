@@ -94,11 +94,15 @@ class ListSearch(ExactSearch):
 
     def __init__(self, table: ListTable) -> None:
         self._table = table
+
         # Only differences within a sentence matter; subtracting the common part reduces rounding errors.
-        first = np.repeat(table.offset[:-1], np.diff(table.offset))
-        self._columns = np.ascontiguousarray((table.dense - table.dense[first]).T)
-        total = [squared_deviation(column, table.offset) for column in self._columns]
-        self.deviation = np.sqrt(np.array(total) / table.dense.shape[0])
+        first_of_sentence = np.repeat(table.offset[:-1], np.diff(table.offset))
+        difference = table.dense - table.dense[first_of_sentence]
+        self._columns = np.ascontiguousarray(difference.T)
+
+        squared = np.array([squared_deviation(column, table.offset) for column in self._columns])
+        self.deviation = np.sqrt(squared / table.dense.shape[0])
+
         # the lines of a round mostly start from the same weights
         self._last = np.full(self.deviation.shape[0], np.nan)
         self._last_scores = np.zeros(0)
@@ -110,7 +114,8 @@ class ListSearch(ExactSearch):
     def score_lines(self, weights: Float64s, direction: Float64s) -> ScoreLines:
         """Return the lines of all translations."""
         if not np.array_equal(weights, self._last):
-            self._last, self._last_scores = weights.copy(), project(self._columns, weights)
+            self._last = weights.copy()
+            self._last_scores = project(self._columns, weights)
         slope = project(self._columns, direction)
         table = self._table
         return ScoreLines(self._last_scores, slope, table.offset, table.statistics, table.quality)

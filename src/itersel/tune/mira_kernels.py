@@ -14,12 +14,16 @@ import numpy as np
 from itersel.bleu.order import ORDER
 from itersel.bleu.score_kernels import (
     COUNTS,
+    MATCHES,
     NGRAMS,
     REFERENCE,
+    WORDS,
     Statistics,
     add_counts,
     brevity_penalty,
+    make_counts,
     ngram_count,
+    ngram_counts,
 )
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.lists.table import ListTable, SparseRows
@@ -55,9 +59,9 @@ def scored(table: ListTable) -> Scored:
 
 def start_state(start: Float64s) -> MiraState:
     """Return the state before the first pass, from the start weights."""
-    # pseudo-counts of a perfect four-word sentence, so no precision is ever zero
-    counts = np.arange(ORDER, 0, -1.0)
-    background = np.concatenate((counts, counts, [ORDER]))
+    # pseudo-counts of a perfect sentence of ORDER words, so no precision is ever zero
+    ngrams = ngram_counts(np.array(ORDER))
+    background = make_counts(ngrams, ngrams, ORDER)
     return MiraState(start.copy(), np.zeros_like(start), background, np.zeros(1, np.int64))
 
 
@@ -105,9 +109,9 @@ def background_bleu(statistics: Statistics, row: int, mean_reference: float, bac
     product = 1.0
     for n in range(ORDER):
         ngrams = background[NGRAMS + n] + ngram_count(statistics.length[row], n + 1)
-        product *= (background[n] + statistics.matches[row, n]) / ngrams
+        product *= (background[MATCHES + n] + statistics.matches[row, n]) / ngrams
 
-    length = background[NGRAMS] + statistics.length[row]
+    length = background[WORDS] + statistics.length[row]
     reference = background[REFERENCE] + statistics.closest_length[row]
 
     # the root of degree ORDER; unlike powers, square roots are rounded alike on all processors
@@ -182,6 +186,7 @@ def mira_pass(
     ties go to the first. After each sentence, the background decays by `decay` and the hope is added. A
     quality other than BLEU is multiplied by the number of words, too.
     """
+    # as many features as all translations together have
     size = lists.dense.shape[1] + sparse.feature.shape[0]
     difference = Difference(np.empty(size, np.int32), np.empty(size))
 
@@ -193,6 +198,7 @@ def mira_pass(
 
         for row in range(lists.offset[sentence], lists.offset[sentence + 1]):
             score = score_row(lists.dense, sparse, state.weight, row)
+
             if lists.quality.shape[0]:
                 bleu = lists.quality[row] * mean_reference
             else:
@@ -208,7 +214,8 @@ def mira_pass(
                 fear_bleu = bleu
 
         used = fill_difference(lists.dense, sparse, hope, fear, difference)
-        mira_update(state, difference, used, hope_bleu - fear_bleu, c)
+        cost = hope_bleu - fear_bleu
+        mira_update(state, difference, used, cost, c)
 
         state.steps[0] += 1
         for i in range(COUNTS):

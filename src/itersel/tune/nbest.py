@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from itersel.config.tuners import LIST_TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice, short_name
-from itersel.evaluate.metrics import ReferenceText, checked_references, tokenizer_for_bleu
-from itersel.evaluate.names import DEFAULT_METRIC, TOKENIZERS
+from itersel.evaluate.metrics import ReferenceText, checked_references
+from itersel.evaluate.names import DEFAULT_METRIC
 from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import ReadLists, make_learnable, read_lists
 from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
@@ -103,11 +103,6 @@ def tune_nbest(
         If the lists cannot be read, or nothing can be learned from them.
     """
     measured = read_quality(quality, tokenizer)
-    if tokenizer is not None:
-        check_choice("tokenizer", tokenizer, TOKENIZERS)
-        if not measured.is_bleu:
-            raise InputError(f"tokenizer is {tokenizer!r}, but {measured.title} needs none; remove it")
-
     return prepare_nbest(lists, references, tuner, start, features, measured).tune(seed)
 
 
@@ -121,7 +116,6 @@ class PreparedLists(NamedTuple):
     others: dict[str, float]  # start weights of features that are in no list
     sizes: Mapping[str, int]  # see `TunedLists`
     quality: Quality
-    tokenize: Callable[[str], str]
     name: str  # of the lists, for messages
 
     def tune(self, seed: int) -> TunedLists:
@@ -151,7 +145,7 @@ class PreparedLists(NamedTuple):
         `numbers` are the quality of these translations, unless a metric is.
         """
         quality = self.quality if numbers is None else Quality(numbers=read_numbers(numbers))
-        read = _read_lists(lists, references, self.tuner, features, quality, self.tokenize)
+        read = _read_lists(lists, references, self.tuner, features, quality)
         advice = "make both with the same models"
         if {*read.names}.isdisjoint(self.names):
             raise InputError(f"has no feature of {self.name}; {advice}", short_name(lists))
@@ -184,10 +178,9 @@ def prepare_nbest(
     if tuner.reads_forests or tuner.only_retunes:
         raise InputError(f"n-best lists are tuned with one of {LIST_TUNERS}")
 
-    tokenize = tokenizer_for_bleu(quality.tokenizer)
     # before the lists, which take longest
     given = None if start is None else given_weights(start)
-    read = _read_lists(lists, references, tuner, features, quality, tokenize)
+    read = _read_lists(lists, references, tuner, features, quality)
 
     if given is None:
         start_weights = start_weights_of_lists(read.names, tuner.searches_lines)
@@ -198,7 +191,7 @@ def prepare_nbest(
     others = take_weights(start_weights, ~listed).to_dict()
     problem = ListProblem.of_table(read.table, take_weights(start_weights, listed))
     return PreparedLists(
-        tuner, problem, start_weights, read.names, others, read.sizes, quality, tokenize, short_name(lists)
+        tuner, problem, start_weights, read.names, others, read.sizes, quality, short_name(lists)
     )
 
 
@@ -208,7 +201,6 @@ def _read_lists(
     tuner: Batch,
     features: Mapping[str, FilePath | ArrayLike] | None,
     quality: Quality,
-    tokenize: Callable[[str], str],
 ) -> ReadLists:
     """Return the lists as the tuner needs them; see `tune_nbest`."""
     if not references and quality.metric is not None:
@@ -224,12 +216,9 @@ def _read_lists(
             raise InputError(f"has {len(names)} features; {why}", short_name(paths))
         return names
 
-    def prepared(line: str) -> str:
-        """Return a line as BLEU needs it; other metrics take it as it is."""
-        return tokenize(line.lower() if quality.is_lowercased else line) if quality.is_bleu else line
-
+    prepare = quality.line_preparation()
     read = read_lists(
-        paths, len(texts[0]) if texts else None, features, choose_dense=choose_dense, prepare=prepared
+        paths, len(texts[0]) if texts else None, features, choose_dense=choose_dense, prepare=prepare
     )
     values = NO_NUMBERS
     if quality.numbers is not None:
@@ -239,7 +228,7 @@ def _read_lists(
 
     counted: list[list[str]] = []
     if quality.is_bleu:
-        counted = [["" if line is None else prepared(line) for line in text] for text in texts]
+        counted = [["" if line is None else prepare(line) for line in text] for text in texts]
 
     lists = make_learnable(read, counted, values)
     if quality.is_bleu:

@@ -11,6 +11,7 @@ import numpy as np
 
 from itersel.config.options import name_in
 from itersel.config.plain import recorded
+from itersel.config.search import ALL_FEATURES, DENSE_ONLY
 from itersel.config.tuners import RETUNERS, Batch, Tuned
 from itersel.errors import InputError, located
 from itersel.lists.headers import ListFile
@@ -162,7 +163,7 @@ def _check_problem(tuner: Batch, problem: ListProblem | ForestProblem) -> None:
 
     if isinstance(problem, ForestProblem):
         if (SPARSE_SUM in problem.dense_names) != bool(problem.sums):
-            wanted = "all" if problem.sums else "dense"
+            wanted = ALL_FEATURES if problem.sums else DENSE_ONLY
             raise InputError(f"recreate these forests with features: {wanted}", problem.files[0].path)
     elif tuner.searches_lines and not problem.table.sparse.is_empty:
         raise InputError(

@@ -5,15 +5,24 @@ BLEU is computed over the corpus. With other metrics, tuners learn from the scor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from itersel.errors import FilePath
-from itersel.evaluate.metrics import ReferenceText, make_metrics
-from itersel.evaluate.names import DEFAULT_TOKENIZER, METRICS, OF_TEXT, sign_of, title_of
+from itersel.errors import FilePath, InputError, check_choice
+from itersel.evaluate.metrics import ReferenceText, make_metrics, tokenizer_for_bleu
+from itersel.evaluate.names import (
+    BLEU,
+    DEFAULT_TOKENIZER,
+    METRICS,
+    OF_TEXT,
+    QUALITY,
+    TOKENIZERS,
+    sign_of,
+    title_of,
+)
 from itersel.lists.numbers import Numbers, read_numbers
 from itersel.lists.table import ListTable
 from itersel.run.progress import progress
@@ -26,12 +35,12 @@ class Quality(NamedTuple):
 
     metric: str | None = None
     numbers: Numbers | None = None
-    tokenizer: str = DEFAULT_TOKENIZER  # sacrebleu's, for BLEU
+    tokenizer: str = DEFAULT_TOKENIZER  # sacrebleu's for BLEU; other metrics have none
 
     @property
     def title(self) -> str:
         """Its name in output for people."""
-        return "quality" if self.metric is None else title_of(self.metric)
+        return QUALITY if self.metric is None else title_of(self.metric)
 
     @property
     def sign(self) -> int:
@@ -41,12 +50,19 @@ class Quality(NamedTuple):
     @property
     def is_bleu(self) -> bool:
         """Whether this is BLEU, which is computed over the corpus and not a mean over sentences."""
-        return self.metric is not None and METRICS[self.metric].kind == "bleu"
+        return self.metric is not None and METRICS[self.metric].kind == BLEU
 
     @property
     def is_lowercased(self) -> bool:
         """Whether case is ignored."""
         return self.metric is not None and METRICS[self.metric].is_lowercased
+
+    def line_preparation(self) -> Callable[[str], str]:
+        """Return the function that prepares a line for BLEU; other metrics take it as it is."""
+        if not self.is_bleu:
+            return str
+        tokenize = tokenizer_for_bleu(self.tokenizer)
+        return (lambda line: tokenize(line.lower())) if self.is_lowercased else tokenize
 
     def score(self, best: float) -> float:
         """Return the score that people read, 0 to 100, given `ListTable.best`; of TER, lower is better."""
@@ -60,12 +76,18 @@ class Quality(NamedTuple):
 def read_quality(given: FilePath | ArrayLike, tokenizer: str | None = None) -> Quality:
     """Return a metric, whose name may have capitals, or the numbers in a file or an array.
 
-    `tokenizer` is the stated one of sacrebleu for BLEU, if any.
+    Raises an InputError if a tokenizer is given, but unknown or without effect.
     """
+    if tokenizer is not None:
+        check_choice("tokenizer", tokenizer, TOKENIZERS)
+
     name = given.lower() if isinstance(given, str) else ""
-    if name not in OF_TEXT:
-        return Quality(numbers=read_numbers(given))
-    return Quality(name, tokenizer=tokenizer or DEFAULT_TOKENIZER)
+    quality = Quality(name) if name in OF_TEXT else Quality(numbers=read_numbers(given))
+    if tokenizer is None:
+        return quality
+    if not quality.is_bleu:
+        raise InputError(f"tokenizer {tokenizer} has no effect: quality is not BLEU; remove it")
+    return quality._replace(tokenizer=tokenizer)
 
 
 def metric_quality(table: ListTable, references: Sequence[ReferenceText], name: str) -> Float64s:

@@ -10,10 +10,11 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array, hstack
 from scipy.special import expit
 
+from itersel.bleu.names import SENTENCE_BLEUS
 from itersel.bleu.order import ORDER
 from itersel.bleu.score_kernels import COUNTS, score_hypotheses
-from itersel.bleu.sentence import VARIANTS
 from itersel.errors import InputError
+from itersel.evaluate.names import QUALITY
 from itersel.learn.pairs import pro_pairs
 from itersel.learn.pro_sampling import PRO_THRESHOLD
 from itersel.lists.table import ListTable, SparseRows
@@ -35,7 +36,7 @@ def draw_pairs(table: ListTable, tuner: Pro, seed: tuple[int, ...]) -> Int64s:
         quality = table.quality[begin:end]
         if not table.has_quality:
             quality = score_hypotheses(
-                VARIANTS[tuner.bleu],
+                SENTENCE_BLEUS[tuner.bleu],
                 statistics.matches[begin:end].astype(np.int64),
                 statistics.length[begin:end].astype(np.int64),
                 statistics.closest_length[begin:end].astype(np.int64),
@@ -46,7 +47,7 @@ def draw_pairs(table: ListTable, tuner: Pro, seed: tuple[int, ...]) -> Int64s:
 
     found = np.concatenate(pairs)
     if found.shape[0] == 0:
-        what = "quality" if table.has_quality else "sentence BLEU"
+        what = QUALITY if table.has_quality else "sentence BLEU"
         raise InputError(
             f"no two translations of a sentence are at least {100 * PRO_THRESHOLD:g} apart in {what} "
             "(0 to 100); use larger lists"

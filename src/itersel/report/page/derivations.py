@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from itersel.config.search import MinimumRisk, Search
+from itersel.config.search import ALL_FEATURES, DENSE_ONLY, MinimumRisk, Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.derivation_trees import derive_all
 from itersel.decode.ranking import best_ranks, list_size
@@ -60,7 +60,8 @@ def explain(results: Path, pieces: Sequence[str], model: str, settings: ExplainS
         if path is None:
             raise InputError(f"has no translations of the test set by '{name}'; run snakemake first", results)
         # names of templates stand for all features: features of other templates have weight 0
-        features = "dense" if read_system(path.parent / SYSTEM).features == "dense" else "all"
+        described = read_system(path.parent / SYSTEM).features
+        features = DENSE_ONLY if described == DENSE_ONLY else ALL_FEATURES
         mbr = read_mbr(path.parent / MBR) if settings.has_mbr else None
         systems.append(ExplainedSystem(read_itersel_weights(path.parent / WEIGHTS), features, mbr))
 

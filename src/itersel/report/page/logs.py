@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from itersel.report.folder import Repeat
+from itersel.results import LOGS
 from itersel.storage.files import read_bytes
 
 # Errors are at the end of long logs.
@@ -16,7 +17,7 @@ _ERROR = re.compile(r"itersel(?: [a-z_-]+)?: .+")
 
 def read_errors(results: Path, repeat: Repeat) -> list[dict[str, str]]:
     """Return the last error in each log of a repeat."""
-    logs = results / "logs"
+    logs = results / LOGS
     found = []
     for path in sorted([*logs.glob(f"*/{repeat.name}/**/*.log"), *logs.glob(f"*/{repeat.name}.log")]):
         lines = read_bytes(path)[-LOG_BYTES:].decode("utf-8", "replace").splitlines()

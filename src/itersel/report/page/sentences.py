@@ -18,11 +18,11 @@ from sacrebleu.metrics.chrf import CHRF
 
 from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text import split_words
-from itersel.corpus.text_names import RAW_SOURCE, split_of_test_set
+from itersel.corpus.text_names import RAW_SOURCE, column_file, split_of_test_set
 from itersel.evaluate.metrics import read_translations, signature, without_empty
 from itersel.report.folder import Repeat, references_of, translation_of
 from itersel.report.page.groups import Frequency, group_sentences
-from itersel.results import CORPUS, EVALUATION, PREPARATION
+from itersel.results import CORPUS, EVALUATION, PREPARATION, detokenized_text
 from itersel.storage.files import read_lines
 
 # Longest n-grams, and the number of those that the page keeps.
@@ -57,7 +57,7 @@ def read_translated(
     split = split_of_test_set(name)
     corpus = results / CORPUS
     folder = results / EVALUATION / name
-    source, raw_source = (corpus / f"{split}.{column}.gz" for column in ("source", RAW_SOURCE))
+    source, raw_source = (corpus / column_file(split, column) for column in ("source", RAW_SOURCE))
     plain = {one.name: path for one in repeats if (path := translation_of(one.folder, name)) is not None}
     files = references_of(corpus, split)
     if not plain or not files:
@@ -73,7 +73,8 @@ def read_translated(
     tokens = TestSetTexts(lines, parallel(files), parallel(plain.values()))
 
     raw = sorted(folder.glob("reference.[0-9]*.txt"), key=lambda path: int(path.name.split(".")[1]))
-    texts = {one: path for one in (*plain, *others) if (path := folder / f"{one}.txt").is_file()}
+    outputs = {one: results / detokenized_text(name, one) for one in (*plain, *others)}
+    texts = {one: path for one, path in outputs.items() if path.is_file()}
     if not raw or not texts.keys() >= plain.keys():
         return Translated(name, list(plain), tokens, tokens)
 

@@ -12,7 +12,7 @@ from itersel.errors import FilePath, InputError
 from itersel.report.folder import LOCK
 from itersel.report.page.document import read_document
 from itersel.report.page.render import render
-from itersel.results import EXPERIMENTS, REPORT
+from itersel.results import BENCHMARKS, EXPERIMENTS, LOGS, REPORT
 from itersel.storage.files import write_lines
 
 # Suffixes of the files that the page shows; other files do not cause a rewrite.
@@ -64,7 +64,7 @@ def _try_to_write(results: Path, output: FilePath, refresh: int | None, state: S
 
 def _state(results: Path) -> State:
     found = []
-    for part in (EXPERIMENTS, "benchmarks", "logs", REPORT):
+    for part in (EXPERIMENTS, BENCHMARKS, LOGS, REPORT):
         for folder, _, names in os.walk(results / part):
             for path in (os.path.join(folder, name) for name in names if not name.startswith(".")):
                 # it may have vanished
