@@ -151,6 +151,7 @@ GOOD = [
 # Errors that the schema also finds: the config, and what the message must contain.
 BAD = [
     (experiment() | {"sed": 1}, "'sed'"),
+    (files(split={"dev": 5}), ("'data.split'", "'cut'")),
     (experiment(epochs=0), ("epochs'", 0, 1)),
     (experiment(epochs=1.5), ("epochs'", '1.5')),
     (experiment(epochs=True), ("epochs'", "true")),
@@ -307,8 +308,8 @@ INCONSISTENT = [
     (train(source=["a", "b"], target="c"), ("'data.train.target'", 1, "'data.train.source'", 2)),
     (train(**PAIR, file="a.tsv"), ("'data.train.source'", "'data.train.file'")),
     (train(file="a.txt"), ("'data.train.file'", "'a.txt'", '.tsv', '.csv')),
-    (files(split={"dev": 5}), ("'data.dev'", 'data.split.dev')),
-    (data(split={"dev": 5}), ("'data.split'", 'data.kind')),
+    (files(cut={"dev": 5}), ("'data.dev'", 'data.cut.dev')),
+    (data(cut={"dev": 5}), ("'data.cut'", 'data.kind')),
     (files(test={"test": PAIR}), "'data.test.test'"),
     (files(protected=["(a)"]), ("'data.protected'", "'(a)'")),
     (files(protected=["a"], tokenized=True), ("'data.protected'", 'data.tokenized')),

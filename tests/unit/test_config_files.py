@@ -247,10 +247,10 @@ def test_sizes_of_samples_and_of_sets_that_are_cut_from_train(refused):
     assert sizes_of(config) == [7, 3, 3, 3]
     config = content()
     del config["data"]["dev"], config["data"]["devtest"]
-    config["data"]["split"] = {"dev": 3, "devtest": 4}
+    config["data"]["cut"] = {"dev": 3, "devtest": 4}
     assert sizes_of(config) == [33, 3, 4, 4]
-    config["data"]["split"]["dev"] = 36
-    refused(command(config), "'data.split'", 36, 4)
+    config["data"]["cut"]["dev"] = 36
+    refused(command(config), "'data.cut'", 36, 4)
 
 
 def write_text(**sides):

@@ -125,7 +125,7 @@ def test_keys_of_preparation():
     assert (made.split, made.modules, made.held_out_modules) == ("hash", ("a", "b"), ("c",))
     assert (made.max_train, made.max_held_out, made.compound_splitting) == (5, 2, True)
     assert made.preparation.target_language == "en-us"
-    cut = plan_of_texts(split={"dev": 12, "devtest": 11}, dev={}, devtest={})
+    cut = plan_of_texts(cut={"dev": 12, "devtest": 11}, dev={}, devtest={})
     assert preparing(cut).cut == {"dev": 12, "devtest": 11}
     assert "out/x/corpus/dev.task.gz" in cut.texts.prepared
 
@@ -138,7 +138,7 @@ def test_what_does_not_matter_for_a_text_is_not_stated():
     first, other = (preparing(plan, held_out="dev") for plan in plans)
     assert (first.max_held_out, replace(first, max_held_out=4)) == (3, other)
     # held-out sets that this job makes
-    cut = {**DATA, "split": {"dev": 12}, "dev": {}}
+    cut = {**DATA, "cut": {"dev": 12}, "dev": {}}
     for data in (cut, {"kind": "libreoffice-help"}):
         assert preparing(plan_of({"a": SELECTED}, {**data, "max_held_out": 3})).max_held_out == 3
 

@@ -162,9 +162,10 @@ class Data:
         "preparation).",
         True,
     )
-    split: HeldOutSizes = section(
+    cut: HeldOutSizes = section(
         HeldOutSizes,
         "files: held-out sets to cut from data.train, instead of data.dev, data.devtest and data.test.",
+        formerly="split",
     )
     max_train: int | None = option("Use at most this many pairs for training; null: all.", minimum=1)
     max_held_out: int | None = option(

@@ -59,7 +59,7 @@ def check_preparation(config: Config) -> None:
 def _check_kind(data: Data) -> None:
     """Reject keys for another kind of data."""
     of_help = {"folder", "mirror", "release", "modules", "held_out_modules"}
-    misplaced = of_help if data.kind == "files" else {"tokenized", "split"}
+    misplaced = of_help if data.kind == "files" else {"tokenized", "cut"}
     for name in changed(data):
         if name in misplaced:
             other = "libreoffice-help" if name in of_help else "files"
@@ -76,7 +76,7 @@ def _check_text(config: Config, key: str, text: TrainingText | ReferencedText) -
 
     if split in cut_sizes(config):
         if given:
-            raise wrong(key, f"names files, but data.split.{split} cuts it from train; remove one")
+            raise wrong(key, f"names files, but data.cut.{split} cuts it from train; remove one")
     # with the LibreOffice Help, only test sets with names are not taken from the help
     elif config.data.kind == "files" or is_test_set:
         _check_origin(text, key)

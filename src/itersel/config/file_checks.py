@@ -197,7 +197,7 @@ def _measure(
 
     if not sizes[split] and len(parts) > 1:
         cut = " and ".join(f"{bound:,} for {name}" for name, bound in parts[:-1])
-        raise wrong("data.split", f"cuts {cut} from train, which has too few sentences")
+        raise wrong("data.cut", f"takes {cut} from train, which has too few sentences")
 
     # reading the rest checks it
     deque(lengths, maxlen=0)

@@ -68,6 +68,7 @@ def option(
     place: bool = False,
     changes_no_result: bool = False,
     recorded_otherwise: bool = False,
+    formerly: str = "",
 ) -> Any:
     """Return a dataclass field that carries its explanation and its bounds.
 
@@ -81,7 +82,7 @@ def option(
     whole config is checked. A key for the `place` in a run, such as the epoch, is an option of a step, and
     not part of the settings that the workflow passes. Settings in files
     (`itersel.config.plain.recorded`) lack a key that `changes_no_result`, or whose value the file
-    shows elsewhere (`recorded_otherwise`).
+    shows elsewhere (`recorded_otherwise`). What a key was called `formerly` is refused with its name.
     """
     bounds = {
         "choices": choices,
@@ -98,6 +99,7 @@ def option(
         "place": place or None,
         "changes_no_result": changes_no_result or None,
         "recorded_otherwise": recorded_otherwise or None,
+        "formerly": formerly or None,
     }
 
     given = {name: value for name, value in bounds.items() if value is not None}
@@ -134,13 +136,21 @@ def section(
     forms: Mapping[str, type] | None = None,
     on: Mapping[str, str] | None = None,
     names: Any = None,
+    formerly: str | None = None,
 ) -> Any:
     """Return a field for a nested section, made by `default`, whose docstring is the default explanation.
 
     A section with several `forms` has a key ``name``, which chooses one; `on` names other default forms under
-    some of `CONDITIONS`. `names` are the `itersel.config.names.Names` of sections by name.
+    some of `CONDITIONS`. `names` are the `itersel.config.names.Names` of sections by name. What a section was
+    called `formerly` is refused with its name.
     """
-    found = {"explanation": explanation or default.__doc__, "forms": forms, "on": on, "names": names}
+    found = {
+        "explanation": explanation or default.__doc__,
+        "forms": forms,
+        "on": on,
+        "names": names,
+        "formerly": formerly,
+    }
     metadata = {name: value for name, value in found.items() if value is not None}
     return field(default_factory=default, metadata=metadata)
 

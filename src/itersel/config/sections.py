@@ -67,6 +67,10 @@ def _reject_key(
     if reason := getattr(kind, "no_key_because", {}).get(name):
         raise wrong(full, f"does not apply: {reason}; remove it")
 
+    for current, item in known.items():
+        if item.metadata.get("formerly") == name:
+            raise wrong(full, f"is now called '{current}'")
+
     for section, item in known.items():
         if having := _having(name, item.metadata.get("forms")):
             raise wrong(full, f"belongs to {section}: {', '.join(having)}")

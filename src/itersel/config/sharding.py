@@ -54,7 +54,7 @@ class Labelled(Sharding):
     """One or more shards for each label, each of shuffled sentences with that label."""
 
     labels: dict[str, int] = option(
-        "Labels of the tasks, each with the number of shards that its sentences are split into. For the "
+        "Labels of the tasks, each with the number of shards into which its sentences are divided. For the "
         "LibreOffice Help, labels are its modules; for files, they are in data.train.task.",
         REQUIRED,
         minimum=1,

@@ -13,7 +13,7 @@ from itersel.corpus.text_names import UNNAMED_TEST_SET, reference_columns, split
 def test_sets(config: Config) -> dict[str, str]:
     """Return the splits of the test sets by name; an unnamed test set is called ``test``."""
     data = config.data
-    made = [""] if data.split.test or is_help(config) else []
+    made = [""] if data.cut.test or is_help(config) else []
     made += data.held_out_modules
     names = [name or UNNAMED_TEST_SET for name in [*made, *data.test]]
     return {name: split_of_test_set(name) for name in names}
@@ -57,7 +57,7 @@ def is_given(config: Config, split: str) -> bool:
 
 def cut_sizes(config: Config) -> dict[str, int]:
     """Return the number of sentences of the splits that are cut from train."""
-    return {split: size for split, size in asdict(config.data.split).items() if size is not None}
+    return {split: size for split, size in asdict(config.data.cut).items() if size is not None}
 
 
 def texts_of(config: Config, split: str) -> dict[str, TrainingText | ReferencedText]:

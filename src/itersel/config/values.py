@@ -125,7 +125,7 @@ class Experiment:
     )
     tasks: Tasks = section(
         RandomTasks,
-        "How the tuning corpus is split into Z shards. Default: resharding on train if the weights of shards "
+        "How the tuning corpus is divided into Z shards. Default: resharding on train if the weights of shards "
         "are mixed (except with path-following), otherwise random.",
         forms=TASKS,
         on={"mixing: path-following": "random", "mixed": "resharding"},
