@@ -67,7 +67,7 @@ _RERANK = "rescore --source source.txt --nbest nbest.txt --output out --system"
 _DECODE = "decode --language-model lm.bin --output out --shard"
 _PREPARE = f"corpus prepare --split train --output out {LANGUAGES}"
 _PREPARE_TEST = _PREPARE.replace("--split train", "--split test.x")
-_START, _SHOW = f"{_train('--weights FILE')} shard.h5", "weights show FILE --number 0"
+_START, _SHOW = f"{_train('--start FILE')} shard.h5", "weights show FILE --number 0"
 _DECODE_SHARD = f"{_DECODE} shard.h5 --weights FILE --pop-limit 30"
 _WEIGHTS = (_START, _DECODE_SHARD, _SHOW, "weights export FILE --output out")
 _PACKED = (f"{_PREPARE} --source source.txt --target FILE", "bleu --reference FILE hypotheses.txt")
@@ -107,7 +107,7 @@ TARGETS = {
     "shard": _target(
         "shard.h5 plain-references.h5",
         f"{_TRAIN} FILE",
-        f"{_train('--weights weights.h5', learner=SEQUENTIAL)} FILE",
+        f"{_train('--start weights.h5', learner=SEQUENTIAL)} FILE",
         f"{_DECODE} FILE --weights weights.h5 --k-best 20 --pop-limit 30",
         f"{_DECODE} FILE --weights weights.h5 --features dense --pop-limit 9",
         "grammar export --shard FILE --output out",
@@ -137,7 +137,7 @@ TARGETS = {
     ),
     "forests": _target("forests.h5", _tune("forest-mert", "forests.txt")),
     "state": _target(
-        "state.h5", f"{_train('--epoch 2 --weights FILE', learner={'name': 'adagrad'})} shard.h5", _SHOW
+        "state.h5", f"{_train('--epoch 2 --start FILE', learner={'name': 'adagrad'})} shard.h5", _SHOW
     ),
     "mix-input": _target(
         "part0.h5 part1.h5",
@@ -151,7 +151,7 @@ TARGETS = {
     "path-previous": _target(
         "path.h5",
         f"{_mix('path.txt', **PATH)} --epoch 2 --previous FILE",
-        f"{_train('--epoch 2 --weights FILE', learner={'name': 'mira'}, measure_loss=True)} shard.h5",
+        f"{_train('--epoch 2 --start FILE', learner={'name': 'mira'}, measure_loss=True)} shard.h5",
     ),
     "path-input": _target("path0.h5", f"{_mix('path.txt', **PATH)} --epoch 2 --previous path.h5"),
     "model": _target(

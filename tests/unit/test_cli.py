@@ -84,6 +84,7 @@ def test_parsers_that_are_initialised_late_keep_what_has_been_set():
             "decode --shard a --language-model b --weights c --k-best 1000000000",
             ("--k-best:", "'1000000000'"),
         ),
+        ("train --shard a --weights=b --output c", ("--weights", "--start")),
         ("train --shard a --language-model b --output c --epoch 1_0", ("--epoch:", "'1_0'")),
         ("align --source a --target b --output c --direction x", ("--direction:", "'x'")),
         ("lm estimate --ord 3 --input a --output b", ": --ord 3"),

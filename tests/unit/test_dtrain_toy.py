@@ -68,7 +68,7 @@ def train(folder, epoch):
     """Train an epoch; returns the weights that dtrain also has, and the means."""
     output = folder / f"{epoch}.h5"
     files = ("--shard", folder / "shard.h5", "--language-model", folder / "lm", "--output", output)
-    start = ("--weights", folder / f"{epoch - 1}.h5") if epoch > 1 else ()
+    start = ("--start", folder / f"{epoch - 1}.h5") if epoch > 1 else ()
     itersel("train", *files, *start, "--epoch", epoch, *settings(k_best=4, learner=LEARNER))
     weights = read_itersel_weights(output).to_dict()
     with h5py.File(output) as stream:

@@ -111,7 +111,7 @@ def chain(folder, algorithm, update):
     for epoch in range(1, EPOCHS + 1):
         for z in range(shards):
             begin = out / (f"w{epoch - 1}.{z}.h5" if own else f"v{epoch - 1}.h5")
-            start = ["--weights", begin] if epoch > 1 else []
+            start = ["--start", begin] if epoch > 1 else []
             files = ["--shard", folder / f"{z}.h5", "--output", out / f"w{epoch}.{z}.h5"]
             command = train_command(folder / "lm.bin", learner={"update": update})
             step(*command, *files, *start, "--epoch", epoch, "--shard-number", z)
@@ -178,7 +178,7 @@ def test_several_files(tmp_path):
     weights, output = [], tmp_path / "step.h5"
     for file, model in zip(files, models, strict=True):
         step(*train_command(model), "--shard", file, *weights, "--output", output)
-        weights = ["--weights", output]
+        weights = ["--start", output]
     expected, found = (
         read_itersel_weights(output).to_dict(),
         read_itersel_weights(tmp_path / "row.h5").to_dict(),
@@ -205,5 +205,5 @@ def test_bad_input(tmp_path, refused, broken, damage, models, facts):
     make_corpus(tmp_path)
     write_itersel_weights(tmp_path / "start.h5", make_weights({"Glue": 1.0}))
     damage(tmp_path / broken)
-    files = ["--weights", tmp_path / "start.h5", "--shard", *(tmp_path / f"{z}.h5" for z in range(SHARDS))]
+    files = ["--start", tmp_path / "start.h5", "--shard", *(tmp_path / f"{z}.h5" for z in range(SHARDS))]
     refused([*train_command(*[tmp_path / "lm.bin"] * models), *files, "--output", tmp_path / "w.h5"], facts)

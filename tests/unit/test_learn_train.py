@@ -176,7 +176,7 @@ def test_state_starts_only_the_next_epoch(tmp_path, capsys, trained) -> None:
             continue
         with input_error("0.h5", trained, epoch):
             read_start(path, TrainSettings(epoch=epoch))
-        files = ["--shard", tmp_path / "none", "--output", tmp_path / "x.h5", "--weights", path]
+        files = ["--shard", tmp_path / "none", "--output", tmp_path / "x.h5", "--start", path]
         assert main(["train", *map(str, files), "--epoch", str(epoch)]) != 0
         assert "0.h5" in capsys.readouterr().err
     state = train(sentences(3), learner).state
@@ -233,7 +233,7 @@ def test_a_path_that_has_ended_starts_no_epoch(tmp_path, stopped, epoch, measure
             "none",
             "--language-model",
             "none",
-            "--weights",
+            "--start",
             path,
             "--output",
             tmp_path / "1.h5",

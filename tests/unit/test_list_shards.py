@@ -161,7 +161,7 @@ def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
     learner = LEARNERS[name](**chosen)
     for shard in range(2):
         weights = folder / "weights.h5"
-        files = ["--shard", import_shard(folder, shard), "--weights", start, "--output", weights]
+        files = ["--shard", import_shard(folder, shard), "--start", start, "--output", weights]
         itersel("train", *files, *settings(learner={"name": name, **chosen}, k_best=15))
         own = [corpus[int(line)] for line in read_lines(folder / f"cut/{shard}.ids")]
         found = read_itersel_weights(weights).to_dict()

@@ -62,7 +62,7 @@ def random_corpus(seed):
 def pass_on(folder, shard, epoch):
     """Run the step on weights of a path that has ended; reads neither shard nor model."""
     place = ["--settings", as_json(HOW), "--epoch", str(epoch), "--shard-number", str(shard)]
-    files = ["--shard", "none", "--language-model", "none", "--weights", str(folder / "v.h5")]
+    files = ["--shard", "none", "--language-model", "none", "--start", str(folder / "v.h5")]
     assert main(["train", *files, *place, "--output", str(folder / f"shard{shard}.h5")]) == 0
 
 
