@@ -69,8 +69,8 @@ LINE = {"tuner": {"name": "line-search"}}
 PATH = {"name": "path-following", "first_threshold": 1, "epsilon": 1}
 OWN = {"name": "independent", "labels": {"x": 1}}
 INDEPENDENT = experiment(tasks=OWN)
-JSON_LABELLED = {"file": "a.jsonl", "fields": {"source": "s", "target": "t", "task": "d"}}
-LABELLED = {**PAIR, "task": "labels"}
+JSON_LABELLED = {"file": "a.jsonl", "fields": {"source": "s", "target": "t", "label": "d"}}
+LABELLED = {**PAIR, "labels": "labels"}
 KEEP_R = {"name": "selection", "keep": ["R"]}
 TUNED = {**LINE, "next_epoch_from": "tuned"}
 FOLDS = {"shards": 2, "language_model_folds": 2}
@@ -126,17 +126,17 @@ GOOD = [
     data(test={"a": {**PAIR, "devtest": PAIR}}),
     experiments(a={"tasks": OWN}, c={})
     | {"data": FILES | dict.fromkeys(("train", "dev", "devtest", "test"), JSON_LABELLED)},
-    data(modules=["a"], held_out_modules=["b"], max_ratio=1),
+    data(only_labels=["a"], held_out_labels=["b"], max_ratio=1),
     {
         **tasks("natural", labels={"news": 1, "law": 2}),
         "data": {
             **FILES,
             "train": {
-                "news": {"source": ["a", "b.xz"], "target": ["c", "d"], "task": ["e", "f"]},
+                "news": {"source": ["a", "b.xz"], "target": ["c", "d"], "labels": ["e", "f"]},
                 "law": {"file": ["a.tsv", "b.tmx.zst"], "columns": {"source": 2, "target": 1}},
                 "talks": {"mtdata": "Statmt-europarl-7-deu-eng"},
             },
-            "dev": {"file": "dev.tsv.gz", "columns": {"task": 3}},
+            "dev": {"file": "dev.tsv.gz", "columns": {"label": 3}},
             "test": {"a": {"sacrebleu": "wmt11"}, "b": {"mtdata": ["a-b-1-deu-eng"]}},
             "monolingual": ["m", "n"],
         },
@@ -152,6 +152,11 @@ GOOD = [
 BAD = [
     (experiment() | {"sed": 1}, "'sed'"),
     (files(split={"dev": 5}), ("'data.split'", "'cut'")),
+    (data(modules=["a"]), ("'data.modules'", "'only_labels'")),
+    (data(held_out_modules=["a"]), ("'data.held_out_modules'", "'held_out_labels'")),
+    (train(**PAIR, task="x"), ("'data.train.task'", "'labels'")),
+    (train(file="a.tsv", columns={"task": 3}), ("'data.train.columns.task'", "'label'")),
+    (train(file="a.jsonl", fields={"task": "x"}), ("'data.train.fields.task'", "'label'")),
     (experiment(epochs=0), ("epochs'", 0, 1)),
     (experiment(epochs=1.5), ("epochs'", '1.5')),
     (experiment(epochs=True), ("epochs'", "true")),
@@ -314,16 +319,16 @@ INCONSISTENT = [
     (files(protected=["(a)"]), ("'data.protected'", "'(a)'")),
     (files(protected=["a"], tokenized=True), ("'data.protected'", 'data.tokenized')),
     (train(source="a.po", target="b.po"), ("'data.train.source'", 'a.po')),
-    (train(file="a.po", fields={"task": "x"}), ("'data.train.fields", "msgctxt")),
+    (train(file="a.po", fields={"label": "x"}), ("'data.train.fields", "msgctxt")),
     (train(file="a.jsonl", fields={"source": "x"}), "'data.train.fields'"),
     (train(file="a.csv", fields={"source": "x,y", "target": "z"}), "'x,y'"),
     (train(file="a.tmx", fields={"source": "x", "target": "y"}), ("fields'", '.csv')),
-    (train(file="a.csv", columns={"task": 3}, fields={"source": "x", "target": "y"}),
+    (train(file="a.csv", columns={"label": 3}, fields={"source": "x", "target": "y"}),
      ("'data.train.columns'", "'data.train.fields'")),
     (train(file="a.tmx", columns={"source": 3}), ("'data.train.columns'", '.tsv')),
     (train(file="a.tsv", columns={"source": 2}), ("'data.train.columns", 2)),
-    (train(file=["a.tsv", "b.tmx"], columns={"task": 3}), ("columns.task'", 'b.tmx')),
-    (train(file="a.tsv", task="x"), "'data.train.task'"),
+    (train(file=["a.tsv", "b.tmx"], columns={"label": 3}), ("columns.label'", 'b.tmx')),
+    (train(file="a.tsv", labels="x"), "'data.train.labels'"),
     (train(mtdata="europarl"), ("'data.train.mtdata'", "'europarl'", 'ID')),
     (train(mtdata=["a-b-1-deu-eng"] * 2), ("'data.train.mtdata'", "'a-b-1-deu-eng'")),
     (train(a={"file": "a.tsv"}, b={"source": "s"}), ("'data.train.b.target'", 'data.kind')),
@@ -340,12 +345,12 @@ INCONSISTENT = [
     (files(test={"news": {"source": "s"}}), "'data.test.news.target'"),
     (data(test={"news": {**PAIR, "devtest": {"target": "t"}}}), "news.devtest.source'"),
     (files(test={**PAIR, "devtest": PAIR}), ("'data.test.devtest'", 'data.devtest')),
-    (data(test={"sbasic": PAIR}, held_out_modules=["sbasic"]), "'sbasic'"),
-    (data(held_out_modules=["test"]), ("'data.held_out_modules'", "'test'")),
-    (data(held_out_modules=["a", "a"]), "'a'"),
-    (data(held_out_modules=["a/b"]), ("'data.held_out_modules'", "'a/b'")),
+    (data(test={"sbasic": PAIR}, held_out_labels=["sbasic"]), "'sbasic'"),
+    (data(held_out_labels=["test"]), ("'data.held_out_labels'", "'test'")),
+    (data(held_out_labels=["a", "a"]), "'a'"),
+    (data(held_out_labels=["a/b"]), ("'data.held_out_labels'", "'a/b'")),
     (data(test={"test": PAIR}), "'data.test.test'"),
-    (data(modules=["a", "b"], held_out_modules=["b"]), ("'data.held_out_modules'", "'b'", 'data.modules')),
+    (data(only_labels=["a", "b"], held_out_labels=["b"]), ("'data.held_out_labels'", "'b'", 'data.only_labels')),
     (train(**PAIR, alignment="x"), ("'data.train.alignment'", "data.tokenized")),
     (experiment() | {"language_model": {"arpa": "x"}, "data": {"monolingual": "y"}}, "'data.monolingual'"),
     (experiment(learner={"c": 1}), "learner.c'"),
@@ -369,14 +374,14 @@ INCONSISTENT = [
     (experiment(algorithm="sgd", tasks={"name": "independent", "labels": {"x": 1, "y": 2}}),
      ("tasks.labels.y'", 2, 1)),
     (INDEPENDENT | {"data": FILES | {"train": LABELLED}},
-     ("labels'", 'data.test.task')),
+     ("labels'", 'data.test.labels')),
     (INDEPENDENT | {"data": FILES | {"train": LABELLED, "test": LABELLED}},
-     ("labels'", 'data.devtest.task')),
-    (experiment(tasks=NATURAL, tune_on="dev") | {"data": FILES}, ("tasks.labels'", 'data.dev.task')),
+     ("labels'", 'data.devtest.labels')),
+    (experiment(tasks=NATURAL, tune_on="dev") | {"data": FILES}, ("tasks.labels'", 'data.dev.labels')),
     # lists of other decoders
     (files(dev={**PAIR, "lists": "l"}), ("'data.dev.lists'", 'data.kind')),
     (files(dev={"source": ["x", "y"], "target": "t"}), ("'data.dev.source'", "data.train")),
-    (files(dev={"source": "x", "target": "t", "task": ["x", "y"]}), ("'data.dev.task'", "data.train")),
+    (files(dev={"source": "x", "target": "t", "labels": ["x", "y"]}), ("'data.dev.labels'", "data.train")),
     (files(dense_names=["LM"]), ("'data.dense_names'", 'data.kind')),
     (files(lowercase=False), ("'data.lowercase'", 'data.kind')),
     (lists(lowercase=False, tokenized=True), ("'data.lowercase'", 'data.tokenized')),
@@ -399,7 +404,7 @@ INCONSISTENT = [
     (lists() | scores({"COMET": {"translations": "m"}, "comet": {"translations": "m"}}),
      ("'evaluation.scores.COMET'", "comet")),
     (lists(train={"a": LISTED, "b": LISTED}), "'data.train.a'"),
-    (lists(train={**LISTED, "task": ["a", "b"]}), ("'data.train.task'", 2)),
+    (lists(train={**LISTED, "labels": ["a", "b"]}), ("'data.train.labels'", 2)),
     (lists(max_train=5), ("'data.max_train'", 'data.kind')),
     (lists(protected=["a"], tokenized=True), ("'data.protected'", 'data.tokenized')),
     (lists() | {"grammar": {"max_span": 9}}, ("'grammar.max_span'", 'data.kind')),

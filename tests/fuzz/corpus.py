@@ -237,7 +237,7 @@ def _make_weights() -> None:
 
 
 def _make_descriptions() -> None:
-    texts = "--source raw.source --target raw.target --task tasks.txt"
+    texts = "--source raw.source --target raw.target --labels tasks.txt"
     itersel(f"corpus prepare {texts} {LANGUAGES} --split train --compound-splitting --output ready")
     shutil.copy("ready/preparation.json", "preparation.json")
     shutil.copy("ready/recaser.json", "recaser.json")

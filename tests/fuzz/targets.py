@@ -85,7 +85,7 @@ def _tasks(two: str, labels: str) -> str:
     texts = {"one": "hypotheses.txt", "two": two}
     systems = [{"name": name, "translation": path} for name, path in texts.items()]
     made = step("step tasks", tasks=["nature", "people"], systems=systems, comparison={"trials": 20})
-    return f"{made} {_TABLES} --reference target.txt --task {labels}"
+    return f"{made} {_TABLES} --reference target.txt --labels {labels}"
 
 
 def _choose(**scoring: str) -> str:
@@ -240,7 +240,7 @@ TARGETS = {
     "source-text": _target(
         "source.txt raw.source",
         f"{_PREPARE} --source FILE --target target.txt",
-        f"{_PREPARE} --source FILE --target raw.target --task tasks.txt --compound-splitting",
+        f"{_PREPARE} --source FILE --target raw.target --labels tasks.txt --compound-splitting",
         f"{_PREPARE} --source FILE --target target.txt --tokenized",
         "grammar index --source FILE --target target.txt --alignment alignment.txt --output out",
         "grammar extract --index index --input FILE --output out.h5",
@@ -266,7 +266,7 @@ TARGETS = {
         "bleu --reference target.txt --reference FILE hypotheses.txt",
         "compare --trials 20 --reference target.txt hypotheses.txt FILE",
         _tasks("FILE", "tasks.txt"),
-        f"{step('step join', translations={'people': 'FILE'})} --task tasks.txt --output out",
+        f"{step('step join', translations={'people': 'FILE'})} --labels tasks.txt --output out",
         f"detokenize {_RESTORED} --input FILE --output out",
         f"detokenize {_RESTORED} --input hypotheses.txt --reference FILE --counts out.h5 --output out",
         f"{_choose(choose_by='ter')} {_SCORED} --translation FILE --raw-reference raw.target {_RESTORED}",
@@ -311,10 +311,10 @@ TARGETS = {
     "list": _target("parts.txt", _mix("FILE", **SELECT_9), also=("",)),
     "tasks": _target(
         "tasks.txt",
-        f"{_PREPARE} --source source.txt --target target.txt --task FILE",
+        f"{_PREPARE} --source source.txt --target target.txt --labels FILE",
         _tasks("target.txt", "FILE"),
-        f"{step('step join', translations=JOINED)} --task FILE --output out",
-        f"{_choose(label='nature')} {_SCORED} --translation hypotheses.txt --task FILE",
+        f"{step('step join', translations=JOINED)} --labels FILE --output out",
+        f"{_choose(label='nature')} {_SCORED} --translation hypotheses.txt --labels FILE",
     ),
     "settings": _target(
         "settings.yaml",

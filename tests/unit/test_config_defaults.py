@@ -113,7 +113,7 @@ def experiments(draw):
 def configs(draw):
     """Draw a config, which may be invalid."""
     quality = {**LISTS, "dev": {"lists": "l", "quality": "q"}}
-    content = {"data": draw(st.sampled_from([{}, {"modules": ["x"]}, FILES, LISTS, quality]))}
+    content = {"data": draw(st.sampled_from([{}, {"only_labels": ["x"]}, FILES, LISTS, quality]))}
     for name in draw(st.lists(st.sampled_from(["grammar", "decoder", "language_model", "evaluation"]))):
         content[name] = draw(keys_of(types_of(Config)[name], most=1))
     content |= draw(st.fixed_dictionaries({}, optional={"seed": st.integers(1, 9)}))

@@ -335,7 +335,7 @@ def with_names(size, **keys):
     own = {"x" * (size - len("devtest.")): {**files, "devtest": files}}
     tasks = {"name": "independent", "labels": {"l" * 14: 2}}
     data = content()["data"]
-    labelled = {split: {**one, "task": "x"} for split, one in data.items() if split in SPLITS}
+    labelled = {split: {**one, "labels": "x"} for split, one in data.items() if split in SPLITS}
     return {
         "name": content() | {"name": "x" * (size + ADDED_BYTES)},
         "output": content() | {"output": f"results/{'x' * (size + ADDED_BYTES)}/x"},

@@ -100,7 +100,7 @@ COMMANDS = [
         ),
     ),
     (
-        f"{PREPARE} --source two --target two --task labels",
+        f"{PREPARE} --source two --target two --labels labels",
         "labels:2: 'two words' is not a task label; give one word per line",
     ),
     (

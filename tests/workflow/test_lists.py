@@ -314,7 +314,7 @@ def test_features_of_text_with_natural_tasks(make_project):
     features = {"dense": ["language-model", "lexical"], "templates": ["Lex"]}
     project = with_lists(make_project(), features)
     content = project.config()
-    content["data"]["train"]["task"] = "train.task"
+    content["data"]["train"]["labels"] = "train.labels"
     tasks = {"name": "natural", "labels": {"even": 1, "odd": 1}}
     content["experiments"] = {"selected": {**EXPERIMENTS["selected"], "tasks": tasks}}
     project.configure(**content)

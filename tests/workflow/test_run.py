@@ -190,7 +190,7 @@ CHANGES = [
     ({"data": {"max_length": 50}}, {"prepare_train": 1, "align_direction": 2}, set()),
     (
         {"data": {"max_held_out": 9}},
-        {"prepare_held_out": 1, "prepare_held_out_task": 2, "train_shard": 5},
+        {"prepare_held_out": 1, "prepare_held_out_labels": 2, "train_shard": 5},
         {"align", "prepare_train"},
     ),
 ]
@@ -318,14 +318,14 @@ def test_names_that_a_shell_or_a_command_would_misread(make_project, finished, t
     project = type(project)(folder, project.snakefile)
     content = project.config()
     for split in ("devtest", "test"):
-        content["data"][split]["task"] = f"{split}.task"
+        content["data"][split]["labels"] = f"{split}.labels"
     for split, side, name in (
         ("train", "source", "-n 'é.de"),
         ("train", "target", "l'été $(touch pwned).en"),
         ("dev", "source", "--help"),
         ("dev", "target", "*?[x];&|#%\t"),
         ("test", "source", "-"),
-        ("train", "task", "--task $(touch pwned)"),
+        ("train", "labels", "--task $(touch pwned)"),
     ):
         (folder / f"{split}.{side}").rename(folder / name)
         content["data"][split][side] = name

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output, add_settings
+from itersel.cli.arguments import Parser, add_files, add_optional_files, add_options, add_output, add_settings
 from itersel.config.report_steps import ChooseSettings, PatienceSettings, RerankerSettings, Scoring
 from itersel.config.search import TranslationSettings
 from itersel.config.settings import read_settings
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from itersel.evaluate.epoch_scores import EpochScores, EpochTexts, Scorer
 
 
-def _add_choose(parser: argparse.ArgumentParser) -> None:
+def _add_choose(parser: Parser) -> None:
     parser.description = (
         "Score the translations of devtest after each epoch, copy the weights of the best epoch (the "
         "earliest in case of ties), and describe the system."
@@ -32,7 +32,7 @@ def _add_choose(parser: argparse.ArgumentParser) -> None:
     add_output(parser, "description of the system (JSON)", "--output")
 
 
-def _add_patience(parser: argparse.ArgumentParser) -> None:
+def _add_patience(parser: Parser) -> None:
     parser.description = (
         "Score the translations of devtest after an epoch, and decide whether training stops: if none of the "
         "last N epochs is better than all before."
@@ -44,18 +44,19 @@ def _add_patience(parser: argparse.ArgumentParser) -> None:
     add_output(parser, "scores after each epoch, and the decision (JSON)", "--output")
 
 
-def add_devtest(parser: argparse.ArgumentParser) -> None:
+def add_devtest(parser: Parser) -> None:
     """Add the options for the files with which translations of devtest are scored."""
     references = "reference translations of devtest, one sentence per line"
     add_files(parser, {"--reference FILE": references}, required=True)
-    originals = "original references, before preparation; for scores of detokenised text, as the next two"
-    add_files(parser, {"--raw-reference FILE": originals}, nargs="*")
+    raw = "raw reference translations, before preparation; for scores of detokenised text, as the next two"
+    add_files(parser, {"--raw-reference FILE": raw}, nargs="*")
     files = {
         "--preparation FILE": "preparation.json of the training corpus",
         "--recaser FILE": "recaser.json of the training corpus",
-        "--task FILE": "task label of each line of devtest",
+        "--labels FILE": "label of each line of devtest",
     }
     add_optional_files(parser, files)
+    parser.renamed["--task"] = "--labels"
     add_files(parser, {"--nbest FILE": "n-best lists of devtest, for quality"}, nargs="*")
     quality = "a number for each translation in the lists, higher is better; for quality, with --preparation"
     add_optional_files(parser, {"--quality FILE": quality})
@@ -78,16 +79,16 @@ def score_devtest(scoring: Scoring, options: argparse.Namespace, translations: l
     from itersel.evaluate.epoch_scores import read_epochs, score_epochs
 
     by = scoring.choose_by
-    if (options.task is None) != (scoring.label is None):
-        raise InputError("--task and the key 'label' need each other; give both or neither")
+    if (options.labels is None) != (scoring.label is None):
+        raise InputError("--labels and the key 'label' need each other; give both or neither")
     if by == QUALITY:
         if not options.nbest or options.quality is None or options.preparation is None:
             raise InputError(f"choose_by: {by} needs --nbest, --quality and --preparation")
     elif by != TOKENIZED_BLEU and not (options.raw_reference and options.preparation and options.recaser):
         raise InputError(f"choose_by: {by} needs --raw-reference, --preparation and --recaser")
 
-    originals = () if by in (TOKENIZED_BLEU, QUALITY) else options.raw_reference
-    texts = read_epochs(translations, options.reference, originals, options.task, scoring.label)
+    raw = () if by in (TOKENIZED_BLEU, QUALITY) else options.raw_reference
+    texts = read_epochs(translations, options.reference, raw, options.labels, scoring.label)
     return score_epochs(texts, scoring.retokenize, _scorer(scoring, options, texts))
 
 

@@ -7,14 +7,14 @@ import os
 import tempfile
 from contextlib import ExitStack
 
-from itersel.cli.arguments import add_optional_files, add_options, add_output, add_settings
+from itersel.cli.arguments import Parser, add_optional_files, add_options, add_output, add_settings
 from itersel.cli.choose import add_devtest, score_devtest
 from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
 from itersel.config.search import MinimumRisk
 from itersel.config.settings import read_settings
 
 
-def _add_scale(parser: argparse.ArgumentParser) -> None:
+def _add_scale(parser: Parser) -> None:
     parser.description = (
         "Translate devtest by minimum Bayes risk with each scale, and keep the scale of the best score."
     )

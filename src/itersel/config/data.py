@@ -46,9 +46,10 @@ class TrainingText:
         (),
         alone=True,
     )
-    task: tuple[str, ...] = paths(
-        "Task label of each line (module, domain, section), one file for each source file; optional. "
-        "Without labels, the name of a corpus is the label of its lines."
+    labels: tuple[str, ...] = paths(
+        "Label of each line (module, domain, section), one file for each source file; optional. Without "
+        "labels, the name of a corpus is the label of its lines.",
+        formerly="task",
     )
     alignment: tuple[str, ...] = paths(
         "Word alignment of each line in Pharaoh format, source-target, one file for each source file; "
@@ -81,7 +82,9 @@ class ReferencedText:
     sacrebleu: str | None = option(
         "Test set that sacrebleu downloads, such as wmt11, instead of files; `sacrebleu --list` shows all."
     )
-    task: tuple[str, ...] = paths("Task label of each line (module, domain, section), one file; optional.")
+    labels: tuple[str, ...] = paths(
+        "Label of each line (module, domain, section), one file; optional.", formerly="task"
+    )
     lists: tuple[str, ...] = option_of(TrainingText, "lists")
     quality: str | None = option_of(TrainingText, "quality")
 
@@ -139,13 +142,17 @@ class Data:
         DEBIAN_RELEASE,
         pattern=RELEASE_PATTERN,
     )
-    modules: tuple[str, ...] = option(
-        "libreoffice-help: modules to use (swriter, scalc, shared, ...); empty: all.", ()
-    )
-    held_out_modules: tuple[str, ...] = option(
-        "libreoffice-help: modules kept out of train, dev, devtest and test, except for text that also "
-        "occurs in other modules; each becomes a test set named after it.",
+    only_labels: tuple[str, ...] = option(
+        "libreoffice-help: labels of the pairs to use, which are its modules (swriter, scalc, shared, ...); "
+        "empty: all.",
         (),
+        formerly="modules",
+    )
+    held_out_labels: tuple[str, ...] = option(
+        "libreoffice-help: labels whose pairs are kept out of train, dev, devtest and test, except for text "
+        "that also occurs with other labels; each becomes a test set named after it.",
+        (),
+        formerly="held_out_modules",
     )
     deduplicate: str = option(
         "files: which duplicates to drop from train: pairs (same source and target), source, or none.",

@@ -124,9 +124,9 @@ def seed_option(explanation: str, default: int | None = DEFAULT_SEED) -> Any:
     return option(explanation, default, minimum=MIN_SEED, maximum=MAX_SEED)
 
 
-def paths(explanation: str) -> Any:
+def paths(explanation: str, formerly: str = "") -> Any:
     """Return an option for any number of files."""
-    return option(explanation, (), path=True, alone=True)
+    return option(explanation, (), path=True, alone=True, formerly=formerly)
 
 
 def section(

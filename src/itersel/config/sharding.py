@@ -55,7 +55,7 @@ class Labelled(Sharding):
 
     labels: dict[str, int] = option(
         "Labels of the tasks, each with the number of shards into which its sentences are divided. For the "
-        "LibreOffice Help, labels are its modules; for files, they are in data.train.task.",
+        "LibreOffice Help, labels are its modules; for files, they are in data.train.labels.",
         REQUIRED,
         minimum=1,
         maximum=MAX_SHARDS,

@@ -142,13 +142,13 @@ class PrepareSettings(CorpusSettings):
         "drop_invalid_pairs",
         explanation="Drop pairs with control characters, ||| or words reserved in grammars (default: stop).",
     )
-    modules: tuple[str, ...] = option_of(
-        Data, "modules", explanation="Keep only pairs with these task labels."
+    only_labels: tuple[str, ...] = option_of(
+        Data, "only_labels", explanation="Keep only pairs with these labels."
     )
-    held_out_modules: tuple[str, ...] = option_of(
+    held_out_labels: tuple[str, ...] = option_of(
         Data,
-        "held_out_modules",
-        explanation="With --split hash: make a test set, test.LABEL, of each of these tasks.",
+        "held_out_labels",
+        explanation="With --split hash: make a test set, test.LABEL, of the pairs with each of these labels.",
     )
     deduplicate: str = option_of(
         Data,

@@ -1,4 +1,4 @@
-"""Task labels of sentences: one word per line, the task of the sentence."""
+"""Labels of sentences: one word per line. Tasks name the labels of the sentences that they consist of."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def checked_labels(lines: Sequence[str], path: FilePath, numbers: Sequence[int |
     labels = [line.strip() for line in lines]
     for number, label in zip(numbers, labels, strict=True):
         if label.split() != [label] or not label.isprintable():
-            raise InputError(f"'{label}' is not a task label; give one word per line", path, number)
+            raise InputError(f"'{label}' is not a label; give one word per line", path, number)
     return labels
 
 

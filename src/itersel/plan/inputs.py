@@ -50,7 +50,7 @@ class Inputs(ABC):
 
     @abstractmethod
     def raw_columns(self, further: Sequence[str]) -> list[str]:
-        """Return the columns of the original references of a split with the given further columns."""
+        """Return the columns of the raw references of a split with the given further columns."""
 
     @abstractmethod
     def with_grammars(self, folders: dict[str, str]) -> dict[str, str]:
@@ -123,7 +123,7 @@ class _ParallelText(Inputs):
         return [self._files.statistics(split) for split in (first, *given)]
 
     def raw_columns(self, further: Sequence[str]) -> list[str]:
-        return raw_columns(1 + sum(column != "task" for column in further))
+        return raw_columns(1 + sum(column != "labels" for column in further))
 
     def with_grammars(self, folders: dict[str, str]) -> dict[str, str]:
         return folders
