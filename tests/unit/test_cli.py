@@ -77,7 +77,7 @@ def test_parsers_that_are_initialised_late_keep_what_has_been_set():
         ("tune --tuner pro --nbest a --output b --passes 3", "--passes 3"),
         ("tune --tuner pro --nbest a --output b --strength nan", ("--strength:", "'nan'")),
         ("tune --tuner kbest-mira --nbest a --output b --c 0", ("--c:", "'0'")),
-        ("tune --tuner pro --nbest a --output b --bleu some", ("--bleu:", "'some'")),
+        ("tune --tuner pro --nbest a --output b --sentence-bleu some", ("--sentence-bleu:", "'some'")),
         ("tune --tuner pro --nbest a --output b --interpolation 2", ("--interpolation:", "'2'", 1)),
         ("tune --tuner pro --nbest a --output b --strength -1", ("--strength:", "'-1'", 0)),
         (
@@ -88,6 +88,8 @@ def test_parsers_that_are_initialised_late_keep_what_has_been_set():
         ("corpus prepare --source a --target b --task c --output d", ("--task", "--labels")),
         ("corpus references --split test --target a --output d", ("--target", "--reference")),
         ("step join --task a --output b", ("--task", "--labels")),
+        ("decode --shard a --weights b --mbr none", ("--mbr:", "'none'", "--no-mbr")),
+        ("tune --tuner pro --nbest a --output b --bleu lin", ("--bleu", "--sentence-bleu")),
         ("train --shard a --language-model b --output c --epoch 1_0", ("--epoch:", "'1_0'")),
         ("align --source a --target b --output c --direction x", ("--direction:", "'x'")),
         ("lm estimate --ord 3 --input a --output b", ": --ord 3"),

@@ -221,7 +221,7 @@ def test_defaults_are_within_their_bounds():
         ({"learner": {"name": "mira"}}, {**ON_TRAIN, "learner": Mira(c=1.0)}),
         ({"learner": {"name": "mira", "c": 0.1}}, {"learner": Mira(c=0.1)}),
         ({"learner": {"name": "mira"}, "tune_on": "dev"}, {"learner": Mira(c=0.1)}),
-        ({"learner": {"name": "perceptron"}}, {"learner": Perceptron(bleu="papineni")}),
+        ({"learner": {"name": "perceptron"}}, {"learner": Perceptron(sentence_bleu="papineni")}),
         ({"mixing": PATH, "learner": {"name": "mira"}}, {"tasks": RandomTasks(4, 4)}),
         (
             {"epochs": 10, "tasks": {"name": "random", "shards": 2}},

@@ -179,7 +179,8 @@ def test_estimate_grows(more):
 def test_estimate_counts_the_choice_of_scales():
     """Each experiment has a job that translates devtest once more."""
     by_score, by_risk = (
-        estimate_cost(read_config(content(repeats=2) | {"mbr": mbr}), SIZES) for mbr in ({}, {"gain": "bleu"})
+        estimate_cost(read_config(content(repeats=2) | {"mbr": mbr}), SIZES)
+        for mbr in ({}, {"gain": "sentence-bleu"})
     )
     assert by_risk.jobs == by_score.jobs + 2
     assert by_risk.hours > by_score.hours

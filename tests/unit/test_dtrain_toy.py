@@ -45,7 +45,13 @@ ARPA = (
     *(f"0\t{word}" for word in ("<unk>", "<s>", "</s>", *WORDS)),
     *("", "\\end\\"),
 )
-LEARNER = {"name": "perceptron", "bleu": "papineni", "pairs": "all", "update": "sentence", "learning_rate": 1}
+LEARNER = {
+    "name": "perceptron",
+    "sentence_bleu": "papineni",
+    "pairs": "all",
+    "update": "sentence",
+    "learning_rate": 1,
+}
 DTRAIN = {"house_rule": 2.0, "little_rule": 3.0, "small_rule": -2.0, "shell_rule": -1.0}
 DTRAIN |= {"Glue": -4.0, "PassThrough": -5.0}
 # Means of two sentences as dtrain printed them: BLEU of the best translations, pairs, pairs ranked wrongly.

@@ -99,7 +99,7 @@ def hypotheses(decoder, sentence, weights):
 
 def train_command(*models, learner=None, **keys):
     """Return the command that trains a perceptron with these keys, and with other settings."""
-    perceptron = {"name": "perceptron", "bleu": "liang", "learning_rate": RATE, **(learner or {})}
+    perceptron = {"name": "perceptron", "sentence_bleu": "liang", "learning_rate": RATE, **(learner or {})}
     return ["train", *settings(k_best=K_BEST, learner=perceptron, **keys), "--language-model", *models]
 
 
@@ -142,7 +142,7 @@ def test_commands_equal_the_pseudo_code(tmp_path, update):
 
 def test_provenance_and_bytes(tmp_path):
     make_corpus(tmp_path)
-    learner = {"name": "margin-perceptron", "pairs": "pro", "bleu": "chiang"}
+    learner = {"name": "margin-perceptron", "pairs": "pro", "sentence_bleu": "chiang"}
     command = train_command(tmp_path / "lm.bin", learner=learner, features="dense", seed=3)
     command += ["--shard", tmp_path / "1.h5", "--epoch", 4, "--shard-number", 1]
     for name in ("one.h5", "two.h5"):
@@ -154,7 +154,7 @@ def test_provenance_and_bytes(tmp_path):
     assert (found["sentences"], found["pairs"]) == (3, 150)
     assert 0 < found["updates"] <= found["pairs"]
     search = {"features": "dense", "templates": None, "k_best": K_BEST, "pop_limit": 200, "max_span": 15}
-    learner = {"name": "margin-perceptron", "bleu": "chiang", "pairs": "pro", "update": "sentence"}
+    learner = {"name": "margin-perceptron", "sentence_bleu": "chiang", "pairs": "pro", "update": "sentence"}
     steps = {
         "learning_rate": RATE,
         "schedule": "constant",

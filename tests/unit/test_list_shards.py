@@ -153,7 +153,7 @@ def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
     files = ["--nbest", folder / "lists", *references, "--output", folder / "cut"]
     itersel("step", "shard", *files, *settings(dense_names=oracle.DENSE_NAMES, sharding={"shards": 2}))
     start = write(folder / "start", *(f"{feature} {value!r}" for feature, value in START.items()))
-    chosen = {"regularization": regularization, "delay": delay, "bleu": "nakov"}
+    chosen = {"regularization": regularization, "delay": delay, "sentence_bleu": "nakov"}
     if regularization != "none":
         chosen["strength_per_epoch"] = 0.03
     if name != "mira":

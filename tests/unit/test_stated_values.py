@@ -218,7 +218,7 @@ def test_all_that_rules_ask_the_plan_is_compared(root):
         experiment(patience=1, epochs=4),
         experiment(tune_on="dev", features="dense", learner={"name": "mert"}),
         experiment(tune_on="dev") | {"data": LISTS},
-        experiment() | {"mbr": {"gain": "bleu"}},
+        experiment() | {"mbr": {"gain": "sentence-bleu"}},
         experiment()
         | {"data": {"folder": "help", "monolingual": "m"}, "language_model": {"open_vocabulary": True}},
         {"experiments": {"a": {"tasks": {"name": "independent", "labels": {"x": 1}}}, "b": {}}}

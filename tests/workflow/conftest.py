@@ -29,7 +29,7 @@ NOUNS = {f"haus{i}": f"house{i}" for i in range(25)}
 ADJECTIVES = {f"schön{i}": f"nice{i}" for i in range(15)}
 SIZES = {"train": 160, "dev": 20, "devtest": 16, "test": 16}
 
-LEARNER = {"learner": {"name": "perceptron", "bleu": "liang"}}
+LEARNER = {"learner": {"name": "perceptron", "sentence_bleu": "liang"}}
 NOT_RETUNED = {"retune": {"tuner": {"name": "none"}}}
 SELECTION = {"mixing": {"name": "selection", "select": 300}}
 ONE_MODEL = {"name": "random", "shards": 2, "language_model_folds": 1}

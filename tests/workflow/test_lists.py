@@ -199,7 +199,7 @@ def test_scores_of_the_users(copy):
 @pytest.mark.slow
 def test_minimum_bayes_risk(copy):
     """Baselines and trained systems choose by it, with the scale that is best on devtest."""
-    copy.configure(mbr={"gain": "bleu"})
+    copy.configure(mbr={"gain": "sentence-bleu"})
     planned = copy.planned()
     assert planned["choose_scale"] == len(EXPERIMENTS)
     assert not {"train_shard", "tune", "choose_epoch", "import_lists"} & planned.keys()

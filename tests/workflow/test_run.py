@@ -167,7 +167,7 @@ def selected(**settings):
 
 
 FEWER = {"name": "selection", "select": 200}
-MARGIN = {"name": "margin-perceptron", "learning_rate": 0.0001, "bleu": "liang"}
+MARGIN = {"name": "margin-perceptron", "learning_rate": 0.0001, "sentence_bleu": "liang"}
 CHANGES = [
     # the change, and the rules that rerun; in train, the first epoch starts from zero
     (selected(mixing=FEWER), {"mix": 2, "train_shard": 2}, {"extract_shard", "align"}),

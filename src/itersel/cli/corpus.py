@@ -87,9 +87,9 @@ def _add_prepare(parser: Parser) -> None:
 
 def _add_references(parser: Parser) -> None:
     parser.description = (
-        "Write DIR/SPLIT.target.gz, .target.1.gz, ... and, if given, .source.gz and .labels.gz, cleaned as all "
-        "text that is scored, with their statistics; for train also preparation.json and recaser.json, which "
-        "leave translations as they are."
+        "Write DIR/SPLIT.target.gz, .target.1.gz, ... and, if given, .source.gz and .labels.gz, cleaned as "
+        "all text that is scored, with their statistics; for train also preparation.json and recaser.json, "
+        "which leave translations as they are."
     )
     add_settings(parser, ReferenceSettings, with_options=True)
     splits = {"--split SPLIT": "train, dev, devtest, test or test.NAME"}

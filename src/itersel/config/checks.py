@@ -44,8 +44,8 @@ def _check_mbr(config: Config) -> None:
 
     language = config.data.target_language
     has_no_spaces = is_unspaced(language) and not config.data.tokenized
-    if has_given_lists(config) and config.mbr.gain == "bleu" and has_no_spaces:
-        why = f"is bleu, which compares words between spaces, but '{language}' is written without spaces"
+    if has_given_lists(config) and config.mbr.gain == "sentence-bleu" and has_no_spaces:
+        why = f"is {config.mbr.gain}, which compares words between spaces, but '{language}' has none"
         advice = "use chrf, or segment the lists into words and set data.tokenized: true"
         raise wrong("mbr.gain", f"{why}; {advice}")
 

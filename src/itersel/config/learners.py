@@ -47,11 +47,12 @@ class Online:
     learning_rate = 1.0
     schedule = "constant"
 
-    bleu: str = option(
+    sentence_bleu: str = option(
         "Sentence-level BLEU used to rank the k-best list.",
         "papineni",
         choices=SENTENCE_BLEUS,
         on={"dev": "lin"},
+        formerly="bleu",
     )
     average: bool = option(
         "Mix the weights averaged over all sentences of the epoch (Collins 2002) instead of the final ones.",

@@ -33,9 +33,9 @@ MAX_K_BEST = 10_000
 MAX_COMPARED = 1000
 
 FEATURE_SETS = ("dense", "all")
-GAINS = ("bleu", "chrf")
+GAINS = ("sentence-bleu", "chrf")
 # How keys and options explain the gain and the scale of minimum Bayes risk.
-SIMILARITY = "Measure of the similarity of translations: bleu (sentence BLEU, lin) of their words, or chrf"
+SIMILARITY = "Measure of the similarity of translations: sentence-bleu (lin) of their words, or chrf"
 SCALING = "Factor of model scores before they become probabilities"
 MAX_SCALE = 1_000_000
 # Candidates for the scale. Among equally good ones, the first is chosen: the closest to the best score of the
@@ -116,7 +116,7 @@ class Search(FeatureSettings):
 class MinimumRisk:
     """Minimum Bayes risk: choose the translation that is most similar to the other good ones."""
 
-    gain: str = option(f"{SIMILARITY}.", "bleu", choices=GAINS)
+    gain: str = option(f"{SIMILARITY}.", "sentence-bleu", choices=GAINS)
     scale: float = option(
         f"{SCALING}; the larger, the closer to the best score.", 1.0, above=0, maximum=MAX_SCALE
     )

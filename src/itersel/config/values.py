@@ -125,8 +125,8 @@ class Experiment:
     )
     tasks: Tasks = section(
         RandomTasks,
-        "How the tuning corpus is divided into Z shards. Default: resharding on train if the weights of shards "
-        "are mixed (except with path-following), otherwise random.",
+        "How the tuning corpus is divided into Z shards. Default: resharding on train if the weights of "
+        "shards are mixed (except with path-following), otherwise random.",
         forms=TASKS,
         on={"mixing: path-following": "random", "mixed": "resharding"},
     )
