@@ -88,6 +88,7 @@ def test_parsers_that_are_initialised_late_keep_what_has_been_set():
         ("corpus prepare --source a --target b --task c --output d", ("--task", "--labels")),
         ("corpus references --split test --target a --output d", ("--target", "--reference")),
         ("step join --task a --output b", ("--task", "--labels")),
+        ("compare --reference a --scores b=c d e", ("--scores", "--user-score")),
         ("decode --shard a --weights b --mbr none", ("--mbr:", "'none'", "--no-mbr")),
         ("tune --tuner pro --nbest a --output b --bleu lin", ("--bleu", "--sentence-bleu")),
         ("train --shard a --language-model b --output c --epoch 1_0", ("--epoch:", "'1_0'")),

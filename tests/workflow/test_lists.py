@@ -174,7 +174,7 @@ def test_scores_of_the_users(copy):
         evaluation={
             "trials": 100,
             "outputs": {"online": "online", "other": "online"},
-            "scores": {"COMET": {"translations": file, "systems": {"online": "online.comet"}}},
+            "user_scores": {"COMET": {"translations": file, "systems": {"online": "online.comet"}}},
         },
         experiments={"tuned": EXPERIMENTS["tuned"]},
     )

@@ -230,7 +230,7 @@ def test_scores_of_translations_of_a_run(copy):
     lines = (copy.results / "evaluation/test/dev-dense.txt").read_text().splitlines()
     (copy.folder / "dense.comet").write_text("".join(f"{len(line) / 100}\n" for line in lines))
     scores = {"COMET": {"systems": {"dev-dense": "dense.comet"}}}
-    copy.configure(evaluation={**copy.config()["evaluation"], "scores": scores})
+    copy.configure(evaluation={**copy.config()["evaluation"], "user_scores": scores})
     assert not {"decode_shard", "detokenize", "choose_epoch"} & copy.planned().keys()
     copy.run("--cores", "2", "results/tiny/report/table.json")
     [table] = json.loads((copy.results / "report/table.json").read_text())["test_sets"]

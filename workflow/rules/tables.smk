@@ -1,7 +1,7 @@
 # Scoring test, and the tables of a run.
 #
 # needs: experiments/{experiment}/best/{system.json,test.txt}, experiments/{experiment}/epoch-{epoch}/selection.h5,
-#        corpus/*.target.gz, evaluation/{test}/counts/*.h5, and the files of evaluation.scores
+#        corpus/*.target.gz, evaluation/{test}/counts/*.h5, and the files of evaluation.user_scores
 # makes: experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json}, report/table.{tex,md},
 #        report/rules.{split}.json; with corpus/*.labels.gz: report/tasks.{split}.{txt,tsv,json} and, for independent tasks,
 #        experiments/{independent}/tasks/{split}.txt

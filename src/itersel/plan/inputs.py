@@ -197,7 +197,7 @@ class _GivenLists(Inputs):
         return {FIRST_ENTRIES: entries}
 
     def scored_lists(self, split: str) -> list[str]:
-        if not self._config.evaluation.scores:
+        if not self._config.evaluation.user_scores:
             return []
         return list(map(no_option, splits.texts_of(self._config, split)[""].lists))
 

@@ -294,7 +294,7 @@ class Tables:
                 translations=no_option(score.translations[place]) if score.translations else None,
                 systems={system: no_option(files[place]) for system, files in (score.systems or {}).items()},
             )
-            for name, score in self._config.evaluation.scores.items()
+            for name, score in self._config.evaluation.user_scores.items()
         }
 
     @property

@@ -31,7 +31,7 @@ def read_user_scores(
     `texts` are the translations by all repeats and other systems, before these are prepared. With lists, the
     repeats and the first entries are choices from them.
     """
-    for name, score in files.scores.items():
+    for name, score in files.user_scores.items():
         for system in score.systems:
             if system not in texts:
                 why = f"no system has this name{suggest(system, texts)}"
@@ -40,10 +40,10 @@ def read_user_scores(
     # numbers are read before the lists, which take longest
     listed = {
         name: read_user_numbers(score.translations)
-        for name, score in files.scores.items()
+        for name, score in files.user_scores.items()
         if score.translations
     }
-    found = {name: _of_systems(score, texts) for name, score in files.scores.items()}
+    found = {name: _of_systems(score, texts) for name, score in files.user_scores.items()}
     for name, numbers in _of_lists(files, listed, texts, preparation).items():
         found[name] |= numbers
 
