@@ -458,7 +458,7 @@ CONFIGS = [
         ": config key 'evaluation.outputs.a': an experiment has this name; choose another",
     ),
     (
-        "experiments: {a: {}}\nevaluation: {scores: {COMET: {systems: {b: x}}}}",
+        "experiments: {a: {}}\nevaluation: {user_scores: {COMET: {systems: {b: x}}}}",
         ": config key 'evaluation.scores.COMET.systems.b': no system has this name; known: a",
     ),
     (

@@ -283,7 +283,7 @@ class Tables:
             counts=tuple(self.counts(test_set)),
             outputs=dict(zip(self.outputs, self.output_texts(test_set), strict=True)),
             lists=tuple(self._inputs.scored_lists(split)),
-            scores=self._user_numbers(test_set),
+            user_scores=self._user_numbers(test_set),
         )
 
     def _user_numbers(self, test_set: str) -> dict[str, UserNumbers]:

@@ -35,7 +35,7 @@ def read_user_scores(
         for system in score.systems:
             if system not in texts:
                 why = f"no system has this name{suggest(system, texts)}"
-                raise InputError(f"scores: {name} has numbers for '{system}', but {why}")
+                raise InputError(f"user_scores: {name} has numbers for '{system}', but {why}")
 
     # numbers are read before the lists, which take longest
     listed = {
@@ -70,7 +70,7 @@ def _of_lists(
     if not listed:
         return {}
     if not files.lists or preparation is None:
-        raise InputError("scores: 'translations' need 'lists' and --preparation")
+        raise InputError("user_scores: 'translations' need 'lists' and --preparation")
 
     prepared = read_preparation(preparation)
     others = files.outputs.keys() - {FIRST_ENTRIES}
