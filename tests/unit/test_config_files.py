@@ -75,7 +75,7 @@ def test_all_files_that_cannot_be_read(capsys):
     expected = (
         ("data.monolingual", "more.gz", errno.ENOENT),
         ("evaluation.outputs.online", "online.txt", errno.ENOENT),
-        ("evaluation.scores.COMET.systems.x", "comet", errno.ENOENT),
+        ("evaluation.user_scores.COMET.systems.x", "comet", errno.ENOENT),
         ("data.dev", "dev.source.gz", errno.ENOENT),
         ("data.devtest", ".", errno.EISDIR),
         ("data.test", "other.gz", errno.ENOENT),

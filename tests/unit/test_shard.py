@@ -125,13 +125,13 @@ def test_files_of_natural_tasks(corpus):
         (labelled(x=1), "--labels", "--labels"),
         ({"shards": 2, "minimum_sentences": 2}, "", "sharding.minimum_sentences"),
         ({"shards": 2, "size_of_one_task": True}, "", "sharding.size_of_one_task"),
-        (pooled("x", shards=2), "--scored=devtest", "--scored"),
+        (pooled("x", shards=2), "--devtest-labels=devtest", "--devtest-labels"),
         ({"name": "pooled"}, "", "sharding.labels"),
         ({**labelled(x=1), "shards": 2}, "", "sharding.shards"),
         (pooled("x", "y", "x", shards=2), "", "'x'"),
         (pooled("x", "q", shards=2), "", ("task:", "'q'")),
         ({**pooled("x", "z", shards=5), "size_of_one_task": True}, "", ("task:", 4, 5)),
-        (labelled(x=1, y=1), "--scored=devtest", ("devtest:", "'y'")),
+        (labelled(x=1, y=1), "--devtest-labels=devtest", ("devtest:", "'y'")),
         (labelled(x=1), "--labels=devtest", ("devtest:", 3)),
     ],
 )
@@ -143,7 +143,7 @@ def test_bad_tasks(corpus, refused, monkeypatch, sharding, options, facts):
 
 def test_texts_that_are_scored_have_all_labels(corpus):
     write_lines(corpus / "devtest", ["x", "z", "x"])
-    numbers, _ = tasks(corpus, f"--scored={corpus / 'devtest'}", **labelled(x=1, z=1))
+    numbers, _ = tasks(corpus, f"--devtest-labels={corpus / 'devtest'}", **labelled(x=1, z=1))
     assert len(numbers) == 2
 
 
