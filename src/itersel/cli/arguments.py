@@ -31,7 +31,7 @@ MAX_PROCESSES = 256
 # The maximum number of seeds of a command.
 MAX_SEEDS = 1000
 # What help calls the numbers of epochs, iterations and shards.
-PLACE_LETTERS = {"epoch": "t", "iteration": "t", "shard_number": "z"}
+PLACE_LETTERS = {"epoch": "t", "iteration": "i", "shard_number": "z"}
 
 
 class Parser(argparse.ArgumentParser):

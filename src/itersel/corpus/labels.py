@@ -50,10 +50,10 @@ def require_label(labels: Sequence[str], name: str, path: FilePath | None = None
 
 
 def refuse_repeats(names: Sequence[str]) -> None:
-    """Raise an InputError if a task is listed twice."""
+    """Raise an InputError if a label is listed twice."""
     for number, name in enumerate(names):
         if name in names[:number]:
-            raise InputError(f"task '{name}' is named twice; name it once")
+            raise InputError(f"label '{name}' is named twice; name it once")
 
 
 def count_labels(labels: Iterable[str] | Mapping[str, int]) -> dict[str, int]:
