@@ -203,7 +203,7 @@ def test_splits_by_hash(tmp_path, capsys):
     assert sum(split["dropped"]["duplicates"] for split in found.values()) == 1
     for split, pairs in splits.items():
         words = [word for source, _, _ in pairs for word in source.split()]
-        assert found[split]["sentences"] == sum(found[split]["tasks"].values()) == len(pairs)
+        assert found[split]["sentences"] == sum(found[split]["labels"].values()) == len(pairs)
         assert found[split]["source"] == {"tokens": len(words), "types": len(set(words))}
     capsys.readouterr()
     assert main(["corpus", "statistics", str(out / "statistics.json")]) == 0
