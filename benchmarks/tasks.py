@@ -99,7 +99,7 @@ def train(shard: str, model: str, weights: str, pop_limit: int = 200) -> dict[st
         return result
 
     decoder.decode = timed  # type: ignore[method-assign, assignment]
-    settings = TrainSettings(pop_limit=pop_limit, learner=Perceptron(bleu="lin"))
+    settings = TrainSettings(pop_limit=pop_limit, learner=Perceptron(sentence_bleu="lin"))
     start, start_wall = process_time(), perf_counter()
     train_shard(sentences, [decoder], ShardState(start_weights), settings)
     processor, wall = process_time() - start, perf_counter() - start_wall

@@ -10,7 +10,7 @@ from itersel.config.tuners import TUNERS
 from itersel.plan import Plan
 
 PAIR = {"source": "x.de", "target": "x.en"}
-LABELLED = {**PAIR, "task": "x.task"}
+LABELLED = {**PAIR, "labels": "x.labels"}
 DATA = {
     "kind": "files",
     "source_language": "de",
@@ -54,7 +54,7 @@ EXPERIMENTS = {
     "part": {"templates": ["R", "RBS"], "retune": {"tuner": {"name": "forest-mert"}}},
     "mean": {"algorithm": "mixsgd", "retune": {"tuner": {"name": "pro"}}},
 }
-HELP_DATA = {"max_train": 5, "max_held_out": 2, "modules": ["a", "b"], "held_out_modules": ["c"]}
+HELP_DATA = {"max_train": 5, "max_held_out": 2, "only_labels": ["a", "b"], "held_out_labels": ["c"]}
 LISTED = {"lists": ["l's"], "target": ["t", "t2"]}
 
 
@@ -87,7 +87,7 @@ def of_lists():
             "target_language": "en",
             "protected": ["a b"],
             "dense_names": ["LM", "TM_0"],
-            "train": {**LISTED, "quality": "q", "task": "labels"},
+            "train": {**LISTED, "quality": "q", "labels": "labels"},
             **dict.fromkeys(("dev", "devtest"), LISTED),
             "test": {"new": {**LISTED, "source": "s", "devtest": LISTED}},
         },

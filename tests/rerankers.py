@@ -90,7 +90,7 @@ def make_reranker(
 
     source, lists = write_text(folder, form=form)
     tokenized = ["--tokenized"] if how.get("tokenized") else []
-    given = [f"--source={source}", f"--target={folder}/s.en", *tokenized]
+    given = [f"--source={source}", f"--reference={folder}/s.en", *tokenized]
     languages = ["--source-language=de", "--target-language=en"]
     itersel("corpus", "references", "--split=test", *given, *languages, "--output", folder)
     texts = ["--source", folder / "test.source.gz", "--target", folder / "test.target.gz"]

@@ -2,9 +2,9 @@
 
     python experiments/package-descriptions/fetch.py --language it --output data/package-descriptions/it
 
-This writes ``source.gz`` (the language), ``target.gz`` (English) and ``task.gz`` (the section of the archive
-that the package is in), one sentence per line, and ``statistics.json``: what was taken, and what was dropped
-and why.
+This writes ``source.gz`` (the language), ``target.gz`` (English) and ``labels.gz`` (the section of the
+archive that the package is in), one sentence per line, and ``statistics.json``: what was taken, and what was
+dropped and why.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from itersel.storage.files import write_lines
 from itersel.storage.json_files import write_json
 
 TRANSLATION = "main/i18n/Translation-{}"
-# Its packages include those of all architectures; those that it lacks have the task OTHER.
+# Its packages include those of all architectures; those that it lacks have the label OTHER.
 PACKAGES, OTHER = "main/binary-amd64/Packages", "other"
 
 # Lines that begin with two spaces are set as they are, unless they are items of a list.
@@ -95,7 +95,7 @@ def write(folder: Path, pairs: list[tuple[str, str, str]], counts: Counter[str])
     """Write the pairs and the counts, and print the counts."""
     if not pairs:
         raise InputError("no description has as many paragraphs in both languages; name another language")
-    for name, column in zip(("source", "target", "task"), zip(*pairs, strict=True), strict=True):
+    for name, column in zip(("source", "target", "labels"), zip(*pairs, strict=True), strict=True):
         write_lines(folder / f"{name}.gz", column)
     write_json(folder / "statistics.json", {"pairs": len(pairs), **counts}, indent=1)
     for what, count in counts.items():

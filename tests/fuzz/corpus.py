@@ -219,12 +219,12 @@ def _make_weights() -> None:
     _train("part", learner={"name": "perceptron", "update": "sentence"})
     itersel(f"{mix(**SELECT_9)} --inputs parts.txt --matrix W.h5 --output weights.h5")
     itersel(f"{mix(name='mean-of-epochs')} --inputs parts.txt --output previous.h5")
-    _train("late", "--epoch 2 --weights previous.h5")
+    _train("late", "--epoch 2 --start previous.h5")
     # an epoch of path following, and the weights of the shards in the next epoch
     mira = {"learner": {"name": "mira"}, "measure_loss": True}
     _train("path", "--epoch 1", **mira)
     itersel(f"{mix(**PATH)} --inputs path.txt --matrix path.W.h5 --output path.h5")
-    _train("path", "--epoch 2 --weights path.h5", **mira)
+    _train("path", "--epoch 2 --start path.h5", **mira)
     itersel("weights export weights.h5 --output weights.txt")
     data = "--shard plain-references.h5 --language-model lm.bin"
     itersel(f"{step('step kbest', **SEARCH)} {data} --output lists.h5")
@@ -237,7 +237,7 @@ def _make_weights() -> None:
 
 
 def _make_descriptions() -> None:
-    texts = "--source raw.source --target raw.target --task tasks.txt"
+    texts = "--source raw.source --target raw.target --labels tasks.txt"
     itersel(f"corpus prepare {texts} {LANGUAGES} --split train --compound-splitting --output ready")
     shutil.copy("ready/preparation.json", "preparation.json")
     shutil.copy("ready/recaser.json", "recaser.json")

@@ -67,7 +67,7 @@ _RERANK = "rescore --source source.txt --nbest nbest.txt --output out --system"
 _DECODE = "decode --language-model lm.bin --output out --shard"
 _PREPARE = f"corpus prepare --split train --output out {LANGUAGES}"
 _PREPARE_TEST = _PREPARE.replace("--split train", "--split test.x")
-_START, _SHOW = f"{_train('--weights FILE')} shard.h5", "weights show FILE --number 0"
+_START, _SHOW = f"{_train('--start FILE')} shard.h5", "weights show FILE --number 0"
 _DECODE_SHARD = f"{_DECODE} shard.h5 --weights FILE --pop-limit 30"
 _WEIGHTS = (_START, _DECODE_SHARD, _SHOW, "weights export FILE --output out")
 _PACKED = (f"{_PREPARE} --source source.txt --target FILE", "bleu --reference FILE hypotheses.txt")
@@ -85,7 +85,7 @@ def _tasks(two: str, labels: str) -> str:
     texts = {"one": "hypotheses.txt", "two": two}
     systems = [{"name": name, "translation": path} for name, path in texts.items()]
     made = step("step tasks", tasks=["nature", "people"], systems=systems, comparison={"trials": 20})
-    return f"{made} {_TABLES} --reference target.txt --task {labels}"
+    return f"{made} {_TABLES} --reference target.txt --labels {labels}"
 
 
 def _choose(**scoring: str) -> str:
@@ -109,7 +109,7 @@ TARGETS = {
     "shard": _target(
         "shard.h5 plain-references.h5",
         f"{_TRAIN} FILE",
-        f"{_train('--weights weights.h5', learner=SEQUENTIAL)} FILE",
+        f"{_train('--start weights.h5', learner=SEQUENTIAL)} FILE",
         f"{_DECODE} FILE --weights weights.h5 --k-best 20 --pop-limit 30",
         f"{_DECODE} FILE --weights weights.h5 --features dense --pop-limit 9",
         "grammar export --shard FILE --output out",
@@ -139,7 +139,7 @@ TARGETS = {
     ),
     "forests": _target("forests.h5", _tune("forest-mert", "forests.txt")),
     "state": _target(
-        "state.h5", f"{_train('--epoch 2 --weights FILE', learner={'name': 'adagrad'})} shard.h5", _SHOW
+        "state.h5", f"{_train('--epoch 2 --start FILE', learner={'name': 'adagrad'})} shard.h5", _SHOW
     ),
     "mix-input": _target(
         "part0.h5 part1.h5",
@@ -153,7 +153,7 @@ TARGETS = {
     "path-previous": _target(
         "path.h5",
         f"{_mix('path.txt', **PATH)} --epoch 2 --previous FILE",
-        f"{_train('--epoch 2 --weights FILE', learner={'name': 'mira'}, measure_loss=True)} shard.h5",
+        f"{_train('--epoch 2 --start FILE', learner={'name': 'mira'}, measure_loss=True)} shard.h5",
     ),
     "path-input": _target("path0.h5", f"{_mix('path.txt', **PATH)} --epoch 2 --previous path.h5"),
     "model": _target(
@@ -242,7 +242,7 @@ TARGETS = {
     "source-text": _target(
         "source.txt raw.source",
         f"{_PREPARE} --source FILE --target target.txt",
-        f"{_PREPARE} --source FILE --target raw.target --task tasks.txt --compound-splitting",
+        f"{_PREPARE} --source FILE --target raw.target --labels tasks.txt --compound-splitting",
         f"{_PREPARE} --source FILE --target target.txt --tokenized",
         "grammar index --source FILE --target target.txt --alignment alignment.txt --output out",
         "grammar extract --index index --input FILE --output out.h5",
@@ -269,7 +269,7 @@ TARGETS = {
         "bleu --reference target.txt --reference FILE hypotheses.txt",
         "compare --trials 20 --reference target.txt hypotheses.txt FILE",
         _tasks("FILE", "tasks.txt"),
-        f"{step('step join', translations={'people': 'FILE'})} --task tasks.txt --output out",
+        f"{step('step join', translations={'people': 'FILE'})} --labels tasks.txt --output out",
         f"detokenize {_RESTORED} --input FILE --output out",
         f"detokenize {_RESTORED} --input hypotheses.txt --reference FILE --counts out.h5 --output out",
         f"{_choose(choose_by='ter')} {_SCORED} --translation FILE --raw-reference raw.target {_RESTORED}",
@@ -310,10 +310,10 @@ TARGETS = {
     "list": _target("parts.txt", _mix("FILE", **SELECT_9), also=("",)),
     "tasks": _target(
         "tasks.txt",
-        f"{_PREPARE} --source source.txt --target target.txt --task FILE",
+        f"{_PREPARE} --source source.txt --target target.txt --labels FILE",
         _tasks("target.txt", "FILE"),
-        f"{step('step join', translations=JOINED)} --task FILE --output out",
-        f"{_choose(label='nature')} {_SCORED} --translation hypotheses.txt --task FILE",
+        f"{step('step join', translations=JOINED)} --labels FILE --output out",
+        f"{_choose(label='nature')} {_SCORED} --translation hypotheses.txt --labels FILE",
     ),
     "settings": _target(
         "settings.yaml",

@@ -32,7 +32,7 @@ def chrf(words, reference):
     return 5 * precision * recall / (4 * precision + recall)
 
 
-GAINS = {"bleu": bleu, "chrf": chrf}
+GAINS = {"sentence-bleu": bleu, "chrf": chrf}
 
 
 def expected_gains(translations, scores, gain, scale):
@@ -48,7 +48,7 @@ def expected_gains(translations, scores, gain, scale):
     ]
 
 
-def ranked(translations, scores, gain="bleu", scale=1.0, size=100):
+def ranked(translations, scores, gain="sentence-bleu", scale=1.0, size=100):
     """Return the places of the translations by expected gain; ties go to higher scores, then to the first."""
     best = sorted(range(len(scores)), key=lambda place: -scores[place])[:size]
     found = expected_gains(

@@ -121,7 +121,7 @@ def train(sentences: Sequence[Sentence], weights: dict[str, float], how: TrainSe
     """Train a perceptron on a shard for one epoch, in plain Python."""
     learner = how.learner
     assert isinstance(learner, Perceptron)
-    bleu, loss = Bleu(learner.bleu), name_in(LEARNERS, learner)
+    bleu, loss = Bleu(learner.sentence_bleu), name_in(LEARNERS, learner)
     for sentence in sentences:
         kbest = sentence.kbest(weights, how.k_best)
         scores = bleu.score_all([hypothesis.words for hypothesis in kbest], *sentence.references)

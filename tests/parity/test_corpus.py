@@ -20,7 +20,7 @@ def read(**files):
 def test_split_by_hash_of_the_source(parity, split):
     folder = parity / "corpus"
     sides = {side: folder / f"{split}.{end}.gz" for side, end in (("source", "de"), ("target", "en"))}
-    bitext = read(**sides, task=folder / f"{split}.task.gz")
+    bitext = read(**sides, labels=folder / f"{split}.task.gz")
     assert {split_of(source) for source in bitext.source} == {split}
     assert len(unique(bitext)) == bitext.size
 

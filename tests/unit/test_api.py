@@ -197,7 +197,7 @@ def test_training_and_mixing_are_the_commands(results, tmp_path):
         found = itersel.mix_weights(inputs, ours / mixed, how)
         assert (ours / mixed).read_bytes() == (theirs / mixed).read_bytes()
         assert found.to_dict() == itersel.read_any_weights(ours / mixed).to_dict() != {}
-        previous = ("--weights", theirs / mixed)
+        previous = ("--start", theirs / mixed)
     with input_error(2, 1):
         itersel.mix_weights([ours / name for name in names], tmp_path / "no.h5")
     assert not (tmp_path / "no.h5").exists()

@@ -133,12 +133,12 @@ def test_aliases_and_merges_of_a_config(tmp_path):
 @pytest.mark.parametrize("escape", ["\\0", "\\e", "\\n", "\\x7f", "\\x85", "\\ud800"])
 @pytest.mark.parametrize(
     "key",
-    ["name", "output", "cache", "data.folder", "data.monolingual", "data.modules", "language_model.arpa"],
+    ["name", "output", "cache", "data.folder", "data.monolingual", "data.only_labels", "language_model.arpa"],
 )
 def test_control_characters_in_a_config(tmp_path, refused, key, escape):
     value = f'"a{escape}b"'
     for part in reversed(key.split(".")):
-        value = f"{{{part}: [{value}]}}" if part == "modules" else f"{{{part}: {value}}}"
+        value = f"{{{part}: [{value}]}}" if part == "only_labels" else f"{{{part}: {value}}}"
     (tmp_path / "config.yaml").write_text(value)
     error = refused(["config", "check", tmp_path / "config.yaml"], f"'{key}'")
     assert error.isascii()

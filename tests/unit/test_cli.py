@@ -13,7 +13,7 @@ from tests.refusals import check_facts
 
 import itersel
 import itersel.cli.weights
-from itersel.cli.arguments import ListedParser, add_command
+from itersel.cli.arguments import ListedParser, Parser, add_command
 from itersel.cli.main import COMMANDS, FOR_PEOPLE, STEPS, WITHOUT_KERNELS, main
 from itersel.code.digests import used_modules
 
@@ -23,7 +23,7 @@ NAMES = [*([name] for name in COMMANDS if name != "step"), *(["step", name] for 
 @pytest.mark.parametrize("words", NAMES, ids=" ".join)
 def test_help_explains_every_option(words, capsys):
     module, _ = (STEPS if words[0] == "step" else COMMANDS)[words[-1]]
-    parsers = [argparse.ArgumentParser()]
+    parsers = [Parser()]
     command = add_command(parsers[0], words[-1], module)
     for current in parsers:
         for action in current._actions:
@@ -77,13 +77,20 @@ def test_parsers_that_are_initialised_late_keep_what_has_been_set():
         ("tune --tuner pro --nbest a --output b --passes 3", "--passes 3"),
         ("tune --tuner pro --nbest a --output b --strength nan", ("--strength:", "'nan'")),
         ("tune --tuner kbest-mira --nbest a --output b --c 0", ("--c:", "'0'")),
-        ("tune --tuner pro --nbest a --output b --bleu some", ("--bleu:", "'some'")),
+        ("tune --tuner pro --nbest a --output b --sentence-bleu some", ("--sentence-bleu:", "'some'")),
         ("tune --tuner pro --nbest a --output b --interpolation 2", ("--interpolation:", "'2'", 1)),
         ("tune --tuner pro --nbest a --output b --strength -1", ("--strength:", "'-1'", 0)),
         (
             "decode --shard a --language-model b --weights c --k-best 1000000000",
             ("--k-best:", "'1000000000'"),
         ),
+        ("train --shard a --weights=b --output c", ("--weights", "--start")),
+        ("corpus prepare --source a --target b --task c --output d", ("--task", "--labels")),
+        ("corpus references --split test --target a --output d", ("--target", "--reference")),
+        ("step join --task a --output b", ("--task", "--labels")),
+        ("compare --reference a --scores b=c d e", ("--scores", "--user-score")),
+        ("decode --shard a --weights b --mbr none", ("--mbr:", "'none'", "--no-mbr")),
+        ("tune --tuner pro --nbest a --output b --bleu lin", ("--bleu", "--sentence-bleu")),
         ("train --shard a --language-model b --output c --epoch 1_0", ("--epoch:", "'1_0'")),
         ("align --source a --target b --output c --direction x", ("--direction:", "'x'")),
         ("lm estimate --ord 3 --input a --output b", ": --ord 3"),

@@ -146,13 +146,13 @@ def test_test_sets():
     assert splits.texts_of(named, "devtest.b")[""] == data.ReferencedText(("s4",), ("t4",))
     assert splits.texts_of(named, "devtest")[""] is named.data.devtest
     assert splits.texts_of(named, "train") == named.data.train
-    out = read_config(data_of(held_out_modules=["sbasic"], test={"b": own}))
+    out = read_config(data_of(held_out_labels=["sbasic"], test={"b": own}))
     assert splits.test_sets(out) == {"test": "test", "sbasic": "test.sbasic", "b": "test.b"}
     every = ("train", "test", "test.sbasic", "test.b", "devtest.b")
     assert [split for split in every if splits.is_given(out, split)] == ["test.b", "devtest.b"]
     assert splits.is_given(alone, "test")
     # a template of an earlier config has all keys
-    old = {"source": None, "target": None, "task": None, "alignment": None}
+    old = {"source": None, "target": None, "labels": None, "alignment": None}
     assert read_config(data_of(train=old, monolingual=None)) == read_config(experiment())
     assert read_config(data_of(test=dict.fromkeys(PAIR))) == read_config(experiment())
 
@@ -221,7 +221,7 @@ def test_defaults_are_within_their_bounds():
         ({"learner": {"name": "mira"}}, {**ON_TRAIN, "learner": Mira(c=1.0)}),
         ({"learner": {"name": "mira", "c": 0.1}}, {"learner": Mira(c=0.1)}),
         ({"learner": {"name": "mira"}, "tune_on": "dev"}, {"learner": Mira(c=0.1)}),
-        ({"learner": {"name": "perceptron"}}, {"learner": Perceptron(bleu="papineni")}),
+        ({"learner": {"name": "perceptron"}}, {"learner": Perceptron(sentence_bleu="papineni")}),
         ({"mixing": PATH, "learner": {"name": "mira"}}, {"tasks": RandomTasks(4, 4)}),
         (
             {"epochs": 10, "tasks": {"name": "random", "shards": 2}},
@@ -304,7 +304,9 @@ def test_all_errors_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     for line, facts in zip(lines, sorted(expected, key=lambda facts: facts[0]), strict=True):
         check_facts(line, facts)
     at_odds = {name: {"tune_on": "dev", "retune": {"tuner": {"name": "pro"}}} for name in "ab"}
-    path.write_text(yaml.safe_dump({"data": {"modules": ["x"], "tokenized": True}, "experiments": at_odds}))
+    path.write_text(
+        yaml.safe_dump({"data": {"only_labels": ["x"], "tokenized": True}, "experiments": at_odds})
+    )
     assert main(["config", "check", str(path)]) == 1
     keys = [line.split("'")[1] for line in capsys.readouterr().err.splitlines()]
     assert keys == ["data.tokenized", "experiments.a.retune.tuner", "experiments.b.retune.tuner"]

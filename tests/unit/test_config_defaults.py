@@ -42,7 +42,7 @@ CHOICES = {"learner": ALL_LEARNERS, "mixing": MIXINGS, "tasks": TASKS, "tuner": 
 class Installed(Online):
     """The learner of an installed package."""
 
-    bleu: str = option_of(Online, "bleu", default="liang", on={"train": "chiang"})
+    sentence_bleu: str = option_of(Online, "sentence_bleu", default="liang", on={"train": "chiang"})
     speed: float = option("Speed.", 2.0, above=0, on={"dev": 3.0})
 
 
@@ -113,7 +113,7 @@ def experiments(draw):
 def configs(draw):
     """Draw a config, which may be invalid."""
     quality = {**LISTS, "dev": {"lists": "l", "quality": "q"}}
-    content = {"data": draw(st.sampled_from([{}, {"modules": ["x"]}, FILES, LISTS, quality]))}
+    content = {"data": draw(st.sampled_from([{}, {"only_labels": ["x"]}, FILES, LISTS, quality]))}
     for name in draw(st.lists(st.sampled_from(["grammar", "decoder", "language_model", "evaluation"]))):
         content[name] = draw(keys_of(types_of(Config)[name], most=1))
     content |= draw(st.fixed_dictionaries({}, optional={"seed": st.integers(1, 9)}))
@@ -272,7 +272,11 @@ def test_python_refuses_what_a_config_refuses(name, data):
 
 @pytest.mark.parametrize(
     "wrong",
-    [lambda: itersel.Mira(c=-1), lambda: itersel.AdaGrad(bleu="x"), lambda: itersel.Pro(strength=-0.1)],
+    [
+        lambda: itersel.Mira(c=-1),
+        lambda: itersel.AdaGrad(sentence_bleu="x"),
+        lambda: itersel.Pro(strength=-0.1),
+    ],
 )
 def test_settings_from_python_have_the_bounds_of_a_config(wrong):
     with pytest.raises(InputError):

@@ -70,12 +70,12 @@ def test_all_files_that_cannot_be_read(capsys):
     config["data"]["devtest"]["source"] = "."
     config["data"]["test"]["target"] = ["test.target.gz", "other.gz"]
     scores = {"COMET": {"systems": {"x": "comet"}}}
-    config["evaluation"] = {"outputs": {"online": "online.txt"}, "scores": scores}
+    config["evaluation"] = {"outputs": {"online": "online.txt"}, "user_scores": scores}
     assert check(config, "--no-text") == 1
     expected = (
         ("data.monolingual", "more.gz", errno.ENOENT),
         ("evaluation.outputs.online", "online.txt", errno.ENOENT),
-        ("evaluation.scores.COMET.systems.x", "comet", errno.ENOENT),
+        ("evaluation.user_scores.COMET.systems.x", "comet", errno.ENOENT),
         ("data.dev", "dev.source.gz", errno.ENOENT),
         ("data.devtest", ".", errno.EISDIR),
         ("data.test", "other.gz", errno.ENOENT),
@@ -109,7 +109,7 @@ def test_what_does_not_fit_the_text(refused):
     assert check(good) == 0
     facts = ("'evaluation.outputs.online'", "dev.target.gz", 6, 4)
     refused(command(good | {"evaluation": {"outputs": {"online": "dev.target.gz"}}}), facts)
-    config = content() | {"evaluation": {"scores": {"COMET": {"systems": {"x": "comet"}}}}}
+    config = content() | {"evaluation": {"user_scores": {"COMET": {"systems": {"x": "comet"}}}}}
     for lines, facts in (
         (["0.5"] * 6, ("comet:", 6, 4)),
         (["1", "x", "1", "1"], ("comet:2:", "'x'")),
@@ -136,10 +136,13 @@ def test_lists_of_another_decoder(refused, capsys):
     refused(command(config | more), ("dev.target.gz", 6, 4))
     Path("comet").write_text("1\n" * 7)
     refused(
-        command(config | {"evaluation": {"scores": {"COMET": {"translations": "comet"}}}}), ("comet:", 7, 8)
+        command(config | {"evaluation": {"user_scores": {"COMET": {"translations": "comet"}}}}),
+        ("comet:", 7, 8),
     )
     Path("comet").write_text("1e7\n" + "1\n" * 7)
-    refused(command(config | {"evaluation": {"scores": {"COMET": {"translations": "comet"}}}}), "comet:1:")
+    refused(
+        command(config | {"evaluation": {"user_scores": {"COMET": {"translations": "comet"}}}}), "comet:1:"
+    )
     Path("comet").write_text("1\n" * 7)
     by_quality = {"data": config["data"] | {"devtest": config["data"]["devtest"] | {"quality": "comet"}}}
     by_quality["evaluation"] = {"choose_by": "quality"}
@@ -179,7 +182,8 @@ def test_estimate_grows(more):
 def test_estimate_counts_the_choice_of_scales():
     """Each experiment has a job that translates devtest once more."""
     by_score, by_risk = (
-        estimate_cost(read_config(content(repeats=2) | {"mbr": mbr}), SIZES) for mbr in ({}, {"gain": "bleu"})
+        estimate_cost(read_config(content(repeats=2) | {"mbr": mbr}), SIZES)
+        for mbr in ({}, {"gain": "sentence-bleu"})
     )
     assert by_risk.jobs == by_score.jobs + 2
     assert by_risk.hours > by_score.hours
@@ -247,10 +251,10 @@ def test_sizes_of_samples_and_of_sets_that_are_cut_from_train(refused):
     assert sizes_of(config) == [7, 3, 3, 3]
     config = content()
     del config["data"]["dev"], config["data"]["devtest"]
-    config["data"]["split"] = {"dev": 3, "devtest": 4}
+    config["data"]["cut"] = {"dev": 3, "devtest": 4}
     assert sizes_of(config) == [33, 3, 4, 4]
-    config["data"]["split"]["dev"] = 36
-    refused(command(config), "'data.split'", 36, 4)
+    config["data"]["cut"]["dev"] = 36
+    refused(command(config), "'data.cut'", 36, 4)
 
 
 def write_text(**sides):
@@ -335,7 +339,7 @@ def with_names(size, **keys):
     own = {"x" * (size - len("devtest.")): {**files, "devtest": files}}
     tasks = {"name": "independent", "labels": {"l" * 14: 2}}
     data = content()["data"]
-    labelled = {split: {**one, "task": "x"} for split, one in data.items() if split in SPLITS}
+    labelled = {split: {**one, "labels": "x"} for split, one in data.items() if split in SPLITS}
     return {
         "name": content() | {"name": "x" * (size + ADDED_BYTES)},
         "output": content() | {"output": f"results/{'x' * (size + ADDED_BYTES)}/x"},

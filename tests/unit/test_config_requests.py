@@ -155,7 +155,7 @@ def test_downloads_count_as_large_until_they_are_there(root, tmp_path):
 
 def test_large_text_to_translate_in_one_piece(tmp_path):
     """The grammars of a held-out text can be larger than those of any shard."""
-    config = config_of(tmp_path, data={"split": {"devtest": 3000}, "devtest": {}})
+    config = config_of(tmp_path, data={"cut": {"devtest": 3000}, "devtest": {}})
     assert text_sizes(config, "").grammars == requests.HELD_OUT_WORDS
     rules = rules_per_word(3000 / 25) * requests.HELD_OUT_WORDS / 1e6
     assert rules_per_word(1.66e6) > 5 * rules_per_word(30_000)

@@ -11,7 +11,7 @@ CONTROLS = [
     ("source", f"das haus\ndas{one}haus\n", "", ("source:2:", f"U+{ord(one):04X}"))
     for one in "\x00\x07\t\r\x1f\x7f\x85\x9f"
 ]
-ALIGNMENT, TASK, MORE = "--alignment={}/alignment", "--task={}/task", "--monolingual={}/more"
+ALIGNMENT, TASK, MORE = "--alignment={}/alignment", "--labels={}/task", "--monolingual={}/more"
 
 
 def prepare(folder, *options, how=TRAIN):
@@ -41,11 +41,11 @@ def prepare(folder, *options, how=TRAIN):
         ("alignment", "0-0\n0-0 1~1\n", ALIGNMENT, ("alignment:2:", "'1~1'")),
         ("task", "news\n\n", TASK, ("task:2:", "''")),
         ("task", "news\ntwo words\n", TASK, ("task:2:", "'two words'")),
-        ("task", "news\nlaw\n", f"{TASK} --modules=law,art", ("art", "law", "news")),
+        ("task", "news\nlaw\n", f"{TASK} --only-labels=law,art", ("art", "law", "news")),
         ("more", "fine\nnot\x01fine\n", MORE, ("more:2:", "U+0001")),
         ("more.gz", GZIP[: len(GZIP) // 2], f"{MORE}.gz", "more.gz"),
         ("source", "x\nx y\n", "--max-length=1", "train"),
-        ("task", "", "--task={}/nowhere", "nowhere:"),
+        ("task", "", "--labels={}/nowhere", "nowhere:"),
     ],
 )
 def test_bad_files(tmp_path, refused, name, content, options, facts):

@@ -57,7 +57,7 @@ def test_parts_are_joined_in_their_order(tmp_path):
     source = parts(tmp_path, "source", ["eins", "zwei"], ["drei"], suffix=".xz")
     target = parts(tmp_path, "target", ["one", "two"], ["three"], suffix=".zst")
     task = parts(tmp_path, "task", ["a", "b"], ["a"])
-    found = read(Corpus(source=source, target=target, task=task))
+    found = read(Corpus(source=source, target=target, labels=task))
     assert found == Bitext(["eins", "zwei", "drei"], ["one", "two", "three"], ["a", "b", "a"])
 
 
@@ -68,7 +68,7 @@ def test_parts_must_match_one_by_one(tmp_path):
     for corpus, facts in (
         (Corpus(source=source, target=target), ("source.0:2:", 2, 1, "target.0")),
         (Corpus("news", source, target[:1]), ("'news'", 2, 1)),
-        (Corpus("", source[:1], target[:1], task=target), (1, 2)),
+        (Corpus("", source[:1], target[:1], labels=target), (1, 2)),
     ):
         with input_error(facts):
             read(corpus)
@@ -76,21 +76,21 @@ def test_parts_must_match_one_by_one(tmp_path):
 
 def test_names_are_labels_by_default(tmp_path):
     news = Corpus("news", parts(tmp_path, "s", ["eins"]), parts(tmp_path, "t", ["one"]))
-    law = tsv(tmp_path, "zwei\ttwo\tcivil\n", task=3)
+    law = tsv(tmp_path, "zwei\ttwo\tcivil\n", label=3)
     memory = tmx(tmp_path, HEAD + unit("drei", "three") + TAIL)
     found = read(news, replace(law, name="law"), replace(memory, name="memory"))
     assert found.source == ["eins", "zwei", "drei"]
-    assert found.task == ["news", "civil", "memory"]
+    assert found.labels == ["news", "civil", "memory"]
 
 
 def test_labels_are_for_all_or_for_none(tmp_path):
     table = tsv(tmp_path, "a\tb\tcivil\n").file
     memory = tmx(tmp_path, HEAD + unit("c", "d") + TAIL).file
-    mixed = Corpus(file=table + memory, columns=Columns(task=3))
+    mixed = Corpus(file=table + memory, columns=Columns(label=3))
     for corpora in ([mixed], [Corpus("x", file=table), Corpus(file=memory)]):
         with input_error(".t"):
             read(*corpora)
-    assert read(replace(mixed, name="law")).task == ["civil", "law"]
+    assert read(replace(mixed, name="law")).labels == ["civil", "law"]
 
 
 def test_tsv(tmp_path):
@@ -103,8 +103,8 @@ def test_bad_tsv(tmp_path):
     reading = READING._replace(tokenized=True, advice="; break it")
     for text, columns, facts in (
         ("a\tb\nc\n", {}, (":2:", 1, 2)),
-        ("a\tb\n", {"task": 3}, (":1:", 2, 3)),
-        ("a\tb\tx\na\tb\tx y\n", {"task": 3}, (":2:", "'x y'")),
+        ("a\tb\n", {"label": 3}, (":1:", 2, 3)),
+        ("a\tb\tx\na\tb\tx y\n", {"label": 3}, (":2:", "'x y'")),
         ("a\tb\n\x07c\td\n", {}, (":2:", "U+0007")),
         ("a\tb\nc ||| d\te\n", {}, (":2:", "'|||'")),
         ("a\tb\nc\t[X,1]\n", {}, (":2:", "'[X,1]'")),
@@ -277,7 +277,7 @@ def test_several_corpora_are_prepared(tmp_path):
     options += ["--corpus=web", f"--file={table}", "--columns=2,1", "--corpus=memory", f"--file={memory}"]
     options += [f"--monolingual={source}", f"--monolingual={target}"]
     assert main(prepare(tmp_path, *options)) == 0
-    columns = [read_lines(tmp_path / f"out/train.{side}.gz") for side in ("source", "target", "task")]
+    columns = [read_lines(tmp_path / f"out/train.{side}.gz") for side in ("source", "target", "labels")]
     assert columns == [["eins", "zwei", "drei"], ["one", "two", "three"], ["talks", "web", "memory"]]
     assert read_lines(tmp_path / "out/monolingual.gz") == ["eins", "one"]
 

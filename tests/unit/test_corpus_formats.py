@@ -74,11 +74,11 @@ def test_catalogues(tmp_path, name, language):
         polib.pofile(PO.format(language=language)).save_as_mofile(path)
     else:
         write(path, PO.format(language=language))
-    found = read(path, fields=Fields(task="msgctxt"))
+    found = read(path, fields=Fields(label="msgctxt"))
     german, english = found[1::-1] if language == "en_GB" else found[:2]
     rows = {("%s öffnen", "Open %s", "menu|File"), ("Zwei Zeilen", "Two lines", "none")}
-    assert set(zip(german, english, found.task or (), strict=True)) == rows
-    assert read(path).task is None
+    assert set(zip(german, english, found.labels or (), strict=True)) == rows
+    assert read(path).labels is None
 
 
 XLIFF_1 = """<?xml version="1.0"?><xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
@@ -306,7 +306,7 @@ def test_a_line_break_in_a_label(tmp_path):
     """It would shift all later ones."""
     path = write(tmp_path / "a.jsonl", "\n" + JSON.replace("}", ', "from": "x\\ny"}'))
     with pytest.raises(InputError) as error:
-        read(path, fields=Fields(task="from"))
+        read(path, fields=Fields(label="from"))
     assert (error.value.path, error.value.line) == (str(path), 2)
 
 

@@ -85,7 +85,7 @@ def check_pairs(output):
     pairs = list(zip(read_lines(output / "source.gz"), read_lines(output / "target.gz"), strict=True))
     # Pages are sorted by name: scalc before swriter.
     assert pairs == [("Summe", "sum"), *PAIRS]
-    assert read_lines(output / "task.gz") == ["scalc"] + ["swriter"] * len(PAIRS)
+    assert read_lines(output / "labels.gz") == ["scalc"] + ["swriter"] * len(PAIRS)
     return dict(json.loads((output / "statistics.json").read_text()))
 
 

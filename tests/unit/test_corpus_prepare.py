@@ -68,7 +68,7 @@ def prepare_train(folder, lines, *options):
 
 def read_split(folder, split, *columns):
     """Return the pairs of a split, as tuples of source, target and task, or of other columns."""
-    texts = (read_lines(folder / f"{split}.{name}.gz") for name in columns or ("source", "target", "task"))
+    texts = (read_lines(folder / f"{split}.{name}.gz") for name in columns or ("source", "target", "labels"))
     return list(zip(*texts, strict=True))
 
 
@@ -98,8 +98,8 @@ def test_duplicates_in_train(tmp_path, by, kept):
     source = ["Das Haus", "Das Haus", "das haus", "ein Haus Tür", "Ein Haustür"]
     target = ["the house", "this house", "The house", "a door", "a door"]
     options = ["--split=train", "--compound-splitting", *([f"--deduplicate={by}"] if by else [])]
-    out = prepare(tmp_path, *options, source=source, target=target, task=list("abcde"))
-    assert read_lines(out / "train.task.gz") == list(kept)
+    out = prepare(tmp_path, *options, source=source, target=target, labels=list("abcde"))
+    assert read_lines(out / "train.labels.gz") == list(kept)
     dropped = statistics(out, "train.statistics.json")["train"]["dropped"]
     assert dropped.get("duplicates", 0) == 5 - len(kept)
 
@@ -193,7 +193,7 @@ def test_splits_by_hash(tmp_path, capsys):
     source = [f"Satz {number // 2}" for number in range(1000)] + ["satz 1"]
     target = [f"Sentence {number}" for number in range(1000)] + ["sentence 2"]
     task = ["even" if number % 4 < 2 else "odd" for number in range(1000)] + ["odd"]
-    out = prepare(tmp_path, source=source, target=target, task=task)
+    out = prepare(tmp_path, source=source, target=target, labels=task)
     splits = {split: read_split(out, split) for split in SPLITS}
     sources = [{source for source, _, _ in pairs} for pairs in splits.values()]
     assert sum(map(len, sources)) == len(set.union(*sources)) == 500
@@ -203,7 +203,7 @@ def test_splits_by_hash(tmp_path, capsys):
     assert sum(split["dropped"]["duplicates"] for split in found.values()) == 1
     for split, pairs in splits.items():
         words = [word for source, _, _ in pairs for word in source.split()]
-        assert found[split]["sentences"] == sum(found[split]["tasks"].values()) == len(pairs)
+        assert found[split]["sentences"] == sum(found[split]["labels"].values()) == len(pairs)
         assert found[split]["source"] == {"tokens": len(words), "types": len(set(words))}
     capsys.readouterr()
     assert main(["corpus", "statistics", str(out / "statistics.json")]) == 0
@@ -214,14 +214,14 @@ def test_splits_by_hash(tmp_path, capsys):
     assert rows[4].endswith(": duplicates 1")
 
 
-def test_held_out_modules_are_test_sets(tmp_path, refused):
+def test_held_out_labels_are_test_sets(tmp_path, refused):
     """Their pairs are in no other split; they lose pairs whose source is in another split."""
     texts = {
         "source": [f"Satz {number}" for number in range(600)] + ["Satz 1", "Satz 599"],
         "target": [f"Sentence {number}" for number in range(600)] + ["Other", "Another"],
-        "task": [("calc", "basic", "math")[number // 200] for number in range(600)] + ["basic", "basic"],
+        "labels": [("calc", "basic", "math")[number // 200] for number in range(600)] + ["basic", "basic"],
     }
-    out = prepare(tmp_path, "--held-out-modules=basic,math", **texts)
+    out = prepare(tmp_path, "--held-out-labels=basic,math", **texts)
     splits = {split: read_split(out, split) for split in (*SPLITS, "test.basic", "test.math")}
     assert [{pair[2] for pair in splits[split]} for split in SPLITS] == [{"calc"}] * 4
     assert sum(len(splits[split]) for split in SPLITS) == 200
@@ -234,8 +234,8 @@ def test_held_out_modules_are_test_sets(tmp_path, refused):
         "a/b": "'a/b'",
         "basic,basic": "'basic'",
     }.items():
-        refused(command(tmp_path, f"--held-out-modules={modules}", **texts), facts)
-    out = prepare(tmp_path / "of modules", "--modules=math", "--held-out-modules=basic", **texts)
+        refused(command(tmp_path, f"--held-out-labels={modules}", **texts), facts)
+    out = prepare(tmp_path / "of modules", "--only-labels=math", "--held-out-labels=basic", **texts)
     assert {pair[2] for pair in read_split(out, "train")} == {"math"}
     assert {pair[2] for pair in read_split(out, "test.basic")} == {"basic"}
 
@@ -246,7 +246,7 @@ def test_shared_pairs_are_not_held_out(tmp_path, last):
     source = [f"Satz {number}" for number in range(400)] + ["Hilfe", "Hilfe"]
     target = [f"Sentence {number}" for number in range(400)] + ["Help", "Help"]
     task = ["calc"] * 200 + ["basic"] * 200 + last
-    out = prepare(tmp_path, "--held-out-modules=basic", source=source, target=target, task=task)
+    out = prepare(tmp_path, "--held-out-labels=basic", source=source, target=target, labels=task)
     splits = {split: read_split(out, split) for split in (*SPLITS, "test.basic")}
     places = [split for split, pairs in splits.items() if ("hilfe", "help", "calc") in pairs]
     assert places == [split_of("hilfe")]
@@ -292,18 +292,19 @@ def test_only_train_is_filtered(tmp_path):
     assert not (out / "preparation.json").exists()
 
 
-def test_modules_and_bounds(tmp_path):
+def test_labels_and_bounds(tmp_path):
     source = [f"satz {number}" for number in range(300)]
-    options = ["--max-train=50", "--max-held-out=2", "--modules=swriter,smath"]
+    options = ["--max-train=50", "--max-held-out=2", "--only-labels=swriter,smath"]
     task = ["swriter", "scalc", "smath"] * 100
-    out = prepare(tmp_path, *options, source=source, target=source, task=task)
+    out = prepare(tmp_path, *options, source=source, target=source, labels=task)
     pairs = {split: read_split(out, split) for split in SPLITS}
     assert len(pairs["train"]) == 50
     assert all(1 <= len(pairs[split]) <= 2 for split in SPLITS[1:])
     assert {task for _, _, task in pairs["train"]} == {"swriter", "smath"}
     recorded = json.loads((out / "statistics.json").read_text())["settings"]
     found = [
-        recorded[name] for name in ("max_train", "max_held_out", "modules", "compound_splitting", "max_ratio")
+        recorded[name]
+        for name in ("max_train", "max_held_out", "only_labels", "compound_splitting", "max_ratio")
     ]
     assert found == [50, 2, ["swriter", "smath"], False, 9.0]
 

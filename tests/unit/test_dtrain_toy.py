@@ -45,7 +45,13 @@ ARPA = (
     *(f"0\t{word}" for word in ("<unk>", "<s>", "</s>", *WORDS)),
     *("", "\\end\\"),
 )
-LEARNER = {"name": "perceptron", "bleu": "papineni", "pairs": "all", "update": "sentence", "learning_rate": 1}
+LEARNER = {
+    "name": "perceptron",
+    "sentence_bleu": "papineni",
+    "pairs": "all",
+    "update": "sentence",
+    "learning_rate": 1,
+}
 DTRAIN = {"house_rule": 2.0, "little_rule": 3.0, "small_rule": -2.0, "shell_rule": -1.0}
 DTRAIN |= {"Glue": -4.0, "PassThrough": -5.0}
 # Means of two sentences as dtrain printed them: BLEU of the best translations, pairs, pairs ranked wrongly.
@@ -68,7 +74,7 @@ def train(folder, epoch):
     """Train an epoch; returns the weights that dtrain also has, and the means."""
     output = folder / f"{epoch}.h5"
     files = ("--shard", folder / "shard.h5", "--language-model", folder / "lm", "--output", output)
-    start = ("--weights", folder / f"{epoch - 1}.h5") if epoch > 1 else ()
+    start = ("--start", folder / f"{epoch - 1}.h5") if epoch > 1 else ()
     itersel("train", *files, *start, "--epoch", epoch, *settings(k_best=4, learner=LEARNER))
     weights = read_itersel_weights(output).to_dict()
     with h5py.File(output) as stream:

@@ -99,7 +99,7 @@ def hypotheses(decoder, sentence, weights):
 
 def train_command(*models, learner=None, **keys):
     """Return the command that trains a perceptron with these keys, and with other settings."""
-    perceptron = {"name": "perceptron", "bleu": "liang", "learning_rate": RATE, **(learner or {})}
+    perceptron = {"name": "perceptron", "sentence_bleu": "liang", "learning_rate": RATE, **(learner or {})}
     return ["train", *settings(k_best=K_BEST, learner=perceptron, **keys), "--language-model", *models]
 
 
@@ -111,7 +111,7 @@ def chain(folder, algorithm, update):
     for epoch in range(1, EPOCHS + 1):
         for z in range(shards):
             begin = out / (f"w{epoch - 1}.{z}.h5" if own else f"v{epoch - 1}.h5")
-            start = ["--weights", begin] if epoch > 1 else []
+            start = ["--start", begin] if epoch > 1 else []
             files = ["--shard", folder / f"{z}.h5", "--output", out / f"w{epoch}.{z}.h5"]
             command = train_command(folder / "lm.bin", learner={"update": update})
             step(*command, *files, *start, "--epoch", epoch, "--shard-number", z)
@@ -142,7 +142,7 @@ def test_commands_equal_the_pseudo_code(tmp_path, update):
 
 def test_provenance_and_bytes(tmp_path):
     make_corpus(tmp_path)
-    learner = {"name": "margin-perceptron", "pairs": "pro", "bleu": "chiang"}
+    learner = {"name": "margin-perceptron", "pairs": "pro", "sentence_bleu": "chiang"}
     command = train_command(tmp_path / "lm.bin", learner=learner, features="dense", seed=3)
     command += ["--shard", tmp_path / "1.h5", "--epoch", 4, "--shard-number", 1]
     for name in ("one.h5", "two.h5"):
@@ -154,7 +154,7 @@ def test_provenance_and_bytes(tmp_path):
     assert (found["sentences"], found["pairs"]) == (3, 150)
     assert 0 < found["updates"] <= found["pairs"]
     search = {"features": "dense", "templates": None, "k_best": K_BEST, "pop_limit": 200, "max_span": 15}
-    learner = {"name": "margin-perceptron", "bleu": "chiang", "pairs": "pro", "update": "sentence"}
+    learner = {"name": "margin-perceptron", "sentence_bleu": "chiang", "pairs": "pro", "update": "sentence"}
     steps = {
         "learning_rate": RATE,
         "schedule": "constant",
@@ -178,7 +178,7 @@ def test_several_files(tmp_path):
     weights, output = [], tmp_path / "step.h5"
     for file, model in zip(files, models, strict=True):
         step(*train_command(model), "--shard", file, *weights, "--output", output)
-        weights = ["--weights", output]
+        weights = ["--start", output]
     expected, found = (
         read_itersel_weights(output).to_dict(),
         read_itersel_weights(tmp_path / "row.h5").to_dict(),
@@ -205,5 +205,5 @@ def test_bad_input(tmp_path, refused, broken, damage, models, facts):
     make_corpus(tmp_path)
     write_itersel_weights(tmp_path / "start.h5", make_weights({"Glue": 1.0}))
     damage(tmp_path / broken)
-    files = ["--weights", tmp_path / "start.h5", "--shard", *(tmp_path / f"{z}.h5" for z in range(SHARDS))]
+    files = ["--start", tmp_path / "start.h5", "--shard", *(tmp_path / f"{z}.h5" for z in range(SHARDS))]
     refused([*train_command(*[tmp_path / "lm.bin"] * models), *files, "--output", tmp_path / "w.h5"], facts)

@@ -35,7 +35,7 @@ EVERYTHING = 10**4  # a beam larger than any item of a small forest needs
 contexts = st.sampled_from([None, (3.0, 2.0, 1.0, 0.5, 5.0, 4.0, 3.0, 2.0, 8.0)])
 reference_texts = st.lists(st.sampled_from((*strategies.TARGET_WORDS, "a", "other")), min_size=1, max_size=7)
 RULES = [Rule((s,), (t,), {}) for s in "ab" for t in (s.upper(), s + "1", s + "2", s + "3")]
-MIRA = Mira(bleu="nakov", candidates="forest", c=0.5)
+MIRA = Mira(sentence_bleu="nakov", candidates="forest", c=0.5)
 
 
 class Case(NamedTuple):
@@ -223,10 +223,10 @@ def test_learning_from_translations_that_are_only_in_the_forest(train):
 
 @pytest.mark.parametrize("bleu", ["nakov", "chiang"])
 def test_threads_make_no_difference(train, bleu):
-    one = train(delay=4, bleu=bleu).weights.to_dict()
-    assert one == train(delay=4, bleu=bleu).weights.to_dict()
-    assert one == train(threads=3, delay=4, bleu=bleu).weights.to_dict()
-    assert one != train(delay=1, bleu=bleu).weights.to_dict()
+    one = train(delay=4, sentence_bleu=bleu).weights.to_dict()
+    assert one == train(delay=4, sentence_bleu=bleu).weights.to_dict()
+    assert one == train(threads=3, delay=4, sentence_bleu=bleu).weights.to_dict()
+    assert one != train(delay=1, sentence_bleu=bleu).weights.to_dict()
 
 
 @pytest.mark.parametrize("weight", [1.1e12, -1.1e12, np.nan])

@@ -35,7 +35,7 @@ def test_counts() -> None:
         oracle.Sentence(((1, 2),), ((1, 2), (1, 3), (3,)), ({"feature0": 1.0}, {"feature1": 1.0}, {})),
         oracle.Sentence(((1, 2),), ((1, 2),), ({"feature0": 1.0},)),
     ]
-    learner = Perceptron(learning_rate=2.0**-6, update="sequential", bleu="liang")
+    learner = Perceptron(learning_rate=2.0**-6, update="sequential", sentence_bleu="liang")
     result = train(corpus, learner, ShardState(make_weights({})))
     # pairs 0 > 1, 0 > 2, 1 > 2: the second one has no loss after the first
     assert result[2:5] == (2, 3, 2)
@@ -55,7 +55,7 @@ def test_weights_are_sorted_and_none_is_zero() -> None:
 
 def test_pro_depends_only_on_seed_epoch_and_shard() -> None:
     def run(**options: int):
-        return train(sentences(5), Perceptron(bleu="lin", pairs="pro"), **options).weights.to_dict()
+        return train(sentences(5), Perceptron(sentence_bleu="lin", pairs="pro"), **options).weights.to_dict()
 
     assert run() == run()
     for other in ({"seed": 2}, {"epoch": 2}, {"shard_number": 2}):
@@ -86,7 +86,7 @@ def load(corpus: list[oracle.Sentence]) -> Part:
     regularization=st.sampled_from(tuple(REGULARIZATIONS)),
     schedule=st.sampled_from(tuple(SCHEDULES)),
     average=st.booleans(),
-    bleu=st.sampled_from(["nakov", "chiang"]),
+    sentence_bleu=st.sampled_from(["nakov", "chiang"]),
 )
 def test_equals_one_part_with_all_sentences(seed, sizes, name, **options):
     """Results are bit-identical over two consecutive epochs."""
@@ -118,7 +118,7 @@ def test_training_continues_across_epochs(name: str, regularization: str, schedu
     """Two consecutive epochs over the same sentences equal one epoch over all of them twice."""
     corpus = sentences(9, 5)
     options = keys_of(name, regularization=regularization, strength_per_epoch=0.005, schedule=schedule)
-    learner = LEARNERS[name](pairs="all", average=True, bleu="nakov", learning_rate=0.05, **options)
+    learner = LEARNERS[name](pairs="all", average=True, sentence_bleu="nakov", learning_rate=0.05, **options)
     first = train(corpus, learner)
     second = train(corpus, learner, first.state, epoch=2)
     if "strength_per_epoch" in options:
@@ -135,7 +135,7 @@ def test_training_continues_across_epochs(name: str, regularization: str, schedu
 def test_cumulative_l1_counts_from_the_mixed_weights(name: str, tmp_path) -> None:
     """Penalties of epochs before the last mixing are not due again, in files either."""
     corpus = sentences(9, 5)
-    how = {"pairs": "all", "bleu": "nakov", "learning_rate": 0.05, "regularization": "l1-cumulative"}
+    how = {"pairs": "all", "sentence_bleu": "nakov", "learning_rate": 0.05, "regularization": "l1-cumulative"}
     learner = LEARNERS[name](**how, strength_per_epoch=0.05)
     mixed = ShardState(make_weights(START))
     second = train(corpus, learner, mixed, epoch=2)
@@ -177,7 +177,7 @@ def test_state_starts_only_the_next_epoch(tmp_path, capsys, trained) -> None:
             continue
         with input_error("0.h5", trained, epoch):
             read_start(path, TrainSettings(epoch=epoch))
-        files = ["--shard", tmp_path / "none", "--output", tmp_path / "x.h5", "--weights", path]
+        files = ["--shard", tmp_path / "none", "--output", tmp_path / "x.h5", "--start", path]
         assert main(["train", *map(str, files), "--epoch", str(epoch)]) != 0
         assert "0.h5" in capsys.readouterr().err
     state = train(sentences(3), learner).state
@@ -199,7 +199,7 @@ def test_damaged_state(tmp_path, damage) -> None:
 
 def test_adagrad_continues_from_a_file_but_not_from_mixed_weights(tmp_path) -> None:
     """A shard that continues alone keeps its sums of squares; after mixing, they start at zero again."""
-    learner = AdaGrad(pairs="all", bleu="nakov")
+    learner = AdaGrad(pairs="all", sentence_bleu="nakov")
     result = train(sentences(3), learner)
     write_training(tmp_path / "0.h5", result, TrainSettings(k_best=15, learner=learner))
     found = read_start(tmp_path / "0.h5", TrainSettings(epoch=2))
@@ -234,7 +234,7 @@ def test_a_path_that_has_ended_starts_no_epoch(tmp_path, stopped, epoch, measure
             "none",
             "--language-model",
             "none",
-            "--weights",
+            "--start",
             path,
             "--output",
             tmp_path / "1.h5",

@@ -50,7 +50,7 @@ def test_divide(folder):
 
 
 def test_labels_choose_sentences(folder):
-    labels = ["--task", write(folder / "labels", "x", "y", "x", "z")]
+    labels = ["--labels", write(folder / "labels", "x", "y", "x", "z")]
     divide(folder, *labels, name="labelled", labels={"y": 1, "x": 1})
     assert read_lines(folder / "cut/0.ids") == ["1"]
     assert sorted(read_lines(folder / "cut/1.ids")) == ["0", "2"]
@@ -153,7 +153,7 @@ def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
     files = ["--nbest", folder / "lists", *references, "--output", folder / "cut"]
     itersel("step", "shard", *files, *settings(dense_names=oracle.DENSE_NAMES, sharding={"shards": 2}))
     start = write(folder / "start", *(f"{feature} {value!r}" for feature, value in START.items()))
-    chosen = {"regularization": regularization, "delay": delay, "bleu": "nakov"}
+    chosen = {"regularization": regularization, "delay": delay, "sentence_bleu": "nakov"}
     if regularization != "none":
         chosen["strength_per_epoch"] = 0.03
     if name != "mira":
@@ -161,7 +161,7 @@ def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
     learner = LEARNERS[name](**chosen)
     for shard in range(2):
         weights = folder / "weights.h5"
-        files = ["--shard", import_shard(folder, shard), "--weights", start, "--output", weights]
+        files = ["--shard", import_shard(folder, shard), "--start", start, "--output", weights]
         itersel("train", *files, *settings(learner={"name": name, **chosen}, k_best=15))
         own = [corpus[int(line)] for line in read_lines(folder / f"cut/{shard}.ids")]
         found = read_itersel_weights(weights).to_dict()
@@ -183,11 +183,20 @@ def test_texts_of_a_run(folder, refused):
     """References are copied, and translations are scored as they are, in capitals and not tokenised."""
     second, labels = folder / "second", write(folder / "labels", "x", "y", "x", "y")
     write(second, "The Cat", "", "it rains !", "No.")
-    files = ["--target", folder / "references", "--target", second, "--task", labels, "--output", folder]
+    files = [
+        "--reference",
+        folder / "references",
+        "--reference",
+        second,
+        "--labels",
+        labels,
+        "--output",
+        folder,
+    ]
     command = ["corpus", "references", *files, "--source-language=de", "--target-language=en"]
     itersel(*command, "--split=train")
     assert read_lines(folder / "train.target.1.gz") == read_lines(second)
-    assert read_lines(folder / "train.task.gz") == ["x", "y", "x", "y"]
+    assert read_lines(folder / "train.labels.gz") == ["x", "y", "x", "y"]
     [split] = read_statistics([folder / "train.statistics.json"]).splits.values()
     assert (split["sentences"], split["source"]["tokens"], split["target"]["tokens"]) == (4, 0, 8)
     restored = ["--preparation", folder / "preparation.json", "--recaser", folder / "recaser.json"]
@@ -290,7 +299,7 @@ def test_other_files_of_a_shard_are_read_before_its_lists(folder, refused, name,
 
 def test_labels_are_read_before_the_lists(folder, refused):
     write(folder / "lists/0.gz", "not a list")
-    labels = ["--task", write(folder / "labels", "x", "y y")]
+    labels = ["--labels", write(folder / "labels", "x", "y y")]
     files = ["--nbest", folder / "lists", "--target", folder / "references", "--output", folder / "cut"]
     labelled = settings(sharding={"name": "labelled", "labels": {"x": 1}})
     refused(["step", "shard", *files, *labels, *labelled], f"{folder / 'labels'}:2:")

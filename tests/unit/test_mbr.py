@@ -61,7 +61,7 @@ def test_sums_over_all_pairs(translations, data, gain, scale):
 @pytest.mark.parametrize("gain", GAINS)
 def test_gains_are_those_of_sacrebleu(gain):
     texts = [line.removesuffix(".") for line in raw_text(12)]
-    metrics = {"bleu": BLEU(smooth_method="add-k", smooth_value=1, tokenize="none"), "chrf": CHRF()}
+    metrics = {"sentence-bleu": BLEU(smooth_method="add-k", smooth_value=1, tokenize="none"), "chrf": CHRF()}
     for text, reference in pairwise(texts):
         expected = metrics[gain].sentence_score(text, [reference]).score / 100
         # all of the probability is the reference's
@@ -142,8 +142,8 @@ def rescore(tmp_path):
 
 
 def test_rescore(rescore):
-    assert rescore() == rescore("--mbr", "none") == FIRST
-    assert rescore("--mbr") == rescore("--mbr", "bleu") == AGREEING
+    assert rescore() == rescore("--no-mbr") == FIRST
+    assert rescore("--mbr") == rescore("--mbr", "sentence-bleu") == AGREEING
     # recall counts more than precision
     assert rescore("--mbr", "chrf") == ["a b c d e f", "a b c d e"]
     assert rescore("--mbr", "--mbr-scale", "1000") == FIRST
@@ -161,7 +161,7 @@ def test_rescored_lists_are_ordered_by_expected_gain(rescore):
     ("options", "facts"),
     [
         (["--mbr-scale", "2"], ["--mbr-scale", "--mbr"]),
-        (["--mbr", "none", "--mbr-size", "5"], ["--mbr-size"]),
+        (["--no-mbr", "--mbr-size", "5"], ["--mbr-size"]),
         (["--mbr", "--mbr-size", "5", "--k-best", "6"], ["--k-best", 6, "--mbr-size", 5]),
     ],
 )
@@ -195,8 +195,10 @@ def test_options_change_what_a_system_does(own_mbr):
     assert by_own == own_mbr("--mbr", "chrf", "--mbr-scale", "0.2")
     assert own_mbr("--mbr-scale", "5", **own) == own_mbr("--mbr", "chrf", "--mbr-scale", "5") != by_own
     # not a scale that was chosen for another gain
-    assert own_mbr("--mbr", "bleu", **own) == own_mbr("--mbr") != own_mbr("--mbr", "--mbr-scale", "0.2")
-    assert own_mbr("--mbr", "none", **own) == own_mbr()
+    assert (
+        own_mbr("--mbr", "sentence-bleu", **own) == own_mbr("--mbr") != own_mbr("--mbr", "--mbr-scale", "0.2")
+    )
+    assert own_mbr("--no-mbr", **own) == own_mbr()
 
 
 def test_a_system_may_compare_more_than_by_default(own_mbr):
@@ -284,7 +286,7 @@ def test_decode(system, tmp_path):
     expected = []
     for one in by_sentence.values():
         translations, scores = zip(*one, strict=True)
-        order = naive.ranked(translations, scores, "bleu", 0.2, 40)
+        order = naive.ranked(translations, scores, "sentence-bleu", 0.2, 40)
         expected.append([" ".join(translations[place]) for place in order])
 
     options = ["--mbr", "--mbr-scale", "0.2", "--mbr-size", "40"]
@@ -326,7 +328,7 @@ def test_the_scale_is_chosen_on_devtest_and_kept_in_a_reranker(tmp_path):
     best = max(scale for scale, score in scores.items() if score == scores[0.3])
     assert scale_of(tmp_path / "mbr.json") == best
     assert decoded(tmp_path, "dense", "--chosen-mbr", tmp_path / "mbr.json") == wanted
-    assert decoded(tmp_path, "dense", "--chosen-mbr", tmp_path / "mbr.json", "--mbr", "none") != wanted
+    assert decoded(tmp_path, "dense", "--chosen-mbr", tmp_path / "mbr.json", "--no-mbr") != wanted
 
     without_mbr = json.loads((system / "resources.json").read_text())
     files = ["--folder", tmp_path / "cut", "--chosen-mbr", tmp_path / "mbr.json"]
@@ -342,7 +344,7 @@ def test_the_scale_is_chosen_on_devtest_and_kept_in_a_reranker(tmp_path):
         command = ["rescore", "--system", path, "--nbest", tmp_path / "lists", "--output", tmp_path / "out"]
         itersel(*command)
         assert (tmp_path / "out").read_text().splitlines() == wanted
-        itersel(*command, "--mbr", "none")
+        itersel(*command, "--no-mbr")
         assert (tmp_path / "out").read_text().splitlines() == decoded(tmp_path, "dense")
         assert load_system(path).rerank(None, [tmp_path / "lists"]) == wanted
 
@@ -371,13 +373,13 @@ def test_a_translator_keeps_its_scale(tmp_path):
         assert by_risk != by_score
         assert load_system(path).translate(text.read_text().splitlines()) == by_risk
         assert translate(path, text, tmp_path / "out", "--mbr", "--mbr-size", "30") == by_risk
-        assert translate(path, text, tmp_path / "out", "--mbr", "none") == by_score
+        assert translate(path, text, tmp_path / "out", "--no-mbr") == by_score
         with pytest.raises(InputError, match=r"31.* 30 "):
             load_system(path).translate(["das haus"], k_best=31)
 
 
 def test_damaged_choices_are_refused(tmp_path, refused):
-    (tmp_path / "mbr.json").write_text('{"mbr": {"gain": "bleu", "scale": 0, "size": 5}}')
+    (tmp_path / "mbr.json").write_text('{"mbr": {"gain": "sentence-bleu", "scale": 0, "size": 5}}')
     command = [
         "decode",
         "--shard",

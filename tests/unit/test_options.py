@@ -63,8 +63,8 @@ def test_a_thing_has_one_option(command, action):
     [name] = action.option_strings
     # for tokenized BLEU, as in a config
     assert name != "--retokenize" or command == "itersel bleu"
-    assert name not in ("--label", "--labels", "--references", "--tasks")
-    for words, option in (("reference translation", "--reference"), ("task label of each line", "--task")):
+    assert name not in ("--label", "--task", "--references", "--tasks")
+    for words, option in (("reference translation", "--reference"), ("label of each line", "--labels")):
         if str(action.help).startswith(words):
             assert name == option
 
@@ -74,8 +74,8 @@ def test_a_thing_has_one_option(command, action):
 )
 def test_options_for_text_have_the_names_and_defaults_of_keys(command, action):
     key = Data.__dataclass_fields__.get(action.dest)
-    # a command has no languages of its own, and --split names a split
-    if key is not None and action.dest not in ("source_language", "target_language", "split"):
+    # a command has no languages of its own, and --cut is repeated for several splits
+    if key is not None and action.dest not in ("source_language", "target_language", "cut"):
         assert action.option_strings == [f"--{'no-' * (key.default is True)}{action.dest.replace('_', '-')}"]
         if action.default != argparse.SUPPRESS:
             default = tuple(action.default) if isinstance(action.default, list) else action.default

@@ -124,7 +124,7 @@ def fetch(root, tmp_path, monkeypatch):
 def test_pairs(mirror, fetch):
     """Sentences are paired within paragraphs with as many, and what is dropped is counted."""
     folder = fetch()
-    columns = (read_lines(folder / f"{name}.gz") for name in ("source", "target", "task"))
+    columns = (read_lines(folder / f"{name}.gz") for name in ("source", "target", "labels"))
     assert list(zip(*columns, strict=True)) == PAIRS
     statistics = json.loads((folder / "statistics.json").read_text())
     assert statistics["pairs"] == len(PAIRS)

@@ -107,7 +107,7 @@ def test_a_shard_is_passed_on(tmp_path, decision):
     """Neither its sentences nor a model are read; nor are they to decode lists."""
     start, shard = tmp_path / "start.h5", tmp_path / "shard.h5"
     write_itersel_weights(start, make_weights({"x": 2.0}), {"kind": "mixed-weights"})
-    where = ["--epoch", "4", "--shard-number", "3", "--weights", str(start)]
+    where = ["--epoch", "4", "--shard-number", "3", "--start", str(start)]
     assert main(["train", *NOTHING, *where, *decision, "--output", str(shard)]) == 0
     assert read_itersel_weights(shard).to_dict() == {"x": 2.0}
     found = read_arrays(shard, FORMAT)[1]

@@ -278,11 +278,11 @@ def test_numbers_of_several_test_sets():
     text = {"lists": "l", "target": "t"}
     data = {"kind": "lists", **dict.fromkeys(("train", "dev", "devtest"), text), "test": texts}
     scores = {"COMET": {"translations": ["x", "y"], "systems": {"online": ["v", "w"]}}}
-    evaluation = {"outputs": {"online": ["o", "p"]}, "scores": scores}
+    evaluation = {"outputs": {"online": ["o", "p"]}, "user_scores": scores}
     tables = plan_of({"a": {}}, data, evaluation=evaluation).tables
     found = json.loads(tables.table_settings(job()))["test_sets"]
     assert [found[name]["lists"] for name in texts] == [["one.lists"], ["two.lists"]]
-    assert [found[name]["scores"]["COMET"] for name in texts] == [
+    assert [found[name]["user_scores"]["COMET"] for name in texts] == [
         {"translations": "x", "systems": {"online": "v"}},
         {"translations": "y", "systems": {"online": "w"}},
     ]

@@ -64,7 +64,7 @@ def test_tasks(tasks, files, shards, folds, sharding):
         assert re.fullmatch(DIVISION_PATTERN, wildcard)
     place = job(split="train", division=name)
     assert plan.divisions.sharding(place) == sharding
-    assert plan.divisions.labels(place) == (["out/x/corpus/train.task.gz"] if has_digest else [])
+    assert plan.divisions.labels(place) == (["out/x/corpus/train.labels.gz"] if has_digest else [])
     in_shard = files // shards
     assert len(plan.epochs.training_files(job(epoch=1, shard=0))) == in_shard
     settings = read_settings(ChooseSettings, plan.tables.choose_settings(job()))
@@ -123,10 +123,10 @@ def test_independent_tasks():
     of_b = plan.epochs.training_files(job("own.task-b", epoch=1, shard=0))
     assert of_b == plan.epochs.training_files(job("all", epoch=1, shard=2))
     place = job(split="train", division=plan.divisions.name(plan.config.experiments["all"]))
-    assert plan.divisions.labels(place) == ["out/x/corpus/train.task.gz"]
-    assert plan.divisions.scored_labels(place) == ["out/x/corpus/devtest.task.gz"]
+    assert plan.divisions.labels(place) == ["out/x/corpus/train.labels.gz"]
+    assert plan.divisions.devtest_labels(place) == ["out/x/corpus/devtest.labels.gz"]
     of_b = job("own.task-b.repeat-2")
-    assert plan.tables.devtest_labels(of_b) == ["out/x/corpus/devtest.task.gz"]
+    assert plan.tables.devtest_labels(of_b) == ["out/x/corpus/devtest.labels.gz"]
     chosen = json.loads(plan.tables.choose_settings(of_b))
     assert (chosen["name"], chosen["repeat"], chosen["scoring"]["label"]) == ("own.task-b", 2, "b")
     assert chosen["experiment"]["tasks"] == {

@@ -75,7 +75,7 @@ def test_text_of_a_run():
     assert texts.references("dev") == ["out/x/corpus/dev.target.gz", "out/x/corpus/dev.target.1.gz"]
     assert texts.raw_references("dev") == ["out/x/corpus/dev.raw.gz", "out/x/corpus/dev.raw.1.gz"]
     # two corpora: their names are labels
-    assert {"out/x/corpus/train.task.gz", "out/x/corpus/monolingual.gz"} <= set(texts.prepared)
+    assert {"out/x/corpus/train.labels.gz", "out/x/corpus/monolingual.gz"} <= set(texts.prepared)
     sides = [f"{text}.{language}" for text in "abdx" for language in ("de", "en")]
     assert set(texts.raw_files("train")) == {*sides, "d2.en"}
     assert texts.monolingual == ["m.en"]
@@ -95,11 +95,11 @@ def test_alignment():
 
 def test_texts_of_the_help():
     """Held-out modules are made with train; texts in addition to the help are prepared like train."""
-    help_data = {"held_out_modules": ["sbasic"], "test": {"news": {**PAIR, "target": ["x.en", "y.en"]}}}
+    help_data = {"held_out_labels": ["sbasic"], "test": {"news": {**PAIR, "target": ["x.en", "y.en"]}}}
     plan = plan_of({"a": SELECTED}, help_data)
     made = preparing(plan)
-    assert (made.split, made.held_out_modules, [*made.held_out]) == ("hash", ("sbasic",), ["test.news"])
-    assert [corpus.task for corpus in made.corpora] == [("out/x/corpus/help/task.gz",)]
+    assert (made.split, made.held_out_labels, [*made.held_out]) == ("hash", ("sbasic",), ["test.news"])
+    assert [corpus.labels for corpus in made.corpora] == [("out/x/corpus/help/labels.gz",)]
     assert "out/x/corpus/test.sbasic.target.gz" in plan.texts.prepared
     news = preparing(plan, held_out="test.news")
     assert (news.split, news.preparation, news.held_out) == ("test.news", None, {})
@@ -122,12 +122,12 @@ def preparing(plan, **wildcards):
 
 def test_keys_of_preparation():
     made = preparing(of_help())
-    assert (made.split, made.modules, made.held_out_modules) == ("hash", ("a", "b"), ("c",))
+    assert (made.split, made.only_labels, made.held_out_labels) == ("hash", ("a", "b"), ("c",))
     assert (made.max_train, made.max_held_out, made.compound_splitting) == (5, 2, True)
     assert made.preparation.target_language == "en-us"
-    cut = plan_of_texts(split={"dev": 12, "devtest": 11}, dev={}, devtest={})
+    cut = plan_of_texts(cut={"dev": 12, "devtest": 11}, dev={}, devtest={})
     assert preparing(cut).cut == {"dev": 12, "devtest": 11}
-    assert "out/x/corpus/dev.task.gz" in cut.texts.prepared
+    assert "out/x/corpus/dev.labels.gz" in cut.texts.prepared
 
 
 def test_what_does_not_matter_for_a_text_is_not_stated():
@@ -138,7 +138,7 @@ def test_what_does_not_matter_for_a_text_is_not_stated():
     first, other = (preparing(plan, held_out="dev") for plan in plans)
     assert (first.max_held_out, replace(first, max_held_out=4)) == (3, other)
     # held-out sets that this job makes
-    cut = {**DATA, "split": {"dev": 12}, "dev": {}}
+    cut = {**DATA, "cut": {"dev": 12}, "dev": {}}
     for data in (cut, {"kind": "libreoffice-help"}):
         assert preparing(plan_of({"a": SELECTED}, {**data, "max_held_out": 3})).max_held_out == 3
 
@@ -147,30 +147,30 @@ def test_corpora():
     """Options and files of given texts, downloads and tables; every file that is read is an input."""
     plan = plan_of_texts(
         train={
-            "news": {"source": ["a 1", "b"], "target": ["c", "d"], "task": ["e", "f"]},
+            "news": {"source": ["a 1", "b"], "target": ["c", "d"], "labels": ["e", "f"]},
             "law": {"file": ["a.tsv", "b.tmx"], "columns": {"source": 2, "target": 1}},
             "talks": {"mtdata": ["g-n-1-deu-eng", "g-m-1-deu-eng"]},
             "memory": {"file": "c.tmx"},
         },
-        dev={"source": "s", "target": ["t", "u"], "task": "v"},
-        test={"news": {"sacrebleu": "wmt20/tworefs"}, "old": {"file": "x.tsv", "columns": {"task": 3}}},
+        dev={"source": "s", "target": ["t", "u"], "labels": "v"},
+        test={"news": {"sacrebleu": "wmt20/tworefs"}, "old": {"file": "x.tsv", "columns": {"label": 3}}},
     )
     texts = plan.texts
     talks = [f"out/x/corpus/fetched/train.talks/{side}.gz" for side in ("source", "target")]
     news = [f"out/x/corpus/fetched/test.news/{side}.gz" for side in ("source", "target", "target.1")]
     made = preparing(plan)
     assert made.corpora == (
-        Corpus("news", ("a 1", "b"), ("c", "d"), task=("e", "f")),
+        Corpus("news", ("a 1", "b"), ("c", "d"), labels=("e", "f")),
         Corpus("law", file=("a.tsv", "b.tmx"), columns=Columns(2, 1)),
         Corpus("talks", (talks[0],), (talks[1],)),
         Corpus("memory", file=("c.tmx",)),
     )
-    dev = Corpus(source=("s",), target=("t",), further=("u",), task=("v",))
+    dev = Corpus(source=("s",), target=("t",), further=("u",), labels=("v",))
     assert made.held_out == {
         "dev": dev,
         "devtest": Corpus(source=(PAIR["source"],), target=(PAIR["target"],)),
         "test.news": Corpus(source=(news[0],), target=(news[1],), further=(news[2],)),
-        "test.old": Corpus(file=("x.tsv",), columns=Columns(task=3)),
+        "test.old": Corpus(file=("x.tsv",), columns=Columns(label=3)),
     }
     assert preparing(plan, held_out="dev").corpora == (dev,)
     own = ["a 1", "b", "c", "d", "e", "f", "a.tsv", "b.tmx", *talks, "c.tmx"]

@@ -86,7 +86,7 @@ def test_commands(toy, tmp_path):
     assert read_config(yaml.safe_load(shown)) == read_config(content)
     make_corpus(tmp_path)
     (tmp_path / "start").write_text("LanguageModel 1\n")
-    files = ["--shard", "0.h5", "--language-model", "lm.bin", "--weights", "start", "--output", "weights.h5"]
+    files = ["--shard", "0.h5", "--language-model", "lm.bin", "--start", "start", "--output", "weights.h5"]
     command(toy, tmp_path, "train", *files, *settings(learner={"name": "oracle", "learning_rate": 0.5}))
     moved = read_itersel_weights(tmp_path / "weights.h5").to_dict()
     # a step from one translation to another, by half their features

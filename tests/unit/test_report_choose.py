@@ -27,7 +27,7 @@ def joining(tmp_path, text_file):
 
     def command(labels, translations):
         files = {task: text_file(f"model-{task}", lines) for task, lines in translations.items()}
-        arguments = ["--task", text_file("labels", labels), *settings(translations=files)]
+        arguments = ["--labels", text_file("labels", labels), *settings(translations=files)]
         return ["step", "join", *arguments, "--output", str(tmp_path / "joined")]
 
     return command
@@ -52,7 +52,7 @@ def test_packed_labels(tmp_path, text_file):
     labels.write_bytes(gzip.compress("\n".join(f"{label} " for label in LABELS).encode()))
     output = tmp_path / "joined.gz"
     files = settings(translations={"calc": text_file("t", numbered("c"))})
-    assert main(["step", "join", "--task", str(labels), *files, "--output", str(output)]) == 0
+    assert main(["step", "join", "--labels", str(labels), *files, "--output", str(output)]) == 0
     assert gzip.decompress(output.read_bytes()) == b"\nc 1\n\nc 3\n\n\n"
 
 
@@ -125,7 +125,7 @@ def choose(tmp_path, choosing):
     ("task", "lines", "epoch"), [(None, range(6), 2), ("base", (0, 4, 5), 3), ("calc", (1, 3), 1)]
 )
 def test_choose_on_all_sentences_or_on_those_of_a_task(tmp_path, text_file, choose, task, lines, epoch):
-    system = choose("--task", *([text_file("labels", LABELS)] if task else []), label=task)
+    system = choose("--labels", *([text_file("labels", LABELS)] if task else []), label=task)
     references = [REFERENCES[line] for line in lines]
     expected = [sacrebleu([text[line] for line in lines], references) for text in EPOCHS]
     assert system.devtest_tokenized_bleu == system.devtest_scores == pytest.approx(expected)
@@ -140,7 +140,7 @@ def test_choose_on_all_sentences_or_on_those_of_a_task(tmp_path, text_file, choo
 def test_choose_with_several_references(text_file, choose):
     """A sentence without a line in one of them has one reference fewer."""
     others = text_file("others", ["", *OTHERS[1:]])
-    labels = ["--task", text_file("labels", LABELS)]
+    labels = ["--labels", text_file("labels", LABELS)]
     system = choose(*labels, "--reference", others, label="calc")
     of_calc = [[lines[1], lines[3]] for lines in (REFERENCES, OTHERS)]
     expected = [sacrebleu([text[1], text[3]], *of_calc) for text in EPOCHS]
@@ -185,7 +185,7 @@ def quality_of(epoch, lines):
 
 @pytest.mark.parametrize(("task", "lines"), [(None, range(6)), ("calc", (1, 3))])
 def test_choose_by_quality(text_file, choose, by_quality, task, lines):
-    labels = ["--task", text_file("labels", LABELS)] if task else []
+    labels = ["--labels", text_file("labels", LABELS)] if task else []
     system = choose(*by_quality, *labels, label=task, choose_by="quality")
     expected = [quality_of(epoch, lines) for epoch in EPOCHS]
     assert (system.chosen_by, system.devtest_scores) == ("quality", pytest.approx(expected))
@@ -202,7 +202,7 @@ def test_choosing_reads_each_file_once(text_file, choose, by_quality, monkeypatc
         return opening(path)
 
     monkeypatch.setattr(files, "_opened", counted)
-    labels = ["--task", text_file("labels", LABELS)]
+    labels = ["--labels", text_file("labels", LABELS)]
     choose(*by_quality, *labels, label="calc", choose_by="quality")
     names = "t1", "t2", "t3", "ref", "labels", "lists", "quality"
     assert [opened[name] for name in names] == [1] * len(names)
@@ -220,11 +220,11 @@ def test_choose_by_quality_errors(text_file, refused, choosing, by_quality):
 @pytest.mark.parametrize(
     ("option", "task", "labels", "facts"),
     [
-        ("--task", None, LABELS, ("--task", "'label'")),
+        ("--labels", None, LABELS, ("--labels", "'label'")),
         ("--weights", "base", LABELS, (3, 4)),
-        ("--reference", "base", REFERENCES, ("--task", "'label'")),
-        ("--task", "base", ["calc"] * 6, ("labels:", "'base'")),
-        ("--task", "base", ["base"] * 5, ("labels:", 5)),
+        ("--reference", "base", REFERENCES, ("--labels", "'label'")),
+        ("--labels", "base", ["calc"] * 6, ("labels:", "'base'")),
+        ("--labels", "base", ["base"] * 5, ("labels:", 5)),
     ],
 )
 def test_choose_errors(text_file, refused, choosing, option, task, labels, facts):

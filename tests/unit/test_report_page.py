@@ -139,8 +139,8 @@ def test_sentences(run, document):
 @pytest.mark.parametrize("kind", ["detokenised", "tokenised"])
 def test_what_is_scored(tmp_path, kind):
     run = MadeUpRun(tmp_path / "run", ["first"], epochs=1, sentences=1)
-    train, split = {"source": "a", "target": "b"}, dict.fromkeys(("dev", "devtest", "test"), 1)
-    data = {"kind": "files", "tokenized": kind == "tokenised", "train": train, "split": split}
+    train, cut = {"source": "a", "target": "b"}, dict.fromkeys(("dev", "devtest", "test"), 1)
+    data = {"kind": "files", "tokenized": kind == "tokenised", "train": train, "cut": cut}
     write_run(run.folder, run.config() | {"data": data}, Config(experiments={}))
     assert f"scores are of {kind}" in read_document(run.folder)["text"]
 

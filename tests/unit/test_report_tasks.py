@@ -216,7 +216,7 @@ def test_several_references():
 @pytest.fixture
 def command(text_file):
     """Return a function that returns the command for a table of two systems, and more, by task."""
-    files = ["--task", text_file("labels", LABELS), "--reference", text_file("ref", REFERENCES)]
+    files = ["--labels", text_file("labels", LABELS), "--reference", text_file("ref", REFERENCES)]
     texts = [("bad", text_file("bad", BAD)), ("good", text_file("good", GOOD))]
 
     def words(tasks, outputs, systems=(), references=(), **keys):

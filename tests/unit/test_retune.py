@@ -33,14 +33,14 @@ def random_weights(seed):
 
 
 def tuned(folder, how, sentences, start_weights, epoch_start=None):
-    """Return the weights of retuning on lists, and the BLEU that it reports for them."""
+    """Return the weights of retuning on lists, and the BLEU that it reports for them, 0 to 1."""
     path = write_file(folder / "lists.h5", sentences)
     weights = {
         "start_weights": make_weights(start_weights),
         "epoch_start": None if epoch_start is None else make_weights(epoch_start),
     }
     found = tune(TuneSettings(how, sum_sparse=True), [path], folder / "out.h5", **weights)
-    return read_itersel_weights(folder / "out.h5").to_dict(), found.quality
+    return read_itersel_weights(folder / "out.h5").to_dict(), found.quality / 100
 
 
 @given(seed=st.integers(0, 2**32), how=st.sampled_from(TUNED), has_step=st.booleans())

@@ -32,7 +32,7 @@ from itersel.vectors.weights import (
 NAMES = [f"feature{i}" for i in range(12)]
 # Not papineni: most of these translations would have BLEU 0, and those with the same BLEU are ranked by
 # model scores, of which some are equal but for rounding. Means here and in the step round differently.
-LEARNER = MarginPerceptron(learning_rate=2.0**-7, bleu="liang")
+LEARNER = MarginPerceptron(learning_rate=2.0**-7, sentence_bleu="liang")
 HOW = TrainSettings(learner=LEARNER, measure_loss=True)
 LIMITS = ("first_threshold", "epsilon", "minimum_threshold")
 # threshold of the first epoch, minimum
@@ -45,7 +45,7 @@ def attributes(path):
 
 
 def loss(sentences, weights):
-    total, bleu = 0.0, Bleu(HOW.learner.bleu)
+    total, bleu = 0.0, Bleu(HOW.learner.sentence_bleu)
     for sentence in sentences:
         kbest = sentence.kbest(weights, HOW.k_best)
         scores = bleu.score_all([one.words for one in kbest], *sentence.references)
@@ -63,7 +63,7 @@ def random_corpus(seed):
 def pass_on(folder, shard, epoch):
     """Run the step on weights of a path that has ended; reads neither shard nor model."""
     place = ["--settings", as_json(HOW), "--epoch", str(epoch), "--shard-number", str(shard)]
-    files = ["--shard", "none", "--language-model", "none", "--weights", str(folder / "v.h5")]
+    files = ["--shard", "none", "--language-model", "none", "--start", str(folder / "v.h5")]
     assert main(["train", *files, *place, "--output", str(folder / f"shard{shard}.h5")]) == 0
 
 

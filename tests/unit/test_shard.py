@@ -101,7 +101,7 @@ def test_natural_tasks(labels, counts, has_others, seed):
 
 
 def tasks(folder, *options, **sharding):
-    return shards(folder, f"--task={folder / 'task'}", *options, seed=3, **sharding)
+    return shards(folder, f"--labels={folder / 'task'}", *options, seed=3, **sharding)
 
 
 def test_files_of_natural_tasks(corpus):
@@ -121,29 +121,29 @@ def test_files_of_natural_tasks(corpus):
         (labelled(x=2, y=4), "", ("task:", "'y'", 3, 4)),
         ({**labelled(x=2, z=1), "minimum_sentences": 3}, "", ("task:", "'z'", 2, 3)),
         ({**labelled(x=1, y=1, z=1), "others": "join"}, "", "others"),
-        ({"shards": 2}, "", "--task"),
-        (labelled(x=1), "--task", "--task"),
+        ({"shards": 2}, "", "--labels"),
+        (labelled(x=1), "--labels", "--labels"),
         ({"shards": 2, "minimum_sentences": 2}, "", "sharding.minimum_sentences"),
         ({"shards": 2, "size_of_one_task": True}, "", "sharding.size_of_one_task"),
-        (pooled("x", shards=2), "--scored=devtest", "--scored"),
+        (pooled("x", shards=2), "--devtest-labels=devtest", "--devtest-labels"),
         ({"name": "pooled"}, "", "sharding.labels"),
         ({**labelled(x=1), "shards": 2}, "", "sharding.shards"),
         (pooled("x", "y", "x", shards=2), "", "'x'"),
         (pooled("x", "q", shards=2), "", ("task:", "'q'")),
         ({**pooled("x", "z", shards=5), "size_of_one_task": True}, "", ("task:", 4, 5)),
-        (labelled(x=1, y=1), "--scored=devtest", ("devtest:", "'y'")),
-        (labelled(x=1), "--task=devtest", ("devtest:", 3)),
+        (labelled(x=1, y=1), "--devtest-labels=devtest", ("devtest:", "'y'")),
+        (labelled(x=1), "--labels=devtest", ("devtest:", 3)),
     ],
 )
 def test_bad_tasks(corpus, refused, monkeypatch, sharding, options, facts):
     monkeypatch.chdir(corpus)
     write_lines(corpus / "devtest", ["x", "z", "x"])
-    refused(command(corpus, "--task=task", *options.split(), **sharding), facts)
+    refused(command(corpus, "--labels=task", *options.split(), **sharding), facts)
 
 
 def test_texts_that_are_scored_have_all_labels(corpus):
     write_lines(corpus / "devtest", ["x", "z", "x"])
-    numbers, _ = tasks(corpus, f"--scored={corpus / 'devtest'}", **labelled(x=1, z=1))
+    numbers, _ = tasks(corpus, f"--devtest-labels={corpus / 'devtest'}", **labelled(x=1, z=1))
     assert len(numbers) == 2
 
 
@@ -245,7 +245,7 @@ def test_folder_that_is_there(corpus, refused):
 
 
 def test_bad_input(corpus, refused):
-    refused(command(corpus, **labelled(x=1)), "--task")
+    refused(command(corpus, **labelled(x=1)), "--labels")
     refused(command(corpus, shards=12), ("source.gz", 11, 12), "decoder.pieces")
     write_lines(corpus / "target.gz", ["x"])
     facts = ("source.gz:2:", 11, 1), "target.gz"

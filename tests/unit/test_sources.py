@@ -156,7 +156,7 @@ UNNAMED = {
 
 
 def test_commands_name_the_inputs_of_their_rules(root):
-    """A job with `--weights` or `--decision` left out would run, and give other results."""
+    """A job with `--start` or `--decision` left out would run, and give other results."""
     rules = 0
     for path in sorted((root / "workflow/rules").glob("*.smk")):
         for rule in re.split(r"(?m)^(?:use )?rule ", path.read_text())[1:]:

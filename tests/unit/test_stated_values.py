@@ -117,7 +117,7 @@ def jobs_of(config):
         "fold": [0],
         "column": ["source"],
         "path": ["x"],
-        "further": [["target.1", "task"]],
+        "further": [["target.1", "labels"]],
         "held_out": [plan.texts.held_out],
         "folders": [{"dev": "1"}],
         "sentence_files": [["x.h5"]],
@@ -219,11 +219,11 @@ def test_all_that_rules_ask_the_plan_is_compared(root):
         experiment(patience=1, epochs=4),
         experiment(tune_on="dev", features="dense", learner={"name": "mert"}),
         experiment(tune_on="dev") | {"data": LISTS},
-        experiment() | {"mbr": {"gain": "bleu"}},
+        experiment() | {"mbr": {"gain": "sentence-bleu"}},
         experiment()
         | {"data": {"folder": "help", "monolingual": "m"}, "language_model": {"open_vocabulary": True}},
         {"experiments": {"a": {"tasks": {"name": "independent", "labels": {"x": 1}}}, "b": {}}}
-        | {"data": FILES | {name: {"source": "s", "target": "t", "task": "k"} for name in SPLITS}},
+        | {"data": FILES | {name: {"source": "s", "target": "t", "labels": "k"} for name in SPLITS}},
         experiment() | {"data": FILES | {"dev": {"sacrebleu": "wmt11"}}},
         OF_LISTS,
         WITH_FEATURES,

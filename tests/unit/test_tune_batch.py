@@ -241,7 +241,7 @@ def test_pairs_differ_by_the_bleu_of_the_settings(seed: int, variant: str, most:
     bleu = [plain_bleu(one, s.reference_lengths, variant) for s in sentences for one in s.translations]
     sentence = np.repeat(np.arange(len(sentences)), np.diff(table.offset))
     try:
-        pairs = draw_pairs(table, Pro(bleu=variant, max_difference=100 * most), (seed,))
+        pairs = draw_pairs(table, Pro(sentence_bleu=variant, max_difference=100 * most), (seed,))
     except InputError:
         pairs = np.zeros((0, 2), np.int64)
     assert (np.bincount(sentence[pairs[:, 0]], minlength=1) <= 50).all()

@@ -63,7 +63,7 @@ def test_templates_of_lists_and_of_training(decodable, tmp_path, capsys):
     assert {name[:4] for name in names} == {"RBT:", "Shap"}
     output, weights = tmp_path / "weights.h5", tmp_path / "start"
     weights.write_text("LanguageModel 1\nWordPenalty -1\n")
-    start = ["--weights", str(weights)]
+    start = ["--start", str(weights)]
     assert write_decoded("train", decodable, output, *start, *settings(templates=["RBT"])) == 0
     learned = [
         name for name in read_itersel_weights(output).to_dict() if ":" in name or name.startswith("Shape")

@@ -88,7 +88,7 @@ def own(row):
 
 def test_every_choice_from_lists_has_numbers(tmp_path, listed):
     files, preparation = listed
-    files["scores"] = {"COMET": {"translations": str(tmp_path / "comet")}}
+    files["user_scores"] = {"COMET": {"translations": str(tmp_path / "comet")}}
     table, text, spreadsheet = made(tmp_path, files, preparation, seed=4)
     (found,) = table["test_sets"]
     systems = {one["name"]: one for one in found["systems"]}
@@ -100,7 +100,7 @@ def test_every_choice_from_lists_has_numbers(tmp_path, listed):
     # p-values and intervals are those of the command
     outputs = dict.fromkeys(EXPECTED, REFERENCE)
     scores = {"COMET": EXPECTED}
-    (_, comet) = itersel.compare(outputs, REFERENCE, metrics=["bleu"], scores=scores, trials=200, seed=4)
+    (_, comet) = itersel.compare(outputs, REFERENCE, metrics=["bleu"], user_scores=scores, trials=200, seed=4)
     for row in comet.systems[1:]:
         own = systems[row.system]["scores"]["COMET"]
         assert own["p"]["first entries"] == row.p
@@ -125,7 +125,7 @@ def test_systems_without_numbers(tmp_path, listed):
     write_lines(tmp_path / "b.comet", map(str, EXPECTED["b"]))
     files |= {
         "lists": [],
-        "scores": {"COMET": {"systems": systems}, "human": {"systems": {"b": systems["b"]}}},
+        "user_scores": {"COMET": {"systems": systems}, "human": {"systems": {"b": systems["b"]}}},
     }
     table, text, _ = made(tmp_path, files, preparation)
     rows = table["test_sets"][0]["systems"]
@@ -147,9 +147,11 @@ def test_systems_without_numbers(tmp_path, listed):
 def test_several_test_sets(tmp_path, listed):
     """All sentences together have the numbers of all test sets; systems that lack some have none."""
     files, preparation = listed
-    one = files | {"scores": {"COMET": {"translations": str(tmp_path / "comet")}}}
+    one = files | {"user_scores": {"COMET": {"translations": str(tmp_path / "comet")}}}
     other = one | {
-        "scores": {"COMET": {**one["scores"]["COMET"], "systems": {"online": str(tmp_path / "online.comet")}}}
+        "user_scores": {
+            "COMET": {**one["user_scores"]["COMET"], "systems": {"online": str(tmp_path / "online.comet")}}
+        }
     }
     table, *_ = made(tmp_path, files, preparation, test_sets={"x": one, "y": other})
     pooled = table["pooled"]["systems"]
@@ -161,7 +163,7 @@ def test_repeats(tmp_path, listed):
     files, preparation = listed
     systems = [make_system("a"), make_system("a", repeat=2)]
     files |= write_test_set(tmp_path, systems, [lines_of(CHOICES[name]) for name in ("a", "b")], REFERENCE)
-    files["scores"] = {"COMET": {"translations": str(tmp_path / "comet")}}
+    files["user_scores"] = {"COMET": {"translations": str(tmp_path / "comet")}}
     table, text, _ = made(tmp_path, files, preparation)
     (own,) = (row["scores"]["COMET"] for row in table["test_sets"][0]["systems"] if row["name"] == "a")
     assert own["repeats"] == pytest.approx([np.mean(EXPECTED[name]) for name in ("a", "b")])
@@ -170,11 +172,11 @@ def test_repeats(tmp_path, listed):
 
 def test_the_same_bytes_again(tmp_path, listed):
     files, preparation = listed
-    files["scores"] = {"COMET": {"translations": str(tmp_path / "comet")}}
+    files["user_scores"] = {"COMET": {"translations": str(tmp_path / "comet")}}
     first = made(tmp_path, files, preparation)
     assert made(tmp_path, files, preparation) == first
     # other columns are as without these scores
-    (own,) = made(tmp_path, files | {"lists": [], "scores": {}}, preparation)[0]["test_sets"]
+    (own,) = made(tmp_path, files | {"lists": [], "user_scores": {}}, preparation)[0]["test_sets"]
     for row, other in zip(first[0]["test_sets"][0]["systems"], own["systems"], strict=True):
         assert {**row, "scores": {"tokenized-bleu": tokenized_bleu(row)}} == other
 
@@ -190,7 +192,7 @@ def test_the_same_bytes_again(tmp_path, listed):
 def test_wrong_numbers(tmp_path, listed, refused, lines, facts):
     files, preparation = listed
     write_lines(tmp_path / "comet", lines)
-    files["scores"] = {"COMET": {"translations": str(tmp_path / "comet")}}
+    files["user_scores"] = {"COMET": {"translations": str(tmp_path / "comet")}}
     refused([*table_command({"test": files}, tmp_path / "table.json"), preparation], facts)
 
 
@@ -202,13 +204,13 @@ def test_wrong_numbers(tmp_path, listed, refused, lines, facts):
         ({"COMET": {"systems": {"a": "comet"}}}, {}, ("comet:", 96, 24)),
         ({"COMET": {"translations": "comet"}}, {"lists": []}, ("'lists'", "--preparation")),
         ({"COMET": {"translations": "comet"}}, {"translations": ["first", "online"]}, "online:1:"),
-        ({"ter": {"translations": "comet"}}, {}, "'test_sets.test.scores.ter'"),
+        ({"ter": {"translations": "comet"}}, {}, "'test_sets.test.user_scores.ter'"),
     ],
 )
 def test_wrong_scores(tmp_path, monkeypatch, listed, refused, scores, changes, facts):
     monkeypatch.chdir(tmp_path)
     files, preparation = listed
-    command = [*table_command({"test": files | {"scores": scores} | changes}, "table.json"), preparation]
+    command = [*table_command({"test": files | {"user_scores": scores} | changes}, "table.json"), preparation]
     if facts is None:
         assert main(command) == 0
     else:

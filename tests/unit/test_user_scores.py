@@ -27,7 +27,7 @@ SCORES = {"COMET": {"A": numbers(1, 0.8), "B": numbers(2, 0.78)}, "human": {"A":
 
 
 def test_means_are_compared():
-    found = itersel.compare(OUTPUTS, LINES, metrics=["bleu"], scores=SCORES, trials=999, seed=3)
+    found = itersel.compare(OUTPUTS, LINES, metrics=["bleu"], user_scores=SCORES, trials=999, seed=3)
     assert [one.name for one in found] == ["bleu", "COMET", "human"]
     for one in found[1:]:
         means = [np.mean(SCORES[one.name][system]) for system in OUTPUTS]
@@ -39,7 +39,9 @@ def test_means_are_compared():
 def test_p_value_is_that_of_plain_python():
     """In each trial, the numbers of each sentence are exchanged with probability 1/2, as for all metrics."""
     trials = 400
-    (_, comet, _) = itersel.compare(OUTPUTS, LINES, metrics=["bleu"], scores=SCORES, trials=trials, seed=5)
+    (_, comet, _) = itersel.compare(
+        OUTPUTS, LINES, metrics=["bleu"], user_scores=SCORES, trials=trials, seed=5
+    )
     values = np.array([SCORES["COMET"][system] for system in OUTPUTS])
     observed = abs(values[0].sum() - values[1].sum())
 
@@ -76,7 +78,7 @@ def test_order_does_not_matter(values, source):
 )
 def test_wrong_numbers(scores, facts):
     with input_error(facts):
-        itersel.compare(OUTPUTS, LINES, scores=scores)
+        itersel.compare(OUTPUTS, LINES, user_scores=scores)
 
 
 def test_command(tmp_path, capsys, refused):
@@ -86,11 +88,13 @@ def test_command(tmp_path, capsys, refused):
         write_lines(tmp_path / f"{system}.comet", map(str, values))
     files = [str(tmp_path / name) for name in OUTPUTS]
     command = ["compare", "--reference", str(tmp_path / "reference"), "--metrics", "bleu", "--trials", "50"]
-    own = [word for file in files for word in ("--scores", f"COMET={file}.comet")]
+    own = [word for file in files for word in ("--user-score", f"COMET={file}.comet")]
 
     assert main([*command, *own, "--json", *files]) == 0
     found = json.loads(capsys.readouterr().out)["metrics"]
-    expected = itersel.compare(OUTPUTS, LINES, metrics=["bleu"], scores={"COMET": SCORES["COMET"]}, trials=50)
+    expected = itersel.compare(
+        OUTPUTS, LINES, metrics=["bleu"], user_scores={"COMET": SCORES["COMET"]}, trials=50
+    )
     assert [one["name"] for one in found] == ["bleu", "COMET"]
     for one, other in zip(found, expected, strict=True):
         assert [row["p"] for row in one["systems"]] == [row.p for row in other.systems]
@@ -101,7 +105,7 @@ def test_command(tmp_path, capsys, refused):
     # numbers from 0 to 1 need more digits than BLEU
     assert f"{np.mean(SCORES['COMET']['B']):.4f}" in shown
 
-    refused([*command, *own[:2], *files], ("--scores", 1, 2))
+    refused([*command, *own[:2], *files], ("--user-score", 1, 2))
     write_lines(tmp_path / "B.comet", ["1"] * 59 + ["-2e6"])
     refused([*command, *own, *files], ("B.comet:60:", "'-2e6'"))
     write_lines(tmp_path / "B.comet", ["1"] * 59)

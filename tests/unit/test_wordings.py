@@ -100,8 +100,8 @@ COMMANDS = [
         ),
     ),
     (
-        f"{PREPARE} --source two --target two --task labels",
-        "labels:2: 'two words' is not a task label; give one word per line",
+        f"{PREPARE} --source two --target two --labels labels",
+        "labels:2: 'two words' is not a label; give one word per line",
     ),
     (
         f"{PREPARE} --source two --target two --alignment outside",
@@ -302,6 +302,7 @@ COMMANDS = [
 # A command with wrong options, and the last line of what it says.
 USAGE = [
     ("bleu", "itersel bleu: error: the following arguments are required: --reference, SYSTEM"),
+    ("train --weights a", "itersel train: error: --weights is now called --start"),
     ("bleux", "itersel: error: argument COMMAND: invalid choice: 'bleux' (did you mean 'bleu'?)"),
     ("weights shwo", "itersel weights: error: argument PART: invalid choice: 'shwo' (did you mean 'show'?)"),
     (
@@ -453,13 +454,14 @@ CONFIGS = [
         "experiments: {a: {}}\ndata: {protected: [(a)]}",
         ": config key 'data.protected': '(a)' has a group; write (?:...) instead of (...)",
     ),
+    ("experiments: {a: {}}\ndata: {split: {dev: 5}}", ": config key 'data.split' was renamed; write 'data.cut' (see CHANGELOG.md)"),
     (
         "experiments: {a: {}}\nevaluation: {outputs: {a: x}}",
         ": config key 'evaluation.outputs.a': an experiment has this name; choose another",
     ),
     (
-        "experiments: {a: {}}\nevaluation: {scores: {COMET: {systems: {b: x}}}}",
-        ": config key 'evaluation.scores.COMET.systems.b': no system has this name; known: a",
+        "experiments: {a: {}}\nevaluation: {user_scores: {COMET: {systems: {b: x}}}}",
+        ": config key 'evaluation.user_scores.COMET.systems.b': no system has this name; known: a",
     ),
     (
         (

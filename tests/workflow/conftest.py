@@ -29,7 +29,7 @@ NOUNS = {f"haus{i}": f"house{i}" for i in range(25)}
 ADJECTIVES = {f"schön{i}": f"nice{i}" for i in range(15)}
 SIZES = {"train": 160, "dev": 20, "devtest": 16, "test": 16}
 
-LEARNER = {"learner": {"name": "perceptron", "bleu": "liang"}}
+LEARNER = {"learner": {"name": "perceptron", "sentence_bleu": "liang"}}
 NOT_RETUNED = {"retune": {"tuner": {"name": "none"}}}
 SELECTION = {"mixing": {"name": "selection", "select": 300}}
 ONE_MODEL = {"name": "random", "shards": 2, "language_model_folds": 1}
@@ -155,7 +155,7 @@ class Project:
         """
         content = self.config()
         for split in ("train", *splits):
-            content["data"][split]["task"] = f"{split}.task"
+            content["data"][split]["labels"] = f"{split}.labels"
         content["experiments"]["selected"]["tasks"] = NATURAL
         content["experiments"]["averaged"]["tasks"] = RESHARDED
         self.configure(**content)
@@ -242,7 +242,7 @@ def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callab
             pairs = [sentence(source) for _ in range(size)]
             labels = ["even" if line % 2 == 0 else "odd" for line in range(size)]
             texts = dict(zip(("source", "target"), zip(*pairs, strict=True), strict=True))
-            for side, lines in {**texts, "task": labels}.items():
+            for side, lines in {**texts, "labels": labels}.items():
                 (folder / f"{split}.{side}").write_text("".join(line + "\n" for line in lines))
             data[split] = {side: f"{split}.{side}" for side in ("source", "target")}
         data |= {"kind": "files", "source_language": "de", "target_language": "en"}

@@ -174,7 +174,7 @@ def test_scores_of_the_users(copy):
         evaluation={
             "trials": 100,
             "outputs": {"online": "online", "other": "online"},
-            "scores": {"COMET": {"translations": file, "systems": {"online": "online.comet"}}},
+            "user_scores": {"COMET": {"translations": file, "systems": {"online": "online.comet"}}},
         },
         experiments={"tuned": EXPERIMENTS["tuned"]},
     )
@@ -199,7 +199,7 @@ def test_scores_of_the_users(copy):
 @pytest.mark.slow
 def test_minimum_bayes_risk(copy):
     """Baselines and trained systems choose by it, with the scale that is best on devtest."""
-    copy.configure(mbr={"gain": "bleu"})
+    copy.configure(mbr={"gain": "sentence-bleu"})
     planned = copy.planned()
     assert planned["choose_scale"] == len(EXPERIMENTS)
     assert not {"train_shard", "tune", "choose_epoch", "import_lists"} & planned.keys()
@@ -314,7 +314,7 @@ def test_features_of_text_with_natural_tasks(make_project):
     features = {"dense": ["language-model", "lexical"], "templates": ["Lex"]}
     project = with_lists(make_project(), features)
     content = project.config()
-    content["data"]["train"]["task"] = "train.task"
+    content["data"]["train"]["labels"] = "train.labels"
     tasks = {"name": "natural", "labels": {"even": 1, "odd": 1}}
     content["experiments"] = {"selected": {**EXPERIMENTS["selected"], "tasks": tasks}}
     project.configure(**content)

@@ -165,14 +165,14 @@ def test_downloads(make_project):
     content = project.config()
     (project.folder / "labelled.tsv").write_text("das haus\tthe house\tnews\n")
     content["data"]["train"] = {"parliament": {"mtdata": "a-europarl-7-deu-eng"}}
-    content["data"]["devtest"] = {"file": "labelled.tsv", "columns": {"task": 3}}
+    content["data"]["devtest"] = {"file": "labelled.tsv", "columns": {"label": 3}}
     content["data"]["test"] = {"old": {"sacrebleu": "wmt11"}, "new": {"sacrebleu": "wmt20/tworefs"}}
     project.configure(**content)
     jobs = dry_run(project)
     fetched = "results/tiny/corpus/fetched"
     [job] = jobs["prepare_train"]
     assert f"dev.source, dev.target, labelled.tsv, {fetched}/test.old/source.gz" in job
-    [job] = jobs["prepare_held_out_task"]
+    [job] = jobs["prepare_held_out_labels"]
     assert "input: labelled.tsv, results/tiny/corpus/preparation.json" in job
     assert len(jobs["fetch_corpus"]) == 2
     [job] = jobs["fetch_corpus_target_1"]
@@ -187,7 +187,7 @@ def test_libreoffice_help(make_project):
     names = [f"packages/libreoffice-help-{language}_1_all.deb" for language in ("de", "en-us")]
     for name in names:
         (project.folder / name).touch()
-    data = {"kind": "libreoffice-help", "folder": "packages/", "held_out_modules": ["sbasic"]}
+    data = {"kind": "libreoffice-help", "folder": "packages/", "held_out_labels": ["sbasic"]}
     project.configure(data=data)
     jobs = dry_run(project)
     [job] = jobs["fetch_help"]

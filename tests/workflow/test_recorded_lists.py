@@ -53,7 +53,7 @@ def run(parity, make_project):
     content = {
         **{"name": "tiny", "seed": SEED, "experiments": {"mert": experiment}},
         "data": {"kind": "lists", "target_language": "en", "tokenized": True, **data},
-        "evaluation": {"trials": 100, "choose_by": "quality", "scores": scores},
+        "evaluation": {"trials": 100, "choose_by": "quality", "user_scores": scores},
     }
     (project.folder / "config.yaml").write_text(yaml.safe_dump(content))
     project.run("--cores", "2", TABLE)

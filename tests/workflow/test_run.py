@@ -167,7 +167,7 @@ def selected(**settings):
 
 
 FEWER = {"name": "selection", "select": 200}
-MARGIN = {"name": "margin-perceptron", "learning_rate": 0.0001, "bleu": "liang"}
+MARGIN = {"name": "margin-perceptron", "learning_rate": 0.0001, "sentence_bleu": "liang"}
 CHANGES = [
     # the change, and the rules that rerun; in train, the first epoch starts from zero
     (selected(mixing=FEWER), {"mix": 2, "train_shard": 2}, {"extract_shard", "align"}),
@@ -190,7 +190,7 @@ CHANGES = [
     ({"data": {"max_length": 50}}, {"prepare_train": 1, "align_direction": 2}, set()),
     (
         {"data": {"max_held_out": 9}},
-        {"prepare_held_out": 1, "prepare_held_out_task": 2, "train_shard": 5},
+        {"prepare_held_out": 1, "prepare_held_out_labels": 2, "train_shard": 5},
         {"align", "prepare_train"},
     ),
 ]
@@ -230,7 +230,7 @@ def test_scores_of_translations_of_a_run(copy):
     lines = (copy.results / "evaluation/test/dev-dense.txt").read_text().splitlines()
     (copy.folder / "dense.comet").write_text("".join(f"{len(line) / 100}\n" for line in lines))
     scores = {"COMET": {"systems": {"dev-dense": "dense.comet"}}}
-    copy.configure(evaluation={**copy.config()["evaluation"], "scores": scores})
+    copy.configure(evaluation={**copy.config()["evaluation"], "user_scores": scores})
     assert not {"decode_shard", "detokenize", "choose_epoch"} & copy.planned().keys()
     copy.run("--cores", "2", "results/tiny/report/table.json")
     [table] = json.loads((copy.results / "report/table.json").read_text())["test_sets"]
@@ -318,14 +318,14 @@ def test_names_that_a_shell_or_a_command_would_misread(make_project, finished, t
     project = type(project)(folder, project.snakefile)
     content = project.config()
     for split in ("devtest", "test"):
-        content["data"][split]["task"] = f"{split}.task"
+        content["data"][split]["labels"] = f"{split}.labels"
     for split, side, name in (
         ("train", "source", "-n 'é.de"),
         ("train", "target", "l'été $(touch pwned).en"),
         ("dev", "source", "--help"),
         ("dev", "target", "*?[x];&|#%\t"),
         ("test", "source", "-"),
-        ("train", "task", "--task $(touch pwned)"),
+        ("train", "labels", "--task $(touch pwned)"),
     ):
         (folder / f"{split}.{side}").rename(folder / name)
         content["data"][split][side] = name

@@ -21,7 +21,7 @@ rule check_patience:
         translations=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/devtest.txt",
         previous=lambda wildcards: PLAN.epochs.of(wildcards).decision_before,
         labels=PLAN.tables.devtest_labels,
-        originals=PLAN.tables.devtest_originals,
+        raw_references=PLAN.tables.devtest_raw_references,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
         lists=PLAN.list_texts.devtest_lists,
@@ -41,7 +41,7 @@ rule check_patience:
         code=step_digest("step patience"),
     shell:
         "itersel step patience --settings {params.settings:q} --reference {input.references:q}"
-        " --task {input.labels:q} --raw-reference {input.originals:q}"
+        " --labels {input.labels:q} --raw-reference {input.raw_references:q}"
         " --preparation {input.preparation:q} --recaser {input.recaser:q}"
         " --nbest {params.lists:q} --quality {input.quality:q}"
         " --translation {input.translations:q} --previous {input.previous:q} --output {output:q} &> {log:q}"
@@ -56,7 +56,7 @@ rule choose_epoch:
         translations=PLAN.epochs.of_all("devtest.txt"),
         weights=PLAN.epochs.of_all("weights.h5"),
         labels=PLAN.tables.devtest_labels,
-        originals=PLAN.tables.devtest_originals,
+        raw_references=PLAN.tables.devtest_raw_references,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
         lists=PLAN.list_texts.devtest_lists,
@@ -77,7 +77,7 @@ rule choose_epoch:
         code=step_digest("step choose"),
     shell:
         "itersel step choose --settings {params.settings:q} --reference {input.references:q}"
-        " --task {input.labels:q} --raw-reference {input.originals:q}"
+        " --labels {input.labels:q} --raw-reference {input.raw_references:q}"
         " --preparation {input.preparation:q} --recaser {input.recaser:q}"
         " --nbest {params.lists:q} --quality {input.quality:q}"
         " --translation {input.translations:q} --weights {input.weights:q}"
@@ -91,7 +91,7 @@ use rule choose_epoch as choose_epoch_for_test_set with:
         translations=PLAN.epochs.of_all("devtest.{test_set}.txt"),
         weights=PLAN.epochs.of_all("weights.h5"),
         labels=[],
-        originals=PLAN.tables.devtest_originals,
+        raw_references=PLAN.tables.devtest_raw_references,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
         lists=PLAN.list_texts.devtest_lists,
@@ -113,7 +113,7 @@ rule choose_scale:
         weights=f"{RESULTS}/experiments/{{experiment}}/best/weights.h5",
         references=PLAN.tables.devtest_references,
         labels=PLAN.tables.devtest_labels,
-        originals=PLAN.tables.devtest_originals,
+        raw_references=PLAN.tables.devtest_raw_references,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
         lists=PLAN.list_texts.devtest_lists,
@@ -135,7 +135,7 @@ rule choose_scale:
         "(seq {params.pieces} | itersel step scale --inputs - --language-model {input.model:q}"
         " --weights {input.weights:q}"
         " --settings {params.settings:q} --reference {input.references:q}"
-        " --task {input.labels:q} --raw-reference {input.originals:q}"
+        " --labels {input.labels:q} --raw-reference {input.raw_references:q}"
         " --preparation {input.preparation:q} --recaser {input.recaser:q}"
         " --nbest {params.lists:q} --quality {input.quality:q} --output {output:q}) &> {log:q}"
 
@@ -147,7 +147,7 @@ use rule choose_scale as choose_scale_for_test_set with:
         weights=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/weights.h5",
         references=PLAN.tables.devtest_references,
         labels=[],
-        originals=PLAN.tables.devtest_originals,
+        raw_references=PLAN.tables.devtest_raw_references,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
         lists=PLAN.list_texts.devtest_lists,

@@ -2,8 +2,8 @@
 #
 # needs: nothing (LibreOffice Help; downloaded corpora), or the files of data.{train,dev,devtest,test}
 # makes: corpus/fetched/{fetched}/{source,target}.gz (downloaded corpora),
-#        corpus/{split}.{source,target,task}.gz, corpus/{split}.target.{number}.gz (further references),
-#        corpus/{split}.raw.gz, corpus/{split}.raw.{number}.gz, corpus/{split}.raw.source.gz (original references and
+#        corpus/{split}.{source,target,labels}.gz, corpus/{split}.target.{number}.gz (further references),
+#        corpus/{split}.raw.gz, corpus/{split}.raw.{number}.gz, corpus/{split}.raw.source.gz (raw references and
 #        source of all splits except train),
 #        corpus/preparation.json, corpus/recaser.json, statistics
 from itertools import groupby
@@ -22,7 +22,7 @@ if is_help(EXPANDED_CONFIG):
                 f"{RESULTS}/corpus/help/",
                 source="source.gz",
                 target="target.gz",
-                task="task.gz",
+                labels="labels.gz",
                 statistics=STATISTICS,
             ),
         log:
@@ -99,7 +99,7 @@ for columns, names in groupby(
 
 
 # Held-out text is prepared like train. Outputs cannot vary with a wildcard, so there is one rule for each set of
-# further files: prepare_held_out, prepare_held_out_task, prepare_held_out_target_1, ...
+# further files: prepare_held_out, prepare_held_out_labels, prepare_held_out_target_1, ...
 for further, held_out in groupby(
     sorted(PLAN.texts.given, key=PLAN.texts.further_columns), PLAN.texts.further_columns
 ):

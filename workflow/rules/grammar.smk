@@ -37,7 +37,7 @@ rule shard_corpus:
         target=PLAN.files.text("{split}", "target"),
         further=PLAN.divisions.further_texts,
         labels=PLAN.divisions.labels,
-        scored=PLAN.divisions.scored_labels,
+        devtest_labels=PLAN.divisions.devtest_labels,
     output:
         directory(f"{RESULTS}/shards/{{split}}/{{division}}/text"),
     log:
@@ -51,7 +51,7 @@ rule shard_corpus:
         code=step_digest("step shard"),
     shell:
         "itersel step shard --source {input.source:q} --target {input.target:q} {input.further:q}"
-        " --task {input.labels:q} --scored {input.scored:q}"
+        " --labels {input.labels:q} --devtest-labels {input.devtest_labels:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"
 
 

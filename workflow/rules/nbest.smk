@@ -1,7 +1,7 @@
 # N-best lists of another decoder (data.kind: lists): cleaned references, and lists divided into shards.
 #
 # needs: the files of data.{train,dev,devtest,test}; the models of text_features.smk, if text_features name any
-# makes: corpus/{split}.{target,source,task}.gz, corpus/{split}.target.{number}.gz (further references),
+# makes: corpus/{split}.{target,source,labels}.gz, corpus/{split}.target.{number}.gz (further references),
 #        corpus/{split}.first.gz (the translations that the decoder ranks first, of test),
 #        corpus/{preparation,recaser}.json, statistics, shards/{split}/{division}/{file}.h5
 
@@ -30,8 +30,8 @@ for list_split in PLAN.list_texts.splits:
             settings=PLAN.list_texts.reference_settings,
             code=step_digest("corpus references"),
         shell:
-            "itersel corpus references --split {params.split} --target {input.target:q} --source {input.source:q}"
-            " --task {input.task:q} --settings {params.settings:q} --output {params.folder:q} &> {log:q}"
+            "itersel corpus references --split {params.split} --reference {input.reference:q} --source {input.source:q}"
+            " --labels {input.labels:q} --settings {params.settings:q} --output {params.folder:q} &> {log:q}"
 
 
 rule take_first_entries:
@@ -61,7 +61,7 @@ rule shard_lists:
         quality=PLAN.list_texts.quality,
         source=PLAN.list_texts.sources,
         labels=PLAN.divisions.labels,
-        scored=PLAN.divisions.scored_labels,
+        devtest_labels=PLAN.divisions.devtest_labels,
     output:
         directory(f"{RESULTS}/shards/{{split}}/{{division}}/text"),
     log:
@@ -77,7 +77,7 @@ rule shard_lists:
     shell:
         "itersel step shard --nbest {params.lists:q} --target {input.references:q} --quality {input.quality:q}"
         " --source {input.source:q}"
-        " --task {input.labels:q} --scored {input.scored:q}"
+        " --labels {input.labels:q} --devtest-labels {input.devtest_labels:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"
 
 

@@ -1,9 +1,9 @@
 # Scoring test, and the tables of a run.
 #
 # needs: experiments/{experiment}/best/{system.json,test.txt}, experiments/{experiment}/epoch-{epoch}/selection.h5,
-#        corpus/*.target.gz, evaluation/{test}/counts/*.h5, and the files of evaluation.scores
+#        corpus/*.target.gz, evaluation/{test}/counts/*.h5, and the files of evaluation.user_scores
 # makes: experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json}, report/table.{tex,md},
-#        report/rules.{split}.json; with corpus/*.task.gz: report/tasks.{split}.{txt,tsv,json} and, for independent tasks,
+#        report/rules.{split}.json; with corpus/*.labels.gz: report/tasks.{split}.{txt,tsv,json} and, for independent tasks,
 #        experiments/{independent}/tasks/{split}.txt
 
 SYSTEMS = len(EXPANDED_CONFIG.experiments) + len(PLAN.tables.outputs)
@@ -70,7 +70,7 @@ rule compare_systems:
 rule join_tasks:
     """takes no time"""
     input:
-        labels=PLAN.files.text("{split}", "task"),
+        labels=PLAN.files.text("{split}", "labels"),
         translations=PLAN.tables.own_translations,
     output:
         f"{RESULTS}/experiments/{{independent}}/tasks/{{split}}.txt",
@@ -85,13 +85,13 @@ rule join_tasks:
         settings=PLAN.tables.join_settings,
         code=step_digest("step join"),
     shell:
-        "itersel step join --task {input.labels:q} --settings {params.settings:q} --output {output:q} &> {log:q}"
+        "itersel step join --labels {input.labels:q} --settings {params.settings:q} --output {output:q} &> {log:q}"
 
 
 rule compare_tasks:
     """compare tasks on {split}"""
     input:
-        labels=PLAN.files.text("{split}", "task"),
+        labels=PLAN.files.text("{split}", "labels"),
         references=lambda wildcards: PLAN.texts.references(wildcards.split),
         translations=lambda wildcards: list(
             dict(PLAN.tables.task_systems(wildcards.split))
@@ -112,7 +112,7 @@ rule compare_tasks:
         settings=PLAN.tables.task_settings,
         code=step_digest("step tasks"),
     shell:
-        "(printf %s {params.settings:q} | itersel step tasks --settings - --task {input.labels:q}"
+        "(printf %s {params.settings:q} | itersel step tasks --settings - --labels {input.labels:q}"
         " --reference {input.references:q} --output {output:q}) &> {log:q}"
 
 

@@ -33,7 +33,7 @@ rule train_shard:
         settings=PLAN.origin.train_settings,
         code=step_digest("train"),
     shell:
-        "itersel train --shard {input.shard:q} --language-model {input.model:q} --weights {input.start:q}"
+        "itersel train --shard {input.shard:q} --language-model {input.model:q} --start {input.start:q}"
         " --decision {input.decision:q} --settings {params.settings:q}"
         " --epoch {wildcards.epoch} --shard-number {wildcards.shard} --threads {threads}"
         " --output {output:q} &> {log:q}"

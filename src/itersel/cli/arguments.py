@@ -30,14 +30,26 @@ MAX_PROCESSES = 256
 # The maximum number of seeds of a command.
 MAX_SEEDS = 1000
 # What help calls the numbers of epochs, iterations and shards.
-PLACE_LETTERS = {"epoch": "t", "iteration": "t", "shard_number": "z"}
+PLACE_LETTERS = {"epoch": "t", "iteration": "i", "shard_number": "z"}
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that rejects abbreviated options: a new option must not change the meaning of a script."""
+    """A parser that rejects abbreviated options: a new option must not change the meaning of a script.
+
+    An option that was `renamed`, such as ``{"--old": "--new"}``, is refused with its new name.
+    """
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"allow_abbrev": False, **settings})
+        self.renamed: dict[str, str] = {}
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse the arguments, unless one of them is an old name of an option."""
+        for argument in args or ():
+            option = argument.partition("=")[0]
+            if option in self.renamed:
+                self.error(f"{option} is now called {self.renamed[option]}")
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Exit with a usage message, and suggest a command with a similar name."""

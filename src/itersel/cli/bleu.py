@@ -8,7 +8,14 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from itersel.cli.arguments import add_options, add_reference, add_retokenize, add_tokenizer, named_file
+from itersel.cli.arguments import (
+    Parser,
+    add_options,
+    add_reference,
+    add_retokenize,
+    add_tokenizer,
+    named_file,
+)
 from itersel.config.command_line import add_section_arguments, different_names, refuse, section_of
 from itersel.config.evaluation import SignificanceSettings
 from itersel.errors import InputError
@@ -42,7 +49,7 @@ def _bleu(options: argparse.Namespace) -> None:
     print(f"# sacrebleu {metric.signature}")
 
 
-def _add_compare(parser: argparse.ArgumentParser) -> None:
+def _add_compare(parser: Parser) -> None:
     parser.description = (
         "Score the outputs of systems with sacrebleu: BLEU (smoothed, unlike in 'itersel tune'), chrF++ and "
         "TER, 95 % intervals (bootstrap), and for each system the p-value of its difference from the "
@@ -54,11 +61,12 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
     metrics = {"--metrics NAMES": f"some of {listed}; lowercased metrics ignore case"}
     add_options(parser, metrics, type=different_metrics, default=DEFAULT_METRICS)
     add_tokenizer(parser)
-    scores = (
+    user_score = (
         "a score of your own, such as COMET, whose mean is compared: a number for each line of a system, "
         "higher is better; once for each system, in their order"
     )
-    add_options(parser, {"--scores NAME=FILE": scores}, type=named_file, action="append", default=[])
+    add_options(parser, {"--user-score NAME=FILE": user_score}, type=named_file, action="append", default=[])
+    parser.renamed["--scores"] = "--user-score"
     add_options(parser, {"--json": "print JSON"}, action="store_true")
     add_section_arguments(parser, SignificanceSettings)
 
@@ -87,8 +95,8 @@ def _compare(options: argparse.Namespace) -> None:
 
     how = asdict(section_of(SignificanceSettings, options))
     settings = {name: getattr(options, name) for name in ("metrics", "tokenizer")}
-    scores = _user_scores(options.scores, [*outputs], len(references[0]))
-    found = compare(outputs, *references, scores=scores, **settings, **how)
+    scores = _user_scores(options.user_score, [*outputs], len(references[0]))
+    found = compare(outputs, *references, user_scores=scores, **settings, **how)
 
     if options.json:
         metrics = [one._asdict() | {"systems": [system._asdict() for system in one.systems]} for one in found]
@@ -113,7 +121,7 @@ def _user_scores(
     found = {}
     for name, files in paths.items():
         if len(files) != len(systems):
-            raise InputError(f"--scores names {len(files)} files of {name} for {len(systems)} systems")
+            raise InputError(f"--user-score names {len(files)} files of {name} for {len(systems)} systems")
         numbers = [read_user_numbers(file).of_translations(sentences) for file in files]
         found[name] = dict(zip(systems, numbers, strict=True))
     return found

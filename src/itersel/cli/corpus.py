@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import (
+    Parser,
     add_files,
     add_jobs,
     add_optional_files,
@@ -46,7 +47,7 @@ PARTS = {
 def _add_libreoffice_help(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Write the aligned paragraphs of the LibreOffice Help in two languages: DIR/source.gz, "
-        "DIR/target.gz, DIR/task.gz (the module of each) and DIR/statistics.json. The packages "
+        "DIR/target.gz, DIR/labels.gz (the module of each) and DIR/statistics.json. The packages "
         "libreoffice-help-LANGUAGE are fetched from a Debian mirror, unless --folder names their folder."
     )
     add_settings(parser, HelpSettings, with_options=True)
@@ -68,10 +69,10 @@ def _add_fetch(parser: argparse.ArgumentParser) -> None:
     _add_folder(parser)
 
 
-def _add_prepare(parser: argparse.ArgumentParser) -> None:
+def _add_prepare(parser: Parser) -> None:
     parser.description = (
         "Apply Unicode NFC, Moses punctuation normalisation and tokenisation, and lowercasing. Write "
-        "DIR/SPLIT.{source,target,task,alignment}.gz and statistics; for train also preparation.json, for "
+        "DIR/SPLIT.{source,target,labels,alignment}.gz and statistics; for train also preparation.json, for "
         "new text, and recaser.json, for translations; for the other splits also SPLIT.raw.gz and "
         "SPLIT.raw.source.gz, the raw text without entities and invisible characters."
     )
@@ -84,19 +85,20 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     _add_folder(parser)
 
 
-def _add_references(parser: argparse.ArgumentParser) -> None:
+def _add_references(parser: Parser) -> None:
     parser.description = (
-        "Write DIR/SPLIT.target.gz, .target.1.gz, ... and, if given, .source.gz and .task.gz, cleaned as all "
-        "text that is scored, with their statistics; for train also preparation.json and recaser.json, which "
-        "leave translations as they are."
+        "Write DIR/SPLIT.target.gz, .target.1.gz, ... and, if given, .source.gz and .labels.gz, cleaned as "
+        "all text that is scored, with their statistics; for train also preparation.json and recaser.json, "
+        "which leave translations as they are."
     )
     add_settings(parser, ReferenceSettings, with_options=True)
     splits = {"--split SPLIT": "train, dev, devtest, test or test.NAME"}
     add_options(parser, splits, type=split, required=True)
-    target = {"--target FILE": "references, one sentence per line; may be repeated"}
-    add_files(parser, target, nargs="*", default=[])
-    files = {"--source FILE": "source text", "--task FILE": "task label of each line"}
+    reference = {"--reference FILE": "reference translations, one sentence per line; may be repeated"}
+    add_files(parser, reference, nargs="*", default=[])
+    files = {"--source FILE": "source text", "--labels FILE": "label of each line"}
     add_optional_files(parser, files)
+    parser.renamed |= {"--target": "--reference", "--task": "--labels"}
     _add_folder(parser)
 
 
@@ -105,7 +107,7 @@ def _references(options: argparse.Namespace) -> None:
 
     settings = settings_of(ReferenceSettings, options)
     languages = settings.source_language, settings.target_language
-    texts = options.target, languages, options.source, options.task
+    texts = options.reference, languages, options.source, options.labels
     write_references(options.output, options.split, *texts, settings.tokenized)
 
 
@@ -199,18 +201,18 @@ def _check(settings: PrepareSettings, preparation: Preparation) -> None:
         message = "it refers to the tokens of the files: give --tokenized and no compound splitting"
         raise InputError(message, aligned)
 
-    if settings.held_out_modules and settings.split != BY_HASH:
-        raise InputError("--held-out-modules needs --split hash")
+    if settings.held_out_labels and settings.split != BY_HASH:
+        raise InputError("--held-out-labels needs --split hash")
     if settings.cut and settings.split != "train":
         raise InputError("--cut needs --split train")
     if settings.held_out and settings.split not in ("train", BY_HASH):
         message = f"--held-out is compared with train; it has no effect with --split {settings.split}"
         raise InputError(message)
 
-    for name in settings.held_out_modules:
+    for name in settings.held_out_labels:
         if not is_test_set_name(name):
             raise InputError(f"'{name}' cannot be the name of a test set; use letters, digits, '_' and '-'")
-    refuse_repeats(settings.held_out_modules)
+    refuse_repeats(settings.held_out_labels)
 
 
 def _statistics(options: argparse.Namespace) -> None:

@@ -66,7 +66,7 @@ def add_corpora(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(described=[])
     common: dict[str, Any] = {"action": _OfCorpus, "default": argparse.SUPPRESS}
 
-    corpus = "name, and by default task label, of a corpus of train that the following options describe"
+    corpus = "name, and by default label, of a corpus of train that the following options describe"
     add_options(group, {"--corpus NAME": corpus}, dest="name", type=_name, **common)
 
     held_out = "with train: the next options describe this held-out set, whose pairs are dropped from train"
@@ -77,7 +77,7 @@ def add_corpora(parser: argparse.ArgumentParser) -> None:
         "--target FILE": "its translation, one sentence per line; in a tuning or test set, repeated ones are "
         "additional references",
         "--file FILE": f"file with both sides ({', '.join(FORMATS)}), instead of --source and --target",
-        "--task FILE": "task label of each line",
+        "--labels FILE": "label of each line",
         "--alignment FILE": "word alignment of each line (0-0 1-2 ...); needs --tokenized",
     }
     add_options(group, files, **common)
@@ -141,10 +141,10 @@ def _check(corpus: Corpus) -> None:
         given = getattr(corpus, option)
         if given != default and formats.isdisjoint(kinds):
             raise InputError(f"--{option} needs a --file of {', '.join(kinds)}")
-        if given.task and (path := other_than(corpus.file, kinds)):
+        if given.label and (path := other_than(corpus.file, kinds)):
             raise InputError(f"the file has no labels, but --{option} names one; leave it out", path)
 
-    for option in ("source", "target", "task", "alignment"):
+    for option in ("source", "target", "labels", "alignment"):
         if corpus.file and getattr(corpus, option):
             raise InputError(f"--file replaces --{option}; give only one of them")
         if not corpus.file and option in ("source", "target") and not getattr(corpus, option):

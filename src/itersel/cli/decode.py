@@ -135,7 +135,7 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
     inputs = {"--shard FILE": "shard.h5 with references"}
     add_options(parser, inputs, required=True)
     add_optional_files(parser, MODEL)
-    weights = "start weights, .h5 or text (default, in the first iteration only: see docs/tuning.md)"
+    weights = "weights, .h5 or text (default, in the first iteration only: see docs/tuning.md)"
     add_optional_files(parser, {"--weights FILE": weights})
     add_decision(parser, "write a file without lists")
     add_settings(parser, kind)

@@ -29,7 +29,7 @@ def _add_detokenize(parser: argparse.ArgumentParser) -> None:
     add_optional_files(parser, {"--recaser FILE": "recaser.json of the training corpus"})
     add_text_files(parser, "translations")
 
-    references = {"--reference FILE": "original references, to count against"}
+    references = {"--reference FILE": "reference translations that are not tokenised, to count against"}
     add_files(parser, references)
     counts = {"--counts FILE": "file for the n-grams and edits of each sentence (HDF5)"}
     add_options(parser, counts, type=output_file)

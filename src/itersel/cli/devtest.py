@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from itersel.cli.arguments import add_files, add_optional_files
+from itersel.cli.arguments import Parser, add_files, add_optional_files
 from itersel.config.report_steps import Scoring
 from itersel.errors import InputError
 from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
@@ -22,23 +22,24 @@ class DevtestFiles(NamedTuple):
     raw_reference: Sequence[str]
     preparation: str | None
     recaser: str | None
-    task: str | None
+    labels: str | None
     nbest: Sequence[str]
     quality: str | None
 
 
-def add_devtest(parser: argparse.ArgumentParser) -> None:
+def add_devtest(parser: Parser) -> None:
     """Add the options for the files of devtest, which `devtest_files` returns."""
     references = "reference translations of devtest, one sentence per line"
     add_files(parser, {"--reference FILE": references}, required=True)
-    originals = "original references, before preparation; for scores of detokenised text, as the next two"
-    add_files(parser, {"--raw-reference FILE": originals}, nargs="*", default=[])
+    raw = "raw reference translations, before preparation; for scores of detokenised text, as the next two"
+    add_files(parser, {"--raw-reference FILE": raw}, nargs="*", default=[])
     files = {
         "--preparation FILE": "preparation.json of the training corpus",
         "--recaser FILE": "recaser.json of the training corpus",
-        "--task FILE": "task label of each line of devtest",
+        "--labels FILE": "label of each line of devtest",
     }
     add_optional_files(parser, files)
+    parser.renamed["--task"] = "--labels"
     add_files(parser, {"--nbest FILE": "n-best lists of devtest, for quality"}, nargs="*", default=[])
     quality = "a number for each translation in the lists, higher is better; for quality, with --preparation"
     add_optional_files(parser, {"--quality FILE": quality})
@@ -54,16 +55,16 @@ def score_devtest(scoring: Scoring, files: DevtestFiles, translations: Sequence[
     from itersel.evaluate.epoch_scores import read_epochs, score_epochs
 
     by = scoring.choose_by
-    if (files.task is None) != (scoring.label is None):
-        raise InputError("--task and the key 'label' need each other; give both or neither")
-    originals = () if by in (TOKENIZED_BLEU, QUALITY) else files.raw_reference
+    if (files.labels is None) != (scoring.label is None):
+        raise InputError("--labels and the key 'label' need each other; give both or neither")
+    raw = () if by in (TOKENIZED_BLEU, QUALITY) else files.raw_reference
     if by == QUALITY:
         if not files.nbest or files.quality is None or files.preparation is None:
             raise InputError(f"choose_by: {by} needs --nbest, --quality and --preparation")
-    elif by != TOKENIZED_BLEU and not (originals and files.preparation and files.recaser):
+    elif by != TOKENIZED_BLEU and not (raw and files.preparation and files.recaser):
         raise InputError(f"choose_by: {by} needs --raw-reference, --preparation and --recaser")
 
-    texts = read_epochs(translations, files.reference, originals, files.task, scoring.label)
+    texts = read_epochs(translations, files.reference, raw, files.labels, scoring.label)
     return score_epochs(texts, scoring.retokenize, _scorer(scoring, files, texts))
 
 

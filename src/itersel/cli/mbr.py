@@ -6,12 +6,11 @@ import argparse
 from dataclasses import replace
 
 from itersel.cli.arguments import add_options
-from itersel.config.command_line import add_key
+from itersel.config.command_line import add_key, refuse
 from itersel.config.search import GAINS, SIMILARITY, MinimumRisk
 from itersel.errors import InputError
 
-# The gain of --mbr that chooses by score, and the keys with options of their own.
-NO_GAIN = "none"
+# The keys with options of their own.
 MBR_KEYS = ("scale", "size")
 
 
@@ -23,10 +22,10 @@ def add_mbr(parser: argparse.ArgumentParser) -> None:
         "does. Defaults below are for systems that choose by score, and for another gain than the system's.",
     )
     similarity = f"{SIMILARITY[0].lower()}{SIMILARITY[1:]}"
-    gain = (
-        f"{similarity}; {NO_GAIN}: choose by model score; without GAIN, the system's, or {MinimumRisk.gain}"
-    )
-    add_options(group, {"--mbr": gain}, nargs="?", const=True, metavar="GAIN", choices=(*GAINS, NO_GAIN))
+    gain = f"{similarity}; without GAIN, the system's, or {MinimumRisk.gain}"
+    add_options(group, {"--mbr GAIN": gain}, nargs="?", const=True, type=_gain)
+    by_score = {"--no-mbr": "choose by model score, whatever the system does"}
+    add_options(group, by_score, dest="mbr", action="store_const", const=False)
     for name in MBR_KEYS:
         add_key(group, MinimumRisk, name, prefix="mbr-", default=None)
 
@@ -40,7 +39,7 @@ def mbr_of(
     """
     given = {name: getattr(options, f"mbr_{name}") for name in MBR_KEYS}
     stated = {name: value for name, value in given.items() if value is not None}
-    if options.mbr == NO_GAIN or (options.mbr is None and own is None):
+    if options.mbr is False or (options.mbr is None and own is None):
         if stated:
             raise InputError(f"--mbr-{next(iter(stated))} has no effect without --mbr; remove it")
         return None
@@ -52,3 +51,9 @@ def mbr_of(
     chosen = replace(base, **stated)
     chosen.check_k_best(k_best, "--k-best", "raise --mbr-size")
     return chosen
+
+
+def _gain(text: str) -> str:
+    if text not in GAINS:
+        refuse(text, f"{' or '.join(GAINS)}; to choose by model score, give --no-mbr")
+    return text

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_files, add_optional_files, add_options, add_settings
+from itersel.cli.arguments import Parser, add_files, add_optional_files, add_options, add_settings
 from itersel.config.settings import read_settings
 from itersel.config.sharding import (
     GivenListShardSettings,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Divide = Callable[[int], Sequence[Int64s]]
 
 
-def _add_shard(parser: argparse.ArgumentParser) -> None:
+def _add_shard(parser: Parser) -> None:
     parser.description = (
         "Divide parallel text into Z shards, numbered from 0: DIR/z.source.gz, DIR/z.target.gz and "
         "DIR/z.ids, the line number (from 0) of each sentence and of its copies, for 'itersel grammar "
@@ -46,10 +46,11 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
 
     files = {
         "--quality FILE": "with --nbest: a number for each translation, higher is better; no references",
-        "--task FILE": "task label of each line, if shards depend on it",
-        "--scored FILE": "labels of the text on which epochs are chosen by task; it must have all labels",
+        "--labels FILE": "label of each line, if shards depend on it",
+        "--devtest-labels FILE": "labels of devtest if epochs are chosen by task; it must have all labels",
     }
     add_optional_files(parser, files)
+    parser.renamed |= {"--task": "--labels", "--scored": "--devtest-labels"}
 
     add_options(parser, {"--output DIR": "folder to write to"}, required=True)
 
@@ -58,7 +59,9 @@ def _shard(options: argparse.Namespace) -> None:
     settings = read_settings(GivenListShardSettings if options.nbest else ShardSettings, options.settings)
     _check_files(options, settings)
     first = options.nbest[0] if options.nbest else options.source
-    divide = _divider(settings.sharding, text=first, labels=options.task, scored=options.scored)
+    divide = _divider(
+        settings.sharding, text=first, labels=options.labels, devtest_labels=options.devtest_labels
+    )
     if isinstance(settings, GivenListShardSettings):
         from itersel.lists.sharding import shard_lists
 
@@ -81,17 +84,19 @@ def _check_files(options: argparse.Namespace, settings: ShardSettings) -> None:
         raise InputError("--quality needs --nbest")
 
     needs_labels = isinstance(settings.sharding, Labelled | Pooled)
-    if needs_labels != (options.task is not None):
-        raise InputError("--task is needed to divide by label, and only then")
-    if options.scored is not None and not isinstance(settings.sharding, Labelled):
-        raise InputError("--scored is only for shards of labels")
+    if needs_labels != (options.labels is not None):
+        raise InputError("--labels is needed to divide by label, and only then")
+    if options.devtest_labels is not None and not isinstance(settings.sharding, Labelled):
+        raise InputError("--devtest-labels is only for shards of labels")
 
 
-def _divider(how: Sharding, *, text: FilePath, labels: FilePath | None, scored: FilePath | None) -> Divide:
+def _divider(
+    how: Sharding, *, text: FilePath, labels: FilePath | None, devtest_labels: FilePath | None
+) -> Divide:
     """Return a function that divides a text; files of labels are read now, before the text.
 
-    `labels` is the file of labels, only for a sharding that depends on them. `scored` is that of the text on
-    which epochs are chosen by task, which must have all labels. `text` is named in messages.
+    `labels` is the file of labels, only for a sharding that depends on them. `devtest_labels` is that of
+    devtest if epochs are chosen by task; it must have all labels. `text` is named in messages.
     """
     from itersel.corpus.labels import check_label_count, read_labels, refuse_repeats, require_label
     from itersel.corpus.sharding import natural_lines, pooled_lines
@@ -102,7 +107,7 @@ def _divider(how: Sharding, *, text: FilePath, labels: FilePath | None, scored: 
     assert isinstance(how, Labelled | Pooled)
     assert labels is not None
     found = read_labels(labels)
-    of_scored = None if scored is None else read_labels(scored)
+    of_devtest = None if devtest_labels is None else read_labels(devtest_labels)
 
     def divide(sentence_count: int) -> Sequence[Int64s]:
         check_label_count(found, labels, sentence_count, text)
@@ -111,9 +116,9 @@ def _divider(how: Sharding, *, text: FilePath, labels: FilePath | None, scored: 
                 refuse_repeats(how.labels)
                 return pooled_lines(found, how.labels, how.shards, how.seed, how.size_of_one_task)
 
-            if of_scored is not None:
+            if of_devtest is not None:
                 for name in how.labels:
-                    require_label(of_scored, name, scored)
+                    require_label(of_devtest, name, devtest_labels)
             return natural_lines(found, how.labels, how.others == "join", how.minimum_sentences, how.seed)
 
     return divide

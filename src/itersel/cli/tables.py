@@ -7,14 +7,15 @@ import json
 from collections import Counter
 from functools import partial
 
-from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output, add_settings
+from itersel.cli.arguments import Parser, add_files, add_optional_files, add_options, add_output, add_settings
 from itersel.cli.outputs import TABLE_SUFFIXES, add_outputs, write_table
 from itersel.config.report_steps import CorporaSettings, JoinSettings, TableSettings, TaskTableSettings
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
 from itersel.storage.json_files import as_content
 
-LABELS = {"--task FILE": "task label of each line"}
+LABELS = {"--labels FILE": "label of each line"}
+RENAMED = {"--task": "--labels"}
 
 
 def _add_table(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +44,7 @@ def _table(options: argparse.Namespace) -> None:
     write_table(options.output, table, partial(text_table, text=settings.text), tsv_table, as_content)
 
 
-def _add_tasks(parser: argparse.ArgumentParser) -> None:
+def _add_tasks(parser: Parser) -> None:
     parser.description = (
         "Score systems on the sentences of each task of a test set and on all tasks together, and test every "
         "pair of systems for a significant difference on each. Systems with the same name are repeats of one "
@@ -53,6 +54,7 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
     references = "reference translations, one sentence per line"
     add_files(parser, {"--reference FILE": references}, required=True)
     add_options(parser, LABELS, required=True)
+    parser.renamed |= RENAMED
     add_outputs(parser, TABLE_SUFFIXES)
 
 
@@ -69,7 +71,7 @@ def _tasks(options: argparse.Namespace) -> None:
 
     references = read_references(options.reference)
     refuse_repeats(settings.tasks)
-    labels = read_labels(options.task, len(references[0]), options.reference[0])
+    labels = read_labels(options.labels, len(references[0]), options.reference[0])
 
     texts: dict[str, list[list[str]]] = {}
     for system in settings.systems:
@@ -80,12 +82,13 @@ def _tasks(options: argparse.Namespace) -> None:
     write_table(options.output, table, text_table, tsv_table, as_content)
 
 
-def _add_join(parser: argparse.ArgumentParser) -> None:
+def _add_join(parser: Parser) -> None:
     parser.description = (
         "Take the translation of each sentence by the model of its task; other lines are empty."
     )
     add_settings(parser, JoinSettings)
     add_options(parser, LABELS, required=True)
+    parser.renamed |= RENAMED
     add_output(parser, "joined translations", "--output")
 
 
@@ -94,7 +97,7 @@ def _join(options: argparse.Namespace) -> None:
     from itersel.storage.files import write_lines
 
     settings = read_settings(JoinSettings, options.settings)
-    write_lines(options.output, join_translations(options.task, settings.translations))
+    write_lines(options.output, join_translations(options.labels, settings.translations))
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.arguments import (
+    Parser,
     add_decision,
     add_files,
     add_optional_files,
@@ -19,12 +20,13 @@ from itersel.config.steps import GivenListTrainSettings, TrainSettings
 from itersel.errors import InputError
 
 
-def _add_train(parser: argparse.ArgumentParser) -> None:
+def _add_train(parser: Parser) -> None:
     shard = "shard.h5 with references, or with lists of another decoder; several are used in this order"
     add_files(parser, {"--shard FILE": shard}, required=True)
     model = "compiled language model; one for all files of the shard, or one per file; none for lists"
     add_files(parser, {"--language-model FILE": model}, nargs="*")
-    add_optional_files(parser, {"--weights FILE": "start weights, .h5 or text (default: all zero)"})
+    add_optional_files(parser, {"--start FILE": "start weights, .h5 or text (default: all zero)"})
+    parser.renamed["--weights"] = "--start"
     add_decision(parser, "the weights are passed on without training")
 
     add_settings(parser, TrainSettings)
@@ -50,11 +52,11 @@ def _train(options: argparse.Namespace) -> None:
         named = f"--language-model names {len(models)} files, --shard {count}"
         raise InputError(f"{named}; name one model for all files of the shard, or one per file")
 
-    start = read_start(options.weights, settings, options.decision)
+    start = read_start(options.start, settings, options.decision)
     if start.stopped:
         write_training(options.output, untrained(start), settings)
         return
 
     files = zip(options.shard, models * (count // len(models)), strict=True)
-    parts = [file_part(*pair, options.weights, settings, options.threads) for pair in files]
+    parts = [file_part(*pair, options.start, settings, options.threads) for pair in files]
     write_training(options.output, train_parts(parts, start, settings), settings)

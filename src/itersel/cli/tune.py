@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import (
+    Parser,
     add_files,
     add_nbest,
     add_options,
@@ -34,7 +35,7 @@ use_portable_blas()
 CHOSEN = {"tune": ("tuner", LIST_TUNERS)}
 
 
-def _add_tune(parser: argparse.ArgumentParser) -> None:
+def _add_tune(parser: Parser) -> None:
     parser.description = (
         "Tune weights on the n-best lists of Moses, Marian, cdec or Joshua, "
         "'number ||| text ||| features ||| score', or JSON lines. Equal translations of a sentence count "
@@ -68,6 +69,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     # without a default here, so that it can be refused for other metrics
     add_tokenizer(parser, has_default=False)
     _add_devtest(parser.add_argument_group("with --seeds"))
+    parser.renamed["--bleu"] = "--sentence-bleu"
 
 
 def _add_devtest(parser: argparse._ActionsContainer) -> None:

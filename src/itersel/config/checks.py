@@ -46,7 +46,7 @@ def _check_mbr(config: Config) -> None:
     language = config.data.target_language
     has_no_spaces = is_unspaced(language) and not config.data.tokenized
     if has_given_lists(config) and config.mbr.gain == BLEU_GAIN and has_no_spaces:
-        why = f"is bleu, which compares words between spaces, but '{language}' is written without spaces"
+        why = f"is {config.mbr.gain}, which compares words between spaces, but '{language}' has none"
         advice = "use chrf, or segment the lists into words and set data.tokenized: true"
         raise wrong("mbr.gain", f"{why}; {advice}")
 
@@ -184,15 +184,15 @@ def _check_tasks(config: Config, experiment: Experiment, key: str) -> None:
 
     for name in [] if is_help(config) else needed:
         if not has_labels(config, name):
-            raise wrong(key, f"needs data.{name}.task, a file with the label of each line")
+            raise wrong(key, f"needs data.{name}.labels, a file with the label of each line")
 
 
 def _check_scored_by_task(config: Config, key: str) -> None:
     """Reject test sets on which independent tasks cannot be compared."""
     data = config.data
     tested = data.test.values()
-    if not is_help(config) and not any(one.task or one.columns.task or one.fields.task for one in tested):
-        raise wrong(key, "needs data.test.task, a file with the label of each line")
+    if not is_help(config) and not any(one.labels or one.columns.label or one.fields.label for one in tested):
+        raise wrong(key, "needs data.test.labels, a file with the label of each line")
     for name, test_set in data.test.items():
         if test_set.devtest != ReferencedText():
             why = "which choose their epochs on data.devtest; remove one of them"

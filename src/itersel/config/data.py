@@ -47,9 +47,9 @@ class TrainingText:
         (),
         alone=True,
     )
-    task: tuple[str, ...] = paths(
-        "Task label of each line (module, domain, section), one file for each source file; optional. "
-        "Without labels, the name of a corpus is the label of its lines."
+    labels: tuple[str, ...] = paths(
+        "Label of each line (module, domain, section), one file for each source file; optional. Without "
+        "labels, the name of a corpus is the label of its lines."
     )
     alignment: tuple[str, ...] = paths(
         "Word alignment of each line in Pharaoh format, source-target, one file for each source file; "
@@ -82,7 +82,7 @@ class ReferencedText:
     sacrebleu: str | None = option(
         "Test set that sacrebleu downloads, such as wmt11, instead of files; `sacrebleu --list` shows all."
     )
-    task: tuple[str, ...] = paths("Task label of each line (module, domain, section), one file; optional.")
+    labels: tuple[str, ...] = paths("Label of each line (module, domain, section), one file; optional.")
     lists: tuple[str, ...] = option_of(TrainingText, "lists")
     quality: str | None = option_of(TrainingText, "quality")
 
@@ -146,12 +146,14 @@ class TextSource:
 class CorpusKeys:
     """The keys that ``itersel corpus prepare`` has, too: which pairs are used, and how."""
 
-    modules: tuple[str, ...] = option(
-        "libreoffice-help: modules to use (swriter, scalc, shared, ...); empty: all.", ()
+    only_labels: tuple[str, ...] = option(
+        "libreoffice-help: labels of the pairs to use, which are its modules (swriter, scalc, shared, ...); "
+        "empty: all.",
+        (),
     )
-    held_out_modules: tuple[str, ...] = option(
-        "libreoffice-help: modules kept out of train, dev, devtest and test, except for text that also "
-        "occurs in other modules; each becomes a test set named after it.",
+    held_out_labels: tuple[str, ...] = option(
+        "libreoffice-help: labels whose pairs are kept out of train, dev, devtest and test, except for text "
+        "that also occurs with other labels; each becomes a test set named after it.",
         (),
     )
     deduplicate: str = option(
@@ -192,7 +194,7 @@ class CorpusKeys:
 class Data(CorpusKeys, TextSource):
     """Where the text comes from and how it is prepared."""
 
-    split: HeldOutSizes = section(
+    cut: HeldOutSizes = section(
         HeldOutSizes,
         "files: held-out sets to cut from data.train, instead of data.dev, data.devtest and data.test.",
     )

@@ -43,7 +43,7 @@ def check_parallel_text(config: Config) -> None:
     attempt_all(partial(_check_text, config, *one) for one in texts_by_key(data).items())
     _check_alignment(data)
     _check_kind(data)
-    _check_held_out_modules(data)
+    _check_held_out_labels(data)
 
 
 def check_preparation(config: Config) -> None:
@@ -58,8 +58,8 @@ def check_preparation(config: Config) -> None:
 
 def _check_kind(data: Data) -> None:
     """Reject keys for another kind of data."""
-    of_help = {"folder", "mirror", "release", "modules", "held_out_modules"}
-    misplaced = of_help if data.kind == "files" else {"tokenized", "split"}
+    of_help = {"folder", "mirror", "release", "only_labels", "held_out_labels"}
+    misplaced = of_help if data.kind == "files" else {"tokenized", "cut"}
     for name in changed(data):
         if name in misplaced:
             other = "libreoffice-help" if name in of_help else "files"
@@ -76,7 +76,7 @@ def _check_text(config: Config, key: str, text: TrainingText | ReferencedText) -
 
     if split in cut_sizes(config):
         if given:
-            raise wrong(key, f"names files, but data.split.{split} cuts it from train; remove one")
+            raise wrong(key, f"names files, but data.cut.{split} cuts it from train; remove one")
     # with the LibreOffice Help, only test sets with names are not taken from the help
     elif config.data.kind == "files" or is_test_set:
         _check_origin(text, key)
@@ -96,9 +96,9 @@ def _check_origin(text: TrainingText | ReferencedText, key: str) -> None:
         for name in origins:
             if name != origin:
                 raise wrong(f"{key}.{name}", f"cannot be combined with '{key}.{origin}'; remove one of them")
-        for name in ("task", "alignment"):
+        for name in ("labels", "alignment"):
             if getattr(text, name, None):
-                advice = "; use columns.task" if origin == "file" and name == "task" else ""
+                advice = "; use columns.label" if origin == "file" and name == "labels" else ""
                 why = f"it has no effect with {origin}{advice}"
                 raise wrong(f"{key}.{name}", f"needs source and target, {why}")
         return
@@ -114,14 +114,14 @@ def _check_origin(text: TrainingText | ReferencedText, key: str) -> None:
                 raise wrong(f"{key}.{name}", f"names {path}, which is not plain text; use '{key}.file'")
 
     if isinstance(text, TrainingText):
-        for name in ("target", "task", "alignment"):
+        for name in ("target", "labels", "alignment"):
             count, sources = len(getattr(text, name)), len(text.source)
             if count and count != sources:
                 others = f"'{key}.source' has {_files(sources)}; give one for each"
                 raise wrong(f"{key}.{name}", f"has {_files(count)}, but {others}")
         return
 
-    for name in ("source", "task"):
+    for name in ("source", "labels"):
         if (count := len(getattr(text, name))) > 1:
             raise wrong(f"{key}.{name}", f"has {_files(count)}; only data.train may have several")
 
@@ -142,9 +142,9 @@ def _check_tables(text: TrainingText | ReferencedText, key: str) -> None:
         if changed(given) and not any(format_of(path) in kinds for path in text.file):
             raise wrong(f"{key}.{name}", f"needs a file of {', '.join(kinds)} in '{key}.file'")
         unlabelled = other_than(text.file, kinds)
-        if given.task and unlabelled is not None:
+        if given.label and unlabelled is not None:
             message = f"{unlabelled} has no labels; remove the key or the file"
-            raise wrong(f"{key}.{name}.task", f": {message}")
+            raise wrong(f"{key}.{name}.label", f": {message}")
         if given.source == given.target is not None:
             message = f"source and target are the same {name[:-1]}, {given.source}"
             raise wrong(f"{key}.{name}", f": {message}")
@@ -160,13 +160,13 @@ def _check_fields(text: TrainingText | ReferencedText, key: str) -> None:
         raise wrong(f"{key}.columns", f"has no effect with '{key}.fields'; remove one of them")
     if bool(given.source) != bool(given.target):
         raise wrong(f"{key}.fields", ": give both source and target, or neither")
-    for name in (given.source, given.target, given.task):
+    for name in (given.source, given.target, given.label):
         if name is not None and "," in name:
             raise wrong(f"{key}.fields", f": '{name}' has a comma; rename the field")
 
     kinds = {format_of(path) for path in text.file}
-    if kinds & {PO, MO} and (given.task not in (None, CONTEXT) or (given.source and kinds <= {PO, MO})):
-        raise wrong(f"{key}.fields", f": catalogues have only the field {CONTEXT}, for task")
+    if kinds & {PO, MO} and (given.label not in (None, CONTEXT) or (given.source and kinds <= {PO, MO})):
+        raise wrong(f"{key}.fields", f": catalogues have only the field {CONTEXT}, for label")
 
 
 def _check_names(data: Data, text: TrainingText | ReferencedText, key: str) -> None:
@@ -195,9 +195,9 @@ def _check_alignment(data: Data) -> None:
             raise wrong(f"{key}.alignment", f"is missing, but '{aligned[0]}' has one; {advice}")
 
 
-def _check_held_out_modules(data: Data) -> None:
-    key = "data.held_out_modules"
-    names = data.held_out_modules
+def _check_held_out_labels(data: Data) -> None:
+    key = "data.held_out_labels"
+    names = data.held_out_labels
     if UNNAMED_TEST_SET in names:
         raise wrong(key, f": '{UNNAMED_TEST_SET}' is the test set taken from the help; rename this one")
 
@@ -207,8 +207,8 @@ def _check_held_out_modules(data: Data) -> None:
             reject(key, name, f"a name of letters, digits, '_' and '-', and none of {reserved}")
         if name in data.test or name in names[:number]:
             raise wrong(key, f": two test sets are named '{name}'; remove or rename one")
-        if name in data.modules:
-            raise wrong(key, f": '{name}' is in data.modules, too; remove one of them")
+        if name in data.only_labels:
+            raise wrong(key, f": '{name}' is in data.only_labels, too; remove one of them")
 
 
 def _refuse_lists(config: Config) -> None:

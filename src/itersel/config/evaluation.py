@@ -87,7 +87,7 @@ class Evaluation:
         alone=True,
         names=Names("'name: file' lines", partial(check_name, "another system"), least=1),
     )
-    scores: dict[str, UserScore] = section(
+    user_scores: dict[str, UserScore] = section(
         dict,
         "Scores of your own, such as COMET, by name: the table has a column with the means of the numbers "
         "that you give, higher is better (docs/evaluation.md).",

@@ -74,8 +74,8 @@ def check_files_exist(config: Config) -> list[str]:
     outputs = (config.evaluation.outputs or {}).items()
     named += [(f"evaluation.outputs.{name}", path) for name, files in outputs for path in files]
 
-    for name, score in config.evaluation.scores.items():
-        key = f"evaluation.scores.{name}"
+    for name, score in config.evaluation.user_scores.items():
+        key = f"evaluation.user_scores.{name}"
         named += [(f"{key}.translations", path) for path in score.translations]
         systems = (score.systems or {}).items()
         named += [(f"{key}.systems.{system}", path) for system, files in systems for path in files]
@@ -197,7 +197,7 @@ def _measure(
 
     if not sizes[split] and len(parts) > 1:
         cut = " and ".join(f"{bound:,} for {name}" for name, bound in parts[:-1])
-        raise wrong("data.split", f"cuts {cut} from train, which has too few sentences")
+        raise wrong("data.cut", f"takes {cut} from train, which has too few sentences")
 
     # reading the rest checks it
     deque(lengths, maxlen=0)

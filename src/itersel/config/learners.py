@@ -48,7 +48,7 @@ class Online:
     learning_rate = 1.0
     schedule = "constant"
 
-    bleu: str = option(
+    sentence_bleu: str = option(
         "Sentence-level BLEU used to rank the k-best list.",
         "papineni",
         choices=tuple(SENTENCE_BLEUS),

@@ -25,7 +25,7 @@ USED = {
     ),
     "decoder": ("k_best", "pieces"),
 }
-OF_TEXTS = ("lists", "target", "quality", "task")
+OF_TEXTS = ("lists", "target", "quality", "labels")
 # How the keys of texts end on which epochs are chosen.
 DEVTEST = ".devtest"
 NO_EFFECT = "has no effect with data.kind: lists; remove it"
@@ -52,7 +52,7 @@ def _check_text(config: Config, text: TrainingText | ReferencedText, key: str) -
 
     if has_features and not text.source:
         raise wrong(f"{key}.source", "is missing; text_features need it")
-    for name, content in (("source", "source"), ("task", "label")):
+    for name, content in (("source", "source"), ("labels", "label")):
         if (count := len(getattr(text, name))) > 1:
             raise wrong(
                 f"{key}.{name}", f"names {count} files; name one, with the {content} of each sentence"

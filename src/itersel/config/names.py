@@ -13,22 +13,28 @@ from itersel.corpus.text_names import TEST_SET_PATTERN
 
 # Keys that were renamed (CHANGELOG.md), and their new names, of which a section has one.
 RENAMED_KEYS: Mapping[str, tuple[str, ...]] = {
+    "bleu": ("sentence_bleu",),
     "cut": ("sharding",),
     "dense": ("dense_names",),
     "density": ("forest_density",),
     "directions": ("random_directions",),
     "held_out": ("retune",),
+    "held_out_modules": ("held_out_labels",),
     "hypotheses": ("translations",),
     "jobs": ("pieces",),
     "language_model_names": ("user_model_names",),
     "language_models": ("user_models",),
     "minimum": ("minimum_threshold", "minimum_sentences"),
+    "modules": ("only_labels",),
+    "scores": ("user_scores",),
     "sentences": ("derivations",),
     "shard": ("shard_number",),
     "shards_per_job": ("shards_per_task",),
     "size": ("size_of_one_task",),
+    "split": ("cut",),
     "start": ("next_epoch_from",),
     "strength": ("strength_per_epoch",),
+    "task": ("labels", "label"),
     "threshold": ("first_threshold",),
     "tokenize": ("retokenize",),
 }

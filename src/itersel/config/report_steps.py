@@ -138,7 +138,7 @@ class ScoredTestSet:
         (),
         path=True,
     )
-    scores: dict[str, UserNumbers] = section(
+    user_scores: dict[str, UserNumbers] = section(
         dict, "The user's own scores by name.", names=Names("scores by name", check_score)
     )
 

@@ -14,13 +14,13 @@ from itersel.errors import attempt_all, suggest
 
 def check_scores(config: Config) -> None:
     """Reject equal names, and scores without a file for each test set."""
-    attempt_all(partial(_check_score, config, name) for name in config.evaluation.scores)
+    attempt_all(partial(_check_score, config, name) for name in config.evaluation.user_scores)
 
 
 def _check_score(config: Config, name: str) -> None:
-    score = config.evaluation.scores[name]
-    key = f"evaluation.scores.{name}"
-    same = [one for one in config.evaluation.scores if one.lower() == name.lower()]
+    score = config.evaluation.user_scores[name]
+    key = f"evaluation.user_scores.{name}"
+    same = [one for one in config.evaluation.user_scores if one.lower() == name.lower()]
     if len(same) > 1:
         raise wrong(key, f": names of scores must differ in more than case, unlike {' and '.join(same)}")
 
@@ -35,12 +35,12 @@ def _check_score(config: Config, name: str) -> None:
 
 def check_scores_of_lists(config: Config) -> None:
     """Reject scores without numbers for the lists, which are those of all experiments."""
-    attempt_all(partial(_check_score_of_lists, config, name) for name in config.evaluation.scores)
+    attempt_all(partial(_check_score_of_lists, config, name) for name in config.evaluation.user_scores)
 
 
 def _check_score_of_lists(config: Config, name: str) -> None:
-    score = config.evaluation.scores[name]
-    key = f"evaluation.scores.{name}"
+    score = config.evaluation.user_scores[name]
+    key = f"evaluation.user_scores.{name}"
     if not score.translations:
         raise wrong(f"{key}.translations", "is missing; data.kind: lists needs it")
 
@@ -54,12 +54,12 @@ def _check_score_of_lists(config: Config, name: str) -> None:
 
 def check_scores_of_systems(config: Config) -> None:
     """Reject scores without numbers for all repeats of an experiment, or for lists."""
-    attempt_all(partial(_check_score_of_systems, config, name) for name in config.evaluation.scores)
+    attempt_all(partial(_check_score_of_systems, config, name) for name in config.evaluation.user_scores)
 
 
 def _check_score_of_systems(config: Config, name: str) -> None:
-    score = config.evaluation.scores[name]
-    key = f"evaluation.scores.{name}"
+    score = config.evaluation.user_scores[name]
+    key = f"evaluation.user_scores.{name}"
     if score.translations:
         raise wrong(
             f"{key}.translations", "needs data.kind: lists; give the numbers of each system in 'systems'"

@@ -34,9 +34,9 @@ MAX_K_BEST = 10_000
 MAX_COMPARED = 1000
 
 DENSE_ONLY, ALL_FEATURES = "dense", "all"
-BLEU_GAIN, CHRF_GAIN = GAINS = "bleu", "chrf"
+BLEU_GAIN, CHRF_GAIN = GAINS = "sentence-bleu", "chrf"
 # How keys and options explain the gain and the scale of minimum Bayes risk.
-SIMILARITY = "Measure of the similarity of translations: bleu (sentence BLEU, lin) of their words, or chrf"
+SIMILARITY = "Measure of the similarity of translations: sentence-bleu (lin) of their words, or chrf"
 SCALING = "Factor of model scores before they become probabilities"
 MAX_SCALE = 1_000_000
 # Candidates for the scale. Among equally good ones, the first is chosen: the closest to the best score of the

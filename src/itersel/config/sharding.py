@@ -54,8 +54,8 @@ class Labelled(Sharding):
     """One or more shards for each label, each of shuffled sentences with that label."""
 
     labels: dict[str, int] = option(
-        "Labels of the tasks, each with the number of shards that its sentences are split into. For the "
-        "LibreOffice Help, labels are its modules; for files, they are in data.train.task.",
+        "Labels of the tasks, each with the number of shards into which its sentences are divided. For the "
+        "LibreOffice Help, labels are its modules; for files, they are in data.train.labels.",
         REQUIRED,
         minimum=1,
         maximum=MAX_SHARDS,

@@ -13,8 +13,8 @@ from itersel.corpus.text_names import UNNAMED_TEST_SET, reference_columns, split
 def test_sets(config: Config) -> dict[str, str]:
     """Return the splits of the test sets by name; an unnamed test set is called ``test``."""
     data = config.data
-    made = [""] if data.split.test or is_help(config) else []
-    made += data.held_out_modules
+    made = [""] if data.cut.test or is_help(config) else []
+    made += data.held_out_labels
     names = [name or UNNAMED_TEST_SET for name in [*made, *data.test]]
     return {name: split_of_test_set(name) for name in names}
 
@@ -57,7 +57,7 @@ def is_given(config: Config, split: str) -> bool:
 
 def cut_sizes(config: Config) -> dict[str, int]:
     """Return the number of sentences of the splits that are cut from train."""
-    return {split: size for split, size in asdict(config.data.split).items() if size is not None}
+    return {split: size for split, size in asdict(config.data.cut).items() if size is not None}
 
 
 def texts_of(config: Config, split: str) -> dict[str, TrainingText | ReferencedText]:
@@ -106,7 +106,7 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
         if is_fetched(text):
             folder = f"{fetched}/{text_name(split, name)}"
             first, *further = [f"{folder}/{side}.gz" for side in reference_names(config, text)]
-            found.append(Corpus(name, (f"{folder}/source.gz",), (first,), tuple(further), task=text.task))
+            found.append(Corpus(name, (f"{folder}/source.gz",), (first,), tuple(further), labels=text.labels))
             continue
 
         # the parts of a side, or references
@@ -119,7 +119,7 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
             file=text.file,
             columns=text.columns,
             fields=text.fields,
-            task=text.task,
+            labels=text.labels,
             alignment=text.alignment if isinstance(text, TrainingText) else (),
         )
         found.append(corpus)
@@ -141,7 +141,7 @@ def has_labels(config: Config, split: str) -> bool:
     """Return whether the sentences of a split have labels: given labels, or the names of their corpora."""
     source = "train" if split in cut_sizes(config) else split
     return any(
-        name or text.task or text.columns.task or text.fields.task
+        name or text.labels or text.columns.label or text.fields.label
         for name, text in texts_of(config, source).items()
     )
 

@@ -1,4 +1,4 @@
-"""The kinds of tasks: how the tuning corpus is split into Z shards.
+"""The kinds of tasks: how the tuning corpus is divided into Z shards.
 
 A kind is a dataclass with its keys, derived from `Tasks`; its other properties say what is different for it.
 Checks of the config, the plan and the page ask these, and not which kind it is.
@@ -117,7 +117,7 @@ class Tasks:
 
 @dataclass(frozen=True)
 class RandomTasks(Tasks):
-    """Shards of equal size: the tuning corpus is shuffled and split."""
+    """Shards of equal size: the tuning corpus is shuffled and divided."""
 
     shards: int = option(
         "Number of shards Z; it is part of the algorithm.", 1, minimum=1, maximum=MAX_SHARDS, on={"mixed": 4}

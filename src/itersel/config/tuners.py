@@ -28,7 +28,7 @@ class Tuned(NamedTuple):
     """Result of a tuner."""
 
     weights: Weights  # all that are not zero
-    # of the best translations under these weights: corpus BLEU or mean quality, 0 to 1 as `ListTable.best`
+    # of the best translations under these weights: corpus BLEU or mean quality, 0 to 100
     quality: float
     sentences: int
     translations: int  # distinct ones; 0 for forests

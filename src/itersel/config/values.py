@@ -143,8 +143,8 @@ class Experiment(WithFeatures):
     )
     tasks: Tasks = section(
         RandomTasks,
-        "How the tuning corpus is split into Z shards. Default: resharding on train if the weights of shards "
-        f"are mixed (except with {PATH_FOLLOWING}), otherwise random.",
+        "How the tuning corpus is divided into Z shards. Default: resharding on train if the weights of "
+        f"shards are mixed (except with {PATH_FOLLOWING}), otherwise random.",
         forms=TASKS,
         on={f"mixing: {PATH_FOLLOWING}": "random", "mixed": "resharding"},
     )

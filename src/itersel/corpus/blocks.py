@@ -14,7 +14,7 @@ from itersel.errors import InputError
 from itersel.storage.files import line_blocks, suffixes
 
 # Columns that all pairs have or none; names for messages.
-_OPTIONAL = {"task": "task labels", "alignment": "alignments"}
+_OPTIONAL = {"labels": "labels", "alignment": "alignments"}
 
 
 def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitext]:
@@ -25,8 +25,8 @@ def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitex
     expected: set[str] | None = None
     for corpus in corpora:
         for block in _blocks(corpus, reading):
-            if block.task is None and corpus.name:
-                block = block._replace(task=[corpus.name] * block.size)
+            if block.labels is None and corpus.name:
+                block = block._replace(labels=[corpus.name] * block.size)
 
             found = {name for name in _OPTIONAL if getattr(block, name) is not None}
             if odd := found ^ (expected := found if expected is None else expected):
@@ -47,7 +47,7 @@ def _blocks(corpus: Corpus, reading: Reading) -> Iterator[Bitext]:
         yield from pair_blocks(_pairs(path, corpus, reading), path, reading)
     if not corpus.file:
         check_parts(corpus)
-        columns = {name: getattr(corpus, name) for name in ("source", "target", "task", "alignment")}
+        columns = {name: getattr(corpus, name) for name in ("source", "target", "labels", "alignment")}
         for number in range(len(corpus.source)):
             paths = {name: files[number] for name, files in columns.items() if files}
             yield from _parallel_blocks(paths, corpus.further, reading)
@@ -79,7 +79,7 @@ def _parallel_blocks(paths: dict[str, str], further: Sequence[str], reading: Rea
             path,
             limit=reading.limit,
             advice=reading.advice,
-            is_tokenized=reading.tokenized and name != "task",
+            is_tokenized=reading.tokenized and name != "labels",
             is_checked=reading.dropped is None,
         )
         for name, path in paths.items()
@@ -102,9 +102,9 @@ def _parallel_blocks(paths: dict[str, str], further: Sequence[str], reading: Rea
 
 def _checked(block: Bitext, paths: dict[str, str], before: int) -> Bitext:
     """Check pairs and return them normalised; `before` is the number of preceding pairs."""
-    if block.task is not None:
+    if block.labels is not None:
         numbers = range(before + 1, before + 1 + block.size)
-        block = block._replace(task=checked_labels(block.task, paths["task"], numbers))
+        block = block._replace(labels=checked_labels(block.labels, paths["labels"], numbers))
 
     if block.alignment is not None:
         lines = []

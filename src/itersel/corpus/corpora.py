@@ -31,9 +31,9 @@ TABLE_FORMATS, RECORD_FORMATS = (TSV, CSV), (CSV, JSON_LINES, PARQUET, PO, MO)
 FORMATS = (TSV, CSV, TMX, *XLIFF, PO, MO, JSON_LINES, PARQUET, XML)
 
 
-def _key(explanation: str, default: int | None = None, **bounds: int) -> Any:
+def _key(explanation: str, default: int | None = None, **declared: Any) -> Any:
     """Return a field that is a key of the config, too, as `itersel.config.options.option` declares them."""
-    return field(default=default, metadata={"explanation": explanation, **bounds})
+    return field(default=default, metadata={"explanation": explanation, **declared})
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Columns:
 
     source: int = _key("Column of the source side.", 1, minimum=1, maximum=MAX_COLUMNS)
     target: int = _key("Column of the target side.", 2, minimum=1, maximum=MAX_COLUMNS)
-    task: int | None = _key("Column of the task label; optional.", minimum=1, maximum=MAX_COLUMNS)
+    label: int | None = _key("Column of the label; optional.", minimum=1, maximum=MAX_COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Fields:
 
     source: str | None = _key("Field of the source side; null: source, or a CSV file without a header.")
     target: str | None = _key("Field of the target side; null: target, or a CSV file without a header.")
-    task: str | None = _key("Field of the task label, msgctxt in PO and MO files; optional.")
+    label: str | None = _key("Field of the label, msgctxt in PO and MO files; optional.")
 
     @property
     def texts(self) -> tuple[str, str]:
@@ -74,18 +74,18 @@ class Corpus:
     columns: Columns = field(default_factory=Columns)
     # Fields of CSV files with a header, of JSON lines and of Parquet.
     fields: Fields = field(default_factory=Fields)
-    task: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     alignment: tuple[str, ...] = ()
 
     @property
     def files(self) -> list[str]:
         """All files."""
-        return [*self.source, *self.target, *self.further, *self.file, *self.task, *self.alignment]
+        return [*self.source, *self.target, *self.further, *self.file, *self.labels, *self.alignment]
 
     @property
     def has_labels(self) -> bool:
         """Whether its pairs have labels: their own, or the name of the corpus."""
-        return bool(self.name or self.task or self.columns.task or self.fields.task)
+        return bool(self.name or self.labels or self.columns.label or self.fields.label)
 
 
 class Reading(NamedTuple):
@@ -118,7 +118,11 @@ def other_than(files: Sequence[str], formats: Sequence[str]) -> str | None:
 def check_parts(corpus: Corpus) -> None:
     """Raise an InputError unless parallel files have the same number of parts."""
     count = len(corpus.source)
-    for what, files in (("target", corpus.target), ("task", corpus.task), ("alignment", corpus.alignment)):
+    for what, files in (
+        ("target", corpus.target),
+        ("labels", corpus.labels),
+        ("alignment", corpus.alignment),
+    ):
         if len(files) != count and (files or what == "target"):
             of = f"corpus '{corpus.name}'" if corpus.name else "the corpus"
             counts = f"{_files(count, 'source')}, but {_files(len(files), what)}"

@@ -1,4 +1,4 @@
-"""Task labels of sentences: one word per line, the task of the sentence."""
+"""Labels of sentences: one word per line. Tasks name the labels of the sentences that they consist of."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def checked_labels(lines: Sequence[str], path: FilePath, numbers: Sequence[int |
     labels = [line.strip() for line in lines]
     for number, label in zip(numbers, labels, strict=True):
         if label.split() != [label] or not label.isprintable():
-            raise InputError(f"'{label}' is not a task label; give one word per line", path, number)
+            raise InputError(f"'{label}' is not a label; give one word per line", path, number)
     return labels
 
 
@@ -50,10 +50,10 @@ def require_label(labels: Sequence[str], name: str, path: FilePath | None = None
 
 
 def refuse_repeats(names: Sequence[str]) -> None:
-    """Raise an InputError if a task is listed twice."""
+    """Raise an InputError if a label is listed twice."""
     for number, name in enumerate(names):
         if name in names[:number]:
-            raise InputError(f"task '{name}' is named twice; name it once")
+            raise InputError(f"label '{name}' is named twice; name it once")
 
 
 def count_labels(labels: Iterable[str] | Mapping[str, int]) -> dict[str, int]:

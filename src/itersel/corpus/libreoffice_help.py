@@ -2,7 +2,7 @@
 
 Debian's packages ``libreoffice-help-<language>`` contain the same HTML pages in every language: page names
 and the ids of paragraphs and headings are the same, so paragraphs align exactly. The folder of a page
-(swriter, scalc, ...) is the LibreOffice module that it belongs to, which serves as its natural task.
+(swriter, scalc, ...) is the LibreOffice module that it belongs to, which serves as its label.
 
 Packages are downloaded and unpacked in Python, on any system.
 """
@@ -38,7 +38,7 @@ def fetch(
     mirror: str = DEBIAN_MIRROR,
     release: str = DEBIAN_RELEASE,
 ) -> tuple[int, dict[str, int]]:
-    """Write ``source.gz``, ``target.gz``, ``task.gz`` and ``statistics.json`` to `output`, a folder.
+    """Write ``source.gz``, ``target.gz``, ``labels.gz`` and ``statistics.json`` to `output`, a folder.
 
     `folder` has the unpacked help or the two .deb files; without it, the packages are downloaded from a
     `mirror`. Languages are written as in Debian's package names: ``de``, ``en-us``.
@@ -69,7 +69,7 @@ def fetch(
         pairs, counts = _collect(*(_find_pages(pages, language) for language in languages))
         versions = [version(file) for file in files]
 
-    for name, column in zip(("source", "target", "task"), zip(*pairs, strict=True), strict=True):
+    for name, column in zip(("source", "target", "labels"), zip(*pairs, strict=True), strict=True):
         write_lines(output / f"{name}.gz", column)
 
     packaged = dict(zip(packages, versions, strict=False))

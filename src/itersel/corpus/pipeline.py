@@ -103,7 +103,7 @@ class _Collected:
     def __init__(self, preparation: Preparation, settings: CorpusSettings, held_out: HeldOutPairs) -> None:
         names: tuple[str, ...] = (settings.split, *settings.cut)
         if settings.split == BY_HASH:
-            names = (*SPLITS, *(text_name("test", module) for module in settings.held_out_modules))
+            names = (*SPLITS, *(text_name("test", label) for label in settings.held_out_labels))
 
         self.parts: dict[str, list[Bitext]] = {name: [] for name in names}
         # by split and reason
@@ -124,7 +124,7 @@ class _Collected:
         """Add a corpus, and learn to split compounds."""
         settings = self._settings
         cut = Cut(settings.cut)
-        raw = _of_modules(blocks, settings)
+        raw = _with_labels(blocks, settings)
         if settings.split == "train":
             raw = self._with_words(raw)
 
@@ -238,8 +238,8 @@ def _prepared(preparation: Preparation, settings: CorpusSettings, block: Bitext)
 
 def _split_name(block: Bitext, index: int, settings: CorpusSettings) -> str:
     """Return the split of a pair, if a hash decides."""
-    task = block.task[index] if block.task else ""
-    return text_name("test", task) if task in settings.held_out_modules else split_of(block.source[index])
+    label = block.labels[index] if block.labels else ""
+    return text_name("test", label) if label in settings.held_out_labels else split_of(block.source[index])
 
 
 def _of_split(block: Bitext, name: str) -> Bitext:
@@ -247,19 +247,19 @@ def _of_split(block: Bitext, name: str) -> Bitext:
     return block._replace(cased=None, raw=None if name == "train" else block.raw)
 
 
-def _of_modules(blocks: Iterable[Bitext], settings: CorpusSettings) -> Iterator[Bitext]:
-    """Yield the pairs of the selected modules, or all pairs if none is selected."""
-    tasks: set[str] = set()
-    named = {*settings.modules, *settings.held_out_modules}
+def _with_labels(blocks: Iterable[Bitext], settings: CorpusSettings) -> Iterator[Bitext]:
+    """Yield the pairs with the selected labels, or all pairs if none is selected."""
+    found: set[str] = set()
+    named = {*settings.only_labels, *settings.held_out_labels}
     for block in blocks:
-        tasks.update(block.task or ())
-        if settings.modules:
-            block = block.take([index for index, task in enumerate(block.task or ()) if task in named])
+        found.update(block.labels or ())
+        if settings.only_labels:
+            block = block.take([index for index, label in enumerate(block.labels or ()) if label in named])
         yield block
-    unknown = sorted(named - tasks)
+    unknown = sorted(named - found)
     if unknown:
-        there = ", ".join(sorted(tasks)) or "no tasks"
-        raise InputError(f"no pair belongs to module {', '.join(unknown)}; the corpus has {there}")
+        there = ", ".join(sorted(found)) or "no labels"
+        raise InputError(f"no pair has the label {', '.join(unknown)}; the corpus has {there}")
 
 
 def _keep(

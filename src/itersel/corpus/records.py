@@ -33,13 +33,13 @@ class Pair(NamedTuple):
     source: str
     target: str
     line: int | None
-    task: str | None = None
+    label: str | None = None
 
 
 def pair_blocks(pairs: Iterable[Pair], path: str, reading: Reading) -> Iterator[Bitext]:
     """Yield pairs in blocks, of a bounded number of pairs and of characters."""
     for block in _blocks_of(pairs):
-        source, target, lines, tasks = map(list, zip(*block, strict=True))
+        source, target, lines, labels = map(list, zip(*block, strict=True))
 
         for side in (source, target):
             for text, line in zip(side, lines, strict=True):
@@ -50,8 +50,7 @@ def pair_blocks(pairs: Iterable[Pair], path: str, reading: Reading) -> Iterator[
             if reading.dropped is None:
                 check_text(side, path, lines, reading.tokenized)
 
-        labels = None if tasks[0] is None else checked_labels(tasks, path, lines)
-        yield Bitext(source, target, labels)
+        yield Bitext(source, target, None if labels[0] is None else checked_labels(labels, path, lines))
 
 
 def _blocks_of(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
@@ -74,8 +73,8 @@ def tsv_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
     number = 0
     source = columns.source - 1
     target = columns.target - 1
-    task = (columns.task or 0) - 1
-    last = max(source, target, task)
+    label = (columns.label or 0) - 1
+    last = max(source, target, label)
 
     for number, line in enumerate(_lines(path, reading), 1):
         row = line.split("\t")
@@ -84,7 +83,7 @@ def tsv_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
             count = "1 column" if len(row) == 1 else f"{len(row)} columns"
             message = f"has {count}, separated by tabs, but the {name} is column {column}"
             raise InputError(message, path, number)
-        yield Pair(row[source], row[target], number, None if task < 0 else row[task])
+        yield Pair(row[source], row[target], number, None if label < 0 else row[label])
 
     if not number:
         raise InputError("is empty; expected one sentence pair per line", path)
@@ -100,13 +99,13 @@ def csv_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
     rows = csv.reader((f"{line}\n" for line in _lines(path, reading)), strict=True)
 
     columns = corpus.columns
-    places = [columns.source, columns.target, columns.task]
+    places = [columns.source, columns.target, columns.label]
     found = 0
 
     try:
         if corpus.fields != Fields():
             header = next(rows, [])
-            places = [_place(name, header, path) for name in (*corpus.fields.texts, corpus.fields.task)]
+            places = [_place(name, header, path) for name in (*corpus.fields.texts, corpus.fields.label)]
 
         for row in filter(None, rows):
             found += 1
@@ -159,7 +158,7 @@ def parquet_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]
         raise InputError("is compressed as a whole; Parquet is compressed within, so unpack it", path)
 
     fields = corpus.fields
-    wanted = [name for name in (*fields.texts, fields.task) if name is not None]
+    wanted = [name for name in (*fields.texts, fields.label) if name is not None]
 
     try:
         with parquet.ParquetFile(path) as file:
@@ -177,8 +176,8 @@ def parquet_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]
 
 def _pair(record: Any, fields: Fields, path: str, line: int | None) -> Pair:
     source, target = (clean_text(_field(record, name, path, line)) for name in fields.texts)
-    task = None if fields.task is None else _field(record, fields.task, path, line)
-    return Pair(source, target, line, task)
+    label = None if fields.label is None else _field(record, fields.label, path, line)
+    return Pair(source, target, line, label)
 
 
 def _field(record: Any, name: str, path: str, line: int | None) -> str:
@@ -218,7 +217,7 @@ def catalogue_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pai
 
         texts = clean_text(entry.msgid), clean_text(entry.msgstr)
         source, target = texts[::-1] if sides[0] else texts
-        has_label = corpus.fields.task == CONTEXT
+        has_label = corpus.fields.label == CONTEXT
         label = re.sub(r"[\s=,{}]+", "_", entry.msgctxt or NO_CONTEXT) if has_label else None
         found = True
         yield Pair(source, target, getattr(entry, "linenum", None), label)

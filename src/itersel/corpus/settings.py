@@ -37,10 +37,10 @@ class CorpusSettings:
     # Limits for training pairs; see `itersel.corpus.split.trainable`.
     max_length: int
     max_ratio: float
-    modules: tuple[str, ...]  # keep only pairs of these tasks and of the held-out ones; empty keeps all
-    # With ``hash``: the pairs of each of these tasks become a test set of that name, except those whose
-    # source also occurs in another module or split.
-    held_out_modules: tuple[str, ...]
+    only_labels: tuple[str, ...]  # keep only pairs with these or held-out labels; empty keeps all
+    # With ``hash``: the pairs with each of these labels become a test set of that name, except those whose
+    # source also occurs with another label or in another split.
+    held_out_labels: tuple[str, ...]
     # Maximum number of pairs of train, and of each other split; None for no limit.
     max_train: int | None
     max_held_out: int | None

@@ -1,4 +1,4 @@
-"""Split a corpus into shards of equal size, by task, or from a pool of tasks; reshard for an epoch."""
+"""Divide a corpus into shards of equal size, by task, or from a pool of tasks; reshard for an epoch."""
 
 from __future__ import annotations
 

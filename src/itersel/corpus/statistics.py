@@ -27,13 +27,13 @@ def count_words(sentences: Sequence[str]) -> dict[str, int]:
 
 def describe(bitext: Bitext, dropped: Mapping[str, int]) -> CorpusStatistics:
     """Return the statistics of one split; `dropped` counts dropped pairs by reason."""
-    tasks = {} if bitext.task is None else {"tasks": dict(sorted(Counter(bitext.task).items()))}
+    labels = {} if bitext.labels is None else {"labels": dict(sorted(Counter(bitext.labels).items()))}
     return {
         "sentences": bitext.size,
         "source": count_words(bitext.source),
         "target": count_words(bitext.target),
         "dropped": dict(dropped),
-        **tasks,
+        **labels,
     }
 
 

@@ -63,7 +63,7 @@ class Bitext(NamedTuple):
     # The sentences of each side.
     source: list[str]
     target: list[str]
-    task: list[str] | None = None  # label of the natural task of each pair, or None
+    labels: list[str] | None = None  # of each pair, or None
     alignment: list[str] | None = None  # lines in Pharaoh format, or None
     further: list[tuple[str, ...]] | None = None  # additional reference translations of each pair, or None
     # the raw source of each pair, followed by all its raw reference translations, or None
@@ -91,9 +91,9 @@ class Bitext(NamedTuple):
         for number, lines in enumerate(zip(*columns.pop("further", ()), strict=True), 1):
             columns[reference_column(number)] = list(lines)
 
-        originals = list(zip(*columns.pop("raw", ()), strict=True))
-        names = (RAW_SOURCE, *raw_columns(len(originals) - 1))
-        columns |= {name: list(lines) for name, lines in zip(names, originals, strict=False)}
+        raw = list(zip(*columns.pop("raw", ()), strict=True))
+        names = (RAW_SOURCE, *raw_columns(len(raw) - 1))
+        columns |= {name: list(lines) for name, lines in zip(names, raw, strict=False)}
         return columns
 
 

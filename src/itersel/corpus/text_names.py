@@ -6,7 +6,7 @@ HELD_OUT = ("dev", "devtest", "test")
 SPLITS = ("train", *HELD_OUT)
 # The text that is split by a hash of its source.
 BY_HASH = "hash"
-# The column of the original source.
+# The column of the raw source, before preparation.
 RAW_SOURCE = "raw.source"
 # How a text was collected or prepared.
 STATISTICS = "statistics.json"
@@ -20,7 +20,7 @@ UNNAMED_TEST_SET = "test"
 # The name for all test sets together, and the config keys of a single one: not allowed as test set names.
 POOLED = "pooled"
 NO_TEST_SETS = (
-    *(POOLED, "source", "target", "file", "columns", "fields", "mtdata", "sacrebleu", "task", "devtest"),
+    *(POOLED, "source", "target", "file", "columns", "fields", "mtdata", "sacrebleu", "labels", "devtest"),
     *("lists", "quality"),
 )
 
@@ -77,5 +77,5 @@ def reference_columns(count: int) -> list[str]:
 
 
 def raw_columns(count: int) -> list[str]:
-    """Return the columns of the original references: raw, raw.1, raw.2 and so on."""
+    """Return the columns of the raw references: raw, raw.1, raw.2 and so on."""
     return [f"raw.{number}" if number else "raw" for number in range(count)]

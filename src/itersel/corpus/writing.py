@@ -30,7 +30,7 @@ def write_corpus(
 ) -> None:
     """Write the splits, their preparation and their statistics to `folder`.
 
-    Files are ``<split>.{source,target,task,alignment,raw,raw.source}.gz`` (those that exist),
+    Files are ``<split>.{source,target,labels,alignment,raw,raw.source}.gz`` (those that exist),
     ``monolingual.gz``, with a training split ``preparation.json`` and ``recaser.json``, and
     ``statistics.json``, or ``<split>.statistics.json`` for one split. The statistics are written last: if
     they exist, so does the rest.
@@ -64,12 +64,12 @@ def write_references(
     references: Sequence[FilePath],
     languages: tuple[str, str],
     source: FilePath | None = None,
-    task: FilePath | None = None,
+    labels: FilePath | None = None,
     tokenized: bool = False,
 ) -> None:
     """Write the texts of a split of n-best lists, cleaned, under the names that prepared text has.
 
-    Files are ``<split>.{target,target.1,...,source,task}.gz`` (those that are given) and, with references,
+    Files are ``<split>.{target,target.1,...,source,labels}.gz`` (those that are given) and, with references,
     ``<split>.statistics.json``; for train also ``preparation.json`` and ``recaser.json``, which leave
     translations as they are. Without `source`, the statistics count no words of it. For `tokenized` see
     `Words`.
@@ -78,9 +78,9 @@ def write_references(
     paths = dict(zip(reference_columns(len(references)), references, strict=True))
     paths |= {"source": source} if source is not None else {}
     texts = {column: preparation.clean(read_text(path)) for column, path in paths.items()}
-    if task is not None:
-        texts["task"] = read_labels(task)
-        paths["task"] = task
+    if labels is not None:
+        texts["labels"] = read_labels(labels)
+        paths["labels"] = labels
     if texts:
         check_line_counts(*((paths[column], lines) for column, lines in texts.items()))
 
@@ -93,6 +93,6 @@ def write_references(
 
     if references:
         target = texts["target"]
-        pairs = Bitext(texts.get("source", [""] * len(target)), target, texts.get("task"))
+        pairs = Bitext(texts.get("source", [""] * len(target)), target, texts.get("labels"))
         statistics = {"versions": {"itersel": __version__}, "splits": {split: describe(pairs, {})}}
         write_json(folder / statistics_file(split), statistics, indent=1)

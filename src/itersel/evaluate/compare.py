@@ -75,7 +75,7 @@ def compare(
     *references: ReferenceText,
     metrics: Sequence[str] = DEFAULT_METRICS,
     tokenizer: str = DEFAULT_TOKENIZER,
-    scores: Mapping[str, Mapping[str, ArrayLike]] | None = None,
+    user_scores: Mapping[str, Mapping[str, ArrayLike]] | None = None,
     trials: int = TRIALS,
     seed: int = DEFAULT_SEED,
 ) -> list[MetricScores]:
@@ -93,7 +93,7 @@ def compare(
         case.
     tokenizer
         sacrebleu's tokenizer for BLEU; ``none`` for tokenised text.
-    scores
+    user_scores
         Scores of your own, such as COMET: by name and by system, a number for each sentence, higher is
         better. Their mean is compared.
     trials, seed
@@ -121,7 +121,7 @@ def compare(
     sentences = len(references[0])
     _check_outputs(outputs, sentences)
 
-    own = _user_counts(scores or {}, outputs, sentences)
+    own = _user_counts(user_scores or {}, outputs, sentences)
     text_metrics = make_metrics(checked_references(references), tokenizer, names)
     counted = chain(_counted(outputs, text_metrics), ((one, counts.items()) for one, counts in own.items()))
 
@@ -169,10 +169,10 @@ def _score_systems(
 
 
 def _user_counts(
-    scores: Mapping[str, Mapping[str, ArrayLike]], systems: Collection[str], sentences: int
+    user_scores: Mapping[str, Mapping[str, ArrayLike]], systems: Collection[str], sentences: int
 ) -> dict[Metric, dict[str, Sums]]:
     """Return the counts of a user's own scores; see `compare`."""
-    for name, by_system in scores.items():
+    for name, by_system in user_scores.items():
         if name.lower() in METRICS or not name.isprintable() or not name.strip():
             raise InputError(f"'{name}' cannot be the name of a score of your own; choose another")
 
@@ -189,7 +189,7 @@ def _user_counts(
             )
             for system in systems
         }
-        for name, by_system in scores.items()
+        for name, by_system in user_scores.items()
     }
 
 

@@ -152,7 +152,7 @@ class _Pass:
     ) -> None:
         self._table = table
         self._epoch = epoch
-        self._bleu = SentenceBleu(settings.learner.bleu)
+        self._bleu = SentenceBleu(settings.learner.sentence_bleu)
         self._learner = learner
         self._settings = settings
 

@@ -71,7 +71,7 @@ def check_user_scores(
 
     The numbers of both are given by split; if they are not known yet, only the lines are checked.
     """
-    for score in config.evaluation.scores.values():
+    for score in config.evaluation.user_scores.values():
         for place, split in enumerate(test_sets(config).values()):
             if score.translations:
                 _check(score.translations[place], (translations or {}).get(split))

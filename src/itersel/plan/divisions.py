@@ -70,12 +70,12 @@ class Divisions:
     def labels(self, wildcards: Any) -> list[str]:
         """Return the labels by which sentences are divided."""
         name = wildcards.division.partition(SEED_MARK)[0]
-        return [self._files.text(wildcards.split, "task")] if name in self._labelled else []
+        return [self._files.text(wildcards.split, "labels")] if name in self._labelled else []
 
-    def scored_labels(self, wildcards: Any) -> list[str]:
+    def devtest_labels(self, wildcards: Any) -> list[str]:
         """Return the labels of devtest, if epochs are chosen by task."""
         name = wildcards.division.partition(SEED_MARK)[0]
-        return [self._files.text("devtest", "task")] if name in self._scored_by_task else []
+        return [self._files.text("devtest", "labels")] if name in self._scored_by_task else []
 
     def shard_settings(self, wildcards: Any) -> str:
         """Return the `ShardSettings`: train and dev are shuffled, others keep their order."""

@@ -26,7 +26,7 @@ class Files:
         self.recaser = f"{results}/{RECASER}"
 
     def text(self, split: str, column: str) -> str:
-        """Return a column of a split: source, target, target.1, task, raw, ..."""
+        """Return a column of a split: source, target, target.1, labels, raw, ..."""
         return f"{self.results}/{CORPUS}/{column_file(split, column)}"
 
     def statistics(self, split: str) -> str:

@@ -41,12 +41,13 @@ class ListTexts:
     def given_texts(self, split: str) -> dict[str, list[str]]:
         """Return the user's files besides lists: references, source, labels."""
         text = self._given(split)
-        return {side: list(map(no_option, getattr(text, side))) for side in ("target", "source", "task")}
+        files = {"reference": text.target, "source": text.source, "labels": text.labels}
+        return {name: list(map(no_option, paths)) for name, paths in files.items()}
 
     def texts(self, split: str) -> list[str]:
         """Return the corpus files written from the user's files."""
         text = self._given(split)
-        columns = [*reference_columns(len(text.target)), *(["task"] if text.task else [])]
+        columns = [*reference_columns(len(text.target)), *(["labels"] if text.labels else [])]
         columns += ["source"] if text.source else []
         found = [self._files.text(split, column) for column in columns]
         if has_references(self._config, split):

@@ -50,7 +50,7 @@ class Origin(ABC):
 
     @abstractmethod
     def raw_columns(self, further: Sequence[str]) -> list[str]:
-        """Return the columns of the original references of a split with the given further columns."""
+        """Return the columns of the raw references of a split with the given further columns."""
 
     @abstractmethod
     def with_grammars(self, folders: dict[str, str]) -> dict[str, str]:
@@ -123,7 +123,7 @@ class _ParallelText(Origin):
         return [self._files.statistics(split) for split in (first, *given)]
 
     def raw_columns(self, further: Sequence[str]) -> list[str]:
-        return raw_columns(1 + sum(column != "task" for column in further))
+        return raw_columns(1 + sum(column != "labels" for column in further))
 
     def with_grammars(self, folders: dict[str, str]) -> dict[str, str]:
         return folders
@@ -197,7 +197,7 @@ class _GivenLists(Origin):
         return {FIRST_ENTRIES: entries}
 
     def scored_lists(self, split: str) -> list[str]:
-        if not self._config.evaluation.scores:
+        if not self._config.evaluation.user_scores:
             return []
         return list(map(no_option, splits.texts_of(self._config, split)[""].lists))
 

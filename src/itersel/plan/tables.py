@@ -124,14 +124,14 @@ class Tables:
         """Whether epochs are chosen by a score of detokenised text."""
         return self._config.evaluation.choose_by not in (TOKENIZED_BLEU, QUALITY)
 
-    def devtest_originals(self, wildcards: Any) -> list[str]:
-        """Return the original references of that split, if scores of detokenised text need them."""
+    def devtest_raw_references(self, wildcards: Any) -> list[str]:
+        """Return the raw references of that split, if scores of detokenised text need them."""
         return self._texts.raw_references(self._texts.devtest(wildcards)) if self.scores_text else []
 
     def devtest_labels(self, wildcards: Any) -> list[str]:
         """Return the labels of devtest if the epoch is chosen on the sentences of one task."""
         own = self._config.experiments[wildcards.experiment].tasks.own_label
-        return [] if own is None else [self._files.text("devtest", "task")]
+        return [] if own is None else [self._files.text("devtest", "labels")]
 
     def choose_settings(self, wildcards: Any) -> str:
         """Return the `ChooseSettings` of an experiment."""
@@ -252,7 +252,7 @@ class Tables:
         return [path for split in self._texts.test_sets.values() for path in self._texts.references(split)]
 
     def raw_reference(self, wildcards: Any) -> str:
-        """Return an original reference of a test set."""
+        """Return a raw reference of a test set."""
         return self._texts.raw_references(self._texts.test_sets[wildcards.evaluated])[int(wildcards.number)]
 
     @property
@@ -283,7 +283,7 @@ class Tables:
             counts=tuple(self.counts(test_set)),
             outputs=dict(zip(self.outputs, self.output_texts(test_set), strict=True)),
             lists=tuple(self._origin.scored_lists(split)),
-            scores=self._user_numbers(test_set),
+            user_scores=self._user_numbers(test_set),
         )
 
     def _user_numbers(self, test_set: str) -> dict[str, UserNumbers]:
@@ -294,7 +294,7 @@ class Tables:
                 translations=no_option(score.translations[place]) if score.translations else None,
                 systems={system: no_option(files[place]) for system, files in (score.systems or {}).items()},
             )
-            for name, score in self._config.evaluation.scores.items()
+            for name, score in self._config.evaluation.user_scores.items()
         }
 
     @property

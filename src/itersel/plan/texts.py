@@ -67,10 +67,10 @@ class Texts:
     def corpora(self, split: str) -> list[Corpus]:
         """Return the corpora of a split; `hash` is the text that is split by hash."""
         if split == BY_HASH:
-            source, target, task = (
-                (f"{self._files.results}/{CORPUS}/help/{side}.gz",) for side in ("source", "target", "task")
+            source, target, labels = (
+                (f"{self._files.results}/{CORPUS}/help/{side}.gz",) for side in ("source", "target", "labels")
             )
-            return [Corpus(source=source, target=target, task=task)]
+            return [Corpus(source=source, target=target, labels=labels)]
         return [_named(one) for one in splits.corpora(self._config, split, self._files.fetched)]
 
     @property
@@ -98,7 +98,7 @@ class Texts:
         return [self._files.text(split, side) for side in ("target", *self.further_references(split))]
 
     def raw_references(self, split: str) -> list[str]:
-        """Return the original references of a split, in the order of `references`."""
+        """Return the raw references of a split, in the order of `references`."""
         columns = self._origin.raw_columns(self.further_references(split))
         return [self._files.text(split, column) for column in columns]
 
@@ -111,9 +111,9 @@ class Texts:
         return self.further_references(split) if split == "dev" else []
 
     def further_columns(self, split: str) -> tuple[str, ...]:
-        """Return the columns that a split has in addition to source and target: target.1, ..., task."""
-        tasks = ["task"] if splits.has_labels(self._config, split) else []
-        return (*self.further_references(split), *tasks)
+        """Return the columns that a split has in addition to source and target: target.1, ..., labels."""
+        labels = ["labels"] if splits.has_labels(self._config, split) else []
+        return (*self.further_references(split), *labels)
 
     def fetched_columns(self, name: str) -> tuple[str, ...]:
         """Return the columns of a downloaded corpus: source, target, target.1, ..."""
@@ -167,7 +167,7 @@ class Texts:
         for split in made[1:]:
             files += [*self.raw_references(split), text(split, RAW_SOURCE)]
         if self._is_help or splits.has_labels(self._config, "train"):
-            files += [text(split, "task") for split in made]
+            files += [text(split, "labels") for split in made]
         if splits.is_aligned(self._config):
             files.append(text("train", "alignment"))
         files += self.prepared_monolingual
@@ -233,6 +233,6 @@ class Texts:
 
 def _named(corpus: Corpus) -> Corpus:
     """Return a corpus none of whose files is called ``-``, which is standard input."""
-    names = ("source", "target", "further", "file", "task", "alignment")
+    names = ("source", "target", "further", "file", "labels", "alignment")
     sides: dict[str, Any] = {name: tuple(map(no_option, getattr(corpus, name))) for name in names}
     return replace(corpus, **sides)

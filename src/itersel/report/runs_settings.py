@@ -18,7 +18,9 @@ LOCATION_KEYS = ("name", "output", "cache")
 # The settings of experiments, and packages with other versions.
 EXPERIMENTS_KEY, VERSIONS = "experiments", "versions"
 # Keys that explain no difference: they change no score of an experiment, or only the number of its repeats.
-NO_REASON = re.compile(r"report\..*|evaluation\.(trials|outputs|scores)(\..*)?|data\.max_line_bytes|repeats")
+NO_REASON = re.compile(
+    r"report\..*|evaluation\.(trials|outputs|user_scores)(\..*)?|data\.max_line_bytes|repeats"
+)
 # Numbers that are not amounts.
 NO_AMOUNT = re.compile(r"(.*\.)?seed|data\.(?!max_length$|max_ratio$).*")
 # Keys that determine the number of training pairs: runs on parts of a text name other files.

@@ -55,7 +55,7 @@ def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None 
     counts = read_counts_of(files.counts, texts, paths, len(references)) if files.counts else []
 
     user_scores: list[Mapping[str, Sums]] = []
-    if files.scores:
+    if files.user_scores:
         names = [repeat_name(system.name, system.repeat) for system in systems]
         found = read_user_scores(files, dict(zip(names, map(Text, paths, texts), strict=True)), preparation)
         user_scores = [found[name] for name in names]

@@ -31,19 +31,19 @@ def read_user_scores(
     `texts` are the translations by all repeats and other systems, before these are prepared. With lists, the
     repeats and the first entries are choices from them.
     """
-    for name, score in files.scores.items():
+    for name, score in files.user_scores.items():
         for system in score.systems:
             if system not in texts:
                 why = f"no system has this name{suggest(system, texts)}"
-                raise InputError(f"scores: {name} has numbers for '{system}', but {why}")
+                raise InputError(f"user_scores: {name} has numbers for '{system}', but {why}")
 
     # numbers are read before the lists, which take longest
     listed = {
         name: read_user_numbers(score.translations)
-        for name, score in files.scores.items()
+        for name, score in files.user_scores.items()
         if score.translations
     }
-    found = {name: _of_systems(score, texts) for name, score in files.scores.items()}
+    found = {name: _of_systems(score, texts) for name, score in files.user_scores.items()}
     for name, numbers in _of_lists(files, listed, texts, preparation).items():
         found[name] |= numbers
 
@@ -70,7 +70,7 @@ def _of_lists(
     if not listed:
         return {}
     if not files.lists or preparation is None:
-        raise InputError("scores: 'translations' need 'lists' and --preparation")
+        raise InputError("user_scores: 'translations' need 'lists' and --preparation")
 
     prepared = read_preparation(preparation)
     others = files.outputs.keys() - {FIRST_ENTRIES}

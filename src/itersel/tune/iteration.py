@@ -68,7 +68,7 @@ def tune(
         shards=settings.shards,
         sentences=result.sentences,
         translations=result.translations,
-        quality=100 * result.quality,
+        quality=result.quality,
     )
     write_itersel_weights(output, result.weights, attributes)
     return result

@@ -160,7 +160,7 @@ class PreparedLists(NamedTuple):
         return partial(self._score, table)
 
     def _score(self, table: ListTable, weights: Weights) -> float:
-        return self.quality.score(table.best(table.scores(weights)))
+        return self.quality.score(100 * table.best(table.scores(weights)))
 
 
 def prepare_nbest(

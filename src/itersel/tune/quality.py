@@ -64,9 +64,9 @@ class Quality(NamedTuple):
         tokenize = tokenizer_for_bleu(self.tokenizer)
         return (lambda line: tokenize(line.lower())) if self.is_lowercased else tokenize
 
-    def score(self, best: float) -> float:
-        """Return the score that people read, 0 to 100, given `ListTable.best`; of TER, lower is better."""
-        return self.sign * 100 * best
+    def score(self, quality: float) -> float:
+        """Return the score that people read, given a quality from 0 to 100; of TER, lower is better."""
+        return self.sign * quality
 
     def is_better(self, one: float, other: float) -> bool:
         """Return whether a score is better than another."""

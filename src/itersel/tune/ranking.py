@@ -36,14 +36,14 @@ def draw_pairs(table: ListTable, tuner: Pro, seed: tuple[int, ...]) -> Int64s:
         quality = table.quality[begin:end]
         if not table.has_quality:
             quality = score_hypotheses(
-                SENTENCE_BLEUS[tuner.bleu],
+                SENTENCE_BLEUS[tuner.sentence_bleu],
                 statistics.matches[begin:end].astype(np.int64),
                 statistics.length[begin:end].astype(np.int64),
                 statistics.closest_length[begin:end].astype(np.int64),
                 int(min(ORDER, longest[sentence])),
                 np.zeros(COUNTS),
             )
-        pairs.append(pro_pairs(quality, (*seed, sentence), tuner.max_difference / 100) + begin)
+        pairs.append(pro_pairs(quality, (*seed, sentence), tuner.max_difference) + begin)
 
     found = np.concatenate(pairs)
     if found.shape[0] == 0:

@@ -21,7 +21,7 @@ class AdaGrad(Online):
 
     adaptive: ClassVar[bool] = True
 
-    bleu: str = option_of(Online, "bleu", default="nakov", on=None)
+    sentence_bleu: str = option_of(Online, "sentence_bleu", default="nakov", on=None)
     learning_rate: float = option_of(Perceptron, "learning_rate", default=0.3, on={"dev": 0.1})
     schedule: str = option_of(Perceptron, "schedule")
     pairs: str = option_of(Perceptron, "pairs", default="pro")

@@ -20,5 +20,5 @@ class MarginPerceptron(Perceptron):
     has_loss_at_zero: ClassVar[bool] = True
     margin: ClassVar[float] = 1.0
 
-    bleu: str = option_of(Online, "bleu", default="papineni", on=None)
+    sentence_bleu: str = option_of(Online, "sentence_bleu", default="papineni", on=None)
     learning_rate: float = option_of(Perceptron, "learning_rate", default=0.0001, on={"dev": 0.0003})

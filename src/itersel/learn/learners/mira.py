@@ -27,9 +27,9 @@ class Mira(Online):
         {"constraints": "all"},
     )
 
-    bleu: str = option_of(
+    sentence_bleu: str = option_of(
         Online,
-        "bleu",
+        "sentence_bleu",
         default="chiang",
         on=None,
         explanation="Sentence-level BLEU that defines the cost; chiang: BLEU of a pseudo-corpus.",

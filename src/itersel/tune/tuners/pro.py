@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 class Pro(Batch):
     """Pairwise ranking optimisation: logistic regression on sampled pairs (Hopkins & May 2011)."""
 
-    bleu: str = option("Sentence-level BLEU used for ranking; lin: BLEU+1.", "lin", choices=LIST_BLEUS)
+    sentence_bleu: str = option(
+        "Sentence-level BLEU used for ranking; lin: BLEU+1.", "lin", choices=LIST_BLEUS
+    )
     strength: float = option("Strength of l2 regularisation.", 1.0, minimum=0)
     interpolation: float = option(
         "Share of the new weights in the result; the rest comes from the start weights.",
