@@ -111,7 +111,7 @@ def test_every_learner_is_on_one_page(root, name):
 
 def test_every_sentence_bleu_and_regulariser_is_explained(root):
     section = sections_of((root / "docs/learning.md").read_text(), "##+ ")["Shared by all learners"]
-    table = section.partition("| `bleu` |")[2].partition("\n\n")[0]
+    table = section.partition("| `sentence_bleu` |")[2].partition("\n\n")[0]
     assert re.findall(r"^\| `([\w-]+)` \|", table, re.M) == list(SENTENCE_BLEUS)
     assert {name for name in REGULARIZATIONS if f"`{name}`" not in section} <= {"none"}
 

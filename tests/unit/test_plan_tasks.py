@@ -131,7 +131,7 @@ def test_independent_tasks():
     assert (chosen["name"], chosen["repeat"], chosen["scoring"]["label"]) == ("own.task-b", 2, "b")
     assert chosen["experiment"]["tasks"] == {
         **{"name": "independent", "labels": {"b": 1}, "minimum_sentences": 1},
-        **{"language_model_folds": 1, "shards_per_task": 1},
+        "language_model_folds": 1,
     }
     systems = json.loads(plan.tables.task_settings(job(split="test")))["systems"]
     assert [(one["name"], one["translation"].removeprefix(f"{FOLDER}/")) for one in systems] == [

@@ -37,16 +37,16 @@ TRANSLATION = st.builds(
 )
 RERANKING = st.builds(
     RerankerSettings,
-    FEATURES,
-    TEXTS,
-    st.builds(
+    lists=st.builds(
         GivenListSettings,
         source_language=st.just("de"),
         target_language=st.just("en"),
         templates=st.just(("Lex",)),
         user_model_names=st.just(("x",)),
     ),
-    st.none() | MBR,
+    features=FEATURES,
+    dense_names=TEXTS,
+    mbr=st.none() | MBR,
 )
 RERANKER_FILES = st.builds(RerankerFiles, st.tuples(TEXT, TEXT), TEXT, st.tuples(TEXT))
 CHOSEN = {

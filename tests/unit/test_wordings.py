@@ -454,7 +454,10 @@ CONFIGS = [
         "experiments: {a: {}}\ndata: {protected: [(a)]}",
         ": config key 'data.protected': '(a)' has a group; write (?:...) instead of (...)",
     ),
-    ("experiments: {a: {}}\ndata: {split: {dev: 5}}", ": config key 'data.split' was renamed; write 'data.cut' (see CHANGELOG.md)"),
+    (
+        "experiments: {a: {}}\ndata: {split: {dev: 5}}",
+        ": config key 'data.split' was renamed; write 'data.cut' (see CHANGELOG.md)",
+    ),
     (
         "experiments: {a: {}}\nevaluation: {outputs: {a: x}}",
         ": config key 'evaluation.outputs.a': an experiment has this name; choose another",
