@@ -140,7 +140,7 @@ def test_independent_tasks():
     ]
     place = job(independent="own.repeat-2", split="test")
     names = [f"{FOLDER}/{name}/best/test.txt" for name in repeated.values()]
-    assert plan.tables.own_translations(place) == names
+    assert plan.tables.task_translations(place) == names
 
 
 @pytest.mark.parametrize(("names", "labels"), [("np", ("a", "b", "z")), ("npi", ("z", "b")), ("r", ())])

@@ -19,8 +19,8 @@ from itersel.report.description import other_versions, write_run
 from itersel.report.page.charts import charts, curves
 from itersel.report.page.document import read_document
 from itersel.report.page.render import render, vega
+from itersel.report.page_table import format_hours, table_view
 from itersel.report.papers import markdown
-from itersel.report.systems import format_hours, table_view
 from itersel.report.views import join_numbers
 from itersel.results import RUN
 from itersel.storage.files import write_lines

@@ -7,8 +7,8 @@ from itersel.config.plain import recorded
 from itersel.config.reading import read_config
 from itersel.config.report_steps import Comparison
 from itersel.report.comparison import compare_systems
+from itersel.report.page_table import table_view
 from itersel.report.settings import settings_table
-from itersel.report.systems import table_view
 from itersel.report.table import text_table, tsv_table
 from itersel.report.translations import Output, Translations
 

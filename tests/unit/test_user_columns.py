@@ -14,8 +14,8 @@ from itersel.evaluate.names import METRICS
 from itersel.report.answer import answer
 from itersel.report.cells import cells_of_systems
 from itersel.report.comparison import compare_systems
+from itersel.report.page_table import TITLES, table_view
 from itersel.report.papers import markdown
-from itersel.report.systems import TITLES, table_view
 from itersel.report.table_content import parse_table
 from itersel.report.translations import Translations
 from itersel.storage.files import read_lines, write_lines

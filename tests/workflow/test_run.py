@@ -16,7 +16,7 @@ from itersel.config.reading import load_config
 from itersel.evaluate.names import DEFAULT_METRICS
 from itersel.report.page.document import read_document
 from itersel.report.page.render import render
-from itersel.report.systems import table_view
+from itersel.report.page_table import table_view
 from itersel.report.table_content import parse_table
 
 TABLE = "results/tiny/report/table.json"

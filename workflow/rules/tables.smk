@@ -71,7 +71,7 @@ rule join_tasks:
     """takes no time"""
     input:
         labels=PLAN.files.text("{split}", "labels"),
-        translations=PLAN.tables.own_translations,
+        translations=PLAN.tables.task_translations,
     output:
         f"{RESULTS}/experiments/{{independent}}/tasks/{{split}}.txt",
     log:

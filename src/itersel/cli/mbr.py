@@ -31,20 +31,20 @@ def add_mbr(parser: argparse.ArgumentParser) -> None:
 
 
 def mbr_of(
-    options: argparse.Namespace, k_best: int = 1, own: MinimumRisk | None = None
+    options: argparse.Namespace, k_best: int = 1, of_system: MinimumRisk | None = None
 ) -> MinimumRisk | None:
     """Return what the options of `add_mbr` say about minimum Bayes risk; None if it is not used.
 
-    `own` is what a system does without them. Raises an InputError if it compares fewer than `k_best`.
+    `of_system` is what a system does without them. Raises an InputError if it compares fewer than `k_best`.
     """
     given = {name: getattr(options, f"mbr_{name}") for name in MBR_KEYS}
     stated = {name: value for name, value in given.items() if value is not None}
-    if options.mbr is False or (options.mbr is None and own is None):
+    if options.mbr is False or (options.mbr is None and of_system is None):
         if stated:
             raise InputError(f"--mbr-{next(iter(stated))} has no effect without --mbr; remove it")
         return None
 
-    base = own or MinimumRisk()
+    base = of_system or MinimumRisk()
     if options.mbr in GAINS and options.mbr != base.gain:
         # the scale and size of a system are for its own gain
         base = MinimumRisk(gain=options.mbr)

@@ -52,8 +52,8 @@ def _translate(options: argparse.Namespace) -> None:
     is_plain = options.k_best is None and not any(wanted)
     details = None if is_plain else Details(options.k_best or 1, *wanted)
 
-    def choose(own: MinimumRisk | None) -> MinimumRisk | None:
-        return mbr_of(options, options.k_best or 1, own)
+    def choose(of_system: MinimumRisk | None) -> MinimumRisk | None:
+        return mbr_of(options, options.k_best or 1, of_system)
 
     files = options.input, options.system
     translations = translate_text(*files, options.keep_tokens, details, options.jobs, choose)

@@ -79,7 +79,7 @@ class Tasks:
         return ()
 
     @property
-    def own_label(self) -> str | None:
+    def only_label(self) -> str | None:
         """The label of the sentences that the weights are for; None for all sentences."""
         return None
 
@@ -297,7 +297,7 @@ class IndependentTask(Tasks):
         return self.whole.label_names
 
     @property
-    def own_label(self) -> str:
+    def only_label(self) -> str:
         """The label of the task."""
         return self.label
 

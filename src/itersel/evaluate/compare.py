@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from itersel.errors import InputError, check_choice
 from itersel.evaluate.metrics import (
-    OWN_SCALE,
+    USER_SCALE,
     Metric,
     ReferenceText,
     Sums,
@@ -22,7 +22,7 @@ from itersel.evaluate.metrics import (
 from itersel.evaluate.names import (
     DEFAULT_METRICS,
     DEFAULT_TOKENIZER,
-    MAX_OWN_NUMBER,
+    MAX_USER_SCORE,
     METRICS,
     OF_TEXT,
     TOKENIZERS,
@@ -121,9 +121,11 @@ def compare(
     sentences = len(references[0])
     _check_outputs(outputs, sentences)
 
-    own = _user_counts(user_scores or {}, outputs, sentences)
+    of_user = _user_counts(user_scores or {}, outputs, sentences)
     text_metrics = make_metrics(checked_references(references), tokenizer, names)
-    counted = chain(_counted(outputs, text_metrics), ((one, counts.items()) for one, counts in own.items()))
+    counted = chain(
+        _counted(outputs, text_metrics), ((one, counts.items()) for one, counts in of_user.items())
+    )
 
     exchanges = Randomization(sentences, trials, seed)
     bootstrap = Bootstrap(sentences)
@@ -195,12 +197,12 @@ def _user_counts(
 
 def user_metric(name: str) -> Metric:
     """Return the mean of a score that a user has for each sentence, such as COMET."""
-    return Metric(name, "", OWN_SCALE)
+    return Metric(name, "", USER_SCALE)
 
 
 def user_counts(values: Float64s) -> Sums:
     """Return the counts of `user_metric`, sentences x 2, given checked numbers of all sentences."""
-    return np.column_stack((np.rint(values * OWN_SCALE), np.ones(values.shape[0])))
+    return np.column_stack((np.rint(values * USER_SCALE), np.ones(values.shape[0])))
 
 
 def _checked_numbers(values: ArrayLike, sentences: int, what: str) -> Float64s:
@@ -213,6 +215,6 @@ def _checked_numbers(values: ArrayLike, sentences: int, what: str) -> Float64s:
     if found.shape != (sentences,):
         size = "x".join(map(str, found.shape))
         raise InputError(f"{what} have the shape {size} for {sentences} sentences; give a number for each")
-    if not (np.abs(found) <= MAX_OWN_NUMBER).all():
-        raise InputError(f"{what} contain a number that is not finite, or beyond {MAX_OWN_NUMBER:,}")
+    if not (np.abs(found) <= MAX_USER_SCORE).all():
+        raise InputError(f"{what} contain a number that is not finite, or beyond {MAX_USER_SCORE:,}")
     return found

@@ -45,7 +45,7 @@ DECIMALS = 10
 # sacrebleu's tokenizers for languages without spaces, where TER also has to split text into characters.
 UNSPACED = ("zh", "ja-mecab")
 # Numbers that users give are rounded to six decimals, so that sums of whole numbers are exact in any order.
-OWN_SCALE = 10**6
+USER_SCALE = 10**6
 # sacrebleu's counts for BLEU: length, length of the references, matches of each order, n-grams of each order.
 BLEU_LENGTH, BLEU_REFERENCE = 0, 1
 BLEU_MATCHES = slice(2, 2 + ORDER)
@@ -258,9 +258,9 @@ def _make_counter(
     return sacre_chrf.CHRF(lowercase=is_lower, word_order=WORD_ORDER if kind == CHRF_OF_WORDS else 0, **given)
 
 
-def own_formula(sums: Sums) -> Sums:
+def user_formula(sums: Sums) -> Sums:
     """Return the mean of numbers from sums of (number, 1 for each)."""
-    return sums[..., 0] / (sums[..., 1] * OWN_SCALE)
+    return sums[..., 0] / (sums[..., 1] * USER_SCALE)
 
 
 def bleu_formula(sums: Sums, smoothing: str = "exp") -> Sums:
@@ -329,7 +329,7 @@ NUMBERS = {
 
 def _formula(name: str) -> Callable[[Sums], Sums]:
     if name not in METRICS:
-        return own_formula
+        return user_formula
     if name == TOKENIZED_BLEU:
         return partial(bleu_formula, smoothing="none")
     return FORMULAS[METRICS[name].kind]

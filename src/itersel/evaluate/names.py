@@ -53,7 +53,7 @@ DEFAULT_METRIC = BLEU
 DEFAULT_METRICS = (BLEU, CHRF_OF_WORDS, TER)
 TABULATED = (*DEFAULT_METRICS, *(f"lowercased-{name}" for name in DEFAULT_METRICS))
 # The largest magnitude of numbers in a user's own score: sums of 9,000 of them, with six decimals, are exact.
-MAX_OWN_NUMBER = 10**6
+MAX_USER_SCORE = 10**6
 # Trials of approximate randomization, where their number is not stated.
 TRIALS = 10_000
 

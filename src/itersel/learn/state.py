@@ -147,8 +147,8 @@ class WeightTable:
     def _find(self, key: UInt64s, name: Strings, order: Int64s) -> PartFeatures:
         known, row = common_features(key, name, self._key, self._name)
         weights = make_coordinates(np.zeros(key.shape[0]), self._steps.now)
-        for theirs, own in zip(weights, self._weights, strict=True):
-            theirs[order[known]] = own[row]
+        for of_part, of_table in zip(weights, self._weights, strict=True):
+            of_part[order[known]] = of_table[row]
         return PartFeatures(key, name, order, known, row, weights)
 
     def close(self, part: PartWeights) -> None:
@@ -159,8 +159,8 @@ class WeightTable:
 
         for features in (part.dense, part.sparse):
             weights = features.weights
-            for own, theirs in zip(self._weights, weights, strict=True):
-                own[features.row] = theirs[features.order[features.known]]
+            for of_table, of_part in zip(self._weights, weights, strict=True):
+                of_table[features.row] = of_part[features.order[features.known]]
 
             is_new = _were_updated(weights)[features.order]
             is_new[features.known] = False

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from itersel.errors import FilePath, InputError
-from itersel.evaluate.names import MAX_OWN_NUMBER
+from itersel.evaluate.names import MAX_USER_SCORE
 from itersel.storage.arrays import Float64s
 from itersel.storage.files import read_lines
 from itersel.storage.formats import MAX_MAGNITUDE
@@ -61,8 +61,8 @@ def read_numbers(values: FilePath | ArrayLike, what: str = "quality") -> Numbers
 
 
 def read_user_numbers(path: FilePath) -> Numbers:
-    """Read and check the numbers of one of the user's own scores in a file: up to `MAX_OWN_NUMBER`."""
-    return Numbers(_parse_numbers(path, MAX_OWN_NUMBER), "score", path)
+    """Read and check the numbers of one of the user's own scores in a file: up to `MAX_USER_SCORE`."""
+    return Numbers(_parse_numbers(path, MAX_USER_SCORE), "score", path)
 
 
 def _parse_numbers(path: FilePath, most: float) -> Float64s:

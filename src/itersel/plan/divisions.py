@@ -45,7 +45,7 @@ class Divisions:
         }
         # divisions of independent tasks, whose epochs are chosen on the devtest sentences with their label
         self._scored_by_task = {
-            division_of(one.tasks) for one in experiments if one.tasks.own_label is not None
+            division_of(one.tasks) for one in experiments if one.tasks.only_label is not None
         }
 
     def name(self, experiment: Experiment) -> str:

@@ -69,7 +69,7 @@ class Tables:
                 self.compared.append(name)
 
         tasks = [one.tasks for one in config.experiments.values()]
-        independent = [one for one in tasks if one.own_label is not None]
+        independent = [one for one in tasks if one.only_label is not None]
         labels = (label for one in independent or tasks for label in one.label_names)
         # the tasks that are compared: independent ones, which lack weights for others, or else all
         self.task_labels = tuple(dict.fromkeys(labels))
@@ -130,8 +130,8 @@ class Tables:
 
     def devtest_labels(self, wildcards: Any) -> list[str]:
         """Return the labels of devtest if the epoch is chosen on the sentences of one task."""
-        own = self._config.experiments[wildcards.experiment].tasks.own_label
-        return [] if own is None else [self._files.text("devtest", "labels")]
+        label = self._config.experiments[wildcards.experiment].tasks.only_label
+        return [] if label is None else [self._files.text("devtest", "labels")]
 
     def choose_settings(self, wildcards: Any) -> str:
         """Return the `ChooseSettings` of an experiment."""
@@ -190,7 +190,7 @@ class Tables:
             choose_by=self._config.evaluation.choose_by,
             # if no score is of detokenised text, nothing uses the tokenizer
             tokenizer=self._tokenizer if self.scores_text else DEFAULT_TOKENIZER,
-            label=experiment.tasks.own_label,
+            label=experiment.tasks.only_label,
         )
 
     @property
@@ -328,15 +328,15 @@ class Tables:
         systems = (ScoredSystem(name, file) for file, name in self.task_systems(wildcards.split))
         return as_json(TaskTableSettings(self.task_labels, tuple(systems), self._comparison))
 
-    def own_translations(self, wildcards: Any) -> list[str]:
+    def task_translations(self, wildcards: Any) -> list[str]:
         """Return the translations of a split by the experiments for independent tasks."""
-        return list(self._own_translations(wildcards).values())
+        return list(self._task_translations(wildcards).values())
 
     def join_settings(self, wildcards: Any) -> str:
         """Return the `JoinSettings`: these translations by label."""
-        return as_json(JoinSettings(translations=self._own_translations(wildcards)))
+        return as_json(JoinSettings(translations=self._task_translations(wildcards)))
 
-    def _own_translations(self, wildcards: Any) -> dict[str, str]:
+    def _task_translations(self, wildcards: Any) -> dict[str, str]:
         names = self.independent[wildcards.independent]
         return {
             label: self._files.experiment(name, f"{BEST}/{wildcards.split}.txt")

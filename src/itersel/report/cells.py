@@ -75,9 +75,9 @@ def _cells_of_epochs(system: SystemRow) -> dict[str, Cell]:
 
 def score_cell(score: MeanScore, metric: str = TOKENIZED_BLEU) -> Cell:
     """Return the cell of a score: its mean, with the deviation over repeats, and its interval."""
-    is_own = metric not in METRICS
+    is_user_score = metric not in METRICS
     interval = score.interval if isinstance(score, Score) else None
-    digits = decimals_of(metric) if is_own else 1
+    digits = decimals_of(metric) if is_user_score else 1
     note = f"[{interval.low:.{digits}f}, {interval.high:.{digits}f}]" if interval else ""
 
     return Cell(score.rounded(decimals_of(metric)), score.mean, note=note)

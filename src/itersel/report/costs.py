@@ -24,9 +24,9 @@ def read_costs(results: Path, repeats: Collection[str]) -> dict[str, Any]:
     found: dict[str, dict[str, list[Path]]] = {"repeats": {}, "shared": {}}
     for path in sorted(folder.rglob("*.tsv")):
         parts = path.relative_to(folder).with_suffix("").parts
-        is_own = parts[0] in OF_EXPERIMENTS and len(parts) > 1 and parts[1] in repeats
-        by_name = found["repeats"] if is_own else found["shared"]
-        by_name.setdefault(parts[1] if is_own else parts[0], []).append(path)
+        of_repeat = parts[0] in OF_EXPERIMENTS and len(parts) > 1 and parts[1] in repeats
+        by_name = found["repeats"] if of_repeat else found["shared"]
+        by_name.setdefault(parts[1] if of_repeat else parts[0], []).append(path)
     return {kind: {name: _total(paths) for name, paths in by_name.items()} for kind, by_name in found.items()}
 
 

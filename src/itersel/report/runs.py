@@ -201,12 +201,12 @@ def _describe_experiment(
                 **as_content(run.scores[name].summary),
                 "repeats": run.scores[name].repeats,
                 "better_than": [numbers[other] for other in _worse(run, name, metric)],
-                "difference": None if is_own else difference,
-                "interval": None if is_own else Interval.of(run.resampled[name]),
-                "p": None if is_own else run.scores[name].p[run.baseline],
+                "difference": None if is_the_baseline else difference,
+                "interval": None if is_the_baseline else Interval.of(run.resampled[name]),
+                "p": None if is_the_baseline else run.scores[name].p[run.baseline],
                 "minutes": run.minutes[name],
             }
-            for run, difference, is_own in zip(compared, observed, is_baseline, strict=True)
+            for run, difference, is_the_baseline in zip(compared, observed, is_baseline, strict=True)
         ],
         "difference": None if all(is_baseline) else overall,
     }

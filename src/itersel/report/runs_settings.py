@@ -52,8 +52,8 @@ def compare_settings(runs: Sequence[RunSettings], shared: Sequence[str]) -> dict
         columns.append(as_texts(_of_run(run)) | versions | as_texts({EXPERIMENTS_KEY: of_experiments}))
 
     differing, common = compare_keys(columns)
-    own = [as_texts(_experiment(runs[0], name)) for name in shared]
-    keys, same = compare_keys(own)
+    texts = [as_texts(_experiment(runs[0], name)) for name in shared]
+    keys, same = compare_keys(texts)
 
     return {
         "differing": differing,

@@ -160,8 +160,8 @@ def _spreadsheet_row(
             f"{title} high": interval.high if interval else None,
         }
         for column, value in numbers.items():
-            is_own = metric not in METRICS and value is not None
-            row[column] = f"{value:.{decimals_of(metric)}f}" if is_own else value
+            is_user_score = metric not in METRICS and value is not None
+            row[column] = f"{value:.{decimals_of(metric)}f}" if is_user_score else value
         row[f"{title} better than"] = list(score.better_than) if score else None
         row |= _p_values(title, score, against, alpha)
     return row

@@ -141,7 +141,7 @@ def _describe_repeat(
     system = read_system(best) if best.is_file() else None
 
     # independent tasks are scored only on the sentences with their label
-    scored = [] if planned and planned.tasks.own_label is not None else references
+    scored = [] if planned and planned.tasks.only_label is not None else references
 
     return {
         "name": repeat.name,
