@@ -63,7 +63,7 @@ def detokenized_text(test_set: str, system: str) -> str:
     return f"{EVALUATION}/{test_set}/{system}.txt"
 
 
-def score_counts(test_set: str, system: str) -> str:
+def counts_file(test_set: str, system: str) -> str:
     """Return the counts from which a system is scored on a test set."""
     return f"{EVALUATION}/{test_set}/counts/{system}.h5"
 

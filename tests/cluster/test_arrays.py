@@ -153,7 +153,7 @@ def test_array_that_will_never_run_is_one_failure(nothing, cluster):
 def test_shards_per_task(prepared, local):
     """Three shards per task, one Snakemake each: the first of the second task is killed, the rest succeed."""
     content = prepared.project.config()
-    content["experiments"]["selected"]["tasks"]["shards_per_task"] = 3
+    content["experiments"]["selected"]["tasks"]["shards_per_array_task"] = 3
     prepared.project.configure(**content)
     victim = "results/tiny/experiments/selected/epoch-2/shard-3.h5"
     run = prepared.kill_job("train", victim, target=TARGET)

@@ -9,7 +9,7 @@ from itersel.align.sampler import (
     NumberedBitext,
     Sampler,
     SentencePairs,
-    TrainedModel,
+    TrainedAligner,
     align_with,
     read_model,
     write_model,
@@ -50,7 +50,7 @@ def aligned(bitext):
         text, given, generated = bitext if direction == "forward" else bitext.turned()
         sampler = Sampler(text, len(given), len(generated), 1)
         links.append(sampler.run())
-        models.append(TrainedModel(direction, given, generated, sampler.model))
+        models.append(TrainedAligner(direction, given, generated, sampler.model))
     return links, models
 
 

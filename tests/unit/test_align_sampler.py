@@ -15,7 +15,7 @@ from itersel.align import sampler
 from itersel.align.sampler import (
     NumberedBitext,
     Sampler,
-    TrainedModel,
+    TrainedAligner,
     align_with,
     read_model,
     schedule,
@@ -73,7 +73,7 @@ def test_trained_model_equals_plain_python(seed, tmp_path, monkeypatch):
     trained = Sampler(text_of(pairs), 13, 13, seed)
     trained.run()
     words = ["", *map(str, range(1, 13))]
-    write_model(tmp_path / "model", TrainedModel("forward", words, words, trained.model), seed)
+    write_model(tmp_path / "model", TrainedAligner("forward", words, words, trained.model), seed)
     model = read_model(tmp_path / "model")
     assert (model.direction, list(model.given), list(model.generated)) == ("forward", words, words)
     names = ["", *map(str, range(1, 16))]

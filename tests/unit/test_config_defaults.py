@@ -26,7 +26,7 @@ from itersel.config.sections import read_section
 from itersel.config.settings import read_settings
 from itersel.config.steps import MixSettings, TrainSettings
 from itersel.config.tasks import TASKS, RandomTasks, Resharding
-from itersel.config.tuners import RETUNERS, TUNERS, NoTuner
+from itersel.config.tuners import ALL_TUNERS, TUNERS, NoTuner
 from itersel.config.values import ALL_LEARNERS, Config, Experiment
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
@@ -35,7 +35,7 @@ from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.line_search import LineSearch
 
 # Sections with several forms.
-CHOICES = {"learner": ALL_LEARNERS, "mixing": MIXINGS, "tasks": TASKS, "tuner": RETUNERS}
+CHOICES = {"learner": ALL_LEARNERS, "mixing": MIXINGS, "tasks": TASKS, "tuner": ALL_TUNERS}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,7 +102,7 @@ def experiments(draw):
         if stated or draw(st.integers(0, 9)) == 0:
             settings[name] = {**settings.get(name, {}), **stated}
     retune = draw(keys_of(Retuning, most=1))
-    if stated := draw(keys_of(RETUNERS[named["retune"]["tuner"]["name"]], most=1)):
+    if stated := draw(keys_of(ALL_TUNERS[named["retune"]["tuner"]["name"]], most=1)):
         retune["tuner"] = {**settings.get("retune", {}).get("tuner", {}), **stated}
     if retune:
         settings["retune"] = {**settings.get("retune", {}), **retune}
@@ -247,7 +247,7 @@ VALUES = st.one_of(
     st.sampled_from(["", "x", "lin", "chiang", "l1", "pro", "constant", "oracle"]),
     st.lists(st.sampled_from(["WordPenalty", "step", 5]), max_size=2),
 )
-FORMS = {**LEARNERS, **RETUNERS, "installed": Installed}
+FORMS = {**LEARNERS, **ALL_TUNERS, "installed": Installed}
 
 
 @pytest.mark.parametrize("name", FORMS)

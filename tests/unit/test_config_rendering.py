@@ -80,8 +80,8 @@ def test_commands_print(tmp_path, capsys, root):
 
 def test_forms_load_neither_numpy_nor_kernels():
     """Commands that only read a config would take twice as long."""
-    code = "import sys; from itersel.config.tuners import RETUNERS; "
-    code += "from itersel.config.values import ALL_LEARNERS; dict(ALL_LEARNERS), dict(RETUNERS)"
+    code = "import sys; from itersel.config.tuners import ALL_TUNERS; "
+    code += "from itersel.config.values import ALL_LEARNERS; dict(ALL_LEARNERS), dict(ALL_TUNERS)"
     loaded = limited(program=["-c", f"{code}; print(*sys.modules)"]).stdout.split()
     assert "itersel.learn.learners.mira" in loaded
     assert "itersel.tune.tuners.pro" in loaded

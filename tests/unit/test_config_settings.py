@@ -314,9 +314,9 @@ def test_place_of_decoding_is_neither_passed_nor_recorded(kind):
 @pytest.mark.parametrize("kind", TASKS.values())
 def test_what_changes_no_result_is_neither_passed_nor_recorded(kind):
     """Also in sections within: no job runs again because of it."""
-    one = dataclasses.replace(Experiment(), tasks=kind(shards_per_task=2))
+    one = dataclasses.replace(Experiment(), tasks=kind(shards_per_array_task=2))
     other = dataclasses.replace(Experiment(), tasks=kind())
     assert one != other
     assert recorded(one) == recorded(other)
     assert as_json(one) == as_json(other)
-    assert "shards_per_task" not in recorded(one)["tasks"]
+    assert "shards_per_array_task" not in recorded(one)["tasks"]

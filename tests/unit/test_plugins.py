@@ -30,7 +30,7 @@ from itersel.config.reading import read_config
 from itersel.config.rendering import commented_yaml
 from itersel.config.settings import read_settings
 from itersel.config.steps import TrainSettings
-from itersel.config.tuners import BUILT_IN_TUNERS, RETUNERS, TUNERS
+from itersel.config.tuners import ALL_TUNERS, BUILT_IN_TUNERS, TUNERS
 from itersel.config.values import ALL_LEARNERS
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
 from itersel.storage.hdf5 import read_arrays
@@ -104,7 +104,7 @@ def test_a_tuner(toy, tmp_path):
     assert "valid" in command(toy, tmp_path, "config", "check", "--no-text", "mine.yaml")
     config = read_config(content)
     assert name_in(ALL_LEARNERS, config.experiments["a"].learner) == "toy-search"
-    assert name_in(RETUNERS, config.experiments["b"].retune.tuner) == "toy-search"
+    assert name_in(ALL_TUNERS, config.experiments["b"].retune.tuner) == "toy-search"
     assert config.experiments["a"].mixing == Nothing()
     scores = []
     for points in (1, 50):

@@ -283,7 +283,7 @@ def test_what_may_differ(runs, tmp_path):
         run["config"]["experiments"]["first"] = first | {
             "seed": 5,
             "repeats": 2,
-            "tasks": first["tasks"] | {"shards_per_task": 2},
+            "tasks": first["tasks"] | {"shards_per_array_task": 2},
         }
         record_settings(run)
         run["versions"]["numpy"] = "1.0"

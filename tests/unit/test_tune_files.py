@@ -18,7 +18,7 @@ from tests.tuning import LIST_TUNERS, tune_command, write_file, write_run
 from itersel.config.search import KBestSettings
 from itersel.config.steps import TuneSettings
 from itersel.config.tuners import TUNERS
-from itersel.lists.headers import ListFile
+from itersel.lists.headers import TuningFile
 from itersel.lists.joining import find_files, join_files
 from itersel.storage.strings import string_table
 from itersel.tune.forest_search import read_search
@@ -134,7 +134,7 @@ def test_empty_tuning_set(tmp_path):
 
 
 def test_forests_without_the_feature_of_the_language_model(tmp_path):
-    file = ListFile(tmp_path / "forests.h5", 0, 1, "", "", ("Glue", "WordPenalty"))
+    file = TuningFile(tmp_path / "forests.h5", 0, 1, "", "", ("Glue", "WordPenalty"))
     with input_error("forests.h5", "'LanguageModel'"):
         read_search([file])
 

@@ -43,7 +43,7 @@ def test_jobs_of_all_algorithms(jobs):
     # dev in 1 and in 2 shards, train in 2, devtest and test in 1
     expected |= {"extract_shard": 7, "shard_corpus": 5, "manifest_of_shards": 3, "prepare_held_out": 3}
     # devtest after each of 5 epochs, and test for 3 experiments
-    expected |= {"decode_shard": 8, "join_translations": 8}
+    expected |= {"decode_shard": 8, "join_pieces": 8}
     expected |= dict.fromkeys(("align", "index_corpus", "compare_systems", "all"), 1)
     assert {rule: len(jobs[rule]) for rule in expected} == expected
 
@@ -212,6 +212,6 @@ def test_downloads_and_lists_run_on_the_host_of_snakemake(make_project, is_given
     local = set(re.search("local: (.*)", output)[1].split())
     listed = ("shards", "fold_models", "trained_shards", "tuning_files", "tuning_files_again")
     choices = {"check_patience", "choose_epoch", "choose_epoch_for_test_set", "describe_resources"}
-    texts = {"join_tasks", "join_translations", "write_paper_tables", "write_references"}
+    texts = {"join_tasks", "join_pieces", "write_paper_tables", "write_references"}
     assert local - {"fetch_help"} == {f"manifest_of_{name}" for name in listed} | choices | texts
     assert ("fetch_help" in local) == (not is_given)

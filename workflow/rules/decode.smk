@@ -33,7 +33,7 @@ rule decode_shard:
 
 # The command does not name the pieces. Snakemake writes a command that is too long to a script and calls it in double
 # quotes, where the shell would execute parts of the folder's name.
-rule join_translations:
+rule join_pieces:
     """takes no time"""
     input:
         PLAN.tables.translated_pieces,

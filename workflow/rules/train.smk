@@ -28,7 +28,7 @@ rule train_shard:
     resources:
         **SIZES.request_to_decode(minutes=240),
         array=PLAN.epochs.array_name,
-        jobs_per_task=PLAN.epochs.shards_per_task,
+        jobs_per_task=PLAN.epochs.shards_per_array_task,
     params:
         settings=PLAN.origin.train_settings,
         code=step_digest("train"),

@@ -30,7 +30,7 @@ rule write_tuning_files:
     resources:
         **SIZES.request_to_decode(minutes=240),
         array=PLAN.epochs.array_name,
-        jobs_per_task=PLAN.lists.shards_per_task,
+        jobs_per_task=PLAN.lists.shards_per_array_task,
     params:
         step=PLAN.lists.step,
         settings=PLAN.lists.settings,

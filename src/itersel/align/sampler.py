@@ -192,7 +192,7 @@ def new_table(pairs: int) -> tuple[UInt64s, Int32s]:
     return np.zeros(slots, np.uint64), np.zeros((slots + 1, SAMPLERS), np.int32)
 
 
-class TrainedModel(NamedTuple):
+class TrainedAligner(NamedTuple):
     """A model that links each generated word to a given word or to NULL."""
 
     direction: str  # `FORWARD` if the target is generated, `REVERSE` if the source is
@@ -201,14 +201,14 @@ class TrainedModel(NamedTuple):
     model: Model  # if read from a file, with a last row for given words that are not among these
 
 
-def write_model(path: FilePath, trained: TrainedModel, seed: int) -> None:
+def write_model(path: FilePath, trained: TrainedAligner, seed: int) -> None:
     """Write the model of a sampler that has run, with its seed."""
     arrays = model_arrays(trained)
     attributes = {"itersel": __version__, "direction": trained.direction, "seed": seed}
     write_arrays(path, FORMAT, arrays, attributes)
 
 
-def model_arrays(trained: TrainedModel) -> dict[str, NDArray[Any]]:
+def model_arrays(trained: TrainedAligner) -> dict[str, NDArray[Any]]:
     """Return the arrays of a model as stored in its file."""
     _, given, generated, model = trained
     used = np.flatnonzero(model.pair_links[:-1].any(axis=1))
@@ -228,7 +228,7 @@ def model_arrays(trained: TrainedModel) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def read_model(path: FilePath) -> TrainedModel:
+def read_model(path: FilePath) -> TrainedAligner:
     """Read a model."""
     arrays, attributes = read_arrays(path, FORMAT)
     if attributes.get("direction") not in DIRECTIONS:
@@ -236,7 +236,7 @@ def read_model(path: FilePath) -> TrainedModel:
     return model_of(arrays, attributes["direction"])
 
 
-def model_of(arrays: Arrays, direction: str) -> TrainedModel:
+def model_of(arrays: Arrays, direction: str) -> TrainedAligner:
     """Make a model from the arrays of a file, which must be as declared."""
     given, generated = (strings_in(arrays, name).to_list() for name in ("given", "generated"))
     pair_given, pair_links, jumps, ratio = (
@@ -258,7 +258,7 @@ def model_of(arrays: Arrays, direction: str) -> TrainedModel:
 
     # kernels count jumps, which those of a bundle, which is mapped, do not allow
     model = Model(*table, links, prior, 1 / (links + prior), jumps.copy(), all_jumps, ratio)
-    return TrainedModel(direction, given, generated, model)
+    return TrainedAligner(direction, given, generated, model)
 
 
 class NumberedBitext(NamedTuple):

@@ -158,7 +158,7 @@ def mean_precision(matches: Float64s, ngrams: Float64s, order: int, added: float
 
 
 @leaf_kernel
-def score_counts(
+def sentence_bleu_of(
     variant: int, matches: Float64s, ngrams: Float64s, reference_length: float, order: int
 ) -> float:
     """Return sentence BLEU of one hypothesis; `order` is M, the largest order used.
@@ -187,7 +187,7 @@ def score_hypotheses(
     """Return sentence BLEU, float64 (k), with the counts `context` (zeros except for ``chiang``) added.
 
     `lengths` and `closest`, int64 (k), are the lengths of the hypotheses and of their references; `order` is
-    M, see `score_counts`.
+    M, see `sentence_bleu_of`.
     """
     count = matches.shape[0]
     scores = np.empty(count)
@@ -197,7 +197,7 @@ def score_hypotheses(
         for n in range(ORDER):
             total_matches[n] = context[MATCHES + n] + matches[hypothesis, n]
             total_ngrams[n] = context[NGRAMS + n] + ngram_count(length, n + 1)
-        scores[hypothesis] = score_counts(
+        scores[hypothesis] = sentence_bleu_of(
             variant, total_matches, total_ngrams, context[REFERENCE] + closest[hypothesis], order
         )
     return scores

@@ -96,7 +96,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def _sampled(options: argparse.Namespace, seed: int) -> Iterator[Iterator[Sequence[Point]]]:
     """Align in one direction or both; yields the points of each sentence pair."""
-    from itersel.align.sampler import Sampler, TrainedModel, read_bitext, write_model
+    from itersel.align.sampler import Sampler, TrainedAligner, read_bitext, write_model
     from itersel.align.symmetrize import DIRECTIONS, REVERSE
 
     bitext = read_bitext(options.source, options.target)
@@ -105,7 +105,7 @@ def _sampled(options: argparse.Namespace, seed: int) -> Iterator[Iterator[Sequen
         sampler = Sampler(text, len(given), len(generated), seed)
         links = sampler.run()
         if options.save:
-            write_model(options.save, TrainedModel(direction, given, generated, sampler.model), seed)
+            write_model(options.save, TrainedAligner(direction, given, generated, sampler.model), seed)
         yield _points(text, links, direction)
 
 

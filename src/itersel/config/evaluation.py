@@ -46,8 +46,8 @@ class UserScore:
     )
     systems: dict[str, tuple[str, ...]] | None = option(
         "File with a number for each line of a system's translations of the test set, for other systems "
-        "(evaluation.outputs) and, without lists, for experiments: a name for each, with repeats that of "
-        "each run. With several test sets, a list of files in their order.",
+        "(evaluation.outputs) and, without lists, for experiments, by name; an experiment with repeats has a "
+        "name for each repeat. With several test sets, a list of files in their order.",
         path=True,
         alone=True,
         names=Names("'name: file' lines", partial(check_name, "a system"), least=1),

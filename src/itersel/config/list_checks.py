@@ -10,7 +10,7 @@ from itersel.config.messages import wrong
 from itersel.config.options import NAME_PATTERN, changed, name_in
 from itersel.config.score_checks import check_scores_of_lists
 from itersel.config.splits import texts_by_key
-from itersel.config.tuners import RETUNERS, Batch, NoTuner
+from itersel.config.tuners import ALL_TUNERS, Batch, NoTuner
 from itersel.config.values import Config
 from itersel.errors import attempt_all
 from itersel.evaluate.names import QUALITY
@@ -26,7 +26,7 @@ USED = {
     "decoder": ("k_best", "pieces"),
 }
 OF_TEXTS = ("lists", "target", "quality", "labels")
-# How the keys of texts end on which epochs are chosen.
+# How the keys of texts end if epochs are chosen on them.
 DEVTEST = ".devtest"
 NO_EFFECT = "has no effect with data.kind: lists; remove it"
 
@@ -130,7 +130,7 @@ def _check_experiment(config: Config, name: str) -> None:
         raise wrong(f"{key}.learner.{forest_key}", f"is {value}, but lists have no forests; remove it")
     for place, one in (("learner", learner), ("retune.tuner", tuner)):
         if isinstance(one, Batch) and one.reads_forests:
-            given = name_in(RETUNERS, one)
+            given = name_in(ALL_TUNERS, one)
             raise wrong(f"{key}.{place}.name", f"is {given}, but lists have no forests; use another tuner")
 
     if experiment.mixing.selects and DENSE in experiment.mixing.keep:

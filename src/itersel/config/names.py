@@ -29,7 +29,7 @@ RENAMED_KEYS: Mapping[str, tuple[str, ...]] = {
     "scores": ("user_scores",),
     "sentences": ("derivations",),
     "shard": ("shard_number",),
-    "shards_per_job": ("shards_per_task",),
+    "shards_per_job": ("shards_per_array_task",),
     "size": ("size_of_one_task",),
     "split": ("cut",),
     "start": ("next_epoch_from",),

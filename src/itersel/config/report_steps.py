@@ -91,7 +91,7 @@ class GivenListScaleSettings:
 
 @dataclass(frozen=True)
 class ScaleSettings(GivenListScaleSettings):
-    """The same if our decoder translates devtest."""
+    """How the scale is chosen if our decoder translates devtest."""
 
     search: Search = section(Search, "How translations are searched for.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from itersel.config.options import option, section
-from itersel.config.tuners import RETUNE_ONLY, RETUNERS, Batch, NoTuner
+from itersel.config.tuners import ALL_TUNERS, RETUNE_ONLY, Batch, NoTuner
 
 # What retunes the mixed weights of experiments on train.
 DEFAULT_RETUNER = "kbest-mira"
@@ -19,7 +19,7 @@ class Retuning:
     tuner: Batch | NoTuner = section(
         NoTuner,
         "How the mixed weights are tuned on k-best lists or forests of dev.",
-        forms=RETUNERS,
+        forms=ALL_TUNERS,
         on={"batch": "none", "train": DEFAULT_RETUNER},
     )
     iterations: int | None = option(

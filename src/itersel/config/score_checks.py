@@ -34,7 +34,7 @@ def _check_score(config: Config, name: str) -> None:
 
 
 def check_scores_of_lists(config: Config) -> None:
-    """Reject scores without numbers for the lists, which are those of all experiments."""
+    """Reject scores without numbers for the lists, from which all experiments choose."""
     attempt_all(partial(_check_score_of_lists, config, name) for name in config.evaluation.user_scores)
 
 

@@ -27,7 +27,7 @@ from itersel.config.search import (
     WithFeatures,
 )
 from itersel.config.section_checks import check_section
-from itersel.config.tuners import RETUNERS, Batch, NoTuner
+from itersel.config.tuners import ALL_TUNERS, Batch, NoTuner
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class TrainSettings(LearningSettings, Search):
 
 @dataclass(frozen=True)
 class GivenListTrainSettings(LearningSettings, GivenListFeatures):
-    """The same for a shard with another decoder's lists, for which nothing is searched."""
+    """How a shard with another decoder's lists is trained, which need no search."""
 
     # why it has no keys of `Search`
     no_key_because: ClassVar[Mapping[str, str]] = dict.fromkeys(
@@ -116,7 +116,7 @@ class MixSettings:
 class TuneSettings(WithFeatures):
     """How weights are tuned on the lists or forests of all shards or pieces and iterations so far."""
 
-    tuner: Batch = section(REQUIRED, "What tunes the weights.", forms=RETUNERS)
+    tuner: Batch = section(REQUIRED, "What tunes the weights.", forms=ALL_TUNERS)
     shards: int = option("Number of shards or pieces with lists or forests.", 1, minimum=1)
     iteration: int = option_of(IterationSearch, "iteration")
     seed: int = seed_option("Random seed.")

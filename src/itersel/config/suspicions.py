@@ -53,7 +53,7 @@ _SCRIPTS = {
     "GEORGIAN": ("ka",),
 }
 _SCRIPT_OF = {language: script for script, languages in _SCRIPTS.items() for language in languages}
-# The others of which it is known for certain.
+# Languages that are certainly written in Latin script.
 _LATIN = (
     "af ca cs cy da de en es et eu fi fr ga gl hr hu id is it la lt lv mt nl no pl pt ro sk sl sq sv sw tr vi"
 )

@@ -44,7 +44,7 @@ class Tasks:
 
         @property
         @abstractmethod
-        def shards_per_task(self) -> int:
+        def shards_per_array_task(self) -> int:
             """A key of every kind."""
 
     # each label has a weight vector of its own, and becomes an experiment of its own
@@ -131,7 +131,7 @@ class RandomTasks(Tasks):
         minimum=1,
         maximum=MAX_FOLDS,
     )
-    shards_per_task: int = option(
+    shards_per_array_task: int = option(
         "On a cluster: number of shards that one task of an array job trains, one after another. Does not "
         "change any result.",
         1,
@@ -158,7 +158,7 @@ class Resharding(Tasks):
         maximum=MAX_PARTS,
     )
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
-    shards_per_task: int = option_of(RandomTasks, "shards_per_task")
+    shards_per_array_task: int = option_of(RandomTasks, "shards_per_array_task")
 
     @property
     def file_count(self) -> int:
@@ -190,7 +190,7 @@ class NaturalTasks(Tasks):
     others: str = option_of(Labelled, "others")
     minimum_sentences: int = option_of(Labelled, "minimum_sentences")
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
-    shards_per_task: int = option_of(RandomTasks, "shards_per_task")
+    shards_per_array_task: int = option_of(RandomTasks, "shards_per_array_task")
 
     @property
     def shards(self) -> int:
@@ -231,7 +231,7 @@ class IndependentTasks(Tasks):
     labels: dict[str, int] | None = option_of(NaturalTasks, "labels")
     minimum_sentences: int = option_of(NaturalTasks, "minimum_sentences")
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
-    shards_per_task: int = option_of(RandomTasks, "shards_per_task")
+    shards_per_array_task: int = option_of(RandomTasks, "shards_per_array_task")
 
     @property
     def shards(self) -> int:
@@ -277,9 +277,9 @@ class IndependentTask(Tasks):
         return self.whole.language_model_folds
 
     @property
-    def shards_per_task(self) -> int:
+    def shards_per_array_task(self) -> int:
         """The key of all tasks."""
-        return self.whole.shards_per_task
+        return self.whole.shards_per_array_task
 
     @property
     def shards(self) -> int:
@@ -346,7 +346,7 @@ class PooledTasks(Tasks):
         maximum=MAX_PARTS,
     )
     language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
-    shards_per_task: int = option_of(RandomTasks, "shards_per_task")
+    shards_per_array_task: int = option_of(RandomTasks, "shards_per_array_task")
 
     @property
     def file_count(self) -> int:

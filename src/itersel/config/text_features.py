@@ -29,7 +29,7 @@ from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
 LINKED = {"coverage", "Lex", "Del", "Ins", "Phrase", "LexShape"}
 LEXICAL = {"lexical", "unknown"}
 MODELLED = {"language-model"}
-# How the names of files of language models end.
+# Suffixes of files of language models.
 MODEL_SUFFIXES = (".arpa", ".bin")
 
 

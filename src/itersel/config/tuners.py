@@ -97,4 +97,4 @@ TUNERS = _tuners({**BUILT_IN_TUNERS, **BUILT_IN_FOREST})
 LIST_TUNERS = _tuners(BUILT_IN_TUNERS)
 RETUNE_ONLY: Extensible[type[Batch]] = Extensible(None, BUILT_IN_RETUNE_ONLY)
 # What can retune mixed weights.
-RETUNERS = Joined(Extensible(None, NO_TUNER), RETUNE_ONLY, TUNERS)
+ALL_TUNERS = Joined(Extensible(None, NO_TUNER), RETUNE_ONLY, TUNERS)

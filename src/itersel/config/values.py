@@ -89,7 +89,7 @@ class DecoderSettings:
 
 @dataclass(frozen=True)
 class Experiment(WithFeatures):
-    """One way to learn weights. All experiments share the corpus, its alignment and the models of it."""
+    """One way to learn weights. All experiments share the corpus, its alignment and its models."""
 
     algorithm: str | None = option(
         f"{', '.join(ALGORITHMS)}: the algorithms of Simianer, Riezler & Dyer (2012), in their order. Each "

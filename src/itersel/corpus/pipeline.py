@@ -165,7 +165,7 @@ class _Collected:
     def _distribute(self, block: Bitext) -> None:
         """Add pairs to the splits that a hash chooses.
 
-        A pair of a held-out module that also occurs in another module stays with the other module.
+        A pair with a held-out label that also occurs with another label stays with the other label.
         """
         chosen: dict[str, list[int]] = {name: [] for name in self.parts}
         for index, (source, target) in enumerate(zip(block.source, block.target, strict=True)):

@@ -16,7 +16,14 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.bleu.order import ORDER
-from itersel.bleu.score_kernels import MATCHES, NGRAMS, REFERENCE, closest_length, ngram_count, score_counts
+from itersel.bleu.score_kernels import (
+    MATCHES,
+    NGRAMS,
+    REFERENCE,
+    closest_length,
+    ngram_count,
+    sentence_bleu_of,
+)
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept
 from itersel.decode.scoring_kernels import NONE
@@ -103,7 +110,7 @@ def approximate_bleu(
 
     before = context[REFERENCE]
     closest = closest_length(objective.lengths, length, covered)
-    bleu: float = score_counts(
+    bleu: float = sentence_bleu_of(
         objective.variant, scratch.matches, scratch.ngrams, before + covered * closest, objective.order
     )
 

@@ -76,7 +76,7 @@ def read_start(
     stopped = training_has_stopped(decision)
     if path is None:
         if stopped:
-            raise InputError("training has stopped, but there are no weights to pass on; give --weights")
+            raise InputError("training has stopped, but there are no weights to pass on; give --start")
         return ShardState(make_weights({}))
     if not os.fspath(path).endswith(".h5"):
         return ShardState(read_itersel_weights(path), stopped=stopped)

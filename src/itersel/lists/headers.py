@@ -15,7 +15,7 @@ from itersel.storage.provenance import made_with
 GIVEN = 0
 
 
-class ListFile(NamedTuple):
+class TuningFile(NamedTuple):
     """A file of lists, or of forests, and its attributes."""
 
     path: FilePath
@@ -26,18 +26,18 @@ class ListFile(NamedTuple):
     dense_names: tuple[str, ...]
 
 
-def read_list_header(path: FilePath, format: FileFormat) -> ListFile:
+def read_tuning_header(path: FilePath, format: FileFormat) -> TuningFile:
     """Read the attributes of a file of lists, or of forests."""
     return list_file(path, header_of(path, format).attributes)
 
 
-def list_file(path: FilePath, attributes: Mapping[str, Any]) -> ListFile:
+def list_file(path: FilePath, attributes: Mapping[str, Any]) -> TuningFile:
     """Return a file with these attributes, or raise an InputError if some are missing."""
     with checked(path, "damaged: the attributes are incomplete; recreate the file"):
         names = tuple(str(name) for name in json.loads(attributes["dense_names"]))
         shard, iteration = int(attributes["shard"]), int(attributes["iteration"])
         digest = attributes["sentence_digest"]
-        return ListFile(path, shard, iteration, attributes["settings"], digest, names)
+        return TuningFile(path, shard, iteration, attributes["settings"], digest, names)
 
 
 def header_attributes(
@@ -48,7 +48,7 @@ def header_attributes(
     sentence_digest: str,
     dense_names: tuple[str, ...],
 ) -> dict[str, Any]:
-    """Return the attributes that `read_list_header` reads."""
+    """Return the attributes that `read_tuning_header` reads."""
     names = json.dumps(dense_names)
     place = {"iteration": iteration, "shard": shard}
     return made_with(kind, settings, **place, sentence_digest=sentence_digest, dense_names=names)

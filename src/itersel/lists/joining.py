@@ -13,7 +13,7 @@ import numpy as np
 from itersel.bleu.score_kernels import Statistics
 from itersel.errors import FilePath, InputError
 from itersel.lists.files import FORMAT, has_sparse, read_dense, read_sparse
-from itersel.lists.headers import GIVEN, ListFile, read_list_header
+from itersel.lists.headers import GIVEN, TuningFile, read_tuning_header
 from itersel.lists.table import ListTable, SparseRows, check_matches, first_of_equal, no_sparse_rows
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.formats import FileFormat
@@ -27,7 +27,7 @@ NO_SENTENCES = "contains no sentences, and neither does any other file; there is
 
 def find_files(
     paths: Sequence[FilePath], shards: int, iterations: range, format: FileFormat = FORMAT
-) -> list[ListFile]:
+) -> list[TuningFile]:
     """Read the headers of files in any order, and return them by shard and iteration.
 
     There must be one file for each shard, from 0, and each of the iterations, with the same settings. Another
@@ -35,7 +35,7 @@ def find_files(
     shards of a text, which may have more shards, for instance of other tasks.
     """
     place = attrgetter("shard", "iteration")
-    files = sorted((read_list_header(path, format) for path in paths), key=place)
+    files = sorted((read_tuning_header(path, format) for path in paths), key=place)
 
     numbers: Sequence[int] = range(shards)
     if files and all(file.iteration == GIVEN for file in files):
@@ -63,7 +63,7 @@ def find_files(
             other = os.fspath(files[number - 1].path)
             raise InputError(f"is from the same shard and iteration as {other}; give only one", file.path)
 
-    first_of: dict[int, ListFile] = {}
+    first_of: dict[int, TuningFile] = {}
     for file in files:
         first = first_of.setdefault(file.shard, file)
         for name, like in (("settings", files[0]), ("dense_names", files[0]), ("sentence_digest", first)):
@@ -83,7 +83,7 @@ class SparseFiles(NamedTuple):
     first, and a single one would take memory while the tuner works.
     """
 
-    files: Sequence[ListFile]
+    files: Sequence[TuningFile]
     origin: Int64s  # (H): row of each translation in the concatenation of all files
     left_out: Collection[str]  # templates of text whose features are ignored
 
@@ -140,7 +140,7 @@ class SparseFiles(NamedTuple):
 
 
 def join_files(
-    files: Sequence[ListFile], with_sparse: bool = True, left_out: Collection[str] = ()
+    files: Sequence[TuningFile], with_sparse: bool = True, left_out: Collection[str] = ()
 ) -> ListTable:
     """Return the lists of files from `find_files`, by shard, sentence, iteration and rank, without text.
 
@@ -170,7 +170,7 @@ def join_files(
     return table._replace(sparse=SparseFiles(files, np.concatenate(origins), left_out))
 
 
-def _join_shard(files: Sequence[ListFile]) -> tuple[ListTable, Int64s, int]:
+def _join_shard(files: Sequence[TuningFile]) -> tuple[ListTable, Int64s, int]:
     """Return the lists of a shard, the row of each translation in its files, and the number of these rows."""
     tables: list[ListTable] = []
     hashes: list[UInt64s] = []

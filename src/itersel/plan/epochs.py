@@ -64,12 +64,12 @@ class Epochs:
         return epoch.files_passed_on(f"{epoch.before.folder}/{wildcards.split}/{wildcards.piece}.txt")
 
     def passed_mixed(self, wildcards: Any) -> dict[str, list[str]]:
-        """Return the same for mixed weights."""
+        """Return the files of `Epoch.files_passed_on` for mixed weights."""
         epoch = self.of(wildcards)
         return epoch.files_passed_on(epoch.before.mixed)
 
     def passed_weights(self, wildcards: Any) -> dict[str, list[str]]:
-        """Return the same for tuned weights."""
+        """Return the files of `Epoch.files_passed_on` for tuned weights."""
         epoch = self.of(wildcards)
         return epoch.files_passed_on(epoch.before.weights)
 
@@ -101,9 +101,9 @@ class Epochs:
         iteration = getattr(wildcards, "iteration", None)
         return ".".join(filter(None, [wildcards.experiment, wildcards.epoch, iteration]))
 
-    def shards_per_task(self, wildcards: Any) -> int:
+    def shards_per_array_task(self, wildcards: Any) -> int:
         """Return the number of shards that a task of an array trains."""
-        return self.config.experiments[wildcards.experiment].tasks.shards_per_task
+        return self.config.experiments[wildcards.experiment].tasks.shards_per_array_task
 
     def of_all(self, path: str) -> Any:
         """Return a function of wildcards that gives the files with this name in all epochs."""

@@ -85,7 +85,7 @@ def _experiment_cost(
 ) -> tuple[int, float]:
     """Return the number of jobs and the seconds for an experiment's epochs and its translations of test."""
     tasks = experiment.tasks
-    epoch_jobs = -(-tasks.shards // tasks.shards_per_task) + 1 + config.decoder.pieces
+    epoch_jobs = -(-tasks.shards // tasks.shards_per_array_task) + 1 + config.decoder.pieces
     epoch = seconds[experiment.tune_on] * experiment.tasks.share + seconds["devtest"]
     if isinstance(experiment.learner, Batch):
         epoch += TUNE_SECONDS

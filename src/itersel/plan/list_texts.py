@@ -74,7 +74,7 @@ class ListTexts:
         return list(map(no_option, find_lists(self._given(wildcards.split).lists)))
 
     def given_lists(self, wildcards: Any) -> list[str]:
-        """Return these files as the user gave them: folders of thousands do not fit on a command line."""
+        """Return them as the user gave them: thousands of files do not fit on a command line."""
         return list(map(no_option, self._given(wildcards.split).lists))
 
     def reranking_options(self, split: str) -> list[str]:

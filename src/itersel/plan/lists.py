@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
 from itersel.config.defaults import never_null
@@ -14,7 +13,7 @@ from itersel.config.values import Config
 from itersel.plan.epochs import Epoch, Epochs
 from itersel.plan.origin import Origin
 from itersel.plan.retune import retuner
-from itersel.plan.search import search_settings
+from itersel.plan.search import search_keys
 from itersel.results import MANIFEST, WEIGHTS
 
 
@@ -47,7 +46,7 @@ class _Iterations(Protocol):
     def models(self, wildcards: Any) -> list[str]:
         """Return the language model for each file of `sentence_files`."""
 
-    def shards_per_task(self, wildcards: Any) -> int:
+    def shards_per_array_task(self, wildcards: Any) -> int:
         """Return the number of lists that a task of an array writes."""
 
 
@@ -83,8 +82,8 @@ class _BatchIterations(_Iterations):
     def models(self, wildcards: Any) -> list[str]:
         return self._epochs.of(wildcards).models(int(wildcards.file))
 
-    def shards_per_task(self, wildcards: Any) -> int:
-        return self._epochs.shards_per_task(wildcards)
+    def shards_per_array_task(self, wildcards: Any) -> int:
+        return self._epochs.shards_per_array_task(wildcards)
 
 
 class _RetuneIterations(_Iterations):
@@ -125,7 +124,7 @@ class _RetuneIterations(_Iterations):
     def models(self, wildcards: Any) -> list[str]:
         return self._origin.models
 
-    def shards_per_task(self, wildcards: Any) -> int:
+    def shards_per_array_task(self, wildcards: Any) -> int:
         return 1
 
 
@@ -158,9 +157,9 @@ class Lists:
         """Return the language model for each file of `sentence_files`."""
         return self._of(wildcards).models(wildcards)
 
-    def shards_per_task(self, wildcards: Any) -> int:
+    def shards_per_array_task(self, wildcards: Any) -> int:
         """Return the number of lists that a task of an array writes."""
-        return self._of(wildcards).shards_per_task(wildcards)
+        return self._of(wildcards).shards_per_array_task(wildcards)
 
     def level_before(self, wildcards: Any) -> list[str]:
         """Return the manifests that all shards or pieces wait for, so that they start together."""
@@ -187,22 +186,16 @@ class Lists:
     def _settings(self, name: str) -> str:
         experiment = self._config.experiments[name]
 
-        if not self._epochs.epoch(name, 1).reads_forests:
-            return as_json(
-                search_settings(
-                    KBestSettings,
-                    self._config,
-                    experiment,
-                    experiment.templates,
-                    k_best=never_null(experiment.k_best),
-                )
-            )
+        keys = search_keys(self._config, experiment)
 
-        density = self._config.decoder.forest_density
-        forests = search_settings(ForestSettings, self._config, experiment, forest_density=density)
-        # with features: all, forests include the sum of sparse features; for lists, a setting of the tuner
-        # adds it
-        return as_json(replace(forests, features=ALL_FEATURES) if retuner(experiment) else forests)
+        if not self._epochs.epoch(name, 1).reads_forests:
+            k_best = never_null(experiment.k_best)
+            return as_json(KBestSettings(**keys, templates=experiment.templates, k_best=k_best))
+
+        if retuner(experiment):
+            # forests include the sum of sparse features; for lists, a setting of the tuner adds it
+            keys["features"] = ALL_FEATURES
+        return as_json(ForestSettings(**keys, forest_density=self._config.decoder.forest_density))
 
     def settings(self, wildcards: Any) -> str:
         """Return the `KBestSettings` or `ForestSettings` of that step."""

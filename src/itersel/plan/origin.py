@@ -22,7 +22,7 @@ from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import BY_HASH, FIRST_ENTRIES, raw_columns
 from itersel.plan.files import Files
 from itersel.plan.requests import TextSizes, list_sizes, text_sizes
-from itersel.plan.search import search_of, search_settings
+from itersel.plan.search import search_keys, search_of
 from itersel.plan.shell import no_option
 from itersel.results import DERIVATIONS
 
@@ -129,8 +129,11 @@ class _ParallelText(Origin):
         return folders
 
     def _training(self, experiment: Experiment) -> LearningSettings:
-        learning = self._learning(experiment)
-        return search_settings(TrainSettings, self._config, experiment, experiment.templates, **learning)
+        return TrainSettings(
+            **self._learning(experiment),
+            **search_keys(self._config, experiment),
+            templates=experiment.templates,
+        )
 
     def decoding_threads(self, wildcards: Any) -> int:
         learner = self._config.experiments[wildcards.experiment].learner

@@ -163,7 +163,7 @@ def _systems(config: Config) -> int:
 
 
 def _tuned(config: Config, translations: Callable[[str, Experiment], float], is_fixed: bool = False) -> float:
-    """Return the number of translations of the tuner that reads most, at most `MAX_TUNED_TRANSLATIONS`.
+    """Return how many translations the largest tuning job reads, at most `MAX_TUNED_TRANSLATIONS`.
 
     `translations` returns the number for a split in one iteration; they may be fixed, the same in all
     iterations. Translations without sparse features, which tuners of mixed weights sum up, count less.

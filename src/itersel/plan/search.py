@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 from itersel.config.search import Search
 from itersel.config.values import Config, Experiment
 
-S = TypeVar("S", bound=Search)
-
 
 def search_of(config: Config, experiment: Experiment) -> Search:
     """Return the search with the features of an experiment and with all templates."""
-    return search_settings(Search, config, experiment)
+    return Search(**search_keys(config, experiment))
 
 
-def search_settings(
-    kind: type[S],
-    config: Config,
-    experiment: Experiment,
-    templates: tuple[str, ...] | None = None,
-    **further: Any,
-) -> S:
-    """Return a search of a kind with `further` keys, and with all templates unless some are given."""
-    return kind(
-        features=experiment.features,
-        templates=templates,
-        pop_limit=config.decoder.pop_limit,
-        max_span=config.grammar.max_span,
-        **further,
-    )
+def search_keys(config: Config, experiment: Experiment) -> dict[str, Any]:
+    """Return the keys of this search, for settings that have further ones."""
+    return {
+        "features": experiment.features,
+        "pop_limit": config.decoder.pop_limit,
+        "max_span": config.grammar.max_span,
+    }

@@ -36,7 +36,7 @@ from itersel.plan.origin import Origin
 from itersel.plan.retune import retuner
 from itersel.plan.shell import no_option
 from itersel.plan.texts import Texts
-from itersel.results import BEST, EVALUATION, MBR, REPORT, SYSTEM, best_folder, detokenized_text, score_counts
+from itersel.results import BEST, EVALUATION, MBR, REPORT, SYSTEM, best_folder, counts_file, detokenized_text
 
 
 class Tables:
@@ -244,7 +244,7 @@ class Tables:
     def counts(self, test_set: str) -> list[str]:
         """Return the counts from which the translations of a test set are scored."""
         names = (*self.compared, *self.outputs)
-        return [f"{self._files.results}/{score_counts(test_set, name)}" for name in names]
+        return [f"{self._files.results}/{counts_file(test_set, name)}" for name in names]
 
     @property
     def test_references(self) -> list[str]:

@@ -14,7 +14,7 @@ from itersel.evaluate.compare import user_metric
 from itersel.evaluate.counts import pool_counts
 from itersel.evaluate.metrics import Metric, ReferenceText, Sums
 from itersel.evaluate.names import TOKENIZED_BLEU
-from itersel.report.scores import describe_test, numbers_of, score_counts, score_tokens, summarize
+from itersel.report.scores import compare_counts, describe_test, numbers_of, score_tokens, summarize
 from itersel.report.table_content import MeanScore, Repeat, Score, SystemRow, Table, TestSet
 from itersel.report.translations import Output, Translations
 from itersel.system.chosen import OF_ALL_REPEATS, ChosenSystem
@@ -58,7 +58,7 @@ def _score_test_set(test_set: Translations, how: Comparison) -> TestSet:
 
     scores = {metric: of_tokens}
     if test_set.counts:
-        scores |= score_counts(_by_name(systems, test_set.counts), numbers, how)
+        scores |= compare_counts(_by_name(systems, test_set.counts), numbers, how)
     if test_set.user_scores:
         scores |= _score_numbers(_by_name(systems, test_set.user_scores), numbers, how)
 
@@ -104,7 +104,7 @@ def _score_numbers(
             if all(score in of_repeat for of_repeat in repeats)
         }
         if counted:
-            found |= score_counts(counted, numbers, how)
+            found |= compare_counts(counted, numbers, how)
     return found
 
 

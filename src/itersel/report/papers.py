@@ -81,7 +81,7 @@ def _view(
 
 
 def _known_metrics(test_set: TestSet, metrics: Sequence[str]) -> Sequence[str]:
-    """Return the metrics that the table shows; an InputError names one by which nothing was scored."""
+    """Return the metrics that the table shows; an InputError names one without scores."""
     is_scored = test_set.signatures
     for metric in metrics:
         if metric not in is_scored:

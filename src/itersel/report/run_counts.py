@@ -17,7 +17,7 @@ from itersel.evaluate.names import TOKENIZED_BLEU
 from itersel.report.finished import FinishedRun
 from itersel.report.folder import references_of, translation_of
 from itersel.report.table_content import Score
-from itersel.results import CORPUS, EXPERIMENTS, PREPARATION, TABLE, detokenized_text, score_counts
+from itersel.results import CORPUS, EXPERIMENTS, PREPARATION, TABLE, counts_file, detokenized_text
 from itersel.storage.files import read_lines
 
 # Scores that are recomputed from the counts differ from those in the table by rounding at most.
@@ -64,7 +64,7 @@ def _read_counts(run: FinishedRun, repeats: Sequence[str], metric: str) -> tuple
     """Return a metric of detokenised text, and the counts of all test sets by name of the repeat."""
     counts = {}
     for repeat in repeats:
-        paths = [run.folder / score_counts(name, repeat) for name in run.test_set_names]
+        paths = [run.folder / counts_file(name, repeat) for name in run.test_set_names]
         pooled = pool_counts([read_counts(path).counts for path in paths])
         [scorer] = (one for one in pooled if one.name == metric)
         counts[repeat] = pooled[scorer]

@@ -76,7 +76,7 @@ def score_tokens(
     return metric, _scores(metric, values, p, numbers, details=details)
 
 
-def score_counts(
+def compare_counts(
     counted: Mapping[str, Sequence[Counts]], numbers: Mapping[str, int], how: SignificanceSettings
 ) -> dict[Metric, dict[str, Score]]:
     """Score experiments by all metrics for which their repeats have counts, and test each pair in each.

@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from itersel.align.sampler import TrainedModel
+from itersel.align.sampler import TrainedAligner
 from itersel.config.text_features import LEXICAL, LINKED, MODELLED, GivenListSettings
 from itersel.corpus.prepare import Preparation
 from itersel.errors import InputError
@@ -93,7 +93,7 @@ class TextFeatureAdder:
             sparse = joined(sparse, frequent(found, table.sentence, self._settings.minimum_count))
         return table._replace(dense=dense, dense_names=names, sparse=sparse)
 
-    def _aligners(self) -> tuple[TrainedModel, TrainedModel]:
+    def _aligners(self) -> tuple[TrainedAligner, TrainedAligner]:
         assert self._models.aligners is not None
         return self._models.aligners
 

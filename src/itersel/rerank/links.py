@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.align.sampler import LONGEST, NumberedBitext, TrainedModel, align_with
+from itersel.align.sampler import LONGEST, NumberedBitext, TrainedAligner, align_with
 from itersel.align.sampler_kernels import DECIDE, FERTILE, HMM, IBM1, RANDOM, SentencePairs
 from itersel.corpus.vocabulary import Side
 from itersel.rerank.link_kernels import grow_diag_final_and
@@ -30,7 +30,7 @@ class Links(NamedTuple):
     offset: Int64s  # (H + 1)
 
 
-def align_lists(words: ListWords, forward: TrainedModel, reverse: TrainedModel) -> Links:
+def align_lists(words: ListWords, forward: TrainedAligner, reverse: TrainedAligner) -> Links:
     """Align each translation with its source; sentences of more than `LONGEST` words get no links."""
     source, target = _without_long(words)
     bitext = NumberedBitext(SentencePairs(*source, *target), words.source_words, words.target_words)

@@ -15,7 +15,7 @@ import numpy as np
 
 from itersel.bleu.names import LIN
 from itersel.bleu.order import ORDER
-from itersel.bleu.score_kernels import ngram_count, score_counts
+from itersel.bleu.score_kernels import ngram_count, sentence_bleu_of
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.evaluate.chrf import BETA, CHARACTER_ORDER
 from itersel.rerank.ngram_kernels import hash_ngram, slot_of
@@ -107,7 +107,7 @@ def gain(is_chrf: bool, matches: Float64s, ngrams: Float64s, length: int, refere
         return chrf(matches, length, reference_length)
     for n in range(ORDER):
         ngrams[n] = ngram_count(length, n + 1)
-    return score_counts(LIN, matches, ngrams, reference_length, min(ORDER, reference_length))
+    return sentence_bleu_of(LIN, matches, ngrams, reference_length, min(ORDER, reference_length))
 
 
 @kernel

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from itersel.align.sampler import TrainedModel, read_model
+from itersel.align.sampler import TrainedAligner, read_model
 from itersel.align.symmetrize import FORWARD, REVERSE
 from itersel.config.text_features import NeededModels
 from itersel.errors import FilePath, InputError
@@ -21,13 +21,13 @@ LEXICON, LANGUAGE_MODEL = "lexicon.h5", "lm.bin"
 class TextModels:
     """Models of the features of text; those that no feature needs may be left out."""
 
-    aligners: tuple[TrainedModel, TrainedModel] | None = None  # forward, reverse
+    aligners: tuple[TrainedAligner, TrainedAligner] | None = None  # forward, reverse
     lexicon: Lexicon | None = None
     language_model: LanguageModel | None = None
     user_models: tuple[LanguageModel, ...] = ()  # the user's language models, in the order of their names
 
 
-def read_aligners(paths: Collection[FilePath]) -> tuple[TrainedModel, TrainedModel]:
+def read_aligners(paths: Collection[FilePath]) -> tuple[TrainedAligner, TrainedAligner]:
     """Read the models of both directions, in any order."""
     found = {}
     for path in paths:

@@ -297,7 +297,7 @@ def _error(shards: Sequence[ShardWeightsFile], entries: Entries, bad: int, other
 
 
 def _mean_over_epochs(before: Weights, weights: Weights, epoch: int, previous: FilePath) -> Weights:
-    """Return the mean over the epochs up to this one; `before`, from `previous`, is that of the others."""
+    """Return the mean over all epochs so far; `before`, from `previous`, is the mean of the earlier ones."""
     try:
         total = weighted_sum((before, weights), (epoch - 1, 1))
     except InputError as error:  # two features with the same key

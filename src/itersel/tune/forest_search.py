@@ -8,7 +8,7 @@ import numpy as np
 
 from itersel.bleu.score_kernels import Statistics
 from itersel.errors import InputError
-from itersel.lists.headers import ListFile
+from itersel.lists.headers import TuningFile
 from itersel.lists.joining import NO_SENTENCES
 from itersel.storage.arrays import Float64s
 from itersel.storage.ragged import offsets_of
@@ -74,7 +74,7 @@ class ForestSearch(ExactSearch):
         return ScoreLines(intercept, slope, offset, statistics)
 
 
-def read_search(files: Sequence[ListFile]) -> ForestSearch:
+def read_search(files: Sequence[TuningFile]) -> ForestSearch:
     """Read the forests of all shards and iterations (`files` as returned by `find_files`)."""
     names = files[0].dense_names
     if MODEL_FEATURE not in names:

@@ -31,7 +31,7 @@ from itersel.storage.arrays import Float64s, Int32s, Int64s
 
 
 class Scored(NamedTuple):
-    """Lists with what their translations are scored by; see `itersel.lists.table.ListTable`."""
+    """Lists with the statistics of their translations; see `itersel.lists.table.ListTable`."""
 
     offset: Int64s
     dense: Float64s

@@ -155,7 +155,7 @@ class PreparedLists(NamedTuple):
             expected = self.sizes.get(name, 0)
             difference = f"the number of values of '{name}' is {count}, but {expected} in {self.name}"
             raise InputError(f"{difference}; {advice}", short_name(lists))
-        # rounded as those that were tuned on
+        # scores are rounded as in tuning
         table = ListProblem.of_table(read.table, self.start_weights).table
         return partial(self._score, table)
 

@@ -12,9 +12,9 @@ import numpy as np
 from itersel.config.options import name_in
 from itersel.config.plain import recorded
 from itersel.config.search import ALL_FEATURES, DENSE_ONLY
-from itersel.config.tuners import RETUNERS, Batch, Tuned
+from itersel.config.tuners import ALL_TUNERS, Batch, Tuned
 from itersel.errors import InputError, located
-from itersel.lists.headers import ListFile
+from itersel.lists.headers import TuningFile
 from itersel.lists.table import ListTable, SparseRows, rounded
 from itersel.storage.arrays import Float64s
 from itersel.storage.provenance import TUNED_WEIGHTS, made_with
@@ -124,7 +124,7 @@ class ListProblem(TuningProblem):
 class ForestProblem(TuningProblem):
     """Tuning on the forests of all shards and iterations."""
 
-    files: Sequence[ListFile]  # as returned by `itersel.lists.joining.find_files`
+    files: Sequence[TuningFile]  # as returned by `itersel.lists.joining.find_files`
 
     @property
     def dense_names(self) -> tuple[str, ...]:
@@ -152,14 +152,14 @@ def run_tuner(tuner: Batch, problem: ListProblem | ForestProblem, source: str) -
                 "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
             )
 
-    name = name_in(RETUNERS, tuner)
+    name = name_in(ALL_TUNERS, tuner)
     check_magnitude(result.weights, f" from tuner {name}", "regularise more, or choose smaller steps")
     return result
 
 
 def _check_problem(tuner: Batch, problem: ListProblem | ForestProblem) -> None:
     """Raise an InputError if the tuner cannot tune the sparse features of lists, forests or start weights."""
-    only_dense = f"{name_in(RETUNERS, tuner)} tunes only dense features"
+    only_dense = f"{name_in(ALL_TUNERS, tuner)} tunes only dense features"
 
     if isinstance(problem, ForestProblem):
         if (SPARSE_SUM in problem.dense_names) != bool(problem.sums):
@@ -185,6 +185,6 @@ def tuned_with(
     tuner: Batch, seed: int, other: Mapping[str, Any], **more: str | int | float
 ) -> dict[str, Any]:
     """Return the attributes of weights that a tuner has found, given its seed and `other` settings."""
-    name = name_in(RETUNERS, tuner)
+    name = name_in(ALL_TUNERS, tuner)
     every = {"tuner": name, "seed": seed, **recorded(tuner), **other}
     return made_with(TUNED_WEIGHTS, every, tuner=name, **more)

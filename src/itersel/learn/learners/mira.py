@@ -134,7 +134,7 @@ class MiraLearner(OnlineLearner):
         return Move(min(self._c, loss / distance) * direction, 1, 1)
 
     def loss(self, example: Example) -> float:
-        """Return by how much the fear violates the margin to the hope."""
+        """Return by how much the margin between hope and fear is too small."""
         return float(max(0.0, self._compare(example)[2]))
 
     def _compare(self, example: Example) -> tuple[int, int, float]:
