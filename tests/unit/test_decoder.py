@@ -197,7 +197,7 @@ def test_trees_yield_the_best_translation(problem, tmp_path):
     best, [found] = derive_all(decoder, 0, decoder.weight_vectors(make_weights(problem.weights)), words, 1)
     assert " ".join(found.words) == text_of(best, 0, words)
     assert found.score == best.score[0]
-    assert sum(node.score for node in found.nodes) + found.model == pytest.approx(found.score, abs=1e-9)
+    assert sum(node.score for node in found.nodes) + found.lm == pytest.approx(found.score, abs=1e-9)
     source, target, rest = read_tree(list(found.nodes))
     assert source == [words[word] for word in shard.source]
     assert tuple(target) == found.words

@@ -65,7 +65,8 @@ def reading(folder, file, step="train"):
         step = "extract"
     else:
         shard = file if file in ("extracted.h5", "categories.h5") else "shard.h5"
-        read = {"shard": folder / shard, "weights": folder / "weights.h5", "language-model": folder / "model"}
+        weights = "start" if step == "train" else "weights"
+        read = {"shard": folder / shard, weights: folder / "weights.h5", "language-model": folder / "model"}
     start = ["grammar", "extract"] if step == "extract" else [step]
     return [*start, *(f"--{option}={path}" for option, path in read.items()), f"--output={folder / 'new.h5'}"]
 

@@ -164,7 +164,7 @@ def test_an_extended_list_has_distinct_texts():
     texts = [([], 1.0), ([1], 2.0), ([3], 4.0), ([1], 3.0)]
     longer = extend(best, [best_of([text], [score]) for text, score in texts])
     assert longer.score.tolist() == [5, 4, 3, 1]
-    assert longer.model.tolist() == [-5, -4, -3, -1]
+    assert longer.lm.tolist() == [-5, -4, -3, -1]
     assert longer.word.tolist() == [1, 2, 3, 1]
     assert longer.word_offset.tolist() == [0, 2, 3, 4, 4]
     assert longer.rule.tolist() == [11, 12, 13, 11]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF
 from tests.naive import mbr as naive
 from tests.rerankers import decoded, make_reranker
-from tests.steps import TEXT_LANGUAGES, settings
+from tests.steps import settings
 from tests.systems import itersel, make_system, raw_text, translate
 
 from itersel import load_system
@@ -332,7 +332,7 @@ def test_the_scale_is_chosen_on_devtest_and_kept_in_a_reranker(tmp_path):
 
     without_mbr = json.loads((system / "resources.json").read_text())
     files = ["--folder", tmp_path / "cut", "--chosen-mbr", tmp_path / "mbr.json"]
-    how = settings(features="dense", lists=TEXT_LANGUAGES)
+    how = settings(features="dense", lists=without_mbr["settings"]["lists"])
     itersel("step", "reranker", *files, *how, "--output", system / "resources.json")
     with_mbr = json.loads((system / "resources.json").read_text())
     assert with_mbr["settings"].pop("mbr") == json.loads((tmp_path / "mbr.json").read_text())["mbr"]

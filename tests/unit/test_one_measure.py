@@ -35,7 +35,7 @@ def prepare(folder, kind):
     languages = ["--source-language", "de", "--target-language", "tr", *KINDS[kind]]
     if "lists" in kind:
         for split in ("train", "test"):
-            command = ["corpus", "references", "--split", split, "--target", text, *languages]
+            command = ["corpus", "references", "--split", split, "--reference", text, *languages]
             assert main([*command, "--output", str(corpus)]) == 0
     else:
         for split, how in (

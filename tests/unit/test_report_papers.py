@@ -87,7 +87,10 @@ def test_scores_that_were_not_computed(run):
 
 def test_pooled_tables_have_no_epochs(table):
     (test_set,) = table.test_sets
-    systems = tuple(replace(system, devtest=None, epochs=()) for system in test_set.systems)
+    systems = tuple(
+        replace(system, devtest=None, repeats=tuple(replace(one, chosen=None) for one in system.repeats))
+        for system in test_set.systems
+    )
     pooled = replace(test_set, name="pooled", systems=systems)
     one, other = paper_views(replace(table, pooled=pooled), ["epoch", "mixing"])
     titles = [column.title for column in one.columns]

@@ -294,7 +294,8 @@ def test_conflicting_settings(tmp_path, refused, monkeypatch, mixing, options, f
 
 PREVIOUS = [
     (set_attributes(epoch=5), ("mean-of-epochs", 5, 1)),
-    (set_attributes(mixing="mean"), (1, "mean-of-epochs")),
+    (set_attributes(mixing='{"name": "mean"}'), "mean-of-epochs"),
+    (set_attributes(mixing="mean"), ()),
     (set_attributes(settings="others"), ()),
     (set_attributes(shards=4), (4, 3)),
     (set_attributes(kind="shard-weights"), "'mixed-weights'"),
