@@ -89,7 +89,7 @@ def check_derivations(project):
             found = row["derivations"][place]
             assert " ".join(found["words"]) == lines[row["sentence"]]
             rules = sum(node["score"] for node in found["nodes"])
-            assert rules + found["model"] == pytest.approx(found["score"])
+            assert rules + found["lm"] == pytest.approx(found["score"])
 
 
 def test_report_of_snakemake(copy):

@@ -21,8 +21,8 @@ _OTHERS = ("corpora", "held_out", "preparation", "split", "cut")
 FILTERS = [item.name for item in fields(PrepareSettings) if item.name not in _OTHERS]
 # Explanations of options that differ from those of the keys of a config.
 EXPLANATIONS = {
-    "modules": "Keep only pairs with these task labels.",
-    "held_out_modules": "With --split hash: make a test set, test.LABEL, of each of these tasks.",
+    "only_labels": "Keep only pairs with these labels.",
+    "held_out_labels": "With --split hash: make a test set, test.LABEL, of the pairs with each of these labels.",
     "deduplicate": "With train: drop pairs with the same source and target (pairs), or the same source.",
     "drop_invalid_pairs": "Drop pairs with control characters, ||| or reserved words (default: stop).",
     "drop_overlap": "Keep pairs in train that are also in a --held-out set (default: drop them).",
