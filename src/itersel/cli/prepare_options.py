@@ -22,7 +22,7 @@ FILTERS = [item.name for item in fields(PrepareSettings) if item.name not in _OT
 # Explanations of options that differ from those of the keys of a config.
 EXPLANATIONS = {
     "only_labels": "Keep only pairs with these labels.",
-    "held_out_labels": "With --split hash: make a test set, test.LABEL, of the pairs with each of these labels.",
+    "held_out_labels": "With --split hash: make a test set, test.LABEL, of the pairs with each label.",
     "deduplicate": "With train: drop pairs with the same source and target (pairs), or the same source.",
     "drop_invalid_pairs": "Drop pairs with control characters, ||| or reserved words (default: stop).",
     "drop_overlap": "Keep pairs in train that are also in a --held-out set (default: drop them).",
