@@ -5,7 +5,7 @@ import argparse
 import pytest
 
 from itersel.cli.main import make_parser
-from itersel.cli.prepare_options import FILTERS, PREPARATION, prepare_settings
+from itersel.cli.prepare_options import EXPLANATIONS, FILTERS, PREPARATION, prepare_settings
 from itersel.config.data import Data
 
 
@@ -95,3 +95,8 @@ def test_text_is_prepared_with_the_defaults_of_keys():
         assert len(keys) > 3
         for name in keys:
             assert getattr(part, name) == stated.get(name, Data.__dataclass_fields__[name].default)
+
+
+def test_corpus_prepare_explains_only_keys_that_it_has():
+    """An explanation under the old name of a key would be lost without a word."""
+    assert EXPLANATIONS.keys() <= {*FILTERS}

@@ -28,6 +28,9 @@ NAMES = ["<script>window.hacked = 1", "a|b_c%d$"]
 TABLES = ("", "{", "[]", "{}", '"x"', '{"test_sets": [{}]}')
 TABLES += ('{"test_sets": [], "significance": {"alpha": 1}}',)
 PARTS = ("[]", '{"splits": {"x": {}}}', '{"systems": ["a", 1], "sentences": []}')
+# of an earlier version
+DERIVATIONS = '{"test_set": "test", "systems": ["a", "b"], "sentences": [{"sentence": 0, "derivations": '
+DERIVATIONS += '[{"score": -1, "model": -0.5}]}]}'
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +58,7 @@ def test_config_shows_what_differs():
     [
         *(("table", content) for content in TABLES),
         *(("corpus", content) for content in PARTS),
-        *(("derivations", content) for content in PARTS),
+        *(("derivations", content) for content in (*PARTS, DERIVATIONS)),
     ],
 )
 def test_damaged_parts(tmp_path, refused, name, content):

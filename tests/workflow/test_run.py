@@ -325,7 +325,7 @@ def test_names_that_a_shell_or_a_command_would_misread(make_project, finished, t
         ("dev", "source", "--help"),
         ("dev", "target", "*?[x];&|#%\t"),
         ("test", "source", "-"),
-        ("train", "labels", "--task $(touch pwned)"),
+        ("train", "labels", "--labels $(touch pwned)"),
     ):
         (folder / f"{split}.{side}").rename(folder / name)
         content["data"][split][side] = name

@@ -130,6 +130,8 @@ def _checked_derivations(found: Any) -> Any:
         check_numbers((sentence["sentence"],))
         if not isinstance(sentence["derivations"], list):
             raise TypeError
+        for derivation in sentence["derivations"]:
+            check_numbers((derivation["score"], derivation["lm"]))
 
     return found
 
