@@ -33,6 +33,10 @@ ORIGINS = (*PARALLEL, "file", "mtdata", "sacrebleu")
 # Group, name, version and two languages.
 MTDATA_PATTERN = r"[^\s-]+-[^\s-]+-[^\s-]+-[A-Za-z_]+-[A-Za-z_]+"
 
+# Keys of data that have an effect for one of these kinds only.
+OF_HELP = ("folder", "mirror", "release", "only_labels", "held_out_labels")
+OF_FILES = ("tokenized", "cut")
+
 
 def check_parallel_text(config: Config) -> None:
     """Reject missing keys of `data`, and keys for another kind of data."""
@@ -58,11 +62,10 @@ def check_preparation(config: Config) -> None:
 
 def _check_kind(data: Data) -> None:
     """Reject keys for another kind of data."""
-    of_help = {"folder", "mirror", "release", "only_labels", "held_out_labels"}
-    misplaced = of_help if data.kind == "files" else {"tokenized", "cut"}
+    misplaced = OF_HELP if data.kind == "files" else OF_FILES
     for name in changed(data):
         if name in misplaced:
-            other = "libreoffice-help" if name in of_help else "files"
+            other = "libreoffice-help" if name in OF_HELP else "files"
             raise wrong(f"data.{name}", f"needs data.kind: {other}")
         if name in ("mirror", "release") and data.folder is not None:
             raise wrong(f"data.{name}", "has no effect with data.folder; remove one of them")
