@@ -456,7 +456,7 @@ CONFIGS = [
     ),
     (
         "experiments: {a: {}}\ndata: {split: {dev: 5}}",
-        ": config key 'data.split' was renamed; write 'data.cut' (see CHANGELOG.md)",
+        ": config key 'data.split' is now 'data.cut'; CHANGELOG.md says whether its values have changed",
     ),
     (
         "experiments: {a: {}}\nevaluation: {outputs: {a: x}}",

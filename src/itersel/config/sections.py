@@ -68,7 +68,9 @@ def _reject_key(
 
     for renamed in RENAMED_KEYS.get(name, ()) if isinstance(name, str) else ():
         if renamed in known:
-            raise wrong(full, f"was renamed; write '{join(key, renamed)}' (see CHANGELOG.md)")
+            raise wrong(
+                full, f"is now '{join(key, renamed)}'; CHANGELOG.md says whether its values have changed"
+            )
 
     for section, item in known.items():
         if having := _having(name, item.metadata.get("forms")):
