@@ -1,8 +1,8 @@
-# Per-sentence grammars and features, one file per shard.
+# Per-sentence grammars and features, in one file for each part or piece of a split (docs/architecture.md).
 #
 # needs: corpus/{split}.{source,target}.gz, the alignment of train
-# makes: grammar/index, shards/{split}/{division}/{file}.h5; experiments with the same number of shards
-#        and the same seed share them
+# makes: grammar/index, shards/{split}/{division}/{file}.h5; experiments with the same tasks and
+#        the same seed share them
 #
 # train and dev are shuffled before they are divided, so that shards are alike; devtest and test are divided in
 # order, because their translations are joined again. The grammar of a sentence in train is extracted from the
