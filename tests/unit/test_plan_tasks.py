@@ -158,3 +158,12 @@ def test_table_by_task(names, labels):
     assert tables.task_splits == (["test"] if labels else [])
     if "i" not in names:
         assert plan_of(experiments, DATA | {"test": PAIR}).tables.task_splits == []
+
+
+def test_held_out_sets_cut_from_train_have_its_labels():
+    tasks = {"labels": {"a": 2, "b": 1}}
+    own, natural = ({**SELECTED, "tasks": {**tasks, "name": name}} for name in ("independent", "natural"))
+    cut = {"dev": 2, "devtest": 2, "test": 2}
+    plan = plan_of({"own": own, "all": natural}, {"kind": "files", "train": LABELLED, "cut": cut})
+    assert plan.tables.task_splits == ["test"]
+    assert plan.tables.devtest_labels(job("own.task-a")) == ["out/x/corpus/devtest.labels.gz"]

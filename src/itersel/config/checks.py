@@ -189,11 +189,10 @@ def _check_tasks(config: Config, experiment: Experiment, key: str) -> None:
 
 def _check_scored_by_task(config: Config, key: str) -> None:
     """Reject test sets on which independent tasks cannot be compared."""
-    data = config.data
-    tested = data.test.values()
-    if not is_help(config) and not any(one.labels or one.columns.label or one.fields.label for one in tested):
+    splits = test_sets(config).values()
+    if not is_help(config) and not any(has_labels(config, split) for split in splits):
         raise wrong(key, "needs data.test.labels, a file with the label of each line")
-    for name, test_set in data.test.items():
+    for name, test_set in config.data.test.items():
         if test_set.devtest != ReferencedText():
             why = "which choose their epochs on data.devtest; remove one of them"
             raise wrong(f"data.test.{name}.devtest", f"has no effect with independent tasks, {why}")
