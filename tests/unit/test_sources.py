@@ -44,7 +44,7 @@ def test_modules(command, used, unused):
     assert not unused & modules
     assert all(find_spec(f"itersel.{name}") for name in unused), "renamed or deleted"
     # what only passes options on does not count
-    assert not modules & {"config.options", "config.command_line", "cli.main", "run.progress"}
+    assert not modules & {"keys", "config.command_line", "cli.main", "run.progress"}
     assert not {f"itersel.{name}" for name in modules} & WITHOUT_INFLUENCE
 
 

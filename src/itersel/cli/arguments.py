@@ -19,9 +19,9 @@ from itersel.config.command_line import (
     section_of,
     whole,
 )
-from itersel.config.options import MAX_SEED, MIN_SEED, is_required
 from itersel.config.settings import read_settings
 from itersel.errors import InputError, suggest
+from itersel.keys import MAX_SEED, MIN_SEED, is_required
 
 T = TypeVar("T")
 

@@ -43,7 +43,6 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.config.evaluation",
         "itersel.config.messages",
         "itersel.config.names",
-        "itersel.config.options",
         "itersel.config.report_steps",
         "itersel.config.search",
         "itersel.config.section_checks",
@@ -52,6 +51,7 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.config.tasks",
         "itersel.config.text_steps",
         "itersel.config.values",
+        "itersel.keys",
     }
 )
 

@@ -7,12 +7,12 @@ from collections.abc import Collection
 from functools import partial
 
 from itersel.config.messages import reject, wrong
-from itersel.config.options import changed
 from itersel.config.score_checks import check_scores_of_systems
 from itersel.config.splits import is_aligned
 from itersel.config.tuners import ALL_DENSE, LAST_STEP, NoTuner
 from itersel.config.values import Align, Config, Experiment
 from itersel.errors import attempt_all
+from itersel.keys import changed
 from itersel.vectors.feature_names import DENSE, DENSE_FEATURES, TEMPLATES
 
 

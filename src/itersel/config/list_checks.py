@@ -7,13 +7,14 @@ from functools import partial
 
 from itersel.config.data import ReferencedText, TestSet, TrainingText
 from itersel.config.messages import wrong
-from itersel.config.options import NAME_PATTERN, changed, name_in
+from itersel.config.names import NAME_PATTERN
 from itersel.config.score_checks import check_scores_of_lists
 from itersel.config.splits import texts_by_key
 from itersel.config.tuners import ALL_TUNERS, Batch, NoTuner
 from itersel.config.values import Config
 from itersel.errors import attempt_all
 from itersel.evaluate.names import QUALITY
+from itersel.keys import changed, name_in
 from itersel.vectors.feature_names import DENSE
 
 # The only keys of these sections that have an effect, and the keys of texts.

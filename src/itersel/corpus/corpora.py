@@ -32,7 +32,7 @@ FORMATS = (TSV, CSV, TMX, *XLIFF, PO, MO, JSON_LINES, PARQUET, XML)
 
 
 def _key(explanation: str, default: int | None = None, **declared: Any) -> Any:
-    """Return a field that is a key of the config, too, as `itersel.config.options.option` declares them."""
+    """Return a field that is a key of the config, too, as `itersel.keys.key` declares them."""
     return field(default=default, metadata={"explanation": explanation, **declared})
 
 
