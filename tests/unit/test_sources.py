@@ -48,6 +48,10 @@ def test_modules(command, used, unused):
     assert not {f"itersel.{name}" for name in modules} & WITHOUT_INFLUENCE
 
 
+# The modules of `itersel.cli` that run commands, whichever they are.
+OF_MAIN = ("commands", "completion", "main", "parser", "signals", "warm_up")
+
+
 def test_all_modules_loaded_by_a_run_are_included(tmp_path):
     """All modules that Python has loaded at the end of a step, except packages, are in the closure."""
     (tmp_path / "text").write_text("a b\nb c\n" * 9)
@@ -61,7 +65,7 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
 """
     loaded = set(limited(program=["-c", code], cwd=tmp_path).stdout.split())
     found = {*used_modules("step shard"), *used_modules("lm estimate")}
-    of_main = {f"itersel.cli.{name}" for name in ("completion", "main", "signals", "warm_up")}
+    of_main = {f"itersel.cli.{name}" for name in OF_MAIN}
     # what declares the keys about text uses these; others read and write settings (`train`, which also writes
     # them into its output, depends on `plain`)
     names = ("corpora", "debian", "languages", "settings", "alignments")

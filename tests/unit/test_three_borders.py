@@ -11,8 +11,8 @@ from tests.refusals import input_error
 from tests.unit.test_config_defaults import VALUES, values_of
 
 import itersel
-from itersel.cli.arguments import settings_of
 from itersel.cli.main import make_parser
+from itersel.cli.settings import settings_of
 from itersel.config.command_line import section_of
 from itersel.config.evaluation import Evaluation, SignificanceSettings
 from itersel.config.mixing import Selection

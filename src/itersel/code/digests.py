@@ -34,7 +34,11 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel",
         "itersel.errors",
         "itersel.run.progress",
+        "itersel.cli.argument_types",
         "itersel.cli.arguments",
+        "itersel.cli.folds",
+        "itersel.cli.settings",
+        "itersel.cli.shared_options",
         "itersel.code.edits",
         # what they declare reaches the steps as settings or options
         "itersel.config.command_line",
