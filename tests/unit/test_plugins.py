@@ -133,6 +133,7 @@ from dataclasses import dataclass
 from itersel.config.learners import Online
 from itersel.config.tuners import Batch
 from itersel.keys import key
+from itersel.learn.learners import OnlineLearner
 
 @dataclass(frozen=True)
 class Learner(Online):
@@ -180,12 +181,19 @@ def test_a_feature_that_occurs_twice(site):
         ("learner", "new", other("size: int = key('Size.', 1)"), "'size'"),
         ("learner", "new", other("kind: str = key('Kind.', 'x')"), "'kind'"),
         ("learner", "new", other("name: float = key('Name.', 1.0)"), "'name'"),
+        (
+            "learner",
+            "new",
+            other() + "class Old(OnlineLearner):\n    step_setting = 'c'",
+            ("other:Learner:", "'step_setting'", "'rate_name'"),
+        ),
         ("learner", "mert", other(), ()),
         ("learner", "mira", other(), ()),
         ("learner", "a b", other(), ()),
         ("tuner", "new", "Tuner = dict", "Batch"),
         ("tuner", "new", other(), " tune"),
         ("tuner", "new", other("c: float = 1.0", "def tune(self, problem): pass"), "'c'"),
+        ("tuner", "new", other("searches = True"), ("other:Tuner:", "'searches'", "'searches_lines'")),
         ("tuner", "mira", other(), ()),
         ("tuner", "line-search", other(), ()),
         ("template", "New", None, ("other:template:", "ModuleNotFoundError")),
