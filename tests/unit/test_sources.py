@@ -68,7 +68,7 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
     of_main = {f"itersel.cli.{name}" for name in OF_MAIN}
     # what declares the keys about text uses these; others read and write settings (`train`, which also writes
     # them into its output, depends on `plain`)
-    names = ("corpora", "debian", "languages", "settings", "alignments")
+    names = ("corpora", "debian", "languages", "alignments")
     of_text = {"itersel.align.symmetrize", *(f"itersel.corpus.{name}" for name in names)}
     of_config = {*of_text, *(f"itersel.config.{name}" for name in ("sections", "plain"))}
     assert "itersel.config.plain" in used_modules("train")

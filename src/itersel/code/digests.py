@@ -55,6 +55,7 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.config.tasks",
         "itersel.config.text_steps",
         "itersel.config.values",
+        "itersel.corpus.settings",
         "itersel.keys",
     }
 )

@@ -6,9 +6,9 @@ from dataclasses import dataclass, fields
 from functools import partial
 
 from itersel.config.names import Names, check_text_name
-from itersel.corpus.corpora import DEDUPLICATION, Columns, Fields
+from itersel.corpus.corpora import Columns, Fields
 from itersel.corpus.debian import ADDRESS_PATTERN, DEBIAN_MIRROR, DEBIAN_RELEASE, RELEASE_PATTERN
-from itersel.corpus.languages import LANGUAGE_PATTERN
+from itersel.corpus.settings import PairFilters, Words
 from itersel.corpus.text_names import NO_TEST_SETS, UNNAMED_TEST_SET
 from itersel.keys import key, key_of, paths, section
 from itersel.storage.files import COMPRESSIONS
@@ -121,13 +121,8 @@ class TextSource:
         "libreoffice-help",
         choices=DATA_KINDS,
     )
-    source_language: str = key(
-        "Language of the source side: a code such as de or pt-br. Other codes of a language (deu, pt_BR) "
-        "mean the same.",
-        "de",
-        pattern=LANGUAGE_PATTERN,
-    )
-    target_language: str = key("Language of the target side.", "en-us", pattern=LANGUAGE_PATTERN)
+    source_language: str = key_of(Words, "source_language", default="de")
+    target_language: str = key_of(Words, "target_language", default="en-us")
     folder: str | None = key(
         "libreoffice-help: folder that contains the unpacked help or the two .deb files; null: fetch them.",
         path=True,
@@ -143,43 +138,13 @@ class TextSource:
 
 
 @dataclass(frozen=True)
-class CorpusKeys:
-    """The keys that ``itersel corpus prepare`` has, too: which pairs are used, and how."""
+class CorpusKeys(PairFilters):
+    """The keys that ``itersel corpus prepare`` has, too: which text is read, and which pairs are used."""
 
-    only_labels: tuple[str, ...] = key(
-        "libreoffice-help: labels of the pairs to use, which are its modules (swriter, scalc, shared, ...); "
-        "empty: all.",
-        (),
-    )
-    held_out_labels: tuple[str, ...] = key(
-        "libreoffice-help: labels whose pairs are kept out of train, dev, devtest and test, except for text "
-        "that also occurs with other labels; each becomes a test set named after it.",
-        (),
-    )
-    deduplicate: str = key(
-        "files: which duplicates to drop from train: pairs (same source and target), source, or none.",
-        "pairs",
-        choices=DEDUPLICATION,
-    )
     drop_invalid_pairs: bool = key(
         "Drop pairs with control characters, ||| or, in tokenised text, words that are reserved in grammars "
         "and language models, and count them; false: stop with a list of them.",
         False,
-    )
-    drop_overlap: bool = key(
-        "Drop pairs from train that also occur in dev, devtest or a test set (same source and target after "
-        "preparation).",
-        True,
-    )
-    max_train: int | None = key("Use at most this many pairs for training; null: all.", minimum=1)
-    max_held_out: int | None = key(
-        "Use at most this many pairs for each of dev, devtest and the test sets; null: all.", minimum=1
-    )
-    max_length: int = key("Drop training pairs with more words than this on either side.", 80, minimum=1)
-    max_ratio: float = key(
-        "Drop training pairs in which one side is more than this many times as long as the other.",
-        9.0,
-        minimum=1,
     )
     max_line_bytes: int = key(
         "Reject text that has a line of more bytes than this; it is damaged or not one sentence per line.",
@@ -187,7 +152,6 @@ class CorpusKeys:
         minimum=MIN_RAW_LINE_BYTES,
         maximum=MAX_RAW_LINE_BYTES,
     )
-    compound_splitting: bool = key("Split compounds on the source side (Koehn & Knight 2003).", False)
 
 
 @dataclass(frozen=True)
@@ -223,11 +187,7 @@ class Data(CorpusKeys, TextSource):
     monolingual: tuple[str, ...] = paths(
         "Additional target text for the language model: a file or a list of files; optional."
     )
-    protected: tuple[str, ...] = key(
-        "Regular expressions of text that is one token, besides addresses, paths, placeholders, tags and the "
-        "like (docs/data.md).",
-        (),
-    )
+    protected: tuple[str, ...] = key_of(Words, "protected", alone=None)
     tokenized: bool = key("files, lists: the text is already tokenised; use its tokens as they are.", False)
     lowercase: bool = key("lists: learn from lowercased words; false: case counts, as in cased BLEU.", True)
     dense_names: tuple[str, ...] = key(

@@ -59,8 +59,8 @@ def check_patterns(key: str, patterns: Collection[str]) -> None:
 class Languages:
     """The languages of parallel text."""
 
-    source_language: str = key_of(Data, "source_language", default=REQUIRED)
-    target_language: str = key_of(Data, "target_language", default=REQUIRED)
+    source_language: str = key_of(Words, "source_language")
+    target_language: str = key_of(Words, "target_language")
 
     def __post_init__(self) -> None:
         check_section(self)
@@ -97,19 +97,15 @@ class FetchSettings(Languages):
 class ReferenceSettings(Languages):
     """How the references of n-best lists are cleaned."""
 
-    tokenized: bool = key_of(
-        Data, "tokenized", explanation="The text is already tokenised, separated by spaces."
-    )
+    tokenized: bool = key_of(Words, "tokenized")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PreparationSettings(ReferenceSettings, Words):
+@dataclass(frozen=True)
+class PreparationSettings(Words):
     """How raw text becomes words."""
 
-    protected: tuple[str, ...] = key_of(Data, "protected", alone=True)
-
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_section(self)
         check_patterns("protected", self.protected)
 
 
