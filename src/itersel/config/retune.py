@@ -35,3 +35,8 @@ class Retuning:
         "mixed",
         choices=("mixed", "tuned"),
     )
+
+    @property
+    def named_directions(self) -> tuple[str, ...]:
+        """The directions of the tuner's search, if a key names them."""
+        return () if isinstance(self.tuner, NoTuner) else self.tuner.named_directions or ()

@@ -24,7 +24,7 @@ from itersel.config.tasks import MAX_FOLDS
 from itersel.config.text_steps import EstimateSettings, PreparationSettings
 from itersel.keys import REQUIRED, documented, key, key_of, paths, section
 from itersel.storage.files import without_compression
-from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES, added_dense_features
 
 # Groups and templates that need models of word alignment, a lexicon, or a language model.
 LINKED = {"coverage", "Lex", "Del", "Ins", "Phrase", "LexShape"}
@@ -102,6 +102,11 @@ class TextFeatures:
     def user_model_names(self) -> tuple[str, ...]:
         """The names of the user's own language models, by which their features are called."""
         return tuple(map(model_name, self.user_models))
+
+    @property
+    def dense_features(self) -> tuple[str, ...]:
+        """The dense features that are added."""
+        return added_dense_features(self.dense, self.user_model_names)
 
     @property
     def needs_models(self) -> bool:
