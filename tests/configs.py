@@ -103,6 +103,8 @@ GOOD = [
     lists(target_language="zh") | {"mbr": {"gain": "chrf"}},
     lists(target_language="zh", tokenized=True) | {"mbr": {"gain": "sentence-bleu"}},
     lists() | scores({"COMET": {"translations": "m"}}),
+    lists({"retune": LINE}),
+    lists({"retune": {"tuner": {"name": "line-search", "directions": ["LM", "step"]}}}, dense_names=["LM"]),
     lists()
     | scores(
         {"COMET": {"translations": "m", "systems": {"b": "n"}}, "chrF2": {"translations": "m"}}, {"b": "x"}
@@ -430,8 +432,8 @@ INCONSISTENT = [
     (lists({"learner": {"name": "mira", "candidates": "forest"}}), "candidates'"),
     (lists({"learner": {"name": "forest-mert"}, "features": "dense"}),
      "learner.name'"),
-    (lists({"retune": {"tuner": {"name": "line-search"}}}),
-     "retune.tuner.directions'"),
+    (lists({"retune": LINE}, dense_names=["LM", "TM_1"]),
+     ("retune.tuner.directions'", "'WordPenalty'", "TM_1")),
     (lists({"mixing": {"name": "selection", "keep": ["dense"]}}),
      ("mixing.keep'", "'dense'")),
 ]  # fmt: skip

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from itersel.cli.arguments import Parser
 from itersel.cli.main import COMMANDS, make_parser
+from itersel.cli.parser import Parser
 from itersel.cli.tune import CHOSEN
 from itersel.config.command_line import add_chosen_section
 from itersel.config.rendering import key_table

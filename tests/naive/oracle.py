@@ -8,11 +8,11 @@ import numpy as np
 from tests.naive.learning import PAIRS, Bleu, Hypothesis, dot, update_pairs
 
 from itersel.config.learners import LEARNERS
-from itersel.config.options import name_in
 from itersel.config.steps import TrainSettings
 from itersel.decode.decoder import Decoder, KBest
 from itersel.grammar import build
 from itersel.grammar.shard import Shard
+from itersel.keys import name_in
 from itersel.learn.learners.perceptron import Perceptron
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import string_table

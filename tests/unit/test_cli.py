@@ -13,8 +13,9 @@ from tests.refusals import check_facts
 
 import itersel
 import itersel.cli.weights
-from itersel.cli.arguments import ListedParser, Parser, add_command
+from itersel.cli.commands import ListedParser, add_command
 from itersel.cli.main import COMMANDS, FOR_PEOPLE, STEPS, WITHOUT_KERNELS, main
+from itersel.cli.parser import Parser
 from itersel.code.digests import used_modules
 
 NAMES = [*([name] for name in COMMANDS if name != "step"), *(["step", name] for name in STEPS)]

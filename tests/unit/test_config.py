@@ -18,7 +18,6 @@ from itersel.config.checks import warnings
 from itersel.config.command_line import add_key, add_section_arguments, section_of
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Selection
-from itersel.config.options import types_of
 from itersel.config.reading import read_config
 from itersel.config.rendering import commented_yaml
 from itersel.config.retune import Retuning
@@ -27,6 +26,7 @@ from itersel.config.tasks import RandomTasks, Resharding
 from itersel.config.tuners import TUNERS
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError, errors_of
+from itersel.keys import types_of
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.mira import Mira
 from itersel.learn.learners.perceptron import Perceptron

@@ -18,7 +18,6 @@ from itersel.cli.main import main
 from itersel.config.forms import conditions_of, with_forms
 from itersel.config.learners import LEARNERS, Online
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Mean, PathFollowing, Selection
-from itersel.config.options import option, option_of, split_optional, types_of
 from itersel.config.reading import read_config
 from itersel.config.rendering import plain_yaml
 from itersel.config.retune import Retuning
@@ -30,6 +29,7 @@ from itersel.config.tuners import ALL_TUNERS, TUNERS, NoTuner
 from itersel.config.values import ALL_LEARNERS, Config, Experiment
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
+from itersel.keys import key, key_of, split_optional, types_of
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.line_search import LineSearch
@@ -42,8 +42,8 @@ CHOICES = {"learner": ALL_LEARNERS, "mixing": MIXINGS, "tasks": TASKS, "tuner": 
 class Installed(Online):
     """The learner of an installed package."""
 
-    sentence_bleu: str = option_of(Online, "sentence_bleu", default="liang", on={"train": "chiang"})
-    speed: float = option("Speed.", 2.0, above=0, on={"dev": 3.0})
+    sentence_bleu: str = key_of(Online, "sentence_bleu", default="liang", on={"train": "chiang"})
+    speed: float = key("Speed.", 2.0, above=0, on={"dev": 3.0})
 
 
 def with_plugin(test):

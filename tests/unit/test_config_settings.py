@@ -21,19 +21,6 @@ from tests.unit.test_config_defaults import with_plugin
 from itersel.config import report_steps, search, sharding
 from itersel.config.command_line import add_key
 from itersel.config.learners import LEARNERS, Online, default_learner
-from itersel.config.options import (
-    MAX_SEED,
-    MIN_SEED,
-    REQUIRED,
-    documented,
-    name_in,
-    option,
-    option_of,
-    section,
-    seed_option,
-    split_optional,
-    types_of,
-)
 from itersel.config.plain import plain, recorded
 from itersel.config.reading import read_config
 from itersel.config.sections import read_section
@@ -43,6 +30,19 @@ from itersel.config.tasks import TASKS
 from itersel.config.tuners import TUNERS
 from itersel.config.values import Config, Experiment
 from itersel.errors import InputError
+from itersel.keys import (
+    MAX_SEED,
+    MIN_SEED,
+    REQUIRED,
+    documented,
+    key,
+    key_of,
+    name_in,
+    section,
+    seed_key,
+    split_optional,
+    types_of,
+)
 
 NAMES = st.text(string.ascii_letters, min_size=1, max_size=5)
 # Those that begin with an ellipsis or contain an apostrophe are safe in a shell only if they are quoted.
@@ -242,23 +242,23 @@ def test_files_record_what_the_workflow_passes():
 class Declared:
     """An example of a declaration."""
 
-    name: str = option("Name of the run.", REQUIRED)
-    threads: int = option("Number of threads.", 1, minimum=1, maximum=8, changes_no_result=True)
+    name: str = key("Name of the run.", REQUIRED)
+    threads: int = key("Number of threads.", 1, minimum=1, maximum=8, changes_no_result=True)
     learner: Online = section(default_learner, "The learner.", forms=LEARNERS)
 
 
 def test_declarations_are_changed():
     """In all ways in which a key can be declared: False is like nothing, and None removes."""
-    free = option_of(Declared, "threads", maximum=None, changes_no_result=False).metadata
-    assert free == option("Number of threads.", 1, minimum=1).metadata
-    assert option("Number of threads.", changes_no_result=False).metadata.keys() == {"explanation"}
+    free = key_of(Declared, "threads", maximum=None, changes_no_result=False).metadata
+    assert free == key("Number of threads.", 1, minimum=1).metadata
+    assert key("Number of threads.", changes_no_result=False).metadata.keys() == {"explanation"}
     with pytest.raises(TypeError, match="least"):
-        option_of(Declared, "threads", least=1)
+        key_of(Declared, "threads", least=1)
 
 
 @pytest.mark.parametrize("kind", [Config, Experiment, *read_by_steps()])
 def test_seeds_have_the_same_bounds(kind):
-    expected = seed_option("A seed.").metadata
+    expected = seed_key("A seed.").metadata
     for item in dataclasses.fields(kind):
         if item.name == "seed":
             assert {**item.metadata, "explanation": expected["explanation"]} == expected
@@ -273,9 +273,9 @@ def test_steps_take_the_seeds_of_a_config(seed):
 
 
 def test_declarations_of_sections_stay():
-    assert option_of(Declared, "learner").metadata == Declared.__dataclass_fields__["learner"].metadata
+    assert key_of(Declared, "learner").metadata == Declared.__dataclass_fields__["learner"].metadata
     with pytest.raises(TypeError, match="learner"):
-        option_of(Declared, "learner", explanation="Another.")
+        key_of(Declared, "learner", explanation="Another.")
 
 
 def test_docstrings_show_defaults():

@@ -3,8 +3,10 @@
 import argparse
 
 import pytest
+from tests.refusals import check_facts
 
 from itersel.cli.main import make_parser
+from itersel.cli.parser import RENAMED_OPTIONS
 from itersel.cli.prepare_options import EXPLANATIONS, FILTERS, PREPARATION, prepare_settings
 from itersel.config.data import Data
 
@@ -19,7 +21,8 @@ def commands(parser, name="itersel"):
             yield from commands(inner, f"{name} {part}")
 
 
-COMMANDS = dict(commands(make_parser(is_full=True)))
+PARSER = make_parser(is_full=True)
+COMMANDS = dict(commands(PARSER))
 OPTIONS = [
     pytest.param(name, action, id=f"{name} {action.option_strings[0]}")
     for name, arguments in COMMANDS.items()
@@ -27,6 +30,20 @@ OPTIONS = [
     if action.option_strings and action.dest != "help"
 ]
 ACTIONS = [one.values[1] for one in OPTIONS]
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED_OPTIONS.items())
+def test_commands_with_the_new_name_of_an_option_refuse_the_old_one(old, new, capsys):
+    options = {
+        name: {string for one in arguments for string in one.option_strings}
+        for name, arguments in COMMANDS.items()
+    }
+    having = [name for name, names in options.items() if new in names and old not in names]
+    assert having
+    for name in having:
+        with pytest.raises(SystemExit):
+            PARSER.parse_args([*name.split()[1:], old, "x"])
+        check_facts(capsys.readouterr().err, old, new)
 
 
 @pytest.mark.parametrize(("command", "action"), OPTIONS)

@@ -25,7 +25,6 @@ from itersel.code.edits import CodeChangedError
 from itersel.code.plugins import imported_code
 from itersel.config.learners import BUILT_IN, LEARNERS
 from itersel.config.mixing import Nothing
-from itersel.config.options import name_in
 from itersel.config.reading import read_config
 from itersel.config.rendering import commented_yaml
 from itersel.config.settings import read_settings
@@ -33,6 +32,7 @@ from itersel.config.steps import TrainSettings
 from itersel.config.tuners import ALL_TUNERS, BUILT_IN_TUNERS, TUNERS
 from itersel.config.values import ALL_LEARNERS
 from itersel.grammar.shard_kernels import GRAMMAR_RULE
+from itersel.keys import name_in
 from itersel.storage.hdf5 import read_arrays
 from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, TEMPLATES
 from itersel.vectors.weights import FORMAT as WEIGHTS
@@ -132,7 +132,8 @@ SETTINGS = """
 from dataclasses import dataclass
 from itersel.config.learners import Online
 from itersel.config.tuners import Batch
-from itersel.config.options import option
+from itersel.keys import key
+from itersel.learn.learners import OnlineLearner
 
 @dataclass(frozen=True)
 class Learner(Online):
@@ -177,15 +178,22 @@ def test_a_feature_that_occurs_twice(site):
         ("learner", "new", "Learner = dict", "Online"),
         ("learner", "new", other(method=""), "make_learner"),
         ("learner", "new", other("c: float = 1.0"), "'c'"),
-        ("learner", "new", other("size: int = option('Size.', 1)"), "'size'"),
-        ("learner", "new", other("kind: str = option('Kind.', 'x')"), "'kind'"),
-        ("learner", "new", other("name: float = option('Name.', 1.0)"), "'name'"),
+        ("learner", "new", other("size: int = key('Size.', 1)"), "'size'"),
+        ("learner", "new", other("kind: str = key('Kind.', 'x')"), "'kind'"),
+        ("learner", "new", other("name: float = key('Name.', 1.0)"), "'name'"),
+        (
+            "learner",
+            "new",
+            other() + "class Old(OnlineLearner):\n    step_setting = 'c'",
+            ("other:Learner:", "'step_setting'", "'rate_name'"),
+        ),
         ("learner", "mert", other(), ()),
         ("learner", "mira", other(), ()),
         ("learner", "a b", other(), ()),
         ("tuner", "new", "Tuner = dict", "Batch"),
         ("tuner", "new", other(), " tune"),
         ("tuner", "new", other("c: float = 1.0", "def tune(self, problem): pass"), "'c'"),
+        ("tuner", "new", other("searches = True"), ("other:Tuner:", "'searches'", "'searches_lines'")),
         ("tuner", "mira", other(), ()),
         ("tuner", "line-search", other(), ()),
         ("template", "New", None, ("other:template:", "ModuleNotFoundError")),
@@ -231,7 +239,7 @@ def test_two_packages_with_the_same_name(toy, kind):
 
 
 def test_a_key_with_the_name_of_a_key_of_training(site):
-    install_other(site, "learner", "new", other("seed: int = option('Seed.', 1, minimum=1)"))
+    install_other(site, "learner", "new", other("seed: int = key('Seed.', 1, minimum=1)"))
     given = read_settings(TrainSettings, '{"seed": 2, "learner": {"name": "new", "seed": 3}}')
     assert (given.seed, given.learner.seed) == (2, 3)
 

@@ -10,10 +10,10 @@ from tests.refusals import input_error
 from tests.unit.test_config_settings import read_by_steps
 
 from itersel.config.names import RENAMED_KEYS
-from itersel.config.options import split_optional, types_of
 from itersel.config.reading import read_config
 from itersel.config.sections import read_section
 from itersel.config.values import Config
+from itersel.keys import split_optional, types_of
 
 CHANGES = Path(__file__).parents[2] / "CHANGELOG.md"
 

@@ -26,8 +26,8 @@ from tests.refusals import input_error
 
 from itersel.config.mixing import MIXINGS, EpochsMean, Mean, Selection
 from itersel.config.numbered import NORMS
-from itersel.config.options import option
 from itersel.config.steps import MixSettings
+from itersel.keys import key
 from itersel.report.selection import describe_selection
 from itersel.select.mix import mix
 from itersel.storage.hdf5 import header_of, read_arrays, write_attribute
@@ -337,9 +337,9 @@ def test_previous_weights_are_opened_once(tmp_path, monkeypatch):
 class _Another(EpochsMean):
     """A mixing with keys that no built-in mixing has."""
 
-    strength: float = option("Strength.", 1.5)
-    names: tuple[str, ...] = option("Names.", ())
-    level: int = option("Level.", 1, changes_no_result=True)
+    strength: float = key("Strength.", 1.5)
+    names: tuple[str, ...] = key("Names.", ())
+    level: int = key("Level.", 1, changes_no_result=True)
 
 
 def test_new_keys_are_recorded_and_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,8 +356,8 @@ def test_new_keys_are_recorded_and_compared(tmp_path: Path, monkeypatch: pytest.
     for name in ("v1.h5", "W1.h5"):
         found = header_of(tmp_path / name, FORMAT).attributes
         assert json.loads(found["mixing"]) == {"name": "another", "strength": 1.5, "names": ["a", "b"]}
-    for other, key in ((_Another(2.5, ("a", "b")), "strength"), (_Another(), "names")):
-        with input_error(str(tmp_path / "v1.h5"), key):
+    for other, differing in ((_Another(2.5, ("a", "b")), "strength"), (_Another(), "names")):
+        with input_error(str(tmp_path / "v1.h5"), differing):
             mixed(2, other)
     second = mixed(2, _Another(names=("a", "b")))
     recorded = json.loads(header_of(second, FORMAT).attributes["mixing"])

@@ -44,8 +44,12 @@ def test_modules(command, used, unused):
     assert not unused & modules
     assert all(find_spec(f"itersel.{name}") for name in unused), "renamed or deleted"
     # what only passes options on does not count
-    assert not modules & {"config.options", "config.command_line", "cli.main", "run.progress"}
+    assert not modules & {"keys", "config.command_line", "cli.main", "run.progress"}
     assert not {f"itersel.{name}" for name in modules} & WITHOUT_INFLUENCE
+
+
+# The modules of `itersel.cli` that run commands, whichever they are.
+OF_MAIN = ("commands", "completion", "main", "parser", "signals", "warm_up")
 
 
 def test_all_modules_loaded_by_a_run_are_included(tmp_path):
@@ -61,10 +65,10 @@ print("\\n".join(name for name, path in files.items() if not path.endswith("__in
 """
     loaded = set(limited(program=["-c", code], cwd=tmp_path).stdout.split())
     found = {*used_modules("step shard"), *used_modules("lm estimate")}
-    of_main = {f"itersel.cli.{name}" for name in ("completion", "main", "signals", "warm_up")}
+    of_main = {f"itersel.cli.{name}" for name in OF_MAIN}
     # what declares the keys about text uses these; others read and write settings (`train`, which also writes
     # them into its output, depends on `plain`)
-    names = ("corpora", "debian", "languages", "settings", "alignments")
+    names = ("corpora", "debian", "languages", "alignments")
     of_text = {"itersel.align.symmetrize", *(f"itersel.corpus.{name}" for name in names)}
     of_config = {*of_text, *(f"itersel.config.{name}" for name in ("sections", "plain"))}
     assert "itersel.config.plain" in used_modules("train")

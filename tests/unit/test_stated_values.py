@@ -180,11 +180,14 @@ WITH_FEATURES = lists(
 WITH_FEATURES |= {
     "text_features": {"dense": ["lexical"], "source": "m", "target": "n", "user_models": ["own.arpa"]}
 }
+# the default direction may be a feature of the lists
+WITH_LINES = lists({"retune": {"tuner": {"name": "line-search"}}})
 OF_TEXT = experiment() | scores({"COMET": {"systems": {"a": "m"}}})
 
 
 @pytest.mark.parametrize(
-    "content", [experiment(), experiment(tune_on="dev") | {"data": LISTS}, OF_LISTS, WITH_FEATURES, OF_TEXT]
+    "content",
+    [experiment(), experiment(tune_on="dev") | {"data": LISTS}, OF_LISTS, WITH_FEATURES, WITH_LINES, OF_TEXT],
 )
 def test_stating_any_shown_value_of_a_short_config_changes_no_job(content):
     config = read_config(content)

@@ -11,12 +11,11 @@ from tests.refusals import input_error
 from tests.unit.test_config_defaults import VALUES, values_of
 
 import itersel
-from itersel.cli.arguments import settings_of
 from itersel.cli.main import make_parser
+from itersel.cli.settings import settings_of
 from itersel.config.command_line import section_of
 from itersel.config.evaluation import Evaluation, SignificanceSettings
 from itersel.config.mixing import Selection
-from itersel.config.options import split_optional, types_of
 from itersel.config.reading import read_config
 from itersel.config.report_steps import Comparison
 from itersel.config.search import ForestSettings, Grammar, KBestSettings, Search
@@ -28,6 +27,7 @@ from itersel.config.tuners import LIST_TUNERS, TUNERS
 from itersel.config.values import Config
 from itersel.errors import InputError
 from itersel.evaluate import compare, significance
+from itersel.keys import split_optional, types_of
 
 REFUSED = object()
 TUNE = ["tune", "--nbest", "list", "--output", "weights", "--tuner"]

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_files, add_options, add_output, add_settings, output_file, settings_of
+from itersel.cli.argument_types import output_file
+from itersel.cli.arguments import add_files, add_options, add_output
+from itersel.cli.settings import add_settings, settings_of
 from itersel.config.text_steps import AlignSettings, SamplerSettings, SymmetrizationSettings
 from itersel.errors import InputError
 

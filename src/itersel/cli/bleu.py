@@ -8,18 +8,21 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from itersel.cli.arguments import (
-    Parser,
-    add_options,
-    add_reference,
-    add_retokenize,
-    add_tokenizer,
-    named_file,
-)
+from itersel.cli.argument_types import named_file
+from itersel.cli.arguments import add_options
+from itersel.cli.shared_options import add_tokenizer
 from itersel.config.command_line import add_section_arguments, different_names, refuse, section_of
 from itersel.config.evaluation import SignificanceSettings
 from itersel.errors import InputError
-from itersel.evaluate.names import DEFAULT_METRICS, OF_TEXT, TOKENIZED_BLEU, decimals_of, title_of
+from itersel.evaluate.names import (
+    DEFAULT_METRICS,
+    DEFAULT_TOKENIZER,
+    OF_TEXT,
+    RETOKENIZATIONS,
+    TOKENIZED_BLEU,
+    decimals_of,
+    title_of,
+)
 
 if TYPE_CHECKING:
     from itersel.evaluate.compare import MetricScores
@@ -30,9 +33,17 @@ def _add_bleu(parser: argparse.ArgumentParser) -> None:
         "Compute tokenized BLEU, which is lowercased, as in mteval-v11b. Prints one line per system (score, "
         "precisions of 1-grams to 4-grams, the brevity penalty, the file), then sacrebleu's signature."
     )
-    add_reference(parser)
-    add_retokenize(parser)
+    _add_reference(parser)
+    kinds = f"{DEFAULT_TOKENIZER}, as in mteval-v11b, or none to keep the tokens (default: %(default)s)"
+    retokenize = {"--retokenize": f"sacrebleu's tokenizer, applied to the tokenised text: {kinds}"}
+    add_options(parser, retokenize, choices=RETOKENIZATIONS, default=DEFAULT_TOKENIZER)
     add_options(parser, {"systems SYSTEM": "translations, one per line (- is standard input)"}, nargs="+")
+
+
+def _add_reference(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the references of one text."""
+    reference = "reference translation, one sentence per line, plain or compressed; may be repeated"
+    add_options(parser, {"--reference FILE": reference}, required=True, action="append")
 
 
 def _bleu(options: argparse.Namespace) -> None:
@@ -49,14 +60,14 @@ def _bleu(options: argparse.Namespace) -> None:
     print(f"# sacrebleu {metric.signature}")
 
 
-def _add_compare(parser: Parser) -> None:
+def _add_compare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Score the outputs of systems with sacrebleu: BLEU (smoothed, unlike in 'itersel tune'), chrF++ and "
         "TER, 95 % intervals (bootstrap), and for each system the p-value of its difference from the "
         "baseline by approximate randomization (paired, two-sided)."
     )
 
-    add_reference(parser)
+    _add_reference(parser)
     listed = f"{', '.join(OF_TEXT)}, separated by commas (default: {','.join(DEFAULT_METRICS)})"
     metrics = {"--metrics NAMES": f"some of {listed}; lowercased metrics ignore case"}
     add_options(parser, metrics, type=different_metrics, default=DEFAULT_METRICS)
@@ -66,7 +77,6 @@ def _add_compare(parser: Parser) -> None:
         "higher is better; once for each system, in their order"
     )
     add_options(parser, {"--user-score NAME=FILE": user_score}, type=named_file, action="append", default=[])
-    parser.renamed["--scores"] = "--user-score"
     add_options(parser, {"--json": "print JSON"}, action="store_true")
     add_section_arguments(parser, SignificanceSettings)
 

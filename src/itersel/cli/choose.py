@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import Parser, add_files, add_optional_files, add_options, add_output, add_settings
+from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output
 from itersel.cli.devtest import add_devtest, devtest_files, score_devtest
+from itersel.cli.settings import add_settings
 from itersel.config.report_steps import ChooseSettings, PatienceSettings
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
 
 
-def _add_choose(parser: Parser) -> None:
+def _add_choose(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Score the translations of devtest after each epoch, copy the weights of the best epoch (the "
         "earliest in case of ties), and describe the system."
@@ -24,7 +25,7 @@ def _add_choose(parser: Parser) -> None:
     add_output(parser, "description of the system (JSON)", "--output")
 
 
-def _add_patience(parser: Parser) -> None:
+def _add_patience(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Score the translations of devtest after an epoch, and decide whether training stops: if none of the "
         "last N epochs is better than all before."

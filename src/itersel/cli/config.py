@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable
 
-from itersel.cli.arguments import add_text_output
+from itersel.cli.shared_options import add_text_output
 from itersel.errors import located
 from itersel.plan.estimates import estimate_cost
 from itersel.storage.files import write_lines

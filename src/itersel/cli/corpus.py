@@ -9,17 +9,11 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import (
-    Parser,
-    add_files,
-    add_jobs,
-    add_optional_files,
-    add_options,
-    add_settings,
-    settings_of,
-    split,
-)
+from itersel.cli.argument_types import split
+from itersel.cli.arguments import add_files, add_optional_files, add_options
 from itersel.cli.prepare_options import REPLACED, add_prepare_options, prepare_settings
+from itersel.cli.settings import add_settings, settings_of
+from itersel.cli.shared_options import add_jobs
 from itersel.config.text_steps import (
     FetchSettings,
     HelpSettings,
@@ -69,7 +63,7 @@ def _add_fetch(parser: argparse.ArgumentParser) -> None:
     _add_folder(parser)
 
 
-def _add_prepare(parser: Parser) -> None:
+def _add_prepare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Apply Unicode NFC, Moses punctuation normalisation and tokenisation, and lowercasing. Write "
         "DIR/SPLIT.{source,target,labels,alignment}.gz and statistics; for train also preparation.json, for "
@@ -85,7 +79,7 @@ def _add_prepare(parser: Parser) -> None:
     _add_folder(parser)
 
 
-def _add_references(parser: Parser) -> None:
+def _add_references(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Write DIR/SPLIT.target.gz, .target.1.gz, ... and, if given, .source.gz and .labels.gz, cleaned as "
         "all text that is scored, with their statistics; for train also preparation.json and recaser.json, "
@@ -98,7 +92,6 @@ def _add_references(parser: Parser) -> None:
     add_files(parser, reference, nargs="*", default=[])
     files = {"--source FILE": "source text", "--labels FILE": "label of each line"}
     add_optional_files(parser, files)
-    parser.renamed |= {"--target": "--reference", "--task": "--labels"}
     _add_folder(parser)
 
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from itersel.cli.arguments import add_options, split
+from itersel.cli.argument_types import split
+from itersel.cli.arguments import add_options
 from itersel.config.command_line import refuse
 from itersel.corpus.corpora import (
     FORMATS,

@@ -6,17 +6,10 @@ import argparse
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from itersel.cli.arguments import (
-    add_decision,
-    add_optional_files,
-    add_options,
-    add_output,
-    add_place,
-    add_settings,
-    add_text_output,
-    settings_of,
-)
+from itersel.cli.arguments import add_optional_files, add_options, add_output
 from itersel.cli.mbr import add_mbr, mbr_of
+from itersel.cli.settings import add_place, add_settings, settings_of
+from itersel.cli.shared_options import add_decision, add_text_output
 from itersel.config.command_line import whole
 from itersel.config.search import (
     MAX_K_BEST,

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import (
-    add_files,
-    add_optional_files,
-    add_options,
-    add_settings,
-    add_text_files,
-    output_file,
-    settings_of,
-)
+from itersel.cli.argument_types import output_file
+from itersel.cli.arguments import add_files, add_optional_files, add_options
+from itersel.cli.settings import add_settings, settings_of
+from itersel.cli.shared_options import add_text_files
 from itersel.config.text_steps import DetokenizeSettings
 from itersel.errors import InputError
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from itersel.cli.arguments import Parser, add_files, add_optional_files
+from itersel.cli.arguments import add_files, add_optional_files
 from itersel.config.report_steps import Scoring
 from itersel.errors import InputError
 from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
@@ -27,7 +27,7 @@ class DevtestFiles(NamedTuple):
     quality: str | None
 
 
-def add_devtest(parser: Parser) -> None:
+def add_devtest(parser: argparse.ArgumentParser) -> None:
     """Add the options for the files of devtest, which `devtest_files` returns."""
     references = "reference translations of devtest, one sentence per line"
     add_files(parser, {"--reference FILE": references}, required=True)
@@ -39,7 +39,6 @@ def add_devtest(parser: Parser) -> None:
         "--labels FILE": "label of each line of devtest",
     }
     add_optional_files(parser, files)
-    parser.renamed["--task"] = "--labels"
     add_files(parser, {"--nbest FILE": "n-best lists of devtest, for quality"}, nargs="*", default=[])
     quality = "a number for each translation in the lists, higher is better; for quality, with --preparation"
     add_optional_files(parser, {"--quality FILE": quality})

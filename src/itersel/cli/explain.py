@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 
-from itersel.cli.arguments import add_options, add_output, add_settings
+from itersel.cli.arguments import add_options, add_output
+from itersel.cli.settings import add_settings
 from itersel.config.report_steps import ExplainSettings
 from itersel.config.settings import read_settings
 

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import (
-    add_files,
-    add_optional_files,
-    add_options,
-    add_output,
-    add_settings,
-    settings_of,
-)
+from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output
+from itersel.cli.settings import add_settings, settings_of
 from itersel.config.command_line import add_key
 from itersel.config.search import Grammar
 

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import (
-    add_files,
-    add_optional_files,
-    add_options,
-    add_output,
-    add_settings,
-    add_text_output,
-    not_negative,
-)
+from itersel.cli.argument_types import not_negative
+from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output
+from itersel.cli.settings import add_settings
+from itersel.cli.shared_options import add_text_output
 from itersel.config.plain import recorded
 from itersel.config.settings import read_settings
 from itersel.config.text_features import GivenListSettings

@@ -5,17 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 
-from itersel.cli.arguments import (
-    add_files,
-    add_optional_files,
-    add_options,
-    add_output,
-    add_settings,
-    add_text_output,
-    check_fold,
-    fold,
-    settings_of,
-)
+from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output
+from itersel.cli.folds import check_fold, fold
+from itersel.cli.settings import add_settings, settings_of
+from itersel.cli.shared_options import add_text_output
 from itersel.config.text_steps import CompileSettings, EstimateSettings
 from itersel.errors import InputError
 from itersel.run.atomic import temporary_folder

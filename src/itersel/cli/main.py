@@ -16,7 +16,7 @@ from itersel.code.edits import check_code
 from itersel.errors import InputError, errors_of
 
 if TYPE_CHECKING:
-    from itersel.cli.arguments import Parser
+    from itersel.cli.parser import Parser
 
 DESCRIPTION = "Discriminative training of hierarchical translation systems on whole training corpora."
 
@@ -150,8 +150,10 @@ def make_parser(arguments: Sequence[str] = (), is_full: bool = False) -> Parser:
     """Return the parser; only the command that the arguments begin with has options, unless it `is_full`."""
     # after `check_code`: modules that are being edited may not be importable
     from itersel import __version__
-    from itersel.cli.arguments import ListedParser, Parser, add_command, add_options
+    from itersel.cli.arguments import add_options
+    from itersel.cli.commands import ListedParser, add_command
     from itersel.cli.completion import SHELLS, PrintCompletion
+    from itersel.cli.parser import Parser
 
     parser = Parser(prog="itersel", description=DESCRIPTION)
     parser.set_defaults(main=main)  # for `warm-up`, which runs the other commands

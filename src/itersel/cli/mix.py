@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import (
-    add_decision,
-    add_optional_files,
-    add_options,
-    add_output,
-    add_place,
-    add_settings,
-    output_file,
-)
+from itersel.cli.argument_types import output_file
+from itersel.cli.arguments import add_optional_files, add_options, add_output
+from itersel.cli.settings import add_place, add_settings
+from itersel.cli.shared_options import add_decision
 from itersel.config.settings import read_settings
 from itersel.config.steps import MixSettings
 

@@ -7,7 +7,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from itersel.cli.arguments import add_files, output_file
+from itersel.cli.argument_types import output_file
+from itersel.cli.arguments import add_files
 from itersel.errors import InputError
 
 # How the names of files end.

@@ -7,8 +7,10 @@ import re
 from dataclasses import fields
 from typing import Any
 
-from itersel.cli.arguments import Parser, add_options, add_settings, settings_of, split
+from itersel.cli.argument_types import split
+from itersel.cli.arguments import add_options
 from itersel.cli.corpus_files import add_corpora, corpora_of, held_out_of
+from itersel.cli.settings import add_settings, settings_of
 from itersel.config.command_line import add_key, refuse
 from itersel.config.settings import read_settings
 from itersel.config.text_steps import PreparationSettings, PrepareSettings
@@ -33,15 +35,10 @@ EXPLANATIONS = {
 REPLACED = "--preparation replaces languages, --tokenized, --compound-splitting and --protected"
 
 
-def add_prepare_options(parser: Parser) -> None:
+def add_prepare_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `prepare_settings`."""
     add_settings(parser, PrepareSettings)
     add_corpora(parser)
-    parser.renamed |= {
-        "--task": "--labels",
-        "--modules": "--only-labels",
-        "--held-out-modules": "--held-out-labels",
-    }
 
     # only what is stated is known
     unstated: dict[str, Any] = {"default": argparse.SUPPRESS}

@@ -6,7 +6,8 @@ import argparse
 from functools import partial
 from pathlib import Path
 
-from itersel.cli.arguments import add_options, output_file, positive
+from itersel.cli.argument_types import output_file, positive
+from itersel.cli.arguments import add_options
 from itersel.cli.outputs import (
     PAGE_SUFFIX,
     PAPER_SUFFIXES,

@@ -6,8 +6,10 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from itersel.cli.arguments import add_nbest, add_options, add_text_output, features_of, positive
+from itersel.cli.argument_types import positive
+from itersel.cli.arguments import add_options
 from itersel.cli.mbr import add_mbr, mbr_of
+from itersel.cli.shared_options import add_nbest, add_text_output, features_of
 from itersel.errors import InputError, first_names
 
 

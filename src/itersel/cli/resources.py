@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output, add_settings
+from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output
+from itersel.cli.settings import add_settings
 from itersel.config.search import TranslationSettings
 from itersel.config.settings import read_settings
 from itersel.config.text_features import RerankerSettings

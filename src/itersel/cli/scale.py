@@ -8,13 +8,14 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from itersel.cli.arguments import Parser, add_optional_files, add_options, add_output, add_settings
+from itersel.cli.arguments import add_optional_files, add_options, add_output
 from itersel.cli.devtest import add_devtest, devtest_files, score_devtest
+from itersel.cli.settings import add_settings
 from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
 from itersel.config.settings import read_settings
 
 
-def _add_scale(parser: Parser) -> None:
+def _add_scale(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Translate devtest by minimum Bayes risk with each scale, and keep the scale of the best score."
     )

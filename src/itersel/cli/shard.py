@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import Parser, add_files, add_optional_files, add_options, add_settings
+from itersel.cli.arguments import add_files, add_optional_files, add_options
+from itersel.cli.settings import add_settings
 from itersel.config.settings import read_settings
 from itersel.config.sharding import (
     GivenListShardSettings,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     Divide = Callable[[int], Sequence[Int64s]]
 
 
-def _add_shard(parser: Parser) -> None:
+def _add_shard(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Divide parallel text into Z shards, numbered from 0: DIR/z.source.gz, DIR/z.target.gz and "
         "DIR/z.ids, the line number (from 0) of each sentence and of its copies, for 'itersel grammar "
@@ -50,7 +51,6 @@ def _add_shard(parser: Parser) -> None:
         "--devtest-labels FILE": "labels of devtest if epochs are chosen by task; it must have all labels",
     }
     add_optional_files(parser, files)
-    parser.renamed |= {"--task": "--labels", "--scored": "--devtest-labels"}
 
     add_options(parser, {"--output DIR": "folder to write to"}, required=True)
 

@@ -7,15 +7,15 @@ import json
 from collections import Counter
 from functools import partial
 
-from itersel.cli.arguments import Parser, add_files, add_optional_files, add_options, add_output, add_settings
+from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output
 from itersel.cli.outputs import TABLE_SUFFIXES, add_outputs, write_table
+from itersel.cli.settings import add_settings
 from itersel.config.report_steps import CorporaSettings, JoinSettings, TableSettings, TaskTableSettings
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
 from itersel.storage.json_files import as_content
 
 LABELS = {"--labels FILE": "label of each line"}
-RENAMED = {"--task": "--labels"}
 
 
 def _add_table(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +44,7 @@ def _table(options: argparse.Namespace) -> None:
     write_table(options.output, table, partial(text_table, text=settings.text), tsv_table, as_content)
 
 
-def _add_tasks(parser: Parser) -> None:
+def _add_tasks(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Score systems on the sentences of each task of a test set and on all tasks together, and test every "
         "pair of systems for a significant difference on each. Systems with the same name are repeats of one "
@@ -54,7 +54,6 @@ def _add_tasks(parser: Parser) -> None:
     references = "reference translations, one sentence per line"
     add_files(parser, {"--reference FILE": references}, required=True)
     add_options(parser, LABELS, required=True)
-    parser.renamed |= RENAMED
     add_outputs(parser, TABLE_SUFFIXES)
 
 
@@ -82,13 +81,12 @@ def _tasks(options: argparse.Namespace) -> None:
     write_table(options.output, table, text_table, tsv_table, as_content)
 
 
-def _add_join(parser: Parser) -> None:
+def _add_join(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Take the translation of each sentence by the model of its task; other lines are empty."
     )
     add_settings(parser, JoinSettings)
     add_options(parser, LABELS, required=True)
-    parser.renamed |= RENAMED
     add_output(parser, "joined translations", "--output")
 
 

@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import argparse
 
-from itersel.cli.arguments import (
-    Parser,
-    add_decision,
-    add_files,
-    add_optional_files,
-    add_options,
-    add_output,
-    add_place,
-    add_settings,
-    positive,
-)
+from itersel.cli.argument_types import positive
+from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output
+from itersel.cli.settings import add_place, add_settings
+from itersel.cli.shared_options import add_decision
 from itersel.config.settings import read_settings
 from itersel.config.steps import GivenListTrainSettings, TrainSettings
 from itersel.errors import InputError
 
 
-def _add_train(parser: Parser) -> None:
+def _add_train(parser: argparse.ArgumentParser) -> None:
     shard = "shard.h5 with references, or with lists of another decoder; several are used in this order"
     add_files(parser, {"--shard FILE": shard}, required=True)
     model = "compiled language model; one for all files of the shard, or one per file; none for lists"
     add_files(parser, {"--language-model FILE": model}, nargs="*")
     add_optional_files(parser, {"--start FILE": "start weights, .h5 or text (default: all zero)"})
-    parser.renamed["--weights"] = "--start"
     add_decision(parser, "the weights are passed on without training")
 
     add_settings(parser, TrainSettings)

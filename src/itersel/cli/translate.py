@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 
-from itersel.cli.arguments import add_jobs, add_options, add_text_files, output_file
+from itersel.cli.argument_types import output_file
+from itersel.cli.arguments import add_options
 from itersel.cli.mbr import add_mbr, mbr_of
+from itersel.cli.shared_options import add_jobs, add_text_files
 from itersel.config.command_line import whole
 from itersel.config.search import MAX_K_BEST, MinimumRisk
 

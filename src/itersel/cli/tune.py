@@ -7,19 +7,10 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import (
-    Parser,
-    add_files,
-    add_nbest,
-    add_options,
-    add_output,
-    add_tokenizer,
-    features_of,
-    named_file,
-    seed,
-    seeds,
-)
+from itersel.cli.argument_types import named_file, seed, seeds
+from itersel.cli.arguments import add_files, add_options, add_output
 from itersel.cli.blas import use_portable_blas
+from itersel.cli.shared_options import add_nbest, add_tokenizer, features_of
 from itersel.config.command_line import section_of
 from itersel.config.tuners import LIST_TUNERS
 from itersel.errors import InputError, first_names
@@ -35,7 +26,7 @@ use_portable_blas()
 CHOSEN = {"tune": ("tuner", LIST_TUNERS)}
 
 
-def _add_tune(parser: Parser) -> None:
+def _add_tune(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Tune weights on the n-best lists of Moses, Marian, cdec or Joshua, "
         "'number ||| text ||| features ||| score', or JSON lines. Equal translations of a sentence count "
@@ -69,7 +60,6 @@ def _add_tune(parser: Parser) -> None:
     # without a default here, so that it can be refused for other metrics
     add_tokenizer(parser, has_default=False)
     _add_devtest(parser.add_argument_group("with --seeds"))
-    parser.renamed["--bleu"] = "--sentence-bleu"
 
 
 def _add_devtest(parser: argparse._ActionsContainer) -> None:

@@ -6,7 +6,9 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from itersel.cli.arguments import add_options, add_text_output, not_negative
+from itersel.cli.argument_types import not_negative
+from itersel.cli.arguments import add_options
+from itersel.cli.shared_options import add_text_output
 from itersel.results import WEIGHTS
 
 if TYPE_CHECKING:

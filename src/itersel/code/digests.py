@@ -34,7 +34,11 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel",
         "itersel.errors",
         "itersel.run.progress",
+        "itersel.cli.argument_types",
         "itersel.cli.arguments",
+        "itersel.cli.folds",
+        "itersel.cli.settings",
+        "itersel.cli.shared_options",
         "itersel.code.edits",
         # what they declare reaches the steps as settings or options
         "itersel.config.command_line",
@@ -43,7 +47,6 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.config.evaluation",
         "itersel.config.messages",
         "itersel.config.names",
-        "itersel.config.options",
         "itersel.config.report_steps",
         "itersel.config.search",
         "itersel.config.section_checks",
@@ -52,6 +55,8 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.config.tasks",
         "itersel.config.text_steps",
         "itersel.config.values",
+        "itersel.corpus.settings",
+        "itersel.keys",
     }
 )
 

@@ -219,6 +219,13 @@ def load(reference: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
+def refuse_old_names(kind: type, **renamed: str) -> None:
+    """Raise a TypeError if a class declares an attribute by an old name, which nothing would read."""
+    for old, new in renamed.items():
+        if old in vars(kind):
+            raise TypeError(f"attribute '{old}' of {kind.__name__} is now called '{new}'")
+
+
 def _used_twice(plugin: Plugin, other: Plugin) -> InputError:
     return plugin.error(f"has the name of one of '{other.package}'; uninstall one of the packages")
 

@@ -15,7 +15,6 @@ from itersel.config.learners import LEARNERS
 from itersel.config.list_checks import check_lists
 from itersel.config.messages import check_unique, reject, wrong
 from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
-from itersel.config.options import MAX_SEED, changed, name_in
 from itersel.config.score_checks import check_scores
 from itersel.config.search import BLEU_GAIN
 from itersel.config.splits import has_given_lists, has_labels, is_help, test_sets
@@ -24,6 +23,7 @@ from itersel.config.tuners import ALL_DENSE, LAST_STEP, TUNERS, Batch, NoTuner
 from itersel.config.values import Config, Experiment
 from itersel.corpus.languages import is_unspaced
 from itersel.errors import attempt_all
+from itersel.keys import MAX_SEED, changed, name_in
 
 # Labels that are part of the names of experiments.
 _TASK = "[A-Za-z0-9_-]{1,60}"

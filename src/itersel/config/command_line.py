@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import Field, fields
 from typing import Any, NoReturn, TypeVar
 
-from itersel.config.options import BOUNDS, defaults_in_configs, is_required, split_optional, types_of
 from itersel.corpus.languages import LANGUAGE_PATTERN, usual_code
+from itersel.keys import BOUNDS, defaults_in_configs, is_required, split_optional, types_of
 from itersel.storage.numbers import parse_number
 
 T = TypeVar("T")

@@ -6,11 +6,11 @@ from dataclasses import dataclass, fields
 from functools import partial
 
 from itersel.config.names import Names, check_text_name
-from itersel.config.options import option, option_of, paths, section
-from itersel.corpus.corpora import DEDUPLICATION, Columns, Fields
+from itersel.corpus.corpora import Columns, Fields
 from itersel.corpus.debian import ADDRESS_PATTERN, DEBIAN_MIRROR, DEBIAN_RELEASE, RELEASE_PATTERN
-from itersel.corpus.languages import LANGUAGE_PATTERN
+from itersel.corpus.settings import PairFilters, Words
 from itersel.corpus.text_names import NO_TEST_SETS, UNNAMED_TEST_SET
+from itersel.keys import key, key_of, paths, section
 from itersel.storage.files import COMPRESSIONS
 
 # Bounds on the config's limit for lines of raw text; preparation makes a line at most four times as long.
@@ -41,7 +41,7 @@ class TrainingText:
     fields: Fields = section(
         Fields, "Fields of CSV files with a header, of JSON lines and of Parquet; `a.b` is field b within a."
     )
-    mtdata: tuple[str, ...] = option(
+    mtdata: tuple[str, ...] = key(
         "ID of a dataset that the package mtdata downloads, or a list of them, instead of files; `mtdata "
         "list` shows all IDs.",
         (),
@@ -59,7 +59,7 @@ class TrainingText:
         "data.kind: lists: n-best lists of the text, a file, a folder of files, or a list of them; target is "
         "then a reference, or a list of several (docs/other-decoders.md)."
     )
-    quality: str | None = option(
+    quality: str | None = key(
         "data.kind: lists: file with a number for each translation in the lists, in their order; higher is "
         "better. Learners and tuners use it instead of BLEU, scaled so that the lowest number of the file is "
         "0 and the highest 1. On devtest, evaluation.choose_by: quality uses the numbers as they are.",
@@ -75,16 +75,16 @@ class ReferencedText:
     target: tuple[str, ...] = paths(
         "Reference translation, line by line as in the source side; or a list of several."
     )
-    file: tuple[str, ...] = option_of(TrainingText, "file")
-    columns: Columns = option_of(TrainingText, "columns")
-    fields: Fields = option_of(TrainingText, "fields")
-    mtdata: tuple[str, ...] = option_of(TrainingText, "mtdata")
-    sacrebleu: str | None = option(
+    file: tuple[str, ...] = key_of(TrainingText, "file")
+    columns: Columns = key_of(TrainingText, "columns")
+    fields: Fields = key_of(TrainingText, "fields")
+    mtdata: tuple[str, ...] = key_of(TrainingText, "mtdata")
+    sacrebleu: str | None = key(
         "Test set that sacrebleu downloads, such as wmt11, instead of files; `sacrebleu --list` shows all."
     )
     labels: tuple[str, ...] = paths("Label of each line (module, domain, section), one file; optional.")
-    lists: tuple[str, ...] = option_of(TrainingText, "lists")
-    quality: str | None = option_of(TrainingText, "quality")
+    lists: tuple[str, ...] = key_of(TrainingText, "lists")
+    quality: str | None = key_of(TrainingText, "quality")
 
 
 @dataclass(frozen=True)
@@ -105,37 +105,32 @@ CORPUS_KEYS = tuple(one.name for one in fields(TrainingText))
 class HeldOutSizes:
     """Number of sentences of the held-out sets that are cut from train."""
 
-    dev: int | None = option("Sentences of dev; null: the config names its files.", minimum=1)
-    devtest: int | None = option("Sentences of devtest; null: the config names its files.", minimum=1)
-    test: int | None = option("Sentences of the test set; null: the config names its files.", minimum=1)
+    dev: int | None = key("Sentences of dev; null: the config names its files.", minimum=1)
+    devtest: int | None = key("Sentences of devtest; null: the config names its files.", minimum=1)
+    test: int | None = key("Sentences of the test set; null: the config names its files.", minimum=1)
 
 
 @dataclass(frozen=True)
 class TextSource:
     """The languages, and where the text comes from."""
 
-    kind: str = option(
+    kind: str = key(
         "libreoffice-help: the LibreOffice Help in two languages, from Debian's packages; "
         "files: your own parallel text, or corpora that mtdata and sacrebleu download; "
         "lists: n-best lists of another decoder.",
         "libreoffice-help",
         choices=DATA_KINDS,
     )
-    source_language: str = option(
-        "Language of the source side: a code such as de or pt-br. Other codes of a language (deu, pt_BR) "
-        "mean the same.",
-        "de",
-        pattern=LANGUAGE_PATTERN,
-    )
-    target_language: str = option("Language of the target side.", "en-us", pattern=LANGUAGE_PATTERN)
-    folder: str | None = option(
+    source_language: str = key_of(Words, "source_language", default="de")
+    target_language: str = key_of(Words, "target_language", default="en-us")
+    folder: str | None = key(
         "libreoffice-help: folder that contains the unpacked help or the two .deb files; null: fetch them.",
         path=True,
     )
-    mirror: str = option(
+    mirror: str = key(
         "libreoffice-help: Debian mirror to fetch the packages from.", DEBIAN_MIRROR, pattern=ADDRESS_PATTERN
     )
-    release: str = option(
+    release: str = key(
         "libreoffice-help: Debian release of the packages. The text differs between releases.",
         DEBIAN_RELEASE,
         pattern=RELEASE_PATTERN,
@@ -143,51 +138,20 @@ class TextSource:
 
 
 @dataclass(frozen=True)
-class CorpusKeys:
-    """The keys that ``itersel corpus prepare`` has, too: which pairs are used, and how."""
+class CorpusKeys(PairFilters):
+    """The keys that ``itersel corpus prepare`` has, too: which text is read, and which pairs are used."""
 
-    only_labels: tuple[str, ...] = option(
-        "libreoffice-help: labels of the pairs to use, which are its modules (swriter, scalc, shared, ...); "
-        "empty: all.",
-        (),
-    )
-    held_out_labels: tuple[str, ...] = option(
-        "libreoffice-help: labels whose pairs are kept out of train, dev, devtest and test, except for text "
-        "that also occurs with other labels; each becomes a test set named after it.",
-        (),
-    )
-    deduplicate: str = option(
-        "files: which duplicates to drop from train: pairs (same source and target), source, or none.",
-        "pairs",
-        choices=DEDUPLICATION,
-    )
-    drop_invalid_pairs: bool = option(
+    drop_invalid_pairs: bool = key(
         "Drop pairs with control characters, ||| or, in tokenised text, words that are reserved in grammars "
         "and language models, and count them; false: stop with a list of them.",
         False,
     )
-    drop_overlap: bool = option(
-        "Drop pairs from train that also occur in dev, devtest or a test set (same source and target after "
-        "preparation).",
-        True,
-    )
-    max_train: int | None = option("Use at most this many pairs for training; null: all.", minimum=1)
-    max_held_out: int | None = option(
-        "Use at most this many pairs for each of dev, devtest and the test sets; null: all.", minimum=1
-    )
-    max_length: int = option("Drop training pairs with more words than this on either side.", 80, minimum=1)
-    max_ratio: float = option(
-        "Drop training pairs in which one side is more than this many times as long as the other.",
-        9.0,
-        minimum=1,
-    )
-    max_line_bytes: int = option(
+    max_line_bytes: int = key(
         "Reject text that has a line of more bytes than this; it is damaged or not one sentence per line.",
         DEFAULT_LINE_BYTES,
         minimum=MIN_RAW_LINE_BYTES,
         maximum=MAX_RAW_LINE_BYTES,
     )
-    compound_splitting: bool = option("Split compounds on the source side (Koehn & Knight 2003).", False)
 
 
 @dataclass(frozen=True)
@@ -223,18 +187,10 @@ class Data(CorpusKeys, TextSource):
     monolingual: tuple[str, ...] = paths(
         "Additional target text for the language model: a file or a list of files; optional."
     )
-    protected: tuple[str, ...] = option(
-        "Regular expressions of text that is one token, besides addresses, paths, placeholders, tags and the "
-        "like (docs/data.md).",
-        (),
-    )
-    tokenized: bool = option(
-        "files, lists: the text is already tokenised; use its tokens as they are.", False
-    )
-    lowercase: bool = option(
-        "lists: learn from lowercased words; false: case counts, as in cased BLEU.", True
-    )
-    dense_names: tuple[str, ...] = option(
+    protected: tuple[str, ...] = key_of(Words, "protected", alone=None)
+    tokenized: bool = key("files, lists: the text is already tokenised; use its tokens as they are.", False)
+    lowercase: bool = key("lists: learn from lowercased words; false: case counts, as in cased BLEU.", True)
+    dense_names: tuple[str, ...] = key(
         "lists: names of the dense features; all others are sparse. Empty: those written `Name= value`; in "
         "lists without any, those of itersel, and words that may end in a number, such as TM_1.",
         (),

@@ -7,7 +7,6 @@ from functools import partial
 
 from itersel.config.data import Data, ReferencedText, TrainingText
 from itersel.config.messages import check_unique, reject, wrong
-from itersel.config.options import changed
 from itersel.config.splits import cut_sizes, texts_by_key
 from itersel.config.text_steps import check_patterns
 from itersel.config.values import Config
@@ -25,6 +24,7 @@ from itersel.corpus.corpora import (
 from itersel.corpus.text_names import NO_TEST_SETS, UNNAMED_TEST_SET, is_test_set_name
 from itersel.errors import InputError, attempt_all
 from itersel.evaluate.names import QUALITY
+from itersel.keys import changed
 from itersel.storage.files import suffixes
 
 # The keys that say where a text comes from: parallel files, or exactly one of the others.

@@ -7,12 +7,12 @@ from collections.abc import Collection
 from functools import partial
 
 from itersel.config.messages import reject, wrong
-from itersel.config.options import changed
 from itersel.config.score_checks import check_scores_of_systems
 from itersel.config.splits import is_aligned
-from itersel.config.tuners import ALL_DENSE, LAST_STEP, NoTuner
+from itersel.config.tuners import ALL_DENSE, LAST_STEP
 from itersel.config.values import Align, Config, Experiment
 from itersel.errors import attempt_all
+from itersel.keys import changed
 from itersel.vectors.feature_names import DENSE, DENSE_FEATURES, TEMPLATES
 
 
@@ -43,9 +43,8 @@ def _check_experiment(config: Config, name: str) -> None:
         _check_kept(config, experiment, experiment.mixing.keep, f"{key}.mixing.keep")
     _check_folds(config, experiment, key)
 
-    tuner = experiment.retune.tuner
     allowed = (ALL_DENSE, LAST_STEP, *DENSE_FEATURES)
-    for direction in () if isinstance(tuner, NoTuner) else tuner.named_directions or ():
+    for direction in experiment.retune.named_directions:
         if direction not in allowed:
             reject(f"{key}.retune.tuner.directions", direction, f"one of {', '.join(allowed)}")
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from itersel.config.messages import wrong
-from itersel.config.names import Names, check_name, quotes
-from itersel.config.options import SCORE_PATTERN, option, option_of, paths, section, seed_option
+from itersel.config.names import SCORE_PATTERN, Names, check_name, quotes
 from itersel.config.section_checks import check_section
 from itersel.evaluate.names import (
     DEFAULT_TOKENIZER,
@@ -20,6 +19,7 @@ from itersel.evaluate.names import (
     TOKENIZERS,
     TRIALS,
 )
+from itersel.keys import key, key_of, paths, section, seed_key
 
 # Names that the user's own scores cannot have: other scores, and other columns of tables (in lower case).
 NO_SCORES = frozenset(METRICS) | {
@@ -44,7 +44,7 @@ class UserScore:
         "data.kind: lists: file with a number for each translation in the lists of the test set, in their "
         "order. With several test sets, a list of files in their order."
     )
-    systems: dict[str, tuple[str, ...]] | None = option(
+    systems: dict[str, tuple[str, ...]] | None = key(
         "File with a number for each line of a system's translations of the test set, for other systems "
         "(evaluation.outputs) and, without lists, for experiments, by name; an experiment with repeats has a "
         "name for each repeat. With several test sets, a list of files in their order.",
@@ -58,19 +58,19 @@ class UserScore:
 class Evaluation:
     """Scores and significance tests."""
 
-    retokenize: str = option(
+    retokenize: str = key(
         "sacrebleu's tokenizer for tokenized-bleu, applied to text that is already tokenised and lowercased: "
         f"{DEFAULT_TOKENIZER}, as in mteval-v11b, or none to score the tokens as they are.",
         DEFAULT_TOKENIZER,
         choices=RETOKENIZATIONS,
     )
-    tokenizer: str | None = option(
+    tokenizer: str | None = key(
         "sacrebleu's tokenizer for bleu and lowercased-bleu, of detokenised text; by default "
         f"{', '.join(f'{one} for {language}' for language, one in OF_LANGUAGE.items())}, and "
         f"{DEFAULT_TOKENIZER} for other target languages.",
         choices=TOKENIZERS,
     )
-    choose_by: str = option(
+    choose_by: str = key(
         "Score on devtest by which the epoch is chosen: tokenized-bleu is BLEU of tokenised lowercased text, "
         "as in the papers; quality is the mean of the numbers in data.devtest.quality; the others are scores "
         "of detokenised text.",
@@ -78,8 +78,8 @@ class Evaluation:
         choices=(*METRICS, QUALITY),
         any_case=True,
     )
-    trials: int = option("Number of trials in approximate randomization.", TRIALS, minimum=1)
-    outputs: dict[str, tuple[str, ...]] | None = option(
+    trials: int = key("Number of trials in approximate randomization.", TRIALS, minimum=1)
+    outputs: dict[str, tuple[str, ...]] | None = key(
         "Translations by other systems, to compare with: a name for each, and the file of its translations "
         "of the test set, plain text with one sentence per line. With several test sets, a list of files in "
         "their order.",
@@ -99,8 +99,8 @@ class Evaluation:
 class SignificanceSettings:
     """How differences between systems are tested for significance."""
 
-    trials: int = option_of(Evaluation, "trials")
-    seed: int = seed_option("Seed of the trials.")
+    trials: int = key_of(Evaluation, "trials")
+    seed: int = seed_key("Seed of the trials.")
 
     def __post_init__(self) -> None:
         check_section(self)
@@ -110,7 +110,7 @@ class SignificanceSettings:
 class Report:
     """The page of the run."""
 
-    derivations: int = option(
+    derivations: int = key(
         "Number of test sentences for which the page shows the derivations of a baseline and the best "
         "system: those in which the two differ most. They take about 10 kB each and are decoded again.",
         30,

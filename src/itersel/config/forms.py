@@ -19,10 +19,10 @@ from dataclasses import Field, fields, is_dataclass
 from typing import Any
 
 from itersel.config.mixing import ALGORITHMS, MIXINGS
-from itersel.config.options import default_form, default_of, name_in, types_of
 from itersel.config.tuners import TUNERS
 from itersel.config.values import ALL_LEARNERS, TUNING_SETS, Experiment
 from itersel.errors import InputError
+from itersel.keys import default_form, default_of, name_in, types_of
 
 # The sections on whose forms other defaults depend.
 SECTIONS = ("learner", "mixing")
@@ -33,8 +33,8 @@ def conditions_of(
 ) -> frozenset[str]:
     """Return the conditions that hold in an experiment, given the forms that it states; None for the others.
 
-    Keys declare which defaults they have under which of them; see `option`. Wrong values are left to the
-    reader.
+    Keys declare which defaults they have under which of them; see `itersel.keys.key`. Wrong values are left
+    to the reader.
     """
     key = Experiment.__dataclass_fields__
     found = set()

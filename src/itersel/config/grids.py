@@ -13,9 +13,9 @@ from typing import Any
 
 from itersel.config.forms import possible_forms
 from itersel.config.messages import check_unique, join, show, wrong
-from itersel.config.options import split_optional, types_of
 from itersel.config.values import Experiment
 from itersel.errors import CombinedInputError, InputError, errors_of
+from itersel.keys import split_optional, types_of
 
 MAX_COMBINATIONS = 1000
 

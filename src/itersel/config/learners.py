@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, ClassVar
 from itersel.bleu.names import SENTENCE_BLEUS
 from itersel.code.plugins import Extensible
 from itersel.config.numbered import NONE, REGULARIZATIONS
-from itersel.config.options import option
 from itersel.config.plugin_checks import section_of_plugin
 from itersel.config.section_checks import check_section
+from itersel.keys import key
 
 if TYPE_CHECKING:
     from itersel.learn.learners import OnlineLearner
@@ -48,30 +48,30 @@ class Online:
     learning_rate = 1.0
     schedule = "constant"
 
-    sentence_bleu: str = option(
+    sentence_bleu: str = key(
         "Sentence-level BLEU used to rank the k-best list.",
         "papineni",
         choices=tuple(SENTENCE_BLEUS),
         on={"dev": "lin"},
     )
-    average: bool = option(
+    average: bool = key(
         "Mix the weights averaged over all sentences of the epoch (Collins 2002) instead of the final ones.",
         False,
     )
-    regularization: str = option(
+    regularization: str = key(
         "Applied to all weights after every sentence. l1: `sign(w) max(0, |w|-l)` (Carpenter 2008); "
         "l1-cumulative: Tsuruoka et al. (2009); l2: `w/(1+l)`. l is `strength_per_epoch` divided by the "
         "number of sentences of the shard.",
         "none",
         choices=tuple(REGULARIZATIONS),
     )
-    strength_per_epoch: float = option(
+    strength_per_epoch: float = key(
         "Strength of regularisation: l1 takes this much from each weight in an epoch, however long "
         "the shard is.",
         0.0,
         minimum=0,
     )
-    delay: int = option(
+    delay: int = key(
         "Number of sentences decoded with the same weights, in several threads; their updates are "
         "applied in order. The result depends on the delay, never on the number of threads. A batch never "
         "spans two files.",

@@ -6,14 +6,15 @@ import re
 from functools import partial
 
 from itersel.config.data import ReferencedText, TestSet, TrainingText
-from itersel.config.messages import wrong
-from itersel.config.options import NAME_PATTERN, changed, name_in
+from itersel.config.messages import reject, wrong
+from itersel.config.names import NAME_PATTERN
 from itersel.config.score_checks import check_scores_of_lists
 from itersel.config.splits import texts_by_key
-from itersel.config.tuners import ALL_TUNERS, Batch, NoTuner
+from itersel.config.tuners import ALL_DENSE, ALL_TUNERS, LAST_STEP, Batch
 from itersel.config.values import Config
 from itersel.errors import attempt_all
 from itersel.evaluate.names import QUALITY
+from itersel.keys import changed, name_in
 from itersel.vectors.feature_names import DENSE
 
 # The only keys of these sections that have an effect, and the keys of texts.
@@ -136,7 +137,10 @@ def _check_experiment(config: Config, name: str) -> None:
     if experiment.mixing.selects and DENSE in experiment.mixing.keep:
         raise wrong(f"{key}.mixing.keep", "must name features of the lists one by one, not 'dense'")
 
-    is_named = not isinstance(tuner, NoTuner) and tuner.named_directions is not None
-    if is_named and "directions" not in changed(tuner):
-        message = "is missing; name dense features of the lists, or 'dense' for all of them"
-        raise wrong(f"{key}.retune.tuner.directions", message)
+    # without `dense_names`, the lists tell which features are dense
+    if config.data.dense_names:
+        added = config.text_features.dense_features
+        allowed = (ALL_DENSE, LAST_STEP, *config.data.dense_names, *added)
+        for direction in experiment.retune.named_directions:
+            if direction not in allowed:
+                reject(f"{key}.retune.tuner.directions", direction, f"one of {', '.join(allowed)}")

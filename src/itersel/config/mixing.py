@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from itersel.config.numbered import NORMS
-from itersel.config.options import documented, option, option_of
 from itersel.config.section_checks import check_section
+from itersel.keys import documented, key, key_of
 
 PATH_FOLLOWING = "path-following"
 DEFAULT_SELECT = 100_000
@@ -66,18 +66,18 @@ class Selection(Mixing):
 
     selects: ClassVar[bool] = True
 
-    select: int | None = option(
+    select: int | None = key(
         f"Number of features kept after each epoch; null: {DEFAULT_SELECT}, unless a threshold is given.",
         minimum=1,
     )
-    threshold: float | None = option(
+    threshold: float | None = key(
         "Keep the features with a norm above this, instead of a fixed number of features.", minimum=0
     )
-    relative_threshold: float | None = option(
+    relative_threshold: float | None = key(
         "Keep the features with a norm of at least this fraction of the largest norm.", minimum=0, maximum=1
     )
-    norm: str = option("Norm over the shards by which features are selected.", "l2", choices=tuple(NORMS))
-    keep: tuple[str, ...] = option(
+    norm: str = key("Norm over the shards by which features are selected.", "l2", choices=tuple(NORMS))
+    keep: tuple[str, ...] = key(
         "Features always kept, in addition to those selected from the rest: names of features, dense, or "
         "templates of sparse features (docs/features.md).",
         (),
@@ -113,21 +113,19 @@ class PathFollowing(Mixing):
     needs_loss: ClassVar[bool] = True
     selects: ClassVar[bool] = True
 
-    first_threshold: float | None = option(
-        "Threshold for the norm in the first epoch.", above=0, required=True
-    )
-    epsilon: float | None = option(
+    first_threshold: float | None = key("Threshold for the norm in the first epoch.", above=0, required=True)
+    epsilon: float | None = key(
         "The threshold is at most the last decrease of the training loss divided by this.",
         above=0,
         required=True,
     )
-    minimum_threshold: float = option(
+    minimum_threshold: float = key(
         "The path ends, and the weights no longer change, once the threshold would be below this.",
         0.0,
         minimum=0,
     )
-    norm: str = option_of(Selection, "norm")
-    keep: tuple[str, ...] = option_of(Selection, "keep")
+    norm: str = key_of(Selection, "norm")
+    keep: tuple[str, ...] = key_of(Selection, "keep")
 
     def conflict(self) -> tuple[str, str] | None:
         """Return a key that is missing, or a path that ends before it begins."""

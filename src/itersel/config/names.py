@@ -8,8 +8,15 @@ from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from itersel.config.messages import show, wrong
-from itersel.config.options import EXPERIMENT_PATTERN, LABEL_PATTERN
 from itersel.corpus.text_names import TEST_SET_PATTERN
+
+NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+# Translations and references are in the same folder.
+EXPERIMENT_PATTERN = rf"(?!reference\.[0-9]+$){NAME_PATTERN}"
+# The name of one of the user's own scores. Columns of TSV files have further words after "_".
+SCORE_PATTERN = r"[A-Za-z0-9][A-Za-z0-9.-]*"
+# A label is one word in a file of labels and must be usable on the command line.
+LABEL_PATTERN = r"[^\s=,{}\x00-\x1f\x7f-\x9f-][^\s=,{}\x00-\x1f\x7f-\x9f]*"
 
 # Keys that were renamed (CHANGELOG.md), and their new names, of which a section has one.
 RENAMED_KEYS: Mapping[str, tuple[str, ...]] = {

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import Field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from itersel.config.options import name_in
+from itersel.keys import name_in
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # The forms of a section that has several, by name.
 Forms = Mapping[str, type]
-# Steps do not get keys with one of these properties (`itersel.config.options.option`) as settings, because a
+# Steps do not get keys with one of these properties (`itersel.keys.key`) as settings, because a
 # step runs again if a setting changes.
 NOT_PASSED = ("place", "changes_no_result")
 
@@ -27,7 +27,7 @@ def plain(value: Any, forms: Forms | None = None, without: Collection[str] = ())
     """Return a value as YAML and JSON represent it.
 
     `forms` are the forms that a section can have. Keys whose declaration has a property in `without`, such as
-    ``place`` (see `itersel.config.options.option`), are left out.
+    ``place`` (see `itersel.keys.key`), are left out.
     """
     if is_dataclass(value):
         name = {} if forms is None else {"name": name_in(forms, value)}

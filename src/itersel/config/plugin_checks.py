@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 
 from itersel.code.plugins import Plugin
 
-# Types of keys, and what their options need besides an explanation.
+# Types of keys, and what their declarations need besides an explanation.
 NEEDED_BOUNDS: dict[Any, tuple[str, ...]] = {float: (), int: ("minimum",), str: ("choices",), bool: ()}
 
 
@@ -27,7 +27,7 @@ def section_of_plugin(base: Any, method: str, plugin: Plugin) -> Any:
         needed = NEEDED_BOUNDS.get(types[item.name])
         if needed is None or item.name == "name" or not {"explanation", *needed} <= item.metadata.keys():
             raise plugin.error(
-                f"has a key that no config can have, '{item.name}': declare it with option() as float, int "
+                f"has a key that no config can have, '{item.name}': declare it with key() as float, int "
                 "(with a minimum), str (with choices) or bool, and do not call it 'name'"
             )
 

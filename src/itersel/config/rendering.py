@@ -8,17 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
-from itersel.config.options import (
-    BOUNDS,
-    EXPERIMENT_PATTERN,
-    LABEL_PATTERN,
-    SCORE_PATTERN,
-    is_required,
-    name_in,
-    other_defaults,
-    split_optional,
-    types_of,
-)
+from itersel.config.names import EXPERIMENT_PATTERN, LABEL_PATTERN, SCORE_PATTERN
 from itersel.config.plain import plain
 from itersel.config.sections import TYPE_NAMES
 from itersel.config.values import Config, Experiment
@@ -26,6 +16,7 @@ from itersel.corpus.corpora import Columns, Fields
 from itersel.corpus.languages import ANY_LANGUAGE_PATTERN, LANGUAGE_PATTERN
 from itersel.corpus.text_names import TEST_SET_PATTERN
 from itersel.evaluate.names import METRICS, title_of
+from itersel.keys import BOUNDS, is_required, name_in, other_defaults, split_optional, types_of
 from itersel.storage.numbers import MAX_INTEGER
 
 JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
@@ -168,11 +159,11 @@ def documentation() -> str:
 
 def key_table(kind: Any) -> list[str]:
     """Return the documentation of the keys of a section, as a Markdown table."""
-    rows = [_table_row(item, types_of(kind)[item.name]) for item in fields(kind) if _is_option(item)]
+    rows = [_table_row(item, types_of(kind)[item.name]) for item in fields(kind) if _is_key(item)]
     return ["| key | default | values | meaning |", "| --- | --- | --- | --- |", *rows]
 
 
-def _is_option(item: Field[Any]) -> bool:
+def _is_key(item: Field[Any]) -> bool:
     # sections have a factory or, if they must be stated, forms
     return item.default_factory is MISSING and "forms" not in item.metadata
 
@@ -196,7 +187,7 @@ def _other_defaults(item: Field[Any]) -> Iterator[tuple[str, str]]:
 def _explained(item: Field[Any]) -> str:
     """Return the explanation of a key, with its default if that depends on other keys."""
     text: str = item.metadata["explanation"]
-    if not _is_option(item) or "on" not in item.metadata:
+    if not _is_key(item) or "on" not in item.metadata:
         return text
     others = (f"{value} {condition}" for condition, value in _other_defaults(item))
     return f"{text} Default: {', '.join([_yaml(item.default), *others])}."
@@ -209,7 +200,7 @@ def _sections(kind: Any, key: str) -> Iterator[tuple[str, str, Any]]:
 
     for item in fields(kind):
         inner = types_of(kind)[item.name]
-        if typing.get_origin(inner) is dict and not _is_option(item):
+        if typing.get_origin(inner) is dict and not _is_key(item):
             entry = typing.get_args(inner)[1]
             place = f"{key}{item.name}.<name>"
             # a single corpus or test set has no name
@@ -293,9 +284,9 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
             lines = textwrap.wrap(text, WIDTH - len(indent) - 2, break_on_hyphens=False)
             yield from (f"{indent}# {line}" for line in lines)
 
-        inline = f" {_yaml(value)}" if _is_option(item) or value == {} else ""
+        inline = f" {_yaml(value)}" if _is_key(item) or value == {} else ""
         yield f"{indent}{item.name}:{inline}"
-        if isinstance(value, dict) and not _is_option(item):
+        if isinstance(value, dict) and not _is_key(item):
             for name, entry in value.items():
                 if name:
                     yield f"{indent}  {_yaml(name)}:"

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 
 from itersel.config.evaluation import Evaluation, Report, SignificanceSettings, check_score
 from itersel.config.messages import wrong
-from itersel.config.names import Names, check_label, check_text_name
-from itersel.config.options import LABEL_PATTERN, NAME_PATTERN, REQUIRED, option, option_of, section
+from itersel.config.names import LABEL_PATTERN, NAME_PATTERN, Names, check_label, check_text_name
 from itersel.config.search import FeatureSettings, MbrSettings, Search
 from itersel.config.section_checks import check_section
 from itersel.config.values import Experiment
 from itersel.corpus.text_names import NO_TEST_SETS
+from itersel.keys import REQUIRED, key, key_of, section
 
 
 def _check_split(name: object, key: str) -> None:
@@ -46,10 +46,10 @@ def _check_system(name: object, key: str) -> None:
 class Scoring:
     """How the translations of devtest are scored."""
 
-    tokenizer: str = option_of(Evaluation, "tokenizer", default=REQUIRED)
-    retokenize: str = option_of(Evaluation, "retokenize")
-    choose_by: str = option_of(Evaluation, "choose_by")
-    label: str | None = option("Score only the sentences with this label.")
+    tokenizer: str = key_of(Evaluation, "tokenizer", default=REQUIRED)
+    retokenize: str = key_of(Evaluation, "retokenize")
+    choose_by: str = key_of(Evaluation, "choose_by")
+    label: str | None = key("Score only the sentences with this label.")
 
     def __post_init__(self) -> None:
         check_section(self)
@@ -60,10 +60,10 @@ class ChooseSettings:
     """What describes a system, and how its best epoch is chosen."""
 
     scoring: Scoring = section(REQUIRED, "How translations of devtest are scored.")
-    name: str = option("Name of the experiment.", REQUIRED)
-    repeat: int = option("Number of the repeat, from 1.", 1, minimum=1)
+    name: str = key("Name of the experiment.", REQUIRED)
+    repeat: int = key("Number of the repeat, from 1.", 1, minimum=1)
     experiment: Experiment = section(Experiment, "Keys of the experiment that can change results.")
-    devtest: str = option("Split that was translated.", "devtest")
+    devtest: str = key("Split that was translated.", "devtest")
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class PatienceSettings:
     """After how many epochs training stops, and how these are scored."""
 
     scoring: Scoring = section(REQUIRED, "How translations of devtest are scored.")
-    patience: int = option("Number of epochs without a gain.", REQUIRED, minimum=1)
+    patience: int = key("Number of epochs without a gain.", REQUIRED, minimum=1)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class GivenListScaleSettings:
     scoring: Scoring = section(REQUIRED, "How translations of devtest are scored.")
     mbr: MbrSettings = section(REQUIRED, "Minimum Bayes risk, as in the config; it must state the gain.")
     search: FeatureSettings = section(FeatureSettings, "The features that score the lists.")
-    devtest: str = option_of(ChooseSettings, "devtest")
+    devtest: str = key_of(ChooseSettings, "devtest")
 
     def __post_init__(self) -> None:
         check_section(self)
@@ -100,14 +100,14 @@ class ScaleSettings(GivenListScaleSettings):
 class Comparison(SignificanceSettings):
     """How systems are compared: BLEU of tokenised text, and tests for significance."""
 
-    retokenize: str = option_of(Evaluation, "retokenize")
+    retokenize: str = key_of(Evaluation, "retokenize")
 
 
 @dataclass(frozen=True)
 class UserNumbers:
     """The numbers of one of the user's own scores for the translations of a test set."""
 
-    translations: str | None = option("A number for each translation in the lists.", path=True)
+    translations: str | None = key("A number for each translation in the lists.", path=True)
     systems: dict[str, str] = section(
         dict,
         "A number for each line of a translation, by name of the run or of another system.",
@@ -119,10 +119,10 @@ class UserNumbers:
 class ScoredTestSet:
     """The files of a test set: references, and for each system its description and translation."""
 
-    references: tuple[str, ...] = option("Reference translations.", (), path=True, alone=True)
-    systems: tuple[str, ...] = option("Descriptions made by 'itersel step choose'.", (), path=True)
-    translations: tuple[str, ...] = option("Translations, in the order of the systems.", (), path=True)
-    counts: tuple[str, ...] = option(
+    references: tuple[str, ...] = key("Reference translations.", (), path=True, alone=True)
+    systems: tuple[str, ...] = key("Descriptions made by 'itersel step choose'.", (), path=True)
+    translations: tuple[str, ...] = key("Translations, in the order of the systems.", (), path=True)
+    counts: tuple[str, ...] = key(
         "Outputs of 'itersel detokenize --counts' for all systems, then all outputs; may be left out.",
         (),
         path=True,
@@ -132,7 +132,7 @@ class ScoredTestSet:
         "Translations by other systems, cleaned text, by name; they need --preparation.",
         names=Names("'name: file' lines", _check_system),
     )
-    lists: tuple[str, ...] = option(
+    lists: tuple[str, ...] = key(
         "N-best lists from which the systems chose, if there are numbers for their translations; they need "
         "--preparation.",
         (),
@@ -150,7 +150,7 @@ class TableSettings:
     test_sets: dict[str, ScoredTestSet] = section(
         REQUIRED, "Test sets by name.", names=Names("test sets by name", _check_test_set, 1)
     )
-    text: str = option(
+    text: str = key(
         "Form of the scored text: detokenised; tokenised, because the corpus was given tokenised; or listed, "
         "as in n-best lists.",
         "detokenized",
@@ -163,23 +163,23 @@ class TableSettings:
 class ScoredSystem:
     """A repeat of an experiment."""
 
-    name: str = option("Name of the experiment.", REQUIRED, pattern=NAME_PATTERN)
-    translation: str = option("Its translation of the test set.", REQUIRED, path=True)
+    name: str = key("Name of the experiment.", REQUIRED, pattern=NAME_PATTERN)
+    translation: str = key("Its translation of the test set.", REQUIRED, path=True)
 
 
 @dataclass(frozen=True)
 class TaskTableSettings:
     """The table of systems by task."""
 
-    tasks: tuple[str, ...] = option("Labels of the tasks.", REQUIRED, pattern=LABEL_PATTERN)
-    systems: tuple[ScoredSystem, ...] = option("The repeats of all experiments.", REQUIRED)
+    tasks: tuple[str, ...] = key("Labels of the tasks.", REQUIRED, pattern=LABEL_PATTERN)
+    systems: tuple[ScoredSystem, ...] = key("The repeats of all experiments.", REQUIRED)
     comparison: Comparison = section(Comparison)
 
     def __post_init__(self) -> None:
         check_section(self)
-        for key, values in (("tasks", self.tasks), ("systems", self.systems)):
+        for name, values in (("tasks", self.tasks), ("systems", self.systems)):
             if not values:
-                raise wrong(key, "is empty; name at least one")
+                raise wrong(name, "is empty; name at least one")
 
 
 @dataclass(frozen=True)
@@ -206,6 +206,6 @@ class CorporaSettings:
 class ExplainSettings:
     """How many translations are explained, and how they are searched for."""
 
-    derivations: int = option_of(Report, "derivations", minimum=1)
-    has_mbr: bool = option("Whether systems chose translations by minimum Bayes risk.", False)
+    derivations: int = key_of(Report, "derivations", minimum=1)
+    has_mbr: bool = key("Whether systems chose translations by minimum Bayes risk.", False)
     search: Search = section(Search, "How the test set was searched for, except for the features.")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.config.options import option, section
 from itersel.config.tuners import ALL_TUNERS, RETUNE_ONLY, Batch, NoTuner
+from itersel.keys import key, section
 
 # What retunes the mixed weights of experiments on train.
 DEFAULT_RETUNER = "kbest-mira"
@@ -22,16 +22,21 @@ class Retuning:
         forms=ALL_TUNERS,
         on={"batch": "none", "train": DEFAULT_RETUNER},
     )
-    iterations: int | None = option(
+    iterations: int | None = key(
         "How often dev is decoded and the weights are tuned after each epoch. Each iteration starts from the "
         "weights of the previous one and reads all k-best lists so far, or only the newest forests. "
         f"null: {_OF_LINE_SEARCH} for line-search, {Batch.retune_iterations} for the others.",
         minimum=1,
         maximum=100,
     )
-    next_epoch_from: str = option(
+    next_epoch_from: str = key(
         "Which weights the next epoch starts from, if its shards start from mixed weights: those before "
         "(mixed) or after (tuned) this step.",
         "mixed",
         choices=("mixed", "tuned"),
     )
+
+    @property
+    def named_directions(self) -> tuple[str, ...]:
+        """The directions of the tuner's search, if a key names them."""
+        return () if isinstance(self.tuner, NoTuner) else self.tuner.named_directions or ()

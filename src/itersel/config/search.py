@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.config.options import REQUIRED, documented, option, option_of, section
 from itersel.config.section_checks import check_section
 from itersel.errors import InputError
+from itersel.keys import REQUIRED, documented, key, key_of, section
 from itersel.vectors.feature_names import DEFAULT_TEMPLATES, DENSE_FEATURES, TEMPLATES, TEXT_TEMPLATES
 
 # Limits on a rule: words in its source span (phrases are indexed up to this length), source symbols,
@@ -48,20 +48,20 @@ SCALES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 class Grammar:
     """Extraction of the hierarchical rules (Chiang 2007)."""
 
-    max_span: int = option("Longest source span of a rule, in words.", 15, minimum=1, maximum=MAX_SPAN)
-    max_symbols: int = option(
+    max_span: int = key("Longest source span of a rule, in words.", 15, minimum=1, maximum=MAX_SPAN)
+    max_symbols: int = key(
         "Maximum number of symbols on the source side of a rule.", 5, minimum=1, maximum=MAX_SYMBOLS
     )
-    max_nonterminals: int = option(
+    max_nonterminals: int = key(
         "Maximum number of nonterminals in a rule.", 2, minimum=0, maximum=MAX_NONTERMINALS
     )
-    min_gap: int = option(
+    min_gap: int = key(
         "Minimum number of words that a nonterminal covers in extraction.", 1, minimum=1, maximum=MAX_SPAN
     )
-    max_samples: int = option(
+    max_samples: int = key(
         "Maximum number of sampled occurrences of a source side.", 300, minimum=1, maximum=MAX_SAMPLES
     )
-    templates: tuple[str, ...] = option(
+    templates: tuple[str, ...] = key(
         "Templates of the sparse features of rules (docs/features.md).", DEFAULT_TEMPLATES, choices=TEMPLATES
     )
 
@@ -84,7 +84,7 @@ class WithFeatures:
 class FeatureSettings(WithFeatures):
     """The features that score translations; lists of another decoder need no other settings."""
 
-    features: str = option(
+    features: str = key(
         f"dense: the {len(DENSE_FEATURES)} dense features; all: also sparse features.",
         ALL_FEATURES,
         choices=(DENSE_ONLY, ALL_FEATURES),
@@ -99,7 +99,7 @@ class GivenListFeatures(FeatureSettings):
     """The features of another decoder's lists that are used."""
 
     # files contain no weights of their features
-    left_out_templates: tuple[str, ...] = option(
+    left_out_templates: tuple[str, ...] = key(
         "With features: all, templates of text_features that are not used.",
         (),
         choices=tuple(TEXT_TEMPLATES),
@@ -112,17 +112,17 @@ class GivenListFeatures(FeatureSettings):
 class Search(FeatureSettings):
     """The search for translations; `max_span` is that of the grammar."""
 
-    templates: tuple[str, ...] | None = option(
+    templates: tuple[str, ...] | None = key(
         "With features: all, use only these templates of grammar.templates; by default all of them.",
         choices=TEMPLATES,
     )
-    pop_limit: int = option(
+    pop_limit: int = key(
         "Cube pruning: maximum number of hypotheses popped at a node; more at glue nodes (docs/decoder.md).",
         200,
         minimum=1,
         maximum=MAX_POP_LIMIT,
     )
-    max_span: int = option_of(Grammar, "max_span", maximum=None)
+    max_span: int = key_of(Grammar, "max_span", maximum=None)
 
 
 @documented
@@ -130,11 +130,11 @@ class Search(FeatureSettings):
 class MinimumRisk:
     """Minimum Bayes risk: choose the translation that is most similar to the other good ones."""
 
-    gain: str = option(f"{SIMILARITY}.", BLEU_GAIN, choices=GAINS)
-    scale: float = option(
+    gain: str = key(f"{SIMILARITY}.", BLEU_GAIN, choices=GAINS)
+    scale: float = key(
         f"{SCALING}; the larger, the closer to the best score.", 1.0, above=0, maximum=MAX_SCALE
     )
-    size: int = option(
+    size: int = key(
         "Number of translations per sentence that are compared, those with the best model scores.",
         100,
         minimum=2,
@@ -155,20 +155,20 @@ class MinimumRisk:
 class MbrSettings:
     """Minimum Bayes risk: of each list for a test set, choose the translation most similar to the others."""
 
-    gain: str | None = option_of(
+    gain: str | None = key_of(
         MinimumRisk,
         "gain",
         default=None,
         explanation=f"{SIMILARITY} (docs/decoder.md); null: choose by model score.",
     )
-    scale: float | None = option_of(
+    scale: float | None = key_of(
         MinimumRisk,
         "scale",
         default=None,
         explanation=f"{SCALING}; null: for each experiment, the best on devtest of "
         f"{', '.join(f'{scale:g}' for scale in SCALES)}.",
     )
-    size: int = option_of(MinimumRisk, "size")
+    size: int = key_of(MinimumRisk, "size")
 
     @property
     def candidates(self) -> tuple[MinimumRisk, ...]:
@@ -183,10 +183,10 @@ class MbrSettings:
 class TranslationSettings(WithFeatures):
     """How a system translates: settings of the decoder and of rule extraction."""
 
-    pop_limit: int = option_of(Search, "pop_limit")
-    features: str = option_of(Search, "features")
+    pop_limit: int = key_of(Search, "pop_limit")
+    features: str = key_of(Search, "features")
     grammar: Grammar = section(Grammar)
-    mbr: MinimumRisk | None = option("Minimum Bayes risk; null: the highest model scores.")
+    mbr: MinimumRisk | None = key("Minimum Bayes risk; null: the highest model scores.")
 
     def __post_init__(self) -> None:
         check_section(self)
@@ -200,28 +200,28 @@ class TranslationSettings(WithFeatures):
 class IterationSearch(Search):
     """The search for translations of a shard in an iteration of a batch tuner."""
 
-    iteration: int = option("Number of the iteration, from 1.", 1, minimum=1, place=True)
-    shard_number: int = option("Number of the shard, from 0, which is recorded.", 0, minimum=0, place=True)
+    iteration: int = key("Number of the iteration, from 1.", 1, minimum=1, place=True)
+    shard_number: int = key("Number of the shard, from 0, which is recorded.", 0, minimum=0, place=True)
 
 
 @dataclass(frozen=True)
 class KBestSettings(IterationSearch):
     """Everything that affects k-best lists, except the contents of files."""
 
-    k_best: int = option("Size of the k-best lists used for training.", 100, minimum=1, maximum=MAX_K_BEST)
+    k_best: int = key("Size of the k-best lists used for training.", 100, minimum=1, maximum=MAX_K_BEST)
 
 
 @dataclass(frozen=True)
 class ForestSettings(IterationSearch):
     """Everything that affects forests, except the contents of files."""
 
-    features: str = option_of(
+    features: str = key_of(
         Search,
         "features",
         default=REQUIRED,
         explanation="Features to score with; all writes the score of the sparse ones as one feature, for "
         "sum_sparse.",
     )
-    forest_density: int = option(
+    forest_density: int = key(
         "Edges per source word that are kept in the forests for forest tuners.", 50, minimum=1, maximum=10_000
     )

@@ -10,8 +10,8 @@ from dataclasses import fields, is_dataclass
 from numbers import Real
 from typing import Any
 
-from itersel.config.options import BOUNDS, split_optional, types_of
 from itersel.errors import InputError, check_choice
+from itersel.keys import BOUNDS, split_optional, types_of
 
 
 def check_section(values: Any) -> None:

@@ -17,11 +17,11 @@ from functools import partial
 from typing import Any
 
 from itersel.config.messages import check_unique, join, one_of, reject, show, wrong
-from itersel.config.names import RENAMED_KEYS, Names, check_label, quotes
-from itersel.config.options import BOUNDS, LABEL_PATTERN, default_form, is_required, split_optional, types_of
+from itersel.config.names import LABEL_PATTERN, RENAMED_KEYS, Names, check_label, quotes
 from itersel.config.plain import Forms
 from itersel.corpus.languages import LANGUAGE_PATTERN, usual_code
 from itersel.errors import InputError, attempt_all, suggest
+from itersel.keys import BOUNDS, default_form, is_required, split_optional, types_of
 from itersel.storage.numbers import MAX_INTEGER
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"

@@ -35,7 +35,7 @@ def read_settings(kind: type[T], given: str | None, options: Mapping[str, Any] |
     Parameters
     ----------
     kind
-        A dataclass whose fields are declared as the keys of a config are (`itersel.config.options`).
+        A dataclass whose fields are declared as the keys of a config are (`itersel.keys`).
     given
         Text of a JSON object, the name of a file, ``-`` for JSON on standard input, or None.
     options

@@ -11,17 +11,9 @@ from dataclasses import dataclass
 
 from itersel.config.data import Data
 from itersel.config.messages import wrong
-from itersel.config.names import Names, check_label
-from itersel.config.options import (
-    LABEL_PATTERN,
-    REQUIRED,
-    documented,
-    option,
-    option_of,
-    section,
-    seed_option,
-)
+from itersel.config.names import LABEL_PATTERN, Names, check_label
 from itersel.config.section_checks import check_section
+from itersel.keys import REQUIRED, documented, key, key_of, section, seed_key
 
 # Maximum number of shards of a text.
 MAX_SHARDS = 100_000
@@ -38,22 +30,22 @@ class Sharding:
 class InOrder(Sharding):
     """Shards of equal size with adjacent lines."""
 
-    shards: int = option("Number of shards.", 1, minimum=1, maximum=MAX_SHARDS)
+    shards: int = key("Number of shards.", 1, minimum=1, maximum=MAX_SHARDS)
 
 
 @dataclass(frozen=True)
 class Shuffled(Sharding):
     """Shards of equal size: the text is shuffled and divided."""
 
-    shards: int = option_of(InOrder, "shards")
-    seed: int = seed_option("Seed of the shuffle.")
+    shards: int = key_of(InOrder, "shards")
+    seed: int = seed_key("Seed of the shuffle.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Labelled(Sharding):
     """One or more shards for each label, each of shuffled sentences with that label."""
 
-    labels: dict[str, int] = option(
+    labels: dict[str, int] = key(
         "Labels of the tasks, each with the number of shards into which its sentences are divided. For the "
         "LibreOffice Help, labels are its modules; for files, they are in data.train.labels.",
         REQUIRED,
@@ -61,28 +53,28 @@ class Labelled(Sharding):
         maximum=MAX_SHARDS,
         names=Names("'name: number' lines", check_label, least=1),
     )
-    others: str = option(
+    others: str = key(
         "What to do with sentences that have other labels. drop: do not train on them; join: put them in an "
         "additional shard, the last.",
         "drop",
         choices=("drop", "join"),
     )
-    minimum_sentences: int = option(
+    minimum_sentences: int = key(
         "Minimum number of sentences of a task; a smaller task is an error.", 1, minimum=1
     )
-    seed: int = option_of(Shuffled, "seed")
+    seed: int = key_of(Shuffled, "seed")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pooled(Sharding):
     """Shards of equal size of the sentences that have one of some labels, shuffled together."""
 
-    labels: tuple[str, ...] = option("Labels of the sentences.", REQUIRED, pattern=LABEL_PATTERN)
-    shards: int = option_of(InOrder, "shards")
-    size_of_one_task: bool = option(
+    labels: tuple[str, ...] = key("Labels of the sentences.", REQUIRED, pattern=LABEL_PATTERN)
+    shards: int = key_of(InOrder, "shards")
+    size_of_one_task: bool = key(
         "Use only as many sentences as a task has on average, evenly from each; false: all sentences.", False
     )
-    seed: int = option_of(Shuffled, "seed")
+    seed: int = key_of(Shuffled, "seed")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -111,4 +103,4 @@ class ShardSettings:
 class GivenListShardSettings(ShardSettings):
     """How n-best lists are divided into shards."""
 
-    dense_names: tuple[str, ...] = option_of(Data, "dense_names")
+    dense_names: tuple[str, ...] = key_of(Data, "dense_names")

@@ -17,7 +17,6 @@ from typing import ClassVar
 from itersel.config.learners import DEFAULT_LEARNER, LEARNERS, Online, default_learner
 from itersel.config.messages import wrong
 from itersel.config.mixing import DEFAULT_MIXING, MIXINGS, Mixing, Nothing
-from itersel.config.options import REQUIRED, documented, name_in, option, option_of, section, seed_option
 from itersel.config.search import (
     FeatureSettings,
     GivenListFeatures,
@@ -28,34 +27,35 @@ from itersel.config.search import (
 )
 from itersel.config.section_checks import check_section
 from itersel.config.tuners import ALL_TUNERS, Batch, NoTuner
+from itersel.keys import REQUIRED, documented, key, key_of, name_in, section, seed_key
 
 
 @dataclass(frozen=True)
 class LearningSettings(FeatureSettings):
     """How a shard is trained, whether our decoder or another one translates its sentences."""
 
-    k_best: int = option_of(KBestSettings, "k_best")
-    seed: int = seed_option("Random seed for pairs: pro.")
+    k_best: int = key_of(KBestSettings, "k_best")
+    seed: int = seed_key("Random seed for pairs: pro.")
     learner: Online = section(
         default_learner,
         f"How the shard learns from its sentences; by default with {DEFAULT_LEARNER}.",
         forms=LEARNERS,
     )
-    epoch: int = option(
+    epoch: int = key(
         "Number of the epoch, from 1, which is recorded and determines the seed of pairs and the position in "
         "schedules.",
         1,
         minimum=1,
         place=True,
     )
-    shard_number: int = option(
+    shard_number: int = key(
         "Number of the shard, from 0, which is recorded and is part of the seed of pairs.",
         0,
         minimum=0,
         place=True,
     )
     # files contain the loss if it was measured, or that training had stopped
-    measure_loss: bool = option(
+    measure_loss: bool = key(
         "For path following: first decode all sentences with the start weights, and record their loss; if "
         "the path has ended, pass its weights on without training.",
         False,
@@ -95,8 +95,8 @@ class MixSettings:
     mixing: Mixing = section(
         MIXINGS[DEFAULT_MIXING], "How the weight vectors of the shards are combined.", forms=MIXINGS
     )
-    shards: int = option("Number of shards Z; fewer are never mixed.", 1, minimum=1)
-    epoch: int = option("Number of the epoch, from 1.", 1, minimum=1, place=True)
+    shards: int = key("Number of shards Z; fewer are never mixed.", 1, minimum=1)
+    epoch: int = key("Number of the epoch, from 1.", 1, minimum=1, place=True)
 
     def __post_init__(self) -> None:
         check_section(self)
@@ -117,17 +117,17 @@ class TuneSettings(WithFeatures):
     """How weights are tuned on the lists or forests of all shards or pieces and iterations so far."""
 
     tuner: Batch = section(REQUIRED, "What tunes the weights.", forms=ALL_TUNERS)
-    shards: int = option("Number of shards or pieces with lists or forests.", 1, minimum=1)
-    iteration: int = option_of(IterationSearch, "iteration")
-    seed: int = seed_option("Random seed.")
-    features: str = option_of(
+    shards: int = key("Number of shards or pieces with lists or forests.", 1, minimum=1)
+    iteration: int = key_of(IterationSearch, "iteration")
+    seed: int = seed_key("Random seed.")
+    features: str = key_of(
         Search, "features", explanation="dense: ignore the sparse features of lists; all: use them."
     )
-    sum_sparse: bool = option(
+    sum_sparse: bool = key(
         "Tune the dense features and one factor for all sparse ones (forests: only those of this iteration).",
         False,
     )
-    left_out_templates: tuple[str, ...] = option_of(GivenListFeatures, "left_out_templates")
+    left_out_templates: tuple[str, ...] = key_of(GivenListFeatures, "left_out_templates")
 
     def __post_init__(self) -> None:
         check_section(self)

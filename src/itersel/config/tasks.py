@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from itersel.config.options import LABEL_PATTERN, option, option_of
+from itersel.config.names import LABEL_PATTERN
 from itersel.config.sharding import MAX_SHARDS, Labelled, Pooled
+from itersel.keys import key, key_of
 
 # Maximum number of parts of a text, each of which a model leaves out.
 MAX_FOLDS = 1000
@@ -119,10 +120,10 @@ class Tasks:
 class RandomTasks(Tasks):
     """Shards of equal size: the tuning corpus is shuffled and divided."""
 
-    shards: int = option(
+    shards: int = key(
         "Number of shards Z; it is part of the algorithm.", 1, minimum=1, maximum=MAX_SHARDS, on={"mixed": 4}
     )
-    language_model_folds: int | None = option(
+    language_model_folds: int | None = key(
         "tune_on train: number N of language models that leave text out. With N > 1, files f, f + N, ... (a "
         "shard has one or more files) are trained with a model that, like their grammars, has not seen their "
         "text (docs/workflow.md). 1: all files are trained with the model of all text. "
@@ -131,7 +132,7 @@ class RandomTasks(Tasks):
         minimum=1,
         maximum=MAX_FOLDS,
     )
-    shards_per_array_task: int = option(
+    shards_per_array_task: int = key(
         "On a cluster: number of shards that one task of an array job trains, one after another. Does not "
         "change any result.",
         1,
@@ -149,16 +150,16 @@ class Resharding(Tasks):
     suit_batch_tuners: ClassVar[bool] = False
 
     # a single shard has all sentences, in another order in every epoch
-    shards: int = option_of(RandomTasks, "shards", default=4, on=None)
-    parts: int = option(
+    shards: int = key_of(RandomTasks, "shards", default=4, on=None)
+    parts: int = key(
         "Number of files in which the sentences of a shard are stored. The files of all shards are shuffled "
         "for each epoch; sentences of one file stay together. More files take more time to read.",
         8,
         minimum=2,
         maximum=MAX_PARTS,
     )
-    language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
-    shards_per_array_task: int = option_of(RandomTasks, "shards_per_array_task")
+    language_model_folds: int | None = key_of(RandomTasks, "language_model_folds")
+    shards_per_array_task: int = key_of(RandomTasks, "shards_per_array_task")
 
     @property
     def file_count(self) -> int:
@@ -186,11 +187,11 @@ class NaturalTasks(Tasks):
     needed_labels: ClassVar[str] = "name the tasks, each with a number of shards"
     folder_kind: ClassVar[str] = "natural"
 
-    labels: dict[str, int] | None = option_of(Labelled, "labels", default=None, required=True)
-    others: str = option_of(Labelled, "others")
-    minimum_sentences: int = option_of(Labelled, "minimum_sentences")
-    language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
-    shards_per_array_task: int = option_of(RandomTasks, "shards_per_array_task")
+    labels: dict[str, int] | None = key_of(Labelled, "labels", default=None, required=True)
+    others: str = key_of(Labelled, "others")
+    minimum_sentences: int = key_of(Labelled, "minimum_sentences")
+    language_model_folds: int | None = key_of(RandomTasks, "language_model_folds")
+    shards_per_array_task: int = key_of(RandomTasks, "shards_per_array_task")
 
     @property
     def shards(self) -> int:
@@ -228,10 +229,10 @@ class IndependentTasks(Tasks):
     folder_kind: ClassVar[str] = NaturalTasks.folder_kind
     keep_all = False
 
-    labels: dict[str, int] | None = option_of(NaturalTasks, "labels")
-    minimum_sentences: int = option_of(NaturalTasks, "minimum_sentences")
-    language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
-    shards_per_array_task: int = option_of(RandomTasks, "shards_per_array_task")
+    labels: dict[str, int] | None = key_of(NaturalTasks, "labels")
+    minimum_sentences: int = key_of(NaturalTasks, "minimum_sentences")
+    language_model_folds: int | None = key_of(RandomTasks, "language_model_folds")
+    shards_per_array_task: int = key_of(RandomTasks, "shards_per_array_task")
 
     @property
     def shards(self) -> int:
@@ -338,15 +339,15 @@ class PooledTasks(Tasks):
     shards = 1
     size_of_one_task: ClassVar[bool] = True  # of `Pooled`
 
-    labels: tuple[str, ...] = option("Labels of the tasks.", (), pattern=LABEL_PATTERN, required=True)
-    parts: int = option(
+    labels: tuple[str, ...] = key("Labels of the tasks.", (), pattern=LABEL_PATTERN, required=True)
+    parts: int = key(
         "Number of files in which the sentences are stored; one is in memory at a time.",
         10,
         minimum=1,
         maximum=MAX_PARTS,
     )
-    language_model_folds: int | None = option_of(RandomTasks, "language_model_folds")
-    shards_per_array_task: int = option_of(RandomTasks, "shards_per_array_task")
+    language_model_folds: int | None = key_of(RandomTasks, "language_model_folds")
+    shards_per_array_task: int = key_of(RandomTasks, "shards_per_array_task")
 
     @property
     def file_count(self) -> int:

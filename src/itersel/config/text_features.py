@@ -17,13 +17,14 @@ from typing import NamedTuple
 
 from itersel.config.data import Data
 from itersel.config.messages import wrong
-from itersel.config.options import NAME_PATTERN, REQUIRED, documented, option, option_of, paths, section
+from itersel.config.names import NAME_PATTERN
 from itersel.config.search import MinimumRisk, Search, TranslationSettings, WithFeatures
 from itersel.config.section_checks import check_section
 from itersel.config.tasks import MAX_FOLDS
 from itersel.config.text_steps import EstimateSettings, PreparationSettings
+from itersel.keys import REQUIRED, documented, key, key_of, paths, section
 from itersel.storage.files import without_compression
-from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES, added_dense_features
 
 # Groups and templates that need models of word alignment, a lexicon, or a language model.
 LINKED = {"coverage", "Lex", "Del", "Ins", "Phrase", "LexShape"}
@@ -51,19 +52,19 @@ def needed_models(groups: Collection[str], templates: Collection[str]) -> Needed
 class TextFeatures:
     """Features that are computed from the text of n-best lists (docs/text-features.md)."""
 
-    dense: tuple[str, ...] = option(
+    dense: tuple[str, ...] = key(
         "data.kind: lists: groups of dense features to add to those of the lists (docs/text-features.md); "
         "empty: none. They need data.*.source.",
         (),
         choices=tuple(TEXT_FEATURES),
     )
-    templates: tuple[str, ...] = option(
+    templates: tuple[str, ...] = key(
         "data.kind: lists: templates of sparse features to add (docs/text-features.md); empty: none. Their "
         "links are those of whole sentences, unlike those of grammar.templates.",
         (),
         choices=tuple(TEXT_TEMPLATES),
     )
-    minimum_count: int = option(
+    minimum_count: int = key(
         "In train, sparse features must tell translations apart in this many sentences of their shard.",
         1,
         minimum=1,
@@ -75,7 +76,7 @@ class TextFeatures:
     target: tuple[str, ...] = paths(
         "Its target. Pairs whose source or target is in another text of the run are left out."
     )
-    folds: int = option(
+    folds: int = key(
         "Number of folds into which the shards of train are divided, at most one for each shard; the models "
         "that score a shard are estimated without its fold.",
         10,
@@ -103,6 +104,11 @@ class TextFeatures:
         return tuple(map(model_name, self.user_models))
 
     @property
+    def dense_features(self) -> tuple[str, ...]:
+        """The dense features that are added."""
+        return added_dense_features(self.dense, self.user_model_names)
+
+    @property
     def needs_models(self) -> bool:
         """Whether any of them needs a model."""
         return need_models(self.dense, self.templates)
@@ -125,7 +131,7 @@ def model_name(path: str) -> str:
 class WordSettings(PreparationSettings):
     """How text is split into words: n-best lists and their source, and the training text of models."""
 
-    lowercase: bool = option_of(Data, "lowercase")
+    lowercase: bool = key_of(Data, "lowercase")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -140,7 +146,7 @@ class WordSettings(PreparationSettings):
 class TextModelSettings:
     """The lexicon and the language model that features of text need."""
 
-    order: int = option_of(EstimateSettings, "order", default=3)
+    order: int = key_of(EstimateSettings, "order", default=3)
 
     def __post_init__(self) -> None:
         check_section(self)
@@ -151,12 +157,12 @@ class GivenListSettings(WordSettings):
     """How n-best lists of another decoder become shards to learn from."""
 
     # only features of text depend on it
-    source_language: str = option_of(WordSettings, "source_language", recorded_otherwise=True)
-    dense: tuple[str, ...] = option_of(TextFeatures, "dense", recorded_otherwise=True)
-    templates: tuple[str, ...] = option_of(TextFeatures, "templates", recorded_otherwise=True)
+    source_language: str = key_of(WordSettings, "source_language", recorded_otherwise=True)
+    dense: tuple[str, ...] = key_of(TextFeatures, "dense", recorded_otherwise=True)
+    templates: tuple[str, ...] = key_of(TextFeatures, "templates", recorded_otherwise=True)
     # unlike the other keys of features, the content of files does not show it
-    minimum_count: int = option_of(TextFeatures, "minimum_count")
-    user_model_names: tuple[str, ...] = option(
+    minimum_count: int = key_of(TextFeatures, "minimum_count")
+    user_model_names: tuple[str, ...] = key(
         "Names of further language models, each of which gives two dense features.",
         (),
         pattern=NAME_PATTERN,
@@ -179,9 +185,9 @@ class RerankerSettings(WithFeatures):
     """How a system reranks n-best lists of another decoder."""
 
     lists: GivenListSettings = section(REQUIRED, "How lists are read, and what is added to them.")
-    features: str = option_of(Search, "features")
-    dense_names: tuple[str, ...] = option_of(Data, "dense_names")
-    mbr: MinimumRisk | None = option_of(TranslationSettings, "mbr")
+    features: str = key_of(Search, "features")
+    dense_names: tuple[str, ...] = key_of(Data, "dense_names")
+    mbr: MinimumRisk | None = key_of(TranslationSettings, "mbr")
 
     def __post_init__(self) -> None:
         check_section(self)

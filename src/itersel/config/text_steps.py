@@ -23,12 +23,12 @@ from itersel.config.data import CorpusKeys, Data, ReferencedText, TrainingText
 from itersel.config.evaluation import Evaluation
 from itersel.config.messages import show, wrong
 from itersel.config.names import Names
-from itersel.config.options import REQUIRED, option, option_of, section, seed_option
 from itersel.config.section_checks import check_section
 from itersel.corpus.corpora import Corpus
 from itersel.corpus.settings import CorpusSettings, Words
 from itersel.corpus.text_names import BY_HASH, HELD_OUT, is_split
 from itersel.errors import InputError
+from itersel.keys import REQUIRED, key, key_of, section, seed_key
 from itersel.lm.order import MAX_ORDER
 
 
@@ -59,8 +59,8 @@ def check_patterns(key: str, patterns: Collection[str]) -> None:
 class Languages:
     """The languages of parallel text."""
 
-    source_language: str = option_of(Data, "source_language", default=REQUIRED)
-    target_language: str = option_of(Data, "target_language", default=REQUIRED)
+    source_language: str = key_of(Words, "source_language")
+    target_language: str = key_of(Words, "target_language")
 
     def __post_init__(self) -> None:
         check_section(self)
@@ -70,20 +70,20 @@ class Languages:
 class HelpSettings(Languages):
     """Which LibreOffice Help is fetched."""
 
-    mirror: str = option_of(Data, "mirror", explanation="Debian mirror.")
-    release: str = option_of(Data, "release", explanation="Debian release.")
+    mirror: str = key_of(Data, "mirror", explanation="Debian mirror.")
+    release: str = key_of(Data, "release", explanation="Debian release.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class FetchSettings(Languages):
     """Which corpus another package downloads."""
 
-    mtdata: tuple[str, ...] = option_of(
+    mtdata: tuple[str, ...] = key_of(
         TrainingText,
         "mtdata",
         explanation="Datasets of the package mtdata, such as Statmt-europarl-7-deu-eng.",
     )
-    sacrebleu: str | None = option_of(
+    sacrebleu: str | None = key_of(
         ReferencedText, "sacrebleu", explanation="Test set of sacrebleu, such as wmt11."
     )
 
@@ -97,19 +97,15 @@ class FetchSettings(Languages):
 class ReferenceSettings(Languages):
     """How the references of n-best lists are cleaned."""
 
-    tokenized: bool = option_of(
-        Data, "tokenized", explanation="The text is already tokenised, separated by spaces."
-    )
+    tokenized: bool = key_of(Words, "tokenized")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PreparationSettings(ReferenceSettings, Words):
+@dataclass(frozen=True)
+class PreparationSettings(Words):
     """How raw text becomes words."""
 
-    protected: tuple[str, ...] = option_of(Data, "protected", alone=True)
-
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_section(self)
         check_patterns("protected", self.protected)
 
 
@@ -117,11 +113,11 @@ class PreparationSettings(ReferenceSettings, Words):
 class PrepareSettings(CorpusKeys, CorpusSettings):
     """What is prepared, and how pairs are assigned to splits and filtered."""
 
-    corpora: tuple[Corpus, ...] = option("Files of the corpora, which are joined.", REQUIRED)
-    preparation: PreparationSettings | None = option(
+    corpora: tuple[Corpus, ...] = key("Files of the corpora, which are joined.", REQUIRED)
+    preparation: PreparationSettings | None = key(
         "How raw text becomes words; null: as in the file of --preparation."
     )
-    split: str = option(
+    split: str = key(
         "train, dev, devtest, test, test.NAME, devtest.NAME, or hash: by a hash of the source.", BY_HASH
     )
     held_out: dict[str, Corpus] = section(
@@ -141,16 +137,16 @@ class PrepareSettings(CorpusKeys, CorpusSettings):
             raise wrong("split", f"is {show(self.split)}, which is not a split")
         if min(self.cut.values(), default=1) < 1:
             raise wrong("cut", "must contain numbers of at least 1")
-        for key, corpora in (("corpora", self.corpora), ("held_out", self.held_out.values())):
+        for name, corpora in (("corpora", self.corpora), ("held_out", self.held_out.values())):
             if any(one.file and (one.source or one.target) for one in corpora):
-                raise wrong(key, "has a corpus with 'file', which replaces 'source' and 'target'")
+                raise wrong(name, "has a corpus with 'file', which replaces 'source' and 'target'")
 
 
 @dataclass(frozen=True)
 class SamplerSettings:
     """How words are aligned in one direction."""
 
-    seed: int = seed_option("Seed of the sampler.")
+    seed: int = seed_key("Seed of the sampler.")
 
     def __post_init__(self) -> None:
         check_section(self)
@@ -160,7 +156,7 @@ class SamplerSettings:
 class SymmetrizationSettings:
     """How the alignments of both directions become one."""
 
-    symmetrization: str = option(
+    symmetrization: str = key(
         "How the alignments of the two directions are combined.", DEFAULT_HEURISTIC, choices=tuple(HEURISTICS)
     )
 
@@ -177,7 +173,7 @@ class AlignSettings(SymmetrizationSettings, SamplerSettings):
 class EstimateSettings:
     """How a language model is estimated."""
 
-    order: int = option("Length of the longest n-grams.", REQUIRED, minimum=1, maximum=MAX_ORDER)
+    order: int = key("Length of the longest n-grams.", REQUIRED, minimum=1, maximum=MAX_ORDER)
 
     def __post_init__(self) -> None:
         check_section(self)
@@ -187,7 +183,7 @@ class EstimateSettings:
 class CompileSettings:
     """Which language model is compiled."""
 
-    expect_order: int | None = option_of(
+    expect_order: int | None = key_of(
         EstimateSettings, "order", explanation="Reject a model of another order.", default=None
     )
 
@@ -199,7 +195,7 @@ class CompileSettings:
 class DetokenizeSettings:
     """How the translations of a test set are scored."""
 
-    tokenizer: str | None = option_of(Evaluation, "tokenizer")
+    tokenizer: str | None = key_of(Evaluation, "tokenizer")
 
     def __post_init__(self) -> None:
         check_section(self)

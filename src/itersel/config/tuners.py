@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from itersel.code.plugins import Extensible, Joined
+from itersel.code.plugins import Extensible, Joined, refuse_old_names
 from itersel.config.plugin_checks import section_of_plugin
 from itersel.config.section_checks import check_section
 
@@ -48,6 +48,9 @@ class Batch:
     only_retunes: ClassVar[bool] = False
     # A tuner of all dense weights needs to see the translations of its own weights, too, or it goes too far.
     retune_iterations: ClassVar[int] = 6
+
+    def __init_subclass__(cls) -> None:
+        refuse_old_names(cls, searches="searches_lines")
 
     def __post_init__(self) -> None:
         check_section(self)

@@ -24,8 +24,7 @@ from itersel.config.mixing import (
     PATH_FOLLOWING,
     Mixing,
 )
-from itersel.config.names import Names, check_name
-from itersel.config.options import NAME_PATTERN, option, option_of, section, seed_option
+from itersel.config.names import NAME_PATTERN, Names, check_name
 from itersel.config.retune import DEFAULT_RETUNER, Retuning
 from itersel.config.search import (
     MAX_K_BEST,
@@ -40,6 +39,7 @@ from itersel.config.tasks import TASKS, RandomTasks, Tasks
 from itersel.config.text_features import TextFeatures, TextModelSettings
 from itersel.config.text_steps import SymmetrizationSettings
 from itersel.config.tuners import TUNERS, Batch
+from itersel.keys import key, key_of, section, seed_key
 from itersel.vectors.feature_names import ALL_TEMPLATES
 
 TUNING_SETS = ("dev", "train")
@@ -51,20 +51,20 @@ ALL_LEARNERS = Joined(LEARNERS, TUNERS)
 class Align:
     """Word alignment of the training corpus."""
 
-    symmetrization: str = option_of(SymmetrizationSettings, "symmetrization")
+    symmetrization: str = key_of(SymmetrizationSettings, "symmetrization")
 
 
 @dataclass(frozen=True)
 class LanguageModelSettings:
     """Language model of the target side."""
 
-    order: int = option_of(TextModelSettings, "order")
-    open_vocabulary: bool = option(
+    order: int = key_of(TextModelSettings, "order")
+    open_vocabulary: bool = key(
         "Replace words that do not occur on the target side of the training corpus by `<unk>` before "
         "estimation; useful with data.monolingual.",
         False,
     )
-    arpa: str | None = option(
+    arpa: str | None = key(
         "Use this ARPA file (plain or compressed, of order language_model.order) instead of estimating one.",
         path=True,
     )
@@ -74,10 +74,10 @@ class LanguageModelSettings:
 class DecoderSettings:
     """Search, in training and testing."""
 
-    pop_limit: int = option_of(Search, "pop_limit")
-    k_best: int = option_of(KBestSettings, "k_best", minimum=2)
-    forest_density: int = option_of(ForestSettings, "forest_density")
-    pieces: int = option(
+    pop_limit: int = key_of(Search, "pop_limit")
+    k_best: int = key_of(KBestSettings, "k_best", minimum=2)
+    forest_density: int = key_of(ForestSettings, "forest_density")
+    pieces: int = key(
         "Number of pieces of each of devtest and test, and dev for retune, each of which is extracted and "
         "decoded by a job of its own; at most one per sentence. Does not change any result.",
         1,
@@ -91,50 +91,50 @@ class DecoderSettings:
 class Experiment(WithFeatures):
     """One way to learn weights. All experiments share the corpus, its alignment and its models."""
 
-    algorithm: str | None = option(
+    algorithm: str | None = key(
         f"{', '.join(ALGORITHMS)}: the algorithms of Simianer, Riezler & Dyer (2012), in their order. Each "
         "implies a mixing (docs/learning.md), which can then be left out.",
         choices=tuple(ALGORITHMS),
     )
-    tune_on: str = option(
+    tune_on: str = key(
         "Corpus from which weights are learned.",
         "train",
         choices=TUNING_SETS,
         on={"algorithm: sgd": "dev", "batch": "dev"},
     )
-    features: str = option_of(Search, "features")
-    templates: tuple[str, ...] | None = option_of(
+    features: str = key_of(Search, "features")
+    templates: tuple[str, ...] | None = key_of(
         Search,
         "templates",
         explanation="With features: all, use only these templates of grammar.templates (data.kind: lists: of "
         "text_features.templates; [] uses only the features of the lists); by default all of them.",
         choices=ALL_TEMPLATES,
     )
-    epochs: int = option(
+    epochs: int = key(
         "Number of epochs T; the best one on devtest is used.", 3, minimum=1, maximum=1000, on={"dev": 10}
     )
-    patience: int | None = option(
+    patience: int | None = key(
         "Stop training after this many epochs without a better score on devtest; the remaining epochs pass "
         "on the weights. null: train in all epochs.",
         minimum=1,
         maximum=1000,
     )
-    start_from: str | None = option(
+    start_from: str | None = key(
         "Another experiment: its weights at its best epoch are the start weights of this one. null: 0 for "
         "all features; for a batch tuner, fixed weights of the dense features (docs/tuning.md), or 1 for "
         "each dense feature if the lists have none of those (data.kind: lists).",
         pattern=NAME_PATTERN,
     )
-    k_best: int | None = option(
+    k_best: int | None = key(
         "Size of the k-best lists used for training; null: decoder.k_best. Forests have no such limit, nor "
         "have the lists of another decoder that a batch tuner reads.",
         minimum=2,
         maximum=MAX_K_BEST,
     )
-    seed: int | None = seed_option(
+    seed: int | None = seed_key(
         "Seed of the shuffle before sharding and of all random draws; null: the seed of the run.", None
     )
-    repeats: int = option(
+    repeats: int = key(
         "Number of times to run the experiment, with consecutive seeds; the table shows mean and standard "
         "deviation. Elsewhere, the second repeat is called `<name>.repeat-2`.",
         1,
@@ -183,14 +183,14 @@ class Experiment(WithFeatures):
 class Config:
     """A run: data, models and experiments."""
 
-    name: str = option("Name of the run; its files are in `<output>/<name>`.", "run", pattern=NAME_PATTERN)
-    output: str = option("Folder for all results.", "results", path=True)
-    cache: str | None = option(
+    name: str = key("Name of the run; its files are in `<output>/<name>`.", "run", pattern=NAME_PATTERN)
+    output: str = key("Folder for all results.", "results", path=True)
+    cache: str | None = key(
         "Folder for compiled kernels; any number of runs, machines and versions may share it. $VARIABLES are "
         "expanded where a job runs. By default, $ITERSEL_CACHE or the user's cache folder, ~/.cache/itersel.",
         path=True,
     )
-    seed: int = seed_option(
+    seed: int = seed_key(
         "Seed for everything random: alignment, sharding, sampling of pairs, significance tests."
     )
     data: Data = section(Data)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from itersel.errors import InputError
+from itersel.keys import key
 from itersel.storage.files import MAX_LINE_BYTES, without_compression
 
 # Which pairs are duplicates: those with the same source and target, the same source, or none.
@@ -31,27 +32,22 @@ TABLE_FORMATS, RECORD_FORMATS = (TSV, CSV), (CSV, JSON_LINES, PARQUET, PO, MO)
 FORMATS = (TSV, CSV, TMX, *XLIFF, PO, MO, JSON_LINES, PARQUET, XML)
 
 
-def _key(explanation: str, default: int | None = None, **declared: Any) -> Any:
-    """Return a field that is a key of the config, too, as `itersel.config.options.option` declares them."""
-    return field(default=default, metadata={"explanation": explanation, **declared})
-
-
 @dataclass(frozen=True)
 class Columns:
     """Column numbers of the texts of a pair in a TSV file, from 1."""
 
-    source: int = _key("Column of the source side.", 1, minimum=1, maximum=MAX_COLUMNS)
-    target: int = _key("Column of the target side.", 2, minimum=1, maximum=MAX_COLUMNS)
-    label: int | None = _key("Column of the label; optional.", minimum=1, maximum=MAX_COLUMNS)
+    source: int = key("Column of the source side.", 1, minimum=1, maximum=MAX_COLUMNS)
+    target: int = key("Column of the target side.", 2, minimum=1, maximum=MAX_COLUMNS)
+    label: int | None = key("Column of the label; optional.", minimum=1, maximum=MAX_COLUMNS)
 
 
 @dataclass(frozen=True)
 class Fields:
     """Fields of a pair; None for the usual ones, or no label. In catalogues, the only label is `CONTEXT`."""
 
-    source: str | None = _key("Field of the source side; null: source, or a CSV file without a header.")
-    target: str | None = _key("Field of the target side; null: target, or a CSV file without a header.")
-    label: str | None = _key("Field of the label, msgctxt in PO and MO files; optional.")
+    source: str | None = key("Field of the source side; null: source, or a CSV file without a header.")
+    target: str | None = key("Field of the target side; null: target, or a CSV file without a header.")
+    label: str | None = key("Field of the label, msgctxt in PO and MO files; optional.")
 
     @property
     def texts(self) -> tuple[str, str]:

@@ -1,55 +1,84 @@
 """How text becomes words, and how a corpus is split and filtered.
 
-`itersel.config.data` declares the keys, with defaults and explanations; here are their types, for the code
-that gets their values. This module imports little, so that configs and commands load quickly.
+These keys are part of a config (`itersel.config.data`), and of the settings of the commands that prepare text
+(`itersel.config.text_steps`). This module imports little, so that configs and commands load quickly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+
+from itersel.corpus.corpora import DEDUPLICATION
+from itersel.corpus.languages import LANGUAGE_PATTERN
+from itersel.keys import REQUIRED, key
 
 
 @dataclass(frozen=True)
 class Words:
     """How text becomes words."""
 
-    # Codes such as ``de``, which select the tokenisation rules.
-    source_language: str
-    target_language: str
-    # The text is already tokenised, with tokens separated by spaces (and no other white space, see
-    # `split_words`); only NFC and lowercasing are applied.
-    tokenized: bool = False
-    # Regular expressions of further text that is one token; see `itersel.corpus.tokenization`.
-    protected: tuple[str, ...] = ()
+    source_language: str = key(
+        "Language of the source side: a code such as de or pt-br. Other codes of a language (deu, pt_BR) "
+        "mean the same.",
+        REQUIRED,
+        pattern=LANGUAGE_PATTERN,
+    )
+    target_language: str = key("Language of the target side.", REQUIRED, pattern=LANGUAGE_PATTERN)
+    # with no other white space, see `split_words`; only NFC and lowercasing are applied
+    tokenized: bool = key("The text is already tokenised, separated by spaces.", False)
+    # see `itersel.corpus.tokenization`
+    protected: tuple[str, ...] = key(
+        "Regular expressions of text that is one token, besides addresses, paths, placeholders, tags and the "
+        "like (docs/data.md).",
+        (),
+        alone=True,
+    )
+
+
+@dataclass(frozen=True)
+class PairFilters:
+    """Which pairs of a corpus are used, and whether compounds are split."""
+
+    only_labels: tuple[str, ...] = key(
+        "libreoffice-help: labels of the pairs to use, which are its modules (swriter, scalc, shared, ...); "
+        "empty: all.",
+        (),
+    )
+    held_out_labels: tuple[str, ...] = key(
+        "libreoffice-help: labels whose pairs are kept out of train, dev, devtest and test, except for text "
+        "that also occurs with other labels; each becomes a test set named after it.",
+        (),
+    )
+    deduplicate: str = key(
+        "files: which duplicates to drop from train: pairs (same source and target), source, or none.",
+        "pairs",
+        choices=DEDUPLICATION,
+    )
+    drop_overlap: bool = key(
+        "Drop pairs from train that also occur in dev, devtest or a test set (same source and target after "
+        "preparation).",
+        True,
+    )
+    max_train: int | None = key("Use at most this many pairs for training; null: all.", minimum=1)
+    max_held_out: int | None = key(
+        "Use at most this many pairs for each of dev, devtest and the test sets; null: all.", minimum=1
+    )
+    max_length: int = key("Drop training pairs with more words than this on either side.", 80, minimum=1)
+    max_ratio: float = key(
+        "Drop training pairs in which one side is more than this many times as long as the other.",
+        9.0,
+        minimum=1,
+    )
+    compound_splitting: bool = key("Split compounds on the source side (Koehn & Knight 2003).", False)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorpusSettings:
-    """How pairs are assigned to splits and filtered."""
+class CorpusSettings(PairFilters):
+    """How pairs are assigned to splits and filtered; what a file of statistics records of settings."""
 
     # One of `SPLITS`, or a named test set (``test.NAME``, ``devtest.NAME``), to put all pairs there. ``hash``
     # assigns pairs by a hash of their source and removes duplicates.
     split: str
-    # Learn compound splitting from the training source, and apply it to all splits.
-    compound_splitting: bool
-    # Limits for training pairs; see `itersel.corpus.split.trainable`.
-    max_length: int
-    max_ratio: float
-    only_labels: tuple[str, ...]  # keep only pairs with these or held-out labels; empty keeps all
-    # With ``hash``: the pairs with each of these labels become a test set of that name, except those whose
-    # source also occurs with another label or in another split.
-    held_out_labels: tuple[str, ...]
-    # Maximum number of pairs of train, and of each other split; None for no limit.
-    max_train: int | None
-    max_held_out: int | None
-    # Which duplicates are removed from train, one of `DEDUPLICATION`, unless the hash decides.
-    deduplicate: str
     # Number of sentences to cut from train for each of these splits; see `itersel.corpus.split.Cut`.
     cut: Mapping[str, int]
-    drop_overlap: bool  # drop pairs from train that are also in a held-out set
-
-    def for_statistics(self) -> dict[str, Any]:
-        """Return the settings that a file of statistics records: no names of files."""
-        return {item.name: getattr(self, item.name) for item in fields(CorpusSettings)}

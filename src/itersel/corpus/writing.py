@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ def write_corpus(
 
     document: dict[str, Any] = {
         "versions": {"itersel": __version__, "sacremoses": version("sacremoses")},
-        "settings": settings.for_statistics(),
+        "settings": {item.name: getattr(settings, item.name) for item in fields(CorpusSettings)},
         "languages": [preparation.words.source_language, preparation.words.target_language],
         "splits": {name: split.statistics for name, split in splits.items()},
         "overlaps": [overlap._asdict() for overlap in overlaps],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from itersel.rerank.words import ListWords, list_words
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.ragged import begins_run, rows_of
 from itersel.storage.strings import concatenate, string_table
-from itersel.vectors.feature_names import TEXT_FEATURES, user_model_features
+from itersel.vectors.feature_names import added_dense_features
 from itersel.vectors.features import feature_keys
 
 
@@ -106,8 +105,7 @@ class TextFeatureAdder:
         protected = self._preparation.words.protected
         known = Known(words, score, protected, links, lexical, model, self._models.user_models)
 
-        names = [name for group in self._groups for name in TEXT_FEATURES[group]]
-        names += chain.from_iterable(map(user_model_features, self._settings.user_model_names))
+        names = added_dense_features(self._groups, self._settings.user_model_names)
         taken = [name for name in names if name in table.dense_names]
         taken += shared(names, table.feature_key)
         if taken:

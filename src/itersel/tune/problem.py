@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from itersel.config.options import name_in
 from itersel.config.plain import recorded
 from itersel.config.search import ALL_FEATURES, DENSE_ONLY
 from itersel.config.tuners import ALL_TUNERS, Batch, Tuned
 from itersel.errors import InputError, located
+from itersel.keys import name_in
 from itersel.lists.headers import TuningFile
 from itersel.lists.table import ListTable, SparseRows, rounded
 from itersel.storage.arrays import Float64s

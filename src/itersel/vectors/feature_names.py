@@ -1,7 +1,8 @@
 """Names of features: dense ones, and templates of sparse ones with those that installed packages add."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from itersel.code.plugins import Extensible
@@ -122,6 +123,12 @@ ALL_TEMPLATES = _AllTemplates()
 def user_model_features(name: str) -> tuple[str, str]:
     """Return the dense features of one of the user's own language models, given its name."""
     return f"TextModel_{name}", f"TextModelUnknown_{name}"
+
+
+def added_dense_features(groups: Iterable[str], user_models: Iterable[str]) -> tuple[str, ...]:
+    """Return the dense features that are added to lists: of groups, and of language models by their names."""
+    of_groups = (TEXT_FEATURES[group] for group in groups)
+    return tuple(chain.from_iterable([*of_groups, *map(user_model_features, user_models)]))
 
 
 def text_prefix(template: str) -> str:

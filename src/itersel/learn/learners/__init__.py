@@ -13,6 +13,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
+from itersel.code.plugins import refuse_old_names
+
 if TYPE_CHECKING:
     from itersel.bleu.sentence import ReferenceScorer
     from itersel.decode.decoder import DerivationFinder
@@ -35,6 +37,10 @@ class OnlineLearner(Protocol):
     """
 
     rate_name: ClassVar[str] = "learning rate"
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        refuse_old_names(cls, step_setting="rate_name")
 
     def finder(self, scorer: ReferenceScorer) -> DerivationFinder | None:
         """Return the search for translations to learn from besides the k best; None if there is none."""

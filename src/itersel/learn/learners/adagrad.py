@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from itersel.config.learners import Online
-from itersel.config.options import documented, option_of
+from itersel.keys import documented, key_of
 from itersel.learn.learners import Move, OnlineLearner
 from itersel.learn.learners.perceptron import Perceptron
 
@@ -21,12 +21,12 @@ class AdaGrad(Online):
 
     adaptive: ClassVar[bool] = True
 
-    sentence_bleu: str = option_of(Online, "sentence_bleu", default="nakov", on=None)
-    learning_rate: float = option_of(Perceptron, "learning_rate", default=0.3, on={"dev": 0.1})
-    schedule: str = option_of(Perceptron, "schedule")
-    pairs: str = option_of(Perceptron, "pairs", default="pro")
-    regularization: str = option_of(Online, "regularization", default="l1")
-    strength_per_epoch: float = option_of(Online, "strength_per_epoch", default=0.1)
+    sentence_bleu: str = key_of(Online, "sentence_bleu", default="nakov", on=None)
+    learning_rate: float = key_of(Perceptron, "learning_rate", default=0.3, on={"dev": 0.1})
+    schedule: str = key_of(Perceptron, "schedule")
+    pairs: str = key_of(Perceptron, "pairs", default="pro")
+    regularization: str = key_of(Online, "regularization", default="l1")
+    strength_per_epoch: float = key_of(Online, "strength_per_epoch", default=0.1)
 
     def make_learner(self) -> OnlineLearner:
         """Return the learner."""

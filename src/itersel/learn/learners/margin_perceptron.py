@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from itersel.config.learners import Online
-from itersel.config.options import documented, option_of
+from itersel.keys import documented, key_of
 from itersel.learn.learners.perceptron import Perceptron
 
 
@@ -20,5 +20,5 @@ class MarginPerceptron(Perceptron):
     has_loss_at_zero: ClassVar[bool] = True
     margin: ClassVar[float] = 1.0
 
-    sentence_bleu: str = option_of(Online, "sentence_bleu", default="papineni", on=None)
-    learning_rate: float = option_of(Perceptron, "learning_rate", default=0.0001, on={"dev": 0.0003})
+    sentence_bleu: str = key_of(Online, "sentence_bleu", default="papineni", on=None)
+    learning_rate: float = key_of(Perceptron, "learning_rate", default=0.0001, on={"dev": 0.0003})

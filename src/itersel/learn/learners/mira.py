@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from itersel.config.learners import Online
-from itersel.config.options import documented, option, option_of
+from itersel.keys import documented, key, key_of
 from itersel.learn.learners import Move, OnlineLearner
 
 if TYPE_CHECKING:
@@ -27,33 +27,33 @@ class Mira(Online):
         {"constraints": "all"},
     )
 
-    sentence_bleu: str = option_of(
+    sentence_bleu: str = key_of(
         Online,
         "sentence_bleu",
         default="chiang",
         on=None,
         explanation="Sentence-level BLEU that defines the cost; chiang: BLEU of a pseudo-corpus.",
     )
-    c: float = option("Maximum step size C.", 1.0, above=0, on={"dev": 0.1})
-    hope: str = option(
+    c: float = key("Maximum step size C.", 1.0, above=0, on={"dev": 0.1})
+    hope: str = key(
         "cost-diminished: the translation with the largest score minus cost; oracle: the one with the least "
         "cost.",
         "cost-diminished",
         choices=("cost-diminished", "oracle"),
     )
-    fear: str = option(
+    fear: str = key(
         "cost-augmented: the translation with the largest score plus cost; prediction: the one with the "
         "largest score.",
         "cost-augmented",
         choices=("cost-augmented", "prediction"),
     )
-    candidates: str = option(
+    candidates: str = key(
         "Candidates for hope and fear: the k-best list, or the k-best list and the translations found by "
         "cost-augmented decoding of the forest.",
         "k-best",
         choices=("k-best", "forest"),
     )
-    constraints: str = option(
+    constraints: str = key(
         "hope-fear: one constraint per sentence; all: the hope against every candidate.",
         "hope-fear",
         choices=("hope-fear", "all"),

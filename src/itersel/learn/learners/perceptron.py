@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from itersel.config.learners import SCHEDULES, Online
-from itersel.config.options import documented, option
+from itersel.keys import documented, key
 from itersel.learn.learners import Move, OnlineLearner
 
 if TYPE_CHECKING:
@@ -32,15 +32,15 @@ class Perceptron(Online):
     # learning would never start: with all weights zero, all leads are 0.)
     margin: ClassVar[float] = 0.0
 
-    learning_rate: float = option("Learning rate.", 0.0001, above=0)
-    schedule: str = option(
+    learning_rate: float = key("Learning rate.", 0.0001, above=0)
+    schedule: str = key(
         "constant: a fixed learning rate; 1/t, 1/sqrt(t): divided by t or sqrt(t), where t is the number of "
         "sentences so far. Regularisation requires a constant rate.",
         "constant",
         choices=tuple(SCHEDULES),
     )
-    pairs: str = option("Which translations of the k-best list are compared.", "multipartite", choices=PAIRS)
-    update: str = option(
+    pairs: str = key("Which translations of the k-best list are compared.", "multipartite", choices=PAIRS)
+    update: str = key(
         "sequential: each pair sees the weights after the update of the previous pair; sentence: the "
         "decoder's scores decide for all pairs of a sentence.",
         "sentence",

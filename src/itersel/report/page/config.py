@@ -9,8 +9,8 @@ from typing import Any
 
 from itersel.config.forms import conditions_in
 from itersel.config.grids import without_grids
-from itersel.config.options import default_form, default_of, name_in
 from itersel.config.values import Config, Experiment
+from itersel.keys import default_form, default_of, name_in
 
 
 def describe_config(content: object, config: Config) -> dict[str, Any]:

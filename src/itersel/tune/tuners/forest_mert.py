@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from itersel.config.options import option_of
 from itersel.config.tuners import Batch, Tuned
+from itersel.keys import key_of
 from itersel.tune.tuners.mert import Mert
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ class ForestMert(Batch):
     searches_lines: ClassVar[bool] = True
 
     # A search takes longer than over lists but sees far more translations, so more of them would gain little.
-    random_directions: int = option_of(Mert, "random_directions", default=5)
-    restarts: int = option_of(Mert, "restarts", default=0)
+    random_directions: int = key_of(Mert, "random_directions", default=5)
+    restarts: int = key_of(Mert, "restarts", default=0)
 
     def tune(self, problem: ForestProblem) -> Tuned:
         """Tune by line searches over the forests."""

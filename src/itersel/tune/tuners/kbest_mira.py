@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from itersel.config.options import documented, option
 from itersel.config.tuners import Batch, Tuned
+from itersel.keys import documented, key
 
 if TYPE_CHECKING:
     from itersel.tune.problem import ListProblem
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 class KBestMira(Batch):
     """Batch MIRA on k-best lists (Cherry & Foster 2012)."""
 
-    c: float = option("Maximum step size C.", 0.01, above=0, on={"train": 0.001})
-    passes: int = option("Number of passes over the lists; the best is used.", 60, minimum=1, maximum=10_000)
-    decay: float = option(
+    c: float = key("Maximum step size C.", 0.01, above=0, on={"train": 0.001})
+    passes: int = key("Number of passes over the lists; the best is used.", 60, minimum=1, maximum=10_000)
+    decay: float = key(
         "Factor by which the background of BLEU decays after each sentence.", 0.999, above=0, maximum=1
     )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from itersel.config.options import option
 from itersel.config.tuners import Batch, Tuned
+from itersel.keys import key
 
 if TYPE_CHECKING:
     from itersel.tune.problem import ListProblem
@@ -20,7 +20,7 @@ class LineSearch(Batch):
     only_retunes: ClassVar[bool] = True
     retune_iterations: ClassVar[int] = 1
 
-    directions: tuple[str, ...] = option(
+    directions: tuple[str, ...] = key(
         "Lines to search along, repeatedly, until none improves BLEU: names of dense features; dense: each "
         "of them; step: from the weights that the epoch started from to its mixed weights, from the second "
         "epoch on.",

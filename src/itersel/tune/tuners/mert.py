@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from itersel.config.options import documented, option
 from itersel.config.tuners import Batch, Tuned
+from itersel.keys import documented, key
 
 if TYPE_CHECKING:
     from itersel.tune.problem import ListProblem
@@ -19,13 +19,13 @@ class Mert(Batch):
 
     searches_lines: ClassVar[bool] = True
 
-    random_directions: int = option(
+    random_directions: int = key(
         "Number of random directions searched in every round, in addition to the axes.",
         12,
         minimum=0,
         maximum=1000,
     )
-    restarts: int = option(
+    restarts: int = key(
         "Number of random points from which to start the search, in addition to the start weights.",
         5,
         minimum=0,

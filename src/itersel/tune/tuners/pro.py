@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from itersel.bleu.names import LIST_BLEUS
-from itersel.config.options import documented, option
 from itersel.config.tuners import Batch, Tuned
+from itersel.keys import documented, key
 from itersel.learn.pro_sampling import PRO_THRESHOLD
 
 if TYPE_CHECKING:
@@ -19,17 +19,15 @@ if TYPE_CHECKING:
 class Pro(Batch):
     """Pairwise ranking optimisation: logistic regression on sampled pairs (Hopkins & May 2011)."""
 
-    sentence_bleu: str = option(
-        "Sentence-level BLEU used for ranking; lin: BLEU+1.", "lin", choices=LIST_BLEUS
-    )
-    strength: float = option("Strength of l2 regularisation.", 1.0, minimum=0)
-    interpolation: float = option(
+    sentence_bleu: str = key("Sentence-level BLEU used for ranking; lin: BLEU+1.", "lin", choices=LIST_BLEUS)
+    strength: float = key("Strength of l2 regularisation.", 1.0, minimum=0)
+    interpolation: float = key(
         "Share of the new weights in the result; the rest comes from the start weights.",
         0.1,
         above=0,
         maximum=1,
     )
-    max_difference: float = option(
+    max_difference: float = key(
         "Drop pairs with a larger difference in BLEU (0 to 100), to guard against overlong translations "
         "(Nakov et al. 2013); 100 drops none.",
         100.0,

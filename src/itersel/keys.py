@@ -1,4 +1,8 @@
-"""Declare options of the config, which are dataclass fields."""
+"""Declare the keys of the config and of settings, which are dataclass fields.
+
+A declaration has the type, default, bounds and explanation of a key. `itersel.config` reads and checks values
+by it, and makes the schema, the documentation and the options of commands from it.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +21,6 @@ from itersel.storage.numbers import DEFAULT_SEED
 
 # The seeds that all of numpy's generators take.
 MIN_SEED, MAX_SEED = 0, 2**32 - 1
-
-NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
-# Translations and references are in the same folder.
-EXPERIMENT_PATTERN = rf"(?!reference\.[0-9]+$){NAME_PATTERN}"
-# The name of one of the user's own scores. Columns of TSV files have further words after "_".
-SCORE_PATTERN = r"[A-Za-z0-9][A-Za-z0-9.-]*"
-# A label is one word in a file of labels and must be usable on the command line.
-LABEL_PATTERN = r"[^\s=,{}\x00-\x1f\x7f-\x9f-][^\s=,{}\x00-\x1f\x7f-\x9f]*"
 # Snakemake treats {...} as a wildcard.
 PATH_PATTERN = r"[^{}\x00-\x08\x0a-\x1f\x7f-\x9f]+"
 
@@ -50,7 +46,7 @@ BOUNDS = {
 }
 
 
-def option(
+def key(
     explanation: str,
     default: Any = None,
     *,
@@ -80,7 +76,7 @@ def option(
     must one that is `required`, although sections can be made with its default, which is refused when the
     whole config is checked. The settings that the workflow passes to a step
     (`itersel.config.plain.passed`) lack a key for the `place` in a run, such as the epoch, which is an
-    option of the step, and one that `changes_no_result`. Settings in files (`recorded`) also lack a key
+    option of the command, and one that `changes_no_result`. Settings in files (`recorded`) also lack a key
     whose value the file shows elsewhere (`recorded_otherwise`).
     """
     bounds = {
@@ -104,27 +100,27 @@ def option(
     return field(default=default, metadata={"explanation": explanation, **given})
 
 
-def option_of(kind: Any, name: str, **changes: Any) -> Any:
-    """Return an option of another section with other arguments of `option`; None removes a bound.
+def key_of(kind: Any, name: str, **changes: Any) -> Any:
+    """Return a key of another section with other arguments of `key`; None removes a bound.
 
     A section in another section is returned as it is.
     """
     other = kind.__dataclass_fields__[name]
     if other.default_factory is MISSING:
-        return option(**{"default": other.default, **other.metadata, **changes})
+        return key(**{"default": other.default, **other.metadata, **changes})
     if changes:
         raise TypeError(f"{name} is a section, for which {', '.join(changes)} cannot be changed")
     return field(default_factory=other.default_factory, metadata=other.metadata)
 
 
-def seed_option(explanation: str, default: int | None = DEFAULT_SEED) -> Any:
-    """Return an option for a random seed; all seeds have the same bounds."""
-    return option(explanation, default, minimum=MIN_SEED, maximum=MAX_SEED)
+def seed_key(explanation: str, default: int | None = DEFAULT_SEED) -> Any:
+    """Return a key for a random seed; all seeds have the same bounds."""
+    return key(explanation, default, minimum=MIN_SEED, maximum=MAX_SEED)
 
 
 def paths(explanation: str) -> Any:
-    """Return an option for any number of files."""
-    return option(explanation, (), path=True, alone=True)
+    """Return a key for any number of files."""
+    return key(explanation, (), path=True, alone=True)
 
 
 def section(
@@ -195,7 +191,7 @@ def is_required(item: Field[Any]) -> bool:
 
 
 def default_of(item: Field[Any], conditions: Collection[str] = ()) -> Any:
-    """Return the default of an option under some of `CONDITIONS`; MISSING for a section."""
+    """Return the default of a key under some of `CONDITIONS`; MISSING for a section."""
     others = item.metadata.get("on", {})
     return next((others[one] for one in others if one in conditions), item.default)
 

@@ -1,0 +1,51 @@
+"""The parser of command lines, which refuses abbreviations and the old names of options."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from itersel.errors import suggest
+
+# Options that were renamed (CHANGELOG.md), and their new names. A parser that has an option of the new name
+# refuses the old one, unless that is another of its options.
+RENAMED_OPTIONS: Mapping[str, str] = {
+    "--bleu": "--sentence-bleu",
+    "--held-out-modules": "--held-out-labels",
+    "--modules": "--only-labels",
+    "--scored": "--devtest-labels",
+    "--scores": "--user-score",
+    "--target": "--reference",
+    "--task": "--labels",
+    "--weights": "--start",
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that rejects abbreviated options: a new option must not change the meaning of a script.
+
+    The old name of an option is refused with its new name.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, **settings})
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse the arguments, unless one of them is an old name of an option."""
+        for argument in args or ():
+            option = argument.partition("=")[0]
+            renamed = RENAMED_OPTIONS.get(option)
+            if renamed in self._option_string_actions and option not in self._option_string_actions:
+                self.error(f"{option} is now called {renamed}")
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with a usage message, and suggest a command with a similar name."""
+        chosen = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        if chosen:
+            similar = suggest(chosen[1], re.findall(r"[\w.-]+", chosen[2]))
+            if similar:
+                message = f"{message[: chosen.start()]}invalid choice: '{chosen[1]}'{similar}"
+        super().error(message)
