@@ -106,8 +106,8 @@ class Tasks:
         """Return the key that sets more than one shard, and the message if only one is allowed."""
         return ("shards", f"is {self.shards}, must be 1") if self.shards > 1 else None
 
-    def separate(self, experiment: str) -> dict[str, Tasks]:
-        """Return the tasks of an experiment for each label, if they are independent."""
+    def separate(self) -> dict[str, Tasks]:
+        """Return the tasks for each label, if they are independent."""
         return {}
 
     def as_in_config(self) -> Tasks:
@@ -255,9 +255,9 @@ class IndependentTasks(Tasks):
         own = ((label, shards) for label, shards in (self.labels or {}).items() if shards > 1)
         return next(((f"labels.{label}", f"is {shards}, must be 1") for label, shards in own), None)
 
-    def separate(self, experiment: str) -> dict[str, Tasks]:
+    def separate(self) -> dict[str, Tasks]:
         """Return a task for each label."""
-        return {label: IndependentTask(experiment, self, label) for label in self.label_names}
+        return {label: IndependentTask(self, label) for label in self.label_names}
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,6 @@ class IndependentTask(Tasks):
     folder_kind: ClassVar[str] = IndependentTasks.folder_kind
     keep_all = False
 
-    experiment: str  # to which the task belongs
     whole: IndependentTasks  # all tasks; a single task reads some of their files
     label: str
 

@@ -97,7 +97,7 @@ class _RetuneIterations(_Iterations):
     def __init__(self, config: Config, origin: Origin, epochs: Epochs) -> None:
         self._origin = origin
         self._pieces = config.decoder.pieces
-        self._dev = epochs.divisions.folder("dev", str(self._pieces))
+        self._dev = epochs.divisions.folder("dev", epochs.divisions.of_pieces)
 
     def folder(self, epoch: Epoch, iteration: int) -> str:
         return epoch.folder if iteration == epoch.last_iteration else f"{epoch.folder}/iteration-{iteration}"
