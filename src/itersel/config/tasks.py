@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, ClassVar
 from itersel.config.options import LABEL_PATTERN, option, option_of
 from itersel.config.sharding import MAX_SHARDS, Labelled, Pooled
 
-# Maximum number of parts of a text, each of which a model leaves out.
+# Models that leave text out: their maximum number, and their number if it is not stated.
 MAX_FOLDS = 1000
-# Language models that leave text out, where their number is not stated.
 DEFAULT_FOLDS = 10
 # The command that trains a shard names all of its files.
 MAX_PARTS = 100
@@ -123,10 +122,10 @@ class RandomTasks(Tasks):
         "Number of shards Z; it is part of the algorithm.", 1, minimum=1, maximum=MAX_SHARDS, on={"mixed": 4}
     )
     language_model_folds: int | None = option(
-        "tune_on train: number N of language models that leave text out. With N > 1, files f, f + N, ... (a "
-        "shard has one or more files) are trained with a model that, like their grammars, has not seen their "
-        "text (docs/workflow.md). 1: all files are trained with the model of all text. "
-        f"null: {DEFAULT_FOLDS}, or the number of files if there are fewer; 1 with language_model.arpa or "
+        "tune_on train: number N of language models that leave text out, at most one for each file (a shard "
+        "has one or more files); a larger number means one for each. With N > 1, files f, f + N, ... are "
+        "trained with a model that, like their grammars, has not seen their text (docs/workflow.md). 1: all "
+        f"files are trained with the model of all text. null: {DEFAULT_FOLDS}; 1 with language_model.arpa or "
         "data.kind: lists.",
         minimum=1,
         maximum=MAX_FOLDS,
