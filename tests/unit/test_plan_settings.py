@@ -219,7 +219,7 @@ def test_settings_of_tuning():
     second = job("mert", epoch=2)
     tuner = {"name": "mert", "random_directions": 12, "restarts": 5}
     assert json.loads(everything().lists.tune_settings(second)) == {
-        **{"tuner": tuner, "shards": 1, "seed": 9, "features": features, "sum_sparse": False},
+        **{"tuner": tuner, "files": 1, "seed": 9, "features": features, "sum_sparse": False},
         "left_out_templates": [],
     }
     assert (everything().lists.iteration(second), everything().lists.start_weights(second)) == (

@@ -39,9 +39,9 @@ def test_resharding_deals_each_file_once():
             10,
             1,
             10,
-            Pooled(labels=("a", "b"), shards=10, size_of_one_task=True),
+            Pooled(labels=("a", "b"), files=10, size_of_one_task=True),
         ),
-        ({"name": "pooled-cat", "labels": ["a"], "parts": 3}, 3, 1, 3, Pooled(labels=("a",), shards=3)),
+        ({"name": "pooled-cat", "labels": ["a"], "parts": 3}, 3, 1, 3, Pooled(labels=("a",), files=3)),
         (NATURAL, 3, 3, 3, Labelled(labels={"a": 2, "b": 1})),
         (
             {**NATURAL, "others": "join", "minimum_sentences": 5},

@@ -29,8 +29,8 @@ T = TypeVar("T")
 MAX_PROCESSES = 256
 # The maximum number of seeds of a command.
 MAX_SEEDS = 1000
-# What help calls the numbers of epochs, iterations and shards.
-PLACE_LETTERS = {"epoch": "t", "iteration": "i", "shard_number": "z"}
+# What help calls the numbers of epochs, iterations, shards and files.
+PLACE_LETTERS = {"epoch": "t", "iteration": "i", "shard_number": "z", "file_number": "f"}
 
 
 class Parser(argparse.ArgumentParser):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from itersel.cli.arguments import (
+    Parser,
     add_decision,
     add_optional_files,
     add_options,
@@ -106,7 +107,7 @@ def _translations(
             yield text_of(found, best[0], words)
 
 
-def _add_kbest(parser: argparse.ArgumentParser) -> None:
+def _add_kbest(parser: Parser) -> None:
     parser.description = "Decode a shard and write n-gram matches, length and features of each translation."
     _add_decoding(parser, "k-best lists, .h5", KBestSettings)
 
@@ -117,7 +118,7 @@ def _kbest(options: argparse.Namespace) -> None:
     _generate(options, KBestSettings, generate_lists)
 
 
-def _add_forest(parser: argparse.ArgumentParser) -> None:
+def _add_forest(parser: Parser) -> None:
     parser.description = (
         "Decode a shard and write the best edges of every sentence's forest: rules, their dense features and "
         "words, and the contribution of the language model."
@@ -131,7 +132,7 @@ def _forest(options: argparse.Namespace) -> None:
     _generate(options, ForestSettings, generate_forests)
 
 
-def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> None:
+def _add_decoding(parser: Parser, output: str, kind: type) -> None:
     inputs = {"--shard FILE": "shard.h5 with references"}
     add_options(parser, inputs, required=True)
     add_optional_files(parser, MODEL)
@@ -140,6 +141,7 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
     add_decision(parser, "write a file without lists")
     add_settings(parser, kind)
     add_place(parser, kind)
+    parser.renamed["--shard-number"] = "--file-number"
     add_output(parser, output)
 
 
@@ -151,7 +153,7 @@ def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate
 
     settings = read_settings(kind, options.settings, vars(options))
     if training_has_stopped(options.decision):
-        write_no_lists(options.output, settings.iteration, settings.shard_number)
+        write_no_lists(options.output, settings.iteration, settings.file_number)
         return
 
     if options.language_model is None:

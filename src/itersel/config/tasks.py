@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from itersel.config.options import LABEL_PATTERN, option, option_of
-from itersel.config.sharding import MAX_SHARDS, Labelled, Pooled
+from itersel.config.sharding import MAX_FILES, Labelled, Pooled
 
 # Models that leave text out: their maximum number, and their number if it is not stated.
 MAX_FOLDS = 1000
@@ -119,7 +119,7 @@ class RandomTasks(Tasks):
     """Shards of equal size: the tuning corpus is shuffled and divided."""
 
     shards: int = option(
-        "Number of shards Z; it is part of the algorithm.", 1, minimum=1, maximum=MAX_SHARDS, on={"mixed": 4}
+        "Number of shards Z; it is part of the algorithm.", 1, minimum=1, maximum=MAX_FILES, on={"mixed": 4}
     )
     language_model_folds: int | None = option(
         "tune_on train: number N of language models that leave text out, at most one for each file (a shard "
@@ -135,7 +135,7 @@ class RandomTasks(Tasks):
         "change any result.",
         1,
         minimum=1,
-        maximum=MAX_SHARDS,
+        maximum=MAX_FILES,
         changes_no_result=True,
     )
 
@@ -361,7 +361,7 @@ class PooledTasks(Tasks):
         """The pool."""
         # the order of labels in a pool does not matter
         return Pooled(
-            labels=tuple(sorted(self.labels)), shards=self.parts, size_of_one_task=self.size_of_one_task
+            labels=tuple(sorted(self.labels)), files=self.parts, size_of_one_task=self.size_of_one_task
         )
 
     @property
