@@ -144,7 +144,7 @@ def make_corpus(folder: Path, source: Path, target: Path, alignment: Path, pairs
         run(*itersel("grammar index", **texts, alignment=alignment, output=corpus.index))
     if not corpus.ids.exists():
         shards = max(1, sum(1 for _ in read_lines(source)) // SHARD_SENTENCES)
-        settings = {"sharding": {"name": "shuffled", "shards": shards}}
+        settings = {"sharding": {"name": "shuffled", "files": shards}}
         run(*itersel("step shard", **texts, settings=settings, output=corpus.ids.parent))
     if not corpus.shard.exists():
         run(*extraction(corpus))

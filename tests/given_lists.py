@@ -28,7 +28,7 @@ def write_given(folder: Path) -> Path:
 
 
 def divide(folder, *options, **how):
-    """Divide into shards; if it is not said how, into a single one that keeps the order of the sentences."""
+    """Divide the lists; if it is not said how, into a single file that keeps the order of the sentences."""
     files = ["--nbest", folder / "lists", "--target", folder / "references", "--output", folder / "cut"]
     itersel("step", "shard", *files, *options, *settings(sharding=how or {"name": "in-order"}))
 
@@ -36,6 +36,6 @@ def divide(folder, *options, **how):
 def import_shard(folder, number=0, **how):
     """Make a shard of the lists, by default of tokenised ones; returns its file."""
     output = folder / f"{number}.h5"
-    files = ["--folder", folder / "cut", "--shard-number", number, "--output", output]
+    files = ["--folder", folder / "cut", "--file-number", number, "--output", output]
     itersel("step", "lists", *files, *settings(**(TEXT_LANGUAGES | {"tokenized": True} | how)))
     return output

@@ -96,7 +96,8 @@ class MadeUpRun:
         write_preparation(self.folder / "corpus", Preparation(Words("de", "en")), learn_recaser([]))
 
     def config(self) -> dict[str, Any]:
-        experiment = {"epochs": self.epochs, "tasks": {"name": "random", "shards": SHARDS}}
+        tasks = {"name": "random", "shards": SHARDS}
+        experiment = {"epochs": self.epochs, "repeats": self.repeats, "tasks": tasks}
         return {"name": self.folder.name, "seed": 7, "experiments": dict.fromkeys(self.names, experiment)}
 
     def _run(self, name: str, repeat: int) -> ChosenSystem:

@@ -3,7 +3,6 @@
 import functools
 from types import SimpleNamespace
 
-from itersel.config.experiments import expanded
 from itersel.config.learners import LEARNERS
 from itersel.config.reading import read_config
 from itersel.config.tuners import TUNERS
@@ -33,7 +32,7 @@ def plan_of(experiments, data=DATA, **more):
     """Return the plan of a config; its files do not exist."""
     plain = {name: {**PLAIN, **one} for name, one in experiments.items()}
     content = {"name": "x", "output": "out", "data": data, "experiments": plain, **more}
-    return Plan(expanded(read_config(content)))
+    return Plan(read_config(content))
 
 
 def plan_of_texts(**texts):

@@ -96,13 +96,13 @@ def make_reranker(
     texts = ["--source", folder / "test.source.gz", "--target", folder / "test.target.gz"]
     cut = ["--nbest", lists, *texts, "--output", folder / "cut"]
     itersel(
-        "step", "shard", *cut, *settings(sharding={"name": "in-order", "shards": SHARDS}, dense_names=columns)
+        "step", "shard", *cut, *settings(sharding={"name": "in-order", "files": SHARDS}, dense_names=columns)
     )
 
     chance, weights = random.Random(5), dict[str, float]()
     for shard in range(SHARDS):
         output = folder / f"{shard}.h5"
-        files = ["--folder", folder / "cut", "--shard-number", shard, *models, "--output", output]
+        files = ["--folder", folder / "cut", "--file-number", shard, *models, "--output", output]
         itersel("step", "lists", *files, *settings(**how))
         table = read_list_table(output)
         # so that no feature decides alone

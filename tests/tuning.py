@@ -88,13 +88,13 @@ def make_table(sentences: Sequence[Sentence], sparse_names: Sequence[str] = SPAR
     )
 
 
-def write_file(path: Path, sentences: Sequence[Sentence], shard: int = 0, iteration: int = 1) -> Path:
+def write_file(path: Path, sentences: Sequence[Sentence], number: int = 0, iteration: int = 1) -> Path:
     """Write a file of a decoder's lists."""
     every = (name for sentence in sentences for one in sentence.translations for name in one.features)
     names = [name for name in dict.fromkeys(every) if name not in DENSE_NAMES]
     tables = [make_table([sentence], names) for sentence in sentences]
     features = make_table([], names).sparse_rows
-    attributes = header_attributes("lists", shard, iteration, SETTINGS, f"shard {shard}", DENSE_NAMES)
+    attributes = header_attributes("lists", number, iteration, SETTINGS, f"sentences {number}", DENSE_NAMES)
     with write_lists(path, len(DENSE_NAMES), attributes, features.key, features.name) as writer:
         for table in tables:
             writer.append(table)
@@ -109,19 +109,19 @@ def dense(sentences: Sequence[Sentence]) -> list[Sentence]:
 
 
 def write_run(
-    folder: Path, seed: int = 1, shards: int = 2, iterations: int = 2, sparse: bool = True
+    folder: Path, seed: int = 1, files: int = 2, iterations: int = 2, sparse: bool = True
 ) -> list[Path]:
     """Write the files of a run: the same sentences in every iteration, with different translations."""
     paths = []
-    for shard in range(shards):
-        whole = random_sentences(seed + shard, count=4)
+    for number in range(files):
+        whole = random_sentences(seed + number, count=4)
         for iteration in range(1, iterations + 1):
-            random = np.random.default_rng((seed, shard, iteration))
+            random = np.random.default_rng((seed, number, iteration))
             part = []
             for lengths, (*every, last) in whole:
                 part.append(Sentence(lengths, [t for t in every if random.random() < 0.7] + [last]))
-            path = folder / f"{shard}.{iteration}.h5"
-            paths.append(write_file(path, part if sparse else dense(part), shard, iteration))
+            path = folder / f"{number}.{iteration}.h5"
+            paths.append(write_file(path, part if sparse else dense(part), number, iteration))
     return paths
 
 
@@ -131,19 +131,16 @@ def tune_command(
     *options: str,
     tuner: str = "mert",
     iteration: int = 2,
-    shards: int = 2,
+    files: int = 2,
     more: Mapping[str, Any] | None = None,
     **keys: Any,
 ) -> list[str]:
-    """Return the command that tunes on the lists of all shards, and writes `out.h5`.
+    """Return the command that tunes on the lists of all files of sentences, and writes `out.h5`.
 
     `keys` are those of the tuner, and `more` other settings.
     """
     (folder / "lists").write_text("".join(f"{path}\n" for path in paths))
-    words = [
-        *settings(tuner={"name": tuner, **keys}, shards=shards, **more or {}),
-        f"--iteration={iteration}",
-    ]
+    words = [*settings(tuner={"name": tuner, **keys}, files=files, **more or {}), f"--iteration={iteration}"]
     if iteration > 1 and "--start" not in options:
         (folder / "start").write_text("".join(f"{name} {value}\n" for name, value in START_WEIGHTS.items()))
         words.append(f"--start={folder / 'start'}")

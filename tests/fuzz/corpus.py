@@ -80,7 +80,7 @@ SYNTAX = [
 SEARCH = {"k_best": 20, "pop_limit": 30}
 PERCEPTRON = {"learner": {"name": "perceptron"}, **SEARCH}
 SELECT_9 = {"name": "selection", "select": 9}
-SHARD = step("step shard", sharding={"shards": 2})
+SHARD = step("step shard", sharding={"files": 2})
 PATH = {"name": "path-following", "first_threshold": 0.0001, "epsilon": 1}
 SYSTEM = {
     "name": "small",
@@ -182,7 +182,7 @@ def _make_models() -> None:
 def _make_shards() -> None:
     itersel(f"{SHARD} --source source.txt --target target.txt --output shards")
     itersel("step shard --nbest nbest.txt nbest.json --target target.txt --output listed")
-    itersel(f"{step('step lists', **TEXT_LANGUAGES)} --folder listed --shard-number 0 --output listed.h5")
+    itersel(f"{step('step lists', **TEXT_LANGUAGES)} --folder listed --file-number 0 --output listed.h5")
     for part, name in (("shards/0", "shard.h5"), ("shards/1", "shard1.h5")):
         texts = f"--input {part}.source.gz --reference {part}.target.gz --leave-one-out {part}.ids"
         itersel(f"grammar extract --index index {texts} --output {name}")

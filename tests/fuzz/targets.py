@@ -99,11 +99,11 @@ def _table(**files: list[str]) -> str:
     return f"{step('step table', test_sets={'test': test_set}, comparison={'trials': 50})} {_TABLES}"
 
 
-_LISTED = f"{step('step lists', **TEXT_LANGUAGES)} --folder listed --shard-number 0"
+_LISTED = f"{step('step lists', **TEXT_LANGUAGES)} --folder listed --file-number 0"
 # All features of the text of lists; the models of word alignment follow.
 _TOKENIZED = {**TEXT_LANGUAGES, "tokenized": True}
 _FEATURES = step("step lists", **_TOKENIZED, dense=[*TEXT_FEATURES], templates=[*TEXT_TEMPLATES])
-_FEATURES += " --folder reranked --shard-number 0 --models models --output out.h5 --aligner"
+_FEATURES += " --folder reranked --file-number 0 --models models --output out.h5 --aligner"
 _DETOKENIZE = "detokenize --input target.txt --output out"
 TARGETS = {
     "shard": _target(
@@ -288,7 +288,7 @@ TARGETS = {
         "listed/0.ids", f"{_LISTED} --output out.h5", also=("listed/0.lists.gz", "listed/0.target.gz")
     ),
     "declaration": _target(
-        "shards/shards.tsv",
+        "shards/files.tsv",
         "lm estimate --order 2 --input target.txt --leave-out shards --fold 0/2 --output out",
         "grammar extract --index index --input shards/0.source.gz --reference shards/0.target.gz "
         "--leave-one-out shards/0.ids --output out.h5",
@@ -298,7 +298,7 @@ TARGETS = {
         "models/lm.bin",
         f"{_FEATURES} forward.model reverse.model",
         f"{step('step lists', **_TOKENIZED, user_model_names=['own'])} --folder reranked"
-        " --shard-number 0 --user-model FILE --output out.h5",
+        " --file-number 0 --user-model FILE --output out.h5",
         also=("reranked",),
     ),
     "words": _target(
@@ -306,7 +306,7 @@ TARGETS = {
         "step text-models --words words --alignment forward.txt reverse.txt --output out",
         also=("forward.txt", "reverse.txt"),
     ),
-    "declaration-lists": _target("listed/shards.tsv", f"{_LISTED} --output out.h5", also=("listed/",)),
+    "declaration-lists": _target("listed/files.tsv", f"{_LISTED} --output out.h5", also=("listed/",)),
     "list": _target("parts.txt", _mix("FILE", **SELECT_9), also=("",)),
     "tasks": _target(
         "tasks.txt",

@@ -68,7 +68,7 @@ def make_lists(folder, lists):
         itersel(*shard(folder, write(folder / "good", *LISTS)))
     (cut / "0.lists.gz").write_bytes(gzip.compress(lists.read_bytes()))
     redeclare(cut)
-    files = ["--folder", cut, "--shard-number", 0, "--output", folder / "0.h5"]
+    files = ["--folder", cut, "--file-number", 0, "--output", folder / "0.h5"]
     return ["step", "lists", *files, *settings(**TEXT_LANGUAGES)]
 
 

@@ -158,11 +158,14 @@ def test_test_sets():
 
 
 def test_language_models_leave_text_out_by_default():
-    """With `tune_on: train`, ten models or one per shard; a single model must be requested."""
+    """With `tune_on: train`, ten models, but at most one per file; a single model must be requested."""
     single = "experiments.a has language_model_folds: 1: it is trained"
     for settings, folds, warning in (
         (tasks(shards=31), 10, None),
         (tasks(shards=4), 4, None),
+        (tasks(shards=4, language_model_folds=9), 4, None),
+        (tasks("resharding", shards=1, parts=2, language_model_folds=9), 2, None),
+        (tasks(shards=1, language_model_folds=2), 1, "experiments.a has one shard: "),
         (tasks(shards=31, language_model_folds=1), 1, single),
         (experiment(algorithm="sgd", tune_on="train"), 1, "experiments.a has one shard: "),
         (experiment(tasks={"name": "random", "shards": 31}, tune_on="dev"), 1, None),

@@ -305,9 +305,9 @@ def test_the_explanation_of_retune_states_its_default():
 def test_place_of_decoding_is_neither_passed_nor_recorded(kind):
     """Rules do not run again because of it, and files have attributes of their own for it."""
     given, plain = '{"features": "dense"}', kind(features="dense")
-    found = read_settings(kind, given, {"iteration": 3, "shard_number": 2})
-    assert found == kind(features="dense", iteration=3, shard_number=2)
-    assert read_settings(kind, given, {"iteration": None, "shard_number": None}) == plain
+    found = read_settings(kind, given, {"iteration": 3, "file_number": 2})
+    assert found == kind(features="dense", iteration=3, file_number=2)
+    assert read_settings(kind, given, {"iteration": None, "file_number": None}) == plain
     assert (as_json(found), recorded(found)) == (as_json(plain), recorded(plain))
 
 

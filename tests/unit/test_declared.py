@@ -172,7 +172,7 @@ def test_attempts_at_shards_that_overlap(tmp_path, lists):
     write(tmp_path / "text", *TEXT * 500)
     write(tmp_path / "lists", *(f"{i} ||| {line} ||| LM= -1" for i, line in enumerate(TEXT * 500)))
     given = ["--nbest", tmp_path / "lists"] if lists else ["--source", tmp_path / "text"]
-    command = ["step", "shard", *given, "--target", tmp_path / "text", *settings(sharding={"shards": 2})]
+    command = ["step", "shard", *given, "--target", tmp_path / "text", *settings(sharding={"files": 2})]
     itersel(*command, "--output", tmp_path / "alone")
     status = []
     again = list(map(str, [*command, "--output", tmp_path / "both"]))
@@ -202,14 +202,14 @@ def cut(tmp_path):
     """Text in two shards, its index, and its lists in two shards."""
     index_lines(tmp_path, TEXT, TEXT, ["0-0 1-1"] * 4)
     write(tmp_path / "nbest", *(f"{i} ||| {line} ||| LM= -1" for i, line in enumerate(TEXT)))
-    files = ["--target", tmp_path / "target", *settings(sharding={"shards": 2})]
+    files = ["--target", tmp_path / "target", *settings(sharding={"files": 2})]
     itersel("step", "shard", "--source", tmp_path / "source", *files, "--output", tmp_path / "shards")
     itersel("step", "shard", "--nbest", tmp_path / "nbest", *files, "--output", tmp_path / "cut")
     write(tmp_path / "grammar", "[X] ||| haus ||| house ||| LM=1")
     return tmp_path
 
 
-LISTS = f"{step('step lists', **TEXT_LANGUAGES)} --folder cut --shard-number 0"
+LISTS = f"{step('step lists', **TEXT_LANGUAGES)} --folder cut --file-number 0"
 EXTRACT = "grammar extract --index % --input %0.source.gz --reference %0.target.gz --leave-one-out %0.ids"
 READERS = {
     "shards/0.source.gz": (EXTRACT, "grammar import --grammar grammar --input %0.source.gz"),

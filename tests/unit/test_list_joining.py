@@ -26,7 +26,7 @@ def test_shards_are_joined(folder):
     """By shard; for tuners, dense features that differ by the order of a sum are equal."""
     unrounded = '{"id": 3, "text": "no ?", "features": {"LM": 0.1000000000001}}'
     write(folder / "lists/1.gz", *LISTS[1][:2], unrounded)
-    divide(folder, "--quality", write(folder / "quality", *"123456"), shards=2, seed=7)
+    divide(folder, "--quality", write(folder / "quality", *"123456"), files=2, seed=7)
     table = join_files(find_files([import_shard(folder, shard) for shard in (1, 0)], 2, range(4, 6)))
     parts = [read_list_table(folder / f"{shard}.h5") for shard in range(2)]
     dense = [value for part in parts for value in part.dense[:, 0].tolist()]
@@ -43,7 +43,7 @@ def test_shards_are_joined(folder):
     ids=["quality", "references", "settings"],
 )
 def test_shards_that_do_not_belong_together(folder, change):
-    divide(folder, "--quality", write(folder / "quality", *"123456"), shards=2)
+    divide(folder, "--quality", write(folder / "quality", *"123456"), files=2)
     paths = [import_shard(folder, shard) for shard in range(2)]
     settings_of = {"language": None if change else "en", "protected": []}
     write_list_table(paths[1], read_list_table(paths[1], has_text=True)._replace(**change), 1, settings_of)
@@ -53,22 +53,22 @@ def test_shards_that_do_not_belong_together(folder, change):
 
 def test_lists_of_a_decoder_and_of_another_are_not_mixed(folder):
     divide(folder)
-    paths = [import_shard(folder), write_file(folder / "1.h5", random_sentences(1), shard=1)]
+    paths = [import_shard(folder), write_file(folder / "1.h5", random_sentences(1), number=1)]
     with input_error(0, 1, 2):
         find_files(paths, 2, range(1, 2))
 
 
 def test_tuners_read_some_shards_of_a_text(folder, refused):
     """Such as those of one task; their number is known."""
-    divide(folder, "--quality", write(folder / "quality", *"123456"), shards=4)
+    divide(folder, "--quality", write(folder / "quality", *"123456"), files=4)
     paths = [str(import_shard(folder, shard)) for shard in (3, 1)]
     lists = write(folder / "lists.txt", *paths)
     tune = ["step", "tune", "--inputs", lists, "--output", folder / "w"]
-    itersel(*tune, *settings(tuner={"name": "kbest-mira"}, shards=2))
+    itersel(*tune, *settings(tuner={"name": "kbest-mira"}, files=2))
     assert read_itersel_weights(folder / "w").value.shape[0]
-    refused([*tune, *settings(tuner={"name": "kbest-mira"}, shards=3)], (3, 1))
+    refused([*tune, *settings(tuner={"name": "kbest-mira"}, files=3)], (3, 1))
     write(folder / "lists.txt", paths[0], paths[0])
-    refused([*tune, *settings(tuner={"name": "kbest-mira"}, shards=2)], "3.h5:")
+    refused([*tune, *settings(tuner={"name": "kbest-mira"}, files=2)], "3.h5:")
 
 
 @pytest.mark.parametrize(
@@ -80,12 +80,12 @@ def test_tuners_read_whole_lists(folder, tuner):
     write(folder / "lists/0.gz", *(f"{n} ||| {good} ||| LM= 1 TM= 1 x=1" for n in range(4)))
     write(folder / "lists/1.gz", *(f"{n} ||| {bad} ||| LM= 2 TM= 1 y=1" for n in range(4)))
     write(folder / "references", *[good] * 4)
-    how = settings(tuner=tuner, shards=2, features="dense" if tuner["name"] == "mert" else "all")
+    how = settings(tuner=tuner, files=2, features="dense" if tuner["name"] == "mert" else "all")
     tune = ["step", "tune", *how, "--inputs", folder / "lists.txt", "--output", folder / "w"]
     tune += ["--start", write(folder / "start", "LM 1")]
     for quality, sign in (([], -1), (["--quality", write(folder / "quality", *"00001111")], 1)):
         shutil.rmtree(folder / "cut", ignore_errors=True)
-        divide(folder, *quality, shards=2)
+        divide(folder, *quality, files=2)
         paths = [str(import_shard(folder, shard)) for shard in range(2)]
         write(folder / "lists.txt", *reversed(paths))
         for iteration in (1, 7):

@@ -15,7 +15,7 @@ from tests.text_grammars import write
 from tests.unit.test_learn_learners import ALL_NAMES, START, close, eager, sentences
 
 from itersel.config.learners import LEARNERS
-from itersel.corpus.sharding import shard_lines
+from itersel.corpus.sharding import equal_groups
 from itersel.corpus.statistics import read_statistics
 from itersel.decode.decoder import WeightVectors
 from itersel.decode.list_decoder import ListDecoder
@@ -37,9 +37,9 @@ def folder(tmp_path):
 
 def test_divide(folder):
     """Into the shards that parallel text would be divided into; all have the same dense features."""
-    divide(folder, shards=2, seed=7)
+    divide(folder, files=2, seed=7)
     ids = [list(map(int, read_lines(folder / f"cut/{shard}.ids"))) for shard in range(2)]
-    assert ids == [part.tolist() for part in shard_lines(4, 2, 7)]
+    assert ids == [part.tolist() for part in equal_groups(4, 2, 7)]
     every = [line for lines in LISTS for line in lines]
     sentence = [0, 0, 2, 1, 0, 3]
     for shard, own in enumerate(ids):
@@ -61,11 +61,11 @@ def test_lines_wait_in_memory_only_up_to_a_limit(folder, monkeypatch):
     def written():
         return {path.name: read_lines(path) for path in (folder / "cut").iterdir()}
 
-    divide(folder, shards=2)
+    divide(folder, files=2)
     at_once = written()
     (folder / "cut").rename(folder / "before")
     monkeypatch.setattr("itersel.lists.sharding.WAITING_CHARACTERS", 1)
-    divide(folder, shards=2)
+    divide(folder, files=2)
     assert written() == at_once
 
 
@@ -115,7 +115,7 @@ def test_qualities_are_learned_from(folder, monkeypatch):
     """Instead of BLEU, which is not computed; the lowest of the whole text is 0, the highest 1."""
     monkeypatch.setattr("itersel.bleu.sentence.SentenceBleu.score", None)
     quality = write(folder / "quality", "2", "4", "3", "2", "2", "3")
-    shard_lists([folder / "lists"], lambda n: shard_lines(n, 1, None), folder / "cut", quality=quality)
+    shard_lists([folder / "lists"], lambda n: equal_groups(n, 1, None), folder / "cut", quality=quality)
     assert read_list_table(import_shard(folder)).quality.tolist() == [0.0, 1.0, 0.0, 0.5, 0.5]
     for learner in LEARNERS:
         pairs = {"pairs": "all"} if hasattr(LEARNERS[learner], "pairs") else {}
@@ -151,7 +151,7 @@ def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
     folder, corpus = tmp_path, sentences(3)
     references = ["--target", *write_text_lists(folder, corpus)]
     files = ["--nbest", folder / "lists", *references, "--output", folder / "cut"]
-    itersel("step", "shard", *files, *settings(dense_names=oracle.DENSE_NAMES, sharding={"shards": 2}))
+    itersel("step", "shard", *files, *settings(dense_names=oracle.DENSE_NAMES, sharding={"files": 2}))
     start = write(folder / "start", *(f"{feature} {value!r}" for feature, value in START.items()))
     chosen = {"regularization": regularization, "delay": delay, "sentence_bleu": "nakov"}
     if regularization != "none":
@@ -247,7 +247,7 @@ def test_files_of_folders(tmp_path):
             ("lists:", 65, "'f64'"),
         ),
         ({}, {"dense_names": ["x", "y"]}, ("lists:", "'x'")),
-        ({}, {"sharding": {"shards": 5}}, ("lists:", 4, 5)),
+        ({}, {"sharding": {"files": 5}}, ("lists:", 4, 5)),
         ({"quality": "1"}, {}, ("quality:", 1, 6)),
         # read before the lists, which take longest
         ({"quality": "x", "lists/0.gz": "0 ||| a"}, {}, "quality:1:"),
@@ -259,7 +259,7 @@ def test_bad_lists(folder, refused, monkeypatch, change, how, facts):
         write(folder / name, line)
     words = ["step", "shard", "--nbest", "lists", "--target", "references", "--output", "out"]
     words += ["--quality", *(name for name in change if name == "quality")]
-    refused([*words, *settings(**{"sharding": {"shards": 2}, **how})], facts)
+    refused([*words, *settings(**{"sharding": {"files": 2}, **how})], facts)
 
 
 @pytest.mark.parametrize(
@@ -271,14 +271,14 @@ def test_bad_lists(folder, refused, monkeypatch, change, how, facts):
         ("0.ids", "x1", "", ("0.ids:1:", "'x'")),
         ("0.target.gz", "ab", "", ("0.target.gz", 2, 4)),
         ("0.ids", "0123", step("", **TEXT_LANGUAGES, tokenized=True, protected=["x"]), "'protected'"),
-        ("0.ids", "0123", "--shard-number 1", "1.ids"),
+        ("0.ids", "0123", "--file-number 1", "1.ids"),
     ],
 )
 def test_bad_shards(folder, refused, name, lines, options, facts):
     divide(folder)
     write(folder / "cut" / name, *lines)
     redeclare(folder / "cut")
-    files = ["--folder", folder / "cut", "--shard-number", 0, "--output", folder / "out.h5"]
+    files = ["--folder", folder / "cut", "--file-number", 0, "--output", folder / "out.h5"]
     words = ["step", "lists", *files, *settings(**TEXT_LANGUAGES)]
     refused([*words, *options.split()], facts)
 
@@ -292,7 +292,7 @@ def test_other_files_of_a_shard_are_read_before_its_lists(folder, refused, name,
     write(folder / "cut/0.lists.gz", "not a list")
     write(folder / "cut" / name, *lines)
     redeclare(folder / "cut")
-    files = ["--folder", folder / "cut", "--shard-number", 0, "--output", folder / "out.h5"]
+    files = ["--folder", folder / "cut", "--file-number", 0, "--output", folder / "out.h5"]
     words = ["step", "lists", *files, *settings(**TEXT_LANGUAGES)]
     refused(words, facts)
 

@@ -7,7 +7,7 @@ from tests.declared import redeclare
 from tests.refusals import input_error
 from tests.systems import itersel
 
-from itersel.corpus.sharding import shard_corpus, shard_lines
+from itersel.corpus.sharding import equal_groups, shard_corpus
 from itersel.lm.arpa import write_arpa
 from itersel.lm.estimate import estimate
 from itersel.lm.numbered_text import lines_of_fold, read_numbered_text
@@ -22,7 +22,7 @@ MIXED = ("shards:", 43)
 def text(tmp_path):
     path = tmp_path / "a text"
     write_lines(path, LINES)
-    shard_corpus(path, path, lambda lines: shard_lines(lines, 5, 3), tmp_path / "shards")
+    shard_corpus(path, path, lambda lines: equal_groups(lines, 5, 3), tmp_path / "shards")
     return path
 
 
@@ -41,7 +41,7 @@ def test_every_line_is_in_one_fold(text):
 def test_copies_are_left_out_whatever_their_shard(text):
     write_lines(text, [*LINES, *LINES[:2], LINES[0]])
     folder = text.parent / "with copies"
-    shard_corpus(text, text, lambda lines: shard_lines(lines, 5, 3), folder)
+    shard_corpus(text, text, lambda lines: equal_groups(lines, 5, 3), folder)
     copies = [{0, 43, 45}, {1, 44}]
     lines = [read_lines(folder / f"{shard}.ids") for shard in range(5)]
     assert any("@" in line for shard in lines for line in shard)

@@ -62,10 +62,10 @@ def own_translation(folder, kind, corpus):
     write_lines(folder / "nbest", lines)
     shards, shard = str(folder / "shards"), str(folder / "0.h5")
     command = ["step", "shard", "--nbest", str(folder / "nbest"), "--target", str(corpus / "test.target.gz")]
-    sharding = settings(sharding={"name": "in-order", "shards": 1}, dense_names=["good"])
+    sharding = settings(sharding={"name": "in-order", "files": 1}, dense_names=["good"])
     assert main([*command, *sharding, "--output", shards]) == 0
     how = settings(tokenized="tokenized" in kind, source_language="de", target_language="tr")
-    assert main(["step", "lists", "--folder", shards, "--shard-number", "0", *how, "--output", shard]) == 0
+    assert main(["step", "lists", "--folder", shards, "--file-number", "0", *how, "--output", shard]) == 0
 
     # learning sees the same: all n-grams match
     statistics = read_list_table(shard).statistics

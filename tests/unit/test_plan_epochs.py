@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.plans import FOLDER, FOLLOWED, SELECTED, TUNED, job, plan_of
 
-from itersel.config.experiments import split_repeat, with_repeats
+from itersel.config.experiments import expanded
 from itersel.config.settings import read_settings
 from itersel.config.sharding import InOrder, Shuffled
 from itersel.config.steps import MixSettings
@@ -35,7 +35,7 @@ def test_step_on_dev_after_every_mixing(mixing, has_previous, weights):
     assert plan.lists.epoch_start(place) == [f"{first}/mixed.h5"]
     tuner = {"name": "line-search", "directions": ["WordPenalty", "step"]}
     assert json.loads(plan.lists.tune_settings(place)) == {
-        **{"tuner": tuner, "shards": 3, "seed": 1, "features": "all", "sum_sparse": True},
+        **{"tuner": tuner, "files": 3, "seed": 1, "features": "all", "sum_sparse": True},
         "left_out_templates": [],
     }
     assert plan.lists.epoch_start(job(epoch=1)) == []
@@ -170,13 +170,12 @@ def test_repeats():
     config = plan.config
     seeds = {name: one.seed for name, one in config.experiments.items() if name[0] in "ab"}
     assert seeds == {"a": 5, "a.repeat-2": 6, "a.repeat-3": 7, "b": 8, "b.repeat-2": 9}
-    assert [split_repeat(name) for name in seeds][1:4] == [("a", 2), ("a", 3), ("b", 1)]
     starts = {name: one.start_from for name, one in config.experiments.items() if one.start_from}
     assert starts == {
         **{"b": "a", "b.repeat-2": "a.repeat-2"},
         **{"c": "a", "c.repeat-2": "a.repeat-2", "c.repeat-3": "a.repeat-3", "c.repeat-4": "a"},
     }
-    assert with_repeats(config) == config
+    assert expanded(config) == config
     third = job("a.repeat-3", epoch=2, shard=1)
     assert plan.epochs.training_files(third) == ["out/x/shards/train/2-seed-7/1.h5"]
     assert plan.epochs.training_models(third) == ["out/x/lm/2-seed-7/2-folds/1.bin"]

@@ -20,7 +20,6 @@ from tests.plans import (
     plan_of,
 )
 
-from itersel.config.experiments import expanded
 from itersel.config.reading import read_config
 from itersel.config.report_steps import (
     ChooseSettings,
@@ -66,6 +65,7 @@ def test_steps_read_their_settings():
     translated = job("patient", stage="epoch-3", split="test", piece=0)
     place = job("selected", epoch=2, stage="epoch-2", shard=0, split="train", division="4")
     plan, lists = everything(), of_lists()
+    pieces = job(split="test", division=plan.divisions.of_pieces)
     check_settings(PrepareSettings, plan.texts.prepare_settings(job()))
     check_settings(PrepareSettings, plan.texts.prepare_settings(job(held_out="dev")))
     check_settings(PrepareSettings, of_help().texts.prepare_settings(job()))
@@ -80,7 +80,7 @@ def test_steps_read_their_settings():
     check_settings(TableSettings, plan.tables.table_settings(job()))
     check_settings(PatienceSettings, plan.tables.patience_settings(job("patient", epoch=2)))
     check_settings(Search, plan.origin.decode_settings(translated))
-    check_settings(ShardSettings, plan.divisions.shard_settings(place))
+    check_settings(ShardSettings, plan.divisions.shard_settings(pieces))
     check_settings(CorporaSettings, plan.tables.corpora_settings)
     check_settings(ExplainSettings, plan.explain_settings(job()))
     check_settings(GivenListShardSettings, lists.list_texts.shard_settings(place))
@@ -96,10 +96,7 @@ def test_steps_read_their_settings():
 def test_minimum_bayes_risk():
     """Systems choose by it, and translations of test sets; those of epochs do not."""
     mbr, best = {"gain": "chrf", "size": 50}, job("a", stage="best-one")
-    plan, lists = (
-        plan_of({"a": SELECTED}, mbr=mbr),
-        Plan(expanded(read_config(with_text(a={}) | {"mbr": mbr}))),
-    )
+    plan, lists = (plan_of({"a": SELECTED}, mbr=mbr), Plan(read_config(with_text(a={}) | {"mbr": mbr})))
     assert plan.tables.mbr(best) == [f"{FOLDER}/a/best-one/mbr.json"]
     assert plan.tables.mbr(job("a")) == [f"{FOLDER}/a/best/mbr.json"]
     assert plan.tables.mbr(job("a", stage="epoch-2")) == []
@@ -155,7 +152,7 @@ def test_templates_of_an_experiment_on_lists():
     """They are a choice among those of the lists, so experiments with different ones read the same lists."""
     experiments = {"a": {"templates": ["Ngram2"]}, "every": {}, "none": {"templates": []}}
     tuned = {"tune_on": "dev", "learner": {"name": "pro"}, "templates": ["Ngram1"]}
-    plan = Plan(expanded(read_config(with_text(**experiments, tuned=tuned))))
+    plan = Plan(read_config(with_text(**experiments, tuned=tuned)))
     both = ["Ngram1", "Ngram2"]
     for name, used, left_out in (("a", ["Ngram2"], ["Ngram1"]), ("every", both, []), ("none", [], both)):
         made = json.loads(plan.origin.train_settings(job(name, epoch=1, shard=0)))
@@ -222,7 +219,7 @@ def test_settings_of_tuning():
     second = job("mert", epoch=2)
     tuner = {"name": "mert", "random_directions": 12, "restarts": 5}
     assert json.loads(everything().lists.tune_settings(second)) == {
-        **{"tuner": tuner, "shards": 1, "seed": 9, "features": features, "sum_sparse": False},
+        **{"tuner": tuner, "files": 1, "seed": 9, "features": features, "sum_sparse": False},
         "left_out_templates": [],
     }
     assert (everything().lists.iteration(second), everything().lists.start_weights(second)) == (

@@ -33,15 +33,15 @@ def test_lists_replace_grammars_and_models():
     tuned = job("tuned", epoch=4)
     assert of_lists().lists.to_tune_on(tuned) == ["out/x/shards/dev/1/0.h5"]
     settings = json.loads(of_lists().lists.tune_settings(tuned))
-    assert (settings["shards"], settings["features"], settings["sum_sparse"]) == (1, "dense", False)
-    assert json.loads(of_lists().lists.tune_settings(place))["shards"] == 3
+    assert (settings["files"], settings["features"], settings["sum_sparse"]) == (1, "dense", False)
+    assert json.loads(of_lists().lists.tune_settings(place))["files"] == 3
     assert json.loads(of_lists().origin.decode_settings(place)) == {"features": "all"}
     references = [f"out/x/corpus/train.target{end}.gz" for end in ("", ".1")]
     assert (texts.lists(place), texts.quality(place), texts.references(place)) == (["l's"], ["q"], references)
-    sharding = {"name": "shuffled", "shards": 4, "seed": 1}
+    sharding = {"name": "shuffled", "files": 4, "seed": 1}
     assert json.loads(texts.shard_settings(place)) == {"sharding": sharding, "dense_names": ["LM", "TM_0"]}
     in_order = json.loads(texts.shard_settings(job(split="devtest.new", division="3")))["sharding"]
-    assert in_order == {"name": "in-order", "shards": 3}
+    assert in_order == {"name": "in-order", "files": 3}
     assert texts.quality(job(split="devtest.new")) == []
     files = [f"out/x/corpus/test.new.{end}" for end in ("target.gz", "target.1.gz", "source.gz")]
     assert texts.texts("test.new") == [*files, "out/x/corpus/test.new.statistics.json"]

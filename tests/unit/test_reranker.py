@@ -97,7 +97,7 @@ def test_lists_that_leave_out_zeros(tmp_path, features, columns):
     system = make_reranker(tmp_path, features, columns, as_json, **LANGUAGES, dense=["rank"])
     assert rescore(tmp_path, system, tmp_path / "out", "--source", tmp_path / "s.de") == of_run(tmp_path)
     found = read_resources(system)
-    assert {*found.trained_with} == {*(columns or ("LM", "TM_0", "TM_1"))}
+    assert {*found.training_dense_names} == {*(columns or ("LM", "TM_0", "TM_1"))}
     assert found.settings.dense_names == columns
     assert "LM" not in json.loads(lines_of(tmp_path)[0])["features"]
 
@@ -236,7 +236,7 @@ def test_resources_move_with_the_run(run, tmp_path):
     assert found.files.aligners == (f"{moved}/forward.h5", f"{moved}/reverse.h5")
     assert found.files.models == f"{moved}/all"
     assert found.files.user_models == (f"{moved}/short.bin", f"{moved}/long.er.bin")
-    assert found.trained_with == ("LM", "TM_0", "TM_1")
+    assert found.training_dense_names == ("LM", "TM_0", "TM_1")
     shutil.rmtree(moved / "all")
     with input_error(best(moved) / "resources.json", moved / "all"):
         read_resources(best(moved))
@@ -321,7 +321,7 @@ def test_only_the_models_that_are_needed(tmp_path):
     content = (tmp_path / "small").read_bytes()
     assert b"model/" in content
     assert not any(part in content for part in (b"forward/", b"lexicon/"))
-    shards = ["--folder", tmp_path / "cut", "--shard-number", 0, "--output", tmp_path / "0.h5"]
+    shards = ["--folder", tmp_path / "cut", "--file-number", 0, "--output", tmp_path / "0.h5"]
     models = ["--aligner", tmp_path / "forward.h5", tmp_path / "reverse.h5", "--models", tmp_path / "all"]
     command("step", "lists", *shards, *models, *settings(**how))
 
@@ -383,7 +383,7 @@ def in_lists(**values):
     "change",
     [
         in_settings(features="some"),
-        in_part(trained_with="LM"),
+        in_part(training_dense_names="LM"),
         in_settings(lists={}),
         in_files(aligners=None),
         in_files(aligners=[]),

@@ -1,4 +1,4 @@
-"""Splitting a corpus into shards."""
+"""Dividing a corpus into files of sentences."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ TASKS = ["x", "y", "x", "z", "x", "y", "x", "x", "y", "x", "z"]
 
 @given(st.integers(0, 300), st.integers(1, 40), st.one_of(st.none(), st.integers(0, 2**31 - 1)))
 def test_every_line_once_and_balanced(lines, shards, seed):
-    parts = sharding.shard_lines(lines, shards, seed)
+    parts = sharding.equal_groups(lines, shards, seed)
     sizes = [len(part) for part in parts]
     assert len(parts) == shards
     assert max(sizes) - min(sizes) <= 1
@@ -43,8 +43,8 @@ def labelled(**labels):
     return {"name": "labelled", "labels": labels}
 
 
-def pooled(*labels, shards=1):
-    return {"name": "pooled", "labels": labels, "shards": shards}
+def pooled(*labels, files=1):
+    return {"name": "pooled", "labels": labels, "files": files}
 
 
 def command(folder, *options, **sharding):
@@ -52,8 +52,8 @@ def command(folder, *options, **sharding):
     return ["step", "shard", *files, *options, *settings(sharding=sharding), f"--output={folder / 'out'}"]
 
 
-def shards(folder, *options, **sharding):
-    """Make shards; return the line numbers of each, and of the lines that are in none."""
+def divided(folder, *options, **sharding):
+    """Divide the corpus; return the line numbers of each file, and of the lines that are in none."""
     assert main(command(folder, *options, **sharding)) == 0
     out = folder / "out"
     numbers = []
@@ -67,7 +67,7 @@ def shards(folder, *options, **sharding):
 
 @pytest.mark.parametrize("order", [{"name": "shuffled", "seed": 3}, {"name": "in-order"}, {}])
 def test_files(corpus, order):
-    parts, rest = shards(corpus, shards=3, **order)
+    parts, rest = divided(corpus, files=3, **order)
     ids = [*chain(*parts)]
     assert (len(parts), sorted(ids), rest) == (3, list(range(11)), None)
     assert (ids == list(range(11))) == (order == {"name": "in-order"})
@@ -94,14 +94,14 @@ def test_natural_tasks(labels, counts, has_others, seed):
         assert max(map(len, own)) - min(map(len, own)) <= 1
         assert sorted(chain(*own)) == [line for line, label in enumerate(labels) if label == name]
         # the order is that of the shuffle of all lines, whatever the other tasks are
-        [shuffled] = sharding.shard_lines(len(labels), 1, seed)
+        [shuffled] = sharding.equal_groups(len(labels), 1, seed)
         assert list(chain(*own)) == [line for line in shuffled if labels[line] == name]
     others = [line for line, label in enumerate(labels) if label not in counts]
     assert [sorted(part.tolist()) for part in places] == ([others] if has_others else [])
 
 
 def tasks(folder, *options, **sharding):
-    return shards(folder, f"--labels={folder / 'task'}", *options, seed=3, **sharding)
+    return divided(folder, f"--labels={folder / 'task'}", *options, seed=3, **sharding)
 
 
 def test_files_of_natural_tasks(corpus):
@@ -121,16 +121,16 @@ def test_files_of_natural_tasks(corpus):
         (labelled(x=2, y=4), "", ("task:", "'y'", 3, 4)),
         ({**labelled(x=2, z=1), "minimum_sentences": 3}, "", ("task:", "'z'", 2, 3)),
         ({**labelled(x=1, y=1, z=1), "others": "join"}, "", "others"),
-        ({"shards": 2}, "", "--labels"),
+        ({"files": 2}, "", "--labels"),
         (labelled(x=1), "--labels", "--labels"),
-        ({"shards": 2, "minimum_sentences": 2}, "", "sharding.minimum_sentences"),
-        ({"shards": 2, "size_of_one_task": True}, "", "sharding.size_of_one_task"),
-        (pooled("x", shards=2), "--devtest-labels=devtest", "--devtest-labels"),
+        ({"files": 2, "minimum_sentences": 2}, "", "sharding.minimum_sentences"),
+        ({"files": 2, "size_of_one_task": True}, "", "sharding.size_of_one_task"),
+        (pooled("x", files=2), "--devtest-labels=devtest", "--devtest-labels"),
         ({"name": "pooled"}, "", "sharding.labels"),
-        ({**labelled(x=1), "shards": 2}, "", "sharding.shards"),
-        (pooled("x", "y", "x", shards=2), "", "'x'"),
-        (pooled("x", "q", shards=2), "", ("task:", "'q'")),
-        ({**pooled("x", "z", shards=5), "size_of_one_task": True}, "", ("task:", 4, 5)),
+        ({**labelled(x=1), "files": 2}, "", "sharding.files"),
+        (pooled("x", "y", "x", files=2), "", "'x'"),
+        (pooled("x", "q", files=2), "", ("task:", "'q'")),
+        ({**pooled("x", "z", files=5), "size_of_one_task": True}, "", ("task:", 4, 5)),
         (labelled(x=1, y=1), "--devtest-labels=devtest", ("devtest:", "'y'")),
         (labelled(x=1), "--labels=devtest", ("devtest:", 3)),
     ],
@@ -149,8 +149,8 @@ def test_texts_that_are_scored_have_all_labels(corpus):
 
 def test_pool_of_all_sentences(corpus):
     """In the order of the shuffle of all lines."""
-    numbers, rest = tasks(corpus, **pooled("z", "x", shards=3))
-    [order] = sharding.shard_lines(len(TASKS), 1, 3)
+    numbers, rest = tasks(corpus, **pooled("z", "x", files=3))
+    [order] = sharding.equal_groups(len(TASKS), 1, 3)
     assert [*chain(*numbers)] == [line for line in order if TASKS[line] != "y"]
     assert ([*map(len, numbers)], rest) == ([3, 3, 2], [1, 5, 8])
 
@@ -158,7 +158,7 @@ def test_pool_of_all_sentences(corpus):
 def test_pool_of_the_size_of_one_task(corpus):
     """11 sentences of 3 tasks: 3.67 per task, so each contributes one, the first in the shuffle."""
     [numbers], rest = tasks(corpus, size_of_one_task=True, **pooled("x", "y", "z"))
-    [order] = sharding.shard_lines(len(TASKS), 1, 3)
+    [order] = sharding.equal_groups(len(TASKS), 1, 3)
     firsts = {TASKS[line]: line for line in order.tolist()[::-1]}
     assert (sorted(numbers), len(rest)) == (sorted(firsts.values()), 8)
 
@@ -184,14 +184,14 @@ def test_files_are_reshuffled_in_each_epoch(shards, parts, seed, epoch):
 
 def test_the_shuffle_does_not_depend_on_the_version_of_numpy():
     """Lines are sorted by raw bits of PCG64, which numpy does not change between versions."""
-    first, second = (np.concatenate(sharding.shard_lines(8, 2, seed)).tolist() for seed in (1, 2))
+    first, second = (np.concatenate(sharding.equal_groups(8, 2, seed)).tolist() for seed in (1, 2))
     # the order of numpy.random.PCG64(1).random_raw(8), recorded with numpy 2.4.6
     assert first == [2, 4, 7, 5, 0, 6, 3, 1] != second
 
 
 def divide_in_three(folder):
     files = folder / "source.gz", folder / "target.gz"
-    sharding.shard_corpus(*files, lambda lines: sharding.shard_lines(lines, 3, 1), folder / "out")
+    sharding.shard_corpus(*files, lambda lines: sharding.equal_groups(lines, 3, 1), folder / "out")
 
 
 def test_no_partial_folder_appears(corpus, monkeypatch):
@@ -240,14 +240,14 @@ def test_what_was_written_is_on_disk_before_it_appears(corpus, monkeypatch):
 
 
 def test_folder_that_is_there(corpus, refused):
-    shards(corpus, shards=3)
-    refused(command(corpus, shards=3), "out:")
+    divided(corpus, files=3)
+    refused(command(corpus, files=3), "out:")
 
 
 def test_bad_input(corpus, refused):
     refused(command(corpus, **labelled(x=1)), "--labels")
-    refused(command(corpus, shards=12), ("source.gz", 11, 12), "decoder.pieces")
+    refused(command(corpus, files=12), ("source.gz", 11, 12), "decoder.pieces")
     write_lines(corpus / "target.gz", ["x"])
     facts = ("source.gz:2:", 11, 1), "target.gz"
-    refused(command(corpus, shards=2), *facts)
-    refused(command(corpus, shards=0), ("'sharding.shards'", 0, 1))
+    refused(command(corpus, files=2), *facts)
+    refused(command(corpus, files=0), ("'sharding.files'", 0, 1))

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from tests.configs import BY_QUALITY, FILES, LISTED, LISTS, WITH_QUALITY, experiment, lists, scores
 from tests.unit.test_config_defaults import configs, read_or_skip, with_plugin
 
-from itersel.config.experiments import expanded
 from itersel.config.plain import plain
 from itersel.config.reading import read_config
 from itersel.plan import Plan
@@ -101,7 +100,7 @@ def of_each(function, jobs):
 
 def jobs_of(config):
     """Return what Snakemake compares of the jobs of a run, their settings, files and resources, by name."""
-    plan = Plan(expanded(config))
+    plan = Plan(config)
     jobs, experiments = list(wildcards_of(plan)), plan.config.experiments
     values = {
         "wildcards": jobs,
@@ -244,5 +243,5 @@ def test_all_that_rules_ask_the_plan_is_compared(root):
     asked |= {f"Plan.{name}" for name in re.findall(rf"\bPLAN\.(?!(?:{parts})\b)(\w+)", rules)}
     asked |= {f"Epoch.{name}" for name in re.findall(r"epochs\.of\(wildcards\)\.(\w+)", rules)}
     assert len(asked) > 60
-    # an epoch is compared by what is asked of it
-    assert asked - answered == {"Epochs.of"}
+    # an epoch is compared by what is asked of it; the config is what is compared
+    assert asked - answered == {"Epochs.of", "Plan.config"}

@@ -41,7 +41,7 @@ def made(tmp_path_factory):
         write_lines(folder / name, lines)
     files = {name: str(folder / name) for name in ("source", "target", "lists", "words", "cut")}
 
-    sharding = {"sharding": {"name": "in-order", "shards": 2}}
+    sharding = {"sharding": {"name": "in-order", "files": 2}}
     texts = ["--source", files["source"], "--target", files["target"]]
     itersel(
         "step", "shard", "--nbest", files["lists"], *texts, *settings(**sharding), "--output", files["cut"]
@@ -64,7 +64,7 @@ def cut_whole(made, output, lists=None):
     """Cut lists, by default those of the fixture, into one shard; returns the options that name it."""
     files = {"--nbest": lists or made / "lists", "--source": made / "source", "--target": made / "target"}
     given = [str(one) for pair in files.items() for one in pair]
-    shards = settings(sharding={"name": "in-order", "shards": 1})
+    shards = settings(sharding={"name": "in-order", "files": 1})
     itersel("step", "shard", *given, *shards, "--output", str(output))
     return ["--folder", str(output)]
 
@@ -80,7 +80,7 @@ def rows_of(table):
 
 
 def lists_step(made, output, features, shard=0):
-    given = ["--folder", str(made / "cut"), "--shard-number", str(shard), *settings(**(WORDS | features))]
+    given = ["--folder", str(made / "cut"), "--file-number", str(shard), *settings(**(WORDS | features))]
     aligners = ["--aligner", str(made / "forward.h5"), str(made / "reverse.h5")]
     return ["step", "lists", *given, *aligners, "--models", str(made / "all"), "--output", str(output)]
 
@@ -184,7 +184,7 @@ def test_copies_of_a_sentence_are_left_out(tmp_path, refused):
     write_lines(tmp_path / "lists", [f'{{"id": {n}, "text": "x"}}' for n in range(4)])
     write_lines(tmp_path / "links", ["0-0 1-1"] * 4)
     texts = [f"--{side}={tmp_path}/{side}" for side in ("source", "target")]
-    sharding = settings(sharding={"name": "in-order", "shards": 2})
+    sharding = settings(sharding={"name": "in-order", "files": 2})
     itersel(
         "step",
         "shard",
@@ -295,7 +295,7 @@ def test_case_counts_if_it_is_to(made, tmp_path):
     lists += [f'{{"id": {n}, "text": "{line.capitalize()}"}}' for n, line in enumerate(TARGET)]
     write_lines(tmp_path / "lists", lists)
     given = ["--nbest", str(tmp_path / "lists"), "--source", str(made / "source")]
-    shards = settings(sharding={"name": "in-order", "shards": 1})
+    shards = settings(sharding={"name": "in-order", "files": 1})
     target = ["--target", str(tmp_path / "target")]
     itersel("step", "shard", *given, *target, *shards, "--output", str(tmp_path / "cut"))
 

@@ -52,7 +52,7 @@ def test_provenance(tmp_path):
     settings = {"tuner": "kbest-mira", "seed": 1, "passes": 3, "c": 0.01, "decay": 0.999}
     assert json.loads(found["settings"]) == {**settings, "lists": {"features": "all", "k_best": 10}}
     assert (found["kind"], found["tuner"], found["iteration"]) == ("tuned-weights", "kbest-mira", 2)
-    assert (found["shards"], found["sentences"]) == (2, 8)
+    assert (found["files"], found["sentences"]) == (2, 8)
     assert 0 < found["quality"] <= 100
 
 
@@ -115,13 +115,13 @@ def test_overflow_of_a_tuner(tmp_path):
 
 @pytest.mark.parametrize("tuner", ["mert", "kbest-mira"])
 def test_later_iterations_need_the_previous_weights(tmp_path, tuner):
-    settings = TuneSettings(TUNERS[tuner](), shards=2, iteration=2)
+    settings = TuneSettings(TUNERS[tuner](), files=2, iteration=2)
     with input_error(2, "--start"):
         tune(settings, write_run(tmp_path), tmp_path / "out.h5")
 
 
 def test_sparse_weights_are_not_dropped(tmp_path):
-    paths = write_run(tmp_path, shards=1, iterations=1, sparse=False)
+    paths = write_run(tmp_path, files=1, iterations=1, sparse=False)
     start_weights = make_weights({"Glue": 1.0, "EgivenFCoherent": -1.0, "RuleShape:x": 0.5})
     with input_error("'RuleShape:x'"):
         tune(TuneSettings(Mert()), paths, tmp_path / "out.h5", start_weights=start_weights)

@@ -233,7 +233,7 @@ def test_command(decodable, tmp_path, capsys):
     for shard in (0, 1):
         for iteration in (1, 2):
             paths.append(tmp_path / f"{shard}.{iteration}.h5")
-            place = [f"--shard-number={shard}", f"--iteration={iteration}"]
+            place = [f"--file-number={shard}", f"--iteration={iteration}"]
             start = f"--weights={tmp_path / 'start'}"
             assert write_decoded("step forest", decodable, paths[-1], *DENSE, *place, start) == 0
     assert write_decoded("step forest", decodable, tmp_path / "x.h5", *DENSE, "--iteration", "2") == 1

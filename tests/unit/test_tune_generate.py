@@ -88,7 +88,7 @@ def test_decode_tune_decode(decodable, tmp_path, features):
     assert write_decoded("step kbest", decodable, lists, *given) == 0
     assert lists.read_bytes() == first
     tuner = "mert" if features == "dense" else "kbest-mira"
-    assert main(tune_command(tmp_path, [lists], tuner=tuner, iteration=1, shards=1)) == 0
+    assert main(tune_command(tmp_path, [lists], tuner=tuner, iteration=1, files=1)) == 0
     weights = ["--weights", str(tmp_path / "out.h5")]
     assert write_decoded("step kbest", decodable, tmp_path / "2.h5", *given, *weights) == 0
     assert write_decoded("decode", decodable, tmp_path / "out", *weights) == 0
@@ -110,7 +110,7 @@ def test_several_references(decodable, tmp_path, tuner):
     lists, weights, output = (tmp_path / name for name in ("1.h5", "out.h5", "out"))
     dense = settings(features="dense")
     assert write_decoded(step, decodable, lists, *dense, shard="several.h5") == 0
-    assert main(tune_command(tmp_path, [lists], tuner=tuner, iteration=1, shards=1)) == 0
+    assert main(tune_command(tmp_path, [lists], tuner=tuner, iteration=1, files=1)) == 0
     dense += ["--weights", str(weights)]
     assert write_decoded("decode", decodable, output, *dense, shard="several.h5") == 0
     first = [target.split() for _, target in SENTENCES]

@@ -286,15 +286,15 @@ COMMANDS = [
         "folder: has no report/table.json; name the folder of a finished run, <output>/<name>",
     ),
     (
-        'step shard --source two --target two --output new --settings {"sharding":{"shards":3}}',
+        'step shard --source two --target two --output new --settings {"sharding":{"files":3}}',
         (
-            "two: has 2 sentences, too few for 3 shards; use at most 2 (in a config: decoder.pieces, "
-            "or shards of an experiment)"
+            "two: has 2 sentences, too few for 3 files; use at most 2 (in a config: decoder.pieces, "
+            "or tasks of an experiment)"
         ),
     ),
     (
-        'step shard --source two --target two --output new --settings {"sharding":{"shards":0}}',
-        "--settings: config key 'sharding.shards' is 0, must be at least 1",
+        'step shard --source two --target two --output new --settings {"sharding":{"files":0}}',
+        "--settings: config key 'sharding.files' is 0, must be at least 1",
     ),
     ("step mix --inputs list --output new.h5", "2 weights files for 1 shards; give one for each shard"),
 ]

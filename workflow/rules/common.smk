@@ -14,13 +14,11 @@ from itersel.code import digests
 from itersel.code.edits import CODE_VARIABLE, CodeChangedError, check_code, fingerprint
 from itersel.config.reading import read_config
 from itersel.config.yaml_loader import read_yaml
-from itersel.config.experiments import expanded
 from itersel.config.splits import has_given_lists
 from itersel.config.file_checks import check_files_exist, help_files
 from itersel.config.name_checks import check_names
 from itersel.errors import InputError
 from itersel.plan import Plan
-from itersel.plan.divisions import DIVISION_PATTERN
 from itersel.plan.shell import sequence, sequences
 from itersel.code.plugins import imported_code
 from itersel.project import PROJECT
@@ -65,14 +63,13 @@ try:
         check_code()
         check_code(RULES_VARIABLE, RULES)
     RESOLVED_CONFIG = read_config(config)
-    EXPANDED_CONFIG = expanded(RESOLVED_CONFIG)
     if workflow.is_main_process:
         os.environ.update({code.variable: code.fingerprint for code in imported_code()})
-    HELP_FILES = help_files(EXPANDED_CONFIG)
+    HELP_FILES = help_files(RESOLVED_CONFIG)
     # jobs on other machines need not see them
     if workflow.is_main_process:
-        check_names(EXPANDED_CONFIG)
-        for warning in check_files_exist(EXPANDED_CONFIG):
+        check_names(RESOLVED_CONFIG)
+        for warning in check_files_exist(RESOLVED_CONFIG):
             print(f"itersel: warning: {warning}", file=sys.stderr)
 except InputError as error:
     print(f"itersel: {error}", file=sys.stderr)
@@ -81,7 +78,8 @@ except InputError as error:
 
 
 # The parts of the plan have the names of their modules: `PLAN.epochs` is in itersel/plan/epochs.py.
-PLAN = Plan(EXPANDED_CONFIG)
+PLAN = Plan(RESOLVED_CONFIG)
+EXPANDED_CONFIG = PLAN.config
 
 # Without a decoder, there is no language model; systems rerank the lists of new text.
 HAS_GIVEN_LISTS = has_given_lists(EXPANDED_CONFIG)
@@ -140,7 +138,7 @@ wildcard_constraints:
     split=one_of(["train", *PLAN.texts.held_out]),
     held_out=one_of(PLAN.texts.held_out),
     test_set=one_of(PLAN.texts.test_set_devtests),
-    division=DIVISION_PATTERN,
+    division=one_of(PLAN.divisions.names),
     folds=r"\d+",
     fold=r"\d+",
     file=r"\d+",

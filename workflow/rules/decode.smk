@@ -10,7 +10,7 @@ rule decode_shard:
     """{experiment}: translate {split} ({stage})"""
     input:
         unpack(PLAN.epochs.passed_translation),
-        shard=f"{RESULTS}/shards/{{split}}/{EXPANDED_CONFIG.decoder.pieces}/{{piece}}.h5",
+        shard=f"{RESULTS}/shards/{{split}}/{PLAN.divisions.of_pieces}/{{piece}}.h5",
         model=PLAN.origin.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/{{stage}}/weights.h5",
         mbr=PLAN.tables.mbr,

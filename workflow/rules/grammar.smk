@@ -31,7 +31,7 @@ rule index_corpus:
 
 
 rule shard_corpus:
-    """divide {split} into shards"""
+    """divide {split}"""
     input:
         source=PLAN.files.text("{split}", "source"),
         target=PLAN.files.text("{split}", "target"),

@@ -7,7 +7,7 @@ rule estimate_language_model:
     input:
         text=PLAN.language_models.text,
         vocabulary=PLAN.language_models.vocabulary,
-        shards=[],
+        divided=[],
     output:
         f"{RESULTS}/lm/lm.arpa.gz",
     log:
@@ -24,7 +24,7 @@ rule estimate_language_model:
         code=step_digest("lm estimate"),
     shell:
         "itersel lm estimate --input {input.text:q} --vocabulary {input.vocabulary:q}"
-        " --leave-out {input.shards:q} --fold {params.fold} --settings {params.settings:q}"
+        " --leave-out {input.divided:q} --fold {params.fold} --settings {params.settings:q}"
         " --output {output:q} &> {log:q}"
 
 
@@ -52,7 +52,7 @@ use rule estimate_language_model as estimate_fold_model with:
     input:
         text=PLAN.language_models.text,
         vocabulary=PLAN.language_models.vocabulary,
-        shards=f"{RESULTS}/shards/train/{{division}}/text",
+        divided=f"{RESULTS}/shards/train/{{division}}/text",
     output:
         f"{PLAN.language_models.fold_folder('{division}', '{folds}')}/{{fold}}.bin",
     log:

@@ -1,4 +1,4 @@
-# N-best lists of another decoder (data.kind: lists): cleaned references, and lists divided into shards.
+# N-best lists of another decoder (data.kind: lists): cleaned references, and lists divided into files.
 #
 # needs: the files of data.{train,dev,devtest,test}; the models of text_features.smk, if text_features name any
 # makes: corpus/{split}.{target,source,labels}.gz, corpus/{split}.target.{number}.gz (further references),
@@ -54,7 +54,7 @@ rule take_first_entries:
 
 
 rule shard_lists:
-    """divide the lists of {split} into shards"""
+    """divide the lists of {split}"""
     input:
         lists=PLAN.list_texts.lists,
         references=PLAN.list_texts.references,
@@ -102,6 +102,6 @@ rule import_lists:
         settings=PLAN.list_texts.list_settings,
         code=step_digest("step lists"),
     shell:
-        "itersel step lists --folder {input.text:q} --shard-number {wildcards.file}"
+        "itersel step lists --folder {input.text:q} --file-number {wildcards.file}"
         " --aligner {input.aligners:q} --models {input.models:q} --user-model {input.user_models:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"

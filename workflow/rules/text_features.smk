@@ -62,7 +62,7 @@ rule estimate_text_models:
     input:
         words=PLAN.text_features.words,
         alignments=PLAN.text_features.alignments,
-        shards=[],
+        divided=[],
     output:
         directory(f"{PLAN.text_features.folder}/all"),
     log:
@@ -79,7 +79,7 @@ rule estimate_text_models:
         code=step_digest("step text-models"),
     shell:
         "itersel step text-models --words {input.words:q} --alignment {input.alignments:q}"
-        " --leave-out {input.shards:q} --fold {params.fold} --settings {params.settings:q}"
+        " --leave-out {input.divided:q} --fold {params.fold} --settings {params.settings:q}"
         " --output {output:q} &> {log:q}"
 
 
@@ -88,7 +88,7 @@ use rule estimate_text_models as estimate_fold_text_models with:
     input:
         words=PLAN.text_features.words,
         alignments=PLAN.text_features.alignments,
-        shards=f"{RESULTS}/shards/train/{{division}}/text",
+        divided=f"{RESULTS}/shards/train/{{division}}/text",
     output:
         directory(PLAN.text_features.fold_folder("{division}", "{folds}", "{fold}")),
     log:

@@ -39,7 +39,7 @@ rule write_tuning_files:
     shell:
         "itersel step {params.step} --shard {input.shard:q} --language-model {input.model:q}"
         " --weights {input.weights:q} --decision {input.decision:q} --settings {params.settings:q}"
-        " --iteration {params.iteration} --shard-number {wildcards.file} --output {output:q} &> {log:q}"
+        " --iteration {params.iteration} --file-number {wildcards.file} --output {output:q} &> {log:q}"
 
 
 rule tune:

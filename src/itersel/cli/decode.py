@@ -144,7 +144,7 @@ def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate
 
     settings = read_settings(kind, options.settings, vars(options))
     if training_has_stopped(options.decision):
-        write_no_lists(options.output, settings.iteration, settings.shard_number)
+        write_no_lists(options.output, settings.iteration, settings.file_number)
         return
 
     if options.language_model is None:

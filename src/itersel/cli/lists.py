@@ -15,12 +15,12 @@ from itersel.config.text_features import GivenListSettings
 
 def _add_lists(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Build a training shard (HDF5) from another decoder's n-best lists, written by 'itersel step shard "
+        "Build a file to train on (HDF5) from another decoder's n-best lists, divided by 'itersel step shard "
         "--nbest'. Translations are cleaned like their references; equal ones of a sentence count once. "
         "Features of their text can be added, for which --aligner and --models may be needed."
     )
     add_options(parser, {"--folder DIR": "output of 'itersel step shard --nbest'"}, required=True)
-    add_options(parser, {"--shard-number z": "number of the shard, from 0"}, type=not_negative, required=True)
+    add_options(parser, {"--file-number f": "number of the file, from 0"}, type=not_negative, required=True)
     add_settings(parser, GivenListSettings)
 
     aligners = "models of 'itersel align --save', one of each direction, for features of linked words"
@@ -49,8 +49,8 @@ def _lists(options: argparse.Namespace) -> None:
         models = read_text_models(*files, settings.needed_models, options.user_model)
         adder = TextFeatureAdder(preparation, models, settings)
 
-    table = import_lists(options.folder, options.shard_number, preparation, adder)
-    write_list_table(options.output, table, options.shard_number, recorded(settings))
+    table = import_lists(options.folder, options.file_number, preparation, adder)
+    write_list_table(options.output, table, options.file_number, recorded(settings))
 
 
 def _add_first_entries(parser: argparse.ArgumentParser) -> None:

@@ -48,7 +48,7 @@ COMMANDS = {
 }
 # The same for `itersel step`.
 STEPS = {
-    "shard": ("shard", "shuffle a corpus or lists and divide them into balanced shards"),
+    "shard": ("shard", "shuffle a corpus or lists and divide them into files of equal size"),
     "lists": ("lists", "build a training shard from another decoder's n-best lists"),
     "first-entries": ("lists", "write the translations that another decoder ranks first"),
     "words": ("text_models", "prepare the text of the models that features of lists need"),

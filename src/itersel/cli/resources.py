@@ -63,6 +63,6 @@ def _reranker(options: argparse.Namespace) -> None:
     settings = read_settings(RerankerSettings, options.settings)
     if options.chosen_mbr is not None:
         settings = replace(settings, mbr=read_mbr(options.chosen_mbr))
-    trained_with = tuple(read_lines(DeclaredFolder(options.folder).checked(DENSE_NAMES)))
+    training_dense_names = tuple(read_lines(DeclaredFolder(options.folder).checked(DENSE_NAMES)))
     files = RerankerFiles(tuple(options.aligner), options.models, tuple(options.user_model))
-    write_resources(options.output, RerankerResources(settings, trained_with, files))
+    write_resources(options.output, RerankerResources(settings, training_dense_names, files))

@@ -14,8 +14,8 @@ from itersel.keys import is_required
 
 T = TypeVar("T")
 
-# What help calls the numbers of epochs, iterations and shards.
-PLACE_LETTERS = {"epoch": "t", "iteration": "i", "shard_number": "z"}
+# What help calls the numbers of epochs, iterations, shards and files.
+PLACE_LETTERS = {"epoch": "t", "iteration": "i", "shard_number": "z", "file_number": "f"}
 
 
 def add_settings(parser: argparse._ActionsContainer, kind: type, with_options: bool = False) -> None:

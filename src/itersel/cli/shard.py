@@ -1,4 +1,4 @@
-"""``itersel step shard``: divide a corpus, or n-best lists, into shards."""
+"""``itersel step shard``: divide a corpus, or n-best lists, into files of sentences."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ from itersel.errors import FilePath, InputError, located
 if TYPE_CHECKING:
     from itersel.storage.arrays import Int64s
 
-    # Returns the numbers of the sentences of each shard, given the number of all sentences.
+    # Returns the numbers of the sentences of each file, given the number of all sentences.
     Divide = Callable[[int], Sequence[Int64s]]
 
 
 def _add_shard(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Divide parallel text into Z shards, numbered from 0: DIR/z.source.gz, DIR/z.target.gz and "
-        "DIR/z.ids, the line number (from 0) of each sentence and of its copies, for 'itersel grammar "
-        "extract --leave-one-out'. The sizes of the shards (with labels: of the shards of a task) differ by "
-        "at most one. With --nbest, divide n-best lists of another decoder: DIR/z.lists.gz, DIR/z.ids "
-        "without copies, source and references, and DIR/dense.txt, the names of the dense features."
+        "Divide parallel text into files, numbered from 0: DIR/f.source.gz, DIR/f.target.gz and DIR/f.ids, "
+        "the line number (from 0) of each sentence and of its copies, for 'itersel grammar extract "
+        "--leave-one-out'. The sizes of the files (with labels: of the files of a task) differ by at most "
+        "one. With --nbest, divide n-best lists of another decoder: DIR/f.lists.gz, DIR/f.ids without "
+        "copies, source and references, and DIR/dense.txt, the names of the dense features."
     )
 
     add_settings(parser, GivenListShardSettings)
     add_optional_files(parser, {"--source FILE": "source text, one sentence per line"})
     texts = {
-        "--target FILE": "its translations: one file for each reference (DIR/z.target.gz, DIR/z.target.1.gz)",
+        "--target FILE": "its translations: one file for each reference (DIR/f.target.gz, DIR/f.target.1.gz)",
         "--nbest FILE": "n-best lists of any decoder, or folders of them; --source is optional then",
     }
     add_files(parser, texts, nargs="*", default=[])
 
     files = {
         "--quality FILE": "with --nbest: a number for each translation, higher is better; no references",
-        "--labels FILE": "label of each line, if shards depend on it",
+        "--labels FILE": "label of each line, to divide by label",
         "--devtest-labels FILE": "labels of devtest if epochs are chosen by task; it must have all labels",
     }
     add_optional_files(parser, files)
@@ -87,7 +87,7 @@ def _check_files(options: argparse.Namespace, settings: ShardSettings) -> None:
     if needs_labels != (options.labels is not None):
         raise InputError("--labels is needed to divide by label, and only then")
     if options.devtest_labels is not None and not isinstance(settings.sharding, Labelled):
-        raise InputError("--devtest-labels is only for shards of labels")
+        raise InputError("--devtest-labels is only for tasks of labels")
 
 
 def _divider(
@@ -114,7 +114,7 @@ def _divider(
         with located(labels):
             if isinstance(how, Pooled):
                 refuse_repeats(how.labels)
-                return pooled_lines(found, how.labels, how.shards, how.seed, how.size_of_one_task)
+                return pooled_lines(found, how.labels, how.files, how.seed, how.size_of_one_task)
 
             if of_devtest is not None:
                 for name in how.labels:
@@ -125,9 +125,9 @@ def _divider(
 
 
 def _divide_equally(how: InOrder | Shuffled, text: FilePath, sentence_count: int) -> Sequence[Int64s]:
-    from itersel.corpus.sharding import shard_lines
+    from itersel.corpus.sharding import equal_groups
 
-    if sentence_count < how.shards:
-        limit = f"use at most {sentence_count} (in a config: decoder.pieces, or shards of an experiment)"
-        raise InputError(f"has {sentence_count} sentences, too few for {how.shards} shards; {limit}", text)
-    return shard_lines(sentence_count, how.shards, how.seed if isinstance(how, Shuffled) else None)
+    if sentence_count < how.files:
+        limit = f"use at most {sentence_count} (in a config: decoder.pieces, or tasks of an experiment)"
+        raise InputError(f"has {sentence_count} sentences, too few for {how.files} files; {limit}", text)
+    return equal_groups(sentence_count, how.files, how.seed if isinstance(how, Shuffled) else None)

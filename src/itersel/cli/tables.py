@@ -91,11 +91,11 @@ def _add_join(parser: argparse.ArgumentParser) -> None:
 
 
 def _join(options: argparse.Namespace) -> None:
-    from itersel.corpus.labels import join_translations
+    from itersel.corpus.labels import join_tasks
     from itersel.storage.files import write_lines
 
     settings = read_settings(JoinSettings, options.settings)
-    write_lines(options.output, join_translations(options.labels, settings.translations))
+    write_lines(options.output, join_tasks(options.labels, settings.translations))
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:

@@ -45,24 +45,24 @@ def _add_text_models(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Estimate what features of the text of n-best lists need: DIR/lexicon.h5, how often words are "
         "linked, and DIR/lm.bin, a language model. With --leave-out and --fold, without the sentences of "
-        "some shards."
+        "a fold."
     )
     add_settings(parser, TextModelSettings)
     add_options(parser, {"--words DIR": "output of 'itersel step words'"}, required=True)
     links = "alignments of its lines, one that links each target word at most once, one each source word"
     add_files(parser, {"--alignment FILE": links}, required=True)
     add_optional_files(parser, {"--leave-out DIR": "output of 'itersel step shard --nbest'"})
-    add_options(parser, {"--fold F/N": "leave out shards F, F+N, F+2N, ..."}, type=fold, nargs="?")
+    add_options(parser, {"--fold F/N": "leave out files F, F+N, F+2N, ..."}, type=fold, nargs="?")
     add_options(parser, {"--output DIR": "folder to write to"}, required=True)
 
 
 def _text_models(options: argparse.Namespace) -> None:
-    from itersel.rerank.estimate import estimate_text_models, lines_of_shards
+    from itersel.rerank.estimate import estimate_text_models, lines_of_fold
 
     check_fold(options)
     if len(options.alignment) != 2:
         raise InputError("--alignment takes two files, of both directions")
 
     settings = read_settings(TextModelSettings, options.settings)
-    left_out = lines_of_shards(options.words, options.leave_out, *options.fold) if options.fold else set()
+    left_out = lines_of_fold(options.words, options.leave_out, *options.fold) if options.fold else set()
     estimate_text_models(options.words, options.alignment, left_out, settings.order, options.output)

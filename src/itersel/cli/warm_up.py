@@ -68,8 +68,8 @@ LISTS = (
     "align --source %source --target %target --direction reverse --save %reverse.h5 --output %reverse",
     "step text-models --words %words --alignment %forward %reverse --output %models",
     "step shard --nbest %lists --source %source --target %target"
-    ' --settings {"sharding":{"name":"in-order","shards":1}} --output %shards',
-    "step lists --folder %shards --shard-number 0 --aligner %forward.h5 %reverse.h5 --models %models"
+    ' --settings {"sharding":{"name":"in-order","files":1}} --output %shards',
+    "step lists --folder %shards --file-number 0 --aligner %forward.h5 %reverse.h5 --models %models"
     f" --settings {_packed(_WORDS | _FEATURES)} --output %lists.h5",
 )
 # Then all learners train, and all tuners tune: see `learning`. Settings have no spaces, which separate words.

@@ -10,7 +10,7 @@ from itersel.config.data import ReferencedText
 from itersel.config.data_checks import check_parallel_text, check_preparation
 from itersel.config.decoding_checks import check_decoding
 from itersel.config.defaults import estimates_model, first_seed
-from itersel.config.experiments import MARK, split_repeat
+from itersel.config.experiments import is_reserved
 from itersel.config.learners import LEARNERS
 from itersel.config.list_checks import check_lists
 from itersel.config.messages import check_unique, reject, wrong
@@ -27,6 +27,7 @@ from itersel.keys import MAX_SEED, changed, name_in
 
 # Labels that are part of the names of experiments.
 _TASK = "[A-Za-z0-9_-]{1,60}"
+_RESERVED = "names like this are reserved for repeats and independent tasks; choose another"
 
 
 def check_config(config: Config) -> None:
@@ -67,8 +68,8 @@ def _check_experiment(config: Config, name: str) -> None:
     mixing = experiment.mixing
     _check_mixing(experiment, key)
 
-    if split_repeat(name) != (name, 1):
-        raise wrong(key, ": names like this are reserved for repeats; choose another")
+    if is_reserved(name):
+        raise wrong(key, f": {_RESERVED}")
     if first_seed(config, experiment) + experiment.repeats - 1 > MAX_SEED:
         why = f"the last seed would be larger than {MAX_SEED}"
         raise wrong(f"{key}.repeats", f"is {experiment.repeats}: {why}")
@@ -81,8 +82,6 @@ def _check_experiment(config: Config, name: str) -> None:
         why = f"has no effect with epochs: {experiment.epochs}; raise epochs, or remove this"
         raise wrong(f"{key}.patience", f"is {experiment.patience}, {why}")
 
-    if MARK in name:
-        raise wrong(key, ": names like this are reserved for independent tasks; choose another")
     _check_tasks(config, experiment, f"{key}.tasks")
     _check_alone(experiment, f"{key}.tasks")
 
@@ -140,7 +139,9 @@ def _check_outputs(config: Config) -> None:
     for name, files in (config.evaluation.outputs or {}).items():
         key = f"evaluation.outputs.{name}"
         sets = test_sets(config)
-        if MARK in name or split_repeat(name)[0] in config.experiments:
+        if is_reserved(name):
+            raise wrong(key, f": {_RESERVED}")
+        if name in config.experiments:
             raise wrong(key, ": an experiment has this name; choose another")
         if len(files) != len(sets):
             raise wrong(key, f"names {len(files)} files; give one for each test set ({', '.join(sets)})")

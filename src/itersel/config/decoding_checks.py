@@ -83,10 +83,7 @@ def _check_folds(config: Config, experiment: Experiment, key: str) -> None:
     if folds is None or folds == 1:
         return
     key = f"{key}.tasks.language_model_folds"
-    files = experiment.tasks.file_count
     if experiment.tune_on != "train":
         raise wrong(key, "needs tune_on: train")
     if config.language_model.arpa is not None:
         raise wrong(key, "has no effect with language_model.arpa; remove one of them")
-    if folds > files:
-        raise wrong(key, f"is {folds}, must be at most {files}, its {experiment.tasks.unit}")

@@ -57,11 +57,11 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
         has_given_lists(config) and isinstance(experiment.learner, Batch)
     )
 
-    if tasks.language_model_folds is None:
-        is_own = experiment.tune_on == "train" and estimates_model(config)
-        folds = min(DEFAULT_FOLDS, tasks.file_count) if is_own else 1
-        # every kind has this key
-        tasks = replace(cast(Any, tasks), language_model_folds=folds)
+    folds = 1
+    if experiment.tune_on == "train" and estimates_model(config):
+        folds = min(tasks.language_model_folds or DEFAULT_FOLDS, tasks.file_count)
+    # every kind has this key
+    tasks = replace(cast(Any, tasks), language_model_folds=folds)
 
     if retune.iterations is None and not isinstance(retune.tuner, NoTuner):
         retune = replace(retune, iterations=retune.tuner.retune_iterations)

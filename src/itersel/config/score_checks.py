@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import partial
 
-from itersel.config.experiments import repeat_name
+from itersel.config.experiments import members
 from itersel.config.messages import wrong
 from itersel.config.splits import test_sets
 from itersel.config.values import Config
@@ -86,9 +86,4 @@ def _check_systems(key: str, systems: Iterable[str], known: Collection[str]) -> 
 
 def _compared_repeats(config: Config) -> dict[str, str]:
     """Return the repeats in the table of the systems, with the experiments that they belong to."""
-    return {
-        repeat_name(name, repeat): name
-        for name, one in config.experiments.items()
-        if not one.tasks.are_independent
-        for repeat in range(1, 1 + one.repeats)
-    }
+    return {name: one.experiment for name, one in members(config).items() if one.label is None}

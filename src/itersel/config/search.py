@@ -198,10 +198,10 @@ class TranslationSettings(WithFeatures):
 
 @dataclass(frozen=True)
 class IterationSearch(Search):
-    """The search for translations of a shard in an iteration of a batch tuner."""
+    """The search for translations of a file of sentences in an iteration of a batch tuner."""
 
     iteration: int = key("Number of the iteration, from 1.", 1, minimum=1, place=True)
-    shard_number: int = key("Number of the shard, from 0, which is recorded.", 0, minimum=0, place=True)
+    file_number: int = key("Number of the file, from 0, which is recorded.", 0, minimum=0, place=True)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The ways to divide texts and n-best lists into shards, and the settings of the step that does it.
+"""The ways to divide texts and n-best lists into files, and the settings of the step that does it.
 
 - ``itersel step shard``: `ShardSettings`; for n-best lists, `GivenListShardSettings`
 
@@ -15,12 +15,12 @@ from itersel.config.names import LABEL_PATTERN, Names, check_label
 from itersel.config.section_checks import check_section
 from itersel.keys import REQUIRED, documented, key, key_of, section, seed_key
 
-# Maximum number of shards of a text.
-MAX_SHARDS = 100_000
+# Maximum number of files, and so of shards, of a text.
+MAX_FILES = 100_000
 
 
 class Sharding:
-    """A way to divide a text into shards."""
+    """A way to divide a text into files of sentences."""
 
     def __post_init__(self) -> None:
         check_section(self)
@@ -28,29 +28,29 @@ class Sharding:
 
 @dataclass(frozen=True)
 class InOrder(Sharding):
-    """Shards of equal size with adjacent lines."""
+    """Files of equal size with adjacent lines."""
 
-    shards: int = key("Number of shards.", 1, minimum=1, maximum=MAX_SHARDS)
+    files: int = key("Number of files.", 1, minimum=1, maximum=MAX_FILES)
 
 
 @dataclass(frozen=True)
 class Shuffled(Sharding):
-    """Shards of equal size: the text is shuffled and divided."""
+    """Files of equal size: the text is shuffled and divided."""
 
-    shards: int = key_of(InOrder, "shards")
+    files: int = key_of(InOrder, "files")
     seed: int = seed_key("Seed of the shuffle.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Labelled(Sharding):
-    """One or more shards for each label, each of shuffled sentences with that label."""
+    """One or more shards for each label, each a file of shuffled sentences with that label."""
 
     labels: dict[str, int] = key(
         "Labels of the tasks, each with the number of shards into which its sentences are divided. For the "
         "LibreOffice Help, labels are its modules; for files, they are in data.train.labels.",
         REQUIRED,
         minimum=1,
-        maximum=MAX_SHARDS,
+        maximum=MAX_FILES,
         names=Names("'name: number' lines", check_label, least=1),
     )
     others: str = key(
@@ -67,10 +67,10 @@ class Labelled(Sharding):
 
 @dataclass(frozen=True, kw_only=True)
 class Pooled(Sharding):
-    """Shards of equal size of the sentences that have one of some labels, shuffled together."""
+    """Files of equal size of the sentences that have one of some labels, shuffled together."""
 
     labels: tuple[str, ...] = key("Labels of the sentences.", REQUIRED, pattern=LABEL_PATTERN)
-    shards: int = key_of(InOrder, "shards")
+    files: int = key_of(InOrder, "files")
     size_of_one_task: bool = key(
         "Use only as many sentences as a task has on average, evenly from each; false: all sentences.", False
     )
@@ -93,14 +93,14 @@ SHARDINGS: dict[str, type[Sharding]] = {
 @documented
 @dataclass(frozen=True)
 class ShardSettings:
-    """How a text is divided into shards."""
+    """How a text is divided into files of sentences."""
 
-    sharding: Sharding = section(Shuffled, "Which sentences a shard has.", forms=SHARDINGS)
+    sharding: Sharding = section(Shuffled, "Which sentences a file has.", forms=SHARDINGS)
 
 
 @documented
 @dataclass(frozen=True)
 class GivenListShardSettings(ShardSettings):
-    """How n-best lists are divided into shards."""
+    """How n-best lists are divided into files."""
 
     dense_names: tuple[str, ...] = key_of(Data, "dense_names")

@@ -114,10 +114,10 @@ class MixSettings:
 @documented
 @dataclass(frozen=True)
 class TuneSettings(WithFeatures):
-    """How weights are tuned on the lists or forests of all shards or pieces and iterations so far."""
+    """How weights are tuned on the lists or forests of all sentences and iterations so far."""
 
     tuner: Batch = section(REQUIRED, "What tunes the weights.", forms=ALL_TUNERS)
-    shards: int = key("Number of shards or pieces with lists or forests.", 1, minimum=1)
+    files: int = key("Number of files with the sentences: of all shards, or pieces.", 1, minimum=1)
     iteration: int = key_of(IterationSearch, "iteration")
     seed: int = seed_key("Random seed.")
     features: str = key_of(

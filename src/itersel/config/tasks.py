@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from itersel.config.names import LABEL_PATTERN
-from itersel.config.sharding import MAX_SHARDS, Labelled, Pooled
+from itersel.config.sharding import MAX_FILES, Labelled, Pooled
 from itersel.keys import key, key_of
 
-# Maximum number of parts of a text, each of which a model leaves out.
+# Models that leave text out: their maximum number, and their number if it is not stated.
 MAX_FOLDS = 1000
-# Language models that leave text out, where their number is not stated.
 DEFAULT_FOLDS = 10
 # The command that trains a shard names all of its files.
 MAX_PARTS = 100
@@ -107,8 +106,8 @@ class Tasks:
         """Return the key that sets more than one shard, and the message if only one is allowed."""
         return ("shards", f"is {self.shards}, must be 1") if self.shards > 1 else None
 
-    def separate(self, experiment: str) -> dict[str, Tasks]:
-        """Return the tasks of an experiment for each label, if they are independent."""
+    def separate(self) -> dict[str, Tasks]:
+        """Return the tasks for each label, if they are independent."""
         return {}
 
     def as_in_config(self) -> Tasks:
@@ -121,13 +120,13 @@ class RandomTasks(Tasks):
     """Shards of equal size: the tuning corpus is shuffled and divided."""
 
     shards: int = key(
-        "Number of shards Z; it is part of the algorithm.", 1, minimum=1, maximum=MAX_SHARDS, on={"mixed": 4}
+        "Number of shards Z; it is part of the algorithm.", 1, minimum=1, maximum=MAX_FILES, on={"mixed": 4}
     )
     language_model_folds: int | None = key(
-        "tune_on train: number N of language models that leave text out. With N > 1, files f, f + N, ... (a "
-        "shard has one or more files) are trained with a model that, like their grammars, has not seen their "
-        "text (docs/workflow.md). 1: all files are trained with the model of all text. "
-        f"null: {DEFAULT_FOLDS}, or the number of files if there are fewer; 1 with language_model.arpa or "
+        "tune_on train: number N of language models that leave text out, at most one for each file (a shard "
+        "has one or more files); a larger number means one for each. With N > 1, files f, f + N, ... are "
+        "trained with a model that, like their grammars, has not seen their text (docs/workflow.md). 1: all "
+        f"files are trained with the model of all text. null: {DEFAULT_FOLDS}; 1 with language_model.arpa or "
         "data.kind: lists.",
         minimum=1,
         maximum=MAX_FOLDS,
@@ -137,7 +136,7 @@ class RandomTasks(Tasks):
         "change any result.",
         1,
         minimum=1,
-        maximum=MAX_SHARDS,
+        maximum=MAX_FILES,
         changes_no_result=True,
     )
 
@@ -256,9 +255,9 @@ class IndependentTasks(Tasks):
         own = ((label, shards) for label, shards in (self.labels or {}).items() if shards > 1)
         return next(((f"labels.{label}", f"is {shards}, must be 1") for label, shards in own), None)
 
-    def separate(self, experiment: str) -> dict[str, Tasks]:
+    def separate(self) -> dict[str, Tasks]:
         """Return a task for each label."""
-        return {label: IndependentTask(experiment, self, label) for label in self.label_names}
+        return {label: IndependentTask(self, label) for label in self.label_names}
 
 
 @dataclass(frozen=True)
@@ -268,7 +267,6 @@ class IndependentTask(Tasks):
     folder_kind: ClassVar[str] = IndependentTasks.folder_kind
     keep_all = False
 
-    experiment: str  # to which the task belongs
     whole: IndependentTasks  # all tasks; a single task reads some of their files
     label: str
 
@@ -364,7 +362,7 @@ class PooledTasks(Tasks):
         """The pool."""
         # the order of labels in a pool does not matter
         return Pooled(
-            labels=tuple(sorted(self.labels)), shards=self.parts, size_of_one_task=self.size_of_one_task
+            labels=tuple(sorted(self.labels)), files=self.parts, size_of_one_task=self.size_of_one_task
         )
 
     @property

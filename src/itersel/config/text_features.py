@@ -20,7 +20,7 @@ from itersel.config.messages import wrong
 from itersel.config.names import NAME_PATTERN
 from itersel.config.search import MinimumRisk, Search, TranslationSettings, WithFeatures
 from itersel.config.section_checks import check_section
-from itersel.config.tasks import MAX_FOLDS
+from itersel.config.tasks import DEFAULT_FOLDS, MAX_FOLDS
 from itersel.config.text_steps import EstimateSettings, PreparationSettings
 from itersel.keys import REQUIRED, documented, key, key_of, paths, section
 from itersel.storage.files import without_compression
@@ -77,9 +77,10 @@ class TextFeatures:
         "Its target. Pairs whose source or target is in another text of the run are left out."
     )
     folds: int = key(
-        "Number of folds into which the shards of train are divided, at most one for each shard; the models "
-        "that score a shard are estimated without its fold.",
-        10,
+        "Number N of lexicons, and of language models, that leave text out, at most one for each file of "
+        "train (a shard has one or more files); a larger number means one for each. Files f, f + N, ... are "
+        "scored by models that have not seen their text.",
+        DEFAULT_FOLDS,
         minimum=2,
         maximum=MAX_FOLDS,
     )

@@ -80,7 +80,7 @@ def pick(text: Sequence[Line], lines: Sequence[int]) -> list[Line]:
     return [text[line] for line in lines]
 
 
-def join_translations(labels: FilePath, translations: Mapping[str, FilePath]) -> list[str]:
+def join_tasks(labels: FilePath, translations: Mapping[str, FilePath]) -> list[str]:
     """Return, for each line, the translation by the model of its task; empty if it belongs to no task.
 
     `translations` are files of the whole text by label.

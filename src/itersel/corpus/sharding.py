@@ -1,4 +1,4 @@
-"""Divide a corpus into shards of equal size, by task, or from a pool of tasks; reshard for an epoch."""
+"""Divide a corpus into files of equal size, by task, or from a pool of tasks; deal files to shards."""
 
 from __future__ import annotations
 
@@ -14,18 +14,21 @@ from itersel.storage.arrays import Int64s
 from itersel.storage.declared import declared_folder
 from itersel.storage.files import read_lines
 
-# Numbers of the lines that are not in any shard.
+# Numbers of the lines that are not in any file.
 REST = ids_file("rest")
 
 
-def shard_lines(lines: int, shards: int, seed: int | tuple[int, int] | None) -> list[Int64s]:
-    """Return the lines of each shard, shuffled unless `seed` is None; sizes differ by at most one."""
+def equal_groups(count: int, groups: int, seed: int | tuple[int, int] | None) -> list[Int64s]:
+    """Return the numbers from 0 to `count` - 1 in groups, shuffled unless `seed` is None.
+
+    The sizes of the groups differ by at most one.
+    """
     if seed is None:
-        return np.array_split(np.arange(lines), shards)
+        return np.array_split(np.arange(count), groups)
     # The raw bits of a generator are stable across numpy versions; its shuffles may not be.
-    bits = np.random.PCG64(seed).random_raw(lines)
+    bits = np.random.PCG64(seed).random_raw(count)
     shuffled = np.argsort(bits, kind="stable")
-    return np.array_split(shuffled, shards)
+    return np.array_split(shuffled, groups)
 
 
 def natural_lines(
@@ -33,9 +36,10 @@ def natural_lines(
 ) -> list[Int64s]:
     """Return the lines of the shards of natural tasks; the order within one does not depend on others.
 
-    `shards` are their numbers by label; if `has_others`, sentences with other labels are an additional shard.
+    `shards` are their numbers by label, each a file; if `has_others`, sentences with other labels are an
+    additional shard.
     """
-    (order,) = shard_lines(len(labels), 1, seed)
+    (order,) = equal_groups(len(labels), 1, seed)
     label = np.array(labels)[order]
     parts = []
 
@@ -57,14 +61,14 @@ def natural_lines(
 
 
 def pooled_lines(
-    labels: Sequence[str], names: Sequence[str], shards: int, seed: int, size_of_one_task: bool
+    labels: Sequence[str], names: Sequence[str], files: int, seed: int, size_of_one_task: bool
 ) -> list[Int64s]:
-    """Return the line numbers of the shards of a pool of tasks, `names`, given the label of each line.
+    """Return the line numbers of the files of a pool of tasks, `names`, given the label of each line.
 
     With `size_of_one_task`, the pool has the average size of a task, with the same number of lines of each;
     otherwise, all lines.
     """
-    (order,) = shard_lines(len(labels), 1, seed)
+    (order,) = equal_groups(len(labels), 1, seed)
     label = np.array(labels)[order]
     for name in names:
         require_label(labels, name)
@@ -76,14 +80,14 @@ def pooled_lines(
         own = [rows[:share] for rows in own]
 
     pool = order[np.sort(np.concatenate(own))]
-    if pool.shape[0] < shards:
-        raise InputError(f"the pool of the tasks has {pool.shape[0]} sentences, too few for {shards} shards")
-    return np.array_split(pool, shards)
+    if pool.shape[0] < files:
+        raise InputError(f"the pool of the tasks has {pool.shape[0]} sentences, too few for {files} files")
+    return np.array_split(pool, files)
 
 
 def deal_files(files: int, shards: int, seed: int, epoch: int) -> list[list[int]]:
     """Return the files, as many for each shard, that make up the shards of an epoch, in training order."""
-    return [part.tolist() for part in shard_lines(files, shards, (seed, epoch))]
+    return [own.tolist() for own in equal_groups(files, shards, (seed, epoch))]
 
 
 def shard_corpus(
@@ -93,12 +97,12 @@ def shard_corpus(
     output: FilePath,
     further: Sequence[FilePath] = (),
 ) -> None:
-    """Write shard z as ``z.source.gz``, ``z.target.gz`` and ``z.ids`` into a new folder.
+    """Write the sentences of file f as ``f.source.gz``, ``f.target.gz`` and ``f.ids`` into a new folder.
 
-    ``z.ids`` has the line number of each sentence, followed by the line numbers of its copies: the lines with
-    the same source and target, whatever shard they are in. If a shard has several of them, only the first
-    has the list, and ``@4`` in the others means that it is on line 4 of the file. Additional references are
-    ``z.target.1.gz``, ``z.target.2.gz`` and so on. `divide` returns the line numbers of each shard, given the
+    ``f.ids`` has the line number of each sentence, followed by the line numbers of its copies: the lines with
+    the same source and target, whatever file they are in. If a file has several of them, only the first has
+    the list, and ``@4`` in the others means that it is on line 4 of ``f.ids``. Additional references are
+    ``f.target.1.gz``, ``f.target.2.gz`` and so on. `divide` returns the line numbers of each file, given the
     number of all; those that are left out are written to ``rest.ids``. The folder appears only when it is
     complete, with a declaration of its files.
     """
@@ -112,18 +116,18 @@ def shard_corpus(
     rest = np.setdiff1d(np.arange(len(texts[0])), np.concatenate(parts))
 
     with declared_folder(output) as folder:
-        for shard, numbers in enumerate(parts):
+        for file, numbers in enumerate(parts):
             ids = numbers.tolist()
             for column, text in zip(columns, texts, strict=True):
-                folder.write(column_file(shard, column), (text[line] for line in ids))
-            folder.write(ids_file(shard), _with_copies(ids, copies))
+                folder.write(column_file(file, column), (text[line] for line in ids))
+            folder.write(ids_file(file), _with_copies(ids, copies))
 
         if rest.size:
             folder.write(REST, map(str, rest.tolist()))
 
 
 def _with_copies(ids: Sequence[int], copies: Mapping[int, Sequence[int]]) -> Iterator[str]:
-    """Yield a line for each sentence of a shard: its number, and its copies or where these are listed."""
+    """Yield a line for each sentence of a file: its number, and its copies or where these are listed."""
     listed: dict[int, int] = {}
     for number, line in enumerate(ids, 1):
         group = copies.get(line, (line,))

@@ -10,7 +10,7 @@ BY_HASH = "hash"
 RAW_SOURCE = "raw.source"
 # How a text was collected or prepared.
 STATISTICS = "statistics.json"
-# How files end that have the numbers of the sentences of a shard.
+# How files end that have the numbers of the sentences of a part of a text.
 IDS = ".ids"
 # Further text for the language model.
 MONOLINGUAL_FILE = "monolingual.gz"
@@ -57,13 +57,13 @@ def statistics_file(split: str) -> str:
 
 
 def column_file(text: str | int, column: str) -> str:
-    """Return the file of a column of a text, or of a shard: ``train.source.gz``, ``0.lists.gz``."""
+    """Return the file of a column of a text, or of a part of it: ``train.source.gz``, ``0.lists.gz``."""
     return f"{text}.{column}.gz"
 
 
-def ids_file(shard: str | int) -> str:
-    """Return the file with the numbers of the sentences of a shard."""
-    return f"{shard}{IDS}"
+def ids_file(file: str | int) -> str:
+    """Return the file with the numbers of the sentences of a part of a text."""
+    return f"{file}{IDS}"
 
 
 def reference_column(number: int) -> str:

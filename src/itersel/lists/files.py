@@ -1,7 +1,7 @@
 """Files of lists (HDF5): our decoder's lists for tuners, and another decoder's lists.
 
-`itersel step kbest` writes a file for each shard and iteration, without text; `itersel step lists` writes one
-for each shard, with text.
+`itersel step kbest` writes one for each file of sentences and each iteration, without text; `itersel step
+lists` writes one for each file of another decoder's lists, with text.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MAX_COUNT = (1 << 31) - 1
 # Sizes: N sentences, M references, H translations, C dense features, F sparse features.
 FORMAT = FileFormat(
     "file of lists",
-    1,
+    2,
     ("itersel step kbest", "itersel step lists"),
     {
         "sentence_offset": offsets("N", "H", shuffled=True),
@@ -68,9 +68,9 @@ DENSE_ARRAYS = tuple(name for name in FORMAT.arrays if name not in (*SPARSE_ARRA
 
 
 def write_list_table(
-    path: FilePath, table: ListTable, shard: int = 0, settings: Mapping[str, Any] | None = None
+    path: FilePath, table: ListTable, number: int = 0, settings: Mapping[str, Any] | None = None
 ) -> None:
-    """Write another decoder's lists of a shard, with text, whole or not at all.
+    """Write another decoder's lists, with text and the number of the file, whole or not at all.
 
     The table was made with `settings`; only lists with the same settings are tuned on together.
     """
@@ -85,7 +85,7 @@ def write_list_table(
     if has_one_each or not table.reference_length.shape[0]:
         arrays["sentence_reference_offset"] = np.zeros(0, np.int64)
 
-    attributes = header_attributes(GIVEN_LISTS, shard, GIVEN, settings or {}, "", table.dense_names)
+    attributes = header_attributes(GIVEN_LISTS, number, GIVEN, settings or {}, "", table.dense_names)
     write_arrays(path, FORMAT, arrays, attributes)
 
 
@@ -110,9 +110,9 @@ def write_lists(
         writer.finish()
 
 
-def write_no_lists(path: FilePath, iteration: int, shard: int) -> None:
+def write_no_lists(path: FilePath, iteration: int, number: int) -> None:
     """Write a file without sentences, for an iteration in which nothing is tuned."""
-    with write_rows(path, FORMAT, 1, {"kind": NO_LISTS, "iteration": iteration, "shard": shard}):
+    with write_rows(path, FORMAT, 1, {"kind": NO_LISTS, "iteration": iteration, "file": number}):
         pass
 
 

@@ -19,7 +19,7 @@ class TuningFile(NamedTuple):
     """A file of lists, or of forests, and its attributes."""
 
     path: FilePath
-    shard: int
+    number: int  # of the file with its sentences
     iteration: int
     settings: str
     sentence_digest: str
@@ -35,14 +35,14 @@ def list_file(path: FilePath, attributes: Mapping[str, Any]) -> TuningFile:
     """Return a file with these attributes, or raise an InputError if some are missing."""
     with checked(path, "damaged: the attributes are incomplete; recreate the file"):
         names = tuple(str(name) for name in json.loads(attributes["dense_names"]))
-        shard, iteration = int(attributes["shard"]), int(attributes["iteration"])
+        number, iteration = int(attributes["file"]), int(attributes["iteration"])
         digest = attributes["sentence_digest"]
-        return TuningFile(path, shard, iteration, attributes["settings"], digest, names)
+        return TuningFile(path, number, iteration, attributes["settings"], digest, names)
 
 
 def header_attributes(
     kind: str,
-    shard: int,
+    number: int,
     iteration: int,
     settings: Mapping[str, Any],
     sentence_digest: str,
@@ -50,5 +50,5 @@ def header_attributes(
 ) -> dict[str, Any]:
     """Return the attributes that `read_tuning_header` reads."""
     names = json.dumps(dense_names)
-    place = {"iteration": iteration, "shard": shard}
+    place = {"iteration": iteration, "file": number}
     return made_with(kind, settings, **place, sentence_digest=sentence_digest, dense_names=names)

@@ -1,4 +1,4 @@
-"""A training shard, built from lists divided by `itersel.lists.sharding`."""
+"""Lists to learn from, made of a file of lists that `itersel.lists.sharding` has divided."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from itersel.storage.files import read_lines
 def import_lists(
     folder: FilePath, number: int, preparation: Preparation, add_features: FeatureAdder | None = None
 ) -> ListTable:
-    """Read the lists of a shard, count what BLEU needs, and perhaps add features.
+    """Read the lists with the number of a file, count what BLEU needs, and perhaps add features.
 
     Translations are cleaned, as their references have been; for BLEU, both are prepared.
     """
-    shards = DeclaredFolder(folder)
-    ids = np.array(read_ids(shards.checked(ids_file(number))), np.int64)
-    dense_names = read_lines(shards.checked(DENSE_NAMES))
+    divided = DeclaredFolder(folder)
+    ids = np.array(read_ids(divided.checked(ids_file(number))), np.int64)
+    dense_names = read_lines(divided.checked(DENSE_NAMES))
 
     # before the lists, which take longest
     texts: dict[FilePath, list[str]] = {}
-    while shards.has(reference := column_file(number, reference_column(len(texts)))):
-        texts[shards.path / reference] = read_lines(shards.checked(reference))
+    while divided.has(reference := column_file(number, reference_column(len(texts)))):
+        texts[divided.path / reference] = read_lines(divided.checked(reference))
     references = list(texts.values())
     name = column_file(number, "quality")
-    numbers = read_numbers(shards.checked(name)) if shards.has(name) else None
+    numbers = read_numbers(divided.checked(name)) if divided.has(name) else None
 
     sources: list[str] = []
     if add_features is not None:
         source = column_file(number, "source")
-        sources = read_lines(shards.checked(source))
-        texts[shards.path / source] = sources
+        sources = read_lines(divided.checked(source))
+        texts[divided.path / source] = sources
 
     for path, lines in texts.items():
         if len(lines) != ids.shape[0]:
             raise InputError(f"has {len(lines)} lines for {ids.shape[0]} sentences", path)
 
-    listed = shards.checked(column_file(number, "lists"))
+    listed = divided.checked(column_file(number, "lists"))
     read = read_lists(
         [listed], ids=ids, choose_dense=lambda names, sizes: dense_names, prepare=preparation.clean_line
     )
@@ -60,7 +60,7 @@ def import_lists(
 
 
 def read_ids(path: FilePath) -> list[int]:
-    """Return the numbers of the sentences of a shard, from 0, one per line."""
+    """Return the numbers of the sentences of a file, from 0, one per line."""
     found = []
     for number, line in enumerate(read_lines(path), 1):
         if not re.fullmatch("[0-9]{1,9}", line):

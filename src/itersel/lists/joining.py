@@ -1,4 +1,4 @@
-"""The lists of all shards and iterations in one table; sparse features stay in the files."""
+"""The lists of all sentences and iterations in one table; sparse features stay in the files."""
 
 from __future__ import annotations
 
@@ -26,46 +26,47 @@ NO_SENTENCES = "contains no sentences, and neither does any other file; there is
 
 
 def find_files(
-    paths: Sequence[FilePath], shards: int, iterations: range, format: FileFormat = FORMAT
+    paths: Sequence[FilePath], count: int, iterations: range, format: FileFormat = FORMAT
 ) -> list[TuningFile]:
-    """Read the headers of files in any order, and return them by shard and iteration.
+    """Read the headers of files in any order, and return them by number and iteration.
 
-    There must be one file for each shard, from 0, and each of the iterations, with the same settings. Another
-    decoder's lists are the same in all iterations: there must be as many files as `shards`, from different
-    shards of a text, which may have more shards, for instance of other tasks.
+    The sentences are in `count` files, numbered from 0. There must be one file of lists or forests for each
+    of them and each of the iterations, with the same settings. Another decoder's lists are the same in all
+    iterations: there must be `count` files with different numbers of a text, which may have more files, for
+    instance of other tasks.
     """
-    place = attrgetter("shard", "iteration")
+    place = attrgetter("number", "iteration")
     files = sorted((read_tuning_header(path, format) for path in paths), key=place)
 
-    numbers: Sequence[int] = range(shards)
+    numbers: Sequence[int] = range(count)
     if files and all(file.iteration == GIVEN for file in files):
         iterations = range(GIVEN, GIVEN + 1)
-        numbers = [file.shard for file in files] if len(files) == shards else numbers
+        numbers = [file.number for file in files] if len(files) == count else numbers
 
     wanted = set(product(numbers, iterations))
     found = list(map(place, files))
     missing = sorted(wanted.difference(found))
     if missing:
-        shard, iteration = missing[0]
+        number, iteration = missing[0]
         raise InputError(
-            f"no file for shard {shard}, iteration {iteration} among {len(files)} files; "
-            f"{shards} shards and {len(iterations)} iterations need {len(wanted)}"
+            f"no file has the number {number} and iteration {iteration}; {count} files of sentences and "
+            f"{len(iterations)} iterations need {len(wanted)}, not {len(files)}"
         )
 
-    for number, file in enumerate(files):
-        if found[number] not in wanted:
+    for row, file in enumerate(files):
+        if found[row] not in wanted:
             raise InputError(
-                f"is from shard {file.shard}, iteration {file.iteration}; expected shards 0 to {shards - 1}, "
+                f"has number {file.number}, iteration {file.iteration}; expected 0 to {count - 1}, "
                 f"iterations {iterations[0]} to {iterations[-1]}",
                 file.path,
             )
-        if number and found[number] == found[number - 1]:
-            other = os.fspath(files[number - 1].path)
-            raise InputError(f"is from the same shard and iteration as {other}; give only one", file.path)
+        if row and found[row] == found[row - 1]:
+            other = os.fspath(files[row - 1].path)
+            raise InputError(f"has the same number and iteration as {other}; give only one", file.path)
 
     first_of: dict[int, TuningFile] = {}
     for file in files:
-        first = first_of.setdefault(file.shard, file)
+        first = first_of.setdefault(file.number, file)
         for name, like in (("settings", files[0]), ("dense_names", files[0]), ("sentence_digest", first)):
             if getattr(file, name) != getattr(like, name):
                 what = f"{os.fspath(like.path)} in its {name.replace('_', ' ')}"
@@ -142,7 +143,7 @@ class SparseFiles(NamedTuple):
 def join_files(
     files: Sequence[TuningFile], with_sparse: bool = True, left_out: Collection[str] = ()
 ) -> ListTable:
-    """Return the lists of files from `find_files`, by shard, sentence, iteration and rank, without text.
+    """Return the lists of files from `find_files`, by number, sentence, iteration and rank, without text.
 
     Of translations with the same words and features, the first is kept. Without `with_sparse`, there are no
     sparse features; those of templates of text that are `left_out` are ignored, too.
@@ -151,14 +152,14 @@ def join_files(
     origins: list[Int64s] = []
     base = 0
 
-    shards = sorted({file.shard for file in files})
-    for shard in shards:
-        part, origin, rows = _join_shard([file for file in files if file.shard == shard])
+    numbers = sorted({file.number for file in files})
+    for number in numbers:
+        part, origin, rows = _join_iterations([file for file in files if file.number == number])
         parts.append(part)
         origins.append(origin + base)
         base += rows
 
-    _check_alike(parts, [next(file.path for file in files if file.shard == shard) for shard in shards])
+    _check_alike(parts, [next(file.path for file in files if file.number == number) for number in numbers])
     table = _concatenate(parts)
     if table.sentence_count == 0:
         raise InputError(NO_SENTENCES, files[0].path)
@@ -170,8 +171,8 @@ def join_files(
     return table._replace(sparse=SparseFiles(files, np.concatenate(origins), left_out))
 
 
-def _join_shard(files: Sequence[TuningFile]) -> tuple[ListTable, Int64s, int]:
-    """Return the lists of a shard, the row of each translation in its files, and the number of these rows."""
+def _join_iterations(files: Sequence[TuningFile]) -> tuple[ListTable, Int64s, int]:
+    """Return the lists of the same sentences, the row of each translation in these files, and their rows."""
     tables: list[ListTable] = []
     hashes: list[UInt64s] = []
 

@@ -1,4 +1,4 @@
-"""Divide the n-best lists of a text into shards: the lines of the lists, and the numbers of the sentences.
+"""Divide the n-best lists of a text into files: the lines of the lists, and the numbers of the sentences.
 
 The lists are read twice, and never kept in memory. The first time, every line is parsed, so that errors name
 the user's files; the second time, lines are only distributed.
@@ -21,7 +21,7 @@ from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.declared import DeclaredWriter, declared_folder
 from itersel.storage.files import read_lines
 
-# File with the names of the dense features, the same for all shards.
+# File with the names of the dense features of all lists.
 DENSE_NAMES = "dense.txt"
 # Characters that wait to be written.
 WAITING_CHARACTERS = 1 << 26
@@ -36,13 +36,13 @@ def shard_lists(
     dense_names: Sequence[str] = (),
     source: FilePath | None = None,
 ) -> None:
-    """Write shard z as ``z.lists.gz`` and ``z.ids`` into a new folder, and the names of the dense features.
+    """Write file f as ``f.lists.gz`` and ``f.ids`` into a new folder, and the names of the dense features.
 
-    ``z.ids`` has the numbers of its sentences in training order; its translations are in the order of the
-    files. References are ``z.target.gz``, ``z.target.1.gz`` and so on; a `source` is ``z.source.gz``. With
-    `quality`, a file of numbers, ``z.quality.gz`` has one for each translation, scaled. `divide` returns the
-    sentences of each shard, given the number of sentences. The folder appears only when it is complete, with
-    a declaration of its files.
+    ``f.ids`` has the numbers of its sentences in training order; its translations are in the order of the
+    given `lists`. References are ``f.target.gz``, ``f.target.1.gz`` and so on; a `source` is ``f.source.gz``.
+    With `quality`, a file of numbers, ``f.quality.gz`` has one for each translation, scaled. `divide` returns
+    the sentences of each file, given the number of sentences. The folder appears only when it is complete,
+    with a declaration of its files.
     """
     # everything else is read before the lists, which take longest
     paths = [*([] if source is None else [source]), *references]
@@ -56,24 +56,24 @@ def shard_lists(
     dense = found.dense_names(dense_names)
     scaled = None if read is None else read.as_quality(found.sentence.shape[0])
     parts = divide(found.sentence_count)
-    shard_of_sentence = np.full(found.sentence_count, -1)
+    file_of_sentence = np.full(found.sentence_count, -1)
 
     with declared_folder(output) as folder:
         folder.write(DENSE_NAMES, dense)
-        for shard, numbers in enumerate(parts):
-            shard_of_sentence[numbers] = shard
+        for file, numbers in enumerate(parts):
+            file_of_sentence[numbers] = file
             ids = numbers.tolist()
-            folder.write(ids_file(shard), map(str, ids))
+            folder.write(ids_file(file), map(str, ids))
             for column, text in zip(columns, texts, strict=True):
-                folder.write(column_file(shard, column), (text[line] for line in ids))
+                folder.write(column_file(file, column), (text[line] for line in ids))
 
-        _distribute(folder, lists, shard_of_sentence[found.sentence], scaled)
+        _distribute(folder, lists, file_of_sentence[found.sentence], scaled)
 
 
 def _distribute(
-    folder: DeclaredWriter, lists: Sequence[FilePath], shard_of: Int64s, quality: Float64s | None
+    folder: DeclaredWriter, lists: Sequence[FilePath], file_of: Int64s, quality: Float64s | None
 ) -> None:
-    """Write the translations and their quality to the files of their shards; shard -1 is left out.
+    """Write the translations and their quality to their files; those of file -1 are left out.
 
     Lines are appended many at a time: a process cannot keep thousands of files open.
     """
@@ -81,11 +81,11 @@ def _distribute(
     size = 0
     lines = count_up(listed_translations(lists), "translations written", lambda _: 1)
     for row, (_, _, line) in enumerate(lines):
-        if (shard := int(shard_of[row])) < 0:
+        if (file := int(file_of[row])) < 0:
             continue
-        waiting.setdefault(column_file(shard, "lists"), []).append(line)
+        waiting.setdefault(column_file(file, "lists"), []).append(line)
         if quality is not None:
-            waiting.setdefault(column_file(shard, "quality"), []).append(repr(float(quality[row])))
+            waiting.setdefault(column_file(file, "quality"), []).append(repr(float(quality[row])))
         size += len(line)
 
         if size > WAITING_CHARACTERS:

@@ -95,7 +95,7 @@ def _without(blocks: Iterator[list[str]], left_out: Collection[int], path: FileP
         count += len(lines)
     if max(left_out) >= count:
         why = f"has {count} lines, but line {max(left_out) + 1} is to be left out"
-        raise InputError(f"{why}; the first text must be the one that was split into shards", path)
+        raise InputError(f"{why}; the first text must be the one that was divided", path)
 
 
 def _words_of(path: FilePath) -> set[str]:
@@ -106,33 +106,33 @@ def _words_of(path: FilePath) -> set[str]:
     return words
 
 
-def lines_of_fold(text: FilePath, shards: FilePath, fold: int, folds: int) -> set[int]:
-    """Return the line numbers (from 0) of shards `fold`, `fold` + `folds`, ..., and of their copies.
+def lines_of_fold(text: FilePath, divided: FilePath, fold: int, folds: int) -> set[int]:
+    """Return the line numbers (from 0) of files `fold`, `fold` + `folds`, ..., and of their copies.
 
-    `shards` is the folder that `itersel.corpus.sharding` made from `text`, the target side. It must have been
-    made from exactly this text: leaving out wrong lines would go unnoticed.
+    `divided` is the folder that `itersel.corpus.sharding` made from `text`, the target side. It must have
+    been made from exactly this text: leaving out wrong lines would go unnoticed.
     """
-    folder = DeclaredFolder(shards)
+    folder = DeclaredFolder(divided)
     names = {*folder.names, *os.listdir(folder.path)}
     count = len([name for name in names if name.endswith(IDS) and name != REST])
     if count == 0:
-        raise InputError("was not made from text by 'itersel step shard': it has no line numbers", shards)
+        raise InputError("was not made from text by 'itersel step shard': it has no line numbers", divided)
     if count < folds:
-        raise InputError(f"contains {count} shards, too few for {folds} folds", shards)
+        raise InputError(f"contains {count} files of sentences, too few for {folds} folds", divided)
 
     lines = _digests(text)
-    rows = [_numbers(folder.checked(ids_file(shard))) for shard in range(count)]
-    numbers = [[row[0] for row in shard] for shard in rows]
+    rows = [_numbers(folder.checked(ids_file(file))) for file in range(count)]
+    numbers = [[row[0] for row in of_file] for of_file in rows]
     others = [row[0] for row in _numbers(folder.checked(REST))] if folder.has(REST) else []
     if sorted(chain(others, *numbers)) != list(range(lines.shape[0])):
         why = f"does not contain each of the {lines.shape[0]} lines of {os.fspath(text)} exactly once"
-        raise InputError(f"{why}; rerun 'itersel step shard'", shards)
+        raise InputError(f"{why}; rerun 'itersel step shard'", divided)
 
-    for shard in range(fold, count, folds):
-        path = folder.checked(column_file(shard, "target"))
-        if not np.array_equal(_digests(path), lines[numbers[shard]]):
-            why = f"differs from the lines in {ids_file(shard)} of {os.fspath(text)}"
-            raise InputError(f"{why}; give the target side that was split into shards", path)
+    for file in range(fold, count, folds):
+        path = folder.checked(column_file(file, "target"))
+        if not np.array_equal(_digests(path), lines[numbers[file]]):
+            why = f"differs from the lines in {ids_file(file)} of {os.fspath(text)}"
+            raise InputError(f"{why}; give the target side that was divided", path)
 
     return set(chain.from_iterable(chain.from_iterable(rows[fold::folds])))
 
@@ -149,5 +149,5 @@ def _numbers(path: Path) -> list[list[int]]:
     for number, line in enumerate(lines, 1):
         if not re.fullmatch("[0-9]{1,15}(( [0-9]{1,15})*| @[0-9]{1,15})", line):
             raise InputError(f"'{line[:40]}' is not a line number; rerun 'itersel step shard'", path, number)
-    # copies that are listed elsewhere are in the same shard
+    # copies that are listed elsewhere are in the same file
     return [[int(word) for word in line.split() if word[0] != "@"] for line in lines]

@@ -11,6 +11,7 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
+from itersel.config.experiments import expanded, members
 from itersel.config.report_steps import ExplainSettings
 from itersel.config.search import Search
 from itersel.config.settings import as_json
@@ -28,10 +29,14 @@ from itersel.plan.texts import Texts
 
 
 class Plan:
-    """The files, settings and options of all jobs of a run, from its config after `experiments.expanded`."""
+    """The files, settings and options of all jobs of a run, from its config.
+
+    Its own `config` has an experiment for each repeat and independent task.
+    """
 
     def __init__(self, config: Config) -> None:
-        self.config = config
+        of_config = members(config)
+        config = self.config = expanded(config)
         # in the order in which their files are made
         self.files = Files(config)
         self.origin = origin_of(config, self.files)
@@ -39,10 +44,10 @@ class Plan:
         self.language_models = LanguageModels(config, self.files, self.texts)
         self.divisions = Divisions(config, self.files, self.texts)
         self.list_texts = ListTexts(config, self.files, self.texts, self.divisions)
-        self.text_features = TextFeatureModels(config, self.files, self.texts)
+        self.text_features = TextFeatureModels(config, self.files, self.texts, self.divisions)
         self.epochs = Epochs(config, self.files, self.origin, self.divisions, self.language_models)
         self.lists = Lists(config, self.origin, self.epochs)
-        self.tables = Tables(config, self.files, self.origin, self.texts, self.divisions)
+        self.tables = Tables(config, self.files, self.origin, self.texts, self.divisions, of_config)
 
     def config_digest(self) -> str:
         """Return a digest of all config values except the folder of compiled kernels."""

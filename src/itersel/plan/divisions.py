@@ -7,52 +7,61 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from itersel.config.defaults import never_null
 from itersel.config.settings import as_json
-from itersel.config.sharding import InOrder, Sharding, ShardSettings, Shuffled
-from itersel.config.tasks import TASKS, Tasks
+from itersel.config.sharding import InOrder, Labelled, Pooled, Sharding, ShardSettings, Shuffled
+from itersel.config.tasks import Tasks
 from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import column_file, ids_file
 from itersel.plan.files import Files
 from itersel.plan.texts import Texts
 
-# Separates the number of files from the seed in the name of a division; the run's own seed is left out.
-SEED_MARK = "-seed-"
-# What the wildcard `division` matches.
-_KINDS = "|".join(sorted({kind.folder_kind for kind in TASKS.values()} - {""}))
-DIVISION_PATTERN = rf"\d+(-({_KINDS})-[0-9a-f]{{8}})?({SEED_MARK}\d+)?"
+
+class Division(NamedTuple):
+    """What the name of a division stands for."""
+
+    file_count: int
+    seed: int
+    by_label: Labelled | Pooled | None = None  # how text is divided if that depends on labels, with any seed
 
 
 class Divisions:
-    """The divisions of all splits; experiments with the same tasks and the same seed share one.
-
-    The name of a division, which is the name of its folders, is the number of its files. A digest follows if
-    they depend on labels, and a seed if it is not the run's.
-    """
+    """The divisions of all splits; experiments with the same tasks and the same seed share one."""
 
     def __init__(self, config: Config, files: Files, texts: Texts) -> None:
         self._config = config
         self._files = files
         self._texts = texts
-        experiments = list(config.experiments.values())
-        # divisions that depend on labels, without seeds, and how text is divided for them
-        self._labelled = {
-            division_of(one.tasks): sharding
-            for one in experiments
-            if (sharding := one.tasks.sharding_by_label)
-        }
-        # divisions of independent tasks, whose epochs are chosen on the devtest sentences with their label
-        self._scored_by_task = {
-            division_of(one.tasks) for one in experiments if one.tasks.only_label is not None
-        }
+        # the name of the division of texts that are only translated
+        self.of_pieces = str(config.decoder.pieces)
+
+        # all divisions by name, and the names of those of independent tasks, whose epochs are chosen on the
+        # devtest sentences with their label
+        self._named = {self.of_pieces: Division(config.decoder.pieces, config.seed)}
+        self._scored_by_task: set[str] = set()
+        for one in config.experiments.values():
+            name = self.name(one)
+            tasks = one.tasks
+            self._named[name] = Division(tasks.file_count, never_null(one.seed), tasks.sharding_by_label)
+            if tasks.only_label is not None:
+                self._scored_by_task.add(name)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all divisions, which are the names of their folders."""
+        return list(self._named)
 
     def name(self, experiment: Experiment) -> str:
-        """Return the name of an experiment's division: 4, or 4-seed-2 with a seed of its own."""
+        """Return the name of an experiment's division; it includes a seed that is not the run's."""
         name = division_of(experiment.tasks)
         seed = never_null(experiment.seed)
-        return name if seed == self._config.seed else f"{name}{SEED_MARK}{seed}"
+        return name if seed == self._config.seed else f"{name}-seed-{seed}"
+
+    def file_count(self, division: str) -> int:
+        """Return the number of files of a division."""
+        return self._named[division].file_count
 
     def folder(self, split: str, division: str) -> str:
         """Return the folder of a division of a split."""
@@ -60,7 +69,7 @@ class Divisions:
 
     def sentence_files(self, split: str, division: str) -> list[str]:
         """Return the files with the sentences of a split: grammars, or lists of another decoder."""
-        return [f"{self.folder(split, division)}/{file}.h5" for file in range(file_count(division))]
+        return [f"{self.folder(split, division)}/{file}.h5" for file in range(self.file_count(division))]
 
     def further_texts(self, wildcards: Any) -> list[str]:
         """Return the additional references that are divided with a split."""
@@ -69,13 +78,13 @@ class Divisions:
 
     def labels(self, wildcards: Any) -> list[str]:
         """Return the labels by which sentences are divided."""
-        name = wildcards.division.partition(SEED_MARK)[0]
-        return [self._files.text(wildcards.split, "labels")] if name in self._labelled else []
+        needs_them = self._named[wildcards.division].by_label is not None
+        return [self._files.text(wildcards.split, "labels")] if needs_them else []
 
     def devtest_labels(self, wildcards: Any) -> list[str]:
         """Return the labels of devtest, if epochs are chosen by task."""
-        name = wildcards.division.partition(SEED_MARK)[0]
-        return [self._files.text("devtest", "labels")] if name in self._scored_by_task else []
+        needs_them = wildcards.division in self._scored_by_task
+        return [self._files.text("devtest", "labels")] if needs_them else []
 
     def shard_settings(self, wildcards: Any) -> str:
         """Return the `ShardSettings`: train and dev are shuffled, others keep their order."""
@@ -83,12 +92,11 @@ class Divisions:
 
     def sharding(self, wildcards: Any) -> Sharding:
         """Return how the sentences of a split are divided."""
-        name, _, seed = wildcards.division.partition(SEED_MARK)
-        seed = int(seed or self._config.seed)
-        if name in self._labelled:
-            return replace(self._labelled[name], seed=seed)
+        division = self._named[wildcards.division]
+        if division.by_label is not None:
+            return replace(division.by_label, seed=division.seed)
         is_shuffled = wildcards.split in ("train", "dev")
-        return Shuffled(int(name), seed) if is_shuffled else InOrder(int(name))
+        return Shuffled(division.file_count, division.seed) if is_shuffled else InOrder(division.file_count)
 
     def source(self, wildcards: Any) -> str:
         """Return the source of the sentences of a file."""
@@ -111,13 +119,11 @@ class Divisions:
         return as_json(self._config.grammar)
 
 
-def file_count(division: str) -> int:
-    """Return the number of files of a division from its name."""
-    return int(division.partition("-")[0])
-
-
 def division_of(tasks: Tasks) -> str:
-    """Return the name of the division of tasks, without a seed."""
+    """Return the name of the division of tasks, without a seed: its number of files.
+
+    If it depends on labels, a digest of them follows.
+    """
     sharding = tasks.sharding_by_label
     if sharding is None:
         return str(tasks.file_count)

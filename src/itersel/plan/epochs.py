@@ -16,16 +16,7 @@ from itersel.plan.files import Files
 from itersel.plan.language_models import LanguageModels
 from itersel.plan.origin import Origin
 from itersel.plan.retune import retune_iterations, retuner
-from itersel.results import (
-    BEST,
-    DECISION,
-    EPOCH_PREFIX,
-    MANIFEST,
-    MIXED,
-    WEIGHTS,
-    epoch_folder,
-    shard_weights,
-)
+from itersel.results import BEST, DECISION, MANIFEST, MIXED, WEIGHTS, epoch_folder, shard_weights
 
 
 class Epochs:
@@ -45,6 +36,9 @@ class Epochs:
         self.retuned = [name for name, one in experiments.items() if retuner(one)]
         self.mixed = [name for name in experiments if name not in (*self.batch, *self.retuned)]
         self.selecting = [name for name, one in experiments.items() if one.mixing.selects]
+        # the epochs by the names of their folders
+        most = max(one.epochs for one in experiments.values())
+        self._number_of_stage = {epoch_folder(number): number for number in range(1, most + 1)}
 
     @functools.cache  # noqa: B019  (there is one plan)
     def epoch(self, name: str, number: int) -> Epoch:
@@ -57,10 +51,10 @@ class Epochs:
 
     def passed_translation(self, wildcards: Any) -> dict[str, list[str]]:
         """Return the files of `Epoch.files_passed_on` for a translation; none at the best epoch."""
-        name, _, number = wildcards.stage.partition(EPOCH_PREFIX)
-        if name:
+        number = self._number_of_stage.get(wildcards.stage)
+        if number is None:
             return {"decision": [], "passed_on": []}
-        epoch = self.epoch(wildcards.experiment, int(number))
+        epoch = self.epoch(wildcards.experiment, number)
         return epoch.files_passed_on(f"{epoch.before.folder}/{wildcards.split}/{wildcards.piece}.txt")
 
     def passed_mixed(self, wildcards: Any) -> dict[str, list[str]]:

@@ -31,8 +31,8 @@ class _Iterations(Protocol):
     def oldest(self, epoch: Epoch, iteration: int) -> int:
         """Return the first iteration whose lists are tuned on in an iteration."""
 
-    def shard_count(self, epoch: Epoch) -> int:
-        """Return the number of shards or pieces that are decoded."""
+    def file_count(self, epoch: Epoch) -> int:
+        """Return the number of files of sentences that are decoded, one for each shard or piece."""
 
     def all_sentence_files(self, epoch: Epoch) -> list[str]:
         """Return the files with all sentences: grammars, or lists of another decoder."""
@@ -67,11 +67,11 @@ class _BatchIterations(_Iterations):
     def oldest(self, epoch: Epoch, iteration: int) -> int:
         return 1
 
-    def shard_count(self, epoch: Epoch) -> int:
+    def file_count(self, epoch: Epoch) -> int:
         return epoch.experiment.tasks.shards
 
     def all_sentence_files(self, epoch: Epoch) -> list[str]:
-        return [file for shard in range(self.shard_count(epoch)) for file in epoch.sentence_files(shard)]
+        return [file for shard in range(self.file_count(epoch)) for file in epoch.sentence_files(shard)]
 
     def level_before(self, epoch: Epoch) -> list[str]:
         return epoch.level_before
@@ -97,7 +97,7 @@ class _RetuneIterations(_Iterations):
     def __init__(self, config: Config, origin: Origin, epochs: Epochs) -> None:
         self._origin = origin
         self._pieces = config.decoder.pieces
-        self._dev = epochs.divisions.folder("dev", str(self._pieces))
+        self._dev = epochs.divisions.folder("dev", epochs.divisions.of_pieces)
 
     def folder(self, epoch: Epoch, iteration: int) -> str:
         return epoch.folder if iteration == epoch.last_iteration else f"{epoch.folder}/iteration-{iteration}"
@@ -109,7 +109,7 @@ class _RetuneIterations(_Iterations):
         # forests have the sum of sparse features under the weights of their iteration
         return iteration if epoch.reads_forests else 1
 
-    def shard_count(self, epoch: Epoch) -> int:
+    def file_count(self, epoch: Epoch) -> int:
         return self._pieces
 
     def all_sentence_files(self, epoch: Epoch) -> list[str]:
@@ -132,8 +132,8 @@ def _decoded_lists(iterations: _Iterations, epoch: Epoch, last: int) -> list[str
     """Return the lists or forests that have been decoded for all shards or pieces so far."""
     numbers = range(iterations.oldest(epoch, last), last + 1)
     folders = [iterations.folder(epoch, number) for number in numbers]
-    shards = range(iterations.shard_count(epoch))
-    return [f"{folder}/tuning/{shard}.h5" for folder in folders for shard in shards]
+    files = range(iterations.file_count(epoch))
+    return [f"{folder}/tuning/{file}.h5" for folder in folders for file in files]
 
 
 class Lists:
@@ -223,7 +223,7 @@ class Lists:
         return as_json(
             TuneSettings(
                 tuner=epoch.tuner,
-                shards=self._of(wildcards).shard_count(epoch),
+                files=self._of(wildcards).file_count(epoch),
                 seed=never_null(epoch.experiment.seed),
                 features=epoch.experiment.features,
                 sum_sparse=self._of(wildcards).sum_sparse,

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from itersel.config.data import TrainingText
-from itersel.config.experiments import with_independent_tasks
 from itersel.config.splits import corpora, cut_sizes, held_out_splits, is_given, is_help, test_sets, texts_of
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
@@ -132,7 +131,7 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
     }
 
     pieces = [words / config.decoder.pieces for words in held_out.values()]
-    for one in with_independent_tasks(config).experiments.values():
+    for one in config.experiments.values():
         if one.tune_on != "train":
             pieces.append(held_out[one.tune_on] / one.tasks.file_count)
         elif known is None and train == DOWNLOAD_WORDS:
@@ -187,8 +186,7 @@ def list_sizes(config: Config) -> TextSizes:
         for split in ["train", *held_out_splits(config)]
     }
 
-    experiments = with_independent_tasks(config).experiments.values()
-    shards = [size[one.tune_on] / one.tasks.file_count for one in experiments]
+    shards = [size[one.tune_on] / one.tasks.file_count for one in config.experiments.values()]
     pieces = [size[split] / config.decoder.pieces for split in size if split != "train"]
 
     translations = {split: count / BYTES_PER_TRANSLATION for split, count in size.items()}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from itersel.config import splits
 from itersel.config.defaults import never_null
-from itersel.config.experiments import repeat_name, split_repeat
+from itersel.config.experiments import Member
 from itersel.config.report_steps import (
     ChooseSettings,
     Comparison,
@@ -24,7 +25,6 @@ from itersel.config.report_steps import (
 )
 from itersel.config.search import TranslationSettings
 from itersel.config.settings import as_json
-from itersel.config.tasks import IndependentTask
 from itersel.config.text_steps import DetokenizeSettings
 from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import BY_HASH
@@ -43,13 +43,21 @@ class Tables:
     """The files and settings of all comparisons and tables."""
 
     def __init__(
-        self, config: Config, files: Files, origin: Origin, texts: Texts, divisions: Divisions
+        self,
+        config: Config,
+        files: Files,
+        origin: Origin,
+        texts: Texts,
+        divisions: Divisions,
+        members: Mapping[str, Member],
     ) -> None:
         self._config = config
         self._files = files
         self._origin = origin
         self._texts = texts
         self._divisions = divisions
+        # what an experiment is in the config
+        self._members = members
 
         # experiments with a row in the table of the systems; for single tasks, see `task_systems`
         self.compared: list[str] = []
@@ -58,15 +66,16 @@ class Tables:
         for name, given in (config.evaluation.outputs or {}).items():
             self.outputs[name] = dict(zip(texts.test_sets, given, strict=True))
 
-        # for each experiment with independent tasks, the experiments for its tasks, by label
+        # repeats of experiments with independent tasks, and for each the experiments for its tasks, by label
+        self._joined: dict[str, Member] = {}
         self.independent: dict[str, dict[str, str]] = {}
-        for name, one in config.experiments.items():
-            # only these know the experiment that they belong to
-            if isinstance(one.tasks, IndependentTask):
-                whole = repeat_name(one.tasks.experiment, split_repeat(name)[1])
-                self.independent.setdefault(whole, {})[one.tasks.label] = name
-            else:
+        for name, member in members.items():
+            if member.label is None:
                 self.compared.append(name)
+            else:
+                whole = member._replace(label=None)
+                self._joined[whole.name] = whole
+                self.independent.setdefault(whole.name, {})[member.label] = name
 
         tasks = [one.tasks for one in config.experiments.values()]
         independent = [one for one in tasks if one.only_label is not None]
@@ -88,7 +97,7 @@ class Tables:
 
     def _smallest_folders(self) -> dict[str, str]:
         """Return the folder with the fewest files of each split; grammars do not depend on their number."""
-        pieces = str(self._config.decoder.pieces)
+        pieces = self._divisions.of_pieces
         whole = sorted(
             (one for one in self._config.experiments.values() if one.tasks.keep_all),
             key=lambda one: (one.tune_on, -one.tasks.file_count, -never_null(one.seed)),
@@ -136,14 +145,14 @@ class Tables:
     def choose_settings(self, wildcards: Any) -> str:
         """Return the `ChooseSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
-        name, repeat = split_repeat(wildcards.experiment)
+        member = self._members[wildcards.experiment]
         tasks = experiment.tasks.as_in_config()
 
         return as_json(
             ChooseSettings(
                 scoring=self._scoring(experiment),
-                name=name,
-                repeat=repeat,
+                name=member.system,
+                repeat=member.repeat,
                 experiment=replace(experiment, tasks=tasks),
                 devtest=self._texts.devtest(wildcards),
             )
@@ -169,7 +178,7 @@ class Tables:
         return self._pieces(self._texts.devtest(wildcards))
 
     def _pieces(self, split: str) -> list[str]:
-        return self._divisions.sentence_files(split, str(self._config.decoder.pieces))
+        return self._divisions.sentence_files(split, self._divisions.of_pieces)
 
     def scale_settings(self, wildcards: Any) -> str:
         """Return the `ScaleSettings` or `GivenListScaleSettings` of an experiment."""
@@ -319,9 +328,10 @@ class Tables:
         """Return pairs of a file of translations and the name of its experiment, which repeats share."""
         test_set = next(name for name, one in self._texts.test_sets.items() if one == split)
         # in the order of the other tables, followed by the independent tasks, which these tables leave out
-        files = {name: self.translation(name, test_set) for name in self.compared}
-        files |= {name: self._files.experiment(name, f"tasks/{split}.txt") for name in self.independent}
-        return [(file, split_repeat(name)[0]) for name, file in files.items()]
+        pairs = [(self.translation(name, test_set), self._members[name].system) for name in self.compared]
+        for name, whole in self._joined.items():
+            pairs.append((self._files.experiment(name, f"tasks/{split}.txt"), whole.system))
+        return pairs
 
     def task_settings(self, wildcards: Any) -> str:
         """Return the `TaskTableSettings` of a split."""

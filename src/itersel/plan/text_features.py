@@ -9,7 +9,7 @@ from itersel.config.settings import as_json
 from itersel.config.splits import has_references
 from itersel.config.text_features import TextModelSettings, WordSettings, need_models
 from itersel.config.values import Config
-from itersel.plan.divisions import file_count
+from itersel.plan.divisions import Divisions
 from itersel.plan.files import Files
 from itersel.plan.shell import no_option
 from itersel.plan.texts import Texts
@@ -34,10 +34,11 @@ def word_settings(kind: type[W], config: Config, **further: Any) -> W:
 class TextFeatureModels:
     """Models that are estimated on train: of word alignment, and of all text or of all but a fold."""
 
-    def __init__(self, config: Config, files: Files, texts: Texts) -> None:
+    def __init__(self, config: Config, files: Files, texts: Texts, divisions: Divisions) -> None:
         self._config = config
         self._files = files
         self._texts = texts
+        self._divisions = divisions
         self.folder = f"{files.results}/text-features"
         # the words of train, and how they are linked
         self.words = f"{self.folder}/words"
@@ -119,7 +120,7 @@ class TextFeatureModels:
         return f"{self.folder}/{division}/{folds}-folds/{fold}"
 
     def _folds(self, division: str) -> int:
-        return min(self._config.text_features.folds, file_count(division))
+        return min(self._config.text_features.folds, self._divisions.file_count(division))
 
     def word_settings(self, wildcards: Any) -> str:
         """Return the `WordSettings`."""

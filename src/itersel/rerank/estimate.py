@@ -89,20 +89,21 @@ def _usable(source: str, target: str) -> tuple[str, str]:
     return source, target
 
 
-def lines_of_shards(words: FilePath, shards: FilePath, fold: int, folds: int) -> set[int]:
-    """Return the lines, from 0, of shards `fold`, `fold` + `folds`, ... of lists, and their copies.
+def lines_of_fold(words: FilePath, divided: FilePath, fold: int, folds: int) -> set[int]:
+    """Return the lines, from 0, of files `fold`, `fold` + `folds`, ... of lists, and their copies.
 
-    `words` is the folder of `prepare_words` for the text that `shards` was made from.
+    `divided` is the folder that `itersel.lists.sharding` made; `words` is the folder of `prepare_words` for
+    the same text.
     """
-    folder = DeclaredFolder(shards)
+    folder = DeclaredFolder(divided)
     names = [name for name in folder.names if name.endswith(IDS)]
     if len(names) < folds:
-        raise InputError(f"contains {len(names)} shards, too few for {folds} folds", shards)
+        raise InputError(f"contains {len(names)} files of lists, too few for {folds} folds", divided)
 
     pairs = list(zip(*(read_lines(Path(words, side)) for side in (SOURCE, TARGET)), strict=True))
     lines = set[int]()
-    for shard in range(fold, len(names), folds):
-        path = folder.checked(ids_file(shard))
+    for file in range(fold, len(names), folds):
+        path = folder.checked(ids_file(file))
         own = read_ids(path)
         lines.update(own)
         if max(own, default=0) >= len(pairs):

@@ -67,11 +67,11 @@ def mix(
     _check_names(output, settings, previous, matrix, stopped)
     shards = _open_shards(inputs, settings)
     mixing = recorded(settings)["mixing"]
-    trained_with = shards[0].made.settings
+    training_settings = shards[0].made.settings
 
     found, before = None, None
     if previous is not None:
-        before, found = _read_previous(previous, settings, trained_with, mixing)
+        before, found = _read_previous(previous, settings, training_settings, mixing)
 
     attributes: dict[str, str | int | float] = {
         "mixing": json.dumps(mixing),
@@ -115,13 +115,13 @@ def mix(
             )
 
         if writer is not None:
-            writer.finish(selected, made_with(SHARD_MATRIX, trained_with, **attributes))
+            writer.finish(selected, made_with(SHARD_MATRIX, training_settings, **attributes))
 
         weights = nonzero(Weights(selected.key, selected.mean, selected.name))
         if previous is not None and before is not None and state is None and not stopped:
             weights = _mean_over_epochs(before, weights, settings.epoch, previous)
 
-    write_itersel_weights(output, weights, made_with(MIXED_WEIGHTS, trained_with, **attributes))
+    write_itersel_weights(output, weights, made_with(MIXED_WEIGHTS, training_settings, **attributes))
 
 
 def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardWeightsFile]:
@@ -183,7 +183,7 @@ def _check_names(
 
 
 def _read_previous(
-    path: FilePath, settings: MixSettings, trained_with: str, mixing: Mapping[str, Any]
+    path: FilePath, settings: MixSettings, training_settings: str, mixing: Mapping[str, Any]
 ) -> tuple[Weights, dict[str, Any]]:
     """Read the previous epoch's mixed weights, and check by their attributes that they belong here."""
     if not os.fspath(path).endswith(".h5"):
@@ -208,7 +208,7 @@ def _read_previous(
         raise InputError(
             f"was mixed from {found.get('shards')} shards, not {settings.shards}; mix that epoch again", path
         )
-    if made.settings != trained_with:
+    if made.settings != training_settings:
         raise InputError("was trained with different settings than the shards; train that epoch again", path)
 
     if key := differing_key(mixed_with, mixing):

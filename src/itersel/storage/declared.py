@@ -18,10 +18,10 @@ from itersel.errors import FilePath, InputError
 from itersel.run.atomic import new_folder
 from itersel.storage.files import append_lines, byte_blocks, read_lines, write_lines
 
-DECLARATION = "shards.tsv"
+DECLARATION = "files.tsv"
 HEADER = "file\tlines\tdigest"
 _ROW = re.compile(r"([^\t/]+)\t([0-9]{1,15})\t([0-9a-f]{32})")
-_REMEDY = "delete this folder of shards, and run 'itersel step shard' (or the workflow) again"
+_REMEDY = "delete this folder, and run 'itersel step shard' (or the workflow) again"
 
 
 class DeclaredWriter:

@@ -96,8 +96,8 @@ class Reranker(RerankerDescription):
 
     def _check_names(self, names: Sequence[str], path: FilePath) -> None:
         """Raise an InputError if lists lack a dense feature that has a weight."""
-        weights = find_named(self.weights, self.trained_with).tolist()
-        for name, weight in zip(self.trained_with, weights, strict=True):
+        weights = find_named(self.weights, self.training_dense_names).tolist()
+        for name, weight in zip(self.training_dense_names, weights, strict=True):
             if weight and name not in names:
                 why = "which the system was trained with; use lists of the same decoder"
                 raise InputError(f"has no feature '{name}', {why}", path)
@@ -116,7 +116,7 @@ class Reranker(RerankerDescription):
 
         of_groups = chain.from_iterable(TEXT_FEATURES[group] for group in settings.lists.dense)
         of_models = chain.from_iterable(map(user_model_features, settings.lists.user_model_names))
-        known = {*self.trained_with, *of_groups, *of_models}
+        known = {*self.training_dense_names, *of_groups, *of_models}
         of_text = tuple(map(text_prefix, settings.lists.templates))
         for name, weight in zip(self.weights.name.to_list(), self.weights.value.tolist(), strict=True):
             if weight and name not in known and not name.startswith(of_text):
@@ -137,7 +137,7 @@ def read_reranker_folder(folder: FilePath, resources: RerankerResources) -> Rera
     needed = resources.settings.lists.needed_models
     return Reranker(
         resources.settings,
-        resources.trained_with,
+        resources.training_dense_names,
         read_itersel_weights(Path(folder, WEIGHTS)),
         read_text_models(files.aligners, files.models, needed, files.user_models),
     )

@@ -23,7 +23,7 @@ from itersel.system.reranker import Reranker
 from itersel.system.resources import RerankerDescription
 from itersel.vectors import weights as weight_file
 
-_LAYOUT = 4
+_LAYOUT = 5
 _PARTS = {
     "weights": weight_file.FORMAT,
     **dict.fromkeys(DIRECTIONS, sampler.FORMAT),
@@ -54,7 +54,7 @@ def _user_model(number: int) -> str:
 def write_reranker_bundle(path: FilePath, system: Reranker) -> None:
     """Write a system to one file, atomically."""
     parts = {"weights": weight_file.weight_arrays(system.weights)}
-    description = RerankerDescription(system.settings, system.trained_with)
+    description = RerankerDescription(system.settings, system.training_dense_names)
     attributes = {"itersel": __version__, **as_content(description)}
     models = system.models
 
@@ -97,4 +97,4 @@ def read_reranker_bundle(path: FilePath) -> Reranker:
         model("model") if needed.language_model else None,
         tuple(model(_user_model(number)) for number in range(len(settings.lists.user_model_names))),
     )
-    return Reranker(settings, description.trained_with, weights, models)
+    return Reranker(settings, description.training_dense_names, weights, models)

@@ -76,7 +76,7 @@ class RerankerDescription:
     """What a reranker knows besides the content of its files."""
 
     settings: RerankerSettings
-    trained_with: tuple[str, ...]  # the dense features of the lists that it was trained on
+    training_dense_names: tuple[str, ...]  # the dense features of the lists that it was trained on
 
 
 @dataclass(frozen=True)

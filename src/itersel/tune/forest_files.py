@@ -12,7 +12,7 @@ from itersel.tune.forest_kernels import Forests, find_bad_sentence
 # Sizes: N sentences, M references, I items, E edges, R rules, C dense features; see `Forests`.
 FORMAT = FileFormat(
     "forests file",
-    2,
+    3,
     ("itersel step forest",),
     {
         "item_offset": offsets("N", "I"),

@@ -75,23 +75,23 @@ class ForestSearch(ExactSearch):
 
 
 def read_search(files: Sequence[TuningFile]) -> ForestSearch:
-    """Read the forests of all shards and iterations (`files` as returned by `find_files`)."""
+    """Read the forests of all sentences and iterations (`files` as returned by `find_files`)."""
     names = files[0].dense_names
     if MODEL_FEATURE not in names:
         message = f"has no dense feature '{MODEL_FEATURE}'; recreate the forests with 'itersel step forest'"
         raise InputError(message, files[0].path)
 
-    shards: dict[int, list[Forests]] = {}
+    by_number: dict[int, list[Forests]] = {}
     for file in files:
         forests = read_forests(file.path, len(names))
-        others = shards.setdefault(file.shard, [])
+        others = by_number.setdefault(file.number, [])
         others.append(forests)
         for name in ("reference", "reference_offset"):
             if not np.array_equal(getattr(forests, name), getattr(others[0], name)):
                 raise InputError("damaged: the sentences do not match their digest; recreate it", file.path)
 
-    # a shard without sentences adds nothing
-    found = [shard for shard in shards.values() if shard[0].reference_offset.shape[0] > 1]
+    # a file without sentences adds nothing
+    found = [forests for forests in by_number.values() if forests[0].reference_offset.shape[0] > 1]
     if not found:
         raise InputError(NO_SENTENCES, files[0].path)
     return ForestSearch(found, names.index(MODEL_FEATURE))

@@ -40,7 +40,7 @@ def generate_forests(
     names = (*decoder.dense_names, SPARSE_SUM) if decoder.uses_sparse else decoder.dense_names
 
     attributes = header_attributes(
-        FORESTS, settings.shard_number, settings.iteration, recorded(settings), shard.digest(), names
+        FORESTS, settings.file_number, settings.iteration, recorded(settings), shard.digest(), names
     )
     has_several = shard.sentence_reference_offset.shape[0] > 0
 

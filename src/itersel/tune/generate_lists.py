@@ -1,6 +1,7 @@
 """Decode the sentences of a shard, and write their k-best lists for tuners.
 
-A file (`itersel.lists.files`) contains the lists of one shard, decoded with the weights of one iteration.
+A file (`itersel.lists.files`) contains the lists of one file of sentences, decoded with the weights of one
+iteration.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ def generate_lists(
 ) -> None:
     """Write the k-best lists of all sentences of a shard with references, whole or not at all.
 
-    The file records the settings of the decoder, the iteration, and the number of the shard.
+    The file records the settings of the decoder, the iteration, and the number of the file.
     """
     vectors = decoder.weight_vectors(weights)
     names = decoder.dense_names
     words = shard.vocabulary.to_list()
 
     attributes = header_attributes(
-        KBEST_LISTS, settings.shard_number, settings.iteration, recorded(settings), shard.digest(), names
+        KBEST_LISTS, settings.file_number, settings.iteration, recorded(settings), shard.digest(), names
     )
     has_several = shard.sentence_reference_offset.shape[0] > 0
     features = shard.feature_key, shard.feature_name

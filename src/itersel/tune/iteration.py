@@ -1,4 +1,4 @@
-"""An iteration of tuning in a run, on the lists or forests of all shards and iterations so far.
+"""An iteration of tuning in a run, on the lists or forests of all sentences and iterations so far.
 
 The next iteration decodes with the new weights and adds its lists to the existing ones, unless the lists are
 another decoder's.
@@ -31,9 +31,9 @@ def tune(
 ) -> Tuned:
     """Tune on the lists or forests of all shards and iterations so far, and write the weights.
 
-    There must be one file for each of the shards 0 to `shards` - 1 and the iterations 1 to `iteration`; of
-    another decoder's lists, one for each shard. With forests and `sum_sparse`, there is only `iteration`,
-    because they contain the sums for the weights that they were decoded with.
+    There must be one for each file of sentences, 0 to `files` - 1, and each of the iterations 1 to
+    `iteration`; of another decoder's lists, one for each file of sentences. With forests and `sum_sparse`,
+    there is only `iteration`, because they contain the sums for the weights that they were decoded with.
 
     `start_weights` are those that decoded the newest lists, unless they are another decoder's (default: see
     `start_weights_of_run`); `epoch_start` are those that the epoch started from; see `TuningProblem`.
@@ -45,7 +45,7 @@ def tune(
     reads_forests = settings.tuner.reads_forests
     first = iteration if settings.sum_sparse and reads_forests else 1
     kind = FORESTS if reads_forests else LISTS
-    files = find_files(paths, settings.shards, range(first, iteration + 1), kind)
+    files = find_files(paths, settings.files, range(first, iteration + 1), kind)
 
     if start_weights is None:
         start_weights = start_weights_of_run(files[0].dense_names)
@@ -65,7 +65,7 @@ def tune(
         settings.seed,
         {"lists": json.loads(files[0].settings)},
         iteration=iteration,
-        shards=settings.shards,
+        files=settings.files,
         sentences=result.sentences,
         translations=result.translations,
         quality=result.quality,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from itersel.config.defaults import resolved
-from itersel.config.experiments import with_independent_tasks
+from itersel.config.experiments import Member, experiment_of, members
 from itersel.config.reading import read_unresolved
 from itersel.config.splits import kind_of_text, texts_by_key
 from itersel.config.values import Config, Experiment
@@ -47,20 +47,21 @@ def read_document(results: Path) -> dict[str, Any]:
     given = description.get("config") or {}
     unresolved = read_unresolved(given) if given else Config(experiments={})
     config = resolved(unresolved)
-    planned = with_independent_tasks(config).experiments
+    planned = list(members(config).values())
+    planned_systems = {one.system: experiment_of(config, one) for one in planned if one.repeat == 1}
 
     table = read_table(results / TABLE)
     systems = table.test_sets[0].systems if table else ()
     experiments = [system.name for system in systems if system.is_experiment]
     others = [system.name for system in systems if not system.is_experiment]
 
-    repeats = find_repeats(results, list(planned) or experiments)
+    repeats = find_repeats(results, planned or list(map(Member, experiments)))
 
     # for the epochs of unfinished repeats
     references = references_of(results / CORPUS, "devtest")
     described = [
         _describe_repeat(
-            results, repeat, planned.get(repeat.experiment), references, config.evaluation.retokenize
+            results, repeat, planned_systems.get(repeat.experiment), references, config.evaluation.retokenize
         )
         for repeat in repeats
     ]
