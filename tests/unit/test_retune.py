@@ -40,7 +40,7 @@ def tuned(folder, how, sentences, start_weights, epoch_start=None):
         "epoch_start": None if epoch_start is None else make_weights(epoch_start),
     }
     found = tune(TuneSettings(how, sum_sparse=True), [path], folder / "out.h5", **weights)
-    return read_itersel_weights(folder / "out.h5").to_dict(), found.quality / 100
+    return read_itersel_weights(folder / "out.h5").to_dict(), found.quality
 
 
 @given(seed=st.integers(0, 2**32), how=st.sampled_from(TUNED), has_step=st.booleans())

@@ -158,7 +158,7 @@ def test_pro_is_fitted_and_interpolated(tmp_path):
     expected["elsewhere"] = -0.75
     weights = found.weights.to_dict()
     assert weights == pytest.approx({name: w for name, w in expected.items() if w})
-    assert found.quality / 100 == pytest.approx(bleu_of_weights(sentences, weights))
+    assert found.quality == pytest.approx(bleu_of_weights(sentences, weights))
 
 
 def test_seeds_of_sentences_differ(tmp_path):

@@ -72,7 +72,7 @@ def test_page(finished):
     means = [tokenized_bleu(one)["mean"] for one in table["test_sets"][0]["systems"]]
     assert [row[place].value for row in view.rows] == means
     assert (report / "index.html").read_text() == render(document) + "\n"
-    assert all(epoch["training_score"] > 0 for repeat in document["repeats"] for epoch in repeat["epochs"])
+    assert all(epoch["training_quality"] > 0 for repeat in document["repeats"] for epoch in repeat["epochs"])
     assert "experiments.selected.epochs" in dict.fromkeys(row[0] for row in document["config"]["changed"])
     assert "\\toprule" in (report / "table.tex").read_text()
     assert (report / "table.md").read_text().startswith("|")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from itersel.bleu.points import to_points
 from itersel.config.steps import TuneSettings
 from itersel.config.tuners import Tuned
 from itersel.errors import FilePath, InputError, short_name
@@ -68,7 +69,7 @@ def tune(
         shards=settings.shards,
         sentences=result.sentences,
         translations=result.translations,
-        quality=result.quality,
+        quality=to_points(result.quality),
     )
     write_itersel_weights(output, result.weights, attributes)
     return result

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from itersel.bleu.score_kernels import COUNTS, Statistics, add_counts, bleu_of_counts
+from itersel.bleu.bleu_kernels import COUNTS, Statistics, add_counts, bleu_of_counts
 from itersel.compile.jit import kernel
 from itersel.grammar.array_kernels import grown
 from itersel.storage.arrays import Float64s, Int64s

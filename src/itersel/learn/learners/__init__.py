@@ -14,7 +14,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from itersel.bleu.sentence import ReferenceScorer
+    from itersel.bleu.sentence import ReferenceBleu
     from itersel.decode.decoder import DerivationFinder
     from itersel.learn.example import Example
     from itersel.storage.arrays import Float64s
@@ -36,7 +36,7 @@ class OnlineLearner(Protocol):
 
     rate_name: ClassVar[str] = "learning rate"
 
-    def finder(self, scorer: ReferenceScorer) -> DerivationFinder | None:
+    def finder(self, metric: ReferenceBleu) -> DerivationFinder | None:
         """Return the search for translations to learn from besides the k best; None if there is none."""
         return None
 
