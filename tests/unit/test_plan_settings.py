@@ -218,11 +218,11 @@ def test_settings_of_tuning():
         place = job(name, epoch=1, shard=0)
         assert everything().lists.step(place) == step
         assert json.loads(everything().lists.settings(place)) == {"features": features, **search, **more}
-        assert json.loads(everything().lists.tune_settings(place))["sum_sparse"] == (name == "part")
+        assert json.loads(everything().lists.tune_settings(place))["retune"] == (name == "part")
     second = job("mert", epoch=2)
     tuner = {"name": "mert", "random_directions": 12, "restarts": 5}
     assert json.loads(everything().lists.tune_settings(second)) == {
-        **{"tuner": tuner, "shards": 1, "seed": 9, "features": features, "sum_sparse": False},
+        **{"tuner": tuner, "shards": 1, "seed": 9, "features": features, "retune": False},
         "left_out_templates": [],
     }
     assert (everything().lists.iteration(second), everything().lists.start_weights(second)) == (

@@ -23,7 +23,7 @@ from itersel.vectors.weights import FORMAT as WEIGHTS
 from itersel.vectors.weights import make_weights, read_itersel_weights
 
 NOT_DENSE = ("'Words'", "LanguageModel", "WordPenalty")
-SUMMED = {"sum_sparse": True}
+RETUNED = {"retune": True}
 
 
 @pytest.mark.parametrize("tuner", LIST_TUNERS)
@@ -89,11 +89,11 @@ def test_a_set_of_one_sentence(tmp_path):
         ("kbest-mira", 2, ["--start", "nan"], {}, "'Glue'"),
         ("kbest-mira", 2, ["--start", "inf"], {}, "'Glue'"),
         ("kbest-mira", 2, ["--start", "1e300"], {}, "'Glue'"),
-        ("line-search", 1, [], {"more": SUMMED}, ("sum_sparse", "--start")),
-        ("mert", 2, ["--epoch-start", "1"], {"more": SUMMED}, "--epoch-start"),
+        ("line-search", 1, [], {"more": RETUNED}, ("retune", "--start")),
+        ("mert", 2, ["--epoch-start", "1"], {"more": RETUNED}, "--epoch-start"),
         ("line-search", 2, ["--epoch-start", "1"], {}, "--epoch-start"),
-        ("line-search", 2, ["--epoch-start", "1"], {"more": SUMMED}, "--epoch-start"),
-        ("line-search", 2, [], {"more": SUMMED, "directions": ["Words"]}, NOT_DENSE),
+        ("line-search", 2, ["--epoch-start", "1"], {"more": RETUNED}, "--epoch-start"),
+        ("line-search", 2, [], {"more": RETUNED, "directions": ["Words"]}, NOT_DENSE),
         ("none", 2, [], {}, "'tuner.name'"),
     ],
 )

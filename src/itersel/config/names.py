@@ -34,6 +34,7 @@ RENAMED_KEYS: Mapping[str, tuple[str, ...]] = {
     "split": ("cut",),
     "start": ("next_epoch_from",),
     "strength": ("strength_per_epoch",),
+    "sum_sparse": ("retune",),
     "task": ("labels", "label"),
     "threshold": ("first_threshold",),
     "tokenize": ("retokenize",),

@@ -33,7 +33,7 @@ def tune(
     """Tune on the lists or forests of all shards and iterations so far, and write the weights.
 
     There must be one file for each of the shards 0 to `shards` - 1 and the iterations 1 to `iteration`; of
-    another decoder's lists, one for each shard. With forests and `sum_sparse`, there is only `iteration`,
+    another decoder's lists, one for each shard. With forests and `retune`, there is only `iteration`,
     because they contain the sums for the weights that they were decoded with.
 
     `start_weights` are those that decoded the newest lists, unless they are another decoder's (default: see
@@ -44,13 +44,13 @@ def tune(
         raise InputError(f"iteration {iteration} needs --start, the weights of the previous iteration")
 
     reads_forests = settings.tuner.reads_forests
-    first = iteration if settings.sum_sparse and reads_forests else 1
+    first = iteration if settings.retune and reads_forests else 1
     kind = FORESTS if reads_forests else LISTS
     files = find_files(paths, settings.shards, range(first, iteration + 1), kind)
 
     if start_weights is None:
         start_weights = start_weights_of_run(files[0].dense_names)
-    sums = sparse_sums(start_weights, epoch_start) if settings.sum_sparse else ()
+    sums = sparse_sums(start_weights, epoch_start) if settings.retune else ()
     seed = settings.seed, iteration
     problem: ListProblem | ForestProblem
     if reads_forests:

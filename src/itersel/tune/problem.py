@@ -177,7 +177,7 @@ def _check_problem(tuner: Batch, problem: ListProblem | ForestProblem) -> None:
     if others.key.shape[0]:
         raise InputError(
             f"the start weights have a sparse feature, '{others.name.get(0)}', but {only_dense}; set "
-            "sum_sparse, or start from dense weights"
+            "retune, or start from dense weights"
         )
 
 
