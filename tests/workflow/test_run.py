@@ -229,7 +229,7 @@ def test_scores_of_translations_of_a_run(copy):
     """Users score the translations of a run, and add the numbers: only the comparison is repeated."""
     lines = (copy.results / "evaluation/test/dev-dense.txt").read_text().splitlines()
     (copy.folder / "dense.comet").write_text("".join(f"{len(line) / 100}\n" for line in lines))
-    scores = {"COMET": {"systems": {"dev-dense": "dense.comet"}}}
+    scores = {"COMET": {"system_numbers": {"dev-dense": "dense.comet"}}}
     copy.configure(evaluation={**copy.config()["evaluation"], "user_scores": scores})
     assert not {"decode_shard", "detokenize", "choose_epoch"} & copy.planned().keys()
     copy.run("--cores", "2", "results/tiny/report/table.json")

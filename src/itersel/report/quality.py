@@ -26,7 +26,7 @@ def quality_scorer(
     scored = frozenset(lines)
 
     texts = find_texts(lists, prepared.clean_line, lambda line, text: line in scored)
-    of_listed = numbers.of_translations(texts.translations)
+    of_listed = numbers.of_translations(texts.translation_count)
 
     def score(chosen: EpochTranslations) -> float:
         rows = texts.rows(chosen.path, chosen.numbers, chosen.lines)
