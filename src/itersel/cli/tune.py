@@ -161,7 +161,7 @@ def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple
     references = read_references(options.devtest_reference) if options.devtest_reference else []
     features = dict(options.devtest_feature)
     numbers = options.devtest_quality
-    devtest = lists.reached_on(options.devtest_nbest, references, features, numbers)
+    devtest = lists.quality_on(options.devtest_nbest, references, features, numbers)
     best = tune_with_seeds(lists, options.seeds, devtest)
 
     rows: dict[str, Sequence[float]] = {"start": (best.tuned.start_quality, best.start)}

@@ -65,12 +65,12 @@ class Measure(NamedTuple):
         tokenize = tokenizer_for_bleu(self.tokenizer)
         return (lambda line: tokenize(line.lower())) if self.is_lowercased else tokenize
 
-    def for_people(self, quality: float) -> float:
-        """Return a quality as people read it: in points and, of TER, with lower values for better ones."""
+    def shown(self, quality: float) -> float:
+        """Return a quality as it is shown: in points and, of TER, lower for better translations."""
         return self.sign * to_points(quality)
 
     def is_better(self, one: float, other: float) -> bool:
-        """Return whether a quality that people read (`for_people`) is better than another."""
+        """Return whether one quality, as `shown`, is better than another."""
         return self.sign * (one - other) > 0
 
 

@@ -79,7 +79,10 @@ class Difference(NamedTuple):
 
 @leaf_kernel
 def score_row(dense: Float64s, sparse: SparseRows, weight: Float64s, row: int) -> float:
-    """Return the model score of a translation."""
+    """Return the model score of a translation.
+
+    Unlike in `ListTable.scores`, dense and sparse features are in one sum, so the last digits may differ.
+    """
     columns = dense.shape[1]
     total = 0.0
     for c in range(columns):

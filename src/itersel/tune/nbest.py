@@ -126,22 +126,22 @@ class PreparedLists(NamedTuple):
         found = run_tuner(self.tuner, problem, self.name)
         return TunedLists(
             make_weights(found.weights.to_dict() | self.others),
-            self.measure.for_people(found.quality),
-            self._reached(problem.table, self.start_weights),
+            self.measure.shown(found.quality),
+            self._quality(problem.table, self.start_weights),
             found.sentences,
             found.translations,
             self.sizes,
             sorted(self.others),
         )
 
-    def reached_on(
+    def quality_on(
         self,
         lists: Sequence[FilePath],
         references: Sequence[ReferenceText],
         features: Mapping[str, FilePath | ArrayLike] | None,
         numbers: FilePath | ArrayLike | None = None,
     ) -> Callable[[Weights], float]:
-        """Return a function from weights to the quality that they reach on other lists, as people read it.
+        """Return a function from weights to the quality that they reach on other lists, as it is shown.
 
         The lists have the same features as those that are tuned on. If not by a metric, their translations
         are measured by `numbers`.
@@ -159,10 +159,10 @@ class PreparedLists(NamedTuple):
             raise InputError(f"{difference}; {advice}", short_name(lists))
         # features are rounded as in tuning
         table = ListProblem.of_table(read.table, self.start_weights).table
-        return partial(self._reached, table)
+        return partial(self._quality, table)
 
-    def _reached(self, table: ListTable, weights: Weights) -> float:
-        return self.measure.for_people(table.best(table.scores(weights)))
+    def _quality(self, table: ListTable, weights: Weights) -> float:
+        return self.measure.shown(table.best(table.scores(weights)))
 
 
 def prepare_nbest(

@@ -33,7 +33,7 @@ class BestSeed(NamedTuple):
 def tune_with_seeds(
     lists: PreparedLists, seeds: Sequence[int], devtest: Callable[[Weights], float]
 ) -> BestSeed:
-    """Tune with each seed; `devtest` returns the quality of weights there (`PreparedLists.reached_on`)."""
+    """Tune with each seed; `devtest` returns the quality of weights there (`PreparedLists.quality_on`)."""
     best = None
     reached = []
     for seed in seeds:
