@@ -18,7 +18,7 @@ def quality_scorer(
     """Return a scorer by mean quality, for the translations of these `lines`.
 
     `quality` is a file with a number for each translation in the `lists`, which are cleaned as the
-    `preparation` says.
+    `preparation` says. The numbers are used as they are; only learners and tuners need them from 0 to 1.
     """
     # numbers are read before the lists, which take longest
     numbers = read_numbers(quality)
