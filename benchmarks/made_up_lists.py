@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.bleu_kernels import Statistics, ngram_counts
 from itersel.bleu.order import ORDER
-from itersel.bleu.score_kernels import Statistics, ngram_counts
 from itersel.lists.files import write_lists
 from itersel.lists.headers import header_attributes
 from itersel.lists.table import ListTable, SparseRows

@@ -9,7 +9,7 @@ from tests.naive.tuning import ORDER, Sentence, Translation
 from tests.steps import settings
 from tests.systems import itersel
 
-from itersel.bleu.score_kernels import Statistics
+from itersel.bleu.bleu_kernels import Statistics
 from itersel.cli.main import main
 from itersel.config.tuners import TUNERS
 from itersel.grammar.build import Rule, make_shard

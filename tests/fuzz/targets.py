@@ -135,7 +135,7 @@ TARGETS = {
         _tune("pro", "lists.txt"),
         _tune("kbest-mira", "lists.txt", keys={"passes": 3}),
         _tune("mert", "dense.txt", keys={"restarts": 1}),
-        f"{_tune('line-search', 'lists.txt', sum_sparse=True)} --start weights.h5",
+        f"{_tune('line-search', 'lists.txt', retune=True)} --start weights.h5",
     ),
     "forests": _target("forests.h5", _tune("forest-mert", "forests.txt")),
     "state": _target(

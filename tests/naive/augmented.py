@@ -69,7 +69,7 @@ def approximate_bleu(words: Words, references: Sequence[Words], bleu: Bleu, cove
     """Return BLEU with a share of the references' length, times that share of the words."""
     before, mean = bleu.context[-1], mean_length(references)
     share = (before + covered * mean) / (before + mean)
-    return bleu.score(words, *references, share=covered) * share
+    return bleu.of(words, *references, share=covered) * share
 
 
 def future(words: Words, references: Sequence[Words]) -> tuple[object, ...]:

@@ -50,7 +50,7 @@ class Bleu:
         self.variant = variant
         self.context: list[float] = [0.0] * (2 * ORDER + 2)
 
-    def score(self, hypothesis: Sequence[int], *references: Sequence[int], share: float = 1.0) -> float:
+    def of(self, hypothesis: Sequence[int], *references: Sequence[int], share: float = 1.0) -> float:
         """Return BLEU; for a partial translation, with a share of the references' lengths."""
         matches, totals = counts(hypothesis, *references)
         h = float(len(hypothesis))
@@ -78,14 +78,14 @@ class Bleu:
         """Return the factor of BLEU in the cost."""
         return self.context[-1] + mean_length(references) if self.variant == "chiang" else 1.0
 
-    def score_all(self, hypotheses: Sequence[Sequence[int]], *references: Sequence[int]) -> list[float]:
-        """Score a k-best list, then add its first translation to the decaying context."""
-        scores = [self.score(words, *references) for words in hypotheses]
+    def of_all(self, hypotheses: Sequence[Sequence[int]], *references: Sequence[int]) -> list[float]:
+        """Return BLEU of a k-best list, then add its first translation to the decaying context."""
+        bleu = [self.of(words, *references) for words in hypotheses]
         matches, totals = counts(hypotheses[0], *references)
         length = len(hypotheses[0])
         now = [*matches, *totals, length, closest(length, list(map(len, references)))]
         self.context = [0.9 * (a + b) for a, b in zip(self.context, now, strict=True)]
-        return scores
+        return bleu
 
 
 def product_mean(matches: Sequence[float], totals: Sequence[float]) -> float:
@@ -114,11 +114,11 @@ def all_pairs(bleu: Sequence[float]) -> list[Pair]:
     return [(a, b) for i, a in enumerate(order) for b in order[i + 1 :] if bleu[a] > bleu[b]]
 
 
-def pro_pairs(bleu: Sequence[float], raw: Sequence[int], max_difference: float = 100.0) -> list[Pair]:
+def pro_pairs(bleu: Sequence[float], raw: Sequence[int], max_difference: float = 1.0) -> list[Pair]:
     """Return the pairs that 10,000 raw draws of 64 bits select (Hopkins & May 2011, figure 4)."""
     drawn = [(word >> 32) * len(bleu) >> 32 for word in raw]
     pairs = [(a, b) if bleu[a] > bleu[b] else (b, a) for a, b in zip(drawn[::2], drawn[1::2], strict=True)]
-    far = [(a, b) for a, b in pairs if 0.05 <= bleu[a] - bleu[b] <= max_difference / 100]
+    far = [(a, b) for a, b in pairs if 0.05 <= bleu[a] - bleu[b] <= max_difference]
     return sorted(far, key=lambda pair: bleu[pair[1]] - bleu[pair[0]])[:50]
 
 

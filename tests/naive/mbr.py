@@ -14,7 +14,7 @@ def posterior(scores, scale):
 
 def bleu(words, reference):
     """Return sentence BLEU, in which counts are increased by one from n = 2 on (Lin & Och 2004)."""
-    return Bleu("lin").score(words, reference)
+    return Bleu("lin").of(words, reference)
 
 
 def chrf(words, reference):

@@ -124,7 +124,7 @@ def train(sentences: Sequence[Sentence], weights: dict[str, float], how: TrainSe
     bleu, loss = Bleu(learner.sentence_bleu), name_in(LEARNERS, learner)
     for sentence in sentences:
         kbest = sentence.kbest(weights, how.k_best)
-        scores = bleu.score_all([hypothesis.words for hypothesis in kbest], *sentence.references)
-        pairs = PAIRS[learner.pairs](scores)
+        quality = bleu.of_all([hypothesis.words for hypothesis in kbest], *sentence.references)
+        pairs = PAIRS[learner.pairs](quality)
         weights, _ = update_pairs(weights, kbest, pairs, loss, learner.update, learner.learning_rate)
     return weights

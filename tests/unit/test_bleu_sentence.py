@@ -11,9 +11,9 @@ from sacrebleu.metrics import BLEU
 from tests.naive import learning as naive
 from tests.naive.strategies import make_references
 
-from itersel.bleu import score_kernels
+from itersel.bleu import bleu_kernels
+from itersel.bleu.bleu_kernels import ngram_matches
 from itersel.bleu.names import SENTENCE_BLEUS
-from itersel.bleu.score_kernels import ngram_matches
 from itersel.bleu.sentence import SentenceBleu
 
 Words = list[int]
@@ -34,19 +34,19 @@ def flat(hypotheses: list[Words]) -> tuple[np.ndarray, np.ndarray]:
     return np.array([word for words in hypotheses for word in words], np.int32), offset
 
 
-def score(scorer: SentenceBleu, hypotheses: list[Words], *references: Words) -> list[float]:
+def bleu_of(metric: SentenceBleu, hypotheses: list[Words], *references: Words) -> list[float]:
     word, offset = flat(hypotheses)
     made = make_references(*references)
-    return scorer.score(ngram_matches(word, offset, made), np.diff(offset), made).tolist()
+    return metric.of_matches(ngram_matches(word, offset, made), np.diff(offset), made).tolist()
 
 
 @given(KBEST)
 def test_numbers_of_ngrams(texts: list[Words]) -> None:
     expected = [naive.counts(words, [])[1] for words in texts]
     lengths = np.array(list(map(len, texts)))
-    assert score_kernels.ngram_counts(lengths).tolist() == expected
+    assert bleu_kernels.ngram_counts(lengths).tolist() == expected
     orders = range(1, naive.ORDER + 1)
-    assert [[score_kernels.ngram_count(int(h), n) for n in orders] for h in lengths] == expected
+    assert [[bleu_kernels.ngram_count(int(h), n) for n in orders] for h in lengths] == expected
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,13 @@ def test_numbers_of_ngrams(texts: list[Words]) -> None:
     ],
 )
 def test_by_hand(variant: str, hypothesis: Words, reference: Words, expected: float) -> None:
-    assert score(SentenceBleu(variant), [hypothesis, []], reference) == pytest.approx([expected, 0])
+    assert bleu_of(SentenceBleu(variant), [hypothesis, []], reference) == pytest.approx([expected, 0])
 
 
 def test_words_of_large_vocabularies() -> None:
     reference = [2**31 - 1, 0, 2**31 - 1]
     word, offset = flat([reference, [0, 2**31 - 1]])
-    matches = score_kernels.ngram_matches(word, offset, make_references(reference))
+    matches = bleu_kernels.ngram_matches(word, offset, make_references(reference))
     assert matches.tolist() == [[3, 2, 1, 0], [2, 1, 0, 0]]
 
 
@@ -83,9 +83,9 @@ def test_words_of_large_vocabularies() -> None:
 def test_equals_plain_python(variant: str, sentences: list[tuple[list[Words], list[Words]]]) -> None:
     ours, plain = SentenceBleu(variant), naive.Bleu(variant)
     for hypotheses, references in sentences:
-        assert ours.scorer(make_references(*references)).length_factor == plain.words(*references)
-        expected = plain.score_all(hypotheses, *references)
-        assert score(ours, hypotheses, *references) == pytest.approx(expected, abs=1e-12)
+        assert ours.against(make_references(*references)).length_factor == plain.words(*references)
+        expected = plain.of_all(hypotheses, *references)
+        assert bleu_of(ours, hypotheses, *references) == pytest.approx(expected, abs=1e-12)
 
 
 @given(LONG, st.lists(LONG, min_size=1, max_size=4))
@@ -95,7 +95,9 @@ def test_equals_sacrebleu(hypothesis: Words, references: list[Words]) -> None:
         theirs = BLEU(smooth_method=method, smooth_value=1, tokenize="none", effective_order=False)
         has_match = bool(set(hypothesis) & set().union(*references))
         expected = theirs.sentence_score(*texts).score / 100 if has_match else 0
-        assert score(SentenceBleu(variant), [hypothesis], *references) == pytest.approx([expected], abs=1e-9)
+        assert bleu_of(SentenceBleu(variant), [hypothesis], *references) == pytest.approx(
+            [expected], abs=1e-9
+        )
 
 
 @given(st.lists(st.tuples(LONG, st.lists(WORDS, min_size=1, max_size=3)), min_size=1, max_size=5))
@@ -104,20 +106,20 @@ def test_corpus_bleu_equals_sacrebleu(sentences: list[tuple[Words, list[Words]]]
     statistics = []
     for hypothesis, words in sentences:
         references, length = make_references(*words), np.array([len(hypothesis)])
-        matches = score_kernels.ngram_matches(*flat([hypothesis]), references)
+        matches = bleu_kernels.ngram_matches(*flat([hypothesis]), references)
         statistics.append(
-            (*matches[0], len(hypothesis), *score_kernels.closest_lengths(references.lengths, length))
+            (*matches[0], len(hypothesis), *bleu_kernels.closest_lengths(references.lengths, length))
         )
     columns = np.array(statistics, np.int32)
-    ours = score_kernels.Statistics(
+    ours = bleu_kernels.Statistics(
         np.ascontiguousarray(columns[:, :4]), *np.ascontiguousarray(columns[:, 4:].T)
     )
     texts = [text(hypothesis) for hypothesis, _ in sentences]
     others = map(list, itertools.zip_longest(*(map(text, words) for _, words in sentences)))
     theirs = BLEU(smooth_method="none", tokenize="none").corpus_score(texts, [*others])
-    counts = np.zeros(score_kernels.COUNTS, np.int64)
+    counts = np.zeros(bleu_kernels.COUNTS, np.int64)
     for row in range(len(sentences)):
-        score_kernels.add_counts(counts, ours, row, 1)
+        bleu_kernels.add_counts(counts, ours, row, 1)
     assert (counts[4], counts[8]) == (theirs.sys_len, theirs.ref_len)
     assert counts[:4].tolist() == theirs.counts
-    assert 100 * score_kernels.bleu_of_counts(counts) == pytest.approx(theirs.score, abs=1e-9)
+    assert 100 * bleu_kernels.bleu_of_counts(counts) == pytest.approx(theirs.score, abs=1e-9)

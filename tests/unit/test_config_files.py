@@ -69,13 +69,13 @@ def test_all_files_that_cannot_be_read(capsys):
     config["data"] |= {"monolingual": "more.gz"}
     config["data"]["devtest"]["source"] = "."
     config["data"]["test"]["target"] = ["test.target.gz", "other.gz"]
-    scores = {"COMET": {"systems": {"x": "comet"}}}
+    scores = {"COMET": {"system_numbers": {"x": "comet"}}}
     config["evaluation"] = {"outputs": {"online": "online.txt"}, "user_scores": scores}
     assert check(config, "--no-text") == 1
     expected = (
         ("data.monolingual", "more.gz", errno.ENOENT),
         ("evaluation.outputs.online", "online.txt", errno.ENOENT),
-        ("evaluation.user_scores.COMET.systems.x", "comet", errno.ENOENT),
+        ("evaluation.user_scores.COMET.system_numbers.x", "comet", errno.ENOENT),
         ("data.dev", "dev.source.gz", errno.ENOENT),
         ("data.devtest", ".", errno.EISDIR),
         ("data.test", "other.gz", errno.ENOENT),
@@ -109,7 +109,7 @@ def test_what_does_not_fit_the_text(refused):
     assert check(good) == 0
     facts = ("'evaluation.outputs.online'", "dev.target.gz", 6, 4)
     refused(command(good | {"evaluation": {"outputs": {"online": "dev.target.gz"}}}), facts)
-    config = content() | {"evaluation": {"user_scores": {"COMET": {"systems": {"x": "comet"}}}}}
+    config = content() | {"evaluation": {"user_scores": {"COMET": {"system_numbers": {"x": "comet"}}}}}
     for lines, facts in (
         (["0.5"] * 6, ("comet:", 6, 4)),
         (["1", "x", "1", "1"], ("comet:2:", "'x'")),
@@ -136,12 +136,12 @@ def test_lists_of_another_decoder(refused, capsys):
     refused(command(config | more), ("dev.target.gz", 6, 4))
     Path("comet").write_text("1\n" * 7)
     refused(
-        command(config | {"evaluation": {"user_scores": {"COMET": {"translations": "comet"}}}}),
+        command(config | {"evaluation": {"user_scores": {"COMET": {"list_numbers": "comet"}}}}),
         ("comet:", 7, 8),
     )
     Path("comet").write_text("1e7\n" + "1\n" * 7)
     refused(
-        command(config | {"evaluation": {"user_scores": {"COMET": {"translations": "comet"}}}}), "comet:1:"
+        command(config | {"evaluation": {"user_scores": {"COMET": {"list_numbers": "comet"}}}}), "comet:1:"
     )
     Path("comet").write_text("1\n" * 7)
     by_quality = {"data": config["data"] | {"devtest": config["data"]["devtest"] | {"quality": "comet"}}}

@@ -80,8 +80,8 @@ def plain_training(folder, update):
         for i in range(shard.sentence_count):
             kbest = hypotheses(decoder, i, weights)
             reference = shard.references(i).word.tolist()
-            scores = bleu.score_all([hypothesis.words for hypothesis in kbest], reference)
-            pairs = learning.multipartite_pairs(scores)
+            quality = bleu.of_all([hypothesis.words for hypothesis in kbest], reference)
+            pairs = learning.multipartite_pairs(quality)
             weights, _ = learning.update_pairs(weights, kbest, pairs, "perceptron", update, RATE)
         return weights
 

@@ -60,7 +60,7 @@ class Case(NamedTuple):
 
 
 def make_target(variant, references, context):
-    target = SentenceBleu(variant).scorer(references)
+    target = SentenceBleu(variant).against(references)
     # only BLEU with a pseudo-corpus has a context
     return target._replace(context=np.array(context)) if context and variant == "chiang" else target
 
@@ -82,7 +82,7 @@ cases = st.builds(
 
 
 def objectives(kbest, target, direction):
-    bleu = target.score(kbest.word, kbest.word_offset)
+    bleu = target.of_words(kbest.word, kbest.word_offset)
     return direction.share * kbest.score + direction.gain * target.length_factor * bleu
 
 
@@ -100,7 +100,7 @@ def test_an_unlimited_beam_finds_the_best(tmp_path, case, k):
     bleu = case.bleu(target)
     expected = max(
         direction.share * one.score
-        + direction.gain * target.length_factor * bleu.score(one.words, *case.references)
+        + direction.gain * target.length_factor * bleu.of(one.words, *case.references)
         for one in strategies.solve(problem, 10**6)
     )
     assert objectives(found, target, direction).max() == pytest.approx(expected, abs=1e-4)
@@ -143,7 +143,7 @@ def test_equals_plain_python(tmp_path, case, beam):
 )
 def test_bound_of_bleu(references, words, variant, context):
     target = make_target(variant, strategies.make_references(*references), context)
-    bleu = target.score(np.array(words, np.int32), np.array([0, len(words)]))
+    bleu = target.of_words(np.array(words, np.int32), np.array([0, len(words)]))
     assert bleu[0] <= largest_bleu(target) + 1e-12
 
 
@@ -239,7 +239,7 @@ def test_start_weights_beyond_the_limit(shard, model, weight):
 def test_a_forest_larger_than_the_limit_loses_its_worst_edges(shard, model, monkeypatch):
     decoder = Decoder(shard, model)
     vectors = decoder.weight_vectors(make_weights({"R:X:a:a2": 2.0, "R:X:b:b3": 1.0}))
-    search = partial(find_augmented, (ORACLE,), SentenceBleu("nakov").scorer(shard.references(0)))
+    search = partial(find_augmented, (ORACLE,), SentenceBleu("nakov").against(shard.references(0)))
     assert decoder.decode(0, vectors, 1, search).score.shape[0] == 2
     monkeypatch.setattr(augmented, "MAX_EDGES", 1)
     assert decoder.decode(0, vectors, 1, search).score.shape[0] == 1

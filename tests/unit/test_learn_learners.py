@@ -81,16 +81,16 @@ def eager(corpus: list[oracle.Sentence], learner, exact: bool = False) -> EagerW
         for sentence in corpus[first : first + learner.delay]:
             kbest = sentence.kbest(weights, 15)
             words = bleu.words(*sentence.references)
-            scores = bleu.score_all([one.words for one in kbest], *sentence.references)
+            quality = bleu.of_all([one.words for one in kbest], *sentence.references)
             if not exact:
                 assume(not is_close_call(sentence.kbest(weights, 100), sentence.references, weights))
-            state.step(NAIVE[name_in(LEARNERS, learner)].direction(learner, kbest, scores, words))
+            state.step(NAIVE[name_in(LEARNERS, learner)].direction(learner, kbest, quality, words))
     return state
 
 
 def is_close_call(kbest: list[Hypothesis], references: tuple[tuple[int, ...], ...], weights: Vector) -> bool:
     """Whether rounding could decide which of two different translations leads or is better."""
-    bleu = [Bleu("nakov").score(one.words, *references) for one in kbest]
+    bleu = [Bleu("nakov").of(one.words, *references) for one in kbest]
     matches = [counts(one.words, *references) for one in kbest]
     return any(
         (any(weights.values()) and abs(one.score - other.score) < 1e-9 and one.features != other.features)
@@ -138,11 +138,11 @@ def test_loss_of_the_start(name: str, delay: int, bleu: str) -> None:
     corpus = sentences(7, 12)
     learner = LEARNERS[name](sentence_bleu=bleu, delay=delay, **keys_of(name, pairs="all"))
     found = train(corpus, learner, measure_loss=True)
-    scorer, expected = Bleu(bleu), 0.0
+    metric, expected = Bleu(bleu), 0.0
     for sentence in corpus:
-        kbest, words = sentence.kbest(START, 15), scorer.words(*sentence.references)
-        scores = scorer.score_all([one.words for one in kbest], *sentence.references)
-        expected += NAIVE[name].loss(learner, kbest, scores, words)
+        kbest, words = sentence.kbest(START, 15), metric.words(*sentence.references)
+        quality = metric.of_all([one.words for one in kbest], *sentence.references)
+        expected += NAIVE[name].loss(learner, kbest, quality, words)
     assert found.loss == pytest.approx(expected)
     assert found.loss > 0
     without = train(corpus, learner)
@@ -189,7 +189,7 @@ def test_all_constraints_of_a_sentence(seed: int, c: float) -> None:
     [sentence] = sentences(seed, 1)
     kbest = sentence.kbest(START, 15)
     score = np.array([one.score for one in kbest])
-    cost = np.array([1 - Bleu("nakov").score(one.words, *sentence.references) for one in kbest])
+    cost = np.array([1 - Bleu("nakov").of(one.words, *sentence.references) for one in kbest])
     rows = np.array([[one.features.get(name, 0.0) for name in ALL_NAMES] for one in kbest])
     coefficient, _ = solve_constraints(rows @ rows.T, score, cost, int(np.argmax(score - cost)), c)
     found = train([sentence], Mira(constraints="all", sentence_bleu="nakov", c=c)).weights.to_dict()
@@ -303,10 +303,10 @@ def test_equal_plain_python_in_order(bleu: list[float]) -> None:
 @given(
     st.lists(st.floats(0.0, 1.0), min_size=1, max_size=40),
     st.integers(0, 2**32),
-    st.sampled_from([0.0, 6.0, 20.0, 100.0]),
+    st.sampled_from([0.0, 0.06, 0.2, 1.0]),
 )
-@example([0.5, 0.549], 1, 100.0)
-@example([0.5, 0.551], 1, 100.0)
+@example([0.5, 0.549], 1, 1.0)
+@example([0.5, 0.551], 1, 1.0)
 def test_pro_equals_plain_python(bleu: list[float], seed: int, most: float) -> None:
     raw = np.random.PCG64([seed]).random_raw(10_000).tolist()
     found = pro_pairs(np.array(bleu), (seed,), most)

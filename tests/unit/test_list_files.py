@@ -8,7 +8,7 @@ from tests.given_lists import divide, import_shard, write_given
 from tests.text_grammars import write
 from tests.tuning import make_table, random_sentences, write_file
 
-from itersel.bleu.score_kernels import Statistics
+from itersel.bleu.bleu_kernels import Statistics
 from itersel.errors import InputError
 from itersel.lists.files import read_dense, read_list_table, read_sparse, write_list_table, write_lists
 from itersel.lists.headers import header_attributes

@@ -113,7 +113,7 @@ def test_prepared_for_bleu(folder, capsys):
 
 def test_qualities_are_learned_from(folder, monkeypatch):
     """Instead of BLEU, which is not computed; the lowest of the whole text is 0, the highest 1."""
-    monkeypatch.setattr("itersel.bleu.sentence.SentenceBleu.score", None)
+    monkeypatch.setattr("itersel.bleu.sentence.SentenceBleu.of_matches", None)
     quality = write(folder / "quality", "2", "4", "3", "2", "2", "3")
     shard_lists([folder / "lists"], lambda n: equal_groups(n, 1, None), folder / "cut", quality=quality)
     assert read_list_table(import_shard(folder)).quality.tolist() == [0.0, 1.0, 0.0, 0.5, 0.5]

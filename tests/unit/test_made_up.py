@@ -15,7 +15,7 @@ from tests.steps import settings
 from tests.systems import itersel
 from tests.text_grammars import write
 
-from itersel.bleu.score_kernels import best_bleu
+from itersel.bleu.bleu_kernels import best_bleu
 from itersel.config.steps import TuneSettings
 from itersel.corpus.alignments import read_alignment
 from itersel.lists.joining import find_files, join_files

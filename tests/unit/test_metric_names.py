@@ -96,7 +96,7 @@ def corpus_score_of(name, text, references):
 
 @pytest.mark.parametrize("name", OF_TEXT)
 def test_quality(name, tmp_path):
-    """The score is the metric's, in its unit, and its name may be in either case."""
+    """The quality is the metric's, in its unit, and its name may be in either case."""
     lines = [f"{number} ||| {text} ||| f{number}=1" for number, text in enumerate(TEXT)]
     lines += [f"{number} ||| {text} today ||| f{number}=0" for number, text in enumerate(TEXT)]
     (tmp_path / "list").write_text("\n".join(sorted(lines)) + "\n")
@@ -107,7 +107,7 @@ def test_quality(name, tmp_path):
             [one, other] for one in (TEXT[0], f"{TEXT[0]} today") for other in (TEXT[1], f"{TEXT[1]} today")
         ]
         scores = [score_of(name, text, references) for text in texts]
-        assert found.score == pytest.approx(max(sign_of(name) * score for score in scores) * sign_of(name))
+        assert found.quality == pytest.approx(max(sign_of(name) * score for score in scores) * sign_of(name))
 
 
 def test_page_shows_the_metric_that_it_names():

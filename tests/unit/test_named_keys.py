@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from itersel.config.data import Data, ReferencedText, TestSet, TrainingText
+from itersel.config import data
 from itersel.config.data_checks import OF_FILES, OF_HELP
 from itersel.config.list_checks import OF_TEXTS, USED
 from itersel.config.values import Config, DecoderSettings, Experiment
@@ -20,11 +20,11 @@ def keys_of(*sections):
 @pytest.mark.parametrize(
     ("names", "sections"),
     [
-        (USED["data"], (Data,)),
+        (USED["data"], (data.Data,)),
         (USED["decoder"], (DecoderSettings,)),
-        (OF_TEXTS, (TrainingText, ReferencedText)),
-        (OF_HELP, (Data,)),
-        (OF_FILES, (Data,)),
+        (OF_TEXTS, (data.TrainingText, data.ReferencedText)),
+        (OF_HELP, (data.Data,)),
+        (OF_FILES, (data.Data,)),
         ([key.partition(".")[0] for key in IN_COLUMNS], (Experiment,)),
         (LOCATION_KEYS, (Config,)),
     ],
@@ -35,4 +35,4 @@ def test_each_key_exists(names, sections):
 
 def test_a_test_set_cannot_have_the_name_of_a_key():
     """Otherwise `data.test` with this key could mean either."""
-    assert set(NO_TEST_SETS) == {POOLED, *keys_of(TestSet)}
+    assert set(NO_TEST_SETS) == {POOLED, *keys_of(data.TestSet)}

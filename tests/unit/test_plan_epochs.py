@@ -35,7 +35,7 @@ def test_step_on_dev_after_every_mixing(mixing, has_previous, weights):
     assert plan.lists.epoch_start(place) == [f"{first}/mixed.h5"]
     tuner = {"name": "line-search", "directions": ["WordPenalty", "step"]}
     assert json.loads(plan.lists.tune_settings(place)) == {
-        **{"tuner": tuner, "files": 3, "seed": 1, "features": "all", "sum_sparse": True},
+        **{"tuner": tuner, "files": 3, "seed": 1, "features": "all", "retune": True},
         "left_out_templates": [],
     }
     assert plan.lists.epoch_start(job(epoch=1)) == []

@@ -215,11 +215,11 @@ def test_settings_of_tuning():
         place = job(name, epoch=1, shard=0)
         assert everything().lists.step(place) == step
         assert json.loads(everything().lists.settings(place)) == {"features": features, **search, **more}
-        assert json.loads(everything().lists.tune_settings(place))["sum_sparse"] == (name == "part")
+        assert json.loads(everything().lists.tune_settings(place))["retune"] == (name == "part")
     second = job("mert", epoch=2)
     tuner = {"name": "mert", "random_directions": 12, "restarts": 5}
     assert json.loads(everything().lists.tune_settings(second)) == {
-        **{"tuner": tuner, "files": 1, "seed": 9, "features": features, "sum_sparse": False},
+        **{"tuner": tuner, "files": 1, "seed": 9, "features": features, "retune": False},
         "left_out_templates": [],
     }
     assert (everything().lists.iteration(second), everything().lists.start_weights(second)) == (
@@ -274,14 +274,14 @@ def test_numbers_of_several_test_sets():
     texts = {name: {"lists": f"{name}.lists", "target": "t"} for name in ("one", "two")}
     text = {"lists": "l", "target": "t"}
     data = {"kind": "lists", **dict.fromkeys(("train", "dev", "devtest"), text), "test": texts}
-    scores = {"COMET": {"translations": ["x", "y"], "systems": {"online": ["v", "w"]}}}
+    scores = {"COMET": {"list_numbers": ["x", "y"], "system_numbers": {"online": ["v", "w"]}}}
     evaluation = {"outputs": {"online": ["o", "p"]}, "user_scores": scores}
     tables = plan_of({"a": {}}, data, evaluation=evaluation).tables
     found = json.loads(tables.table_settings(job()))["test_sets"]
     assert [found[name]["lists"] for name in texts] == [["one.lists"], ["two.lists"]]
     assert [found[name]["user_scores"]["COMET"] for name in texts] == [
-        {"translations": "x", "systems": {"online": "v"}},
-        {"translations": "y", "systems": {"online": "w"}},
+        {"list_numbers": "x", "system_numbers": {"online": "v"}},
+        {"list_numbers": "y", "system_numbers": {"online": "w"}},
     ]
     assert set(tables.score_files) == {"one.lists", "two.lists", *"xyvw"}
 

@@ -33,7 +33,7 @@ def test_lists_replace_grammars_and_models():
     tuned = job("tuned", epoch=4)
     assert of_lists().lists.to_tune_on(tuned) == ["out/x/shards/dev/1/0.h5"]
     settings = json.loads(of_lists().lists.tune_settings(tuned))
-    assert (settings["files"], settings["features"], settings["sum_sparse"]) == (1, "dense", False)
+    assert (settings["files"], settings["features"], settings["retune"]) == (1, "dense", False)
     assert json.loads(of_lists().lists.tune_settings(place))["files"] == 3
     assert json.loads(of_lists().origin.decode_settings(place)) == {"features": "all"}
     references = [f"out/x/corpus/train.target{end}.gz" for end in ("", ".1")]

@@ -104,7 +104,7 @@ def test_curves(run, document):
         assert [epoch["epoch"] for epoch in one["epochs"] if epoch["chosen"]] == [system.epoch]
         assert [epoch["updates"] for epoch in one["epochs"]] == [780, 760, 740]
         assert one["epochs"][0]["pairs_with_loss"] == pytest.approx(39.0)
-        assert one["epochs"][0]["training_score"] == pytest.approx(21.0)
+        assert one["epochs"][0]["training_quality"] == pytest.approx(21.0)
         assert all(epoch["active_features"] == 6 and epoch["norm"] > 0 for epoch in one["epochs"])
 
 

@@ -140,8 +140,8 @@ def test_experiments_with_the_same_settings():
     assert dict(found["common"])["learner.name"] == "adagrad"
 
 
-def test_training_scores(tmp_path):
-    """Means of the shards or, only if a batch tuner has trained all weights, its score."""
+def test_training_quality(tmp_path):
+    """Means of the shards or, only if a batch tuner has trained all weights, its quality."""
     run = MadeUpRun(tmp_path / "run", ["mixed", "tuned"], epochs=1)
     for name in run.names:
         epoch = run.folder / "experiments" / name / "epoch-1"
@@ -151,8 +151,8 @@ def test_training_scores(tmp_path):
     for path in (run.folder / "experiments/tuned/epoch-1").glob("shard-*"):
         path.unlink()
     mixed, tuned = (one["epochs"][0] for one in read_document(run.folder)["repeats"])
-    assert mixed["training_score"] == pytest.approx(21)
-    assert tuned["training_score"] == 26.5
+    assert mixed["training_quality"] == pytest.approx(21)
+    assert tuned["training_quality"] == 26.5
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_what_is_learned_by(tmp_path, with_quality, tune_on, expected):
         "experiments": experiments,
     }
     write_run(run.folder, config, Config(experiments={}))
-    shown = curves(read_document(run.folder)["learned_by"])["training_score"]
+    shown = curves(read_document(run.folder)["learned_by"])["training_quality"]
     assert shown.title == f"Training {expected}"
     assert all(name in shown.note for name in expected.split(" or "))
 

@@ -39,8 +39,8 @@ def tuned(folder, how, sentences, start_weights, epoch_start=None):
         "start_weights": make_weights(start_weights),
         "epoch_start": None if epoch_start is None else make_weights(epoch_start),
     }
-    found = tune(TuneSettings(how, sum_sparse=True), [path], folder / "out.h5", **weights)
-    return read_itersel_weights(folder / "out.h5").to_dict(), found.quality / 100
+    found = tune(TuneSettings(how, retune=True), [path], folder / "out.h5", **weights)
+    return read_itersel_weights(folder / "out.h5").to_dict(), found.quality
 
 
 @given(seed=st.integers(0, 2**32), how=st.sampled_from(TUNED), has_step=st.booleans())

@@ -48,8 +48,8 @@ def loss(sentences, weights):
     total, bleu = 0.0, Bleu(HOW.learner.sentence_bleu)
     for sentence in sentences:
         kbest = sentence.kbest(weights, HOW.k_best)
-        scores = bleu.score_all([one.words for one in kbest], *sentence.references)
-        for better, worse in PAIRS[HOW.learner.pairs](scores):
+        quality = bleu.of_all([one.words for one in kbest], *sentence.references)
+        for better, worse in PAIRS[HOW.learner.pairs](quality):
             total += max(0.0, 1.0 - (kbest[better].score - kbest[worse].score))
     return total
 

@@ -170,7 +170,7 @@ def test_stating_a_shown_value_changes_no_job(content, data):
 # With the user's own numbers for lists, and for the translations of a run.
 OF_LISTS = lists({"tune_on": "dev"}, devtest=WITH_QUALITY)
 OF_LISTS |= {
-    "evaluation": {**BY_QUALITY["evaluation"], **scores({"COMET": {"translations": "m"}})["evaluation"]}
+    "evaluation": {**BY_QUALITY["evaluation"], **scores({"COMET": {"list_numbers": "m"}})["evaluation"]}
 }
 # with features of their text, whose models are estimated on further text, too
 WITH_FEATURES = lists(
@@ -181,7 +181,7 @@ WITH_FEATURES |= {
 }
 # the default direction may be a feature of the lists
 WITH_LINES = lists({"retune": {"tuner": {"name": "line-search"}}})
-OF_TEXT = experiment() | scores({"COMET": {"systems": {"a": "m"}}})
+OF_TEXT = experiment() | scores({"COMET": {"system_numbers": {"a": "m"}}})
 
 
 @pytest.mark.parametrize(

@@ -18,12 +18,12 @@ from tests.naive.tuning import Sentence, Translation
 from tests.refusals import input_error
 from tests.tuning import DENSE_NAMES, SPARSE_NAMES, dense, make_table, random_sentences
 
+from itersel.bleu.bleu_kernels import Statistics, best_bleu
 from itersel.bleu.names import LIST_BLEUS
-from itersel.bleu.score_kernels import Statistics, best_bleu
 from itersel.errors import InputError
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends
 from itersel.tune.mert import ListSearch, choose_point, move, tune_mert
-from itersel.tune.mira_kernels import mean_weights, mira_pass, score_rows, scored, start_state
+from itersel.tune.mira_kernels import mean_weights, mira_lists, mira_pass, score_rows, start_state
 from itersel.tune.problem import ListProblem
 from itersel.tune.ranking import Objective, draw_pairs, fit_ranking, pair_matrix
 from itersel.tune.tuners.kbest_mira import KBestMira
@@ -208,7 +208,7 @@ def test_mira_equals_plain_python(seed: int, limit: float, decay: float) -> None
     random = np.random.default_rng(seed)
     for _ in range(3):
         order = random.permutation(len(sentences))
-        mira_pass(scored(table), sparse, state, order, limit, decay)
+        mira_pass(mira_lists(table), sparse, state, order, limit, decay)
         for i in order:
             plain.step(sentences[i])
         weights, expected = mean_weights(state), plain.mean()
@@ -231,7 +231,7 @@ def plain_bleu(one: Translation, reference_lengths: tuple[int, ...], variant: st
     """Return sentence BLEU of words with these counts, by the naive implementation."""
     counts = list(one.matches), [max(0, one.length - n) for n in range(4)]
     with mock.patch.object(learning, "counts", return_value=counts):
-        return learning.Bleu(variant).score(range(one.length), *map(range, reference_lengths))
+        return learning.Bleu(variant).of(range(one.length), *map(range, reference_lengths))
 
 
 @given(st.integers(0, 2**32), st.sampled_from(LIST_BLEUS), st.sampled_from([1.0, 0.3]))

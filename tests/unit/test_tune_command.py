@@ -23,7 +23,7 @@ from itersel.vectors.weights import FORMAT as WEIGHTS
 from itersel.vectors.weights import make_weights, read_itersel_weights
 
 NOT_DENSE = ("'Words'", "LanguageModel", "WordPenalty")
-SUMMED = {"sum_sparse": True}
+RETUNED = {"retune": True}
 
 
 @pytest.mark.parametrize("tuner", LIST_TUNERS)
@@ -89,11 +89,11 @@ def test_a_set_of_one_sentence(tmp_path):
         ("kbest-mira", 2, ["--start", "nan"], {}, "'Glue'"),
         ("kbest-mira", 2, ["--start", "inf"], {}, "'Glue'"),
         ("kbest-mira", 2, ["--start", "1e300"], {}, "'Glue'"),
-        ("line-search", 1, [], {"more": SUMMED}, ("sum_sparse", "--start")),
-        ("mert", 2, ["--epoch-start", "1"], {"more": SUMMED}, "--epoch-start"),
+        ("line-search", 1, [], {"more": RETUNED}, ("retune", "--start")),
+        ("mert", 2, ["--epoch-start", "1"], {"more": RETUNED}, "--epoch-start"),
         ("line-search", 2, ["--epoch-start", "1"], {}, "--epoch-start"),
-        ("line-search", 2, ["--epoch-start", "1"], {"more": SUMMED}, "--epoch-start"),
-        ("line-search", 2, [], {"more": SUMMED, "directions": ["Words"]}, NOT_DENSE),
+        ("line-search", 2, ["--epoch-start", "1"], {"more": RETUNED}, "--epoch-start"),
+        ("line-search", 2, [], {"more": RETUNED, "directions": ["Words"]}, NOT_DENSE),
         ("none", 2, [], {}, "'tuner.name'"),
     ],
 )
@@ -158,7 +158,7 @@ def test_pro_is_fitted_and_interpolated(tmp_path):
     expected["elsewhere"] = -0.75
     weights = found.weights.to_dict()
     assert weights == pytest.approx({name: w for name, w in expected.items() if w})
-    assert found.quality / 100 == pytest.approx(bleu_of_weights(sentences, weights))
+    assert found.quality == pytest.approx(bleu_of_weights(sentences, weights))
 
 
 def test_seeds_of_sentences_differ(tmp_path):

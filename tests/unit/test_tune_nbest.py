@@ -17,10 +17,10 @@ from itersel.cli.main import main
 from itersel.evaluate.metrics import make_tokenized_bleu, read_references
 from itersel.lists.reading import make_learnable, read_lists
 from itersel.storage.hdf5 import header_of
+from itersel.tune.measure import quality_by_metric
 from itersel.tune.mert import ListSearch, tune_mert
-from itersel.tune.mira_kernels import mean_weights, mira_pass, scored, start_state
+from itersel.tune.mira_kernels import mean_weights, mira_lists, mira_pass, start_state
 from itersel.tune.nbest import tune_nbest
-from itersel.tune.quality import metric_quality
 from itersel.tune.ranking import draw_pairs
 from itersel.tune.start_weights import start_weights_of_lists
 from itersel.tune.tuners.forest_mert import ForestMert
@@ -79,7 +79,7 @@ def test_good_features_get_weight(files, settings):
     weights = found.weights.to_dict()
     assert found.sizes == {"good": 2}
     # the first translation of each list is right
-    assert found.score == pytest.approx(100)
+    assert found.quality == pytest.approx(100)
     assert weights["good_0"] - weights.get("bad", 0) > 0
     assert found.translations == 200
 
@@ -89,7 +89,7 @@ def test_numbers_of_a_file_are_tuned_for(files, settings):
     # the lowest rank of each list, after the file's order of lines
     (files / "quality").write_text("\n".join([str(row % 10) for row in range(200)] + ["9"]))
     found = tune_nbest([files / "list"], tuner=settings, quality=str(files / "quality"))
-    assert found.score > 80
+    assert found.quality > 80
     assert found.weights.to_dict()["good_0"] < 0
 
 
@@ -109,7 +109,7 @@ def test_the_same_text_is_counted_once(files, monkeypatch, name):
     found = []
     for file in ("list", "again"):
         table = read_lists([files / file], 20).table
-        quality = metric_quality(table, references_of(files), name).tolist()
+        quality = quality_by_metric(table, references_of(files), name).tolist()
         rows = set(zip(table.sentence.tolist(), table.text.to_list(), quality, strict=True))
         found.append((table.translation_count, len(counted), rows))
         counted.clear()
@@ -121,14 +121,14 @@ def test_the_same_text_is_counted_once(files, monkeypatch, name):
 @pytest.mark.parametrize("quality", ["chrF++", "TER"])
 def test_scores_of_sacrebleu_are_tuned_for(files, quality):
     found = tune_nbest([files / "list"], *references_of(files), tuner=Mert(), quality=quality)
-    assert found.score == pytest.approx({"chrF++": 100, "TER": 0}[quality])
+    assert found.quality == pytest.approx({"chrF++": 100, "TER": 0}[quality])
 
 
 def test_sentence_scores_are_those_of_sacrebleu(files):
     references = references_of(files)
     table = read_lists([files / "list"]).table
     for name, metric in (("chrf", CHRF()), ("chrf++", CHRF(word_order=2)), ("ter", TER(case_sensitive=True))):
-        found = metric_quality(table, references, name)
+        found = quality_by_metric(table, references, name)
         for row in range(0, table.translation_count, 7):
             refs = [one[table.sentence[row]] for one in references]
             score = metric.sentence_score(table.text.get(row), [ref for ref in refs if ref is not None]).score
@@ -186,7 +186,7 @@ def test_mira_for_quality_equals_plain_python(seed):
     plain.quality = dict(zip(map(id, every), table.quality.tolist(), strict=True))
     state = start_state(np.zeros(len(DENSE_NAMES) + sparse.key.shape[0]))
     order = random.permutation(len(sentences))
-    mira_pass(scored(table), sparse, state, order, 0.1, 0.9)
+    mira_pass(mira_lists(table), sparse, state, order, 0.1, 0.9)
     for i in order:
         plain.step(sentences[i])
     names = [*DENSE_NAMES, *sparse.name.to_list()]
@@ -251,7 +251,7 @@ def test_weights_of_features_that_are_not_in_the_lists_are_kept(files, settings)
 def test_passes_of_mira_with_very_low_quality_are_kept(tmp_path):
     (tmp_path / "list").write_text("0 ||| b c d ||| f=1\n0 ||| b c d e ||| g=1\n")
     found = tune_nbest([tmp_path / "list"], ["a"], tuner=KBestMira(), quality="ter")
-    assert found.score == pytest.approx(300)
+    assert found.quality == pytest.approx(300)
 
 
 @pytest.mark.parametrize("quality", ["chrf", [1.0]])
@@ -266,7 +266,7 @@ def test_bleu_has_a_tokenizer(tmp_path, tokenizer, is_equal):
     """Only a tokenizer splits off the comma."""
     (tmp_path / "list").write_text("0 ||| a, b c d e ||| f=1\n")
     found = tune_nbest([tmp_path / "list"], ["a , b c d e"], tuner=KBestMira(), tokenizer=tokenizer)
-    assert (found.score == pytest.approx(100)) == is_equal
+    assert (found.quality == pytest.approx(100)) == is_equal
 
 
 def test_command(files, monkeypatch, capsys, refused):
@@ -288,7 +288,7 @@ def test_mert_refuses_many_features(tmp_path):
     (tmp_path / "list").write_text("".join(f"0 ||| a b c d ||| f{i}=1 ||| 0\n" for i in range(501)))
     with input_error(501, "MERT", 500):
         tune_nbest([tmp_path / "list"], ["a b c d"], tuner=Mert())
-    assert tune_nbest([tmp_path / "list"], ["a b c d"], tuner=KBestMira()).score == pytest.approx(100)
+    assert tune_nbest([tmp_path / "list"], ["a b c d"], tuner=KBestMira()).quality == pytest.approx(100)
 
 
 def test_command_for_moses(files, capsys):

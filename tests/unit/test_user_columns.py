@@ -88,7 +88,7 @@ def own(row):
 
 def test_every_choice_from_lists_has_numbers(tmp_path, listed):
     files, preparation = listed
-    files["user_scores"] = {"COMET": {"translations": str(tmp_path / "comet")}}
+    files["user_scores"] = {"COMET": {"list_numbers": str(tmp_path / "comet")}}
     table, text, spreadsheet = made(tmp_path, files, preparation, seed=4)
     (found,) = table["test_sets"]
     systems = {one["name"]: one for one in found["systems"]}
@@ -125,7 +125,10 @@ def test_systems_without_numbers(tmp_path, listed):
     write_lines(tmp_path / "b.comet", map(str, EXPECTED["b"]))
     files |= {
         "lists": [],
-        "user_scores": {"COMET": {"systems": systems}, "human": {"systems": {"b": systems["b"]}}},
+        "user_scores": {
+            "COMET": {"system_numbers": systems},
+            "human": {"system_numbers": {"b": systems["b"]}},
+        },
     }
     table, text, _ = made(tmp_path, files, preparation)
     rows = table["test_sets"][0]["systems"]
@@ -147,10 +150,13 @@ def test_systems_without_numbers(tmp_path, listed):
 def test_several_test_sets(tmp_path, listed):
     """All sentences together have the numbers of all test sets; systems that lack some have none."""
     files, preparation = listed
-    one = files | {"user_scores": {"COMET": {"translations": str(tmp_path / "comet")}}}
+    one = files | {"user_scores": {"COMET": {"list_numbers": str(tmp_path / "comet")}}}
     other = one | {
         "user_scores": {
-            "COMET": {**one["user_scores"]["COMET"], "systems": {"online": str(tmp_path / "online.comet")}}
+            "COMET": {
+                **one["user_scores"]["COMET"],
+                "system_numbers": {"online": str(tmp_path / "online.comet")},
+            }
         }
     }
     table, *_ = made(tmp_path, files, preparation, test_sets={"x": one, "y": other})
@@ -163,7 +169,7 @@ def test_repeats(tmp_path, listed):
     files, preparation = listed
     systems = [make_system("a"), make_system("a", repeat=2)]
     files |= write_test_set(tmp_path, systems, [lines_of(CHOICES[name]) for name in ("a", "b")], REFERENCE)
-    files["user_scores"] = {"COMET": {"translations": str(tmp_path / "comet")}}
+    files["user_scores"] = {"COMET": {"list_numbers": str(tmp_path / "comet")}}
     table, text, _ = made(tmp_path, files, preparation)
     (own,) = (row["scores"]["COMET"] for row in table["test_sets"][0]["systems"] if row["name"] == "a")
     assert own["repeats"] == pytest.approx([np.mean(EXPECTED[name]) for name in ("a", "b")])
@@ -172,7 +178,7 @@ def test_repeats(tmp_path, listed):
 
 def test_the_same_bytes_again(tmp_path, listed):
     files, preparation = listed
-    files["user_scores"] = {"COMET": {"translations": str(tmp_path / "comet")}}
+    files["user_scores"] = {"COMET": {"list_numbers": str(tmp_path / "comet")}}
     first = made(tmp_path, files, preparation)
     assert made(tmp_path, files, preparation) == first
     # other columns are as without these scores
@@ -192,19 +198,19 @@ def test_the_same_bytes_again(tmp_path, listed):
 def test_wrong_numbers(tmp_path, listed, refused, lines, facts):
     files, preparation = listed
     write_lines(tmp_path / "comet", lines)
-    files["user_scores"] = {"COMET": {"translations": str(tmp_path / "comet")}}
+    files["user_scores"] = {"COMET": {"list_numbers": str(tmp_path / "comet")}}
     refused([*table_command({"test": files}, tmp_path / "table.json"), preparation], facts)
 
 
 @pytest.mark.parametrize(
     ("scores", "changes", "facts"),
     [
-        ({"COMET": {"systems": {"c": "comet"}}}, {}, ("COMET", "'c'")),
-        ({"COMET": {"systems": {"a": "online.comet"}}}, {}, None),
-        ({"COMET": {"systems": {"a": "comet"}}}, {}, ("comet:", 96, 24)),
-        ({"COMET": {"translations": "comet"}}, {"lists": []}, ("'lists'", "--preparation")),
-        ({"COMET": {"translations": "comet"}}, {"translations": ["first", "online"]}, "online:1:"),
-        ({"ter": {"translations": "comet"}}, {}, "'test_sets.test.user_scores.ter'"),
+        ({"COMET": {"system_numbers": {"c": "comet"}}}, {}, ("COMET", "'c'")),
+        ({"COMET": {"system_numbers": {"a": "online.comet"}}}, {}, None),
+        ({"COMET": {"system_numbers": {"a": "comet"}}}, {}, ("comet:", 96, 24)),
+        ({"COMET": {"list_numbers": "comet"}}, {"lists": []}, ("'lists'", "--preparation")),
+        ({"COMET": {"list_numbers": "comet"}}, {"translations": ["first", "online"]}, "online:1:"),
+        ({"ter": {"list_numbers": "comet"}}, {}, "'test_sets.test.user_scores.ter'"),
     ],
 )
 def test_wrong_scores(tmp_path, monkeypatch, listed, refused, scores, changes, facts):

@@ -463,8 +463,8 @@ CONFIGS = [
         ": config key 'evaluation.outputs.a': an experiment has this name; choose another",
     ),
     (
-        "experiments: {a: {}}\nevaluation: {user_scores: {COMET: {systems: {b: x}}}}",
-        ": config key 'evaluation.user_scores.COMET.systems.b': no system has this name; known: a",
+        "experiments: {a: {}}\nevaluation: {user_scores: {COMET: {system_numbers: {b: x}}}}",
+        ": config key 'evaluation.user_scores.COMET.system_numbers.b': no system has this name; known: a",
     ),
     (
         (

@@ -174,7 +174,7 @@ def test_scores_of_the_users(copy):
         evaluation={
             "trials": 100,
             "outputs": {"online": "online", "other": "online"},
-            "user_scores": {"COMET": {"translations": file, "systems": {"online": "online.comet"}}},
+            "user_scores": {"COMET": {"list_numbers": file, "system_numbers": {"online": "online.comet"}}},
         },
         experiments={"tuned": EXPERIMENTS["tuned"]},
     )

@@ -48,7 +48,7 @@ def run(parity, make_project):
             lists.setdefault(int(number), []).append((text, rest))
 
     data = {split: write_part(project.folder, split, lists, references) for split in PARTS}
-    scores = {"words": {"translations": data["test"].pop("quality")}}
+    scores = {"words": {"list_numbers": data["test"].pop("quality")}}
     experiment = {"tune_on": "dev", "features": "dense", "epochs": 1, "learner": {"name": "mert"}}
     content = {
         **{"name": "tiny", "seed": SEED, "experiments": {"mert": experiment}},

@@ -72,7 +72,7 @@ def test_page(finished):
     means = [tokenized_bleu(one)["mean"] for one in table["test_sets"][0]["systems"]]
     assert [row[place].value for row in view.rows] == means
     assert (report / "index.html").read_text() == render(document) + "\n"
-    assert all(epoch["training_score"] > 0 for repeat in document["repeats"] for epoch in repeat["epochs"])
+    assert all(epoch["training_quality"] > 0 for repeat in document["repeats"] for epoch in repeat["epochs"])
     assert "experiments.selected.epochs" in dict.fromkeys(row[0] for row in document["config"]["changed"])
     assert "\\toprule" in (report / "table.tex").read_text()
     assert (report / "table.md").read_text().startswith("|")
@@ -229,7 +229,7 @@ def test_scores_of_translations_of_a_run(copy):
     """Users score the translations of a run, and add the numbers: only the comparison is repeated."""
     lines = (copy.results / "evaluation/test/dev-dense.txt").read_text().splitlines()
     (copy.folder / "dense.comet").write_text("".join(f"{len(line) / 100}\n" for line in lines))
-    scores = {"COMET": {"systems": {"dev-dense": "dense.comet"}}}
+    scores = {"COMET": {"system_numbers": {"dev-dense": "dense.comet"}}}
     copy.configure(evaluation={**copy.config()["evaluation"], "user_scores": scores})
     assert not {"decode_shard", "detokenize", "choose_epoch"} & copy.planned().keys()
     copy.run("--cores", "2", "results/tiny/report/table.json")

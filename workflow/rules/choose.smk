@@ -6,7 +6,7 @@
 #        experiments/{experiment}/best/{system.json,weights.h5}, and best-{test_set}/ for a test set with its own devtest;
 #        with mbr, experiments/{experiment}/best/mbr.json, likewise
 
-# Computing tokenised BLEU takes no time; other scores, which need detokenised text or read lists, may take long.
+# Computing tokenized BLEU takes no time; other scores, which need detokenised text or read lists, may take long.
 SCORES_LOCALLY = not (PLAN.tables.scores_text or PLAN.list_texts.scores_quality)
 PREPARATION_OF_TEXT = [] if SCORES_LOCALLY else [PLAN.files.preparation]
 RECASER_OF_TEXT = [PLAN.files.recaser] if PLAN.tables.scores_text else []

@@ -1,4 +1,4 @@
-"""Sentence BLEU in five variants, which differ in how they avoid zero scores."""
+"""Sentence BLEU in five variants, which differ in how they avoid a BLEU of zero."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.bleu.names import CHIANG, SENTENCE_BLEUS
-from itersel.bleu.order import ORDER
-from itersel.bleu.references import References
-from itersel.bleu.score_kernels import (
+from itersel.bleu.bleu_kernels import (
     COUNTS,
     REFERENCE,
     closest_lengths,
     make_counts,
     ngram_counts,
     ngram_matches,
-    score_hypotheses,
+    sentence_bleus,
 )
+from itersel.bleu.names import CHIANG, SENTENCE_BLEUS
+from itersel.bleu.order import ORDER
+from itersel.bleu.references import References
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 
 CONTEXT_DECAY = 0.9
 
 
-class ReferenceScorer(NamedTuple):
-    """The references that the translations of a sentence are scored against, and how."""
+class ReferenceBleu(NamedTuple):
+    """Sentence BLEU against the references of a sentence."""
 
     variant: int  # number of the sentence BLEU (`itersel.bleu.names`)
     references: References
@@ -46,15 +46,15 @@ class ReferenceScorer(NamedTuple):
         """Return M, the largest order for which a reference has an n-gram, at most N."""
         return min(ORDER, self.references.longest)
 
-    def score(self, word: Int32s, word_offset: Int64s) -> Float64s:
-        """Return sentence BLEU of k translations, float64 (k); see `SentenceBleu.score` for the arguments."""
+    def of_words(self, word: Int32s, word_offset: Int64s) -> Float64s:
+        """Return BLEU of k translations, float64 (k), given their words; translation i begins at offset i."""
         matches = ngram_matches(word, word_offset, self.references)
-        return self.score_matches(matches, np.diff(word_offset))
+        return self.of_matches(matches, np.diff(word_offset))
 
-    def score_matches(self, matches: Int64s, lengths: Int64s) -> Float64s:
-        """Return sentence BLEU from the clipped matches, int64 (k, N), and lengths, int64 (k)."""
+    def of_matches(self, matches: Int64s, lengths: Int64s) -> Float64s:
+        """Return BLEU from the clipped matches, int64 (k, N), and lengths, int64 (k): float64 (k), 0 to 1."""
         closest = closest_lengths(self.references.lengths, lengths)
-        return score_hypotheses(self.variant, matches, lengths, closest, self.order, self.context)
+        return sentence_bleus(self.variant, matches, lengths, closest, self.order, self.context)
 
 
 class SentenceBleu:
@@ -66,27 +66,27 @@ class SentenceBleu:
 
     docs/learning.md describes the variants. ``chiang`` is BLEU of the sum of the counts, including lengths,
     and a context of decaying counts of earlier one-best translations (Chiang et al. 2008, section 2); its
-    length factor is `ReferenceScorer.length_factor`. Because of the context, use one object per epoch and
-    shard, and score the sentences in order.
+    length factor is `ReferenceBleu.length_factor`. Because of the context, use one object per epoch and
+    shard, and take the sentences in order.
     """
 
     def __init__(self, variant: str) -> None:
         self.variant = SENTENCE_BLEUS[variant]
         self._context = np.zeros(COUNTS)
 
-    def score(self, matches: Int64s, lengths: Int64s, references: References) -> Float64s:
-        """Score the k hypotheses of one sentence, float64 (k), between 0 and 1.
+    def of_matches(self, matches: Int64s, lengths: Int64s, references: References) -> Float64s:
+        """Return BLEU of the k hypotheses of a sentence, float64 (k), 0 to 1, and go on to the next sentence.
 
         matches, lengths: clipped n-gram matches, int64 (k, N), and words, int64 (k), of each; the first is
         the model's best.
         """
-        scores = ReferenceScorer(self.variant, references, self._context).score_matches(matches, lengths)
+        bleu = ReferenceBleu(self.variant, references, self._context).of_matches(matches, lengths)
         if self.variant == CHIANG:
             closest = closest_lengths(references.lengths, lengths[:1])
             self._context += make_counts(matches[0], ngram_counts(lengths[0]), int(closest[0]))
             self._context *= CONTEXT_DECAY
-        return scores
+        return bleu
 
-    def scorer(self, references: References) -> ReferenceScorer:
-        """Return what scores translations of a sentence in the current context."""
-        return ReferenceScorer(self.variant, references, self._context.copy())
+    def against(self, references: References) -> ReferenceBleu:
+        """Return BLEU against the references of a sentence, in the current context."""
+        return ReferenceBleu(self.variant, references, self._context.copy())

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 def _add_bleu(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Compute tokenized BLEU, which is lowercased, as in mteval-v11b. Prints one line per system (score, "
-        "precisions of 1-grams to 4-grams, the brevity penalty, the file), then sacrebleu's signature."
+        f"Compute {title_of(TOKENIZED_BLEU)}, which is lowercased, as in mteval-v11b. Prints one line per "
+        "system (BLEU, precisions of 1-grams to 4-grams, brevity penalty, file), then sacrebleu's signature."
     )
     _add_reference(parser)
     kinds = f"{DEFAULT_TOKENIZER}, as in mteval-v11b, or none to keep the tokens (default: %(default)s)"
@@ -62,9 +62,9 @@ def _bleu(options: argparse.Namespace) -> None:
 
 def _add_compare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Score the outputs of systems with sacrebleu: BLEU (smoothed, unlike in 'itersel tune'), chrF++ and "
-        "TER, 95 % intervals (bootstrap), and for each system the p-value of its difference from the "
-        "baseline by approximate randomization (paired, two-sided)."
+        "Score the outputs of systems with sacrebleu, whose BLEU is smoothed, unlike that of 'itersel tune'. "
+        "Prints scores with 95 % intervals (bootstrap), and for each system the p-value of its difference "
+        "from the baseline by approximate randomization (paired, two-sided)."
     )
 
     _add_reference(parser)

@@ -27,7 +27,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     weights = {
         "--start FILE": "start weights: those that decoded the newest lists (default: as for 'itersel step "
         "kbest')",
-        "--epoch-start FILE": "line-search with sum_sparse: weights that the epoch started from, for "
+        "--epoch-start FILE": "line-search with retune: weights that the epoch started from, for "
         "direction 'step'",
     }
     add_optional_files(parser, weights)
@@ -51,10 +51,10 @@ def _tune(options: argparse.Namespace) -> None:
         return
 
     settings = read_settings(TuneSettings, options.settings, vars(options))
-    if settings.sum_sparse and options.start is None:
-        raise InputError("sum_sparse needs --start, whose sparse weights become one feature")
-    if options.epoch_start is not None and not (settings.sum_sparse and settings.tuner.searches_step):
-        raise InputError("--epoch-start has no effect without sum_sparse and the direction 'step'; remove it")
+    if settings.retune and options.start is None:
+        raise InputError("retune needs --start, whose sparse weights become one feature")
+    if options.epoch_start is not None and not (settings.retune and settings.tuner.searches_step):
+        raise InputError("--epoch-start has no effect without retune and the direction 'step'; remove it")
 
     paths = options.start, options.epoch_start
     start_weights, epoch_start = (None if path is None else read_itersel_weights(path) for path in paths)

@@ -65,7 +65,7 @@ def _tasks(options: argparse.Namespace) -> None:
     settings = read_settings(TaskTableSettings, options.settings)
     for system, count in Counter(settings.systems).items():
         if count > 1:
-            why = f"given {count} times as '{system.name}'; give each run of a system once"
+            why = f"given {count} times as '{system.name}'; give each repeat of a system once"
             raise InputError(why, system.translation)
 
     references = read_references(options.reference)

@@ -79,17 +79,17 @@ def _tune(options: argparse.Namespace) -> None:
     from itersel.evaluate.metrics import read_references, signature_of
     from itersel.lists.weights import write_any_weights
     from itersel.storage.files import STANDARD_STREAM
+    from itersel.tune.measure import read_measure
     from itersel.tune.nbest import prepare_nbest
     from itersel.tune.problem import tuned_with
-    from itersel.tune.quality import read_quality
 
-    quality = read_quality(options.quality, options.tokenizer)
-    _check_devtest(options, has_numbers=quality.metric is None)
+    measure = read_measure(options.quality, options.tokenizer)
+    _check_devtest(options, has_numbers=measure.metric is None)
 
     tuner = section_of(LIST_TUNERS[options.tuner], options)
     references = read_references(options.reference) if options.reference else []
     features = features_of(options.feature)
-    lists = prepare_nbest(options.nbest, references, tuner, options.start, features, quality)
+    lists = prepare_nbest(options.nbest, references, tuner, options.start, features, measure)
 
     seed = options.seed
     table: list[str] = []
@@ -98,9 +98,9 @@ def _tune(options: argparse.Namespace) -> None:
     else:
         found = lists.tune(seed)
 
-    measured = {} if quality.metric is None else {"quality": quality.metric}
+    settings = {} if measure.metric is None else {"quality": measure.metric}
     counts = {"sentences": found.sentences, "translations": found.translations}
-    attributes = tuned_with(tuner, seed, measured, **counts)
+    attributes = tuned_with(tuner, seed, settings, **counts)
     write_any_weights(options.output, found.weights, attributes, found.sizes)
     if found.absent:
         absent = first_names(found.absent)
@@ -109,13 +109,13 @@ def _tune(options: argparse.Namespace) -> None:
     if options.output == STANDARD_STREAM:
         return
 
-    mean = "" if quality.is_bleu else "mean "
+    mean = "" if measure.is_bleu else "mean "
     described = f"{found.sentences} sentences, {found.translations} different translations"
     for line in table:
         print(line)
-    print(f"{mean}{quality.title}: {found.start_score:.2f} -> {found.score:.2f}; {described}")
-    if quality.metric is not None:
-        print(f"{quality.title}: sacrebleu {signature_of(quality.metric, references, quality.tokenizer)}")
+    print(f"{mean}{measure.title}: {found.start_quality:.2f} -> {found.quality:.2f}; {described}")
+    if measure.metric is not None:
+        print(f"{measure.title}: sacrebleu {signature_of(measure.metric, references, measure.tokenizer)}")
 
 
 def _check_devtest(options: argparse.Namespace, has_numbers: bool) -> None:
@@ -141,7 +141,7 @@ def _check_devtest(options: argparse.Namespace, has_numbers: bool) -> None:
 
 
 def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple[TunedLists, list[str], int]:
-    """Return what is best on devtest, a table of the scores with each seed, and the best one."""
+    """Return what is best on devtest, a table of the quality with each seed, and the best one."""
     from statistics import mean, stdev
 
     from itersel.evaluate.metrics import read_references
@@ -151,12 +151,12 @@ def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple
     references = read_references(options.devtest_reference) if options.devtest_reference else []
     features = dict(options.devtest_feature)
     numbers = options.devtest_quality
-    devtest = lists.scorer(options.devtest_nbest, references, features, numbers)
+    devtest = lists.quality_on(options.devtest_nbest, references, features, numbers)
     best = tune_with_seeds(lists, options.seeds, devtest)
 
-    rows: dict[str, Sequence[float]] = {"start": (best.tuned.start_score, best.start)}
-    rows |= {f"{one.seed}{' *' * (one.seed == best.seed)}": (one.dev, one.devtest) for one in best.scores}
-    columns = [[getattr(one, name) for one in best.scores] for name in ("dev", "devtest")]
+    rows: dict[str, Sequence[float]] = {"start": (best.tuned.start_quality, best.start)}
+    rows |= {f"{one.seed}{' *' * (one.seed == best.seed)}": (one.dev, one.devtest) for one in best.seeds}
+    columns = [[getattr(one, name) for one in best.seeds] for name in ("dev", "devtest")]
     rows |= {"mean": list(map(mean, columns)), "standard deviation": list(map(stdev, columns))}
 
     table = [

@@ -40,11 +40,11 @@ def check_score(name: object, key: str) -> None:
 class UserScore:
     """A score of your own: numbers for translations of the test set."""
 
-    translations: tuple[str, ...] = paths(
+    list_numbers: tuple[str, ...] = paths(
         "data.kind: lists: file with a number for each translation in the lists of the test set, in their "
         "order. With several test sets, a list of files in their order."
     )
-    systems: dict[str, tuple[str, ...]] | None = key(
+    system_numbers: dict[str, tuple[str, ...]] | None = key(
         "File with a number for each line of a system's translations of the test set, for other systems "
         "(evaluation.outputs) and, without lists, for experiments, by name; an experiment with repeats has a "
         "name for each repeat. With several test sets, a list of files in their order.",

@@ -76,9 +76,9 @@ def check_files_exist(config: Config) -> list[str]:
 
     for name, score in config.evaluation.user_scores.items():
         key = f"evaluation.user_scores.{name}"
-        named += [(f"{key}.translations", path) for path in score.translations]
-        systems = (score.systems or {}).items()
-        named += [(f"{key}.systems.{system}", path) for system, files in systems for path in files]
+        named += [(f"{key}.list_numbers", path) for path in score.list_numbers]
+        systems = (score.system_numbers or {}).items()
+        named += [(f"{key}.system_numbers.{system}", path) for system, files in systems for path in files]
 
     text: list[tuple[str, str]] = []
     for split in given_splits(config):

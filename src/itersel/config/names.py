@@ -27,7 +27,7 @@ RENAMED_KEYS: Mapping[str, tuple[str, ...]] = {
     "directions": ("random_directions",),
     "held_out": ("retune",),
     "held_out_modules": ("held_out_labels",),
-    "hypotheses": ("translations",),
+    "hypotheses": ("list_numbers",),
     "jobs": ("pieces",),
     "language_model_names": ("user_model_names",),
     "language_models": ("user_models",),
@@ -43,9 +43,12 @@ RENAMED_KEYS: Mapping[str, tuple[str, ...]] = {
     "split": ("cut",),
     "start": ("next_epoch_from",),
     "strength": ("strength_per_epoch",),
+    "sum_sparse": ("retune",),
+    "systems": ("system_numbers",),
     "task": ("labels", "label"),
     "threshold": ("first_threshold",),
     "tokenize": ("retokenize",),
+    "translations": ("list_numbers",),
 }
 
 

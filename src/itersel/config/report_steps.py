@@ -107,10 +107,10 @@ class Comparison(SignificanceSettings):
 class UserNumbers:
     """The numbers of one of the user's own scores for the translations of a test set."""
 
-    translations: str | None = key("A number for each translation in the lists.", path=True)
-    systems: dict[str, str] = section(
+    list_numbers: str | None = key("A number for each translation in the lists.", path=True)
+    system_numbers: dict[str, str] = section(
         dict,
-        "A number for each line of a translation, by name of the run or of another system.",
+        "A number for each line of a translation, by name of the repeat or of another system.",
         names=Names("'name: file' lines", _check_system),
     )
 

@@ -25,8 +25,8 @@ def _check_score(config: Config, name: str) -> None:
         raise wrong(key, f": names of scores must differ in more than case, unlike {' and '.join(same)}")
 
     sets = test_sets(config)
-    named = {"translations": score.translations} if score.translations else {}
-    named |= {f"systems.{system}": files for system, files in (score.systems or {}).items()}
+    named = {"list_numbers": score.list_numbers} if score.list_numbers else {}
+    named |= {f"system_numbers.{system}": files for system, files in (score.system_numbers or {}).items()}
     for place, files in named.items():
         if len(files) != len(sets):
             each = f"give one for each test set ({', '.join(sets)})"
@@ -41,15 +41,15 @@ def check_scores_of_lists(config: Config) -> None:
 def _check_score_of_lists(config: Config, name: str) -> None:
     score = config.evaluation.user_scores[name]
     key = f"evaluation.user_scores.{name}"
-    if not score.translations:
-        raise wrong(f"{key}.translations", "is missing; data.kind: lists needs it")
+    if not score.list_numbers:
+        raise wrong(f"{key}.list_numbers", "is missing; data.kind: lists needs it")
 
     repeats = _compared_repeats(config)
-    for system in score.systems or {}:
+    for system in score.system_numbers or {}:
         if system in repeats:
-            why = f"the numbers of experiments are those in '{key}.translations'"
-            raise wrong(f"{key}.systems.{system}", f"has no effect: {why}; remove it")
-    _check_systems(f"{key}.systems", score.systems or {}, config.evaluation.outputs or {})
+            why = f"the numbers of experiments are those in '{key}.list_numbers'"
+            raise wrong(f"{key}.system_numbers.{system}", f"has no effect: {why}; remove it")
+    _check_systems(f"{key}.system_numbers", score.system_numbers or {}, config.evaluation.outputs or {})
 
 
 def check_scores_of_systems(config: Config) -> None:
@@ -60,21 +60,24 @@ def check_scores_of_systems(config: Config) -> None:
 def _check_score_of_systems(config: Config, name: str) -> None:
     score = config.evaluation.user_scores[name]
     key = f"evaluation.user_scores.{name}"
-    if score.translations:
+    if score.list_numbers:
         raise wrong(
-            f"{key}.translations", "needs data.kind: lists; give the numbers of each system in 'systems'"
+            f"{key}.list_numbers",
+            "needs data.kind: lists; give the numbers of each system in 'system_numbers'",
         )
-    if not score.systems:
-        raise wrong(key, ": names no file; give the numbers of each system in 'systems'")
+    if not score.system_numbers:
+        raise wrong(key, ": names no file; give the numbers of each system in 'system_numbers'")
 
     repeats = _compared_repeats(config)
-    _check_systems(f"{key}.systems", score.systems, [*repeats, *(config.evaluation.outputs or {})])
+    _check_systems(
+        f"{key}.system_numbers", score.system_numbers, [*repeats, *(config.evaluation.outputs or {})]
+    )
 
     for system, experiment in repeats.items():
-        given = [repeat for repeat in score.systems if repeats.get(repeat) == experiment]
-        if given and system not in score.systems:
+        given = [repeat for repeat in score.system_numbers if repeats.get(repeat) == experiment]
+        if given and system not in score.system_numbers:
             why = f"'{given[0]}' is another repeat of the experiment; give the numbers of all its repeats"
-            raise wrong(f"{key}.systems.{system}", f"is missing, but {why}")
+            raise wrong(f"{key}.system_numbers.{system}", f"is missing, but {why}")
 
 
 def _check_systems(key: str, systems: Iterable[str], known: Collection[str]) -> None:

@@ -219,8 +219,8 @@ class ForestSettings(IterationSearch):
         Search,
         "features",
         default=REQUIRED,
-        explanation="Features to score with; all writes the score of the sparse ones as one feature, for "
-        "sum_sparse.",
+        explanation="dense: only dense features; all: also the score of the sparse ones, as one feature, for "
+        "retune.",
     )
     forest_density: int = key(
         "Edges per source word that are kept in the forests for forest tuners.", 50, minimum=1, maximum=10_000

@@ -123,8 +123,9 @@ class TuneSettings(WithFeatures):
     features: str = key_of(
         Search, "features", explanation="dense: ignore the sparse features of lists; all: use them."
     )
-    sum_sparse: bool = key(
-        "Tune the dense features and one factor for all sparse ones (forests: only those of this iteration).",
+    retune: bool = key(
+        "Retune mixed weights: tune the dense features and one factor for all sparse ones (of forests, only "
+        "on those of this iteration).",
         False,
     )
     left_out_templates: tuple[str, ...] = key_of(GivenListFeatures, "left_out_templates")

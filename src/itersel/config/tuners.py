@@ -28,8 +28,7 @@ class Tuned(NamedTuple):
     """Result of a tuner."""
 
     weights: Weights  # all that are not zero
-    # of the best translations under these weights: corpus BLEU or mean quality, 0 to 100
-    quality: float
+    quality: float  # of the best translations under these weights: corpus BLEU, 0 to 1, or their mean quality
     sentences: int
     translations: int  # distinct ones; 0 for forests
 

@@ -135,7 +135,7 @@ class Experiment(WithFeatures):
         "Seed of the shuffle before sharding and of all random draws; null: the seed of the run.", None
     )
     repeats: int = key(
-        "Number of times to run the experiment, with consecutive seeds; the table shows mean and standard "
+        "Number of repeats of the experiment, with consecutive seeds; the table shows mean and standard "
         "deviation. Elsewhere, the second repeat is called `<name>.repeat-2`.",
         1,
         minimum=1,

@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from itersel.bleu.bleu_kernels import ngram_matches
 from itersel.bleu.references import References
-from itersel.bleu.score_kernels import ngram_matches
 from itersel.config.search import MAX_K_BEST, Search
 from itersel.decode.hypothesis_kernels import Hypotheses, make_hypotheses
 from itersel.decode.kbest_kernels import Best, dense_vectors, kbest, sparse_vectors
@@ -73,7 +73,7 @@ class KBest(NamedTuple):
     feature: Int32s
     feature_value: Float64s
     feature_offset: Int64s
-    # float64 (k): what to learn from instead of sentence BLEU; no rows: BLEU
+    # float64 (k): what to learn from instead of sentence BLEU, as in `ListTable`; no rows: BLEU
     quality: Float64s = np.zeros(0)
     # clipped n-gram matches, int64 (k, N), and lengths, int64 (k), of translations whose words are not known
     counts: tuple[Int64s, Int64s] | None = None

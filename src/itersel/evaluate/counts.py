@@ -15,24 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.errors import FilePath, InputError, checked
-from itersel.evaluate.metrics import (
-    BLEU_MATCHES,
-    BLEU_NGRAMS,
-    CHRF_MATCHES,
-    CHRF_NGRAMS,
-    NUMBERS,
-    Metric,
-    ReferenceText,
-    Sums,
-    make_metrics,
-)
-from itersel.evaluate.names import BLEU, CHRF_OF_WORDS, METRICS, TABULATED, TER, title_of
+from itersel.evaluate.metrics import COUNTED, Metric, ReferenceText, Sums, make_metrics
+from itersel.evaluate.names import METRICS, TABULATED, TER, title_of
 from itersel.storage.formats import Array, FileFormat, checksum, damaged_file
 from itersel.storage.hdf5 import read_arrays, write_arrays
 
-# For each kind of metric, the columns of matches and n-grams (`itersel.evaluate.metrics`). TER has neither.
-MATCHES = {BLEU: BLEU_MATCHES, CHRF_OF_WORDS: CHRF_MATCHES, TER: slice(0, 0)}
-NGRAMS = {BLEU: BLEU_NGRAMS, CHRF_OF_WORDS: CHRF_NGRAMS, TER: slice(0, 0)}
 MOST = 1 << 52
 FORMAT = FileFormat(
     "file of score counts",
@@ -96,7 +83,7 @@ def write_counts(path: FilePath, counted: CountedText) -> None:
 def read_counts(path: FilePath) -> CountedText:
     """Read what `write_counts` wrote."""
     arrays, attributes = read_arrays(path, FORMAT)
-    ends = list(accumulate(NUMBERS[METRICS[name].kind] for name in TABULATED))
+    ends = list(accumulate(COUNTED[METRICS[name].kind].numbers for name in TABULATED))
     if arrays["counts"].shape[1] != ends[-1]:
         raise damaged_file(path, "the counts are for other metrics")
 
@@ -108,8 +95,8 @@ def read_counts(path: FilePath) -> CountedText:
     columns = np.hsplit(arrays["counts"].astype(np.float64), ends[:-1])
     counts = dict(zip(metrics, columns, strict=True))
     for metric, found in counts.items():
-        kind = METRICS[metric.name].kind
-        if (found[:, MATCHES[kind]] > found[:, NGRAMS[kind]]).any():
+        counted = COUNTED[METRICS[metric.name].kind]
+        if (found[:, counted.matches] > found[:, counted.ngrams]).any():
             raise damaged_file(path, f"{title_of(metric.name)} has more matches than n-grams")
     return CountedText(counts, references, translations, number)
 

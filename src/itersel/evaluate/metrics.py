@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -311,19 +311,23 @@ def ter_formula(sums: Sums) -> Sums:
     return np.where(reference > 0, 100 * edits / reference, without_reference)
 
 
-# For each kind of metric, the formula that maps sums of counts, ... x numbers, to scores, ...
-FORMULAS: dict[str, Callable[[Sums], Sums]] = {
-    BLEU: bleu_formula,
-    CHRF: chrf_formula,
-    CHRF_OF_WORDS: chrf_formula,
-    TER: ter_formula,
-}
-# For each kind of metric, the number of counts.
-NUMBERS = {
-    BLEU: BLEU_NGRAMS.stop,
-    CHRF: CHRF_COUNTS * CHARACTER_ORDER,
-    CHRF_OF_WORDS: CHRF_COUNTS * (CHARACTER_ORDER + WORD_ORDER),
-    TER: 2,
+class Counted(NamedTuple):
+    """What sacrebleu counts for a kind of metric, and how a score is computed from it."""
+
+    formula: Callable[[Sums], Sums]  # from sums of counts, ... x numbers, to scores, ...
+    numbers: int
+    # which of the numbers are matches, and n-grams, of all orders
+    matches: slice = slice(0, 0)
+    ngrams: slice = slice(0, 0)
+
+
+COUNTED: Mapping[str, Counted] = {
+    BLEU: Counted(bleu_formula, BLEU_NGRAMS.stop, BLEU_MATCHES, BLEU_NGRAMS),
+    CHRF: Counted(chrf_formula, CHRF_COUNTS * CHARACTER_ORDER, CHRF_MATCHES, CHRF_NGRAMS),
+    CHRF_OF_WORDS: Counted(
+        chrf_formula, CHRF_COUNTS * (CHARACTER_ORDER + WORD_ORDER), CHRF_MATCHES, CHRF_NGRAMS
+    ),
+    TER: Counted(ter_formula, 2),
 }
 
 
@@ -332,4 +336,4 @@ def _formula(name: str) -> Callable[[Sums], Sums]:
         return user_formula
     if name == TOKENIZED_BLEU:
         return partial(bleu_formula, smoothing="none")
-    return FORMULAS[METRICS[name].kind]
+    return COUNTED[METRICS[name].kind].formula

@@ -43,6 +43,8 @@ METRICS = {
     **{kind: MetricName(title, kind, False) for kind, title in KINDS.items()},
     **{f"lowercased-{kind}": MetricName(f"lowercased {title}", kind, True) for kind, title in KINDS.items()},
 }
+# The title of all sentence-level BLEUs that learners use (`itersel.bleu.names`).
+SENTENCE_BLEU = f"sentence {KINDS[BLEU]}"
 # What epochs can be chosen by besides metrics: the mean of numbers that users give for translations in lists.
 QUALITY = "quality"
 # Metrics of detokenised text.

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from itersel.bleu.bleu_kernels import REFERENCE, WORDS, ngram_counts, ngram_matches
 from itersel.bleu.order import ORDER
-from itersel.bleu.score_kernels import REFERENCE, WORDS, ngram_counts, ngram_matches
-from itersel.bleu.sentence import ReferenceScorer
+from itersel.bleu.sentence import ReferenceBleu
 from itersel.decode.decoder import SentenceForest
 from itersel.decode.hypothesis_kernels import Kept, best_through_edges, keep_edges
 from itersel.decode.kbest_kernels import Best, Trees, unfold
@@ -28,7 +28,7 @@ ROUNDING = 1e-9
 
 
 class Direction(NamedTuple):
-    """The objective share * model score + gain * f * BLEU; f is `ReferenceScorer.length_factor`."""
+    """The objective share * model score + gain * f * BLEU; f is `ReferenceBleu.length_factor`."""
 
     share: int  # 1, or 0 if the model score only breaks ties between equally good translations
     gain: int  # 1 to look for good translations, -1 for bad ones
@@ -38,15 +38,15 @@ HOPE, ORACLE, FEAR = Direction(1, 1), Direction(0, 1), Direction(1, -1)
 
 
 def find_augmented(
-    directions: Sequence[Direction], scorer: ReferenceScorer, forest: SentenceForest
+    directions: Sequence[Direction], metric: ReferenceBleu, forest: SentenceForest
 ) -> list[Best]:
     """Find the derivation with the best objective in each direction (Chiang, Marton & Resnik 2008).
 
     Returns at most one for each; see `augmented_kernels`. The references have at least one word.
     """
     found = forest.found
-    ngrams = index_references(scorer.references, forest.table.lm_word.shape[0])
-    bleu = scorer.score(forest.best.word, forest.best.word_offset)
+    ngrams = index_references(metric.references, forest.table.lm_word.shape[0])
+    bleu = metric.of_words(forest.best.word, forest.best.word_offset)
     through = best_through_edges(found)
     floor = least_score(through, MAX_EDGES)
 
@@ -54,26 +54,26 @@ def find_augmented(
     for direction in directions:
         objective = AugmentedObjective(
             float(direction.share),
-            direction.gain * scorer.length_factor,
-            scorer.variant,
-            scorer.context,
-            scorer.order,
-            scorer.references.lengths,
-            scorer.references.mean_length,
+            direction.gain * metric.length_factor,
+            metric.variant,
+            metric.context,
+            metric.order,
+            metric.references.lengths,
+            metric.references.mean_length,
             forest.lm_weight,
         )
-        kept = keep_edges(found, through, max(floor, _threshold(direction, scorer, forest.best, bleu)))
+        kept = keep_edges(found, through, max(floor, _threshold(direction, metric, forest.best, bleu)))
         results.append(_search(forest, kept, ngrams, objective))
 
     return results
 
 
-def _threshold(direction: Direction, scorer: ReferenceScorer, best: Best, bleu: Float64s) -> float:
+def _threshold(direction: Direction, metric: ReferenceBleu, best: Best, bleu: Float64s) -> float:
     """Return the minimum model score with which a derivation can beat the k best."""
     if not direction.share:
         return -math.inf
-    gain = direction.gain * scorer.length_factor
-    most = gain * largest_bleu(scorer) if gain > 0 else 0.0
+    gain = direction.gain * metric.length_factor
+    most = gain * largest_bleu(metric) if gain > 0 else 0.0
     return float(np.max(best.score + gain * bleu)) - most - ROUNDING
 
 
@@ -82,20 +82,20 @@ def least_score(through: Float64s, edges: int) -> float:
     return float(np.partition(through, -edges)[-edges]) if edges < through.shape[0] else -math.inf
 
 
-def largest_bleu(scorer: ReferenceScorer) -> float:
-    """Return an upper bound on BLEU: the score of a translation with the most possible matching n-grams.
+def largest_bleu(metric: ReferenceBleu) -> float:
+    """Return an upper bound on BLEU: that of a translation with the most possible matching n-grams.
 
     Translations longer than those tried have no larger brevity penalty and no more matches.
     """
-    texts, length = scorer.references, scorer.references.longest
+    texts, length = metric.references, metric.references.longest
     # no translation matches more n-grams than all references, one after another
     available = ngram_matches(texts.word, np.array([0, texts.word.shape[0]]), texts)
-    hypotheses, references = scorer.context[[WORDS, REFERENCE]]
+    hypotheses, references = metric.context[[WORDS, REFERENCE]]
     enough = int((available + np.arange(ORDER)).max())
     longest = max(enough, length, math.ceil(references + length - hypotheses)) + 1
     lengths = np.arange(longest + 1)
     matches = np.minimum(ngram_counts(lengths), available)
-    return float(scorer.score_matches(matches, lengths).max())
+    return float(metric.of_matches(matches, lengths).max())
 
 
 def _search(

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.bleu.order import ORDER
-from itersel.bleu.score_kernels import (
+from itersel.bleu.bleu_kernels import (
     MATCHES,
     NGRAMS,
     REFERENCE,
@@ -24,6 +23,7 @@ from itersel.bleu.score_kernels import (
     ngram_count,
     sentence_bleu_of,
 )
+from itersel.bleu.order import ORDER
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept
 from itersel.decode.scoring_kernels import NONE

@@ -14,11 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from itersel.bleu.points import to_points
 from itersel.bleu.sentence import SentenceBleu
 from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
 from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
 from itersel.decode.opening import SentenceDecoder, Sentences, count_sentences, open_sentences
 from itersel.errors import InputError, located
+from itersel.evaluate.names import QUALITY, SENTENCE_BLEU
 from itersel.learn.example import Example
 from itersel.learn.learners import OnlineLearner
 from itersel.learn.start import ShardState
@@ -27,8 +29,6 @@ from itersel.learn.training import Training
 from itersel.run.progress import progress
 from itersel.vectors.weights import check_magnitude, make_weights
 
-# Names of the mean of `Example.quality` in the status line.
-SENTENCE_BLEU, QUALITY = "sentence BLEU", "quality"
 # Instead of the number of an epoch, in the seed that chooses the pairs whose losses are measured.
 LOSS_EPOCH = 0
 
@@ -126,8 +126,7 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
         updates += move.updates
         measured = QUALITY if one.example.kbest.has_quality else SENTENCE_BLEU
         total_quality += float(one.example.quality[0])
-        # as people read it, 0 to 100; the qualities themselves are 0 to 1
-        mean_quality = 100 * total_quality / seen
+        mean_quality = to_points(total_quality) / seen
 
     mixed, state = table.collect(settings.learner.average)
     if state is not None:
@@ -180,8 +179,8 @@ class _Pass:
             length_factor = 1.0
             if not kbest.has_quality:
                 references = sentences.references(sentence)
-                length_factor = self._bleu.scorer(references).length_factor
-                quality = self._bleu.score(*kbest.matches(references), references)
+                length_factor = self._bleu.against(references).length_factor
+                quality = self._bleu.of_matches(*kbest.matches(references), references)
 
             seed = (settings.seed, self._epoch, settings.shard_number, sentences_before + sentence)
             example = Example(kbest, quality, length_factor, weights.rate, seed)
@@ -208,7 +207,7 @@ class _Pass:
                 idle.put(decoder)
 
         def finder(sentence: int) -> DerivationFinder | None:
-            return self._learner.finder(self._bleu.scorer(sentences.references(sentence)))
+            return self._learner.finder(self._bleu.against(sentences.references(sentence)))
 
         threads = ThreadPoolExecutor(len(decoders))
         delay = self._settings.learner.delay

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itersel.bleu.bleu_kernels import Statistics, ngram_counts
 from itersel.bleu.order import ORDER
 from itersel.bleu.references import grouped_references
-from itersel.bleu.score_kernels import Statistics, ngram_counts
 from itersel.errors import FilePath, InputError
 from itersel.lists.headers import GIVEN, header_attributes, list_file
 from itersel.lists.table import (

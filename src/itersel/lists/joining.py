@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.bleu.score_kernels import Statistics
+from itersel.bleu.bleu_kernels import Statistics
 from itersel.errors import FilePath, InputError
 from itersel.lists.files import FORMAT, has_sparse, read_dense, read_sparse
 from itersel.lists.headers import GIVEN, TuningFile, read_tuning_header

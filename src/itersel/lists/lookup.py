@@ -21,7 +21,7 @@ class ListedTexts(NamedTuple):
     """
 
     place: Mapping[bytes, int]  # position in the files, of each digest of a sentence and a text
-    translations: int  # number of all translations in the files
+    translation_count: int  # all translations in the files
 
     def rows(self, path: FilePath, numbers: Iterable[int], lines: Sequence[str]) -> Int64s:
         """Return which translation in the lists each line is; the lines have these `numbers`, from 0."""

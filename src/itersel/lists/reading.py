@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from itersel.bleu.bleu_kernels import Statistics, ngram_matches
 from itersel.bleu.order import ORDER
 from itersel.bleu.references import join_references
-from itersel.bleu.score_kernels import Statistics, ngram_matches
 from itersel.corpus.text import find_control, split_words
 from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.errors import FilePath, InputError

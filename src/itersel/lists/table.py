@@ -1,4 +1,4 @@
-"""Translations of sentences in a table: features, what they are scored by, and perhaps their text.
+"""Translations of sentences in a table: features, quality or what BLEU needs, and perhaps their text.
 
 A table is read from the text of another decoder's lists (`itersel.lists.reading`), from a file
 (`itersel.lists.files`), or from the files of all shards and iterations (`itersel.lists.joining`).
@@ -15,9 +15,9 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from itersel.bleu.bleu_kernels import Statistics, best_bleu, closest_lengths
 from itersel.bleu.order import ORDER
 from itersel.bleu.references import References
-from itersel.bleu.score_kernels import Statistics, best_bleu, closest_lengths
 from itersel.errors import FilePath, InputError
 from itersel.storage.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.ragged import begins_run, offsets_of, rows_of, sum_rows, take_rows
@@ -26,8 +26,8 @@ from itersel.vectors.feature_names import text_prefix
 from itersel.vectors.features import names_with, unique_features
 from itersel.vectors.weights import Weights, find_named, find_weights
 
-# Dense features are rounded to these decimal places for tuners, so translations with the same features are
-# tied at every point of a line search.
+# Tuners get dense features rounded to this many decimals, so that rounding errors do not make one of two
+# translations with equal features better than the other.
 TUNER_DIGITS = 9
 # Sums of the same values in a different order differ only after these decimal places.
 EQUAL_DIGITS = 6
@@ -134,6 +134,10 @@ class TranslationFeatures(Protocol):
 class ListTable(NamedTuple):
     """Translations by sentence. Unknown arrays are empty, except that `reference_offset` may be [0].
 
+    A score is always the model's, the weighted sum of the features. The quality of a translation is what
+    learners and tuners want it to have a high score for: BLEU, or a number of its own. Both qualities are
+    from 0 to 1, higher is better (`itersel.bleu.points`); the negative of TER may be below -1.
+
     Shapes: N sentences, M references, H translations, C dense features.
     """
 
@@ -149,7 +153,7 @@ class ListTable(NamedTuple):
     statistics: Statistics = Statistics(
         np.zeros((0, ORDER), np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32)
     )
-    quality: Float64s = NO_NUMBERS  # (H): what to learn from instead of BLEU, higher is better
+    quality: Float64s = NO_NUMBERS  # (H): what to learn from instead of BLEU
 
     @property
     def sentence_count(self) -> int:
@@ -247,7 +251,7 @@ class ListTable(NamedTuple):
         return dense_scores(self.dense[rows], dense) + self.sparse_rows.take(rows).scores_of(sparse)
 
     def best(self, score: Float64s) -> float:
-        """Return corpus BLEU, 0 to 1, or the mean quality of the translations with the highest scores (H)."""
+        """Return corpus BLEU, or the mean quality, of the translations with the highest scores (H)."""
         if not self.has_quality:
             return float(best_bleu(score, self.offset, self.statistics))
         begin = self.offset[:-1]

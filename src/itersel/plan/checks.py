@@ -55,28 +55,28 @@ def describe_lists(config: Config) -> Iterator[str]:
     check_user_scores(config, sentence_counts, translation_counts)
 
 
-def _check_quality(path: str, split: str, translations: int) -> None:
+def _check_quality(path: str, split: str, translation_count: int) -> None:
     """Reject numbers that do not fit the translations or, if they are learned from, cannot be scaled."""
     numbers = read_numbers(path)
     if split in LEARNED_FROM:
-        numbers.as_quality(translations)
+        numbers.as_quality(translation_count)
     else:
-        numbers.of_translations(translations)
+        numbers.of_translations(translation_count)
 
 
 def check_user_scores(
-    config: Config, sentences: Mapping[str, int], translations: Mapping[str, int] | None = None
+    config: Config, sentence_counts: Mapping[str, int], translation_counts: Mapping[str, int] | None = None
 ) -> None:
     """Reject files without a number for each sentence of a test set, or each translation in its lists.
 
-    The numbers of both are given by split; if they are not known yet, only the lines are checked.
+    Counts are by split; where one is not known yet, only the lines are checked.
     """
     for score in config.evaluation.user_scores.values():
         for place, split in enumerate(test_sets(config).values()):
-            if score.translations:
-                _check(score.translations[place], (translations or {}).get(split))
-            for files in (score.systems or {}).values():
-                _check(files[place], sentences.get(split))
+            if score.list_numbers:
+                _check(score.list_numbers[place], (translation_counts or {}).get(split))
+            for files in (score.system_numbers or {}).values():
+                _check(files[place], sentence_counts.get(split))
 
 
 def _check(path: str, count: int | None) -> None:

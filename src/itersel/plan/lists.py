@@ -20,7 +20,7 @@ from itersel.results import MANIFEST, WEIGHTS
 class _Iterations(Protocol):
     """The iterations of a tuner: what each decodes, with which weights, and where its files are."""
 
-    sum_sparse: ClassVar[bool]  # tune a factor for all sparse features
+    retunes: ClassVar[bool]  # mixed weights: the dense features, and one factor for all sparse ones
 
     def folder(self, epoch: Epoch, iteration: int) -> str:
         """Return the folder of the lists and weights of an iteration, the job's or an earlier one."""
@@ -53,7 +53,7 @@ class _Iterations(Protocol):
 class _BatchIterations(_Iterations):
     """The epochs of a batch tuner: each is an iteration, in which all shards are decoded."""
 
-    sum_sparse = False
+    retunes = False
 
     def __init__(self, epochs: Epochs) -> None:
         self._epochs = epochs
@@ -92,7 +92,7 @@ class _RetuneIterations(_Iterations):
     The lists of the last iteration are in the epoch's folder.
     """
 
-    sum_sparse = True
+    retunes = True
 
     def __init__(self, config: Config, origin: Origin, epochs: Epochs) -> None:
         self._origin = origin
@@ -193,7 +193,7 @@ class Lists:
             return as_json(KBestSettings(**keys, templates=experiment.templates, k_best=k_best))
 
         if retuner(experiment):
-            # forests include the sum of sparse features; for lists, a setting of the tuner adds it
+            # forests contain the sum of the sparse features; to lists, the tuner adds it
             keys["features"] = ALL_FEATURES
         return as_json(ForestSettings(**keys, forest_density=self._config.decoder.forest_density))
 
@@ -226,7 +226,7 @@ class Lists:
                 files=self._of(wildcards).file_count(epoch),
                 seed=never_null(epoch.experiment.seed),
                 features=epoch.experiment.features,
-                sum_sparse=self._of(wildcards).sum_sparse,
+                retune=self._of(wildcards).retunes,
                 left_out_templates=self._config.text_features.left_out(epoch.experiment.templates),
             )
         )

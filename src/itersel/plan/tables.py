@@ -300,8 +300,10 @@ class Tables:
         place = list(self._texts.test_sets).index(test_set)
         return {
             name: UserNumbers(
-                translations=no_option(score.translations[place]) if score.translations else None,
-                systems={system: no_option(files[place]) for system, files in (score.systems or {}).items()},
+                list_numbers=no_option(score.list_numbers[place]) if score.list_numbers else None,
+                system_numbers={
+                    system: no_option(files[place]) for system, files in (score.system_numbers or {}).items()
+                },
             )
             for name, score in self._config.evaluation.user_scores.items()
         }
@@ -315,8 +317,8 @@ class Tables:
 
         for test_set in self._texts.test_sets:
             for numbers in self._user_numbers(test_set).values():
-                files += [numbers.translations] if numbers.translations else []
-                files += numbers.systems.values()
+                files += [numbers.list_numbers] if numbers.list_numbers else []
+                files += numbers.system_numbers.values()
 
         return list(dict.fromkeys(files))
 

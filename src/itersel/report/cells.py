@@ -26,7 +26,7 @@ NOTHING = Cell("-", "")
 
 
 def cells_of_systems(test_set: TestSet) -> list[dict[str, Cell]]:
-    """Return the cells of each system by title: settings, epochs, and tokenised BLEU.
+    """Return the cells of each system by title: settings, epochs, and tokenized BLEU.
 
     Those about epochs, which may differ between test sets, are missing if these are pooled.
     """

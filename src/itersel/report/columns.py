@@ -4,7 +4,7 @@ from itersel.evaluate.names import TOKENIZED_BLEU, title_of
 
 
 def title_on_test(metric: str) -> str:
-    """Return the title of a score on test; that of tokenised BLEU, which devtest also has, says so."""
+    """Return the title of a score on test; that of tokenized BLEU, which devtest also has, says so."""
     title = title_of(metric)
     return f"test {title}" if metric == TOKENIZED_BLEU else title
 

@@ -18,7 +18,7 @@ def quality_scorer(
     """Return a scorer by mean quality, for the translations of these `lines`.
 
     `quality` is a file with a number for each translation in the `lists`, which are cleaned as the
-    `preparation` says.
+    `preparation` says. The numbers are used as they are; only learners and tuners need them from 0 to 1.
     """
     # numbers are read before the lists, which take longest
     numbers = read_numbers(quality)
@@ -26,7 +26,7 @@ def quality_scorer(
     scored = frozenset(lines)
 
     texts = find_texts(lists, prepared.clean_line, lambda line, text: line in scored)
-    of_listed = numbers.of_translations(texts.translations)
+    of_listed = numbers.of_translations(texts.translation_count)
 
     def score(chosen: EpochTranslations) -> float:
         rows = texts.rows(chosen.path, chosen.numbers, chosen.lines)

@@ -43,12 +43,12 @@ class BleuDetails:
 class Score(MeanScore):
     """A score of a system by one metric, over its repeats, and its significant differences."""
 
-    interval: Interval | None  # 95 %, of the mean; `None` for tokenised BLEU
+    interval: Interval | None  # 95 %, of the mean; `None` for tokenized BLEU
     repeats: tuple[float, ...]
     p: dict[str, float]  # of the differences from the other systems, by name
     differs_from: tuple[int, ...]  # numbers of the systems from which it differs significantly
     better_than: tuple[int, ...]  # those among them that are worse
-    details: tuple[BleuDetails, ...]  # of each repeat, for tokenised BLEU; empty for other metrics
+    details: tuple[BleuDetails, ...]  # of each repeat, for tokenized BLEU; empty for other metrics
 
     @property
     def summary(self) -> MeanScore:
@@ -76,7 +76,7 @@ class SystemRow:
     features: str | None
     tasks: str | None
     shards: int | None
-    # at the chosen epochs, by metric: tokenised BLEU and the score by which they were chosen; `None` for
+    # at the chosen epochs, by metric: tokenized BLEU and the score by which they were chosen; `None` for
     # other systems and, as epochs may differ between test sets, where these are pooled
     devtest: dict[str, MeanScore] | None
     repeats: tuple[Repeat, ...]

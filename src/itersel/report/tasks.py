@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Names of the rows below the tasks; they differ from all labels, which have no spaces.
 MEAN_OF_TASKS, ALL_TASKS = "mean of tasks", "all tasks"
-BLEU = title_of(TOKENIZED_BLEU)
+TITLE = title_of(TOKENIZED_BLEU)
 TSV_COLUMNS = ("task", "sentences", "system", "experiment", "repeats", "tokenized_bleu", "deviation", "beats")
 
 
@@ -186,8 +186,8 @@ def _column(systems: Sequence[TaskScore | TaskMean]) -> list[str]:
 
 def _legend(table: TaskTable) -> list[str]:
     notes = [
-        f"{MEAN_OF_TASKS}: unweighted mean of the tasks' {BLEU}, not tested for significance.",
-        f"{ALL_TASKS}: {BLEU} of the sentences of all tasks together.",
+        f"{MEAN_OF_TASKS}: unweighted mean of the tasks' {TITLE}, not tested for significance.",
+        f"{ALL_TASKS}: {TITLE} of the sentences of all tasks together.",
     ]
 
     systems = len(table.mean)
@@ -195,7 +195,7 @@ def _legend(table: TaskTable) -> list[str]:
         how = table.significance
         tests = systems * (systems - 1) // 2 * (len(table.tasks) + 1)
         notes.append(
-            f"In parentheses: systems whose {BLEU} on the sentences of the row is significantly lower "
+            f"In parentheses: systems whose {TITLE} on the sentences of the row is significantly lower "
             f"(p < {how.alpha:g}, approximate randomization, {how.trials} trials, seed {how.seed}). "
             f"There are {tests} tests, one for each pair of systems on each task and on all of them, "
             "without correction for their number: some differences may be significant by chance."
@@ -221,5 +221,5 @@ def _missing(table: TaskTable) -> str:
 def _signatures(table: TaskTable) -> list[str]:
     rows = [*table.tasks, table.pooled]
     if len({row.signature for row in rows}) == 1:
-        return [f"{BLEU}: sacrebleu {rows[0].signature}"]
-    return [f"{BLEU} of {row.name}: sacrebleu {row.signature}" for row in rows]
+        return [f"{TITLE}: sacrebleu {rows[0].signature}"]
+    return [f"{TITLE} of {row.name}: sacrebleu {row.signature}" for row in rows]

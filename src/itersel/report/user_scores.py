@@ -32,16 +32,16 @@ def read_user_scores(
     repeats and the first entries are choices from them.
     """
     for name, score in files.user_scores.items():
-        for system in score.systems:
+        for system in score.system_numbers:
             if system not in texts:
                 why = f"no system has this name{suggest(system, texts)}"
                 raise InputError(f"user_scores: {name} has numbers for '{system}', but {why}")
 
     # numbers are read before the lists, which take longest
     listed = {
-        name: read_user_numbers(score.translations)
+        name: read_user_numbers(score.list_numbers)
         for name, score in files.user_scores.items()
-        if score.translations
+        if score.list_numbers
     }
     found = {name: _of_systems(score, texts) for name, score in files.user_scores.items()}
     for name, numbers in _of_lists(files, listed, texts, preparation).items():
@@ -56,7 +56,7 @@ def read_user_scores(
 def _of_systems(score: UserNumbers, texts: Mapping[str, Text]) -> dict[str, Float64s]:
     return {
         system: read_user_numbers(path).of_translations(len(texts[system].lines))
-        for system, path in score.systems.items()
+        for system, path in score.system_numbers.items()
     }
 
 
@@ -70,7 +70,7 @@ def _of_lists(
     if not listed:
         return {}
     if not files.lists or preparation is None:
-        raise InputError("user_scores: 'translations' need 'lists' and --preparation")
+        raise InputError("user_scores: 'list_numbers' need 'lists' and --preparation")
 
     prepared = read_preparation(preparation)
     others = files.outputs.keys() - {FIRST_ENTRIES}
@@ -81,7 +81,7 @@ def _of_lists(
     rows = {
         system: found.rows(text.path, range(len(text.lines)), text.lines) for system, text in chosen.items()
     }
-    by_score = {name: numbers.of_translations(found.translations) for name, numbers in listed.items()}
+    by_score = {name: numbers.of_translations(found.translation_count) for name, numbers in listed.items()}
     return {
         name: {system: numbers[place] for system, place in rows.items()} for name, numbers in by_score.items()
     }

@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
+from itersel.bleu.bleu_kernels import ngram_count
 from itersel.bleu.order import ORDER
-from itersel.bleu.score_kernels import ngram_count
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.evaluate.chrf import BETA, CHARACTER_ORDER
 from itersel.rerank.ngram_kernels import hash_ngram, slot_of

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from itersel.bleu.bleu_kernels import Statistics, closest_lengths, ngram_matches
 from itersel.bleu.order import ORDER
 from itersel.bleu.references import References
-from itersel.bleu.score_kernels import Statistics, closest_lengths, ngram_matches
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.scoring_kernels import NONE
 from itersel.grammar.array_kernels import doubled, grown, sort_stably

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from itersel.bleu.score_kernels import Statistics
+from itersel.bleu.bleu_kernels import Statistics
 from itersel.errors import InputError
 from itersel.lists.headers import TuningFile
 from itersel.lists.joining import NO_SENTENCES

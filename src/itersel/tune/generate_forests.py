@@ -35,9 +35,13 @@ if TYPE_CHECKING:
 def generate_forests(
     path: FilePath, shard: Shard, decoder: Decoder, weights: Weights, settings: ForestSettings
 ) -> None:
-    """Write the forests of all sentences of a shard; see `itersel.tune.generate_lists.generate_lists`."""
+    """Write the forests of all sentences of a shard; see `itersel.tune.generate_lists.generate_lists`.
+
+    Sparse features, if they are used, become one feature: their sum under the weights.
+    """
     vectors = decoder.weight_vectors(weights)
-    names = (*decoder.dense_names, SPARSE_SUM) if decoder.uses_sparse else decoder.dense_names
+    has_sum = settings.uses_sparse
+    names = (*decoder.dense_names, SPARSE_SUM) if has_sum else decoder.dense_names
 
     attributes = header_attributes(
         FORESTS, settings.file_number, settings.iteration, recorded(settings), shard.digest(), names
@@ -55,7 +59,7 @@ def generate_forests(
 
             rules, found = decoder.search(sentence, vectors)
             dense = rules.dense
-            if decoder.uses_sparse:
+            if has_sum:
                 place, offset = places_of(shard.rule_feature_offset, rules.rule)
                 weighted = vectors.sparse[shard.rule_feature[place]] * shard.rule_feature_value[place]
                 dense = np.column_stack((dense, sum_rows(weighted, offset)))

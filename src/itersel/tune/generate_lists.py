@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from itersel.bleu.score_kernels import Statistics
+from itersel.bleu.bleu_kernels import Statistics
 from itersel.config.plain import recorded
 from itersel.config.search import KBestSettings
 from itersel.decode.output import text_of

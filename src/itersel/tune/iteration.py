@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from itersel.bleu.points import to_points
 from itersel.config.steps import TuneSettings
 from itersel.config.tuners import Tuned
 from itersel.errors import FilePath, InputError, short_name
@@ -32,7 +33,7 @@ def tune(
     """Tune on the lists or forests of all shards and iterations so far, and write the weights.
 
     There must be one for each file of sentences, 0 to `files` - 1, and each of the iterations 1 to
-    `iteration`; of another decoder's lists, one for each file of sentences. With forests and `sum_sparse`,
+    `iteration`; of another decoder's lists, one for each file of sentences. With forests and `retune`,
     there is only `iteration`, because they contain the sums for the weights that they were decoded with.
 
     `start_weights` are those that decoded the newest lists, unless they are another decoder's (default: see
@@ -43,13 +44,13 @@ def tune(
         raise InputError(f"iteration {iteration} needs --start, the weights of the previous iteration")
 
     reads_forests = settings.tuner.reads_forests
-    first = iteration if settings.sum_sparse and reads_forests else 1
+    first = iteration if settings.retune and reads_forests else 1
     kind = FORESTS if reads_forests else LISTS
     files = find_files(paths, settings.files, range(first, iteration + 1), kind)
 
     if start_weights is None:
         start_weights = start_weights_of_run(files[0].dense_names)
-    sums = sparse_sums(start_weights, epoch_start) if settings.sum_sparse else ()
+    sums = sparse_sums(start_weights, epoch_start) if settings.retune else ()
     seed = settings.seed, iteration
     problem: ListProblem | ForestProblem
     if reads_forests:
@@ -68,7 +69,7 @@ def tune(
         files=settings.files,
         sentences=result.sentences,
         translations=result.translations,
-        quality=result.quality,
+        quality=to_points(result.quality),
     )
     write_itersel_weights(output, result.weights, attributes)
     return result

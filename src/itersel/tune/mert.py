@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.bleu.score_kernels import Statistics, best_bleu
+from itersel.bleu.bleu_kernels import Statistics, best_bleu
 from itersel.errors import InputError
 from itersel.lists.table import ListTable
 from itersel.run.progress import progress
@@ -136,19 +136,19 @@ def choose_point(begin: Float64s, quality: Float64s) -> tuple[float, float]:
 
     Intervals are as returned by `ExactSearch.intervals`.
 
-    Ties are broken in favour of the point nearest to 0. In the interval that contains 0, the point is 0: no
-    move. In an unbounded interval, the point is `INTO_ENDLESS` from its end.
+    If several intervals are equally good, the point nearest to 0 is chosen. In the interval that contains 0,
+    the point is 0, which is no move; in an unbounded interval, it is `INTO_ENDLESS` from its end.
     """
     end = np.append(begin[1:], np.inf)
     # differences are infinite or NaN if an interval begins and ends at minus infinity, or is the only one
     with np.errstate(invalid="ignore"):
         point = np.where(np.isinf(begin), end - INTO_ENDLESS, (begin + end) / 2)
         point = np.where(np.isinf(end), begin + INTO_ENDLESS, point)
-        # if 0 is itself a bend, translations are tied there, and it belongs to neither interval
+        # at a bend, several translations have the best score: if it is at 0, neither interval contains 0
         point[(begin < 0) & (end > 0)] = 0.0
         is_wide = end - begin > MIN_WIDTH * np.maximum(1.0, np.abs(point))
 
-    # qualities may be negative
+    # the quality may be negative
     quality = np.where(is_wide, quality, -np.inf)
     best = np.flatnonzero(quality == quality.max())
     chosen = best[np.argmin(np.abs(point[best]))]

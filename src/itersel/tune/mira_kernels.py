@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from itersel.bleu.order import ORDER
-from itersel.bleu.score_kernels import (
+from itersel.bleu.bleu_kernels import (
     COUNTS,
     MATCHES,
     NGRAMS,
@@ -25,13 +24,14 @@ from itersel.bleu.score_kernels import (
     ngram_count,
     ngram_counts,
 )
+from itersel.bleu.order import ORDER
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.lists.table import ListTable, SparseRows
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 
 
-class Scored(NamedTuple):
-    """Lists with the statistics of their translations; see `itersel.lists.table.ListTable`."""
+class MiraLists(NamedTuple):
+    """The arrays of an `itersel.lists.table.ListTable` that passes need; sparse features are separate."""
 
     offset: Int64s
     dense: Float64s
@@ -47,14 +47,14 @@ class MiraState(NamedTuple):
     # float64 (C + F): sum of all updates, each times the number of steps before it. The mean of the weights
     # after n steps is weight - late / n, so a step only touches its own features.
     late: Float64s
-    # float64 (`COUNTS`): counts of the decaying pseudo-corpus, see `itersel.bleu.score_kernels`
+    # float64 (`COUNTS`): counts of the decaying pseudo-corpus, see `itersel.bleu.bleu_kernels`
     background: Float64s
     steps: Int64s  # (1): sentences seen so far, in all passes
 
 
-def scored(table: ListTable) -> Scored:
+def mira_lists(table: ListTable) -> MiraLists:
     """Return the arrays of a table that passes need."""
-    return Scored(table.offset, table.dense, table.statistics, table.mean_reference, table.quality)
+    return MiraLists(table.offset, table.dense, table.statistics, table.mean_reference, table.quality)
 
 
 def start_state(start: Float64s) -> MiraState:
@@ -79,7 +79,10 @@ class Difference(NamedTuple):
 
 @leaf_kernel
 def score_row(dense: Float64s, sparse: SparseRows, weight: Float64s, row: int) -> float:
-    """Return the score of a translation."""
+    """Return the model score of a translation.
+
+    Unlike in `ListTable.scores`, dense and sparse features are in one sum, so the last digits may differ.
+    """
     columns = dense.shape[1]
     total = 0.0
     for c in range(columns):
@@ -91,7 +94,7 @@ def score_row(dense: Float64s, sparse: SparseRows, weight: Float64s, row: int) -
 
 @kernel
 def score_rows(dense: Float64s, sparse: SparseRows, weight: Float64s) -> Float64s:
-    """Return the scores of all translations, float64 (H)."""
+    """Return the model scores of all translations, float64 (H)."""
     score = np.empty(dense.shape[0])
     for row in range(score.shape[0]):
         score[row] = score_row(dense, sparse, weight, row)
@@ -178,13 +181,13 @@ def mira_update(state: MiraState, difference: Difference, used: int, cost: float
 
 @kernel
 def mira_pass(
-    lists: Scored, sparse: SparseRows, state: MiraState, order: Int64s, c: float, decay: float
+    lists: MiraLists, sparse: SparseRows, state: MiraState, order: Int64s, c: float, decay: float
 ) -> None:
     """Take one step per sentence, in the given order.
 
-    Hope is the translation with the highest score plus BLEU, fear that with the highest score minus BLEU;
-    ties go to the first. After each sentence, the background decays by `decay` and the hope is added. A
-    quality other than BLEU is multiplied by the number of words, too.
+    Hope is the translation with the highest model score plus quality, fear that with the highest model score
+    minus quality; ties go to the first. The quality, BLEU or that of the lists, counts once per reference
+    word. After each sentence, the background decays by `decay`, and the hope is added.
     """
     # as many features as all translations together have
     size = lists.dense.shape[1] + sparse.feature.shape[0]
@@ -194,27 +197,27 @@ def mira_pass(
         mean_reference = lists.mean_reference[sentence]
         hope, fear = np.int64(-1), np.int64(-1)
         hope_value, fear_value = 0.0, 0.0
-        hope_bleu, fear_bleu = 0.0, 0.0
+        hope_quality, fear_quality = 0.0, 0.0
 
         for row in range(lists.offset[sentence], lists.offset[sentence + 1]):
             score = score_row(lists.dense, sparse, state.weight, row)
 
             if lists.quality.shape[0]:
-                bleu = lists.quality[row] * mean_reference
+                quality = lists.quality[row] * mean_reference
             else:
-                bleu = background_bleu(lists.statistics, row, mean_reference, state.background)
+                quality = background_bleu(lists.statistics, row, mean_reference, state.background)
 
-            if hope < 0 or score + bleu > hope_value:
+            if hope < 0 or score + quality > hope_value:
                 hope = row
-                hope_value = score + bleu
-                hope_bleu = bleu
-            if fear < 0 or score - bleu > fear_value:
+                hope_value = score + quality
+                hope_quality = quality
+            if fear < 0 or score - quality > fear_value:
                 fear = row
-                fear_value = score - bleu
-                fear_bleu = bleu
+                fear_value = score - quality
+                fear_quality = quality
 
         used = fill_difference(lists.dense, sparse, hope, fear, difference)
-        cost = hope_bleu - fear_bleu
+        cost = hope_quality - fear_quality
         mira_update(state, difference, used, cost, c)
 
         state.steps[0] += 1

@@ -20,8 +20,8 @@ from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
 from itersel.lists.weights import given_weights
 from itersel.storage.numbers import DEFAULT_SEED
 from itersel.storage.strings import string_table
+from itersel.tune.measure import Measure, quality_by_metric, read_measure
 from itersel.tune.problem import ListProblem, run_tuner
-from itersel.tune.quality import Quality, metric_quality, read_quality
 from itersel.tune.start_weights import start_weights_of_lists
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
@@ -37,9 +37,10 @@ class TunedLists(NamedTuple):
     ----------
     weights
         All non-zero weights.
-    score, start_score
+    quality, start_quality
         Of the best translations in the lists under these and the start weights: corpus BLEU, or the mean of
-        another quality, 0 to 100 as in sacrebleu. With a file, 0 is its lowest number, and 100 its highest.
+        another metric, 0 to 100 as in sacrebleu (of TER, lower is better); with numbers, their mean, where 0
+        is the lowest of them, and 100 the highest.
     sentences, translations
         Number of sentences, and of different translations.
     sizes
@@ -49,8 +50,8 @@ class TunedLists(NamedTuple):
     """
 
     weights: Weights
-    score: float
-    start_score: float
+    quality: float
+    start_quality: float
     sentences: int
     translations: int
     sizes: Mapping[str, int]
@@ -79,7 +80,7 @@ def tune_nbest(
         `Mert`, `Pro` or `KBestMira`, or the name of a tuner.
     start
         Start weights, or a file of them. By default, all are 0; for `Mert` and other tuners that search, all
-        are 1, because with 0, all translations are ties.
+        are 1, because with 0, all translations have the same score.
     features
         Further features: for each, a number for each line of the lists, in a file or an array.
     quality
@@ -102,8 +103,8 @@ def tune_nbest(
     InputError
         If the lists cannot be read, or nothing can be learned from them.
     """
-    measured = read_quality(quality, tokenizer)
-    return prepare_nbest(lists, references, tuner, start, features, measured).tune(seed)
+    measure = read_measure(quality, tokenizer)
+    return prepare_nbest(lists, references, tuner, start, features, measure).tune(seed)
 
 
 class PreparedLists(NamedTuple):
@@ -115,7 +116,7 @@ class PreparedLists(NamedTuple):
     names: Sequence[str]  # of all features in the lists
     others: dict[str, float]  # start weights of features that are in no list
     sizes: Mapping[str, int]  # see `TunedLists`
-    quality: Quality
+    measure: Measure
     name: str  # of the lists, for messages
 
     def tune(self, seed: int) -> TunedLists:
@@ -125,27 +126,28 @@ class PreparedLists(NamedTuple):
         found = run_tuner(self.tuner, problem, self.name)
         return TunedLists(
             make_weights(found.weights.to_dict() | self.others),
-            self.quality.score(found.quality),
-            self._score(problem.table, self.start_weights),
+            self.measure.shown(found.quality),
+            self._quality(problem.table, self.start_weights),
             found.sentences,
             found.translations,
             self.sizes,
             sorted(self.others),
         )
 
-    def scorer(
+    def quality_on(
         self,
         lists: Sequence[FilePath],
         references: Sequence[ReferenceText],
         features: Mapping[str, FilePath | ArrayLike] | None,
         numbers: FilePath | ArrayLike | None = None,
     ) -> Callable[[Weights], float]:
-        """Return a function that scores weights on other lists, with the same features, as on these.
+        """Return a function from weights to the quality that they reach on other lists, as it is shown.
 
-        `numbers` are the quality of these translations, unless a metric is.
+        The lists have the same features as those that are tuned on. If not by a metric, their translations
+        are measured by `numbers`.
         """
-        quality = self.quality if numbers is None else Quality(numbers=read_numbers(numbers))
-        read = _read_lists(lists, references, self.tuner, features, quality)
+        measure = self.measure if numbers is None else Measure(numbers=read_numbers(numbers))
+        read = _read_lists(lists, references, self.tuner, features, measure)
         advice = "make both with the same models"
         if {*read.names}.isdisjoint(self.names):
             raise InputError(f"has no feature of {self.name}; {advice}", short_name(lists))
@@ -155,12 +157,12 @@ class PreparedLists(NamedTuple):
             expected = self.sizes.get(name, 0)
             difference = f"the number of values of '{name}' is {count}, but {expected} in {self.name}"
             raise InputError(f"{difference}; {advice}", short_name(lists))
-        # scores are rounded as in tuning
+        # features are rounded as in tuning
         table = ListProblem.of_table(read.table, self.start_weights).table
-        return partial(self._score, table)
+        return partial(self._quality, table)
 
-    def _score(self, table: ListTable, weights: Weights) -> float:
-        return self.quality.score(100 * table.best(table.scores(weights)))
+    def _quality(self, table: ListTable, weights: Weights) -> float:
+        return self.measure.shown(table.best(table.scores(weights)))
 
 
 def prepare_nbest(
@@ -169,7 +171,7 @@ def prepare_nbest(
     tuner: Batch | str,
     start: Weights | Mapping[str, float] | FilePath | None,
     features: Mapping[str, FilePath | ArrayLike] | None,
-    quality: Quality,
+    measure: Measure,
 ) -> PreparedLists:
     """Read lists for a tuner; see `tune_nbest`."""
     if isinstance(tuner, str):
@@ -180,7 +182,7 @@ def prepare_nbest(
 
     # before the lists, which take longest
     given = None if start is None else given_weights(start)
-    read = _read_lists(lists, references, tuner, features, quality)
+    read = _read_lists(lists, references, tuner, features, measure)
 
     if given is None:
         start_weights = start_weights_of_lists(read.names, tuner.searches_lines)
@@ -191,7 +193,7 @@ def prepare_nbest(
     others = take_weights(start_weights, ~listed).to_dict()
     problem = ListProblem.of_table(read.table, take_weights(start_weights, listed))
     return PreparedLists(
-        tuner, problem, start_weights, read.names, others, read.sizes, quality, short_name(lists)
+        tuner, problem, start_weights, read.names, others, read.sizes, measure, short_name(lists)
     )
 
 
@@ -200,11 +202,11 @@ def _read_lists(
     references: Sequence[ReferenceText],
     tuner: Batch,
     features: Mapping[str, FilePath | ArrayLike] | None,
-    quality: Quality,
+    measure: Measure,
 ) -> ReadLists:
     """Return the lists as the tuner needs them; see `tune_nbest`."""
-    if not references and quality.metric is not None:
-        raise InputError(f"quality {quality.metric} needs references")
+    if not references and measure.metric is not None:
+        raise InputError(f"quality {measure.metric} needs references")
     texts = checked_references(references)
 
     def choose_dense(names: Sequence[str], sizes: Mapping[str, int]) -> Sequence[str]:
@@ -216,21 +218,21 @@ def _read_lists(
             raise InputError(f"has {len(names)} features; {why}", short_name(paths))
         return names
 
-    prepare = quality.line_preparation()
+    prepare = measure.line_preparation()
     read = read_lists(
         paths, len(texts[0]) if texts else None, features, choose_dense=choose_dense, prepare=prepare
     )
-    values = NO_NUMBERS
-    if quality.numbers is not None:
-        values = quality.numbers.as_quality(read.row.shape[0])[read.row]
-    elif quality.metric is not None and not quality.is_bleu:
-        values = metric_quality(read.table, texts, quality.metric)
+    quality = NO_NUMBERS
+    if measure.numbers is not None:
+        quality = measure.numbers.as_quality(read.row.shape[0])[read.row]
+    elif measure.metric is not None and not measure.is_bleu:
+        quality = quality_by_metric(read.table, texts, measure.metric)
 
     counted: list[list[str]] = []
-    if quality.is_bleu:
+    if measure.is_bleu:
         counted = [["" if line is None else prepare(line) for line in text] for text in texts]
 
-    lists = make_learnable(read, counted, values)
-    if quality.is_bleu:
+    lists = make_learnable(read, counted, quality)
+    if measure.is_bleu:
         check_matches(lists.table, short_name(paths))
     return lists

@@ -115,9 +115,9 @@ class ListProblem(TuningProblem):
         """Return the start weights of columns and sparse features, float64 (C + F)."""
         return np.append(self.start, find_weights(self.start_weights, sparse.key))
 
-    def tuned(self, weights: Weights, best: float) -> Tuned:
-        """Return the result of tuning on lists; `best` is `ListTable.best` under the weights, 0 to 1."""
-        return Tuned(weights, 100 * best, self.table.sentence_count, self.table.translation_count)
+    def tuned(self, weights: Weights, quality: float) -> Tuned:
+        """Return the result of tuning on lists; the quality of the weights is that of `ListTable.best`."""
+        return Tuned(weights, quality, self.table.sentence_count, self.table.translation_count)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +177,7 @@ def _check_problem(tuner: Batch, problem: ListProblem | ForestProblem) -> None:
     if others.key.shape[0]:
         raise InputError(
             f"the start weights have a sparse feature, '{others.name.get(0)}', but {only_dense}; set "
-            "sum_sparse, or start from dense weights"
+            "retune, or start from dense weights"
         )
 
 

@@ -10,11 +10,12 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array, hstack
 from scipy.special import expit
 
+from itersel.bleu.bleu_kernels import COUNTS, sentence_bleus
 from itersel.bleu.names import SENTENCE_BLEUS
 from itersel.bleu.order import ORDER
-from itersel.bleu.score_kernels import COUNTS, score_hypotheses
+from itersel.bleu.points import from_points, to_points
 from itersel.errors import InputError
-from itersel.evaluate.names import QUALITY
+from itersel.evaluate.names import QUALITY, SENTENCE_BLEU
 from itersel.learn.pairs import pro_pairs
 from itersel.learn.pro_sampling import PRO_THRESHOLD
 from itersel.lists.table import ListTable, SparseRows
@@ -35,7 +36,7 @@ def draw_pairs(table: ListTable, tuner: Pro, seed: tuple[int, ...]) -> Int64s:
         begin, end = table.offset[sentence : sentence + 2]
         quality = table.quality[begin:end]
         if not table.has_quality:
-            quality = score_hypotheses(
+            quality = sentence_bleus(
                 SENTENCE_BLEUS[tuner.sentence_bleu],
                 statistics.matches[begin:end].astype(np.int64),
                 statistics.length[begin:end].astype(np.int64),
@@ -43,13 +44,13 @@ def draw_pairs(table: ListTable, tuner: Pro, seed: tuple[int, ...]) -> Int64s:
                 int(min(ORDER, longest[sentence])),
                 np.zeros(COUNTS),
             )
-        pairs.append(pro_pairs(quality, (*seed, sentence), tuner.max_difference) + begin)
+        pairs.append(pro_pairs(quality, (*seed, sentence), from_points(tuner.max_difference)) + begin)
 
     found = np.concatenate(pairs)
     if found.shape[0] == 0:
-        what = QUALITY if table.has_quality else "sentence BLEU"
+        what = QUALITY if table.has_quality else SENTENCE_BLEU
         raise InputError(
-            f"no two translations of a sentence are at least {100 * PRO_THRESHOLD:g} apart in {what} "
+            f"no two translations of a sentence are at least {to_points(PRO_THRESHOLD):g} apart in {what} "
             "(0 to 100); use larger lists"
         )
 

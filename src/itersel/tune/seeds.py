@@ -13,8 +13,8 @@ from itersel.tune.nbest import PreparedLists, TunedLists
 from itersel.vectors.weights import Weights
 
 
-class SeedScores(NamedTuple):
-    """What is reached with a seed, 0 to 100 as in `TunedLists`."""
+class SeedQuality(NamedTuple):
+    """The quality that is reached with a seed, 0 to 100 as in `TunedLists`."""
 
     seed: int
     dev: float  # on the lists that are tuned on
@@ -26,22 +26,22 @@ class BestSeed(NamedTuple):
 
     seed: int  # the first of those that are equally good
     tuned: TunedLists
-    start: float  # score of the start weights on devtest
-    scores: list[SeedScores]  # of all seeds
+    start: float  # quality of the start weights on devtest
+    seeds: list[SeedQuality]
 
 
 def tune_with_seeds(
     lists: PreparedLists, seeds: Sequence[int], devtest: Callable[[Weights], float]
 ) -> BestSeed:
-    """Tune with each seed; `devtest` scores weights (`PreparedLists.scorer`)."""
+    """Tune with each seed; `devtest` returns the quality of weights there (`PreparedLists.quality_on`)."""
     best = None
-    scores = []
+    reached = []
     for seed in seeds:
         tuned = lists.tune(seed)
-        found = SeedScores(seed, tuned.score, devtest(tuned.weights))
-        scores.append(found)
-        if best is None or lists.quality.is_better(found.devtest, best[0].devtest):
+        found = SeedQuality(seed, tuned.quality, devtest(tuned.weights))
+        reached.append(found)
+        if best is None or lists.measure.is_better(found.devtest, best[0].devtest):
             best = found, tuned
 
     assert best is not None, "there is no seed"
-    return BestSeed(best[0].seed, best[1], devtest(lists.start_weights), scores)
+    return BestSeed(best[0].seed, best[1], devtest(lists.start_weights), reached)

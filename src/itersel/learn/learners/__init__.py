@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 from itersel.code.plugins import refuse_old_names
 
 if TYPE_CHECKING:
-    from itersel.bleu.sentence import ReferenceScorer
+    from itersel.bleu.sentence import ReferenceBleu
     from itersel.decode.decoder import DerivationFinder
     from itersel.learn.example import Example
     from itersel.storage.arrays import Float64s
@@ -42,7 +42,7 @@ class OnlineLearner(Protocol):
         super().__init_subclass__()
         refuse_old_names(cls, step_setting="rate_name")
 
-    def finder(self, scorer: ReferenceScorer) -> DerivationFinder | None:
+    def finder(self, metric: ReferenceBleu) -> DerivationFinder | None:
         """Return the search for translations to learn from besides the k best; None if there is none."""
         return None
 

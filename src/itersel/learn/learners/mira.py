@@ -12,7 +12,7 @@ from itersel.keys import documented, key, key_of
 from itersel.learn.learners import Move, OnlineLearner
 
 if TYPE_CHECKING:
-    from itersel.bleu.sentence import ReferenceScorer
+    from itersel.bleu.sentence import ReferenceBleu
     from itersel.decode.decoder import DerivationFinder
     from itersel.learn.example import Example
 
@@ -82,7 +82,7 @@ class MiraLearner(OnlineLearner):
 
     Moves the weights from the fear to the hope, just far enough to make up for the difference in cost. The
     cost of a translation is 1 - BLEU, with ``chiang`` times the reference words
-    (`ReferenceScorer.length_factor`). The step size in the update w += a (h(hope) - h(fear)) is a = min(C,
+    (`ReferenceBleu.length_factor`). The step size in the update w += a (h(hope) - h(fear)) is a = min(C,
     (cost(fear) - cost(hope) - w (h(hope) - h(fear))) / |h(hope) - h(fear)|^2).
     """
 
@@ -95,9 +95,9 @@ class MiraLearner(OnlineLearner):
         self._all = settings.constraints == "all"
         self._searches = settings.candidates == "forest"
 
-    def finder(self, scorer: ReferenceScorer) -> DerivationFinder | None:
+    def finder(self, metric: ReferenceBleu) -> DerivationFinder | None:
         """Return the search for hope and fear in the forest; None if it is not used or BLEU is always 0."""
-        if not self._searches or scorer.references.longest == 0:
+        if not self._searches or metric.references.longest == 0:
             return None
 
         from itersel.learn.augmented import FEAR, HOPE, ORACLE, find_augmented
@@ -105,7 +105,7 @@ class MiraLearner(OnlineLearner):
         directions = [ORACLE if self._is_oracle else HOPE]
         if not self._is_prediction:
             directions.append(FEAR)
-        return partial(find_augmented, directions, scorer)
+        return partial(find_augmented, directions, metric)
 
     def learn(self, example: Example) -> Move:
         """Return the update for the sentence."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from itersel.evaluate.names import TOKENIZED_BLEU, title_of
+from itersel.evaluate.names import BLEU, QUALITY, SENTENCE_BLEU, TOKENIZED_BLEU, title_of
 from itersel.report.columns import ON_DEVTEST, ON_TEST
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -46,7 +46,8 @@ GROUP_COLOR = _channel(
     scale={"range": GROUP_COLORS},
     legend={"orient": "top", "columns": 4},
 )
-# Names of runs or groups of runs, from top to bottom. The page's scripts have cut them so that all differ.
+# Names of runs, or of groups of repeats, from top to bottom. The page's scripts have cut them so that all
+# differ.
 NAMES = {"title": None, "sort": None, "axis": {"labelLimit": 200}}
 # The line of no difference.
 ZERO = {"strokeDash": [4, 3], "color": "#888888"}
@@ -61,9 +62,6 @@ class Curve(NamedTuple):
     number: str  # format of d3
     note: str
 
-
-# What learners and tuners score translations by.
-BLEU, QUALITY = "BLEU", "quality"
 
 CURVES: dict[str, Curve] = {
     "devtest_tokenized_bleu": Curve(
@@ -106,18 +104,18 @@ def curves(learned_by: Collection[str] = (BLEU,)) -> dict[str, Curve]:
         QUALITY: "Mean quality (as the config gives it, scaled to 100) of the best translation of each "
         "training sentence during training; for a batch tuner, of the translations that it chooses from "
         "the lists.",
-        BLEU: "Mean sentence BLEU of the best translation of each training sentence during training; for a "
-        "batch tuner, corpus BLEU of the translations that it chooses from the lists.",
+        BLEU: f"Mean {SENTENCE_BLEU} of the best translation of each training sentence during training; for "
+        f"a batch tuner, corpus {title_of(BLEU)} of the translations that it chooses from the lists.",
     }
     names = [name for name in what if name in learned_by] or [BLEU]
     notes = " Without quality: ".join(what[name] for name in names)
     training = Curve(
-        f"Training {' or '.join(names)}",
+        f"Training {' or '.join(map(title_of, names))}",
         ".2f",
         f"{notes} Scales differ between learners: compare epochs, not experiments.",
     )
     first, *others = CURVES.items()
-    return dict([first, ("training_score", training), *others])
+    return dict([first, ("training_quality", training), *others])
 
 
 def curve(measure: str, shown: Curve) -> dict[str, Any]:
@@ -130,18 +128,14 @@ def curve(measure: str, shown: Curve) -> dict[str, Any]:
     axis = {"title": None, **(COUNTS if number == COUNT else {"format": number})}
     y = _channel(measure, "quantitative", axis=axis, scale=near)
 
-    tooltip = [
-        {"field": "run", "title": "run"},
-        {"field": "epoch"},
-        {"field": measure, "title": title, "format": number},
-    ]
+    tooltip = [{"field": "repeat"}, {"field": "epoch"}, {"field": measure, "title": title, "format": number}]
 
     lines = _layer(
         "line",
         {"point": {"size": 22}},
         x=x,
         y=y,
-        detail={"field": "run"},
+        detail={"field": "repeat"},
         color=EXPERIMENT_COLOR,
         opacity={"condition": {"test": "datum.order == 1", "value": 1}, "value": 0.4},
         strokeDash=_channel("dash", "nominal", scale=None, legend=None),
@@ -165,7 +159,7 @@ def boxes() -> dict[str, Any]:
     ticks = {"tickCount": {"expr": "max(3, width / 80)"}}
     x = _channel("score", "quantitative", title=ON_TEST, scale=near, axis=ticks)
     box = {"extent": "min-max", "size": 16, "opacity": 0.55}
-    tooltip = [{"field": "run"}, {"field": "score", "title": ON_TEST, "format": ".2f"}]
+    tooltip = [{"field": "repeat"}, {"field": "score", "title": ON_TEST, "format": ".2f"}]
     points = _layer("point", {"filled": True, "size": 36}, y=y, x=x, color=EXPERIMENT_COLOR, tooltip=tooltip)
     # the page knows the number of groups and sets the height
     return _chart(layer=[_layer("boxplot", box, y=y, x=x, color={"value": "#0072B2"}), points])

@@ -39,9 +39,9 @@ def read_curves(
         record = {"epoch": epoch, "chosen": system is not None and system.epoch == epoch}
         record |= _of_shards(folder) | _of_weights(folder / WEIGHTS)
         # A batch tuner that trains all weights has no shards. After shards, it retuned on dev.
-        tuner_score = record.pop("tuner_score", None)
+        tuner_quality = record.pop("tuner_quality", None)
         if record["sentences"] is None:
-            record["training_score"] = tuner_score
+            record["training_quality"] = tuner_quality
         record |= _of_devtest(folder, epoch, system, references, retokenize)
         records.append(record)
     return records
@@ -58,7 +58,7 @@ def _of_shards(folder: Path) -> Record:
     sentences, pairs, updates = (
         sum(int(one[key]) for one in trained) for key in ("sentences", "pairs", "updates")
     )
-    score = sum(float(one["mean_quality"]) * int(one["sentences"]) for one in trained)
+    quality = sum(float(one["mean_quality"]) * int(one["sentences"]) for one in trained)
     losses = [float(one["loss"]) for one in trained if "loss" in one]
 
     return {
@@ -67,7 +67,7 @@ def _of_shards(folder: Path) -> Record:
         "pairs": pairs if trained else None,
         "updates": updates if trained else None,
         "pairs_with_loss": 100 * updates / pairs if pairs else None,
-        "training_score": score / sentences if sentences else None,
+        "training_quality": quality / sentences if sentences else None,
         "loss": sum(losses) if losses else None,
     }
 
@@ -84,7 +84,7 @@ def _of_weights(path: Path) -> Record:
         "norm": norm,
         "passed_on": read_provenance(attributes, path).stopped,
     }
-    return record | {"tuner_score": float(attributes["quality"])} if "quality" in attributes else record
+    return record | {"tuner_quality": float(attributes["quality"])} if "quality" in attributes else record
 
 
 def _of_devtest(

@@ -15,13 +15,13 @@ from itersel.config.experiments import Member, experiment_of, members
 from itersel.config.reading import read_unresolved
 from itersel.config.splits import kind_of_text, texts_by_key
 from itersel.config.values import Config, Experiment
+from itersel.evaluate.names import BLEU, QUALITY
 from itersel.report.answer import answer
 from itersel.report.baseline import baseline_and_best
 from itersel.report.corpus import read_corpus
 from itersel.report.costs import read_costs
 from itersel.report.description import read_run, settings_of
 from itersel.report.folder import Repeat, find_repeats, read_optional, references_of
-from itersel.report.page.charts import BLEU, QUALITY
 from itersel.report.page.config import describe_config
 from itersel.report.page.curves import read_curves
 from itersel.report.page.features import read_features

@@ -33,4 +33,4 @@ class ForestMert(Batch):
         weights, quality = tune_mert(
             search, problem.start, self.random_directions, self.restarts, problem.seed
         )
-        return Tuned(problem.weights(weights), 100 * quality, search.sentence_count, 0)
+        return Tuned(problem.weights(weights), quality, search.sentence_count, 0)

@@ -32,12 +32,12 @@ class KBestMira(Batch):
         import numpy as np
 
         from itersel.run.progress import progress
-        from itersel.tune.mira_kernels import mean_weights, mira_pass, score_rows, scored, start_state
+        from itersel.tune.mira_kernels import mean_weights, mira_lists, mira_pass, score_rows, start_state
 
         table = problem.table
         sparse = table.sparse.take(np.arange(table.translation_count))
         start = problem.start_with(sparse)
-        lists = scored(table)
+        lists = mira_lists(table)
         state = start_state(start)
         bits = np.random.PCG64(list(problem.seed))
         best = start

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from itersel.bleu.names import LIST_BLEUS
+from itersel.bleu.points import to_points
 from itersel.config.tuners import Batch, Tuned
 from itersel.keys import documented, key
 from itersel.learn.pro_sampling import PRO_THRESHOLD
@@ -31,7 +32,7 @@ class Pro(Batch):
         "Drop pairs with a larger difference in BLEU (0 to 100), to guard against overlong translations "
         "(Nakov et al. 2013); 100 drops none.",
         100.0,
-        above=100 * PRO_THRESHOLD,
+        above=to_points(PRO_THRESHOLD),
         maximum=100,
     )
 

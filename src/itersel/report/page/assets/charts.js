@@ -33,7 +33,7 @@
   function curves() {
     const rows = page.data.repeats.flatMap((repeat) => {
       const { color, dash, order } = page.look(repeat.experiment);
-      return repeat.epochs.map((epoch) => ({ ...epoch, run: repeat.name, color, dash: JSON.stringify(dash), order }));
+      return repeat.epochs.map((epoch) => ({ ...epoch, repeat: repeat.name, color, dash: JSON.stringify(dash), order }));
     });
     rows.sort((a, b) => a.order - b.order);
     for (const name of page.measures) {
@@ -48,22 +48,22 @@
   // Returns a sentence that summarises a chart.
   function caption(name) {
     const values = page.data.repeats.flatMap((repeat) =>
-      repeat.epochs.filter((epoch) => epoch[name] !== null && !epoch.passed_on).map((epoch) => ({ run: repeat.name, ...epoch })));
+      repeat.epochs.filter((epoch) => epoch[name] !== null && !epoch.passed_on).map((epoch) => ({ repeat: repeat.name, ...epoch })));
     if (!values.length) return "Nothing has recorded this.";
     const low = values.reduce((a, b) => (b[name] < a[name] ? b : a));
     const high = values.reduce((a, b) => (b[name] > a[name] ? b : a));
-    const say = (one) => `${page.number(one[name])} (${one.run}, epoch ${one.epoch})`;
+    const say = (one) => `${page.number(one[name])} (${one.repeat}, epoch ${one.epoch})`;
     return low[name] === high[name]
       ? `All values are ${page.number(low[name])}.`
       : `Lowest: ${say(low)}; highest: ${say(high)}.`;
   }
 
   function table() {
-    const columns = ["run", "epoch", ...page.measures];
+    const columns = ["repeat", "epoch", ...page.measures];
     const titles = ["repeat", "epoch", ...page.measures.map((name) => page.titles[name])];
     const head = page.make("tr", {}, ...titles.map((title, i) => page.make("th", { scope: "col", class: i ? "number" : "" }, title)));
     const body = page.data.repeats.flatMap((repeat) => repeat.epochs.map((epoch) => {
-      const row = { ...epoch, run: repeat.name };
+      const row = { ...epoch, repeat: repeat.name };
       return page.make("tr", { class: epoch.chosen ? "chosen" : "" }, ...columns.map((column, i) => {
         const text = i ? page.number(row[column]) : row[column];
         const note = epoch.chosen ? " (chosen)" : epoch.passed_on ? " (passed on)" : "";
@@ -88,7 +88,7 @@
     const rows = systems.flatMap((system) => system.repeats.map(({ repeat }, place) => ({
       group: String(key === "experiment" ? system.name : system[key]),
       label: key === "experiment" ? labels.get(system.name) : String(system[key]),
-      run: repeat > 1 ? `${system.name}.repeat-${repeat}` : system.name,
+      repeat: repeat > 1 ? `${system.name}.repeat-${repeat}` : system.name,
       score: scoreOf(system).repeats[place],
       color: page.look(system.name).color,
     })));

@@ -1,6 +1,6 @@
-"""The objective of tuning on n-best lists of any decoder: a metric, or numbers for the translations.
+"""What the quality of translations in n-best lists is measured by: a metric, or numbers for them.
 
-BLEU is computed over the corpus. With other metrics, tuners learn from the score of each translation.
+BLEU is computed over the corpus. With other metrics, tuners learn from the quality of each translation.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from itersel.bleu.points import from_points, to_points
 from itersel.errors import FilePath, InputError, check_choice
 from itersel.evaluate.metrics import ReferenceText, make_metrics, tokenizer_for_bleu
 from itersel.evaluate.names import (
@@ -30,7 +31,7 @@ from itersel.storage.arrays import Float64s
 from itersel.storage.ragged import offsets_of
 
 
-class Quality(NamedTuple):
+class Measure(NamedTuple):
     """A metric, or else numbers for the translations; higher numbers are better."""
 
     metric: str | None = None
@@ -44,7 +45,7 @@ class Quality(NamedTuple):
 
     @property
     def sign(self) -> int:
-        """The factor that turns a score into one where higher is better: -1 for TER, else 1."""
+        """The factor of a metric's values with which higher is better, as of quality: -1 for TER, else 1."""
         return 1 if self.metric is None else sign_of(self.metric)
 
     @property
@@ -64,16 +65,16 @@ class Quality(NamedTuple):
         tokenize = tokenizer_for_bleu(self.tokenizer)
         return (lambda line: tokenize(line.lower())) if self.is_lowercased else tokenize
 
-    def score(self, quality: float) -> float:
-        """Return the score that people read, given a quality from 0 to 100; of TER, lower is better."""
-        return self.sign * quality
+    def shown(self, quality: float) -> float:
+        """Return a quality as it is shown: in points and, of TER, lower for better translations."""
+        return self.sign * to_points(quality)
 
     def is_better(self, one: float, other: float) -> bool:
-        """Return whether a score is better than another."""
+        """Return whether one quality, as `shown`, is better than another."""
         return self.sign * (one - other) > 0
 
 
-def read_quality(given: FilePath | ArrayLike, tokenizer: str | None = None) -> Quality:
+def read_measure(given: FilePath | ArrayLike, tokenizer: str | None = None) -> Measure:
     """Return a metric, whose name may have capitals, or the numbers in a file or an array.
 
     Raises an InputError if a tokenizer is given, but unknown or without effect.
@@ -82,16 +83,16 @@ def read_quality(given: FilePath | ArrayLike, tokenizer: str | None = None) -> Q
         check_choice("tokenizer", tokenizer, TOKENIZERS)
 
     name = given.lower() if isinstance(given, str) else ""
-    quality = Quality(name) if name in OF_TEXT else Quality(numbers=read_numbers(given))
+    measure = Measure(name) if name in OF_TEXT else Measure(numbers=read_numbers(given))
     if tokenizer is None:
-        return quality
-    if not quality.is_bleu:
+        return measure
+    if not measure.is_bleu:
         raise InputError(f"tokenizer {tokenizer} has no effect: quality is not BLEU; remove it")
-    return quality._replace(tokenizer=tokenizer)
+    return measure._replace(tokenizer=tokenizer)
 
 
-def metric_quality(table: ListTable, references: Sequence[ReferenceText], name: str) -> Float64s:
-    """Return a sentence-level metric, 0 to 1, or the negative if lower is better: float64 (H).
+def quality_by_metric(table: ListTable, references: Sequence[ReferenceText], name: str) -> Float64s:
+    """Return the quality of each translation by a sentence-level metric, as in `ListTable`: float64 (H).
 
     Where a sentence has fewer references than others, the rest are None.
     """
@@ -113,6 +114,6 @@ def metric_quality(table: ListTable, references: Sequence[ReferenceText], name: 
         has_rank = rank < sizes
         rows = np.where(has_rank, offset[:-1] + rank, -1).tolist()
         found = metric.scores(metric.counts([texts[row] if row >= 0 else "" for row in rows]))
-        quality[offset[:-1][has_rank] + rank] = sign_of(name) * found[has_rank] / 100
+        quality[offset[:-1][has_rank] + rank] = from_points(sign_of(name) * found[has_rank])
 
     return quality[number]

@@ -181,7 +181,7 @@ def sentence_bleu_of(
 
 
 @kernel
-def score_hypotheses(
+def sentence_bleus(
     variant: int, matches: Int64s, lengths: Int64s, closest: Int64s, order: int, context: Float64s
 ) -> Float64s:
     """Return sentence BLEU, float64 (k), with the counts `context` (zeros except for ``chiang``) added.
@@ -190,17 +190,17 @@ def score_hypotheses(
     M, see `sentence_bleu_of`.
     """
     count = matches.shape[0]
-    scores = np.empty(count)
+    bleu = np.empty(count)
     total_matches, total_ngrams = np.empty(ORDER), np.empty(ORDER)
     for hypothesis in range(count):
         length = lengths[hypothesis]
         for n in range(ORDER):
             total_matches[n] = context[MATCHES + n] + matches[hypothesis, n]
             total_ngrams[n] = context[NGRAMS + n] + ngram_count(length, n + 1)
-        scores[hypothesis] = sentence_bleu_of(
+        bleu[hypothesis] = sentence_bleu_of(
             variant, total_matches, total_ngrams, context[REFERENCE] + closest[hypothesis], order
         )
-    return scores
+    return bleu
 
 
 def make_counts(matches: NDArray[np.number], ngrams: NDArray[np.number], reference_length: int) -> Float64s:
