@@ -24,15 +24,6 @@ MIN_SEED, MAX_SEED = 0, 2**32 - 1
 # Snakemake treats {...} as a wildcard.
 PATH_PATTERN = r"[^{}\x00-\x08\x0a-\x1f\x7f-\x9f]+"
 
-# Conditions under which a key has another default, and how the documentation states them. Others are the
-# value of a key, such as "algorithm: sgd". `itersel.config.forms` finds those that hold in an experiment.
-CONDITIONS = {
-    "dev": "with tune_on: dev",
-    "train": "with tune_on: train",
-    "mixed": "with tune_on: train and mixed weights",
-    "batch": "for batch tuners",
-}
-
 T = TypeVar("T")
 
 # Instead of a default: the key must be given.
@@ -70,11 +61,11 @@ def key(
     The explanation is shown in the documentation and in config.yaml. `above` is a number that the value
     must exceed, and `pattern` a regular expression that a text must match as a whole. A `path` must match
     `PATH_PATTERN`; `~` in it is the user's home. A list of one value may be written without brackets if
-    it may stand `alone`. `on` gives other defaults under some of `CONDITIONS`; the first that holds is used.
-    With `any_case`, the `choices` (in lower case) may also be written with capitals. `names` are the
-    `itersel.config.names.Names` of values by name. A key with the default `REQUIRED` must be given; so
-    must one that is `required`, although sections can be made with its default, which is refused when the
-    whole config is checked. The settings that the workflow passes to a step
+    it may stand `alone`. `on` gives other defaults under conditions (see `default_of`); the first that
+    holds is used. With `any_case`, the `choices` (in lower case) may also be written with capitals. `names`
+    are the `itersel.config.names.Names` of values by name. A key with the default `REQUIRED` must be given;
+    so must one that is `required`, although sections can be made with its default, which is refused when
+    the whole config is checked. The settings that the workflow passes to a step
     (`itersel.config.plain.passed`) lack a key for the `place` in a run, such as the epoch, which is an
     option of the command, and one that `changes_no_result`. Settings in files (`recorded`) also lack a key
     whose value the file shows elsewhere (`recorded_otherwise`).
@@ -134,7 +125,7 @@ def section(
     """Return a field for a nested section, made by `default`, whose docstring is the default explanation.
 
     A section with several `forms` has a key ``name``, which chooses one; `on` names other default forms under
-    some of `CONDITIONS`. `names` are the `itersel.config.names.Names` of sections by name.
+    conditions. `names` are the `itersel.config.names.Names` of sections by name.
     """
     found = {"explanation": explanation or default.__doc__, "forms": forms, "on": on, "names": names}
     metadata = {name: value for name, value in found.items() if value is not None}
@@ -174,8 +165,7 @@ def _shown_default(item: Field[Any]) -> str:
 
 def other_defaults(item: Field[Any]) -> list[tuple[str, Any]]:
     """Return the conditions, in words, under which a key has other defaults in a config, and these."""
-    others = item.metadata.get("on", {})
-    return [(CONDITIONS.get(condition, f"for {condition}"), other) for condition, other in others.items()]
+    return [(f"with {condition}", other) for condition, other in item.metadata.get("on", {}).items()]
 
 
 def defaults_in_configs(item: Field[Any], show: Callable[[Any], str] = str) -> str:
@@ -191,9 +181,13 @@ def is_required(item: Field[Any]) -> bool:
 
 
 def default_of(item: Field[Any], conditions: Collection[str] = ()) -> Any:
-    """Return the default of a key under some of `CONDITIONS`; MISSING for a section."""
+    """Return the default of a key under the conditions that hold; MISSING for a section.
+
+    A condition is declared in the words of the documentation: the value of a key, such as ``tune_on: dev``,
+    or what `itersel.config.forms` calls it, such as ``a batch tuner``. Several are joined by "and".
+    """
     others = item.metadata.get("on", {})
-    return next((others[one] for one in others if one in conditions), item.default)
+    return next((others[one] for one in others if {*one.split(" and ")} <= {*conditions}), item.default)
 
 
 def default_form(item: Field[Any], conditions: Collection[str] = ()) -> str:

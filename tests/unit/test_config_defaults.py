@@ -42,8 +42,8 @@ CHOICES = {"learner": ALL_LEARNERS, "mixing": MIXINGS, "tasks": TASKS, "tuner": 
 class Installed(Online):
     """The learner of an installed package."""
 
-    sentence_bleu: str = key_of(Online, "sentence_bleu", default="liang", on={"train": "chiang"})
-    speed: float = key("Speed.", 2.0, above=0, on={"dev": 3.0})
+    sentence_bleu: str = key_of(Online, "sentence_bleu", default="liang", on={"tune_on: train": "chiang"})
+    speed: float = key("Speed.", 2.0, above=0, on={"tune_on: dev": 3.0})
 
 
 def with_plugin(test):
@@ -296,7 +296,8 @@ def test_learners_and_tuners_of_which_nothing_is_stated():
         corpus = "dev" if name in TUNERS else "train"
         found = read_config(experiment(tune_on=corpus, features="dense", learner={"name": name}))
         conditions = {item.name: item.metadata.get("on", {}) for item in dataclasses.fields(kind)}
-        changed = {key: others[corpus] for key, others in conditions.items() if corpus in others}
+        on_corpus = f"tune_on: {corpus}"
+        changed = {key: others[on_corpus] for key, others in conditions.items() if on_corpus in others}
         assert found.experiments["a"].learner == dataclasses.replace(kind(), **changed)
         assert not changed or kind is Installed
 
@@ -313,10 +314,10 @@ def test_defaults_that_depend_on_other_keys():
         for item in dataclasses.fields(kind):
             forms, others = item.metadata.get("forms", {}), item.metadata.get("on", {})
             assert not forms or {*others.values()} <= forms.keys()
-            named |= others.keys()
+            named |= {condition for one in others for condition in one.split(" and ")}
             waiting += filter(dataclasses.is_dataclass, [types_of(kind)[item.name], *forms.values()])
 
-    assert {"dev", "mixed", "batch", "algorithm: sgd"} <= named <= possible
+    assert {"tune_on: dev", "mixed weights", "a batch tuner", "algorithm: sgd"} <= named <= possible
 
 
 @pytest.mark.parametrize("name", MIXINGS)

@@ -14,7 +14,13 @@ from tests.text_grammars import index_lines, write
 from itersel.cli.main import main
 from itersel.errors import InputError
 from itersel.run.atomic import new_folder
-from itersel.storage.declared import DECLARATION, DeclaredFolder, check_declared, declared_folder
+from itersel.storage.declared import (
+    DECLARATION,
+    DeclaredFolder,
+    check_declared,
+    declared_folder,
+    is_declaration,
+)
 from itersel.storage.files import read_lines, write_lines
 
 TEXT = ["ein haus", "das haus", "ein baum", "der baum"]
@@ -40,9 +46,11 @@ def test_the_declaration_is_that_of_the_files(tmp_path):
 
 
 def test_compression_makes_no_difference(tmp_path):
-    folder = make(tmp_path / "made")
-    (folder / "one.gz").write_bytes(gzip.compress(gzip.decompress((folder / "one.gz").read_bytes()), 9))
-    check_declared(folder / "one.gz")
+    path = make(tmp_path / "made") / "one.gz"
+    written = path.read_bytes()
+    path.write_bytes(gzip.compress(gzip.decompress(written), 9))
+    assert path.read_bytes() != written
+    assert DeclaredFolder(path.parent).checked(path.name) == path
 
 
 @pytest.mark.parametrize(
@@ -264,5 +272,6 @@ def test_folders_of_an_older_version(cut, refused, monkeypatch):
 def test_table_of_the_user_is_no_declaration(tmp_path):
     """Whatever it is called: text of one's own may be anywhere."""
     (tmp_path / DECLARATION).write_text("shard\tbleu\n0\t31.5\n")
+    assert not is_declaration(tmp_path / DECLARATION)
     (tmp_path / "0.source.gz").write_bytes(b"text")
     check_declared(tmp_path / "0.source.gz")

@@ -102,7 +102,8 @@ def test_compilation_is_announced(copy, console, tmp_path):
     copy.configure(cache=str(tmp_path / "empty"))
     output = copy.run("--cores", "1", "results/tiny/corpus/dev.source.gz")
     # not in a run whose kernels were there
-    [_] = {line for line in output.splitlines() if "kernels" in line} - {*console.splitlines()}
+    announced = {line for line in output.splitlines() if "kernels" in line} - {*console.splitlines()}
+    assert len(announced) == 1
 
 
 def test_dry_run_lists_jobs_and_reasons(copy):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from itersel.cli.arguments import add_files, add_optional_files
@@ -12,7 +13,7 @@ from itersel.errors import InputError
 from itersel.evaluate.names import QUALITY, TOKENIZED_BLEU
 
 if TYPE_CHECKING:
-    from itersel.evaluate.epoch_scores import EpochScores, EpochTexts, Scorer
+    from itersel.evaluate.epoch_scores import EpochScores
 
 
 class DevtestFiles(NamedTuple):
@@ -51,34 +52,26 @@ def devtest_files(options: argparse.Namespace) -> DevtestFiles:
 
 def score_devtest(scoring: Scoring, files: DevtestFiles, translations: Sequence[str]) -> EpochScores:
     """Return the scores of translations of devtest, such as one for each epoch."""
-    from itersel.evaluate.epoch_scores import read_epochs, score_epochs
+    from itersel.evaluate.epoch_scores import read_epochs, score_epochs, text_scorer
+    from itersel.report.quality import quality_scorer
 
-    by = scoring.choose_by
     if (files.labels is None) != (scoring.label is None):
         raise InputError("--labels and the key 'label' need each other; give both or neither")
-    raw = () if by in (TOKENIZED_BLEU, QUALITY) else files.raw_reference
+    read = partial(read_epochs, translations, files.reference, labels=files.labels, task=scoring.label)
+    by = scoring.choose_by
+
+    if by == TOKENIZED_BLEU:
+        return score_epochs(read(), scoring.retokenize)
+
     if by == QUALITY:
         if not files.nbest or files.quality is None or files.preparation is None:
             raise InputError(f"choose_by: {by} needs --nbest, --quality and --preparation")
-    elif by != TOKENIZED_BLEU and not (raw and files.preparation and files.recaser):
+        texts = read()
+        of_lists = quality_scorer(files.nbest, files.quality, files.preparation, texts.lines)
+        return score_epochs(texts, scoring.retokenize, of_lists)
+
+    if not files.raw_reference or files.preparation is None or files.recaser is None:
         raise InputError(f"choose_by: {by} needs --raw-reference, --preparation and --recaser")
-
-    texts = read_epochs(translations, files.reference, raw, files.labels, scoring.label)
-    return score_epochs(texts, scoring.retokenize, _scorer(scoring, files, texts))
-
-
-def _scorer(scoring: Scoring, files: DevtestFiles, texts: EpochTexts) -> Scorer | None:
-    """Return what decides, unless that is BLEU of tokenised text, which is computed anyway."""
-    from itersel.evaluate.epoch_scores import text_scorer
-    from itersel.report.quality import quality_scorer
-
-    if scoring.choose_by == TOKENIZED_BLEU:
-        return None
-
-    # `score_devtest` refuses scores whose files are missing
-    assert files.preparation is not None
-    if scoring.choose_by == QUALITY:
-        assert files.quality is not None
-        return quality_scorer(files.nbest, files.quality, files.preparation, texts.lines)
-    assert files.recaser is not None
-    return text_scorer(texts, scoring.choose_by, scoring.tokenizer, files.preparation, files.recaser)
+    texts = read(raw_reference=files.raw_reference)
+    of_text = text_scorer(texts, by, scoring.tokenizer, files.preparation, files.recaser)
+    return score_epochs(texts, scoring.retokenize, of_text)

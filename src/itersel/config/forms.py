@@ -39,19 +39,18 @@ def conditions_of(
     key = Experiment.__dataclass_fields__
     found = set()
     if _is_batch(default_form(key["learner"]) if learner is None else learner):
-        found.add("batch")
+        found.add("a batch tuner")
     if algorithm is not None:
         found.add(f"algorithm: {algorithm}")
 
     tune_on = default_of(key["tune_on"], found) if tune_on is None else tune_on
-    found.add(str(tune_on))
+    found.add(f"tune_on: {tune_on}")
     mixing = default_form(key["mixing"], found) if mixing is None else mixing
     found.add(f"mixing: {mixing}")
 
-    # there is a single weight vector
-    is_single = not found.isdisjoint(["batch", "algorithm: sgd", "mixing: none"])
-    if tune_on == "train" and not is_single:
-        found.add("mixed")
+    # otherwise there is a single weight vector
+    if found.isdisjoint(["a batch tuner", "algorithm: sgd", "mixing: none"]):
+        found.add("mixed weights")
     return frozenset(found)
 
 

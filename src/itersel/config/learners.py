@@ -52,7 +52,7 @@ class Online:
         "Sentence-level BLEU used to rank the k-best list.",
         "papineni",
         choices=tuple(SENTENCE_BLEUS),
-        on={"dev": "lin"},
+        on={"tune_on: dev": "lin"},
     )
     average: bool = key(
         "Mix the weights averaged over all sentences of the epoch (Collins 2002) instead of the final ones.",

@@ -20,7 +20,7 @@ class Retuning:
         NoTuner,
         "How the mixed weights are tuned on k-best lists or forests of dev.",
         forms=ALL_TUNERS,
-        on={"batch": "none", "train": DEFAULT_RETUNER},
+        on={"a batch tuner": "none", "tune_on: train": DEFAULT_RETUNER},
     )
     iterations: int | None = key(
         "How often dev is decoded and the weights are tuned after each epoch. Each iteration starts from the "

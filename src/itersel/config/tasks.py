@@ -120,7 +120,11 @@ class RandomTasks(Tasks):
     """Shards of equal size: the tuning corpus is shuffled and divided."""
 
     shards: int = key(
-        "Number of shards Z; it is part of the algorithm.", 1, minimum=1, maximum=MAX_FILES, on={"mixed": 4}
+        "Number of shards Z; it is part of the algorithm.",
+        1,
+        minimum=1,
+        maximum=MAX_FILES,
+        on={"tune_on: train and mixed weights": 4},
     )
     language_model_folds: int | None = key(
         "tune_on train: number N of language models that leave text out, at most one for each file (a shard "

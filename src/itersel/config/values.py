@@ -100,7 +100,7 @@ class Experiment(WithFeatures):
         "Corpus from which weights are learned.",
         "train",
         choices=TUNING_SETS,
-        on={"algorithm: sgd": "dev", "batch": "dev"},
+        on={"algorithm: sgd": "dev", "a batch tuner": "dev"},
     )
     features: str = key_of(Search, "features")
     templates: tuple[str, ...] | None = key_of(
@@ -111,7 +111,11 @@ class Experiment(WithFeatures):
         choices=ALL_TEMPLATES,
     )
     epochs: int = key(
-        "Number of epochs T; the best one on devtest is used.", 3, minimum=1, maximum=1000, on={"dev": 10}
+        "Number of epochs T; the best one on devtest is used.",
+        3,
+        minimum=1,
+        maximum=1000,
+        on={"tune_on: dev": 10},
     )
     patience: int | None = key(
         "Stop training after this many epochs without a better score on devtest; the remaining epochs pass "
@@ -146,7 +150,7 @@ class Experiment(WithFeatures):
         "How the tuning corpus is divided into Z shards. Default: resharding on train if the weights of "
         f"shards are mixed (except with {PATH_FOLLOWING}), otherwise random.",
         forms=TASKS,
-        on={f"mixing: {PATH_FOLLOWING}": "random", "mixed": "resharding"},
+        on={f"mixing: {PATH_FOLLOWING}": "random", "tune_on: train and mixed weights": "resharding"},
     )
     learner: Online | Batch = section(
         default_learner,
@@ -161,9 +165,9 @@ class Experiment(WithFeatures):
         f"{DEFAULT_MIXING} on train.",
         forms=MIXINGS,
         on={
-            "batch": "none",
+            "a batch tuner": "none",
             **{f"algorithm: {name}": mixing for name, mixing in ALGORITHMS.items()},
-            "dev": DEFAULT_MIXING_ON_DEV,
+            "tune_on: dev": DEFAULT_MIXING_ON_DEV,
         },
     )
     retune: Retuning = section(

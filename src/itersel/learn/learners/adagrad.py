@@ -22,7 +22,7 @@ class AdaGrad(Online):
     adaptive: ClassVar[bool] = True
 
     sentence_bleu: str = key_of(Online, "sentence_bleu", default="nakov", on=None)
-    learning_rate: float = key_of(Perceptron, "learning_rate", default=0.3, on={"dev": 0.1})
+    learning_rate: float = key_of(Perceptron, "learning_rate", default=0.3, on={"tune_on: dev": 0.1})
     schedule: str = key_of(Perceptron, "schedule")
     pairs: str = key_of(Perceptron, "pairs", default="pro")
     regularization: str = key_of(Online, "regularization", default="l1")

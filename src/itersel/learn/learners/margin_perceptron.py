@@ -21,4 +21,4 @@ class MarginPerceptron(Perceptron):
     margin: ClassVar[float] = 1.0
 
     sentence_bleu: str = key_of(Online, "sentence_bleu", default="papineni", on=None)
-    learning_rate: float = key_of(Perceptron, "learning_rate", default=0.0001, on={"dev": 0.0003})
+    learning_rate: float = key_of(Perceptron, "learning_rate", default=0.0001, on={"tune_on: dev": 0.0003})

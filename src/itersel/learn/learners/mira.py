@@ -34,7 +34,7 @@ class Mira(Online):
         on=None,
         explanation="Sentence-level BLEU that defines the cost; chiang: BLEU of a pseudo-corpus.",
     )
-    c: float = key("Maximum step size C.", 1.0, above=0, on={"dev": 0.1})
+    c: float = key("Maximum step size C.", 1.0, above=0, on={"tune_on: dev": 0.1})
     hope: str = key(
         "cost-diminished: the translation with the largest score minus cost; oracle: the one with the least "
         "cost.",
