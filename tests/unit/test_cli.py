@@ -89,6 +89,8 @@ def test_parsers_that_are_initialised_late_keep_what_has_been_set():
         ("corpus prepare --source a --target b --task c --output d", ("--task", "--labels")),
         ("corpus references --split test --target a --output d", ("--target", "--reference")),
         ("step join --task a --output b", ("--task", "--labels")),
+        ("step kbest --shard a --shard-number=1 --output b", ("--shard-number", "--file-number")),
+        ("step lists --folder a --shard-number 1 --output b", ("--shard-number", "--file-number")),
         ("compare --reference a --scores b=c d e", ("--scores", "--user-score")),
         ("decode --shard a --weights b --mbr none", ("--mbr:", "'none'", "--no-mbr")),
         ("tune --tuner pro --nbest a --output b --bleu lin", ("--bleu", "--sentence-bleu")),

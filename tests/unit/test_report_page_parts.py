@@ -6,14 +6,17 @@ from itertools import groupby, product
 
 import pytest
 from tests.made_up_run import MadeUpRun
+from tests.refusals import input_error
 from tests.scored import content_of, make_system
 
+from itersel.config.experiments import Member
 from itersel.config.plain import plain, recorded
 from itersel.config.reading import read_config, read_unresolved
 from itersel.config.report_steps import Comparison
 from itersel.config.values import Config
 from itersel.report.comparison import compare_systems
 from itersel.report.description import write_run
+from itersel.report.folder import find_repeats
 from itersel.report.page.charts import curves
 from itersel.report.page.config import describe_config
 from itersel.report.page.document import compared_systems, read_document
@@ -83,6 +86,24 @@ def test_tables_of_earlier_versions(tmp_path, refused):
             row |= {"test": {"mean": score["mean"]}, "p": score["p"], "runs": row["repeats"]}
     path.write_text(json.dumps(table))
     refused(["report", "paper", "--table", path, "--output", tmp_path / "t.md"], f"{path}:")
+
+
+def test_repeats_are_known_from_the_plan_or_describe_themselves(tmp_path):
+    """So a name is never taken apart; an unfinished repeat that is not planned is on its own."""
+    run = MadeUpRun(tmp_path / "made-up", ["a", "b"], epochs=1, repeats=2, unfinished=["b"])
+    planned = [Member("c"), Member("c", repeat=2), Member("b"), Member("b", repeat=2)]
+    found = [(one.name, one.experiment, one.number) for one in find_repeats(run.folder, planned)]
+    of_b = [("b", "b", 1), ("b.repeat-2", "b", 2)]
+    of_a = [("a", "a", 1), ("a.repeat-2", "a", 2)]
+    assert found == [("c", "c", 1), *of_b, *of_a]
+
+    found = [(one.name, one.experiment, one.number) for one in find_repeats(run.folder)]
+    assert found == [*of_a, ("b", "b", 1), ("b.repeat-2", "b.repeat-2", 1)]
+
+    description = run.folder / "experiments" / "a.repeat-2" / "best" / "system.json"
+    description.write_text('{"name": "a"}')
+    with input_error(f"{description}:"):
+        find_repeats(run.folder)
 
 
 def test_the_best_system_follows_choose_by():

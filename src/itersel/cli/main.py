@@ -56,7 +56,7 @@ STEPS = {
     "kbest": ("decode", "write the k-best lists of a shard for tuning"),
     "forest": ("decode", "write the pruned forests of a shard for tuning"),
     "mix": ("mix", "select features over all shards of an epoch and mix their weights"),
-    "tune": ("step_tune", "tune on the lists or forests of all shards and iterations so far"),
+    "tune": ("step_tune", "tune on the lists or forests of all sentences and iterations so far"),
     "explain": ("explain", "show how two systems translated the sentences on which they differ most"),
     "choose": ("choose", "choose the best epoch of an experiment on devtest"),
     "patience": ("choose", "decide whether training stops, by the scores on devtest"),

@@ -17,8 +17,8 @@ use_portable_blas()
 
 def _add_tune(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Tune weights on the k-best lists or forests of all shards and iterations so far. forest-mert reads "
-        "forests, other tuners read lists. Equal translations of a sentence count once."
+        "Tune weights on the k-best lists or forests of all sentences and iterations so far. forest-mert "
+        "reads forests, other tuners read lists. Equal translations of a sentence count once."
     )
 
     inputs = "one file of lists (or forests) per line, in any order; - is standard input"

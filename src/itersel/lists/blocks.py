@@ -1,6 +1,6 @@
 """n-best lists read in blocks of sentences, so that memory hardly grows with their number.
 
-Lists are read twice, as when they are divided into shards: the first time, every line is parsed, which tells
+Lists are read twice, as when they are divided into files: the first time, every line is parsed, which tells
 the features and the sentences; the second time, the lines of each block are read into a table.
 """
 

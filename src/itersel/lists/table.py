@@ -1,7 +1,7 @@
 """Translations of sentences in a table: features, quality or what BLEU needs, and perhaps their text.
 
 A table is read from the text of another decoder's lists (`itersel.lists.reading`), from a file
-(`itersel.lists.files`), or from the files of all shards and iterations (`itersel.lists.joining`).
+(`itersel.lists.files`), or from the files of all sentences and iterations (`itersel.lists.joining`).
 """
 
 from __future__ import annotations

@@ -21,17 +21,19 @@ MODEL_FEATURE = "LanguageModel"
 
 
 class ForestSearch(ExactSearch):
-    """Line search over the forests of each shard and iteration.
+    """Line search over the forests of each file of sentences and each iteration.
 
     The best derivations of a sentence in any of its forests form a short list of lines; the rest is the same
     as with k-best lists. `lm_column` is the number of the dense feature for the language model.
     """
 
     def __init__(self, forests: Sequence[Sequence[Forests]], lm_column: int) -> None:
-        self._forests = [one for shard in forests for one in shard]
+        self._forests = [one for of_file in forests for one in of_file]
         # for each file, the numbers of its sentences among all sentences
-        base = offsets_of([shard[0].item_offset.shape[0] - 1 for shard in forests])
-        self._sentence = [np.arange(base[i], base[i + 1]) for i, shard in enumerate(forests) for _ in shard]
+        base = offsets_of([of_file[0].item_offset.shape[0] - 1 for of_file in forests])
+        self._sentence = [
+            np.arange(base[i], base[i + 1]) for i, of_file in enumerate(forests) for _ in of_file
+        ]
         self._columns = [np.ascontiguousarray(one.rule_dense.T) for one in self._forests]
         self._lm_column = lm_column
         self.sentence_count = int(base[-1])
@@ -91,7 +93,7 @@ def read_search(files: Sequence[TuningFile]) -> ForestSearch:
                 raise InputError("damaged: the sentences do not match their digest; recreate it", file.path)
 
     # a file without sentences adds nothing
-    found = [forests for forests in by_number.values() if forests[0].reference_offset.shape[0] > 1]
+    found = [of_file for of_file in by_number.values() if of_file[0].reference_offset.shape[0] > 1]
     if not found:
         raise InputError(NO_SENTENCES, files[0].path)
     return ForestSearch(found, names.index(MODEL_FEATURE))

@@ -30,7 +30,7 @@ def tune(
     start_weights: Weights | None = None,
     epoch_start: Weights | None = None,
 ) -> Tuned:
-    """Tune on the lists or forests of all shards and iterations so far, and write the weights.
+    """Tune on the lists or forests of all sentences and iterations so far, and write the weights.
 
     There must be one for each file of sentences, 0 to `files` - 1, and each of the iterations 1 to
     `iteration`; of another decoder's lists, one for each file of sentences. With forests and `retune`,

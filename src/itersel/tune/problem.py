@@ -122,7 +122,7 @@ class ListProblem(TuningProblem):
 
 @dataclass(frozen=True, kw_only=True)
 class ForestProblem(TuningProblem):
-    """Tuning on the forests of all shards and iterations."""
+    """Tuning on the forests of all sentences and iterations."""
 
     files: Sequence[TuningFile]  # as returned by `itersel.lists.joining.find_files`
 
