@@ -134,9 +134,9 @@ class TranslationFeatures(Protocol):
 class ListTable(NamedTuple):
     """Translations by sentence. Unknown arrays are empty, except that `reference_offset` may be [0].
 
-    A score is always the model's, the weighted sum of the features. The quality of a translation is what
-    learners and tuners want it to have a high score for: BLEU, or a number of its own. Both qualities are
-    from 0 to 1, higher is better (`itersel.bleu.points`); the negative of TER may be below -1.
+    The score of a translation is always the model's, the weighted sum of its features. Its quality is what
+    learners and tuners want the score to agree with: BLEU, or a number of its own. Quality is from 0 to 1
+    (`itersel.bleu.points`), higher is better; as the negative of TER, it is from 0 downwards.
 
     Shapes: N sentences, M references, H translations, C dense features.
     """
