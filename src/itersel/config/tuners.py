@@ -1,8 +1,8 @@
 """The batch tuners by name, and what they share.
 
-A batch tuner tunes on the lists of all sentences and iterations: a dataclass derived from `Batch` in a module of
-`itersel.tune.tuners`. The tables below name them; installed packages add others (docs/plugins.md). The
-config, its documentation, the settings of the steps and the options of ``itersel tune`` follow from them.
+A batch tuner tunes on the lists of all sentences and iterations: a dataclass derived from `Batch` in a
+module of `itersel.tune.tuners`. The tables below name them; installed packages add others (docs/plugins.md).
+The config, its documentation, the settings of the steps and the options of ``itersel tune`` follow from them.
 Online learners are in `itersel.config.learners`.
 """
 
