@@ -18,6 +18,7 @@ from itersel.cli.main import main
 from itersel.config.forms import conditions_of, with_forms
 from itersel.config.learners import LEARNERS, Online
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Mean, PathFollowing, Selection
+from itersel.config.plugin_checks import CONDITION
 from itersel.config.reading import read_config
 from itersel.config.rendering import plain_yaml
 from itersel.config.retune import Retuning
@@ -303,10 +304,11 @@ def test_learners_and_tuners_of_which_nothing_is_stated():
 
 
 def test_defaults_that_depend_on_other_keys():
-    """Each condition that a key names can hold, and a section's other default is one of its forms."""
+    """Each other default of a key is that of some experiment, and of a section, one of its forms."""
     learners, mixings = (None, "mert"), (None, *MIXINGS)
     every = itertools.product((None, *ALGORITHMS), (None, "dev", "train"), learners, mixings)
-    possible = set().union(*(conditions_of(*one) for one in every))
+    possible = {conditions_of(*one) for one in every}
+    assert all(map(CONDITION.fullmatch, set().union(*possible)))
     waiting, named = [Experiment], set()
 
     while waiting:
@@ -314,10 +316,13 @@ def test_defaults_that_depend_on_other_keys():
         for item in dataclasses.fields(kind):
             forms, others = item.metadata.get("forms", {}), item.metadata.get("on", {})
             assert not forms or {*others.values()} <= forms.keys()
-            named |= {condition for one in others for condition in one.split(" and ")}
+            # of those that hold, the first is used: none may be hidden by those before it
+            used = {next((one for one in others if {*one.split(" and ")} <= held), None) for held in possible}
+            assert {*others} <= used
+            named |= {*others}
             waiting += filter(dataclasses.is_dataclass, [types_of(kind)[item.name], *forms.values()])
 
-    assert {"tune_on: dev", "mixed weights", "a batch tuner", "algorithm: sgd"} <= named <= possible
+    assert {"tune_on: dev", "tune_on: train and mixed weights", "a batch tuner", "algorithm: sgd"} <= named
 
 
 @pytest.mark.parametrize("name", MIXINGS)

@@ -184,6 +184,12 @@ def test_a_feature_that_occurs_twice(site):
         (
             "learner",
             "new",
+            other("c: float = key('C.', 1.0, on={'dev': 0.1})"),
+            ("'c'", "'dev'", "'tune_on: dev'"),
+        ),
+        (
+            "learner",
+            "new",
             other() + "class Old(OnlineLearner):\n    step_setting = 'c'",
             ("other:Learner:", "'step_setting'", "'rate_name'"),
         ),

@@ -49,7 +49,7 @@ COMMANDS = {
 # The same for `itersel step`.
 STEPS = {
     "shard": ("shard", "shuffle a corpus or lists and divide them into files of equal size"),
-    "lists": ("lists", "build a training shard from another decoder's n-best lists"),
+    "lists": ("lists", "build a file to train on from another decoder's n-best lists"),
     "first-entries": ("lists", "write the translations that another decoder ranks first"),
     "words": ("text_models", "prepare the text of the models that features of lists need"),
     "text-models": ("text_models", "estimate the models that features of lists need"),

@@ -78,12 +78,12 @@ class DeclaredFolder:
             why = f"was not made by 'itersel step shard' of this version: it has no {DECLARATION}"
             raise InputError(f"{why}; {_REMEDY}", path)
         if not is_declaration(file):
-            raise InputError(f"is not a table of shards; {_REMEDY}", file, 1)
+            raise InputError(f"is not a table of files; {_REMEDY}", file, 1)
 
         for number, row in enumerate(read_lines(file)[1:], 2):
             match = _ROW.fullmatch(row)
             if match is None or match[1] in self._declared:
-                raise InputError(f"is not a table of shards; {_REMEDY}", file, number)
+                raise InputError(f"is not a table of files; {_REMEDY}", file, number)
             self._declared[match[1]] = int(match[2]), match[3]
 
     @property
