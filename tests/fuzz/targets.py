@@ -219,7 +219,7 @@ TARGETS = {
         "tune --tuner mert --restarts 1 --nbest FILE --reference target.txt --output out.ini",
         "tune --tuner pro --nbest FILE --reference target.txt --start nbest.ini --output out.json",
         "tune --tuner kbest-mira --nbest FILE --reference target.txt --quality ter --output out.h5",
-        f"{SHARD} --nbest FILE --target target.txt --output out",
+        f"{SHARD} --nbest FILE --reference target.txt --output out",
         also=("nbest.ini",),
     ),
     "weights-moses": _target(
@@ -247,7 +247,7 @@ TARGETS = {
         "grammar index --source FILE --target target.txt --alignment alignment.txt --output out",
         "grammar extract --index index --input FILE --output out.h5",
         f"{SHARD} --source FILE --target target.txt --output out",
-        f"{SHARD} --nbest nbest.txt --source FILE --target target.txt --output out",
+        f"{SHARD} --nbest nbest.txt --source FILE --reference target.txt --output out",
         f"{step('step words', **TEXT_LANGUAGES)} --source source.txt FILE --target target.txt target.txt"
         " --output out",
         "lm score --language-model lm.bin --input FILE --output out",

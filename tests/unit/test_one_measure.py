@@ -61,7 +61,14 @@ def own_translation(folder, kind, corpus):
     ]
     write_lines(folder / "nbest", lines)
     shards, shard = str(folder / "shards"), str(folder / "0.h5")
-    command = ["step", "shard", "--nbest", str(folder / "nbest"), "--target", str(corpus / "test.target.gz")]
+    command = [
+        "step",
+        "shard",
+        "--nbest",
+        str(folder / "nbest"),
+        "--reference",
+        str(corpus / "test.target.gz"),
+    ]
     sharding = settings(sharding={"name": "in-order", "files": 1}, dense_names=["good"])
     assert main([*command, *sharding, "--output", shards]) == 0
     how = settings(tokenized="tokenized" in kind, source_language="de", target_language="tr")

@@ -14,7 +14,7 @@ rule write_tuning_files:
     input:
         shard=PLAN.lists.sentence_files,
         model=PLAN.lists.models,
-        weights=PLAN.lists.start_weights,
+        start=PLAN.lists.start_weights,
         decision=lambda wildcards: PLAN.epochs.of(wildcards).decision_needed,
         level=lambda wildcards: ancient(PLAN.lists.level_before(wildcards)),
     output:
@@ -38,7 +38,7 @@ rule write_tuning_files:
         code=lambda wildcards: step_digest(f"step {PLAN.lists.step(wildcards)}"),
     shell:
         "itersel step {params.step} --shard {input.shard:q} --language-model {input.model:q}"
-        " --weights {input.weights:q} --decision {input.decision:q} --settings {params.settings:q}"
+        " --start {input.start:q} --decision {input.decision:q} --settings {params.settings:q}"
         " --iteration {params.iteration} --file-number {wildcards.file} --output {output:q} &> {log:q}"
 
 
