@@ -131,4 +131,4 @@ CHARACTERS = st.sampled_from(
 def test_prepared_once(lines, tokenized, only_cleaned):
     """The output of another system, cleaned before, has the tokens of the reference that it equals."""
     preparation = Preparation(Words("de", "en", tokenized), only_cleaned=only_cleaned)
-    assert preparation.cleaned_target(preparation.clean(lines)) == preparation.target(lines)
+    assert preparation.prepare_cleaned_target(preparation.clean(lines)) == preparation.target(lines)
