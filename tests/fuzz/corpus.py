@@ -81,6 +81,7 @@ SEARCH = {"k_best": 20, "pop_limit": 30}
 PERCEPTRON = {"learner": {"name": "perceptron"}, **SEARCH}
 SELECT_9 = {"name": "selection", "select": 9}
 SHARD = step("step shard", sharding={"files": 2})
+TEXT_MODELS = f"{step('step text-models', order=3)} --words words"
 PATH = {"name": "path-following", "first_threshold": 0.0001, "epsilon": 1}
 SYSTEM = {
     "name": "small",
@@ -267,7 +268,7 @@ def _make_descriptions() -> None:
 def _make_reranker() -> None:
     texts = "--source source.txt --target target.txt"
     itersel(f"{step('step words', **TEXT_LANGUAGES, tokenized=True)} {texts} --output words")
-    itersel("step text-models --words words --alignment forward.txt reverse.txt --output models")
+    itersel(f"{TEXT_MODELS} --alignment forward.txt reverse.txt --output models")
     itersel("step shard --nbest nbest.txt --source source.txt --reference target.txt --output reranked")
     Path("reranker").mkdir()
     weights = {"LM": 0.5, "TM_0": -0.25, "TextModel": 0.1, "TextLexForward": 0.2, "TextUncovered": -0.3}

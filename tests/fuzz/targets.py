@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.fuzz.corpus import LANGUAGES, PATH, PERCEPTRON, SELECT_9, SHARD, SYSTEM, mix
+from tests.fuzz.corpus import LANGUAGES, PATH, PERCEPTRON, SELECT_9, SHARD, SYSTEM, TEXT_MODELS, mix
 from tests.steps import TEXT_LANGUAGES, step
 
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
@@ -231,7 +231,7 @@ TARGETS = {
         "align --forward forward.txt --reverse FILE --output out",
         "align --forward FILE --reverse reverse.txt --symmetrization union --output out",
         f"{_PREPARE} --tokenized --source source.txt --target target.txt --alignment FILE",
-        "step text-models --words words --alignment FILE reverse.txt --output out",
+        f"{TEXT_MODELS} --alignment FILE reverse.txt --output out",
     ),
     "alignment-model": _target(
         "forward.model reverse.model",
@@ -303,7 +303,7 @@ TARGETS = {
     ),
     "words": _target(
         "words/source.gz words/target.gz",
-        "step text-models --words words --alignment forward.txt reverse.txt --output out",
+        f"{TEXT_MODELS} --alignment forward.txt reverse.txt --output out",
         also=("forward.txt", "reverse.txt"),
     ),
     "declaration-lists": _target("listed/files.tsv", f"{_LISTED} --output out.h5", also=("listed/",)),

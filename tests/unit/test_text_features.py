@@ -189,7 +189,8 @@ def test_copies_of_a_sentence_are_left_out(tmp_path, refused):
         "shard",
         "--nbest",
         str(tmp_path / "lists"),
-        *texts,
+        f"--source={tmp_path}/source",
+        f"--reference={tmp_path}/target",
         *sharding,
         "--output",
         str(tmp_path / "cut"),
@@ -339,7 +340,8 @@ def test_features_that_the_lists_have_already(made, tmp_path, feature, refused):
 
 def test_links_of_other_sentences(made, tmp_path, refused):
     write_lines(tmp_path / "links", ["0-0 1-1", "5-0", "", ""])
-    step = ["step", "text-models", "--words", str(made / "words"), "--alignment", str(tmp_path / "links")]
+    step = ["step", "text-models", "--words", str(made / "words"), *settings(order=2)]
+    step += ["--alignment", str(tmp_path / "links")]
     refused([*step, str(tmp_path / "links"), "--output", str(tmp_path / "out")], "links:2:")
     write_lines(tmp_path / "links", ["0-0 1-1"])
     refused([*step, str(tmp_path / "links"), "--output", str(tmp_path / "out")], "links", "1", "4")
