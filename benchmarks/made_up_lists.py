@@ -115,7 +115,7 @@ def _make_table(
         SparseRows(feature, np.ones(feature.shape[0]), offset, keys, names),
         text=string_table(map(str, range(rows))),
         reference_length=lengths,
-        reference_offset=np.arange(lengths.shape[0] + 1),
+        sentence_reference_offset=np.arange(lengths.shape[0] + 1),
         statistics=Statistics(*(count.astype(np.int32) for count in counts)),
     )
 

@@ -28,7 +28,7 @@ tune() {  # NAME START STEP LISTS TUNER
     : > "$folder/lists"
     for iteration in 1 2 3 4 5 6; do
         itersel step "$step" --shard "$output/tuned.h5" --language-model "$model" --settings "$lists" \
-            --iteration "$iteration" ${weights:+--weights "$weights"} --output "$folder/lists.$iteration.h5"
+            --iteration "$iteration" ${weights:+--start "$weights"} --output "$folder/lists.$iteration.h5"
         echo "$folder/lists.$iteration.h5" >> "$folder/lists"
         itersel step tune --inputs "$folder/lists" --settings "{\"tuner\": $tuner}" --iteration "$iteration" \
             ${weights:+--start "$weights"} --output "$folder/weights.$iteration.h5"

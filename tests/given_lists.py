@@ -29,7 +29,7 @@ def write_given(folder: Path) -> Path:
 
 def divide(folder, *options, **how):
     """Divide the lists; if it is not said how, into a single file that keeps the order of the sentences."""
-    files = ["--nbest", folder / "lists", "--target", folder / "references", "--output", folder / "cut"]
+    files = ["--nbest", folder / "lists", "--reference", folder / "references", "--output", folder / "cut"]
     itersel("step", "shard", *files, *options, *settings(sharding=how or {"name": "in-order"}))
 
 

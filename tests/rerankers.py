@@ -93,7 +93,7 @@ def make_reranker(
     given = [f"--source={source}", f"--reference={folder}/s.en", *tokenized]
     languages = ["--source-language=de", "--target-language=en"]
     itersel("corpus", "references", "--split=test", *given, *languages, "--output", folder)
-    texts = ["--source", folder / "test.source.gz", "--target", folder / "test.target.gz"]
+    texts = ["--source", folder / "test.source.gz", "--reference", folder / "test.target.gz"]
     cut = ["--nbest", lists, *texts, "--output", folder / "cut"]
     itersel(
         "step", "shard", *cut, *settings(sharding={"name": "in-order", "files": SHARDS}, dense_names=columns)
@@ -129,7 +129,16 @@ def write_models(folder: Path, how: dict[str, Any]) -> Sequence[object]:
         output = ["--save", aligners[-1], "--output", folder / f"{direction}.gz"]
         itersel("align", *words, "--direction", direction, *output)
     links = ["--alignment", folder / "forward.gz", folder / "reverse.gz"]
-    itersel("step", "text-models", "--words", folder / "words", *links, "--output", folder / "all")
+    itersel(
+        "step",
+        "text-models",
+        "--words",
+        folder / "words",
+        *links,
+        *settings(order=3),
+        "--output",
+        folder / "all",
+    )
     return ["--aligner", *aligners, "--models", folder / "all"]
 
 

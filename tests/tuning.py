@@ -79,7 +79,7 @@ def make_table(sentences: Sequence[Sentence], sparse_names: Sequence[str] = SPAR
         # of translations with different counts
         text=string_table(f"{one.matches} {one.length}" for one in every),
         reference_length=np.array([n for sentence in sentences for n in sentence.reference_lengths]),
-        reference_offset=offsets_of([len(sentence.reference_lengths) for sentence in sentences]),
+        sentence_reference_offset=offsets_of([len(sentence.reference_lengths) for sentence in sentences]),
         statistics=Statistics(
             np.array([one.matches for one in every], np.int32).reshape(-1, ORDER),
             np.array([one.length for one in every], np.int32),

@@ -81,6 +81,7 @@ SEARCH = {"k_best": 20, "pop_limit": 30}
 PERCEPTRON = {"learner": {"name": "perceptron"}, **SEARCH}
 SELECT_9 = {"name": "selection", "select": 9}
 SHARD = step("step shard", sharding={"files": 2})
+TEXT_MODELS = f"{step('step text-models', order=3)} --words words"
 PATH = {"name": "path-following", "first_threshold": 0.0001, "epsilon": 1}
 SYSTEM = {
     "name": "small",
@@ -181,7 +182,7 @@ def _make_models() -> None:
 
 def _make_shards() -> None:
     itersel(f"{SHARD} --source source.txt --target target.txt --output shards")
-    itersel("step shard --nbest nbest.txt nbest.json --target target.txt --output listed")
+    itersel("step shard --nbest nbest.txt nbest.json --reference target.txt --output listed")
     itersel(f"{step('step lists', **TEXT_LANGUAGES)} --folder listed --file-number 0 --output listed.h5")
     for part, name in (("shards/0", "shard.h5"), ("shards/1", "shard1.h5")):
         texts = f"--input {part}.source.gz --reference {part}.target.gz --leave-one-out {part}.ids"
@@ -267,8 +268,8 @@ def _make_descriptions() -> None:
 def _make_reranker() -> None:
     texts = "--source source.txt --target target.txt"
     itersel(f"{step('step words', **TEXT_LANGUAGES, tokenized=True)} {texts} --output words")
-    itersel("step text-models --words words --alignment forward.txt reverse.txt --output models")
-    itersel(f"step shard --nbest nbest.txt {texts} --output reranked")
+    itersel(f"{TEXT_MODELS} --alignment forward.txt reverse.txt --output models")
+    itersel("step shard --nbest nbest.txt --source source.txt --reference target.txt --output reranked")
     Path("reranker").mkdir()
     weights = {"LM": 0.5, "TM_0": -0.25, "TextModel": 0.1, "TextLexForward": 0.2, "TextUncovered": -0.3}
     weights |= {"Lex:fluss_river": 0.5, "Ngram1:the": 0.25, "R:0": 0.1}

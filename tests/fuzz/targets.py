@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.fuzz.corpus import LANGUAGES, PATH, PERCEPTRON, SELECT_9, SHARD, SYSTEM, mix
+from tests.fuzz.corpus import LANGUAGES, PATH, PERCEPTRON, SELECT_9, SHARD, SYSTEM, TEXT_MODELS, mix
 from tests.steps import TEXT_LANGUAGES, step
 
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
@@ -219,7 +219,7 @@ TARGETS = {
         "tune --tuner mert --restarts 1 --nbest FILE --reference target.txt --output out.ini",
         "tune --tuner pro --nbest FILE --reference target.txt --start nbest.ini --output out.json",
         "tune --tuner kbest-mira --nbest FILE --reference target.txt --quality ter --output out.h5",
-        f"{SHARD} --nbest FILE --target target.txt --output out",
+        f"{SHARD} --nbest FILE --reference target.txt --output out",
         also=("nbest.ini",),
     ),
     "weights-moses": _target(
@@ -231,7 +231,7 @@ TARGETS = {
         "align --forward forward.txt --reverse FILE --output out",
         "align --forward FILE --reverse reverse.txt --symmetrization union --output out",
         f"{_PREPARE} --tokenized --source source.txt --target target.txt --alignment FILE",
-        "step text-models --words words --alignment FILE reverse.txt --output out",
+        f"{TEXT_MODELS} --alignment FILE reverse.txt --output out",
     ),
     "alignment-model": _target(
         "forward.model reverse.model",
@@ -247,7 +247,7 @@ TARGETS = {
         "grammar index --source FILE --target target.txt --alignment alignment.txt --output out",
         "grammar extract --index index --input FILE --output out.h5",
         f"{SHARD} --source FILE --target target.txt --output out",
-        f"{SHARD} --nbest nbest.txt --source FILE --target target.txt --output out",
+        f"{SHARD} --nbest nbest.txt --source FILE --reference target.txt --output out",
         f"{step('step words', **TEXT_LANGUAGES)} --source source.txt FILE --target target.txt target.txt"
         " --output out",
         "lm score --language-model lm.bin --input FILE --output out",
@@ -303,7 +303,7 @@ TARGETS = {
     ),
     "words": _target(
         "words/source.gz words/target.gz",
-        "step text-models --words words --alignment forward.txt reverse.txt --output out",
+        f"{TEXT_MODELS} --alignment forward.txt reverse.txt --output out",
         also=("forward.txt", "reverse.txt"),
     ),
     "declaration-lists": _target("listed/files.tsv", f"{_LISTED} --output out.h5", also=("listed/",)),

@@ -114,11 +114,11 @@ def all_pairs(bleu: Sequence[float]) -> list[Pair]:
     return [(a, b) for i, a in enumerate(order) for b in order[i + 1 :] if bleu[a] > bleu[b]]
 
 
-def pro_pairs(bleu: Sequence[float], raw: Sequence[int], max_difference: float = 1.0) -> list[Pair]:
+def pro_pairs(bleu: Sequence[float], raw: Sequence[int], max_quality_difference: float = 1.0) -> list[Pair]:
     """Return the pairs that 10,000 raw draws of 64 bits select (Hopkins & May 2011, figure 4)."""
     drawn = [(word >> 32) * len(bleu) >> 32 for word in raw]
     pairs = [(a, b) if bleu[a] > bleu[b] else (b, a) for a, b in zip(drawn[::2], drawn[1::2], strict=True)]
-    far = [(a, b) for a, b in pairs if 0.05 <= bleu[a] - bleu[b] <= max_difference]
+    far = [(a, b) for a, b in pairs if 0.05 <= bleu[a] - bleu[b] <= max_quality_difference]
     return sorted(far, key=lambda pair: bleu[pair[1]] - bleu[pair[0]])[:50]
 
 

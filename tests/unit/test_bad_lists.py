@@ -57,7 +57,7 @@ def first(folder, lists):
 
 
 def shard(folder, lists, *options):
-    files = ["--nbest", lists, "--target", folder / "references", "--output", folder / "cut"]
+    files = ["--nbest", lists, "--reference", folder / "references", "--output", folder / "cut"]
     return ["step", "shard", *files, *options, *settings(sharding={"name": "in-order"})]
 
 

@@ -88,6 +88,7 @@ def test_parsers_that_are_initialised_late_keep_what_has_been_set():
         ("train --shard a --weights=b --output c", ("--weights", "--start")),
         ("corpus prepare --source a --target b --task c --output d", ("--task", "--labels")),
         ("corpus references --split test --target a --output d", ("--target", "--reference")),
+        ("step kbest --shard a --weights b --output c", ("--weights", "--start")),
         ("step join --task a --output b", ("--task", "--labels")),
         ("step kbest --shard a --shard-number=1 --output b", ("--shard-number", "--file-number")),
         ("step lists --folder a --shard-number 1 --output b", ("--shard-number", "--file-number")),

@@ -179,8 +179,13 @@ def test_attempts_at_shards_that_overlap(tmp_path, lists):
     """Threads, so that their writing overlaps; both succeed, and the folder is that of a single attempt."""
     write(tmp_path / "text", *TEXT * 500)
     write(tmp_path / "lists", *(f"{i} ||| {line} ||| LM= -1" for i, line in enumerate(TEXT * 500)))
-    given = ["--nbest", tmp_path / "lists"] if lists else ["--source", tmp_path / "text"]
-    command = ["step", "shard", *given, "--target", tmp_path / "text", *settings(sharding={"files": 2})]
+    text = tmp_path / "text"
+    given = (
+        ["--nbest", tmp_path / "lists", "--reference", text]
+        if lists
+        else ["--source", text, "--target", text]
+    )
+    command = ["step", "shard", *given, *settings(sharding={"files": 2})]
     itersel(*command, "--output", tmp_path / "alone")
     status = []
     again = list(map(str, [*command, "--output", tmp_path / "both"]))
@@ -210,9 +215,11 @@ def cut(tmp_path):
     """Text in two shards, its index, and its lists in two shards."""
     index_lines(tmp_path, TEXT, TEXT, ["0-0 1-1"] * 4)
     write(tmp_path / "nbest", *(f"{i} ||| {line} ||| LM= -1" for i, line in enumerate(TEXT)))
-    files = ["--target", tmp_path / "target", *settings(sharding={"files": 2})]
-    itersel("step", "shard", "--source", tmp_path / "source", *files, "--output", tmp_path / "shards")
-    itersel("step", "shard", "--nbest", tmp_path / "nbest", *files, "--output", tmp_path / "cut")
+    texts = ["--source", tmp_path / "source", "--target", tmp_path / "target"]
+    lists = ["--nbest", tmp_path / "nbest", "--reference", tmp_path / "target"]
+    sharding = settings(sharding={"files": 2})
+    itersel("step", "shard", *texts, *sharding, "--output", tmp_path / "shards")
+    itersel("step", "shard", *lists, *sharding, "--output", tmp_path / "cut")
     write(tmp_path / "grammar", "[X] ||| haus ||| house ||| LM=1")
     return tmp_path
 

@@ -22,7 +22,7 @@ from itersel.decode.decoder import Decoder, extend
 from itersel.decode.kbest_kernels import Best
 from itersel.grammar.build import Rule, make_shard
 from itersel.learn import augmented
-from itersel.learn.augmented import FEAR, HOPE, ORACLE, Direction, find_augmented, largest_bleu
+from itersel.learn.augmented import FEAR, HOPE, ORACLE, Objective, find_augmented, largest_bleu
 from itersel.learn.learners.mira import Mira
 from itersel.learn.partial_kernels import MAX_NGRAM_COUNT, index_references
 from itersel.learn.start import ShardState
@@ -45,7 +45,7 @@ class Case(NamedTuple):
     references: list[list[str]]
     variant: str
     context: tuple[float, ...] | None
-    direction: Direction
+    objective: Objective
 
     def decoder(self, folder):
         return strategies.make_decoder(self.problem, folder, Search(pop_limit=5000), *self.references)
@@ -81,35 +81,35 @@ cases = st.builds(
 )
 
 
-def objectives(kbest, target, direction):
+def objective_values(kbest, target, objective):
     bleu = target.of_words(kbest.word, kbest.word_offset)
-    return direction.share * kbest.score + direction.gain * target.length_factor * bleu
+    return objective.share * kbest.score + objective.gain * target.length_factor * bleu
 
 
 @given(cases, st.integers(1, 20))
 def test_an_unlimited_beam_finds_the_best(tmp_path, case, k):
     """Compared with all translations, also if those that cannot beat the k best are pruned."""
-    problem, direction = case.problem, case.direction
+    problem, objective = case.problem, case.objective
     decoder = case.decoder(tmp_path)
     target = case.target(decoder.shard)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(augmented, "BEAM", EVERYTHING)
-        finder = partial(find_augmented, (direction,), target)
+        finder = partial(find_augmented, (objective,), target)
         vectors = decoder.weight_vectors(make_weights(problem.weights))
         found = decoder.decode(0, vectors, k, finder)
     bleu = case.bleu(target)
     expected = max(
-        direction.share * one.score
-        + direction.gain * target.length_factor * bleu.of(one.words, *case.references)
+        objective.share * one.score
+        + objective.gain * target.length_factor * bleu.of(one.words, *case.references)
         for one in strategies.solve(problem, 10**6)
     )
-    assert objectives(found, target, direction).max() == pytest.approx(expected, abs=1e-4)
+    assert objective_values(found, target, objective).max() == pytest.approx(expected, abs=1e-4)
     assert (np.diff(found.score) <= 1e-9).all()
 
 
 @given(cases, st.integers(1, 4))
 def test_equals_plain_python(tmp_path, case, beam):
-    problem, direction = case.problem, case.direction
+    problem, objective = case.problem, case.objective
     decoder = case.decoder(tmp_path)
     shard, target = decoder.shard, case.target(decoder.shard)
     forests = []
@@ -118,17 +118,17 @@ def test_equals_plain_python(tmp_path, case, beam):
         forests.append(naive.read_forest(forest))
         # the k best do not prune anything
         worst = forest.best._replace(score=forest.best.score - 1e6)
-        return find_augmented((direction,), target, forest._replace(best=worst))
+        return find_augmented((objective,), target, forest._replace(best=worst))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(augmented, "BEAM", beam)
         vectors = decoder.weight_vectors(make_weights(problem.weights))
         found = decoder.decode(0, vectors, 1, read)
     words = tuple(tuple(shard.reference[a:b].tolist()) for a, b in itertools.pairwise(shard.reference_offset))
-    gain = direction.gain * target.length_factor
-    expected = naive.search(forests[0], words, case.bleu(target), direction.share, gain, beam)
+    gain = objective.gain * target.length_factor
+    expected = naive.search(forests[0], words, case.bleu(target), objective.share, gain, beam)
     assume(not expected.is_close_call)
-    best = objectives(found, target, direction)
+    best = objective_values(found, target, objective)
     # the second translation, if its words differ from those of the first
     assert best[-1] == pytest.approx(expected.best.objective, abs=1e-9)
     assert tuple(found.word[found.word_offset[-2] :].tolist()) == expected.best.words

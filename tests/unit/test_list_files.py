@@ -36,7 +36,7 @@ def test_appended_sentences_are_the_lists_of_a_whole_table(tmp_path):
     assert np.array_equal(parts.dense, table.dense)
     expected = table.sparse_rows
     for found, name in ((whole, "whole"), (parts, "parts")):
-        for part in ("offset", "reference_length", "reference_offset"):
+        for part in ("offset", "reference_length", "sentence_reference_offset"):
             assert np.array_equal(getattr(found, part), getattr(table, part))
         assert all(map(np.array_equal, found.statistics, table.statistics))
         sparse = read_sparse(tmp_path / f"{name}.h5")

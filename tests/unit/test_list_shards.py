@@ -149,7 +149,7 @@ def write_text_lists(folder, corpus):
 def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
     """Of each shard: lists are divided, and the 15 best translations of each sentence are learned from."""
     folder, corpus = tmp_path, sentences(3)
-    references = ["--target", *write_text_lists(folder, corpus)]
+    references = ["--reference", *write_text_lists(folder, corpus)]
     files = ["--nbest", folder / "lists", *references, "--output", folder / "cut"]
     itersel("step", "shard", *files, *settings(dense_names=oracle.DENSE_NAMES, sharding={"files": 2}))
     start = write(folder / "start", *(f"{feature} {value!r}" for feature, value in START.items()))
@@ -257,9 +257,22 @@ def test_bad_lists(folder, refused, monkeypatch, change, how, facts):
     monkeypatch.chdir(folder)
     for name, line in change.items():
         write(folder / name, line)
-    words = ["step", "shard", "--nbest", "lists", "--target", "references", "--output", "out"]
+    words = ["step", "shard", "--nbest", "lists", "--reference", "references", "--output", "out"]
     words += ["--quality", *(name for name in change if name == "quality")]
     refused([*words, *settings(**{"sharding": {"files": 2}, **how})], facts)
+
+
+def test_references_are_not_the_target_of_a_text(folder, refused):
+    """`--target` belongs to `--source`, `--reference` to `--nbest`, which had `--target`, too."""
+    text, how = folder / "references", [*settings(sharding={"files": 2}), "--output", folder / "cut"]
+    refused(
+        ["step", "shard", "--nbest", folder / "lists", "--target", text, *how],
+        ("--nbest", "--target", "--reference"),
+    )
+    refused(
+        ["step", "shard", "--source", text, "--target", text, "--reference", text, *how],
+        ("--reference", "--nbest"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -300,7 +313,7 @@ def test_other_files_of_a_shard_are_read_before_its_lists(folder, refused, name,
 def test_labels_are_read_before_the_lists(folder, refused):
     write(folder / "lists/0.gz", "not a list")
     labels = ["--labels", write(folder / "labels", "x", "y y")]
-    files = ["--nbest", folder / "lists", "--target", folder / "references", "--output", folder / "cut"]
+    files = ["--nbest", folder / "lists", "--reference", folder / "references", "--output", folder / "cut"]
     labelled = settings(sharding={"name": "labelled", "labels": {"x": 1}})
     refused(["step", "shard", *files, *labels, *labelled], f"{folder / 'labels'}:2:")
 

@@ -61,7 +61,14 @@ def own_translation(folder, kind, corpus):
     ]
     write_lines(folder / "nbest", lines)
     shards, shard = str(folder / "shards"), str(folder / "0.h5")
-    command = ["step", "shard", "--nbest", str(folder / "nbest"), "--target", str(corpus / "test.target.gz")]
+    command = [
+        "step",
+        "shard",
+        "--nbest",
+        str(folder / "nbest"),
+        "--reference",
+        str(corpus / "test.target.gz"),
+    ]
     sharding = settings(sharding={"name": "in-order", "files": 1}, dense_names=["good"])
     assert main([*command, *sharding, "--output", shards]) == 0
     how = settings(tokenized="tokenized" in kind, source_language="de", target_language="tr")
@@ -124,4 +131,4 @@ CHARACTERS = st.sampled_from(
 def test_prepared_once(lines, tokenized, only_cleaned):
     """The output of another system, cleaned before, has the tokens of the reference that it equals."""
     preparation = Preparation(Words("de", "en", tokenized), only_cleaned=only_cleaned)
-    assert preparation.cleaned_target(preparation.clean(lines)) == preparation.target(lines)
+    assert preparation.prepare_cleaned_target(preparation.clean(lines)) == preparation.target(lines)

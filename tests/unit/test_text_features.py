@@ -42,10 +42,9 @@ def made(tmp_path_factory):
     files = {name: str(folder / name) for name in ("source", "target", "lists", "words", "cut")}
 
     sharding = {"sharding": {"name": "in-order", "files": 2}}
+    given = ["--nbest", files["lists"], "--source", files["source"], "--reference", files["target"]]
+    itersel("step", "shard", *given, *settings(**sharding), "--output", files["cut"])
     texts = ["--source", files["source"], "--target", files["target"]]
-    itersel(
-        "step", "shard", "--nbest", files["lists"], *texts, *settings(**sharding), "--output", files["cut"]
-    )
     itersel("step", "words", *texts, *settings(**WORDS), "--output", files["words"])
     for direction in ("forward", "reverse"):
         texts = [f"--{side}={files['words']}/{side}.gz" for side in ("source", "target")]
@@ -62,7 +61,7 @@ def made(tmp_path_factory):
 
 def cut_whole(made, output, lists=None):
     """Cut lists, by default those of the fixture, into one shard; returns the options that name it."""
-    files = {"--nbest": lists or made / "lists", "--source": made / "source", "--target": made / "target"}
+    files = {"--nbest": lists or made / "lists", "--source": made / "source", "--reference": made / "target"}
     given = [str(one) for pair in files.items() for one in pair]
     shards = settings(sharding={"name": "in-order", "files": 1})
     itersel("step", "shard", *given, *shards, "--output", str(output))
@@ -190,7 +189,8 @@ def test_copies_of_a_sentence_are_left_out(tmp_path, refused):
         "shard",
         "--nbest",
         str(tmp_path / "lists"),
-        *texts,
+        f"--source={tmp_path}/source",
+        f"--reference={tmp_path}/target",
         *sharding,
         "--output",
         str(tmp_path / "cut"),
@@ -296,8 +296,8 @@ def test_case_counts_if_it_is_to(made, tmp_path):
     write_lines(tmp_path / "lists", lists)
     given = ["--nbest", str(tmp_path / "lists"), "--source", str(made / "source")]
     shards = settings(sharding={"name": "in-order", "files": 1})
-    target = ["--target", str(tmp_path / "target")]
-    itersel("step", "shard", *given, *target, *shards, "--output", str(tmp_path / "cut"))
+    references = ["--reference", str(tmp_path / "target")]
+    itersel("step", "shard", *given, *references, *shards, "--output", str(tmp_path / "cut"))
 
     for lowercase in (True, False):
         output = tmp_path / f"{lowercase}.h5"
@@ -340,7 +340,8 @@ def test_features_that_the_lists_have_already(made, tmp_path, feature, refused):
 
 def test_links_of_other_sentences(made, tmp_path, refused):
     write_lines(tmp_path / "links", ["0-0 1-1", "5-0", "", ""])
-    step = ["step", "text-models", "--words", str(made / "words"), "--alignment", str(tmp_path / "links")]
+    step = ["step", "text-models", "--words", str(made / "words"), *settings(order=2)]
+    step += ["--alignment", str(tmp_path / "links")]
     refused([*step, str(tmp_path / "links"), "--output", str(tmp_path / "out")], "links:2:")
     write_lines(tmp_path / "links", ["0-0 1-1"])
     refused([*step, str(tmp_path / "links"), "--output", str(tmp_path / "out")], "links", "1", "4")

@@ -234,10 +234,10 @@ def test_command(decodable, tmp_path, capsys):
         for iteration in (1, 2):
             paths.append(tmp_path / f"{shard}.{iteration}.h5")
             place = [f"--file-number={shard}", f"--iteration={iteration}"]
-            start = f"--weights={tmp_path / 'start'}"
+            start = f"--start={tmp_path / 'start'}"
             assert write_decoded("step forest", decodable, paths[-1], *DENSE, *place, start) == 0
     assert write_decoded("step forest", decodable, tmp_path / "x.h5", *DENSE, "--iteration", "2") == 1
-    check_facts(capsys.readouterr().err, 2, "--weights")
+    check_facts(capsys.readouterr().err, 2, "--start")
     contents = set()
     for order in (paths, paths[::-1], paths[2:] + paths[:2]):
         assert main(tune_command(tmp_path, order, tuner="forest-mert")) == 0

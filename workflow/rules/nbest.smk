@@ -75,7 +75,7 @@ rule shard_lists:
         settings=PLAN.list_texts.shard_settings,
         code=step_digest("step shard"),
     shell:
-        "itersel step shard --nbest {params.lists:q} --target {input.references:q} --quality {input.quality:q}"
+        "itersel step shard --nbest {params.lists:q} --reference {input.references:q} --quality {input.quality:q}"
         " --source {input.source:q}"
         " --labels {input.labels:q} --devtest-labels {input.devtest_labels:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"

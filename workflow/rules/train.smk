@@ -4,7 +4,7 @@
 # makes: experiments/{experiment}/epoch-{epoch}/{shard-{shard},selection}.h5, and weights.h5, or mixed.h5 if
 #        tune.smk makes weights.h5 from it
 #
-# All algorithms are this chain of levels. They differ in what a shard does, which weights it starts from, and how the
+# All algorithms are this chain of epochs. They differ in what a shard does, which weights it starts from, and how the
 # weights are mixed. Weights are never mixed while a shard is missing.
 
 

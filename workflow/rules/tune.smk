@@ -1,12 +1,13 @@
-# Batch tuning: a level is one job per shard that writes k-best lists or forests, then one job that tunes on them.
+# Batch tuning: an iteration is one job per shard that writes k-best lists or forests, then one job that tunes on them.
+# Each epoch of a batch tuner is an iteration; mixed weights are retuned in several iterations per epoch.
 #
 # needs: shards/{train,dev}/{division}/{file}.h5, lm/..., and epoch-{epoch}/mixed.h5 to tune mixed weights
 # makes: experiments/{experiment}/epoch-{epoch}/{tuning/{file},weights}.h5; on dev the same in iteration-{iteration}/
 #        for all iterations except the last
 #
-# A batch tuner reads the lists of all levels so far. The mixed weights of an online learner are tuned on lists of dev;
-# the first of these lists are decoded with the mixed weights themselves. With `data.kind: lists`, nothing is decoded:
-# tuners read the lists in shards/{train,dev}/{division}/, which are the same in all levels.
+# A batch tuner reads the lists of all iterations so far. The mixed weights of an online learner are tuned on lists of
+# dev; the first of these lists are decoded with the mixed weights themselves. With `data.kind: lists`, nothing is
+# decoded: tuners read the lists in shards/{train,dev}/{division}/, which are the same in all iterations.
 
 
 rule write_tuning_files:
@@ -14,7 +15,7 @@ rule write_tuning_files:
     input:
         shard=PLAN.lists.sentence_files,
         model=PLAN.lists.models,
-        weights=PLAN.lists.start_weights,
+        start=PLAN.lists.start_weights,
         decision=lambda wildcards: PLAN.epochs.of(wildcards).decision_needed,
         level=lambda wildcards: ancient(PLAN.lists.level_before(wildcards)),
     output:
@@ -38,7 +39,7 @@ rule write_tuning_files:
         code=lambda wildcards: step_digest(f"step {PLAN.lists.step(wildcards)}"),
     shell:
         "itersel step {params.step} --shard {input.shard:q} --language-model {input.model:q}"
-        " --weights {input.weights:q} --decision {input.decision:q} --settings {params.settings:q}"
+        " --start {input.start:q} --decision {input.decision:q} --settings {params.settings:q}"
         " --iteration {params.iteration} --file-number {wildcards.file} --output {output:q} &> {log:q}"
 
 

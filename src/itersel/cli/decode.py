@@ -128,8 +128,8 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
     inputs = {"--shard FILE": "shard.h5 with references"}
     add_options(parser, inputs, required=True)
     add_optional_files(parser, MODEL)
-    weights = "weights, .h5 or text (default, in the first iteration only: see docs/tuning.md)"
-    add_optional_files(parser, {"--weights FILE": weights})
+    start = "start weights, .h5 or text (default, in the first iteration only: see docs/tuning.md)"
+    add_optional_files(parser, {"--start FILE": start})
     add_decision(parser, "write a file without lists")
     add_settings(parser, kind)
     add_place(parser, kind)
@@ -154,5 +154,5 @@ def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate
     if not shard.can_be_learned_from:
         raise InputError("has no references to tune on; extract it with --reference", options.shard)
 
-    weights = weights_of_iteration(options.weights, settings.iteration, decoder.dense_names)
+    weights = weights_of_iteration(options.start, settings.iteration, decoder.dense_names)
     generate(options.output, shard, decoder, weights, settings)

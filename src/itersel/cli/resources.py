@@ -54,7 +54,7 @@ def _add_reranker(parser: argparse.ArgumentParser) -> None:
 
 
 def _reranker(options: argparse.Namespace) -> None:
-    from itersel.lists.sharding import DENSE_NAMES
+    from itersel.lists.sharding import DENSE_FILE
     from itersel.storage.declared import DeclaredFolder
     from itersel.storage.files import read_lines
     from itersel.system.mbr import read_mbr
@@ -63,6 +63,6 @@ def _reranker(options: argparse.Namespace) -> None:
     settings = read_settings(RerankerSettings, options.settings)
     if options.chosen_mbr is not None:
         settings = replace(settings, mbr=read_mbr(options.chosen_mbr))
-    training_dense_names = tuple(read_lines(DeclaredFolder(options.folder).checked(DENSE_NAMES)))
+    training_dense_names = tuple(read_lines(DeclaredFolder(options.folder).checked(DENSE_FILE)))
     files = RerankerFiles(tuple(options.aligner), options.models, tuple(options.user_model))
     write_resources(options.output, RerankerResources(settings, training_dense_names, files))

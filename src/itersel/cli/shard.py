@@ -42,6 +42,7 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
     texts = {
         "--target FILE": "its translations: one file for each reference (DIR/f.target.gz, DIR/f.target.1.gz)",
         "--nbest FILE": "n-best lists of any decoder, or folders of them; --source is optional then",
+        "--reference FILE": "with --nbest: references, in the same files of DIR as those of --target",
     }
     add_files(parser, texts, nargs="*", default=[])
 
@@ -65,7 +66,7 @@ def _shard(options: argparse.Namespace) -> None:
     if isinstance(settings, GivenListShardSettings):
         from itersel.lists.sharding import shard_lists
 
-        given = options.target, options.quality, settings.dense_names, options.source
+        given = options.reference, options.quality, settings.dense_names, options.source
         shard_lists(options.nbest, divide, options.output, *given)
     else:
         from itersel.corpus.sharding import shard_corpus
@@ -76,12 +77,14 @@ def _shard(options: argparse.Namespace) -> None:
 
 def _check_files(options: argparse.Namespace, settings: ShardSettings) -> None:
     """Raise an InputError if a file is missing or superfluous."""
-    if options.nbest and not options.target and options.quality is None:
-        raise InputError("--nbest needs references (--target) or --quality")
+    if options.nbest and options.target:
+        raise InputError("with --nbest, --target is now called --reference")
+    if options.nbest and not options.reference and options.quality is None:
+        raise InputError("--nbest needs --reference or --quality")
     if not options.nbest and (options.source is None or not options.target):
         raise InputError("missing: --source and --target (or --nbest)")
-    if not options.nbest and options.quality is not None:
-        raise InputError("--quality needs --nbest")
+    if not options.nbest and (options.reference or options.quality is not None):
+        raise InputError("--reference and --quality need --nbest")
 
     needs_labels = isinstance(settings.sharding, Labelled | Pooled)
     if needs_labels != (options.labels is not None):

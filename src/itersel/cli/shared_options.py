@@ -69,7 +69,7 @@ def add_tokenizer(parser: argparse.ArgumentParser, has_default: bool = True) -> 
     """
     from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZERS
 
-    kinds = f"none for words separated by spaces (default: {DEFAULT_TOKENIZER})"
+    kinds = f"none for words separated by spaces (default: {DEFAULT_TOKENIZER}, whatever the language)"
     tokenizer = {"--tokenizer": f"sacrebleu's tokenizer for BLEU; {kinds}"}
     default = DEFAULT_TOKENIZER if has_default else None
     add_options(parser, tokenizer, choices=TOKENIZERS, default=default)

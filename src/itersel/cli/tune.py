@@ -154,7 +154,7 @@ def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple
     devtest = lists.quality_on(options.devtest_nbest, references, features, numbers)
     best = tune_with_seeds(lists, options.seeds, devtest)
 
-    rows: dict[str, Sequence[float]] = {"start": (best.tuned.start_quality, best.start)}
+    rows: dict[str, Sequence[float]] = {"start": (best.tuned.start_quality, best.start_quality)}
     rows |= {f"{one.seed}{' *' * (one.seed == best.seed)}": (one.dev, one.devtest) for one in best.seeds}
     columns = [[getattr(one, name) for one in best.seeds] for name in ("dev", "devtest")]
     rows |= {"mean": list(map(mean, columns)), "standard deviation": list(map(stdev, columns))}

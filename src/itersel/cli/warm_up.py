@@ -66,8 +66,8 @@ LISTS = (
     f"step words --source %source --target %target --settings {_packed(_WORDS)} --output %words",
     "align --source %source --target %target --direction forward --save %forward.h5 --output %forward",
     "align --source %source --target %target --direction reverse --save %reverse.h5 --output %reverse",
-    "step text-models --words %words --alignment %forward %reverse --output %models",
-    "step shard --nbest %lists --source %source --target %target"
+    'step text-models --words %words --alignment %forward %reverse --settings {"order":3} --output %models',
+    "step shard --nbest %lists --source %source --reference %target"
     ' --settings {"sharding":{"name":"in-order","files":1}} --output %shards',
     "step lists --folder %shards --file-number 0 --aligner %forward.h5 %reverse.h5 --models %models"
     f" --settings {_packed(_WORDS | _FEATURES)} --output %lists.h5",

@@ -39,8 +39,9 @@ def never_null(value: T | None) -> T:
 
 
 def resolved(config: Config) -> Config:
-    """Return a config in which null always means "none": values taken from elsewhere are filled in.
+    """Return a config in which values taken from elsewhere are filled in.
 
+    Null then means "none", except for `templates` (all of them) and `cache` (the user's cache folder).
     Readers of such a config use its values as they are; `never_null` tells type checkers what cannot be null.
     """
     return replace(

@@ -208,7 +208,7 @@ class IterationSearch(Search):
 class KBestSettings(IterationSearch):
     """Everything that affects k-best lists, except the contents of files."""
 
-    k_best: int = key("Size of the k-best lists used for training.", 100, minimum=1, maximum=MAX_K_BEST)
+    k_best: int = key("Size of the k-best lists used for training.", 100, minimum=2, maximum=MAX_K_BEST)
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ class WordSettings(PreparationSettings):
 class TextModelSettings:
     """The lexicon and the language model that features of text need."""
 
-    order: int = key_of(EstimateSettings, "order", default=3)
+    order: int = key_of(EstimateSettings, "order")
 
     def __post_init__(self) -> None:
         check_section(self)

@@ -26,18 +26,10 @@ from itersel.config.mixing import (
 )
 from itersel.config.names import NAME_PATTERN, Names, check_name
 from itersel.config.retune import DEFAULT_RETUNER, Retuning
-from itersel.config.search import (
-    MAX_K_BEST,
-    ForestSettings,
-    Grammar,
-    KBestSettings,
-    MbrSettings,
-    Search,
-    WithFeatures,
-)
+from itersel.config.search import ForestSettings, Grammar, KBestSettings, MbrSettings, Search, WithFeatures
 from itersel.config.tasks import TASKS, RandomTasks, Tasks
-from itersel.config.text_features import TextFeatures, TextModelSettings
-from itersel.config.text_steps import SymmetrizationSettings
+from itersel.config.text_features import TextFeatures
+from itersel.config.text_steps import EstimateSettings, SymmetrizationSettings
 from itersel.config.tuners import TUNERS, Batch
 from itersel.keys import key, key_of, section, seed_key
 from itersel.vectors.feature_names import ALL_TEMPLATES
@@ -58,7 +50,7 @@ class Align:
 class LanguageModelSettings:
     """Language model of the target side."""
 
-    order: int = key_of(TextModelSettings, "order")
+    order: int = key_of(EstimateSettings, "order", default=3)
     open_vocabulary: bool = key(
         "Replace words that do not occur on the target side of the training corpus by `<unk>` before "
         "estimation; useful with data.monolingual.",
@@ -75,7 +67,7 @@ class DecoderSettings:
     """Search, in training and testing."""
 
     pop_limit: int = key_of(Search, "pop_limit")
-    k_best: int = key_of(KBestSettings, "k_best", minimum=2)
+    k_best: int = key_of(KBestSettings, "k_best")
     forest_density: int = key_of(ForestSettings, "forest_density")
     pieces: int = key(
         "Number of pieces of each of devtest and test, and dev for retune, each of which is extracted and "
@@ -129,11 +121,12 @@ class Experiment(WithFeatures):
         "each dense feature if the lists have none of those (data.kind: lists).",
         pattern=NAME_PATTERN,
     )
-    k_best: int | None = key(
-        "Size of the k-best lists used for training; null: decoder.k_best. Forests have no such limit, nor "
-        "have the lists of another decoder that a batch tuner reads.",
-        minimum=2,
-        maximum=MAX_K_BEST,
+    k_best: int | None = key_of(
+        KBestSettings,
+        "k_best",
+        default=None,
+        explanation="Size of the k-best lists used for training; null: decoder.k_best. Forests have no such "
+        "limit, nor have the lists of another decoder that a batch tuner reads.",
     )
     seed: int | None = seed_key(
         "Seed of the shuffle before sharding and of all random draws; null: the seed of the run.", None

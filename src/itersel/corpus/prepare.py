@@ -105,18 +105,18 @@ class Preparation:
 
     def source(self, lines: Sequence[str]) -> list[str]:
         """Prepare source text, except for compounds."""
-        return self.cleaned_source(self.clean(lines))
+        return self.prepare_cleaned_source(self.clean(lines))
 
-    def cleaned_source(self, lines: Sequence[str]) -> list[str]:
+    def prepare_cleaned_source(self, lines: Sequence[str]) -> list[str]:
         """Prepare source text that has been cleaned; to clean twice could change it again."""
         language = self.words.source_language
         return self._lower(self._tokenize(lines, language), language)
 
     def target(self, lines: Sequence[str]) -> list[str]:
         """Prepare target text."""
-        return self.cleaned_target(self.clean(lines))
+        return self.prepare_cleaned_target(self.clean(lines))
 
-    def cleaned_target(self, lines: Sequence[str]) -> list[str]:
+    def prepare_cleaned_target(self, lines: Sequence[str]) -> list[str]:
         """Prepare target text that has been cleaned; to clean twice could change it again."""
         return self.lower_target(self._tokenize(lines, self.words.target_language))
 

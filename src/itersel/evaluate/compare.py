@@ -92,7 +92,7 @@ def compare(
         Some of ``bleu``, ``chrf``, ``chrf++`` and ``ter``, and ``lowercased-bleu`` and so on, which ignore
         case.
     tokenizer
-        sacrebleu's tokenizer for BLEU; ``none`` for tokenised text.
+        sacrebleu's tokenizer for BLEU, by default 13a whatever the language; ``none`` for tokenised text.
     user_scores
         Scores of your own, such as COMET: by name and by system, a number for each sentence, higher is
         better. Their mean is compared.

@@ -27,54 +27,54 @@ MAX_EDGES = 100_000
 ROUNDING = 1e-9
 
 
-class Direction(NamedTuple):
-    """The objective share * model score + gain * f * BLEU; f is `ReferenceBleu.length_factor`."""
+class Objective(NamedTuple):
+    """What a search maximises: share * model score + gain * f * BLEU; f is `ReferenceBleu.length_factor`."""
 
     share: int  # 1, or 0 if the model score only breaks ties between equally good translations
     gain: int  # 1 to look for good translations, -1 for bad ones
 
 
-HOPE, ORACLE, FEAR = Direction(1, 1), Direction(0, 1), Direction(1, -1)
+HOPE, ORACLE, FEAR = Objective(1, 1), Objective(0, 1), Objective(1, -1)
 
 
 def find_augmented(
-    directions: Sequence[Direction], metric: ReferenceBleu, forest: SentenceForest
+    objectives: Sequence[Objective], bleu: ReferenceBleu, forest: SentenceForest
 ) -> list[Best]:
-    """Find the derivation with the best objective in each direction (Chiang, Marton & Resnik 2008).
+    """Find the derivation that is best by each objective (Chiang, Marton & Resnik 2008).
 
     Returns at most one for each; see `augmented_kernels`. The references have at least one word.
     """
     found = forest.found
-    ngrams = index_references(metric.references, forest.table.lm_word.shape[0])
-    bleu = metric.of_words(forest.best.word, forest.best.word_offset)
+    ngrams = index_references(bleu.references, forest.table.lm_word.shape[0])
+    quality = bleu.of_words(forest.best.word, forest.best.word_offset)
     through = best_through_edges(found)
     floor = least_score(through, MAX_EDGES)
 
     results = []
-    for direction in directions:
-        objective = AugmentedObjective(
-            float(direction.share),
-            direction.gain * metric.length_factor,
-            metric.variant,
-            metric.context,
-            metric.order,
-            metric.references.lengths,
-            metric.references.mean_length,
+    for objective in objectives:
+        augmented = AugmentedObjective(
+            float(objective.share),
+            objective.gain * bleu.length_factor,
+            bleu.variant,
+            bleu.context,
+            bleu.order,
+            bleu.references.lengths,
+            bleu.references.mean_length,
             forest.lm_weight,
         )
-        kept = keep_edges(found, through, max(floor, _threshold(direction, metric, forest.best, bleu)))
-        results.append(_search(forest, kept, ngrams, objective))
+        kept = keep_edges(found, through, max(floor, _threshold(objective, bleu, forest.best, quality)))
+        results.append(_search(forest, kept, ngrams, augmented))
 
     return results
 
 
-def _threshold(direction: Direction, metric: ReferenceBleu, best: Best, bleu: Float64s) -> float:
+def _threshold(objective: Objective, bleu: ReferenceBleu, best: Best, quality: Float64s) -> float:
     """Return the minimum model score with which a derivation can beat the k best."""
-    if not direction.share:
+    if not objective.share:
         return -math.inf
-    gain = direction.gain * metric.length_factor
-    most = gain * largest_bleu(metric) if gain > 0 else 0.0
-    return float(np.max(best.score + gain * bleu)) - most - ROUNDING
+    gain = objective.gain * bleu.length_factor
+    most = gain * largest_bleu(bleu) if gain > 0 else 0.0
+    return float(np.max(best.score + gain * quality)) - most - ROUNDING
 
 
 def least_score(through: Float64s, edges: int) -> float:
@@ -82,20 +82,20 @@ def least_score(through: Float64s, edges: int) -> float:
     return float(np.partition(through, -edges)[-edges]) if edges < through.shape[0] else -math.inf
 
 
-def largest_bleu(metric: ReferenceBleu) -> float:
+def largest_bleu(bleu: ReferenceBleu) -> float:
     """Return an upper bound on BLEU: that of a translation with the most possible matching n-grams.
 
     Translations longer than those tried have no larger brevity penalty and no more matches.
     """
-    texts, length = metric.references, metric.references.longest
+    texts, length = bleu.references, bleu.references.longest
     # no translation matches more n-grams than all references, one after another
     available = ngram_matches(texts.word, np.array([0, texts.word.shape[0]]), texts)
-    hypotheses, references = metric.context[[WORDS, REFERENCE]]
+    hypotheses, references = bleu.context[[WORDS, REFERENCE]]
     enough = int((available + np.arange(ORDER)).max())
     longest = max(enough, length, math.ceil(references + length - hypotheses)) + 1
     lengths = np.arange(longest + 1)
     matches = np.minimum(ngram_counts(lengths), available)
-    return float(metric.of_matches(matches, lengths).max())
+    return float(bleu.of_matches(matches, lengths).max())
 
 
 def _search(

@@ -42,15 +42,15 @@ def make_pairs(strategy: str, quality: Float64s, seed: tuple[int, ...]) -> Int64
     return order[pairs]
 
 
-def pro_pairs(quality: Float64s, seed: tuple[int, ...], max_difference: float = 1.0) -> Int64s:
+def pro_pairs(quality: Float64s, seed: tuple[int, ...], max_quality_difference: float = 1.0) -> Int64s:
     """Draw `PRO_DRAWN` pairs, drop those less than `PRO_THRESHOLD` apart, and keep the `PRO_KEPT` widest.
 
     Pairs are drawn with replacement (Hopkins & May 2011, figure 4), so a pair may occur twice. Equally wide
     pairs stay in the order in which they were drawn. With the number of the sentence in the seed (not
     negative), draws do not depend on the order of sentences.
 
-    Pairs further apart than `max_difference` are dropped, too. This excludes overlong translations with a
-    BLEU near 0, the monsters of Nakov et al. (2013). No pair is further apart than 1.
+    Pairs further apart than `max_quality_difference` are dropped, too. This excludes overlong translations
+    with a BLEU near 0, the monsters of Nakov et al. (2013). No pair is further apart than 1.
     """
     # The raw bits of a generator never change between numpy versions, but derived distributions may.
     bits = np.random.PCG64(list(seed)).random_raw(2 * PRO_DRAWN) >> np.uint64(32)
@@ -59,7 +59,7 @@ def pro_pairs(quality: Float64s, seed: tuple[int, ...], max_difference: float = 
 
     difference = quality[drawn[:, 0]] - quality[drawn[:, 1]]
     width = np.abs(difference)
-    allowed = np.flatnonzero((width >= PRO_THRESHOLD) & (width <= max_difference))
+    allowed = np.flatnonzero((width >= PRO_THRESHOLD) & (width <= max_quality_difference))
     widest_first = np.argsort(-width[allowed], kind="stable")
     kept = allowed[widest_first[:PRO_KEPT]]
 

@@ -81,7 +81,7 @@ def write_list_table(
         "text_offset": table.text.offset,
         **_features_of(sparse.key, sparse.name),
     }
-    has_one_each = np.array_equal(table.reference_offset, np.arange(table.sentence_count + 1))
+    has_one_each = np.array_equal(table.sentence_reference_offset, np.arange(table.sentence_count + 1))
     if has_one_each or not table.reference_length.shape[0]:
         arrays["sentence_reference_offset"] = np.zeros(0, np.int64)
 
@@ -156,7 +156,7 @@ def _rows_of(table: ListTable) -> dict[str, NDArray[Any]]:
     return {
         "sentence_offset": table.offset,
         "reference_length": table.reference_length.astype(np.int32),
-        "sentence_reference_offset": table.reference_offset,
+        "sentence_reference_offset": table.sentence_reference_offset,
         "matches": table.statistics.matches,
         "length": table.statistics.length,
         "hash": hash_rows(table),
@@ -252,13 +252,13 @@ def _table(path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mappi
     if (arrays["matches"] > ngram_counts(length)).any():
         raise damaged_file(path, "more matches than n-grams")
 
-    reference_length, reference_offset = (arrays[name].astype(np.int64) for name in REFERENCE_ARRAYS)
+    reference_length, sentence_reference_offset = (arrays[name].astype(np.int64) for name in REFERENCE_ARRAYS)
     closest = np.zeros(length.shape[0], np.int32)
     if reference_length.shape[0]:
         references = reference_length.shape[0]
         sentences = offset.shape[0] - 1
-        reference_offset = grouped_references(references, reference_offset, sentences, path)
-        closest = closest_reference_lengths(reference_length, reference_offset, length, offset)
+        sentence_reference_offset = grouped_references(references, sentence_reference_offset, sentences, path)
+        closest = closest_reference_lengths(reference_length, sentence_reference_offset, length, offset)
 
     return ListTable(
         offset,
@@ -266,7 +266,7 @@ def _table(path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mappi
         dense_names,
         no_sparse_rows(length.shape[0]),
         reference_length=reference_length,
-        reference_offset=reference_offset,
+        sentence_reference_offset=sentence_reference_offset,
         statistics=Statistics(arrays["matches"], length, closest),
         quality=arrays["quality"],
     )

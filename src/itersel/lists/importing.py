@@ -11,7 +11,7 @@ from itersel.corpus.text_names import column_file, ids_file, reference_column
 from itersel.errors import FilePath, InputError, located
 from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import FeatureAdder, make_learnable, read_lists, with_features
-from itersel.lists.sharding import DENSE_NAMES
+from itersel.lists.sharding import DENSE_FILE
 from itersel.lists.table import NO_NUMBERS, ListTable
 from itersel.storage.declared import DeclaredFolder
 from itersel.storage.files import read_lines
@@ -26,7 +26,7 @@ def import_lists(
     """
     divided = DeclaredFolder(folder)
     ids = np.array(read_ids(divided.checked(ids_file(number))), np.int64)
-    dense_names = read_lines(divided.checked(DENSE_NAMES))
+    dense_names = read_lines(divided.checked(DENSE_FILE))
 
     # before the lists, which take longest
     texts: dict[FilePath, list[str]] = {}
@@ -52,7 +52,7 @@ def import_lists(
     )
 
     quality = NO_NUMBERS if numbers is None else numbers.of_translations(read.row.shape[0])[read.row]
-    lists = make_learnable(read, references, quality, preparation.cleaned_target)
+    lists = make_learnable(read, references, quality, preparation.prepare_cleaned_target)
     if add_features is None:
         return lists.table
     with located(listed):

@@ -179,7 +179,7 @@ def _join_iterations(files: Sequence[TuningFile]) -> tuple[ListTable, Int64s, in
     for file in files:
         table, hashed = read_dense(file.path)
         # the references of a sentence must be the same in all files
-        for name in ("reference_length", "reference_offset"):
+        for name in ("reference_length", "sentence_reference_offset"):
             if tables and not np.array_equal(getattr(table, name), getattr(tables[0], name)):
                 raise InputError("damaged: the sentences do not match their digest; recreate it", file.path)
         tables.append(table)
@@ -221,6 +221,7 @@ def _concatenate(tables: Sequence[ListTable]) -> ListTable:
         np.concatenate(columns) for columns in zip(*(table.statistics for table in tables), strict=True)
     )
     dense = np.concatenate([table.dense for table in tables])
+    reference_counts = [np.diff(table.sentence_reference_offset) for table in tables]
 
     return ListTable(
         offsets_of(np.concatenate([np.diff(table.offset) for table in tables])),
@@ -228,7 +229,7 @@ def _concatenate(tables: Sequence[ListTable]) -> ListTable:
         tables[0].dense_names,
         no_sparse_rows(dense.shape[0]),
         reference_length=np.concatenate([table.reference_length for table in tables]),
-        reference_offset=offsets_of(np.concatenate([np.diff(table.reference_offset) for table in tables])),
+        sentence_reference_offset=offsets_of(np.concatenate(reference_counts)),
         statistics=Statistics(matches, length, closest),
         quality=np.concatenate([table.quality for table in tables]),
     )

@@ -274,14 +274,14 @@ def _with_statistics(
         matches[begin:end] = ngram_matches(word, offset[begin : end + 1], joined.of_sentence(sentence))
 
     reference_length = np.diff(joined.offset)
-    reference_offset = joined.sentence_offset
-    if not reference_offset.shape[0]:
-        reference_offset = np.arange(table.sentence_count + 1)
-    closest = closest_reference_lengths(reference_length, reference_offset, length, table.offset)
+    sentence_reference_offset = joined.sentence_offset
+    if not sentence_reference_offset.shape[0]:
+        sentence_reference_offset = np.arange(table.sentence_count + 1)
+    closest = closest_reference_lengths(reference_length, sentence_reference_offset, length, table.offset)
     return table._replace(
         statistics=Statistics(matches, length, closest),
         reference_length=reference_length,
-        reference_offset=reference_offset,
+        sentence_reference_offset=sentence_reference_offset,
     )
 
 

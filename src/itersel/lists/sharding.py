@@ -22,7 +22,7 @@ from itersel.storage.declared import DeclaredWriter, declared_folder
 from itersel.storage.files import read_lines
 
 # File with the names of the dense features of all lists.
-DENSE_NAMES = "dense.txt"
+DENSE_FILE = "dense.txt"
 # Characters that wait to be written.
 WAITING_CHARACTERS = 1 << 26
 
@@ -59,7 +59,7 @@ def shard_lists(
     file_of_sentence = np.full(found.sentence_count, -1)
 
     with declared_folder(output) as folder:
-        folder.write(DENSE_NAMES, dense)
+        folder.write(DENSE_FILE, dense)
         for file, numbers in enumerate(parts):
             file_of_sentence[numbers] = file
             ids = numbers.tolist()

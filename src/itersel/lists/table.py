@@ -132,7 +132,7 @@ class TranslationFeatures(Protocol):
 
 
 class ListTable(NamedTuple):
-    """Translations by sentence. Unknown arrays are empty, except that `reference_offset` may be [0].
+    """Translations by sentence. Unknown arrays are empty, except that `sentence_reference_offset` may be [0].
 
     The score of a translation is always the model's, the weighted sum of its features. Its quality is what
     learners and tuners want the score to agree with: BLEU, or a number of its own. Quality is from 0 to 1
@@ -148,7 +148,7 @@ class ListTable(NamedTuple):
     text: StringTable = string_table(())  # (H): cleaned, or tokenised
     # int64 (M) and (N + 1): words of each reference, and the references of each sentence
     reference_length: Int64s = np.zeros(0, np.int64)
-    reference_offset: Int64s = np.zeros(1, np.int64)
+    sentence_reference_offset: Int64s = np.zeros(1, np.int64)
     # for BLEU; only lengths (H) count if there are no references
     statistics: Statistics = Statistics(
         np.zeros((0, ORDER), np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32)
@@ -201,13 +201,13 @@ class ListTable(NamedTuple):
         """Words of the longest reference of each sentence, int64 (N)."""
         if not self.reference_length.shape[0]:
             return np.zeros(self.sentence_count, np.int64)
-        return np.maximum.reduceat(self.reference_length, self.reference_offset[:-1])
+        return np.maximum.reduceat(self.reference_length, self.sentence_reference_offset[:-1])
 
     @property
     def mean_reference(self) -> Float64s:
         """Mean words of each sentence's references, float64 (N); without any, of its translations."""
         if self.reference_length.shape[0]:
-            return _means(self.reference_length, self.reference_offset)
+            return _means(self.reference_length, self.sentence_reference_offset)
         return _means(self.statistics.length, self.offset)
 
     def take(self, rows: Int64s, sentence: Int64s | None = None) -> ListTable:
@@ -233,7 +233,7 @@ class ListTable(NamedTuple):
         """Return the references of a sentence: only their lengths are known; without any, an empty one."""
         length = np.zeros(1, np.int64)
         if self.reference_length.shape[0]:
-            length = self.reference_length[slice(*self.reference_offset[sentence : sentence + 2])]
+            length = self.reference_length[slice(*self.sentence_reference_offset[sentence : sentence + 2])]
         return References(np.zeros(0, np.int32), offsets_of(length))
 
     def features_of(self, begin: int, end: int) -> tuple[Int32s, Int32s, Int64s]:
@@ -302,12 +302,12 @@ def rounded(values: Float64s, digits: int = TUNER_DIGITS) -> Float64s:
 
 
 def closest_reference_lengths(
-    reference_length: Int64s, reference_offset: Int64s, length: Int32s, offset: Int64s
+    reference_length: Int64s, sentence_reference_offset: Int64s, length: Int32s, offset: Int64s
 ) -> Int32s:
     """Return the length of the reference that is closest in length to each translation, int32 (H)."""
     closest = [np.zeros(0, np.int64)]
     lengths = length.astype(np.int64)
-    for references, translations in zip(pairwise(reference_offset), pairwise(offset), strict=True):
+    for references, translations in zip(pairwise(sentence_reference_offset), pairwise(offset), strict=True):
         closest.append(closest_lengths(reference_length[slice(*references)], lengths[slice(*translations)]))
     return np.concatenate(closest).astype(np.int32)
 

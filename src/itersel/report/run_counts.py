@@ -84,7 +84,7 @@ def _count_tokens(run: FinishedRun, repeats: Sequence[str]) -> tuple[Metric, dic
             text = read_translations(_translation(run, repeat, name), references, paths[0])
             if _is_output(run, repeat):
                 # it is plain text
-                text = read_preparation(run.folder / PREPARATION).cleaned_target(text)
+                text = read_preparation(run.folder / PREPARATION).prepare_cleaned_target(text)
             counts[repeat].append(metric.counts(text))
 
     # the formula does not depend on the references

@@ -61,7 +61,7 @@ def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None 
         user_scores = [found[name] for name in names]
 
     if preparation is not None:
-        prepare = read_preparation(preparation).cleaned_target
+        prepare = read_preparation(preparation).prepare_cleaned_target
         texts[len(repeats) :] = map(prepare, texts[len(repeats) :])
 
     # the first entries, which other systems should beat, come first

@@ -54,16 +54,16 @@ def prepare_words(
     source_lines = read_lines(sources[0])
     target_lines = read_lines(targets[0])
     check_line_counts((sources[0], source_lines), (targets[0], target_lines))
-    source_words = preparation.cleaned_source(source_lines)
-    target_words = preparation.cleaned_target(target_lines)
+    source_words = preparation.prepare_cleaned_source(source_lines)
+    target_words = preparation.prepare_cleaned_target(target_lines)
     kept = [_usable(*pair) for pair in zip(source_words, target_words, strict=True)]
 
     known_sources = set(source_words)
     known_targets = set(target_words)
     for path in excluded[0]:
-        known_sources.update(preparation.cleaned_source(read_lines(path)))
+        known_sources.update(preparation.prepare_cleaned_source(read_lines(path)))
     for path in excluded[1]:
-        known_targets.update(preparation.cleaned_target(read_lines(path)))
+        known_targets.update(preparation.prepare_cleaned_target(read_lines(path)))
 
     for source_file, target_file in zip(sources[1:], targets[1:], strict=True):
         source_lines = read_text(source_file)

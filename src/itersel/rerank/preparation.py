@@ -19,10 +19,10 @@ class ListPreparation(Preparation):
     words: WordSettings
     _known: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
-    def cleaned_target(self, lines: Sequence[str]) -> list[str]:
+    def prepare_cleaned_target(self, lines: Sequence[str]) -> list[str]:
         """Prepare target text that has been cleaned."""
         new = [line for line in dict.fromkeys(lines) if line not in self._known]
-        self._known.update(zip(new, super().cleaned_target(new), strict=True))
+        self._known.update(zip(new, super().prepare_cleaned_target(new), strict=True))
         return [self._known[line] for line in lines]
 
     def _lower(self, lines: Sequence[str], language: str) -> list[str]:

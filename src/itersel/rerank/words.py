@@ -49,7 +49,7 @@ def list_words(
         The H translations, cleaned.
     """
     numbers = [WordNumbers({NULL: 0}) for _ in range(2)]
-    prepared = preparation.cleaned_source(sources), preparation.cleaned_target(translations)
+    prepared = preparation.prepare_cleaned_source(sources), preparation.prepare_cleaned_target(translations)
     sides = [
         number_words(list(map(split_words, lines)), words)
         for lines, words in zip(prepared, numbers, strict=True)

@@ -71,6 +71,6 @@ def _table_of(
         SparseRows(found.feature, found.feature_value, found.feature_offset, key, NO_NAMES),
         text=string_table(text_of(found, rank, words) for rank in range(found.score.shape[0])),
         reference_length=references.lengths,
-        reference_offset=np.array([0, references.lengths.shape[0]]),
+        sentence_reference_offset=np.array([0, references.lengths.shape[0]]),
         statistics=statistics,
     )

@@ -26,7 +26,7 @@ class BestSeed(NamedTuple):
 
     seed: int  # the first of those that are equally good
     tuned: TunedLists
-    start: float  # quality of the start weights on devtest
+    start_quality: float  # of the start weights, on devtest
     seeds: list[SeedQuality]
 
 

@@ -47,5 +47,5 @@ def weights_of_iteration(path: str | None, iteration: int, dense_names: Sequence
     if path is not None:
         return read_itersel_weights(path)
     if iteration > 1:
-        raise InputError(f"iteration {iteration} needs --weights, the weights of the previous iteration")
+        raise InputError(f"iteration {iteration} needs --start, the weights of the previous iteration")
     return start_weights_of_run(dense_names)

@@ -42,7 +42,7 @@ class OnlineLearner(Protocol):
         super().__init_subclass__()
         refuse_old_names(cls, step_setting="rate_name")
 
-    def finder(self, metric: ReferenceBleu) -> DerivationFinder | None:
+    def finder(self, bleu: ReferenceBleu) -> DerivationFinder | None:
         """Return the search for translations to learn from besides the k best; None if there is none."""
         return None
 

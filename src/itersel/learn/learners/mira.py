@@ -95,17 +95,17 @@ class MiraLearner(OnlineLearner):
         self._all = settings.constraints == "all"
         self._searches = settings.candidates == "forest"
 
-    def finder(self, metric: ReferenceBleu) -> DerivationFinder | None:
+    def finder(self, bleu: ReferenceBleu) -> DerivationFinder | None:
         """Return the search for hope and fear in the forest; None if it is not used or BLEU is always 0."""
-        if not self._searches or metric.references.longest == 0:
+        if not self._searches or bleu.references.longest == 0:
             return None
 
         from itersel.learn.augmented import FEAR, HOPE, ORACLE, find_augmented
 
-        directions = [ORACLE if self._is_oracle else HOPE]
+        objectives = [ORACLE if self._is_oracle else HOPE]
         if not self._is_prediction:
-            directions.append(FEAR)
-        return partial(find_augmented, directions, metric)
+            objectives.append(FEAR)
+        return partial(find_augmented, objectives, bleu)
 
     def learn(self, example: Example) -> Move:
         """Return the update for the sentence."""

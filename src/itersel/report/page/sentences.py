@@ -84,7 +84,7 @@ def read_translated(
 
     further = shown.translations[len(plain) :]
     if further:
-        prepare = read_preparation(results / PREPARATION).cleaned_target
+        prepare = read_preparation(results / PREPARATION).prepare_cleaned_target
         tokens.translations.extend(map(prepare, further))
 
     return Translated(name, list(texts), shown, tokens)
