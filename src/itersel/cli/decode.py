@@ -91,12 +91,12 @@ def _translations(
     words = shard.vocabulary.to_list()
 
     for sentence in progress(range(shard.sentence_count), "decode"):
-        found = decoder.decode(sentence, vectors, k=list_size(k_best, mbr))
-        best = best_ranks(found, words, k_best, mbr)
+        kbest = decoder.decode(sentence, vectors, k=list_size(k_best, mbr))
+        best = best_ranks(kbest, words, k_best, mbr)
         if options.k_best is not None:
-            yield from kbest_lines(sentence, found, best, words, decoder.dense_names, shard.feature_name)
+            yield from kbest_lines(sentence, kbest, best, words, decoder.dense_names, shard.feature_name)
         else:
-            yield text_of(found, best[0], words)
+            yield text_of(kbest, best[0], words)
 
 
 def _add_kbest(parser: argparse.ArgumentParser) -> None:

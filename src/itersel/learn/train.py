@@ -218,14 +218,14 @@ class _Pass:
                 # before learning from the batch, because finders depend on the sentences learned from so far
                 finders = list(map(finder, batch))
 
-                found: Iterable[KBest]
+                decoded: Iterable[KBest]
                 if len(decoders) == 1:
-                    found = list(map(decode, repeat(weights.vectors), batch, finders))
+                    decoded = list(map(decode, repeat(weights.vectors), batch, finders))
                 else:
                     # Training on some sentences overlaps with decoding others.
                     copies = WeightVectors(*map(np.copy, weights.vectors))
-                    found = threads.map(decode, repeat(copies), batch, finders)
+                    decoded = threads.map(decode, repeat(copies), batch, finders)
 
-                yield from zip(batch, found, strict=True)
+                yield from zip(batch, decoded, strict=True)
         finally:
             threads.shutdown(cancel_futures=True)
