@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from itersel.cli.arguments import add_optional_files, add_options, add_output
+from itersel.cli.decision import add_decision, file_passed_on, training_has_stopped
 from itersel.cli.mbr import add_mbr, mbr_of
 from itersel.cli.settings import add_place, add_settings, settings_of
-from itersel.cli.shared_options import add_decision, add_text_output
+from itersel.cli.shared_options import add_text_output
 from itersel.config.command_line import whole
 from itersel.config.search import (
     MAX_K_BEST,
@@ -46,21 +47,20 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
 
 
 def _decode(options: argparse.Namespace) -> None:
-    from itersel.evaluate.epochs import training_has_stopped
     from itersel.storage.files import read_lines, write_lines
     from itersel.system.mbr import read_mbr
 
     mbr = mbr_of(options, options.k_best or 1, read_mbr(options.chosen_mbr))
-    if not training_has_stopped(options.decision):
-        # lists are only scored
-        kind: type[FeatureSettings] = FeatureSettings if options.language_model is None else Search
-        settings = settings_of(kind, options)
-        with located(options.shard):
-            write_lines(options.output, _translations(options, settings, mbr))
+    passed_on = file_passed_on(options)
+    if passed_on is not None:
+        write_lines(options.output, read_lines(passed_on))
         return
-    if options.passed_on is None:
-        raise InputError("training has stopped; give the previous epoch's translations with --passed-on")
-    write_lines(options.output, read_lines(options.passed_on))
+
+    # lists are only scored
+    kind: type[FeatureSettings] = FeatureSettings if options.language_model is None else Search
+    settings = settings_of(kind, options)
+    with located(options.shard):
+        write_lines(options.output, _translations(options, settings, mbr))
 
 
 def _translations(
@@ -138,12 +138,11 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
 
 def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate: Callable[..., Any]) -> None:
     from itersel.decode.opening import open_shard
-    from itersel.evaluate.epochs import training_has_stopped
     from itersel.lists.files import write_no_lists
     from itersel.tune.start_weights import weights_of_iteration
 
     settings = read_settings(kind, options.settings, vars(options))
-    if training_has_stopped(options.decision):
+    if training_has_stopped(options):
         write_no_lists(options.output, settings.iteration, settings.file_number)
         return
 
