@@ -8,6 +8,7 @@ from typing import Any
 
 from itersel.cli.arguments import add_optional_files, add_options, add_output
 from itersel.cli.decision import add_decision, file_passed_on, training_has_stopped
+from itersel.cli.given_lists import add_language_model, has_given_lists
 from itersel.cli.mbr import add_mbr, mbr_of
 from itersel.cli.settings import add_place, add_settings, settings_of
 from itersel.cli.shared_options import add_text_output
@@ -24,8 +25,6 @@ from itersel.config.search import (
 from itersel.config.settings import read_settings
 from itersel.errors import InputError, located
 
-MODEL = {"--language-model FILE": "compiled language model; none for lists of another decoder"}
-
 
 def _add_decode(parser: argparse.ArgumentParser) -> None:
     files = {
@@ -33,7 +32,7 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
         "--weights": "weights: .h5, or text 'name value'",
     }
     add_options(parser, files, required=True)
-    add_optional_files(parser, MODEL)
+    add_language_model(parser)
     k_best = (
         "write the K best, 'id ||| text ||| name=value ... ||| score', instead of one translation per line"
     )
@@ -57,7 +56,7 @@ def _decode(options: argparse.Namespace) -> None:
         return
 
     # lists are only scored
-    kind: type[FeatureSettings] = FeatureSettings if options.language_model is None else Search
+    kind: type[FeatureSettings] = FeatureSettings if has_given_lists(options) else Search
     settings = settings_of(kind, options)
     with located(options.shard):
         write_lines(options.output, _translations(options, settings, mbr))
@@ -127,7 +126,7 @@ def _forest(options: argparse.Namespace) -> None:
 def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> None:
     inputs = {"--shard FILE": "shard.h5 with references"}
     add_options(parser, inputs, required=True)
-    add_optional_files(parser, MODEL)
+    add_language_model(parser)
     weights = "weights, .h5 or text (default, in the first iteration only: see docs/tuning.md)"
     add_optional_files(parser, {"--weights FILE": weights})
     add_decision(parser, "write a file without lists")
@@ -146,7 +145,7 @@ def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate
         write_no_lists(options.output, settings.iteration, settings.file_number)
         return
 
-    if options.language_model is None:
+    if has_given_lists(options):
         raise InputError("needs the decoder's language model; name it with --language-model", options.shard)
 
     shard, [decoder] = open_shard(options.shard, options.language_model, settings)

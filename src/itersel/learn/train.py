@@ -56,7 +56,7 @@ def file_part(
     many decoder `threads` are used as the learner's delay.
     """
     read = partial(open_sentences, path, model, settings, min(threads, settings.learner.delay))
-    count = count_sentences(path, model)
+    count = count_sentences(path, settings)
     # conflicting features and overflowing weights can be due to either file
     return Part(count, read, path, path if start_path is None else f"{path} and {start_path}")
 
