@@ -93,11 +93,11 @@ def decode_shard(
     for sentence in range(shard.sentence_count) if sentences is None else sentences:
         if not 0 <= sentence < shard.sentence_count:
             raise IndexError(f"sentence {sentence}: the shard has {shard.sentence_count}, numbered from 0")
-        found = decoder.decode(sentence, vectors, k=k_best)
+        kbest = decoder.decode(sentence, vectors, k=k_best)
         names = decoder.dense_names, shard.feature_name
         yield [
-            Translation(text_of(found, rank, words), score, dict(feature_values(found, rank, *names)))
-            for rank, score in enumerate(found.score.tolist())
+            Translation(text_of(kbest, rank, words), score, dict(feature_values(kbest, rank, *names)))
+            for rank, score in enumerate(kbest.score.tolist())
         ]
 
 

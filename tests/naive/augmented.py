@@ -38,22 +38,22 @@ class Found(NamedTuple):
 
 def read_forest(forest: SentenceForest) -> list[list[Edge]]:
     """Return the edges of each item."""
-    found, table = forest.found, forest.table
+    hypotheses, shard_rules = forest.hypotheses, forest.shard_rules
     items = []
-    for item in range(int(found.counts[0])):
-        edges, edge = [], int(found.item_edge[item])
+    for item in range(int(hypotheses.counts[0])):
+        edges, edge = [], int(hypotheses.item_edge[item])
         while edge != -1:
-            rule = int(found.edge_rule[edge])
-            score, target, source = forest.lm_weight * float(found.edge_lm[edge]), (-1,), (-1,)
+            rule = int(hypotheses.edge_rule[edge])
+            score, target, source = forest.lm_weight * float(hypotheses.edge_lm[edge]), (-1,), (-1,)
             if rule != GOAL_RULE:
                 score += float(forest.rules.score[rule])
                 row = forest.rules.rule[rule]
-                target = tuple(table.target[slice(*table.target_offset[row : row + 2])].tolist())
-                source = tuple(table.source[slice(*table.source_offset[row : row + 2])].tolist())
-            both = (int(found.edge_first[edge]), int(found.edge_second[edge]))
+                target = tuple(shard_rules.target[slice(*shard_rules.target_offset[row : row + 2])].tolist())
+                source = tuple(shard_rules.source[slice(*shard_rules.source_offset[row : row + 2])].tolist())
+            both = (int(hypotheses.edge_first[edge]), int(hypotheses.edge_second[edge]))
             antecedents = tuple(one for one in both if one != -1)
             edges.append(Edge(score, antecedents, target, sum(symbol >= 0 for symbol in source)))
-            edge = int(found.edge_next[edge])
+            edge = int(hypotheses.edge_next[edge])
         items.append(edges)
     return items
 

@@ -165,9 +165,9 @@ def make_decoder(problem: Problem, folder: Path, search: Search, *references: Se
     return Decoder(to_shard(problem, *references), model, search)
 
 
-def features_of(decoder: Decoder, found: KBest, rank: int = 0) -> dict[str, float]:
+def features_of(decoder: Decoder, kbest: KBest, rank: int = 0) -> dict[str, float]:
     """Return all non-zero features of a translation."""
-    return dict(feature_values(found, rank, decoder.dense_names, decoder.shard.feature_name))
+    return dict(feature_values(kbest, rank, decoder.dense_names, decoder.shard.feature_name))
 
 
 def solve(problem: Problem, k: int = 100, max_span: int = 15) -> list[naive_decoder.Translation]:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from itersel.cli.arguments import add_optional_files, add_options, add_output
+from itersel.cli.decision import add_decision, file_passed_on, training_has_stopped
+from itersel.cli.given_lists import add_language_model, has_given_lists
 from itersel.cli.mbr import add_mbr, mbr_of
 from itersel.cli.settings import add_place, add_settings, settings_of
-from itersel.cli.shared_options import add_decision, add_text_output
+from itersel.cli.shared_options import add_text_output
 from itersel.config.command_line import whole
 from itersel.config.search import (
     MAX_K_BEST,
@@ -23,8 +25,6 @@ from itersel.config.search import (
 from itersel.config.settings import read_settings
 from itersel.errors import InputError, located
 
-MODEL = {"--language-model FILE": "compiled language model; none for lists of another decoder"}
-
 
 def _add_decode(parser: argparse.ArgumentParser) -> None:
     files = {
@@ -32,7 +32,7 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
         "--weights": "weights: .h5, or text 'name value'",
     }
     add_options(parser, files, required=True)
-    add_optional_files(parser, MODEL)
+    add_language_model(parser)
     k_best = (
         "write the K best, 'id ||| text ||| name=value ... ||| score', instead of one translation per line"
     )
@@ -46,21 +46,20 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
 
 
 def _decode(options: argparse.Namespace) -> None:
-    from itersel.evaluate.epochs import training_has_stopped
     from itersel.storage.files import read_lines, write_lines
     from itersel.system.mbr import read_mbr
 
     mbr = mbr_of(options, options.k_best or 1, read_mbr(options.chosen_mbr))
-    if not training_has_stopped(options.decision):
-        # lists are only scored
-        kind: type[FeatureSettings] = FeatureSettings if options.language_model is None else Search
-        settings = settings_of(kind, options)
-        with located(options.shard):
-            write_lines(options.output, _translations(options, settings, mbr))
+    passed_on = file_passed_on(options)
+    if passed_on is not None:
+        write_lines(options.output, read_lines(passed_on))
         return
-    if options.passed_on is None:
-        raise InputError("training has stopped; give the previous epoch's translations with --passed-on")
-    write_lines(options.output, read_lines(options.passed_on))
+
+    # lists are only scored
+    kind: type[FeatureSettings] = FeatureSettings if has_given_lists(options) else Search
+    settings = settings_of(kind, options)
+    with located(options.shard):
+        write_lines(options.output, _translations(options, settings, mbr))
 
 
 def _translations(
@@ -91,12 +90,12 @@ def _translations(
     words = shard.vocabulary.to_list()
 
     for sentence in progress(range(shard.sentence_count), "decode"):
-        found = decoder.decode(sentence, vectors, k=list_size(k_best, mbr))
-        best = best_ranks(found, words, k_best, mbr)
+        kbest = decoder.decode(sentence, vectors, k=list_size(k_best, mbr))
+        best = best_ranks(kbest, words, k_best, mbr)
         if options.k_best is not None:
-            yield from kbest_lines(sentence, found, best, words, decoder.dense_names, shard.feature_name)
+            yield from kbest_lines(sentence, kbest, best, words, decoder.dense_names, shard.feature_name)
         else:
-            yield text_of(found, best[0], words)
+            yield text_of(kbest, best[0], words)
 
 
 def _add_kbest(parser: argparse.ArgumentParser) -> None:
@@ -127,7 +126,7 @@ def _forest(options: argparse.Namespace) -> None:
 def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> None:
     inputs = {"--shard FILE": "shard.h5 with references"}
     add_options(parser, inputs, required=True)
-    add_optional_files(parser, MODEL)
+    add_language_model(parser)
     start = "start weights, .h5 or text (default, in the first iteration only: see docs/tuning.md)"
     add_optional_files(parser, {"--start FILE": start})
     add_decision(parser, "write a file without lists")
@@ -138,16 +137,15 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
 
 def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate: Callable[..., Any]) -> None:
     from itersel.decode.opening import open_shard
-    from itersel.evaluate.epochs import training_has_stopped
     from itersel.lists.files import write_no_lists
     from itersel.tune.start_weights import weights_of_iteration
 
     settings = read_settings(kind, options.settings, vars(options))
-    if training_has_stopped(options.decision):
+    if training_has_stopped(options):
         write_no_lists(options.output, settings.iteration, settings.file_number)
         return
 
-    if options.language_model is None:
+    if has_given_lists(options):
         raise InputError("needs the decoder's language model; name it with --language-model", options.shard)
 
     shard, [decoder] = open_shard(options.shard, options.language_model, settings)

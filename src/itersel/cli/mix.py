@@ -6,8 +6,8 @@ import argparse
 
 from itersel.cli.argument_types import output_file
 from itersel.cli.arguments import add_optional_files, add_options, add_output
+from itersel.cli.decision import add_decision, file_passed_on
 from itersel.cli.settings import add_place, add_settings
-from itersel.cli.shared_options import add_decision
 from itersel.config.settings import read_settings
 from itersel.config.steps import MixSettings
 
@@ -34,11 +34,16 @@ def _add_mix(parser: argparse.ArgumentParser) -> None:
 
 
 def _mix(options: argparse.Namespace) -> None:
-    from itersel.evaluate.epochs import training_has_stopped
     from itersel.select.mix import mix
     from itersel.storage.files import read_manifest
 
     settings = read_settings(MixSettings, options.settings, vars(options))
-    stopped = training_has_stopped(options.decision)
-    previous = options.passed_on if stopped else options.previous
-    mix(read_manifest(options.inputs), options.output, settings, previous, options.matrix, stopped)
+    passed_on = file_passed_on(options)
+    mix(
+        read_manifest(options.inputs),
+        options.output,
+        settings,
+        previous=options.previous if passed_on is None else passed_on,
+        matrix=options.matrix,
+        stopped=passed_on is not None,
+    )

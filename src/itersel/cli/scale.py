@@ -8,8 +8,9 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from itersel.cli.arguments import add_optional_files, add_options, add_output
+from itersel.cli.arguments import add_options, add_output
 from itersel.cli.devtest import add_devtest, devtest_files, score_devtest
+from itersel.cli.given_lists import add_language_model, has_given_lists
 from itersel.cli.settings import add_settings
 from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
 from itersel.config.settings import read_settings
@@ -24,9 +25,7 @@ def _add_scale(parser: argparse.ArgumentParser) -> None:
         "--weights FILE": "weights of the system",
     }
     add_options(parser, files, required=True)
-    add_optional_files(
-        parser, {"--language-model FILE": "compiled language model; none for lists of another decoder"}
-    )
+    add_language_model(parser)
     add_settings(parser, ScaleSettings)
     add_devtest(parser)
     add_output(parser, "what was chosen (JSON)", "--output")
@@ -36,7 +35,7 @@ def _scale(options: argparse.Namespace) -> None:
     from itersel.evaluate.epochs import index_of_best
     from itersel.system.mbr import ChosenMbr, write_mbr
 
-    kind = GivenListScaleSettings if options.language_model is None else ScaleSettings
+    kind = GivenListScaleSettings if has_given_lists(options) else ScaleSettings
     settings = read_settings(kind, options.settings)
     candidates = settings.mbr.candidates
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from itersel.cli.argument_types import named_file, output_file
-from itersel.cli.arguments import add_files, add_optional_files, add_options
+from itersel.cli.arguments import add_files, add_options
 from itersel.config.command_line import whole
 from itersel.errors import InputError
 
@@ -18,16 +18,6 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     """Add the option for the number of processes."""
     jobs = {"--jobs N": "number of processes; the output is the same (default: %(default)s)"}
     add_options(parser, jobs, type=whole(1, MAX_PROCESSES), default=1)
-
-
-def add_decision(parser: argparse._ActionsContainer, otherwise: str, passed_on: str = "") -> None:
-    """Add the option with the decision whether training has stopped, and what to write `otherwise`."""
-    decision = (
-        f"output of 'itersel step patience' after the previous epoch: if training has stopped, {otherwise}"
-    )
-    add_optional_files(parser, {"--decision FILE": decision})
-    if passed_on:
-        add_optional_files(parser, {"--passed-on FILE": passed_on})
 
 
 def add_text_files(parser: argparse.ArgumentParser, text: str) -> None:

@@ -6,8 +6,8 @@ import argparse
 
 from itersel.cli.arguments import add_optional_files, add_options, add_output
 from itersel.cli.blas import use_portable_blas
+from itersel.cli.decision import add_decision, file_passed_on
 from itersel.cli.settings import add_place, add_settings
-from itersel.cli.shared_options import add_decision
 from itersel.config.settings import read_settings
 from itersel.config.steps import TuneSettings
 from itersel.errors import InputError
@@ -39,15 +39,13 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
 
 
 def _tune(options: argparse.Namespace) -> None:
-    from itersel.evaluate.epochs import training_has_stopped
     from itersel.storage.files import read_manifest
     from itersel.tune.iteration import tune
     from itersel.vectors.weights import pass_on_weights, read_itersel_weights
 
-    if training_has_stopped(options.decision):
-        if options.passed_on is None:
-            raise InputError("training has stopped; give the weights of the previous epoch with --passed-on")
-        pass_on_weights(options.passed_on, options.output)
+    passed_on = file_passed_on(options)
+    if passed_on is not None:
+        pass_on_weights(passed_on, options.output)
         return
 
     settings = read_settings(TuneSettings, options.settings, vars(options))

@@ -6,8 +6,9 @@ import argparse
 
 from itersel.cli.argument_types import positive
 from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output
+from itersel.cli.decision import add_decision, training_has_stopped
+from itersel.cli.given_lists import has_given_lists
 from itersel.cli.settings import add_place, add_settings
-from itersel.cli.shared_options import add_decision
 from itersel.config.settings import read_settings
 from itersel.config.steps import GivenListTrainSettings, TrainSettings
 from itersel.errors import InputError
@@ -35,7 +36,7 @@ def _train(options: argparse.Namespace) -> None:
     from itersel.learn.training import untrained, write_training
 
     kind: type[TrainSettings | GivenListTrainSettings] = (
-        TrainSettings if options.language_model else GivenListTrainSettings
+        GivenListTrainSettings if has_given_lists(options) else TrainSettings
     )
     settings = read_settings(kind, options.settings, vars(options))
     models = options.language_model or [None]
@@ -44,7 +45,7 @@ def _train(options: argparse.Namespace) -> None:
         named = f"--language-model names {len(models)} files, --shard {count}"
         raise InputError(f"{named}; name one model for all files of the shard, or one per file")
 
-    start = read_start(options.start, settings, options.decision)
+    start = read_start(options.start, settings, training_has_stopped(options))
     if start.stopped:
         write_training(options.output, untrained(start), settings)
         return

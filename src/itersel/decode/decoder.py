@@ -93,9 +93,9 @@ class KBest(NamedTuple):
 class SentenceForest(NamedTuple):
     """The forest of a decoded sentence, with its rules, language model weight and k best derivations."""
 
-    found: Hypotheses
+    hypotheses: Hypotheses
     rules: SentenceRules
-    table: ShardRules  # of the shard
+    shard_rules: ShardRules
     lm_weight: float
     best: Best
 
@@ -125,7 +125,7 @@ class Decoder:
         self.uses_sparse = search.uses_sparse
 
         lm_word = np.array([model.ids.get(word, 0) for word in shard.vocabulary.to_list()], np.int32)
-        self._table = ShardRules(
+        self._shard_rules = ShardRules(
             shard.rule_source,
             shard.rule_source_offset,
             shard.rule_target,
@@ -144,9 +144,9 @@ class Decoder:
         # Tables of language model states by number of compositions: small ones fit in the CPU cache.
         self._states: dict[int, States] = {}
         self._queue: Queue | None = None
-        self._found: Hypotheses | None = None
+        self._hypotheses: Hypotheses | None = None
         self._queue_bundles = 0
-        self._found_nodes = (0, 0)
+        self._node_capacity = (0, 0)
 
     def weight_vectors(self, weights: Weights) -> WeightVectors:
         """Return `weights` as dense (C) and sparse (F) float64 vectors of this shard."""
@@ -167,14 +167,14 @@ class Decoder:
         if offset[sentence] == offset[sentence + 1]:
             return self._empty()
 
-        rules, found = self.search(sentence, weights)
-        best = self._find_best(found, rules, k)
+        rules, hypotheses = self.search(sentence, weights)
+        best = self._find_best(hypotheses, rules, k)
         if finder is not None:
             lm_weight = float(weights.dense[self.lm_column])
-            best = extend(best, finder(SentenceForest(found, rules, self._table, lm_weight, best)))
+            best = extend(best, finder(SentenceForest(hypotheses, rules, self._shard_rules, lm_weight, best)))
 
         dense = dense_vectors(best, rules, self.lm_column)
-        sparse = sparse_vectors(best, rules, self._table)
+        sparse = sparse_vectors(best, rules, self._shard_rules)
         return KBest(best.word, best.word_offset, best.score, dense, *sparse)
 
     def search(self, sentence: int, weights: WeightVectors) -> tuple[SentenceRules, Hypotheses]:
@@ -191,8 +191,8 @@ class Decoder:
             )
 
         rules = self._sentence_rules(sentence)
-        score_rules(self._table, rules, *weights)
-        trie = build_trie(self._table, rules.rule)
+        score_rules(self._shard_rules, rules, *weights)
+        trie = build_trie(self._shard_rules, rules.rule)
         forest = parse(words, trie, self.max_span, self._ranks)
         if forest.is_glue.shape[0] == 0:
             text = " ".join(self.shard.vocabulary.get(word) for word in words.tolist())
@@ -206,17 +206,17 @@ class Decoder:
         glue_begin, goal_begin = (begin, -1) if self._ranks is None else (-1, begin)
         problem = SearchProblem(forest, trie, rules, model.arrays, lm_weight, goal_begin, end, self.pop_limit)
 
-        queue, found = self._search_tables(forest)
+        queue, hypotheses = self._search_tables(forest)
         expected_pairs = PAIRS_PER_WORD * words.shape[0]
         pairs = min(1 << expected_pairs.bit_length(), MAX_FIRST_PAIRS)
         while True:
             states = self._empty_states(pairs)
-            state_rules(self._table, rules, model.arrays, states, glue_begin, lm_weight)
+            state_rules(self._shard_rules, rules, model.arrays, states, glue_begin, lm_weight)
             if not states.counts[1]:
                 sort_rules(trie, rules)
-                search(problem, states, queue, found)
+                search(problem, states, queue, hypotheses)
                 if not states.counts[1]:
-                    return rules, found
+                    return rules, hypotheses
             pairs *= 2
 
     def _empty_states(self, pairs: int) -> States:
@@ -247,13 +247,13 @@ class Decoder:
         dense[:, columns:] = self._rule_dense[rule]
         return make_sentence_rules(rule, dense)
 
-    def _find_best(self, found: Hypotheses, rules: SentenceRules, k: int) -> Best:
+    def _find_best(self, hypotheses: Hypotheses, rules: SentenceRules, k: int) -> Best:
         """Find the k best; restarts with larger tables if they were too small."""
-        items, edges = found.counts.tolist()
+        items, edges = hypotheses.counts.tolist()
         pool = 2 * edges + 64 * k
         rows = min(items, 20000)
         while True:
-            best = kbest(found, rules, self._table, k, pool, rows)
+            best = kbest(hypotheses, rules, self._shard_rules, k, pool, rows)
             if best.score.shape[0]:
                 return best
             pool *= 2
@@ -270,10 +270,10 @@ class Decoder:
             self._queue = make_queue(self._queue_bundles, self.pop_limit)
         nodes = forest.is_glue.shape[0]
         glue_nodes = int(forest.is_glue.sum())
-        if self._found is None or nodes > self._found_nodes[0] or glue_nodes > self._found_nodes[1]:
-            self._found_nodes = 2 * nodes, 2 * glue_nodes
-            self._found = make_hypotheses(*self._found_nodes, self.pop_limit)
-        return self._queue, self._found
+        if self._hypotheses is None or nodes > self._node_capacity[0] or glue_nodes > self._node_capacity[1]:
+            self._node_capacity = 2 * nodes, 2 * glue_nodes
+            self._hypotheses = make_hypotheses(*self._node_capacity, self.pop_limit)
+        return self._queue, self._hypotheses
 
     def _empty(self) -> KBest:
         # nothing is translated, so nothing is scored, not even the end of the sentence

@@ -55,12 +55,12 @@ def derive_all(
         seen.append(forest)
         return ()
 
-    found = decoder.decode(sentence, weights, k, look)
+    kbest = decoder.decode(sentence, weights, k, look)
     if not seen:
         # a sentence without words
-        return found, [Derivation((), (), (), float(found.score[0]), 0.0)]
+        return kbest, [Derivation((), (), (), float(kbest.score[0]), 0.0)]
     [forest] = seen
-    return found, [_derivation(decoder, forest, rank, weights, words) for rank in range(found.score.shape[0])]
+    return kbest, [_derivation(decoder, forest, rank, weights, words) for rank in range(kbest.score.shape[0])]
 
 
 def _derivation(
@@ -106,12 +106,12 @@ def _tree(forest: SentenceForest, rules: Int32s) -> _Subtree:
 
     Rules are processed from last to first, so deep trees need no recursion.
     """
-    table = forest.table
+    shard_rules = forest.shard_rules
     waiting: list[_Subtree] = []
     for number in rules[::-1].tolist():
         rule = int(forest.rules.rule[number])
-        source = table.source[slice(*table.source_offset[rule : rule + 2])].tolist()
-        target = table.target[slice(*table.target_offset[rule : rule + 2])].tolist()
+        source = shard_rules.source[slice(*shard_rules.source_offset[rule : rule + 2])].tolist()
+        target = shard_rules.target[slice(*shard_rules.target_offset[rule : rule + 2])].tolist()
 
         parts = {-symbol: waiting.pop() for symbol in target if symbol < 0}
         children = tuple(parts[gap] for gap in sorted(parts))
@@ -127,12 +127,12 @@ def _tree(forest: SentenceForest, rules: Int32s) -> _Subtree:
 
 def _offsets(symbols: Sequence[int], begin: int, lengths: Sequence[int]) -> list[int]:
     """Return where each symbol of a side begins; `lengths` are the numbers of words in its nonterminals."""
-    found = []
+    offsets = []
     place = begin
     for symbol in symbols:
-        found.append(place)
+        offsets.append(place)
         place += lengths[-symbol - 1] if symbol < 0 else 1
-    return found
+    return offsets
 
 
 def _largest(
@@ -140,12 +140,12 @@ def _largest(
 ) -> tuple[tuple[str, float], ...]:
     """Return the weighted features that contribute most to a rule's score, by magnitude, then by name."""
     dense = forest.rules.dense[number] * weights.dense
-    found = dict(zip(decoder.dense_names, dense.tolist(), strict=True))
-    table = forest.table
+    weighted = dict(zip(decoder.dense_names, dense.tolist(), strict=True))
+    shard_rules = forest.shard_rules
     rule = forest.rules.rule[number]
-    row = slice(*table.feature_offset[rule : rule + 2])
-    values = table.feature_value[row] * weights.sparse[table.feature[row]]
-    for feature, value in zip(table.feature[row].tolist(), values.tolist(), strict=True):
-        found[decoder.shard.feature_name.get(feature)] = value
-    order = sorted((item for item in found.items() if item[1]), key=lambda item: (-abs(item[1]), item[0]))
+    row = slice(*shard_rules.feature_offset[rule : rule + 2])
+    values = shard_rules.feature_value[row] * weights.sparse[shard_rules.feature[row]]
+    for feature, value in zip(shard_rules.feature[row].tolist(), values.tolist(), strict=True):
+        weighted[decoder.shard.feature_name.get(feature)] = value
+    order = sorted((item for item in weighted.items() if item[1]), key=lambda item: (-abs(item[1]), item[0]))
     return tuple(order[:FEATURES])

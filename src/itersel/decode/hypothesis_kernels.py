@@ -65,12 +65,12 @@ def make_hypotheses(nodes: int, glue_nodes: int, pop_limit: int) -> Hypotheses:
 
 
 @kernel
-def best_through_edges(found: Hypotheses) -> Float64s:
+def best_through_edges(hypotheses: Hypotheses) -> Float64s:
     """Return the score of the best derivation through each edge, float64 (edges); minus infinity for none.
 
     These are max-marginals: inside and outside scores, with the maximum instead of the sum.
     """
-    items, edges = found.counts[0], found.counts[1]
+    items, edges = hypotheses.counts[0], hypotheses.counts[1]
     outside = np.full(items, -np.inf)
     through = np.full(edges, -np.inf)
     outside[items - 1] = 0.0
@@ -79,24 +79,24 @@ def best_through_edges(found: Hypotheses) -> Float64s:
         if outside[item] == -np.inf:
             continue
 
-        edge = found.item_edge[item]
+        edge = hypotheses.item_edge[item]
         while edge != NONE:
-            through[edge] = outside[item] + found.edge_score[edge]
-            for antecedent in (found.edge_first[edge], found.edge_second[edge]):
+            through[edge] = outside[item] + hypotheses.edge_score[edge]
+            for antecedent in (hypotheses.edge_first[edge], hypotheses.edge_second[edge]):
                 if antecedent != NONE:
-                    rest = through[edge] - found.item_score[antecedent]
+                    rest = through[edge] - hypotheses.item_score[antecedent]
                     outside[antecedent] = max(outside[antecedent], rest)
-            edge = found.edge_next[edge]
+            edge = hypotheses.edge_next[edge]
     return through
 
 
 @kernel
-def keep_edges(found: Hypotheses, through: Float64s, threshold: float) -> Kept:
+def keep_edges(hypotheses: Hypotheses, through: Float64s, threshold: float) -> Kept:
     """Keep the edges whose best derivation scores at least `threshold` (see `best_through_edges`).
 
     An item that is still needed keeps its best edge even if rounding puts it below the threshold.
     """
-    items = found.counts[0]
+    items = hypotheses.counts[0]
     needed = np.zeros(items, np.bool_)
     is_kept = np.zeros(through.shape[0], np.bool_)
     needed[items - 1] = True
@@ -105,22 +105,22 @@ def keep_edges(found: Hypotheses, through: Float64s, threshold: float) -> Kept:
         if not needed[item]:
             continue
 
-        edge = found.item_edge[item]
+        edge = hypotheses.item_edge[item]
         best = edge
         while edge != NONE:
             is_kept[edge] = through[edge] >= threshold
-            if found.edge_score[edge] > found.edge_score[best]:
+            if hypotheses.edge_score[edge] > hypotheses.edge_score[best]:
                 best = edge
-            edge = found.edge_next[edge]
+            edge = hypotheses.edge_next[edge]
         is_kept[best] = True
 
-        edge = found.item_edge[item]
+        edge = hypotheses.item_edge[item]
         while edge != NONE:
             if is_kept[edge]:
-                for antecedent in (found.edge_first[edge], found.edge_second[edge]):
+                for antecedent in (hypotheses.edge_first[edge], hypotheses.edge_second[edge]):
                     if antecedent != NONE:
                         needed[antecedent] = True
-            edge = found.edge_next[edge]
+            edge = hypotheses.edge_next[edge]
 
     edges = np.empty(is_kept.sum(), np.int32)
     count = 0
@@ -133,12 +133,12 @@ def keep_edges(found: Hypotheses, through: Float64s, threshold: float) -> Kept:
             continue
 
         number[item] = used
-        edge = found.item_edge[item]
+        edge = hypotheses.item_edge[item]
         while edge != NONE:
             if is_kept[edge]:
                 edges[count] = edge
                 count += 1
-            edge = found.edge_next[edge]
+            edge = hypotheses.edge_next[edge]
         used += 1
         offset[used] = count
     return Kept(edges, offset, number)

@@ -63,101 +63,111 @@ class Best(NamedTuple):
 
 
 @leaf_kernel
-def before(found: Derivations, a: int, b: int) -> bool:
+def before(derivations: Derivations, a: int, b: int) -> bool:
     """Whether candidate a precedes b: the higher score, else the older one."""
-    return found.score[a] > found.score[b] or (found.score[a] == found.score[b] and a < b)
+    return derivations.score[a] > derivations.score[b] or (
+        derivations.score[a] == derivations.score[b] and a < b
+    )
 
 
 @leaf_kernel
-def meld(found: Derivations, a: int, b: int) -> int:
+def meld(derivations: Derivations, a: int, b: int) -> int:
     """Join two skew heaps (Sleator and Tarjan 1986), top-down."""
     if a == NONE:
         return b
     if b == NONE:
         return a
-    if before(found, b, a):
+    if before(derivations, b, a):
         a, b = b, a
 
     root = a
     while True:
         # what was on the left goes to the right; what is melded goes to the left
-        rest = found.right[a]
-        found.right[a] = found.left[a]
+        rest = derivations.right[a]
+        derivations.right[a] = derivations.left[a]
         if rest == NONE:
-            found.left[a] = b
+            derivations.left[a] = b
             return root
 
-        if before(found, b, rest):
+        if before(derivations, b, rest):
             rest, b = b, rest
-        found.left[a] = rest
+        derivations.left[a] = rest
         a = rest
 
 
 @leaf_kernel
 def add_candidate(
-    hypotheses: Hypotheses, found: Derivations, item: int, edge: int, first: int, second: int
+    hypotheses: Hypotheses, derivations: Derivations, item: int, edge: int, first: int, second: int
 ) -> None:
     """Put a candidate into the heap of an item. If the pool is full, do nothing: `kbest` checks for that."""
-    candidate = found.counts[0]
-    found.counts[0] = candidate + 1
-    if candidate >= found.score.shape[0]:
+    candidate = derivations.counts[0]
+    derivations.counts[0] = candidate + 1
+    if candidate >= derivations.score.shape[0]:
         return
 
     score = hypotheses.edge_score[edge]
     if first > 0:
         antecedent = hypotheses.edge_first[edge]
         score -= hypotheses.item_score[antecedent]
-        score += found.score[found.ranked[found.block[antecedent], first]]
+        score += derivations.score[derivations.ranked[derivations.block[antecedent], first]]
     if second > 0:
         antecedent = hypotheses.edge_second[edge]
         score -= hypotheses.item_score[antecedent]
-        score += found.score[found.ranked[found.block[antecedent], second]]
+        score += derivations.score[derivations.ranked[derivations.block[antecedent], second]]
 
-    found.score[candidate], found.edge[candidate] = score, edge
-    found.first[candidate], found.second[candidate] = first, second
-    found.left[candidate], found.right[candidate] = NONE, NONE
-    found.heap[item] = meld(found, found.heap[item], candidate)
+    derivations.score[candidate], derivations.edge[candidate] = score, edge
+    derivations.first[candidate], derivations.second[candidate] = first, second
+    derivations.left[candidate], derivations.right[candidate] = NONE, NONE
+    derivations.heap[item] = meld(derivations, derivations.heap[item], candidate)
 
 
 @leaf_kernel
-def hash_yield(hypotheses: Hypotheses, rules: SentenceRules, found: Derivations, candidate: int) -> None:
+def hash_yield(
+    hypotheses: Hypotheses, rules: SentenceRules, derivations: Derivations, candidate: int
+) -> None:
     """Fill in the parts, hash and power of a candidate whose antecedents' derivations are known."""
-    edge = found.edge[candidate]
+    edge = derivations.edge[candidate]
     first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
     rule = hypotheses.edge_rule[edge]
     a, b = NONE, NONE
 
     if first != NONE:
-        a = found.ranked[found.block[first], found.first[candidate]]
+        a = derivations.ranked[derivations.block[first], derivations.first[candidate]]
     if second != NONE:
-        b = found.ranked[found.block[second], found.second[candidate]]
-    found.first_part[candidate], found.second_part[candidate] = a, b
+        b = derivations.ranked[derivations.block[second], derivations.second[candidate]]
+    derivations.first_part[candidate], derivations.second_part[candidate] = a, b
 
     if rule == GOAL_RULE:
-        found.hash[candidate], found.power[candidate] = found.hash[a], found.power[a]
+        derivations.hash[candidate], derivations.power[candidate] = derivations.hash[a], derivations.power[a]
         return
 
     if rules.swapped[rule]:
         a, b = b, a
     value, power = rules.hash[rule, 0], rules.power[rule, 0]
     if a != NONE:
-        value = (value * found.power[a] + found.hash[a]) * rules.power[rule, 1] + rules.hash[rule, 1]
-        power *= found.power[a] * rules.power[rule, 1]
+        value = (value * derivations.power[a] + derivations.hash[a]) * rules.power[rule, 1] + rules.hash[
+            rule, 1
+        ]
+        power *= derivations.power[a] * rules.power[rule, 1]
     if b != NONE:
-        value = (value * found.power[b] + found.hash[b]) * rules.power[rule, 2] + rules.hash[rule, 2]
-        power *= found.power[b] * rules.power[rule, 2]
+        value = (value * derivations.power[b] + derivations.hash[b]) * rules.power[rule, 2] + rules.hash[
+            rule, 2
+        ]
+        power *= derivations.power[b] * rules.power[rule, 2]
 
-    found.hash[candidate], found.power[candidate] = value, power
-
-
-@leaf_kernel
-def is_settled(found: Derivations, item: int, rank: int) -> bool:
-    """Whether an item's derivation of this rank has been found, or is known not to exist."""
-    return found.size[item] > rank or found.exhausted[item] or rank >= found.ranked.shape[1]
+    derivations.hash[candidate], derivations.power[candidate] = value, power
 
 
 @leaf_kernel
-def find_derivations(hypotheses: Hypotheses, rules: SentenceRules, found: Derivations, goal: int) -> None:
+def is_settled(derivations: Derivations, item: int, rank: int) -> bool:
+    """Whether an item's derivation of this rank has been derivations, or is known not to exist."""
+    return derivations.size[item] > rank or derivations.exhausted[item] or rank >= derivations.ranked.shape[1]
+
+
+@leaf_kernel
+def find_derivations(
+    hypotheses: Hypotheses, rules: SentenceRules, derivations: Derivations, goal: int
+) -> None:
     """Find all k derivations of the goal, and those of other items that they need.
 
     An explicit stack holds the items in progress, because numba breaks recursive functions when it loads
@@ -167,110 +177,112 @@ def find_derivations(hypotheses: Hypotheses, rules: SentenceRules, found: Deriva
     is 0. A corner never scores higher than its parent, so candidates are popped in the exact order without
     a set of visited corners.
     """
-    found.stack_item[0], found.stack_rank[0] = goal, found.ranked.shape[1] - 1
+    derivations.stack_item[0], derivations.stack_rank[0] = goal, derivations.ranked.shape[1] - 1
     depth = 1
     while depth > 0:
-        item, rank = found.stack_item[depth - 1], found.stack_rank[depth - 1]
-        if is_settled(found, item, rank):
+        item, rank = derivations.stack_item[depth - 1], derivations.stack_rank[depth - 1]
+        if is_settled(derivations, item, rank):
             depth -= 1
             continue
 
-        if found.block[item] == NONE and not visit_item(hypotheses, found, item):
+        if derivations.block[item] == NONE and not visit_item(hypotheses, derivations, item):
             return
 
-        wanted, wanted_rank = awaited(hypotheses, found, item)
-        if found.counts[0] > found.score.shape[0]:
+        wanted, wanted_rank = awaited(hypotheses, derivations, item)
+        if derivations.counts[0] > derivations.score.shape[0]:
             return
         if wanted != NONE:
-            found.stack_item[depth], found.stack_rank[depth] = wanted, wanted_rank
+            derivations.stack_item[depth], derivations.stack_rank[depth] = wanted, wanted_rank
             depth += 1
             continue
 
-        next_derivation(hypotheses, rules, found, item)
+        next_derivation(hypotheses, rules, derivations, item)
 
 
 @leaf_kernel
-def visit_item(hypotheses: Hypotheses, found: Derivations, item: int) -> bool:
+def visit_item(hypotheses: Hypotheses, derivations: Derivations, item: int) -> bool:
     """Add the first candidates of an item, one per edge; returns False if a table is full."""
-    if found.counts[1] >= found.ranked.shape[0]:
-        found.counts[0] = found.score.shape[0] + 1
+    if derivations.counts[1] >= derivations.ranked.shape[0]:
+        derivations.counts[0] = derivations.score.shape[0] + 1
         return False
-    found.block[item] = found.counts[1]
-    found.counts[1] += 1
+    derivations.block[item] = derivations.counts[1]
+    derivations.counts[1] += 1
 
     edge = hypotheses.item_edge[item]
     while edge != NONE:
-        add_candidate(hypotheses, found, item, edge, 0, 0)
+        add_candidate(hypotheses, derivations, item, edge, 0, 0)
         edge = hypotheses.edge_next[edge]
-    return found.counts[0] <= found.score.shape[0]
+    return derivations.counts[0] <= derivations.score.shape[0]
 
 
 @leaf_kernel
-def awaited(hypotheses: Hypotheses, found: Derivations, item: int) -> tuple[int, int]:
+def awaited(hypotheses: Hypotheses, derivations: Derivations, item: int) -> tuple[int, int]:
     """Return an item and a rank that must be settled before this item can continue, or -1 for none.
 
     Adds the neighbours of the last popped candidate once they can be scored.
     """
-    last = found.last[item]
+    last = derivations.last[item]
     if last != NONE:
-        edge = found.edge[last]
-        i = found.first[last]
-        j = found.second[last]
+        edge = derivations.edge[last]
+        i = derivations.first[last]
+        j = derivations.second[last]
         first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
-        if first != NONE and j == 0 and not is_settled(found, first, i + 1):
+        if first != NONE and j == 0 and not is_settled(derivations, first, i + 1):
             return np.int64(first), np.int64(i + 1)
-        if second != NONE and not is_settled(found, second, j + 1):
+        if second != NONE and not is_settled(derivations, second, j + 1):
             return np.int64(second), np.int64(j + 1)
 
-        found.last[item] = NONE
-        if first != NONE and j == 0 and found.size[first] > i + 1:
-            add_candidate(hypotheses, found, item, edge, i + 1, 0)
-        if second != NONE and found.size[second] > j + 1:
-            add_candidate(hypotheses, found, item, edge, i, j + 1)
+        derivations.last[item] = NONE
+        if first != NONE and j == 0 and derivations.size[first] > i + 1:
+            add_candidate(hypotheses, derivations, item, edge, i + 1, 0)
+        if second != NONE and derivations.size[second] > j + 1:
+            add_candidate(hypotheses, derivations, item, edge, i, j + 1)
 
-    candidate = found.heap[item]
+    candidate = derivations.heap[item]
     if candidate != NONE:
         # higher ranks were settled when the candidate was made
-        edge = found.edge[candidate]
+        edge = derivations.edge[candidate]
         first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
-        if first != NONE and found.size[first] == 0:
+        if first != NONE and derivations.size[first] == 0:
             return np.int64(first), np.int64(0)
-        if second != NONE and found.size[second] == 0:
+        if second != NONE and derivations.size[second] == 0:
             return np.int64(second), np.int64(0)
     return np.int64(NONE), np.int64(0)
 
 
 @leaf_kernel
-def next_derivation(hypotheses: Hypotheses, rules: SentenceRules, found: Derivations, item: int) -> None:
+def next_derivation(
+    hypotheses: Hypotheses, rules: SentenceRules, derivations: Derivations, item: int
+) -> None:
     """Pop the best candidate of an item, whose antecedents are settled; keep it if its yield is new."""
-    candidate = found.heap[item]
+    candidate = derivations.heap[item]
     if candidate == NONE:
-        found.exhausted[item] = True
+        derivations.exhausted[item] = True
         return
 
-    found.heap[item] = meld(found, found.left[candidate], found.right[candidate])
-    found.last[item] = candidate
-    hash_yield(hypotheses, rules, found, candidate)
+    derivations.heap[item] = meld(derivations, derivations.left[candidate], derivations.right[candidate])
+    derivations.last[item] = candidate
+    hash_yield(hypotheses, rules, derivations, candidate)
 
-    block = found.block[item]
-    for i in range(found.size[item]):
-        if found.hash[found.ranked[block, i]] == found.hash[candidate]:
+    block = derivations.block[item]
+    for i in range(derivations.size[item]):
+        if derivations.hash[derivations.ranked[block, i]] == derivations.hash[candidate]:
             return
 
-    found.ranked[block, found.size[item]] = candidate
-    found.size[item] += 1
+    derivations.ranked[block, derivations.size[item]] = candidate
+    derivations.size[item] += 1
 
 
 @kernel
 def kbest(
-    hypotheses: Hypotheses, rules: SentenceRules, table: ShardRules, k: int, pool: int, rows: int
+    hypotheses: Hypotheses, rules: SentenceRules, shard_rules: ShardRules, k: int, pool: int, rows: int
 ) -> Best:
     """Find the k best derivations of the goal with distinct yields, or fewer if no more exist.
 
     There are none at all if the tables, for `pool` candidates and `rows` visited items, are too small.
     """
     items = hypotheses.counts[0]
-    found = Derivations(
+    derivations = Derivations(
         np.empty(pool, np.float64), np.empty(pool, np.int32), np.empty(pool, np.int32),
         np.empty(pool, np.int32), np.empty(pool, np.int32), np.empty(pool, np.int32),
         np.empty(pool, np.int32), np.empty(pool, np.int32), np.empty(pool, np.uint64),
@@ -281,20 +293,20 @@ def kbest(
     )  # fmt: skip
 
     goal = items - 1
-    find_derivations(hypotheses, rules, found, goal)
-    count = found.size[goal] if found.counts[0] <= pool else 0
+    find_derivations(hypotheses, rules, derivations, goal)
+    count = derivations.size[goal] if derivations.counts[0] <= pool else 0
 
     wanted = np.empty(count, np.int32)
     for i in range(count):
-        wanted[i] = found.ranked[found.block[goal], i]
+        wanted[i] = derivations.ranked[derivations.block[goal], i]
 
-    trees = Trees(found.score, found.edge, found.first_part, found.second_part)
-    return unfold(hypotheses, rules, table, trees, wanted)
+    trees = Trees(derivations.score, derivations.edge, derivations.first_part, derivations.second_part)
+    return unfold(hypotheses, rules, shard_rules, trees, wanted)
 
 
 @kernel
 def unfold(
-    hypotheses: Hypotheses, rules: SentenceRules, table: ShardRules, trees: Trees, wanted: Int32s
+    hypotheses: Hypotheses, rules: SentenceRules, shard_rules: ShardRules, trees: Trees, wanted: Int32s
 ) -> Best:
     """Write out the rules and words of some derivations of the goal, given as rows of `trees`, int32 (k)."""
     count = wanted.shape[0]
@@ -336,8 +348,10 @@ def unfold(
             used_rules += 1
 
             shard_rule = rules.rule[hypotheses.edge_rule[edge]]
-            for j in range(table.target_offset[shard_rule + 1] - 1, table.target_offset[shard_rule] - 1, -1):
-                target = table.target[j]
+            for j in range(
+                shard_rules.target_offset[shard_rule + 1] - 1, shard_rules.target_offset[shard_rule] - 1, -1
+            ):
+                target = shard_rules.target[j]
                 if depth == stack.shape[0]:
                     stack = doubled(stack)
                 stack[depth] = first if target == -1 else (second if target == -2 else target)
@@ -361,13 +375,15 @@ def dense_vectors(best: Best, rules: SentenceRules, lm_column: int) -> Float64s:
 
 
 @kernel
-def sparse_vectors(best: Best, rules: SentenceRules, table: ShardRules) -> tuple[Int32s, Float64s, Int64s]:
+def sparse_vectors(
+    best: Best, rules: SentenceRules, shard_rules: ShardRules
+) -> tuple[Int32s, Float64s, Int64s]:
     """Return sparse rows (feature, value, offset of k + 1): each feature once per row, in ascending order."""
     count = best.score.shape[0]
     total = 0
     for j in range(best.rule.shape[0]):
         rule = rules.rule[best.rule[j]]
-        total += table.feature_offset[rule + 1] - table.feature_offset[rule]
+        total += shard_rules.feature_offset[rule + 1] - shard_rules.feature_offset[rule]
 
     feature, value = np.empty(total, np.int32), np.empty(total, np.float64)
     offset = np.zeros(count + 1, np.int64)
@@ -380,8 +396,8 @@ def sparse_vectors(best: Best, rules: SentenceRules, table: ShardRules) -> tuple
         size = 0
         for j in range(best.rule_offset[i], best.rule_offset[i + 1]):
             rule = rules.rule[best.rule[j]]
-            for place in range(table.feature_offset[rule], table.feature_offset[rule + 1]):
-                key[size], buffer_value[size] = table.feature[place], table.feature_value[place]
+            for place in range(shard_rules.feature_offset[rule], shard_rules.feature_offset[rule + 1]):
+                key[size], buffer_value[size] = shard_rules.feature[place], shard_rules.feature_value[place]
                 order[size] = size
                 size += 1
 

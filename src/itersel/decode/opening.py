@@ -1,6 +1,6 @@
 """What learners learn from: shards, decoded with a language model, or another decoder's lists.
 
-Learners know both only as `Sentences` and `SentenceDecoder`.
+Learners know both only as `Sentences` and `SentenceDecoder`. The class of the settings says which it is.
 """
 
 from __future__ import annotations
@@ -86,6 +86,8 @@ def open_sentences(
     return open_shard(path, model, settings, threads)
 
 
-def count_sentences(path: FilePath, model: str | None) -> int:
+def count_sentences(path: FilePath, settings: Search | GivenListFeatures) -> int:
     """Return the number of sentences without reading grammars or lists."""
-    return count_sentences_of_lists(path) if model is None else count_sentences_of_shard(path)
+    if isinstance(settings, GivenListFeatures):
+        return count_sentences_of_lists(path)
+    return count_sentences_of_shard(path)

@@ -10,19 +10,19 @@ from itersel.storage.strings import Strings
 DIGITS = 6  # as cdec prints features
 
 
-def text_of(found: KBest, rank: int, words: Sequence[str]) -> str:
+def text_of(kbest: KBest, rank: int, words: Sequence[str]) -> str:
     """Return a translation as words separated by single spaces."""
-    begin, end = found.word_offset[rank : rank + 2]
-    return " ".join(words[i] for i in found.word[begin:end])
+    begin, end = kbest.word_offset[rank : rank + 2]
+    return " ".join(words[i] for i in kbest.word[begin:end])
 
 
 def feature_values(
-    found: KBest, rank: int, dense_names: Sequence[str], sparse_names: Strings
+    kbest: KBest, rank: int, dense_names: Sequence[str], sparse_names: Strings
 ) -> list[tuple[str, float]]:
     """Return the names and non-zero values of the features of a translation."""
-    dense = zip(dense_names, found.dense[rank].tolist(), strict=True)
-    row = slice(*found.feature_offset[rank : rank + 2])
-    sparse = zip(found.feature[row].tolist(), found.feature_value[row].tolist(), strict=True)
+    dense = zip(dense_names, kbest.dense[rank].tolist(), strict=True)
+    row = slice(*kbest.feature_offset[rank : rank + 2])
+    sparse = zip(kbest.feature[row].tolist(), kbest.feature_value[row].tolist(), strict=True)
     return [
         *((name, value) for name, value in dense if value),
         *((sparse_names.get(feature), value) for feature, value in sparse),
@@ -31,7 +31,7 @@ def feature_values(
 
 def kbest_lines(
     sentence: int,
-    found: KBest,
+    kbest: KBest,
     ranks: Sequence[int],
     words: Sequence[str],
     dense_names: Sequence[str],
@@ -42,7 +42,7 @@ def kbest_lines(
     Values of zero are left out.
     """
     for rank in ranks:
-        score = found.score[rank]
-        values = feature_values(found, rank, dense_names, sparse_names)
+        score = kbest.score[rank]
+        values = feature_values(kbest, rank, dense_names, sparse_names)
         features = " ".join(f"{name}={value:.{DIGITS}g}" for name, value in values)
-        yield f"{sentence} ||| {text_of(found, rank, words)} ||| {features} ||| {score:.{DIGITS}g}"
+        yield f"{sentence} ||| {text_of(kbest, rank, words)} ||| {features} ||| {score:.{DIGITS}g}"

@@ -198,12 +198,12 @@ def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Fore
         for end in range(begin + 1, limit + 1):
             before = nodes
             if rank is None:
-                bundles, found = add_complete(items, end, trie, bundles, used)
-                if found > used:
-                    bundles.end[nodes] = found
+                bundles, bundle_end = add_complete(items, end, trie, bundles, used)
+                if bundle_end > used:
+                    bundles.end[nodes] = bundle_end
                     bundles.category[nodes] = CATEGORY_X
                     nodes += 1
-                    used = found
+                    used = bundle_end
             else:
                 bundles, waiting, used, nodes = add_categories(
                     items, begin, end, max_span, trie, chart, rank, bundles, waiting, used, nodes

@@ -15,10 +15,10 @@ def list_size(k_best: int, mbr: MinimumRisk | None) -> int:
     return k_best if mbr is None else mbr.size
 
 
-def best_ranks(found: KBest, words: Sequence[str], k_best: int, mbr: MinimumRisk | None) -> list[int]:
+def best_ranks(kbest: KBest, words: Sequence[str], k_best: int, mbr: MinimumRisk | None) -> list[int]:
     """Return the k best of the decoded translations, best first; `words` is the shard's vocabulary."""
     if mbr is None:
-        return list(range(min(k_best, found.score.shape[0])))
-    side = Side(found.word, found.word_offset)
-    best: list[int] = ranked_by_gain(side, words, found.score, mbr)[:k_best].tolist()
+        return list(range(min(k_best, kbest.score.shape[0])))
+    side = Side(kbest.word, kbest.word_offset)
+    best: list[int] = ranked_by_gain(side, words, kbest.score, mbr)[:k_best].tolist()
     return best

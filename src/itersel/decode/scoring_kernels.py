@@ -74,7 +74,7 @@ def make_sentence_rules(rule: Int32s, dense: Float64s) -> SentenceRules:
 
 @kernel
 def score_rules(
-    table: ShardRules, rules: SentenceRules, dense_weight: Float64s, sparse_weight: Float64s
+    shard_rules: ShardRules, rules: SentenceRules, dense_weight: Float64s, sparse_weight: Float64s
 ) -> None:
     """Fill in `score`: dense and sparse features times their weights, summed in feature order."""
     columns = dense_weight.shape[0]
@@ -84,8 +84,8 @@ def score_rules(
             total += rules.dense[i, column] * dense_weight[column]
 
         rule = rules.rule[i]
-        for j in range(table.feature_offset[rule], table.feature_offset[rule + 1]):
-            total += sparse_weight[table.feature[j]] * table.feature_value[j]
+        for j in range(shard_rules.feature_offset[rule], shard_rules.feature_offset[rule + 1]):
+            total += sparse_weight[shard_rules.feature[j]] * shard_rules.feature_value[j]
         rules.score[i] = total
 
 
@@ -98,7 +98,7 @@ def word_hash(word: int) -> np.uint64:
 
 @kernel
 def state_rules(
-    table: ShardRules,
+    shard_rules: ShardRules,
     rules: SentenceRules,
     model: ModelArrays,
     states: States,
@@ -112,7 +112,7 @@ def state_rules(
     negative, and the goal adds `<s>`.
     """
     # of single words, when they are known
-    word_states = np.full(table.lm_word.shape[0], EMPTY_STATE, np.int64)
+    word_states = np.full(shard_rules.lm_word.shape[0], EMPTY_STATE, np.int64)
 
     for i in range(rules.rule.shape[0]):
         rule = rules.rule[i]
@@ -123,8 +123,8 @@ def state_rules(
         if i == GLUE_START_RULE and begin_of_sentence >= 0:
             state = begin_state(model, states, begin_of_sentence)
 
-        for j in range(table.target_offset[rule], table.target_offset[rule + 1]):
-            symbol = table.target[j]
+        for j in range(shard_rules.target_offset[rule], shard_rules.target_offset[rule + 1]):
+            symbol = shard_rules.target[j]
             if symbol < 0:
                 if segment == 0:
                     rules.swapped[i] = symbol == -2
@@ -135,7 +135,7 @@ def state_rules(
                 value, power = np.uint64(0), np.uint64(1)
                 continue
 
-            word = table.lm_word[symbol]
+            word = shard_rules.lm_word[symbol]
             if word_states[symbol] == EMPTY_STATE:
                 word_states[symbol] = word_state(model, states, word)
             state, change = compose(model, states, state, word_states[symbol])

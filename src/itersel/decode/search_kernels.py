@@ -107,16 +107,16 @@ def combine(
 
 
 @inline_kernel
-def item_at(found: Hypotheses, node: int, rank: int) -> int:
+def item_at(hypotheses: Hypotheses, node: int, rank: int) -> int:
     """Return the item at a rank of a node, -1 if there is no node."""
     if node == NONE:
         return np.int64(NONE)
-    return np.int64(found.ranked[found.node_offset[node] + rank])
+    return np.int64(hypotheses.ranked[hypotheses.node_offset[node] + rank])
 
 
 @inline_kernel
 def score_corner(
-    problem: SearchProblem, states: States, queue: Queue, found: Hypotheses, candidate: int
+    problem: SearchProblem, states: States, queue: Queue, hypotheses: Hypotheses, candidate: int
 ) -> float:
     """Score the hypothesis at a corner, language model included; its rule and its items are known."""
     rules = problem.rules
@@ -127,11 +127,11 @@ def score_corner(
 
     first_state, second_state = np.int64(EMPTY_STATE), np.int64(EMPTY_STATE)
     if first != NONE:
-        score += found.item_score[first]
-        first_state = found.item_state[first]
+        score += hypotheses.item_score[first]
+        first_state = hypotheses.item_state[first]
     if second != NONE:
-        score += found.item_score[second]
-        second_state = found.item_state[second]
+        score += hypotheses.item_score[second]
+        second_state = hypotheses.item_state[second]
 
     state, change = combine(problem.model, states, rules, rule, first_state, second_state)
     change += rules.inside[rule]
@@ -145,7 +145,9 @@ def score_corner(
 
 
 @leaf_kernel
-def first_corners(problem: SearchProblem, states: States, queue: Queue, found: Hypotheses, node: int) -> int:
+def first_corners(
+    problem: SearchProblem, states: States, queue: Queue, hypotheses: Hypotheses, node: int
+) -> int:
     """Score the first rules of each bundle with the best antecedents; returns the size of the heap."""
     forest, trie = problem.forest, problem.trie
     size = 0
@@ -154,8 +156,8 @@ def first_corners(problem: SearchProblem, states: States, queue: Queue, found: H
         source_side = forest.trie_node[bundle]
         begin = trie.rule_offset[source_side]
         count = trie.rule_offset[source_side + 1] - begin
-        first = item_at(found, np.int64(forest.first[bundle]), 0)
-        second = item_at(found, np.int64(forest.second[bundle]), 0)
+        first = item_at(hypotheses, np.int64(forest.first[bundle]), 0)
+        second = item_at(hypotheses, np.int64(forest.second[bundle]), 0)
 
         for rank in range(min(count, FIRST_RULES)):
             row = INTEGERS * size
@@ -165,7 +167,7 @@ def first_corners(problem: SearchProblem, states: States, queue: Queue, found: H
             queue.corner[row + RULE] = trie.rule[begin + rank]
             queue.corner[row + FIRST], queue.corner[row + SECOND] = first, second
             queue.heap[size] = size
-            queue.heap_score[size] = score_corner(problem, states, queue, found, size)
+            queue.heap_score[size] = score_corner(problem, states, queue, hypotheses, size)
             size += 1
 
     for place in range((size >> 1) - 1, -1, -1):
@@ -174,64 +176,70 @@ def first_corners(problem: SearchProblem, states: States, queue: Queue, found: H
 
 
 @inline_kernel
-def add_edge(queue: Queue, found: Hypotheses, candidate: int, node_begin: int) -> None:
+def add_edge(queue: Queue, hypotheses: Hypotheses, candidate: int, node_begin: int) -> None:
     """Turn a corner into an edge of the node's item with the same state, or of a new item."""
-    edge = found.counts[1]
+    edge = hypotheses.counts[1]
     row = INTEGERS * candidate
-    found.edge_rule[edge] = queue.corner[row + RULE]
-    found.edge_first[edge] = queue.corner[row + FIRST]
-    found.edge_second[edge] = queue.corner[row + SECOND]
+    hypotheses.edge_rule[edge] = queue.corner[row + RULE]
+    hypotheses.edge_first[edge] = queue.corner[row + FIRST]
+    hypotheses.edge_second[edge] = queue.corner[row + SECOND]
 
     row = NUMBERS * candidate
     score, state = queue.number[row + SCORE], queue.state[row + STATE]
-    found.edge_score[edge] = score
-    found.edge_lm[edge] = queue.number[row + LM]
-    found.edge_next[edge] = NONE
-    found.counts[1] = edge + 1
+    hypotheses.edge_score[edge] = score
+    hypotheses.edge_lm[edge] = queue.number[row + LM]
+    hypotheses.edge_next[edge] = NONE
+    hypotheses.counts[1] = edge + 1
 
     mask = queue.slot.shape[0] - 1
     place = np.int64(((np.uint64(state) * STATE_MULTIPLIER) >> STATE_SHIFT) & np.uint64(mask))
-    while queue.slot[place] >= node_begin and found.item_state[queue.slot[place]] != state:
+    while queue.slot[place] >= node_begin and hypotheses.item_state[queue.slot[place]] != state:
         place = (place + 1) & mask
 
     item = np.int64(queue.slot[place])
     if item >= node_begin:
-        found.edge_next[found.item_last[item]] = edge
-        found.item_score[item] = max(found.item_score[item], score)
+        hypotheses.edge_next[hypotheses.item_last[item]] = edge
+        hypotheses.item_score[item] = max(hypotheses.item_score[item], score)
     else:
-        item = found.counts[0]
-        found.counts[0] = item + 1
+        item = hypotheses.counts[0]
+        hypotheses.counts[0] = item + 1
         queue.slot[place] = item
-        found.item_state[item] = state
-        found.item_edge[item] = edge
-        found.item_score[item] = score
-    found.item_last[item] = edge
+        hypotheses.item_state[item] = state
+        hypotheses.item_edge[item] = edge
+        hypotheses.item_score[item] = score
+    hypotheses.item_last[item] = edge
 
 
 @leaf_kernel
 def pop_corners(
-    problem: SearchProblem, states: States, queue: Queue, found: Hypotheses, node: int, size: int, limit: int
+    problem: SearchProblem,
+    states: States,
+    queue: Queue,
+    hypotheses: Hypotheses,
+    node: int,
+    size: int,
+    limit: int,
 ) -> None:
     """Pop the best corners off the heap of `size` elements and push their neighbours.
 
     Every corner (rule, i, j) is pushed by exactly one neighbour: j - 1, or i - 1 if j is 0, or the previous
     rule if both are 0. So no corner is visited twice.
     """
-    node_begin = found.counts[0]
+    node_begin = hypotheses.counts[0]
     pool = size
     pops = 0
     while size > 0 and pops < limit:
         candidate = np.int64(queue.heap[0])
         pops += 1
-        add_edge(queue, found, candidate, node_begin)
+        add_edge(queue, hypotheses, candidate, node_begin)
 
         # The first neighbour takes the place of the corner, at the top: it will be nearly as good, and not
         # sink far. The last corner would sift to the bottom.
         top_is_free = True
         for axis in range(3):
-            if not make_neighbour(problem, queue, found, candidate, pool, axis):
+            if not make_neighbour(problem, queue, hypotheses, candidate, pool, axis):
                 continue
-            score = score_corner(problem, states, queue, found, pool)
+            score = score_corner(problem, states, queue, hypotheses, pool)
             if top_is_free:
                 sift_down(queue, size, 0, pool, score)
                 top_is_free = False
@@ -247,7 +255,7 @@ def pop_corners(
 
 @inline_kernel
 def make_neighbour(
-    problem: SearchProblem, queue: Queue, found: Hypotheses, candidate: int, pool: int, axis: int
+    problem: SearchProblem, queue: Queue, hypotheses: Hypotheses, candidate: int, pool: int, axis: int
 ) -> bool:
     """Put a neighbour of a corner into the pool: the next rule, first or second item, for axes 0, 1 and 2.
 
@@ -271,15 +279,15 @@ def make_neighbour(
     elif axis == 1:
         first_rank += 1
         antecedent = np.int64(problem.forest.first[bundle])
-        if first == NONE or second_rank > 0 or first_rank >= item_count(found, antecedent):
+        if first == NONE or second_rank > 0 or first_rank >= item_count(hypotheses, antecedent):
             return False
-        first = item_at(found, antecedent, first_rank)
+        first = item_at(hypotheses, antecedent, first_rank)
     else:
         second_rank += 1
         antecedent = np.int64(problem.forest.second[bundle])
-        if second == NONE or second_rank >= item_count(found, antecedent):
+        if second == NONE or second_rank >= item_count(hypotheses, antecedent):
             return False
-        second = item_at(found, antecedent, second_rank)
+        second = item_at(hypotheses, antecedent, second_rank)
 
     corner[new + BUNDLE] = bundle
     corner[new + RANK] = rank
@@ -290,60 +298,62 @@ def make_neighbour(
 
 
 @inline_kernel
-def item_count(found: Hypotheses, node: int) -> int:
+def item_count(hypotheses: Hypotheses, node: int) -> int:
     """Return the number of items of a node."""
-    return found.node_offset[node + 1] - found.node_offset[node]
+    return hypotheses.node_offset[node + 1] - hypotheses.node_offset[node]
 
 
 @leaf_kernel
-def rank_items(found: Hypotheses, node: int, begin: int) -> None:
+def rank_items(hypotheses: Hypotheses, node: int, begin: int) -> None:
     """Sort the items of a node, which start at `begin`, best first; ties keep their order.
 
     Insertion sort is fast here: apart from the language model's influence, items are created in this order.
     """
-    for item in range(begin, found.counts[0]):
-        score = found.item_score[item]
+    for item in range(begin, hypotheses.counts[0]):
+        score = hypotheses.item_score[item]
         place = item
-        while place > begin and found.item_score[found.ranked[place - 1]] < score:
-            found.ranked[place] = found.ranked[place - 1]
+        while place > begin and hypotheses.item_score[hypotheses.ranked[place - 1]] < score:
+            hypotheses.ranked[place] = hypotheses.ranked[place - 1]
             place -= 1
-        found.ranked[place] = item
-    found.node_offset[node + 1] = found.counts[0]
+        hypotheses.ranked[place] = item
+    hypotheses.node_offset[node + 1] = hypotheses.counts[0]
 
 
 @leaf_kernel
 def add_goal(
-    problem: SearchProblem, states: States, found: Hypotheses, start_state: int, end_state: int
+    problem: SearchProblem, states: States, hypotheses: Hypotheses, start_state: int, end_state: int
 ) -> None:
     """Add the goal item: each item of the last node, between the states of `<s>` and `</s>`.
 
     If items already include `<s>`, `start_state` is the empty state.
     """
     node = problem.forest.is_glue.shape[0] - 1
-    goal, edge = found.counts[0], found.counts[1]
-    found.item_edge[goal] = edge
-    found.item_score[goal] = -np.inf
+    goal, edge = hypotheses.counts[0], hypotheses.counts[1]
+    hypotheses.item_edge[goal] = edge
+    hypotheses.item_score[goal] = -np.inf
 
-    for place in range(found.node_offset[node], found.node_offset[node + 1]):
-        item = found.ranked[place]
-        state, start_change = compose(problem.model, states, start_state, found.item_state[item])
+    for place in range(hypotheses.node_offset[node], hypotheses.node_offset[node + 1]):
+        item = hypotheses.ranked[place]
+        state, start_change = compose(problem.model, states, start_state, hypotheses.item_state[item])
         _, change = compose(problem.model, states, state, end_state)
-        found.edge_lm[edge] = problem.model.unigram[problem.end_of_sentence, 0] + (start_change + change)
-        found.edge_rule[edge] = GOAL_RULE
-        found.edge_first[edge] = item
-        found.edge_second[edge] = NONE
-        found.edge_score[edge] = found.item_score[item] + problem.lm_weight * found.edge_lm[edge]
-        found.edge_next[edge] = edge + 1
-        found.item_score[goal] = max(found.item_score[goal], found.edge_score[edge])
+        hypotheses.edge_lm[edge] = problem.model.unigram[problem.end_of_sentence, 0] + (start_change + change)
+        hypotheses.edge_rule[edge] = GOAL_RULE
+        hypotheses.edge_first[edge] = item
+        hypotheses.edge_second[edge] = NONE
+        hypotheses.edge_score[edge] = (
+            hypotheses.item_score[item] + problem.lm_weight * hypotheses.edge_lm[edge]
+        )
+        hypotheses.edge_next[edge] = edge + 1
+        hypotheses.item_score[goal] = max(hypotheses.item_score[goal], hypotheses.edge_score[edge])
         edge += 1
 
-    found.edge_next[edge - 1] = NONE
-    found.item_last[goal] = edge - 1
-    found.counts[0], found.counts[1] = goal + 1, edge
+    hypotheses.edge_next[edge - 1] = NONE
+    hypotheses.item_last[goal] = edge - 1
+    hypotheses.counts[0], hypotheses.counts[1] = goal + 1, edge
 
 
 @leaf_kernel
-def search(problem: SearchProblem, states: States, queue: Queue, found: Hypotheses) -> None:
+def search(problem: SearchProblem, states: States, queue: Queue, hypotheses: Hypotheses) -> None:
     """Fill the forest bottom-up, then add the goal item.
 
     Rules and antecedents are sorted by score, so the corner with the lowest ranks of a bundle is likely the
@@ -351,18 +361,20 @@ def search(problem: SearchProblem, states: States, queue: Queue, found: Hypothes
     """
     for place in range(queue.slot.shape[0]):
         queue.slot[place] = NONE
-    found.counts[0] = 0
-    found.counts[1] = 0
-    found.node_offset[0] = 0
+    hypotheses.counts[0] = 0
+    hypotheses.counts[1] = 0
+    hypotheses.node_offset[0] = 0
 
     for node in range(problem.forest.is_glue.shape[0]):
-        begin = found.counts[0]
-        size = first_corners(problem, states, queue, found, node)
+        begin = hypotheses.counts[0]
+        size = first_corners(problem, states, queue, hypotheses, node)
         limit = problem.pop_limit * (GLUE_FACTOR if problem.forest.is_glue[node] else 1)
-        pop_corners(problem, states, queue, found, node, size, limit)
-        rank_items(found, node, begin)
+        pop_corners(problem, states, queue, hypotheses, node, size, limit)
+        rank_items(hypotheses, node, begin)
 
     start_state = np.int64(EMPTY_STATE)
     if problem.begin_of_sentence >= 0:
         start_state = begin_state(problem.model, states, problem.begin_of_sentence)
-    add_goal(problem, states, found, start_state, word_state(problem.model, states, problem.end_of_sentence))
+    add_goal(
+        problem, states, hypotheses, start_state, word_state(problem.model, states, problem.end_of_sentence)
+    )

@@ -59,8 +59,3 @@ def read_decision(path: FilePath) -> Decision:
     """Read a file written by `write_decision`."""
     with checked(path, "is not a decision; make it with 'itersel step patience'"):
         return from_content(Decision, read_json(path))
-
-
-def training_has_stopped(path: FilePath | None) -> bool:
-    """Return whether a file written by `write_decision` says so; without a file, training continues."""
-    return path is not None and read_decision(path).stopped

@@ -44,10 +44,10 @@ def find_augmented(
 
     Returns at most one for each; see `augmented_kernels`. The references have at least one word.
     """
-    found = forest.found
-    ngrams = index_references(bleu.references, forest.table.lm_word.shape[0])
+    hypotheses = forest.hypotheses
+    ngrams = index_references(bleu.references, forest.shard_rules.lm_word.shape[0])
     quality = bleu.of_words(forest.best.word, forest.best.word_offset)
-    through = best_through_edges(found)
+    through = best_through_edges(hypotheses)
     floor = least_score(through, MAX_EDGES)
 
     results = []
@@ -62,7 +62,7 @@ def find_augmented(
             bleu.references.mean_length,
             forest.lm_weight,
         )
-        kept = keep_edges(found, through, max(floor, _threshold(objective, bleu, forest.best, quality)))
+        kept = keep_edges(hypotheses, through, max(floor, _threshold(objective, bleu, forest.best, quality)))
         results.append(_search(forest, kept, ngrams, augmented))
 
     return results
@@ -102,21 +102,21 @@ def _search(
     forest: SentenceForest, kept: Kept, ngrams: ReferenceNgrams, objective: AugmentedObjective
 ) -> Best:
     """Return the derivation with the best objective; none if no objective is finite."""
-    found = forest.found
+    hypotheses = forest.hypotheses
     rules = forest.rules
-    table = forest.table
+    shard_rules = forest.shard_rules
     problem = AugmentedProblem(
-        found.edge_rule,
-        found.edge_first,
-        found.edge_second,
-        found.edge_lm,
+        hypotheses.edge_rule,
+        hypotheses.edge_first,
+        hypotheses.edge_second,
+        hypotheses.edge_lm,
         kept,
         rules.rule,
         rules.score,
-        table.source,
-        table.source_offset,
-        table.target,
-        table.target_offset,
+        shard_rules.source,
+        shard_rules.source_offset,
+        shard_rules.target,
+        shard_rules.target_offset,
         ngrams,
         objective,
         BEAM,
@@ -128,4 +128,4 @@ def _search(
 
     best = partials.rank[(items - 1) * BEAM :][: min(1, partials.size[-1])]
     trees = Trees(partials.model, partials.edge, partials.first, partials.second)
-    return unfold(found, rules, table, trees, best)
+    return unfold(hypotheses, rules, shard_rules, trees, best)

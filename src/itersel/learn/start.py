@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itersel.errors import FilePath, InputError
-from itersel.evaluate.epochs import training_has_stopped
 from itersel.storage.arrays import Float64s
 from itersel.storage.formats import Array, Arrays, damaged_file, numbers, strings
 from itersel.storage.hdf5 import checked_arrays, open_hdf5, read_header
@@ -52,9 +51,7 @@ class ShardState(NamedTuple):
     stopped: bool = False  # training has stopped: the weights are passed on
 
 
-def read_start(
-    path: FilePath | None, settings: LearningSettings, decision: FilePath | None = None
-) -> ShardState:
+def read_start(path: FilePath | None, settings: LearningSettings, stopped: bool = False) -> ShardState:
     """Read the start of an epoch, whose files this opens once.
 
     Parameters
@@ -64,8 +61,8 @@ def read_start(
         (default: all weights are 0).
     settings
         If they measure the loss for path following, training has also stopped if the weights were passed on.
-    decision
-        The decision of `itersel.evaluate.epochs` whether training has stopped (default: it has not).
+    stopped
+        Whether training has stopped, so that the weights are only passed on.
 
     Raises
     ------
@@ -73,7 +70,6 @@ def read_start(
         If a file is damaged, if there are no weights to pass on, or if the state is not of the previous
         epoch.
     """
-    stopped = training_has_stopped(decision)
     if path is None:
         if stopped:
             raise InputError("training has stopped, but there are no weights to pass on; give --start")

@@ -56,7 +56,7 @@ def file_part(
     many decoder `threads` are used as the learner's delay.
     """
     read = partial(open_sentences, path, model, settings, min(threads, settings.learner.delay))
-    count = count_sentences(path, model)
+    count = count_sentences(path, settings)
     # conflicting features and overflowing weights can be due to either file
     return Part(count, read, path, path if start_path is None else f"{path} and {start_path}")
 
@@ -218,14 +218,14 @@ class _Pass:
                 # before learning from the batch, because finders depend on the sentences learned from so far
                 finders = list(map(finder, batch))
 
-                found: Iterable[KBest]
+                decoded: Iterable[KBest]
                 if len(decoders) == 1:
-                    found = list(map(decode, repeat(weights.vectors), batch, finders))
+                    decoded = list(map(decode, repeat(weights.vectors), batch, finders))
                 else:
                     # Training on some sentences overlaps with decoding others.
                     copies = WeightVectors(*map(np.copy, weights.vectors))
-                    found = threads.map(decode, repeat(copies), batch, finders)
+                    decoded = threads.map(decode, repeat(copies), batch, finders)
 
-                yield from zip(batch, found, strict=True)
+                yield from zip(batch, decoded, strict=True)
         finally:
             threads.shutdown(cancel_futures=True)

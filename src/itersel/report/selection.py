@@ -48,11 +48,11 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
     first: dict[str, Any] = {}
 
     for epoch, path in enumerate(paths, 1):
-        found, columns = _read(path, epoch)
-        first = first or found
-        mixing = recorded_mixing(found, path)
+        attributes, columns = _read(path, epoch)
+        first = first or attributes
+        mixing = recorded_mixing(attributes, path)
         differing = differing_key(recorded_mixing(first, paths[0]), mixing) or next(
-            (name for name in OF_ALL_EPOCHS if found.get(name) != first.get(name)), None
+            (name for name in OF_ALL_EPOCHS if attributes.get(name) != first.get(name)), None
         )
         if differing:
             raise InputError(
@@ -61,20 +61,20 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
 
         state: dict[str, Any] = {}
         if mixing["name"] == PATH_FOLLOWING:
-            path_state = read_state(found, path)
+            path_state = read_state(attributes, path)
             state = {
                 "threshold": path_state.threshold,
                 "loss_before": path_state.loss,
                 "ended": path_state.stopped,
             }
-        elif read_provenance(found, path).stopped:
+        elif read_provenance(attributes, path).stopped:
             state = {"passed_on": True}
 
         groups = {ALL: np.ones_like(columns.selected)}
         groups |= {group: columns.group == place for place, group in enumerate(reported_groups())}
         for group, members in groups.items():
             if group == ALL or members.any():
-                counts = _describe(columns, members, before, found["shards"])
+                counts = _describe(columns, members, before, attributes["shards"])
                 rows.append({"epoch": epoch, "group": group, **counts, **state})
 
         before = columns.key[columns.selected]
@@ -82,8 +82,8 @@ def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
 
 
 def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
-    found = header_of(path, MATRIX).attributes
-    made = read_provenance(found, path)
+    attributes = header_of(path, MATRIX).attributes
+    made = read_provenance(attributes, path)
     if made.kind != SHARD_MATRIX:
         raise InputError("is not the selection.h5 of an epoch; name one for each epoch", path)
     if made.epoch != epoch:
@@ -102,9 +102,9 @@ def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
         arrays["selected"] == 1,
     )
 
-    if not isinstance(found.get("shards"), int) or columns.shards.max(initial=0) > found["shards"]:
+    if not isinstance(attributes.get("shards"), int) or columns.shards.max(initial=0) > attributes["shards"]:
         raise damaged_file(path, "has columns with more entries than shards")
-    return found, columns
+    return attributes, columns
 
 
 def _describe(columns: MatrixColumns, members: Bools, before: UInt64s, shards: int) -> dict[str, Any]:

@@ -122,18 +122,18 @@ def find_columns(
                 while work.slot_column[slot] != -1 and work.slot_key[slot] != key[entry]:
                     slot += 1
 
-                found = work.slot_column[slot]
-                if found == -1:
-                    found = np.int32(count)
-                    work.slot_column[slot] = found
+                column = work.slot_column[slot]
+                if column == -1:
+                    column = np.int32(count)
+                    work.slot_column[slot] = column
                     work.slot_key[slot], work.slot_check[slot] = key[entry], check[entry]
-                    work.first[found] = entry
-                    work.size[found] = 0
+                    work.first[column] = entry
+                    work.size[column] = 0
                     count += 1
                 elif work.slot_check[slot] != check[entry]:
-                    return count, entry, work.first[found]
-                work.column[turn] = found
-                work.size[found] += 1
+                    return count, entry, work.first[column]
+                work.column[turn] = column
+                work.size[column] += 1
 
             turn += 1
     return count, -1, -1
@@ -143,17 +143,17 @@ def find_columns(
 def sort_columns(key: UInt64s, work: Workspace) -> None:
     """Write the columns to `work.order`, sorted by key."""
     first, order = work.first, work.order
-    found = 0
+    placed = 0
     for slot in range(work.slot_column.shape[0]):
         column = work.slot_column[slot]
         if column == -1:
             continue
-        place = found
+        place = placed
         while place > 0 and key[first[order[place - 1]]] > key[first[column]]:
             order[place] = order[place - 1]
             place -= 1
         order[place] = column
-        found += 1
+        placed += 1
 
 
 @leaf_kernel
@@ -206,12 +206,12 @@ def merge_entries(
 
         if count > work.column.shape[0]:
             work = make_workspace(count)
-        found, bad, other = find_columns(entries, begin, end, block_low, last, work)
+        column_count, bad, other = find_columns(entries, begin, end, block_low, last, work)
         if bad >= 0:
             return 0, bad, other
 
         sort_columns(entries.key, work)
-        for rank in range(found):
+        for rank in range(column_count):
             column = work.order[rank]
             columns.first[merged] = work.first[column]
             columns.key[merged] = entries.key[work.first[column]]

@@ -69,9 +69,10 @@ def mix(
     mixing = recorded(settings)["mixing"]
     training_settings = shards[0].made.settings
 
-    found, before = None, None
+    before = None
+    previous_attributes = None
     if previous is not None:
-        before, found = _read_previous(previous, settings, training_settings, mixing)
+        before, previous_attributes = _read_previous(previous, settings, training_settings, mixing)
 
     attributes: dict[str, str | int | float] = {
         "mixing": json.dumps(mixing),
@@ -80,7 +81,9 @@ def mix(
     }
     state = None
     if isinstance(settings.mixing, PathFollowing):
-        last = None if found is None or previous is None else read_state(found, previous)
+        last = None
+        if previous is not None and previous_attributes is not None:
+            last = read_state(previous_attributes, previous)
         state = next_state(settings.mixing, shards, last, stopped)
         stopped = state.stopped
         attributes |= state.attributes()
@@ -108,7 +111,7 @@ def mix(
 
         selected = selection.result()
         attributes |= {"features": count, "selected": selected.key.shape[0]}
-        if found is None and state is not None and not selected.key.shape[0]:
+        if previous is None and state is not None and not selected.key.shape[0]:
             raise InputError(
                 f"no feature has a norm above {state.threshold:g}; the largest is {largest:g}: choose a "
                 "smaller first_threshold"
@@ -189,24 +192,25 @@ def _read_previous(
     if not os.fspath(path).endswith(".h5"):
         raise InputError(f"{TEXT}; mix the previous epoch with an --output that ends in .h5", path)
 
-    weights, found = read_with_attributes(path)
-    made = read_provenance(found, path)
+    weights, attributes = read_with_attributes(path)
+    made = read_provenance(attributes, path)
     if made.kind != MIXED_WEIGHTS:
         raise InputError(
             f"is not of kind '{MIXED_WEIGHTS}'; give the output of 'itersel step mix' for the previous epoch",
             path,
         )
 
-    mixed_with = recorded_mixing(found, path)
+    mixed_with = recorded_mixing(attributes, path)
     if (mixed_with["name"], made.epoch) != (settings.name, settings.epoch - 1):
         raise InputError(
             f"is from mixing {mixed_with['name']}, epoch {made.epoch}; "
             f"expected {settings.name}, epoch {settings.epoch - 1}",
             path,
         )
-    if found.get("shards") != settings.shards:
+    if attributes.get("shards") != settings.shards:
         raise InputError(
-            f"was mixed from {found.get('shards')} shards, not {settings.shards}; mix that epoch again", path
+            f"was mixed from {attributes.get('shards')} shards, not {settings.shards}; mix that epoch again",
+            path,
         )
     if made.settings != training_settings:
         raise InputError("was trained with different settings than the shards; train that epoch again", path)
@@ -214,7 +218,7 @@ def _read_previous(
     if key := differing_key(mixed_with, mixing):
         raise InputError(f"was mixed with another {key}; mix that epoch again", path)
 
-    return weights, found
+    return weights, attributes
 
 
 def _make_selection(settings: MixSettings, state: PathState | None, stopped: bool) -> Selector:

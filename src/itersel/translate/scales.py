@@ -39,5 +39,5 @@ def _decoded(piece: str, model: str, weights: Weights, settings: ScaleSettings) 
     words = sentences.vocabulary.to_list()
     candidates = settings.mbr.candidates
     for sentence in range(sentences.sentence_count):
-        found = decoder.decode(sentence, vectors, k=settings.mbr.size)
-        yield [text_of(found, best_ranks(found, words, 1, mbr)[0], words) for mbr in candidates]
+        kbest = decoder.decode(sentence, vectors, k=settings.mbr.size)
+        yield [text_of(kbest, best_ranks(kbest, words, 1, mbr)[0], words) for mbr in candidates]

@@ -153,9 +153,9 @@ class Translator:
 
             for sentence, source in enumerate(block.lines):
                 if self.details is None:
-                    found = decoder.decode(sentence, vectors, k=list_size(1, self.mbr))
-                    [best] = best_ranks(found, words, 1, self.mbr)
-                    yield from self._restore([text_of(found, best, words)])
+                    kbest = decoder.decode(sentence, vectors, k=list_size(1, self.mbr))
+                    [best] = best_ranks(kbest, words, 1, self.mbr)
+                    yield from self._restore([text_of(kbest, best, words)])
                     continue
 
                 tokens = shard.source[slice(*shard.source_offset[sentence : sentence + 2])].tolist()
@@ -173,20 +173,20 @@ class Translator:
         trees: Sequence[Derivation] = ()
         size = list_size(details.k_best, self.mbr)
         if details.alignments or details.derivations:
-            found, trees = derive_all(decoder, sentence, vectors, words, size)
+            kbest, trees = derive_all(decoder, sentence, vectors, words, size)
         else:
-            found = decoder.decode(sentence, vectors, k=size)
+            kbest = decoder.decode(sentence, vectors, k=size)
 
-        best = best_ranks(found, words, details.k_best, self.mbr)
-        lines = [text_of(found, rank, words) for rank in best]
+        best = best_ranks(kbest, words, details.k_best, self.mbr)
+        lines = [text_of(kbest, rank, words) for rank in best]
         translations = []
         for rank, line, text in zip(best, lines, self._restore(lines), strict=True):
             one: dict[str, Any] = {"text": text, "tokens": line.split(" ") if line else []}
-            one["score"] = float(found.score[rank])
+            one["score"] = float(kbest.score[rank])
 
             if details.feature_values:
                 names = decoder.dense_names, decoder.shard.feature_name
-                one["features"] = dict(feature_values(found, rank, *names))
+                one["features"] = dict(feature_values(kbest, rank, *names))
             if details.alignments:
                 one["alignment"] = trees[rank].links
             if details.derivations:

@@ -323,7 +323,7 @@ def goal_lines(
         ends = forests.reference_offset[begin : end + 1]
         references = References(forests.reference[ends[0] : ends[end - begin]], ends - ends[0])
 
-        found = ngram_matches(words, word_offset, references)
+        line_matches = ngram_matches(words, word_offset, references)
         closest = closest_lengths(ends[1:] - ends[:-1], word_offset[1:] - word_offset[:-1])
 
         size = used + last - first
@@ -335,7 +335,7 @@ def goal_lines(
             for n in range(2):
                 number[used, n] = lines.number[first + i, n]
             for n in range(ORDER):
-                matches[used, n] = found[i, n]
+                matches[used, n] = line_matches[i, n]
             length[used, 0] = word_offset[i + 1] - word_offset[i]
             length[used, 1] = closest[i]
             used += 1

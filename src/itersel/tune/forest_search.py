@@ -58,18 +58,18 @@ class ForestSearch(ExactSearch):
         """Return the lines of the best derivations of all sentences by iteration; see `goal_lines`."""
         model_line = np.array([weights[self._lm_column], direction[self._lm_column]])
 
-        found = []
+        goals = []
         for forests, columns in zip(self._forests, self._columns, strict=True):
             rule_line = np.stack((project(columns, weights), project(columns, direction)), axis=1)
-            found.append(goal_lines(forests, rule_line, model_line))
+            goals.append(goal_lines(forests, rule_line, model_line))
 
         sentence = np.concatenate(
-            [np.repeat(rows, np.diff(one[0])) for rows, one in zip(self._sentence, found, strict=True)]
+            [np.repeat(rows, np.diff(one[0])) for rows, one in zip(self._sentence, goals, strict=True)]
         )
 
         order = np.argsort(sentence, kind="stable")
-        intercept, slope = np.ascontiguousarray(np.concatenate([one[1] for one in found])[order].T)
-        parts = zip(*(one[2] for one in found), strict=True)
+        intercept, slope = np.ascontiguousarray(np.concatenate([one[1] for one in goals])[order].T)
+        parts = zip(*(one[2] for one in goals), strict=True)
         statistics = Statistics(*(np.concatenate(part)[order] for part in parts))
 
         offset = offsets_of(np.bincount(sentence, minlength=self.sentence_count))
@@ -93,7 +93,7 @@ def read_search(files: Sequence[TuningFile]) -> ForestSearch:
                 raise InputError("damaged: the sentences do not match their digest; recreate it", file.path)
 
     # a file without sentences adds nothing
-    found = [of_file for of_file in by_number.values() if of_file[0].reference_offset.shape[0] > 1]
-    if not found:
+    with_sentences = [of_file for of_file in by_number.values() if of_file[0].reference_offset.shape[0] > 1]
+    if not with_sentences:
         raise InputError(NO_SENTENCES, files[0].path)
-    return ForestSearch(found, names.index(MODEL_FEATURE))
+    return ForestSearch(with_sentences, names.index(MODEL_FEATURE))

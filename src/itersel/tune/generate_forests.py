@@ -57,7 +57,7 @@ def generate_forests(
                 writer.append(_empty_forest(len(names), references))
                 continue
 
-            rules, found = decoder.search(sentence, vectors)
+            rules, hypotheses = decoder.search(sentence, vectors)
             dense = rules.dense
             if has_sum:
                 place, offset = places_of(shard.rule_feature_offset, rules.rule)
@@ -65,27 +65,32 @@ def generate_forests(
                 dense = np.column_stack((dense, sum_rows(weighted, offset)))
 
             writer.append(
-                make_forest(shard, rules, dense, found, settings.forest_density * words, references)
+                make_forest(shard, rules, dense, hypotheses, settings.forest_density * words, references)
             )
 
 
-def prune_forest(found: Hypotheses, limit: int) -> Kept:
+def prune_forest(hypotheses: Hypotheses, limit: int) -> Kept:
     """Keep the `limit` edges with the best derivations through them, or more if there are ties."""
-    through = best_through_edges(found)
+    through = best_through_edges(hypotheses)
     reached = np.sort(through[through > -np.inf])
-    return keep_edges(found, through, float(reached[max(0, reached.shape[0] - limit)]))
+    return keep_edges(hypotheses, through, float(reached[max(0, reached.shape[0] - limit)]))
 
 
 def make_forest(
-    shard: Shard, rules: SentenceRules, dense: Float64s, found: Hypotheses, limit: int, references: References
+    shard: Shard,
+    rules: SentenceRules,
+    dense: Float64s,
+    hypotheses: Hypotheses,
+    limit: int,
+    references: References,
 ) -> dict[str, NDArray[Any]]:
     """Return the arrays of `FORMAT` for one sentence, except for ``sentence_reference_offset``.
 
     Offsets are ends, without the initial 0. `dense`, float64 (rules of the sentence, C), are features of the
     rules; for `limit` see `prune_forest`.
     """
-    kept = prune_forest(found, limit)
-    rule = found.edge_rule[kept.edge]
+    kept = prune_forest(hypotheses, limit)
+    rule = hypotheses.edge_rule[kept.edge]
 
     # the goal's edges have no rule; they get one that passes on the words of their only antecedent
     used, edge_rule = np.unique(rule, return_inverse=True)
@@ -99,7 +104,7 @@ def make_forest(
     target = _number_words(np.concatenate(sides), references)
 
     antecedents = {}
-    for name, array in (("edge_first", found.edge_first), ("edge_second", found.edge_second)):
+    for name, array in (("edge_first", hypotheses.edge_first), ("edge_second", hypotheses.edge_second)):
         item = array[kept.edge]
         antecedents[name] = np.where(item < 0, -1, kept.item[item])
 
@@ -108,7 +113,7 @@ def make_forest(
         "edge_offset": kept.edge_offset[1:],
         "edge_rule": edge_rule,
         **antecedents,
-        "edge_lm": found.edge_lm[kept.edge],
+        "edge_lm": hypotheses.edge_lm[kept.edge],
         "rule_offset": np.array([used.shape[0]]),
         "rule_dense": dense,
         "target": target,

@@ -52,24 +52,24 @@ def generate_lists(
 
     with write_lists(path, len(names), attributes, *features, has_several) as writer:
         for sentence in progress(range(shard.sentence_count), "kbest"):
-            found = decoder.decode(sentence, vectors, settings.k_best)
+            kbest = decoder.decode(sentence, vectors, settings.k_best)
             references = shard.references(sentence)
-            writer.append(_table_of(found, names, shard.feature_key, words, references))
+            writer.append(_table_of(kbest, names, shard.feature_key, words, references))
 
 
 def _table_of(
-    found: KBest, dense_names: tuple[str, ...], key: UInt64s, words: Sequence[str], references: References
+    kbest: KBest, dense_names: tuple[str, ...], key: UInt64s, words: Sequence[str], references: References
 ) -> ListTable:
     """Return the list of one sentence as a table; sparse features have no names."""
-    matches, length = (count.astype(np.int32) for count in found.matches(references))
+    matches, length = (count.astype(np.int32) for count in kbest.matches(references))
     # the file lacks the closest lengths, which its readers compute
     statistics = Statistics(matches, length, np.zeros_like(length))
     return ListTable(
-        np.array([0, found.score.shape[0]]),
-        found.dense,
+        np.array([0, kbest.score.shape[0]]),
+        kbest.dense,
         dense_names,
-        SparseRows(found.feature, found.feature_value, found.feature_offset, key, NO_NAMES),
-        text=string_table(text_of(found, rank, words) for rank in range(found.score.shape[0])),
+        SparseRows(kbest.feature, kbest.feature_value, kbest.feature_offset, key, NO_NAMES),
+        text=string_table(text_of(kbest, rank, words) for rank in range(kbest.score.shape[0])),
         reference_length=references.lengths,
         sentence_reference_offset=np.array([0, references.lengths.shape[0]]),
         statistics=statistics,

@@ -113,7 +113,7 @@ def quality_by_metric(table: ListTable, references: Sequence[ReferenceText], nam
         # sacrebleu counts a text at a time: the translations at this rank, empty lines for shorter lists
         has_rank = rank < sizes
         rows = np.where(has_rank, offset[:-1] + rank, -1).tolist()
-        found = metric.scores(metric.counts([texts[row] if row >= 0 else "" for row in rows]))
-        quality[offset[:-1][has_rank] + rank] = from_points(sign_of(name) * found[has_rank])
+        scores = metric.scores(metric.counts([texts[row] if row >= 0 else "" for row in rows]))
+        quality[offset[:-1][has_rank] + rank] = from_points(sign_of(name) * scores[has_rank])
 
     return quality[number]

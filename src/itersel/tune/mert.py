@@ -68,25 +68,25 @@ class ExactSearch(ABC):
         Both vectors are float64 (C). Returns the x at which each interval begins, and in it BLEU, as
         `bleu_along_line` does, or the mean quality.
         """
-        found = self.score_lines(weights, direction)
-        start, place, lines = envelope_bends(found.intercept, found.slope, found.offset)
+        score_lines = self.score_lines(weights, direction)
+        start, place, lines = envelope_bends(score_lines.intercept, score_lines.slope, score_lines.offset)
         order = np.argsort(place, kind="stable")
         place, lines = place[order], lines[order]
 
-        if not found.has_quality:
-            return bleu_along_line(start, place, lines, found.statistics)
+        if not score_lines.has_quality:
+            return bleu_along_line(start, place, lines, score_lines.statistics)
 
-        quality = found.quality[lines]
+        quality = score_lines.quality[lines]
         # after all bends in the same place
         last = np.flatnonzero(np.append(np.diff(place) > 0, True)[: place.shape[0]])
-        first = fmean(found.quality[start].tolist())
+        first = fmean(score_lines.quality[start].tolist())
         value = first + np.cumsum(quality[:, 1] - quality[:, 0])[last] / start.shape[0]
         return np.append(-np.inf, place[last]), np.append(first, value)
 
     def quality(self, weights: Float64s) -> float:
         """Return the quality of the best translations under `weights`: here always BLEU, 0 to 1."""
-        found = self.score_lines(weights, np.zeros_like(weights))
-        return best_bleu(found.intercept, found.offset, found.statistics)
+        score_lines = self.score_lines(weights, np.zeros_like(weights))
+        return best_bleu(score_lines.intercept, score_lines.offset, score_lines.statistics)
 
 
 class ListSearch(ExactSearch):
@@ -174,10 +174,10 @@ def tune_mert(
     for _ in progress(range(restarts), "MERT, restarts"):
         point = start.copy()
         point[varies] = uniform(bits, int(varies.sum())) / search.deviation[varies]
-        other, found = climb(search, point, directions)
-        if found > quality + MIN_GAIN:
+        other, other_quality = climb(search, point, directions)
+        if other_quality > quality + MIN_GAIN:
             weights = other
-            quality = found
+            quality = other_quality
 
     total = np.abs(weights).sum()
     return (weights / total if total > 0 else weights), quality
@@ -210,8 +210,8 @@ def move(
         return weights, quality
     moved = weights + point * direction
     # if two translations score the same except for rounding errors, the expected quality may be too high
-    found = search.quality(moved)
-    return (moved, found) if found > quality + MIN_GAIN else (weights, quality)
+    moved_quality = search.quality(moved)
+    return (moved, moved_quality) if moved_quality > quality + MIN_GAIN else (weights, quality)
 
 
 def _directions(deviation: Float64s, random: int, bits: np.random.PCG64) -> list[Float64s]:

@@ -123,13 +123,13 @@ class PreparedLists(NamedTuple):
         """Tune with a seed."""
         # the random numbers of the first iteration of a run
         problem = replace(self.problem, seed=(seed, 1))
-        found = run_tuner(self.tuner, problem, self.name)
+        tuned = run_tuner(self.tuner, problem, self.name)
         return TunedLists(
-            make_weights(found.weights.to_dict() | self.others),
-            self.measure.shown(found.quality),
+            make_weights(tuned.weights.to_dict() | self.others),
+            self.measure.shown(tuned.quality),
             self._quality(problem.table, self.start_weights),
-            found.sentences,
-            found.translations,
+            tuned.sentences,
+            tuned.translations,
             self.sizes,
             sorted(self.others),
         )

@@ -46,15 +46,15 @@ def draw_pairs(table: ListTable, tuner: Pro, seed: tuple[int, ...]) -> Int64s:
             )
         pairs.append(pro_pairs(quality, (*seed, sentence), from_points(tuner.max_difference)) + begin)
 
-    found = np.concatenate(pairs)
-    if found.shape[0] == 0:
+    drawn = np.concatenate(pairs)
+    if drawn.shape[0] == 0:
         what = QUALITY if table.has_quality else SENTENCE_BLEU
         raise InputError(
             f"no two translations of a sentence are at least {to_points(PRO_THRESHOLD):g} apart in {what} "
             "(0 to 100); use larger lists"
         )
 
-    return found
+    return drawn
 
 
 def pair_matrix(table: ListTable, sparse: SparseRows, rows: Int64s, pairs: Int64s) -> csr_array:

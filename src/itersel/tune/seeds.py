@@ -38,10 +38,10 @@ def tune_with_seeds(
     reached = []
     for seed in seeds:
         tuned = lists.tune(seed)
-        found = SeedQuality(seed, tuned.quality, devtest(tuned.weights))
-        reached.append(found)
-        if best is None or lists.measure.is_better(found.devtest, best[0].devtest):
-            best = found, tuned
+        of_seed = SeedQuality(seed, tuned.quality, devtest(tuned.weights))
+        reached.append(of_seed)
+        if best is None or lists.measure.is_better(of_seed.devtest, best[0].devtest):
+            best = of_seed, tuned
 
     assert best is not None, "there is no seed"
     return BestSeed(best[0].seed, best[1], devtest(lists.start_weights), reached)

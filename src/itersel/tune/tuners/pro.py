@@ -47,10 +47,10 @@ class Pro(Batch):
         pairs = draw_pairs(table, self, problem.seed)
         rows = np.unique(pairs)
         sparse = table.sparse.take(rows)
-        found = fit_ranking(pair_matrix(table, sparse, rows, pairs), self.strength)
+        fitted = fit_ranking(pair_matrix(table, sparse, rows, pairs), self.strength)
         # Hopkins and May 2011, figure 2
         rest = 1.0 - self.interpolation
-        value = self.interpolation * found + rest * problem.start_with(sparse)
+        value = self.interpolation * fitted + rest * problem.start_with(sparse)
         result = problem.weights(value, sparse, rest)
         score = dense_scores(table.dense, value[: table.dense.shape[1]])
         score += table.sparse.scores(result)
