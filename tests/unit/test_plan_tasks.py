@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pytest
 from tests.plans import DATA, FOLDER, LABELLED, NATURAL, PAIR, SELECTED, job, plan_of
 
-from itersel.config.experiments import Member
+from itersel.config.experiments import PlannedRepeat
 from itersel.config.file_checks import Size
 from itersel.config.report_steps import ChooseSettings
 from itersel.config.settings import read_settings
@@ -117,7 +117,7 @@ def test_independent_tasks():
     assert plan.tables.independent["own"] == {"a": "own.task-a", "b": "own.task-b"}
     repeated = {"a": "own.task-a.repeat-2", "b": "own.task-b.repeat-2"}
     assert plan.tables.independent["own.repeat-2"] == repeated
-    assert Member("own", "b", 2).name == repeated["b"]
+    assert PlannedRepeat("own", "b", 2).folder == repeated["b"]
     assert plan.config.experiments["next.task-b"].start_from == "own.task-b"
     # the same file as in the shards of the natural tasks
     of_b = plan.epochs.training_files(job("own.task-b", epoch=1, shard=0))

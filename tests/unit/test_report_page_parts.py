@@ -9,7 +9,7 @@ from tests.made_up_run import MadeUpRun
 from tests.refusals import input_error
 from tests.scored import content_of, make_system
 
-from itersel.config.experiments import Member
+from itersel.config.experiments import PlannedRepeat
 from itersel.config.plain import plain, recorded
 from itersel.config.reading import read_config, read_unresolved
 from itersel.config.report_steps import Comparison
@@ -91,13 +91,13 @@ def test_tables_of_earlier_versions(tmp_path, refused):
 def test_repeats_are_known_from_the_plan_or_describe_themselves(tmp_path):
     """So a name is never taken apart; an unfinished repeat that is not planned is on its own."""
     run = MadeUpRun(tmp_path / "made-up", ["a", "b"], epochs=1, repeats=2, unfinished=["b"])
-    planned = [Member("c"), Member("c", repeat=2), Member("b"), Member("b", repeat=2)]
-    found = [(one.name, one.experiment, one.number) for one in find_repeats(run.folder, planned)]
+    planned = [PlannedRepeat(name, repeat=repeat) for name in "cb" for repeat in (1, 2)]
+    found = [(one.folder, one.system, one.repeat) for one in find_repeats(run.folder, planned)]
     of_b = [("b", "b", 1), ("b.repeat-2", "b", 2)]
     of_a = [("a", "a", 1), ("a.repeat-2", "a", 2)]
     assert found == [("c", "c", 1), *of_b, *of_a]
 
-    found = [(one.name, one.experiment, one.number) for one in find_repeats(run.folder)]
+    found = [(one.folder, one.system, one.repeat) for one in find_repeats(run.folder)]
     assert found == [*of_a, ("b", "b", 1), ("b.repeat-2", "b.repeat-2", 1)]
 
     description = run.folder / "experiments" / "a.repeat-2" / "best" / "system.json"

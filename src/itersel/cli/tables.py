@@ -63,19 +63,19 @@ def _tasks(options: argparse.Namespace) -> None:
     from itersel.report.tasks import compare_tasks, text_table, tsv_table
 
     settings = read_settings(TaskTableSettings, options.settings)
-    for system, count in Counter(settings.systems).items():
+    for repeat, count in Counter(settings.systems).items():
         if count > 1:
-            why = f"given {count} times as '{system.name}'; give each repeat of a system once"
-            raise InputError(why, system.translation)
+            why = f"given {count} times as '{repeat.name}'; give each repeat of a system once"
+            raise InputError(why, repeat.translation)
 
     references = read_references(options.reference)
     refuse_repeats(settings.tasks)
     labels = read_labels(options.labels, len(references[0]), options.reference[0])
 
     texts: dict[str, list[list[str]]] = {}
-    for system in settings.systems:
-        translations = read_translations(system.translation, references, options.reference[0])
-        texts.setdefault(system.name, []).append(translations)
+    for repeat in settings.systems:
+        translations = read_translations(repeat.translation, references, options.reference[0])
+        texts.setdefault(repeat.name, []).append(translations)
 
     table = compare_tasks(texts, references, labels, settings.tasks, settings.comparison)
     write_table(options.output, table, text_table, tsv_table, as_content)

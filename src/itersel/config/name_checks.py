@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from itersel.config.experiments import members
+from itersel.config.experiments import planned_repeats
 from itersel.config.messages import wrong
 from itersel.config.splits import test_set_devtests, test_sets
 from itersel.config.values import Config
@@ -34,7 +34,7 @@ def check_names(config: Config) -> None:
 
 def _names(config: Config) -> Iterator[tuple[str, str]]:
     """Yield the names of experiments and texts that become part of the names of files, with their keys."""
-    for name in members(config):
+    for name in planned_repeats(config):
         yield "experiments", name
     for split in (*test_sets(config).values(), *test_set_devtests(config).values()):
         yield "data.test", split

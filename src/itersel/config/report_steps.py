@@ -60,7 +60,10 @@ class ChooseSettings:
     """What describes a system, and how its best epoch is chosen."""
 
     scoring: Scoring = section(REQUIRED, "How translations of devtest are scored.")
-    name: str = key("Name of the experiment.", REQUIRED)
+    name: str = key(
+        "Name of the system, which repeats share: the experiment, and .task-LABEL for an independent task.",
+        REQUIRED,
+    )
     repeat: int = key("Number of the repeat, from 1.", 1, minimum=1)
     experiment: Experiment = section(Experiment, "Keys of the experiment that can change results.")
     devtest: str = key("Split that was translated.", "devtest")
@@ -110,7 +113,7 @@ class UserNumbers:
     list_numbers: str | None = key("A number for each translation in the lists.", path=True)
     system_numbers: dict[str, str] = section(
         dict,
-        "A number for each line of a translation, by name of the repeat or of another system.",
+        "A number for each line of a translation, by folder of the repeat or name of another system.",
         names=Names("'name: file' lines", _check_system),
     )
 
@@ -161,9 +164,9 @@ class TableSettings:
 
 @dataclass(frozen=True)
 class ScoredSystem:
-    """A repeat of an experiment."""
+    """The translation of a test set by a repeat of a system."""
 
-    name: str = key("Name of the experiment.", REQUIRED, pattern=NAME_PATTERN)
+    name: str = key_of(ChooseSettings, "name", pattern=NAME_PATTERN)
     translation: str = key("Its translation of the test set.", REQUIRED, path=True)
 
 
@@ -172,7 +175,7 @@ class TaskTableSettings:
     """The table of systems by task."""
 
     tasks: tuple[str, ...] = key("Labels of the tasks.", REQUIRED, pattern=LABEL_PATTERN)
-    systems: tuple[ScoredSystem, ...] = key("The repeats of all experiments.", REQUIRED)
+    systems: tuple[ScoredSystem, ...] = key("The repeats of all systems.", REQUIRED)
     comparison: Comparison = section(Comparison)
 
     def __post_init__(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import partial
 
-from itersel.config.experiments import members
+from itersel.config.experiments import planned_repeats
 from itersel.config.messages import wrong
 from itersel.config.splits import test_sets
 from itersel.config.values import Config
@@ -89,4 +89,5 @@ def _check_systems(key: str, systems: Iterable[str], known: Collection[str]) -> 
 
 def _compared_repeats(config: Config) -> dict[str, str]:
     """Return the repeats in the table of the systems, with the experiments that they belong to."""
-    return {name: one.experiment for name, one in members(config).items() if one.label is None}
+    repeats = planned_repeats(config).items()
+    return {folder: one.experiment for folder, one in repeats if one.label is None}

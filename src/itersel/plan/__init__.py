@@ -11,7 +11,7 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
-from itersel.config.experiments import expanded, members
+from itersel.config.experiments import expanded, planned_repeats
 from itersel.config.report_steps import ExplainSettings
 from itersel.config.search import Search
 from itersel.config.settings import as_json
@@ -35,7 +35,7 @@ class Plan:
     """
 
     def __init__(self, config: Config) -> None:
-        of_config = members(config)
+        repeats = planned_repeats(config)
         config = self.config = expanded(config)
         # in the order in which their files are made
         self.files = Files(config)
@@ -47,7 +47,7 @@ class Plan:
         self.text_features = TextFeatureModels(config, self.files, self.texts, self.divisions)
         self.epochs = Epochs(config, self.files, self.origin, self.divisions, self.language_models)
         self.lists = Lists(config, self.origin, self.epochs)
-        self.tables = Tables(config, self.files, self.origin, self.texts, self.divisions, of_config)
+        self.tables = Tables(config, self.files, self.origin, self.texts, self.divisions, repeats)
 
     def config_digest(self) -> str:
         """Return a digest of all config values except the folder of compiled kernels."""

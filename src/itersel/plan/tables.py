@@ -8,7 +8,7 @@ from typing import Any
 
 from itersel.config import splits
 from itersel.config.defaults import never_null
-from itersel.config.experiments import Member
+from itersel.config.experiments import PlannedRepeat
 from itersel.config.report_steps import (
     ChooseSettings,
     Comparison,
@@ -49,15 +49,15 @@ class Tables:
         origin: Origin,
         texts: Texts,
         divisions: Divisions,
-        members: Mapping[str, Member],
+        repeats: Mapping[str, PlannedRepeat],
     ) -> None:
         self._config = config
         self._files = files
         self._origin = origin
         self._texts = texts
         self._divisions = divisions
-        # what an experiment is in the config
-        self._members = members
+        # by name of the folder
+        self._repeats = repeats
 
         # experiments with a row in the table of the systems; for single tasks, see `task_systems`
         self.compared: list[str] = []
@@ -67,15 +67,15 @@ class Tables:
             self.outputs[name] = dict(zip(texts.test_sets, given, strict=True))
 
         # repeats of experiments with independent tasks, and for each the experiments for its tasks, by label
-        self._joined: dict[str, Member] = {}
+        self._joined: dict[str, PlannedRepeat] = {}
         self.independent: dict[str, dict[str, str]] = {}
-        for name, member in members.items():
-            if member.label is None:
-                self.compared.append(name)
+        for folder, repeat in repeats.items():
+            if repeat.label is None:
+                self.compared.append(folder)
             else:
-                whole = member._replace(label=None)
-                self._joined[whole.name] = whole
-                self.independent.setdefault(whole.name, {})[member.label] = name
+                whole = repeat._replace(label=None)
+                self._joined[whole.folder] = whole
+                self.independent.setdefault(whole.folder, {})[repeat.label] = folder
 
         tasks = [one.tasks for one in config.experiments.values()]
         independent = [one for one in tasks if one.only_label is not None]
@@ -145,14 +145,14 @@ class Tables:
     def choose_settings(self, wildcards: Any) -> str:
         """Return the `ChooseSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
-        member = self._members[wildcards.experiment]
+        repeat = self._repeats[wildcards.experiment]
         tasks = experiment.tasks.as_in_config()
 
         return as_json(
             ChooseSettings(
                 scoring=self._scoring(experiment),
-                name=member.system,
-                repeat=member.repeat,
+                name=repeat.system,
+                repeat=repeat.repeat,
                 experiment=replace(experiment, tasks=tasks),
                 devtest=self._texts.devtest(wildcards),
             )
@@ -327,17 +327,17 @@ class Tables:
         return [path for name in self._texts.test_sets for path in files(name)]
 
     def task_systems(self, split: str) -> list[tuple[str, str]]:
-        """Return pairs of a file of translations and the name of its experiment, which repeats share."""
+        """Return pairs of a file of translations and the name of its system, which repeats share."""
         test_set = next(name for name, one in self._texts.test_sets.items() if one == split)
         # in the order of the other tables, followed by the independent tasks, which these tables leave out
-        pairs = [(self.translation(name, test_set), self._members[name].system) for name in self.compared]
+        pairs = [(self.translation(name, test_set), self._repeats[name].system) for name in self.compared]
         for name, whole in self._joined.items():
             pairs.append((self._files.experiment(name, f"tasks/{split}.txt"), whole.system))
         return pairs
 
     def task_settings(self, wildcards: Any) -> str:
         """Return the `TaskTableSettings` of a split."""
-        systems = (ScoredSystem(name, file) for file, name in self.task_systems(wildcards.split))
+        systems = (ScoredSystem(system, file) for file, system in self.task_systems(wildcards.split))
         return as_json(TaskTableSettings(self.task_labels, tuple(systems), self._comparison))
 
     def task_translations(self, wildcards: Any) -> list[str]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from itersel.evaluate.names import METRICS, TOKENIZED_BLEU, decimals_of
 from itersel.report.columns import ON_TEST, title_on_devtest
-from itersel.report.table_content import MeanScore, Score, SystemRow, TestSet
+from itersel.report.table_content import MeanScore, Score, SystemRow, TestSetTable
 
 
 class Cell(NamedTuple):
@@ -25,7 +25,7 @@ class Cell(NamedTuple):
 NOTHING = Cell("-", "")
 
 
-def cells_of_systems(test_set: TestSet) -> list[dict[str, Cell]]:
+def cells_of_systems(test_set: TestSetTable) -> list[dict[str, Cell]]:
     """Return the cells of each system by title: settings, epochs, and tokenized BLEU.
 
     Those about epochs, which may differ between test sets, are missing if these are pooled.

@@ -15,7 +15,7 @@ from itersel.evaluate.counts import pool_counts
 from itersel.evaluate.metrics import Metric, ReferenceText, Sums
 from itersel.evaluate.names import TOKENIZED_BLEU
 from itersel.report.scores import compare_counts, describe_test, numbers_of, score_tokens, summarize
-from itersel.report.table_content import MeanScore, Repeat, Score, SystemRow, Table, TestSet
+from itersel.report.table_content import EpochOfRepeat, MeanScore, Score, SystemRow, Table, TestSetTable
 from itersel.report.translations import Output, Translations
 from itersel.system.chosen import OF_ALL_REPEATS, ChosenSystem
 
@@ -49,7 +49,7 @@ def compare_systems(test_sets: Sequence[Translations], how: Comparison) -> Table
     )
 
 
-def _score_test_set(test_set: Translations, how: Comparison) -> TestSet:
+def _score_test_set(test_set: Translations, how: Comparison) -> TestSetTable:
     """Score all systems on a test set, or on all of them together."""
     systems = test_set.systems
     texts = _by_name(systems, test_set.translations)
@@ -71,14 +71,14 @@ def _score_test_set(test_set: Translations, how: Comparison) -> TestSet:
             number=numbers[name],
             **_of_all_repeats(repeats[0]),
             devtest=_scores_on_devtest(chosen) if chosen else None,
-            repeats=tuple(Repeat(one.repeat, epochs.get(one.repeat)) for one in repeats),
+            repeats=tuple(EpochOfRepeat(one.repeat, epochs.get(one.repeat)) for one in repeats),
             scores={
                 metric.name: of_systems[name] for metric, of_systems in scores.items() if name in of_systems
             },
         )
         rows.append(row)
 
-    return TestSet(
+    return TestSetTable(
         name=test_set.name,
         sentences=len(test_set.references[0]),
         references=len(test_set.references),
@@ -92,7 +92,7 @@ def _score_numbers(
 ) -> dict[Metric, dict[str, Score]]:
     """Compare the systems that have them by each of the user's own scores.
 
-    `counts` are those of each repeat by name of the score, by name of the experiment.
+    `counts` are those of each repeat by name of the score, by name of the system.
     """
     found: dict[Metric, dict[str, Score]] = {}
     every = (of_repeat for repeats in counts.values() for of_repeat in repeats)
@@ -122,7 +122,7 @@ def _of_all_repeats(system: ChosenSystem | Output) -> dict[str, Any]:
 
 
 def _by_name(systems: Sequence[ChosenSystem | Output], items: Sequence[Item]) -> dict[str, list[Item]]:
-    """Group the items, one per system, by the name of the experiment."""
+    """Group the items, one per system, by the name of the system."""
     by_name: dict[str, list[Item]] = {}
     for system, item in zip(systems, items, strict=True):
         by_name.setdefault(system.name, []).append(item)

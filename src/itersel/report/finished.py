@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from itersel.config.experiments import repeat_name
+from itersel.config.experiments import repeat_folder
 from itersel.errors import InputError, located
 from itersel.report.corpus import read_corpus
 from itersel.report.costs import read_costs
@@ -30,7 +30,7 @@ class FinishedRun(NamedTuple):
 
     @property
     def systems(self) -> dict[str, SystemRow]:
-        """The rows of the first test set by name of the experiment."""
+        """The rows of the first test set by name of the system."""
         return {system.name: system for system in self.table.test_sets[0].systems}
 
     @property
@@ -39,28 +39,28 @@ class FinishedRun(NamedTuple):
         return [test_set.name for test_set in self.table.test_sets]
 
     def scores(self, metric: str) -> dict[str, Score]:
-        """Return the scores on all test sets by name of the experiment, or raise an InputError."""
+        """Return the scores on all test sets by name of the system, or raise an InputError."""
         test_set = self.table.all_sentences
         if metric not in test_set.signatures:
             why = f"has no scores by '{metric}'; choose another --metric, or run snakemake again"
             raise InputError(why, self.folder / TABLE)
         return {system.name: system.scores[metric] for system in test_set.systems}
 
-    def repeats(self, experiment: str) -> list[str]:
-        """Return the names of the repeats of an experiment, by which its files are named."""
-        return [repeat_name(experiment, one.repeat) for one in self.systems[experiment].repeats]
+    def repeat_folders(self, system: str) -> list[str]:
+        """Return the names of the folders of a system's repeats."""
+        return [repeat_folder(system, one.repeat) for one in self.systems[system].repeats]
 
-    def minutes(self, experiments: Iterable[str]) -> dict[str, float | None]:
-        """Return minutes of processor time by name of the experiment: the mean over its repeats.
+    def minutes(self, systems: Iterable[str]) -> dict[str, float | None]:
+        """Return minutes of processor time by name of the system: the mean over its repeats.
 
         They are `None` if none of its jobs was measured.
         """
-        repeats = {name: self.repeats(name) for name in experiments}
-        costs = read_costs(self.folder, {*chain.from_iterable(repeats.values())})["repeats"]
+        folders = {name: self.repeat_folders(name) for name in systems}
+        costs = read_costs(self.folder, {*chain.from_iterable(folders.values())})["repeats"]
 
         minutes: dict[str, float | None] = {}
-        for name, of_experiment in repeats.items():
-            known = [costs[one]["hours"] for one in of_experiment if one in costs]
+        for name, of_system in folders.items():
+            known = [costs[one]["hours"] for one in of_system if one in costs]
             hours = [one for one in known if one is not None]
             minutes[name] = round(60 * statistics.mean(hours), 4) if hours else None
         return minutes

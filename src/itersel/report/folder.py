@@ -7,7 +7,7 @@ from itertools import count, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from itersel.config.experiments import Member
+from itersel.config.experiments import PlannedRepeat
 from itersel.corpus.text_names import column_file, reference_column, split_of_test_set
 from itersel.errors import InputError, checked
 from itersel.results import BEST, EXPERIMENTS, SYSTEM, best_folder
@@ -19,55 +19,58 @@ T = TypeVar("T")
 LOCK = ".lock"
 
 
-class Repeat(NamedTuple):
-    """A repeat of an experiment, in a folder called `name`."""
+class FoundRepeat(NamedTuple):
+    """A repeat in a folder of results."""
 
-    name: str
-    experiment: str  # or a single one of its independent tasks
-    number: int  # from 1
-    folder: Path
+    system: str
+    repeat: int  # from 1
+    path: Path  # its folder
+
+    @property
+    def folder(self) -> str:
+        """The name of its folder."""
+        return self.path.name
 
 
-def find_repeats(results: Path, planned: Sequence[Member] = ()) -> list[Repeat]:
-    """Return the repeats of all experiments in a folder of results, ``<output>/<name>``.
+def find_repeats(results: Path, planned: Sequence[PlannedRepeat] = ()) -> list[FoundRepeat]:
+    """Return the repeats of all systems in a folder of results, ``<output>/<name>``.
 
     Experiments that are `planned` come first, even those that have not started yet; then all others by name.
     If there are none, it is an InputError.
     """
-    folder = results / EXPERIMENTS
-    known = {member.name: member for member in planned}
-    names = {path.name for path in folder.iterdir() if path.is_dir()} if folder.is_dir() else set()
-    started = {known[name].system for name in names if name in known}
-    names |= {name for name, one in known.items() if one.repeat == 1 and one.system not in started}
-    if not names:
+    experiments = results / EXPERIMENTS
+    known = {one.folder: one for one in planned}
+    folders = (
+        {path.name for path in experiments.iterdir() if path.is_dir()} if experiments.is_dir() else set()
+    )
+    started = {known[folder].system for folder in folders if folder in known}
+    folders |= {folder for folder, one in known.items() if one.repeat == 1 and one.system not in started}
+    if not folders:
         raise InputError("has no experiments; name the folder of a run, <output>/<name>", results)
 
     repeats = []
-    for name in names:
-        system, number = _identity(known.get(name), folder / name)
-        repeats.append(Repeat(name, system, number, folder / name))
+    for folder in folders:
+        path = experiments / folder
+        one = known.get(folder)
+        repeats.append(FoundRepeat(one.system, one.repeat, path) if one else _unplanned_repeat(path))
 
-    systems = dict.fromkeys(member.system for member in planned)
+    systems = dict.fromkeys(one.system for one in planned)
     place = {system: number for number, system in enumerate(systems)}
-    return sorted(
-        repeats, key=lambda one: (place.get(one.experiment, len(place)), one.experiment, one.number)
-    )
+    return sorted(repeats, key=lambda one: (place.get(one.system, len(place)), one.system, one.repeat))
 
 
-def _identity(planned: Member | None, folder: Path) -> tuple[str, int]:
-    """Return the experiment and the number of a repeat; one that is no longer planned may describe itself."""
-    if planned is not None:
-        return planned.system, planned.repeat
+def _unplanned_repeat(path: Path) -> FoundRepeat:
+    """Return a repeat that is no longer planned; if it has no description, it is a system of its own."""
     otherwise = "is not the description of a system; run snakemake again"
-    found = read_optional(folder / BEST / SYSTEM, _described_identity, otherwise)
-    return found or (folder.name, 1)
+    system, repeat = read_optional(path / BEST / SYSTEM, _described_repeat, otherwise) or (path.name, 1)
+    return FoundRepeat(system, repeat, path)
 
 
-def _described_identity(system: Any) -> tuple[str, int]:
-    """Return these of the description of a system, or raise an error of Python."""
-    check_texts((system["name"],))
-    check_counts({"repeat": system["repeat"]})
-    return system["name"], system["repeat"]
+def _described_repeat(description: Any) -> tuple[str, int]:
+    """Return the system and the number of the repeat in a description, or raise an error of Python."""
+    check_texts((description["name"],))
+    check_counts({"repeat": description["repeat"]})
+    return description["name"], description["repeat"]
 
 
 def read_optional(path: Path, parse: Callable[[Any], T], otherwise: str) -> T | None:
@@ -86,10 +89,10 @@ def read_optional(path: Path, parse: Callable[[Any], T], otherwise: str) -> T | 
         return parse(content)
 
 
-def translation_of(repeat: Path, name: str) -> Path | None:
+def translation_of(repeat: Path, test_set: str) -> Path | None:
     """Return the file of translations of a test set at the epoch chosen for it; None if not written yet."""
-    split = split_of_test_set(name)
-    for stage in (best_folder(name), best_folder()):
+    split = split_of_test_set(test_set)
+    for stage in (best_folder(test_set), best_folder()):
         if (path := repeat / stage / f"{split}.txt").is_file():
             return path
     return None

@@ -10,7 +10,7 @@ from itersel.report.baseline import baseline_and_best
 from itersel.report.cells import NOTHING, Cell, cells_of_systems
 from itersel.report.columns import DIFFERENCE, OF_EPOCHS, ON_DEVTEST, SETTINGS, WORDS, title_on_devtest
 from itersel.report.table import ALL_TEST_SETS
-from itersel.report.table_content import SystemRow, Table, TestSet
+from itersel.report.table_content import SystemRow, Table, TestSetTable
 from itersel.report.views import Column, View, score_columns
 from itersel.storage.text_table import Content
 
@@ -84,7 +84,7 @@ def _differing(settings: Content) -> dict[str, dict[str, str]]:
     }
 
 
-def _view(test_set: TestSet, shown: Shown) -> View:
+def _view(test_set: TestSetTable, shown: Shown) -> View:
     is_pooled = test_set.is_pooled
     systems = test_set.systems
     rows = _rows(test_set, shown)
@@ -133,7 +133,7 @@ def _view(test_set: TestSet, shown: Shown) -> View:
     )
 
 
-def _rows(test_set: TestSet, shown: Shown) -> list[dict[str, Cell]]:
+def _rows(test_set: TestSetTable, shown: Shown) -> list[dict[str, Cell]]:
     """Return the cells of each system by title, with its costs."""
     rows = cells_of_systems(test_set)
     for row, system in zip(rows, test_set.systems, strict=True):
@@ -189,7 +189,7 @@ def _setting(text: str) -> Cell:
         return Cell(text, text)
 
 
-def _caption(test_set: TestSet, agreed: Mapping[str, str]) -> str:
+def _caption(test_set: TestSetTable, agreed: Mapping[str, str]) -> str:
     """Return the caption: the size of the test set, and the settings that all experiments share."""
     references = f"{test_set.references} reference{'' if test_set.references == 1 else 's'}"
     facts = [f"{test_set.sentences:,} sentences, {references}."]

@@ -12,7 +12,7 @@ from itersel.report.baseline import baseline_and_best
 from itersel.report.cells import Cell, cells_of_systems
 from itersel.report.columns import COLUMNS, DIFFERENCE, SETTINGS, WORDS, title_on_test
 from itersel.report.table import ALL_TEST_SETS
-from itersel.report.table_content import Table, TestSet
+from itersel.report.table_content import Table, TestSetTable
 from itersel.report.views import BASELINE, Column, View, score_columns
 
 # Mark superscripts and bold until the rest is escaped, for LaTeX by tabulate; no name has these characters.
@@ -53,7 +53,7 @@ def paper_views(table: Table, columns: Sequence[str] = (), metrics: Sequence[str
 
 
 def _view(
-    test_set: TestSet, columns: Sequence[str], metrics: Sequence[str], baseline: str | None, alpha: float
+    test_set: TestSetTable, columns: Sequence[str], metrics: Sequence[str], baseline: str | None, alpha: float
 ) -> View:
     scored = score_columns(test_set, baseline, alpha)
     systems = cells_of_systems(test_set)
@@ -80,7 +80,7 @@ def _view(
     )
 
 
-def _known_metrics(test_set: TestSet, metrics: Sequence[str]) -> Sequence[str]:
+def _known_metrics(test_set: TestSetTable, metrics: Sequence[str]) -> Sequence[str]:
     """Return the metrics that the table shows; an InputError names one without scores."""
     is_scored = test_set.signatures
     for metric in metrics:

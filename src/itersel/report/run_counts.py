@@ -45,8 +45,8 @@ def _references(run: FinishedRun, test_set: str) -> list[Path]:
 def counts_of_scores(
     run: FinishedRun, scores: Mapping[str, Score], metric: str
 ) -> tuple[Metric, dict[str, list[Sums]]]:
-    """Return a metric, and for each experiment the counts of its repeats, which must give its scores."""
-    repeats = {name: run.repeats(name) for name in scores}
+    """Return a metric, and for each system the counts of its repeats, which must give its scores."""
+    repeats = {name: run.repeat_folders(name) for name in scores}
     every = [repeat for names in repeats.values() for repeat in names]
     scorer, counts = (
         _count_tokens(run, every) if metric == TOKENIZED_BLEU else _read_counts(run, every, metric)
@@ -61,7 +61,7 @@ def counts_of_scores(
 
 
 def _read_counts(run: FinishedRun, repeats: Sequence[str], metric: str) -> tuple[Metric, dict[str, Sums]]:
-    """Return a metric of detokenised text, and the counts of all test sets by name of the repeat."""
+    """Return a metric of detokenised text, and the counts of all test sets by folder of the repeat."""
     counts = {}
     for repeat in repeats:
         paths = [run.folder / counts_file(name, repeat) for name in run.test_set_names]
@@ -72,7 +72,7 @@ def _read_counts(run: FinishedRun, repeats: Sequence[str], metric: str) -> tuple
 
 
 def _count_tokens(run: FinishedRun, repeats: Sequence[str]) -> tuple[Metric, dict[str, Sums]]:
-    """Return BLEU of tokenised text, and the counts of all test sets by name of the repeat."""
+    """Return BLEU of tokenised text, and the counts of all test sets by folder of the repeat."""
     counts: dict[str, list[Sums]] = {repeat: [] for repeat in repeats}
     for name in run.test_set_names:
         paths = _references(run, name)

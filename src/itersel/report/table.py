@@ -11,7 +11,7 @@ from itersel.report.cells import NOTHING, Cell, cells_of_systems, score_cell, wo
 from itersel.report.columns import ON_DEVTEST, ON_TEST, WORDS, title_on_devtest
 from itersel.report.p_values import precise_p
 from itersel.report.scores import REPEATED
-from itersel.report.table_content import MeanScore, Score, SystemRow, Table, TestSet
+from itersel.report.table_content import MeanScore, Score, SystemRow, Table, TestSetTable
 from itersel.storage.text_table import aligned, tab_separated, wrapped
 
 # Title of the table of the sentences of all test sets.
@@ -45,7 +45,7 @@ def text_table(table: Table, text: str = "detokenized") -> list[str]:
     return [*lines, *_notes(table, text), *signatures(table)]
 
 
-def _title(test_set: TestSet) -> str:
+def _title(test_set: TestSetTable) -> str:
     if test_set.is_pooled:
         return f"{ALL_TEST_SETS}, {test_set.sentences} sentences"
     references = "" if test_set.references == 1 else f", {test_set.references} references"
@@ -90,7 +90,7 @@ def _notes(table: Table, text: str) -> list[str]:
     return notes
 
 
-def _first_epoch(test_set: TestSet) -> ChosenEpoch:
+def _first_epoch(test_set: TestSetTable) -> ChosenEpoch:
     """Return the epoch of a repeat of an experiment; all were chosen in the same way."""
     return test_set.experiments[0].epochs[0]
 
@@ -125,7 +125,7 @@ def tsv_table(table: Table) -> list[str]:
 
 
 def _spreadsheet_row(
-    test_set: TestSet, system: SystemRow, cells: Mapping[str, Cell], baseline: str | None, alpha: float
+    test_set: TestSetTable, system: SystemRow, cells: Mapping[str, Cell], baseline: str | None, alpha: float
 ) -> dict[str, object]:
     """Return a row of TSV by the titles of its columns; deviations have their own cells.
 

@@ -57,10 +57,10 @@ class Score(MeanScore):
 
 
 @dataclass(frozen=True)
-class Repeat:
-    """A repeat of a system."""
+class EpochOfRepeat:
+    """The epoch chosen for a repeat of a system."""
 
-    repeat: int  # its number, from 1
+    repeat: int  # from 1
     chosen: ChosenEpoch | None  # `None` where the `devtest` of the system is `None`
 
 
@@ -79,7 +79,7 @@ class SystemRow:
     # at the chosen epochs, by metric: tokenized BLEU and the score by which they were chosen; `None` for
     # other systems and, as epochs may differ between test sets, where these are pooled
     devtest: dict[str, MeanScore] | None
-    repeats: tuple[Repeat, ...]
+    repeats: tuple[EpochOfRepeat, ...]
     scores: dict[str, Score]  # by metric; a system may lack some of the user's own scores
 
     @property
@@ -94,7 +94,7 @@ class SystemRow:
 
 
 @dataclass(frozen=True)
-class TestSet:
+class TestSetTable:
     """The rows of all systems for a test set, or for all of them together."""
 
     __test__ = False  # for pytest
@@ -151,16 +151,16 @@ class Table:
     """The table of the systems."""
 
     significance: SignificanceTest
-    test_sets: tuple[TestSet, ...]
-    pooled: TestSet | None  # `None` if there is one test set
+    test_sets: tuple[TestSetTable, ...]
+    pooled: TestSetTable | None  # `None` if there is one test set
 
     @property
-    def all_test_sets(self) -> list[TestSet]:
+    def all_test_sets(self) -> list[TestSetTable]:
         """The test sets and, if there are several, all of them together."""
         return [*self.test_sets, *([self.pooled] if self.pooled else [])]
 
     @property
-    def all_sentences(self) -> TestSet:
+    def all_sentences(self) -> TestSetTable:
         """All test sets together, or the only one."""
         return self.pooled or self.test_sets[0]
 
@@ -186,7 +186,7 @@ def parse_table(content: object) -> Table:
     return table
 
 
-def _check(test_set: TestSet) -> None:
+def _check(test_set: TestSetTable) -> None:
     """Raise an error of Python unless what belongs together in a test set agrees."""
     if not test_set.experiments or TOKENIZED_BLEU not in test_set.signatures:
         raise ValueError("nothing to compare")

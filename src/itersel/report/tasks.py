@@ -78,9 +78,9 @@ def compare_tasks(
     tasks: Sequence[str],
     how: Comparison,
 ) -> TaskTable:
-    """Compare experiments on the sentences of each task, and of all tasks together.
+    """Compare systems on the sentences of each task, and of all tasks together.
 
-    `texts` are the translations of the test set by each repeat, by name of the experiment. Sentences whose
+    `texts` are the translations of the test set by each repeat, by name of the system. Sentences whose
     label is not in `tasks` are left out; tasks that no sentence has get no row.
     """
     numbers = numbers_of(texts)

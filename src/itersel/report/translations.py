@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from itersel.config.experiments import repeat_name
+from itersel.config.experiments import repeat_folder
 from itersel.config.report_steps import ScoredTestSet
 from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text_names import FIRST_ENTRIES
@@ -56,7 +56,7 @@ def read_test_set(name: str, files: ScoredTestSet, preparation: FilePath | None 
 
     user_scores: list[Mapping[str, Sums]] = []
     if files.user_scores:
-        names = [repeat_name(system.name, system.repeat) for system in systems]
+        names = [repeat_folder(system.name, system.repeat) for system in systems]
         found = read_user_scores(files, dict(zip(names, map(Text, paths, texts), strict=True)), preparation)
         user_scores = [found[name] for name in names]
 

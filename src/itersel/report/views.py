@@ -9,7 +9,7 @@ from itersel.evaluate.names import TOKENIZED_BLEU, sign_of
 from itersel.report.cells import NOTHING, Cell, score_cell
 from itersel.report.columns import DIFFERENCE, title_on_test
 from itersel.report.p_values import describe_p
-from itersel.report.table_content import Score, TestSet
+from itersel.report.table_content import Score, TestSetTable
 
 # The cell of the baseline in the column of differences from it.
 BASELINE = Cell("baseline", 0.0)
@@ -43,7 +43,7 @@ class ScoreColumn(NamedTuple):
     signature: str = ""
 
 
-def score_columns(test_set: TestSet, baseline: str | None, alpha: float) -> dict[str, ScoreColumn]:
+def score_columns(test_set: TestSetTable, baseline: str | None, alpha: float) -> dict[str, ScoreColumn]:
     """Return the column of each score by its title; after the main one, differences from the baseline."""
     main = test_set.main_metric
     columns = {}
@@ -55,7 +55,7 @@ def score_columns(test_set: TestSet, baseline: str | None, alpha: float) -> dict
     return columns
 
 
-def _score_cells(test_set: TestSet, metric: str, baseline: str | None, alpha: float) -> list[Cell]:
+def _score_cells(test_set: TestSetTable, metric: str, baseline: str | None, alpha: float) -> list[Cell]:
     """Return the cell of each system, with its p-value against the baseline."""
     scores = [system.scores.get(metric) for system in test_set.systems]
     sign = sign_of(metric)
@@ -73,7 +73,7 @@ def _score_cells(test_set: TestSet, metric: str, baseline: str | None, alpha: fl
     return list(map(cell, scores))
 
 
-def _differences(test_set: TestSet, metric: str, baseline: str) -> list[Cell]:
+def _differences(test_set: TestSetTable, metric: str, baseline: str) -> list[Cell]:
     """Return the cell of each system's difference from the baseline."""
     means = {system.name: system.scores[metric].mean for system in test_set.systems}
     return [BASELINE if name == baseline else _gain(mean - means[baseline]) for name, mean in means.items()]

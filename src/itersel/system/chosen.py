@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RepeatDescription:
-    """A repeat of an experiment.
+    """A repeat of a system.
 
-    From `learner` to `shards`, it is what tables say of the experiment; it follows from `settings`.
+    From `learner` to `shards`, it is what tables say of the system; it follows from `settings`.
     """
 
-    name: str
+    name: str  # of the system
     repeat: int  # from 1
     learner: str
     mixing: str
@@ -40,7 +40,7 @@ class RepeatDescription:
     settings: dict[str, Any]  # the value of every key of the experiment that can change results
 
 
-# Attributes that all repeats of an experiment have in common.
+# Attributes that all repeats of a system have in common.
 OF_ALL_REPEATS = tuple(
     item.name for item in fields(RepeatDescription) if item.name not in ("repeat", "settings")
 )
@@ -49,7 +49,7 @@ OF_ALL_REPEATS = tuple(
 # system.json begins with the fields of the last base
 @dataclass(frozen=True)
 class ChosenSystem(ChosenEpoch, RepeatDescription):
-    """A repeat of an experiment at its best epoch."""
+    """A repeat of a system at its best epoch."""
 
     @property
     def chosen_epoch(self) -> ChosenEpoch:
@@ -58,7 +58,7 @@ class ChosenSystem(ChosenEpoch, RepeatDescription):
 
 
 def differing_attribute(one: ChosenSystem, other: ChosenSystem) -> str | None:
-    """Return the name of an attribute in which two repeats of an experiment wrongly differ, if any."""
+    """Return the name of an attribute in which two repeats of a system wrongly differ, if any."""
     for key in (*OF_ALL_REPEATS, "signature", "chosen_by"):
         if getattr(one, key) != getattr(other, key):
             return key

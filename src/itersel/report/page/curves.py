@@ -13,7 +13,7 @@ import numpy as np
 
 from itersel.errors import InputError
 from itersel.evaluate.epoch_scores import read_epochs, score_epochs
-from itersel.report.folder import Repeat
+from itersel.report.folder import FoundRepeat
 from itersel.results import DEVTEST, EPOCH_PREFIX, WEIGHTS, epoch_folder, epoch_of, shard_weights
 from itersel.storage.hdf5 import header_of
 from itersel.storage.provenance import read_provenance
@@ -26,16 +26,16 @@ Record = dict[str, Any]
 
 
 def read_curves(
-    repeat: Repeat, system: ChosenSystem | None, references: Sequence[Path], retokenize: str
+    repeat: FoundRepeat, system: ChosenSystem | None, references: Sequence[Path], retokenize: str
 ) -> list[Record]:
     """Return a record for each epoch of a repeat, finished or not; values not known yet are None.
 
     Without the `references` of devtest, only epochs of a finished repeat have scores on devtest.
     """
-    found = (epoch_of(path.name) for path in repeat.folder.glob(f"{EPOCH_PREFIX}*"))
+    found = (epoch_of(path.name) for path in repeat.path.glob(f"{EPOCH_PREFIX}*"))
     records = []
     for epoch in sorted(number for number in found if number is not None):
-        folder = repeat.folder / epoch_folder(epoch)
+        folder = repeat.path / epoch_folder(epoch)
         record = {"epoch": epoch, "chosen": system is not None and system.epoch == epoch}
         record |= _of_shards(folder) | _of_weights(folder / WEIGHTS)
         # A batch tuner that trains all weights has no shards. After shards, it retuned on dev.

@@ -47,7 +47,7 @@ def explain(results: Path, pieces: Sequence[str], model: str, settings: ExplainS
     if table is None:
         raise InputError(f"has no {TABLE}; run snakemake first", results)
 
-    repeats = {repeat.name: repeat for repeat in find_repeats(results)}
+    repeats = {repeat.folder: repeat for repeat in find_repeats(results)}
     names = compared_systems(table, [*repeats.values()])
     test = table.test_sets[0].name
     test_set = read_translated(results, test, [repeat for name, repeat in repeats.items() if name in names])
@@ -56,7 +56,7 @@ def explain(results: Path, pieces: Sequence[str], model: str, settings: ExplainS
 
     systems = []
     for name in names:
-        path = translation_of(repeats[name].folder, test) if name in repeats else None
+        path = translation_of(repeats[name].path, test) if name in repeats else None
         if path is None:
             raise InputError(f"has no translations of the test set by '{name}'; run snakemake first", results)
         # names of templates stand for all features: features of other templates have weight 0

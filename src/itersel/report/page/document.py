@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from itersel.config.defaults import resolved
-from itersel.config.experiments import Member, experiment_of, members
+from itersel.config.experiments import PlannedRepeat, experiment_of, planned_repeats
 from itersel.config.reading import read_unresolved
 from itersel.config.splits import kind_of_text, texts_by_key
 from itersel.config.values import Config, Experiment
@@ -21,7 +21,7 @@ from itersel.report.baseline import baseline_and_best
 from itersel.report.corpus import read_corpus
 from itersel.report.costs import read_costs
 from itersel.report.description import read_run, settings_of
-from itersel.report.folder import Repeat, find_repeats, read_optional, references_of
+from itersel.report.folder import FoundRepeat, find_repeats, read_optional, references_of
 from itersel.report.page.config import describe_config
 from itersel.report.page.curves import read_curves
 from itersel.report.page.features import read_features
@@ -47,7 +47,7 @@ def read_document(results: Path) -> dict[str, Any]:
     given = description.get("config") or {}
     unresolved = read_unresolved(given) if given else Config(experiments={})
     config = resolved(unresolved)
-    planned = list(members(config).values())
+    planned = list(planned_repeats(config).values())
     planned_systems = {one.system: experiment_of(config, one) for one in planned if one.repeat == 1}
 
     table = read_table(results / TABLE)
@@ -55,13 +55,13 @@ def read_document(results: Path) -> dict[str, Any]:
     experiments = [system.name for system in systems if system.is_experiment]
     others = [system.name for system in systems if not system.is_experiment]
 
-    repeats = find_repeats(results, planned or list(map(Member, experiments)))
+    repeats = find_repeats(results, planned or list(map(PlannedRepeat, experiments)))
 
     # for the epochs of unfinished repeats
     references = references_of(results / CORPUS, "devtest")
     described = [
         _describe_repeat(
-            results, repeat, planned_systems.get(repeat.experiment), references, config.evaluation.retokenize
+            results, repeat, planned_systems.get(repeat.system), references, config.evaluation.retokenize
         )
         for repeat in repeats
     ]
@@ -86,7 +86,7 @@ def read_document(results: Path) -> dict[str, Any]:
         "compared": compared_systems(table, repeats),
         "table": table,
         "repeats": described,
-        "costs": read_costs(results, {repeat.name for repeat in repeats}),
+        "costs": read_costs(results, {repeat.folder for repeat in repeats}),
         "corpus": read_corpus(results),
         "test_sets": [pack(test_set, frequencies) for test_set in translated],
         "derivations": read_optional(results / DERIVATIONS, _checked_derivations, NO_DERIVATIONS),
@@ -97,10 +97,10 @@ def read_document(results: Path) -> dict[str, Any]:
     }
 
 
-def compared_systems(table: Table | None, repeats: Sequence[Repeat]) -> list[str]:
+def compared_systems(table: Table | None, repeats: Sequence[FoundRepeat]) -> list[str]:
     """Return the baseline (the best system itself if it is alone), and the best system on devtest."""
     if not table:
-        return [repeats[0].name, repeats[-1].name]
+        return [repeats[0].folder, repeats[-1].folder]
 
     baseline, best = baseline_and_best(table)
     return [baseline or best, best]
@@ -138,18 +138,22 @@ def _checked_derivations(found: Any) -> Any:
 
 
 def _describe_repeat(
-    results: Path, repeat: Repeat, planned: Experiment | None, references: Sequence[Path], retokenize: str
+    results: Path,
+    repeat: FoundRepeat,
+    planned: Experiment | None,
+    references: Sequence[Path],
+    retokenize: str,
 ) -> dict[str, Any]:
-    best = repeat.folder / BEST / SYSTEM
+    best = repeat.path / BEST / SYSTEM
     system = read_system(best) if best.is_file() else None
 
     # independent tasks are scored only on the sentences with their label
     scored = [] if planned and planned.tasks.only_label is not None else references
 
     return {
-        "name": repeat.name,
-        "experiment": repeat.experiment,
-        "number": repeat.number,
+        "name": repeat.folder,
+        "experiment": repeat.system,
+        "number": repeat.repeat,
         "planned": planned.epochs if planned else None,
         "finished": system is not None,
         "errors": [] if system else read_errors(results, repeat),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from itersel.report.folder import Repeat, read_optional
+from itersel.report.folder import FoundRepeat, read_optional
 from itersel.results import BEST, SELECTION_MATRIX, SELECTION_TABLE, WEIGHTS, epoch_folder
 from itersel.select.selection import MATRIX
 from itersel.storage.arrays import Float64s, Int64s
@@ -23,15 +23,15 @@ BIN_WIDTH = 0.5
 LARGEST = 12  # weights shown of each group
 
 
-def read_features(repeat: Repeat, system: ChosenSystem | None) -> dict[str, Any] | None:
+def read_features(repeat: FoundRepeat, system: ChosenSystem | None) -> dict[str, Any] | None:
     """Return a repeat's features at the best epoch, by group; None before it is chosen."""
-    path = repeat.folder / BEST / WEIGHTS
+    path = repeat.path / BEST / WEIGHTS
     if system is None or not path.is_file():
         return None
 
     weights = read_itersel_weights(path)
     group = find_reported_groups(weights.key, weights.name)
-    shards = _shards(repeat.folder / epoch_folder(system.epoch) / SELECTION_MATRIX, weights)
+    shards = _shards(repeat.path / epoch_folder(system.epoch) / SELECTION_MATRIX, weights)
 
     groups = [
         {"group": name, **_describe(weights, rows, shards)}
@@ -40,7 +40,7 @@ def read_features(repeat: Repeat, system: ChosenSystem | None) -> dict[str, Any]
     ]
 
     otherwise = "is not a table of selected features; make it with 'itersel step selection'"
-    selection = read_optional(repeat.folder / SELECTION_TABLE, _checked_selection, otherwise)
+    selection = read_optional(repeat.path / SELECTION_TABLE, _checked_selection, otherwise)
     return {"groups": groups, "selection": selection or []}
 
 

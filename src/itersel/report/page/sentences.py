@@ -20,7 +20,7 @@ from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text import split_words
 from itersel.corpus.text_names import RAW_SOURCE, column_file, split_of_test_set
 from itersel.evaluate.metrics import read_translations, signature, without_empty
-from itersel.report.folder import Repeat, references_of, translation_of
+from itersel.report.folder import FoundRepeat, references_of, translation_of
 from itersel.report.page.groups import Frequency, group_sentences
 from itersel.results import CORPUS, EVALUATION, PREPARATION, detokenized_text
 from itersel.storage.files import read_lines
@@ -47,7 +47,7 @@ class Translated(NamedTuple):
 
 
 def read_translated(
-    results: Path, name: str, repeats: Sequence[Repeat], others: Sequence[str] = ()
+    results: Path, name: str, repeats: Sequence[FoundRepeat], others: Sequence[str] = ()
 ) -> Translated | None:
     """Return a test set with the translations by all repeats that have some; None if there are none yet.
 
@@ -58,7 +58,7 @@ def read_translated(
     corpus = results / CORPUS
     folder = results / EVALUATION / name
     source, raw_source = (corpus / column_file(split, column) for column in ("source", RAW_SOURCE))
-    plain = {one.name: path for one in repeats if (path := translation_of(one.folder, name)) is not None}
+    plain = {one.folder: path for one in repeats if (path := translation_of(one.path, name)) is not None}
     files = references_of(corpus, split)
     if not plain or not files:
         return None
