@@ -167,7 +167,7 @@ def test_state_of_adagrad() -> None:
 
 @pytest.mark.parametrize("trained", [1, 2])
 def test_state_starts_only_the_next_epoch(tmp_path, capsys, trained) -> None:
-    """Cumulative l1 would count from another step than the penalties paid so far."""
+    """Cumulative l1 would count from a different step than the penalties paid so far."""
     learner = Perceptron(regularization="l1-cumulative", strength_per_epoch=0.003)
     path = tmp_path / "0.h5"
     write_training(path, train(sentences(3), learner), TrainSettings(learner=learner, epoch=trained))

@@ -74,7 +74,7 @@ def test_reads_words_numbers_and_missing_backoffs():
         # without <unk>, KenLM's default
         (ARPA.replace("ngram 1=5", "ngram 1=4").replace("-1.5\t<unk>\n", ""), ARPA.replace("-1.5", "-100")),
     ],
-    ids=["place", "capitals", "comments", "empty pieces", "line ends", "behind the end", "no <unk>"],
+    ids=["place", "capitals", "comments", "empty pieces", "line ends", "after the end", "no <unk>"],
 )
 def test_forms_of_the_same_file(content, same):
     pieces = [content] if isinstance(content, str) else content

@@ -256,7 +256,7 @@ def model_of(arrays: Arrays, direction: str) -> TrainedAligner:
     unknown[:, -2:] = NEVER
     ratio = np.concatenate([ratio, unknown])
 
-    # kernels count jumps, which those of a bundle, which is mapped, do not allow
+    # a copy, because kernels change the counts of jumps, and the arrays of a bundle are mapped read-only
     model = Model(*table, links, prior, 1 / (links + prior), jumps.copy(), all_jumps, ratio)
     return TrainedAligner(direction, given, generated, model)
 
@@ -276,7 +276,7 @@ class NumberedBitext(NamedTuple):
         )
 
     def renumbered(self, source_words: Sequence[str], target_words: Sequence[str]) -> SentencePairs:
-        """Return the text in the numbers of other words; what is not among them gets the next number."""
+        """Return the text with the numbers of other words; words not among them get the next number."""
         source, source_start, target, target_start = self.text
         source = _numbers_in(source_words, self.source_words)[source]
         return SentencePairs(

@@ -32,7 +32,7 @@ def add_devtest(parser: argparse.ArgumentParser) -> None:
     """Add the options for the files of devtest, which `devtest_files` returns."""
     references = "reference translations of devtest, one sentence per line"
     add_files(parser, {"--reference FILE": references}, required=True)
-    raw = "raw reference translations, before preparation; for scores of detokenised text, as the next two"
+    raw = "raw reference translations; scores of detokenised text need them, --preparation and --recaser"
     add_files(parser, {"--raw-reference FILE": raw}, nargs="*", default=[])
     files = {
         "--preparation FILE": "preparation.json of the training corpus",
@@ -40,8 +40,10 @@ def add_devtest(parser: argparse.ArgumentParser) -> None:
         "--labels FILE": "label of each line of devtest",
     }
     add_optional_files(parser, files)
-    add_files(parser, {"--nbest FILE": "n-best lists of devtest, for quality"}, nargs="*", default=[])
-    quality = "a number for each translation in the lists, higher is better; for quality, with --preparation"
+    add_files(
+        parser, {"--nbest FILE": "n-best lists of devtest, to choose by quality"}, nargs="*", default=[]
+    )
+    quality = "a number for each translation in these lists, higher is better; needs --preparation, too"
     add_optional_files(parser, {"--quality FILE": quality})
 
 

@@ -19,7 +19,7 @@ def add_mbr(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "minimum Bayes risk",
         "Choose the translation most similar to the others (docs/decoder.md); by default, as the system "
-        "does. Defaults below are for systems that choose by score, and for another gain than the system's.",
+        "does. Defaults below are for systems that choose by score, and for a gain other than the system's.",
     )
     similarity = f"{SIMILARITY[0].lower()}{SIMILARITY[1:]}"
     gain = f"{similarity}; without GAIN, the system's, or {MinimumRisk.gain}"

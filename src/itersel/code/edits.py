@@ -1,7 +1,8 @@
 """Refuse to run a job whose code has changed since its run started.
 
 A run records digests of the code of its steps (`itersel.code.digests`) when it starts. A job that starts
-after an edit would run other code than is recorded. Environment variables tell jobs which code the run has.
+after an edit would run code that differs from what is recorded. Environment variables tell jobs which code
+the run has.
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ def _check_losses(experiment: Experiment, key: str) -> None:
         raise wrong(f"{key}.learner.name", f"is {name}, whose loss is 0 if all weights are 0: {why}")
 
     if experiment.tasks.are_reshuffled and getattr(learner, "pairs", "") == "pro":
-        samples = "samples other pairs when a sentence moves to another shard"
+        samples = "samples different pairs when a sentence moves to another shard"
         why = "with resharding, path following cannot compare their losses"
         raise wrong(f"{key}.learner.pairs", f"is pro, which {samples}: {why}")
 

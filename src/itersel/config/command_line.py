@@ -162,7 +162,7 @@ def text_of(pattern: str) -> Callable[[str], str]:
 
 
 def language(text: str) -> str:
-    """Parse a language code, which may be another code of the language than the usual one."""
+    """Parse a language code, and replace unusual codes of a language by the usual one."""
     code = usual_code(text)
     if not re.fullmatch(LANGUAGE_PATTERN, code):
         refuse(text, "a language code, such as de or pt-br")

@@ -49,7 +49,7 @@ class Tasks:
 
     # each label has a weight vector of its own, and becomes an experiment of its own
     are_independent: ClassVar[bool] = False
-    # every epoch has other sentences in a shard
+    # a shard has different sentences in every epoch
     are_reshuffled: ClassVar[bool] = False
     # a batch tuner, which reads the lists of all shards at once, can use them
     suit_batch_tuners: ClassVar[bool] = True
@@ -152,7 +152,7 @@ class Resharding(Tasks):
     are_reshuffled: ClassVar[bool] = True
     suit_batch_tuners: ClassVar[bool] = False
 
-    # a single shard has all sentences, in another order in every epoch
+    # a single shard has all sentences, in a different order in every epoch
     shards: int = key_of(RandomTasks, "shards", default=4, on=None)
     parts: int = key(
         "Number of files in which the sentences of a shard are stored. The files of all shards are shuffled "

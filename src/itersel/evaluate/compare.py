@@ -143,7 +143,7 @@ def _check_outputs(outputs: Mapping[str, Sequence[str]], sentences: int) -> None
 def _counted(
     outputs: Mapping[str, Sequence[str]], metrics: Sequence[TextMetric]
 ) -> Iterator[tuple[Metric, Iterator[tuple[str, Sums]]]]:
-    """Yield the metrics, each with the counts of one system after the other: all may fill the memory."""
+    """Yield each metric with the counts of its systems, one at a time: all may not fit into memory."""
     for metric in metrics:
         yield metric, ((name, metric.counts(lines)) for name, lines in outputs.items())
 

@@ -168,7 +168,7 @@ def next_block(blocks: Blocks, block: int, position: int, stop: int) -> int:
 def count_blocks(
     blocks: Blocks, limits: RuleLimits, first: Int32s, last: Int32s, distance: int, count: Int64s
 ) -> None:
-    """Count the occurrences of each wanted block behind occurrences of a pattern in count[number].
+    """Count, in count[number], the occurrences of each wanted block after occurrences of a pattern.
 
     first, last: begins of the pattern's first and last block. distance: from the last block to the earliest
     begin of the wanted one.

@@ -23,7 +23,7 @@ RULE_FAULTS = {
     BAD_GLUE: ("rule_kind", "does not begin with the two glue rules"),
     BAD_KIND: ("rule_kind", "contains a glue rule that is not one of the first two rules"),
     BAD_SOURCE: ("rule_source", "contains a source side without words, or nonterminals out of order"),
-    BAD_TARGET: ("rule_target", "contains other nonterminals than the source side"),
+    BAD_TARGET: ("rule_target", "contains different nonterminals from the source side"),
     BAD_ALIGNMENT: ("rule_alignment", "points outside of the rule"),
     BAD_CATEGORY: ("rule_category", "contains categories that do not fit the rule"),
 }

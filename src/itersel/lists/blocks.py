@@ -45,8 +45,8 @@ class ListBlocks:
     def __iter__(self) -> Iterator[ListBlock]:
         """Yield all sentences in blocks of about `TRANSLATIONS`.
 
-        Lines wait until the blocks before theirs are complete: none, if the files are in the order of their
-        sentences.
+        Lines wait until all earlier blocks are complete. If the files are in the order of their sentences, no
+        line waits.
         """
         sentences = self.summary.sentence
         size = np.bincount(sentences)

@@ -241,7 +241,7 @@ def _parse_fields(fields: Sequence[str]) -> _Parsed:
     features = features_field(fields)
     for place in (features, features + 1):
         if place < len(fields) and _has_word_scores(fields[place]):
-            raise ValueError(f"has scores of words in field {place + 1}, but no features behind them")
+            raise ValueError(f"has scores of words in field {place + 1}, but no features after them")
     try:
         values = _parse_features(split_words(fields[features]))
     except ValueError as error:

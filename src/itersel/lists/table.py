@@ -136,7 +136,7 @@ class ListTable(NamedTuple):
 
     The score of a translation is always the model's, the weighted sum of its features. Its quality is what
     learners and tuners want the score to agree with: BLEU, or a number of its own. Quality is from 0 to 1
-    (`itersel.bleu.points`), higher is better; as the negative of TER, it is from 0 downwards.
+    (`itersel.bleu.points`), higher is better; the quality by TER is its negative, at most 0.
 
     Shapes: N sentences, M references, H translations, C dense features.
     """

@@ -279,7 +279,7 @@ def contexts(
         word = context
         while not stop:
             context, word = np.divmod(code.read(begin, min(begin + length, end)), size)
-            # The last context may continue behind the block.
+            # The last context may continue after the block.
             is_last = begin + length >= end
             stop = context.shape[0] if is_last else int(np.searchsorted(context, context[-1]))
             length *= 2

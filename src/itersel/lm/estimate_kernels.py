@@ -143,7 +143,7 @@ def arpa_lines(ngrams: Int32s, numbers: Float64s, data: UInt8s, offset: Int64s, 
     """Write the lines of n-grams into `text`, which is large enough, and return their length.
 
     ngrams: int32 (n-grams, order), words, the rows of the `StringTable` with `data` and `offset`. numbers:
-    float64 (n-grams, 1 or 2), what is before the words, and what is behind them; see `put_number`.
+    float64 (n-grams, 1 or 2), what is before the words, and what is after them; see `put_number`.
     """
     end = 0
 

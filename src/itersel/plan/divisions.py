@@ -103,12 +103,12 @@ class Divisions:
         return column_file(self._text(wildcards), "source")
 
     def references(self, wildcards: Any) -> list[str]:
-        """Return their references."""
+        """Return the references of the sentences of a file."""
         columns = ["target", *self._texts.learned_references(wildcards.split)]
         return [column_file(self._text(wildcards), column) for column in columns]
 
     def lines_in_index(self, wildcards: Any) -> list[str]:
-        """Return their numbers in the index, which leave-one-out needs, if they are of train."""
+        """Return the file with the numbers of sentences of train in the index, for leave-one-out."""
         return [ids_file(self._text(wildcards))] if wildcards.split == "train" else []
 
     def _text(self, wildcards: Any) -> str:

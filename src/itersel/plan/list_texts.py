@@ -74,7 +74,7 @@ class ListTexts:
         return list(map(no_option, find_lists(self._given(wildcards.split).lists)))
 
     def given_lists(self, wildcards: Any) -> list[str]:
-        """Return them as the user gave them: thousands of files do not fit on a command line."""
+        """Return the lists of a text as the user gave them: a command line cannot name thousands of files."""
         return list(map(no_option, self._given(wildcards.split).lists))
 
     def reranking_options(self, split: str) -> list[str]:
@@ -89,7 +89,7 @@ class ListTexts:
         return self._references(wildcards.split)
 
     def quality(self, wildcards: Any) -> list[str]:
-        """Return the file with the quality of its translations, if there is one to learn from."""
+        """Return the file with the quality of the translations of a text, if it is learned from."""
         quality = self._given(wildcards.split).quality if wildcards.split in LEARNED_FROM else None
         return [no_option(quality)] if quality else []
 
@@ -105,11 +105,11 @@ class ListTexts:
         return list(map(no_option, find_lists(self._devtest(wildcards).lists)))
 
     def given_devtest_lists(self, wildcards: Any) -> list[str]:
-        """Return these files as the user gave them."""
+        """Return the lists of devtest as the user gave them, if their quality is needed."""
         return list(map(no_option, self._devtest(wildcards).lists)) if self.scores_quality else []
 
     def devtest_quality(self, wildcards: Any) -> list[str]:
-        """Return the file with the quality of the translations in these lists, if it is needed."""
+        """Return the file with the quality of the translations in the lists of devtest, if it is needed."""
         # the config is checked: devtest has one
         return [no_option(never_null(self._devtest(wildcards).quality))] if self.scores_quality else []
 

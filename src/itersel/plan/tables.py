@@ -345,7 +345,7 @@ class Tables:
         return list(self._task_translations(wildcards).values())
 
     def join_settings(self, wildcards: Any) -> str:
-        """Return the `JoinSettings`: these translations by label."""
+        """Return the `JoinSettings`: by label, the translations of a split by independent experiments."""
         return as_json(JoinSettings(translations=self._task_translations(wildcards)))
 
     def _task_translations(self, wildcards: Any) -> dict[str, str]:

@@ -68,7 +68,7 @@ class TextFeatureModels:
         return list(map(no_option, self._config.text_features.target))
 
     def excluded_texts(self, column: str) -> list[str]:
-        """Return this side of all held-out splits, whose sentences are dropped from further text, if any."""
+        """Return one side of all held-out splits, whose sentences are dropped from further text, if any."""
         if not self.further_sources:
             return []
         splits = [split for split in self._texts.held_out if has_references(self._config, split)]

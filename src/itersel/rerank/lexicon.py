@@ -1,7 +1,7 @@
 """How often words are linked in the training corpus, and what translations score by that.
 
-The lexicon is counted from the symmetrised alignment of the training corpus, or of the part of it that the
-sentences to score are not in.
+The lexicon is counted from the symmetrised alignment of the training corpus, or of the part of it
+that does not contain the sentences to score.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def _totals(word: Int32s, count: Int64s, known: int) -> Int64s:
 
 
 def _renumbered(lexicon: Lexicon, source: Int64s, target: Int64s) -> tuple[Int32s, Int32s, Int64s]:
-    """Return the pairs of a lexicon both of whose words are in the lists, with the numbers of the lists."""
+    """Return the pairs of a lexicon whose words both occur in the lists, with the numbers they have there."""
     numbers = []
     for places, known in ((source, lexicon.source_words), (target, lexicon.target_words)):
         number = np.full(len(known), -1, np.int32)

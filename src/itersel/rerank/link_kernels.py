@@ -23,7 +23,7 @@ def has_neighbour(cell: UInt8s, i: int, j: int, sources: int, targets: int) -> b
 
 @leaf_kernel
 def grow(cell: UInt8s, source_links: UInt8s, target_links: UInt8s, sources: int, targets: int) -> int:
-    """Take the cells of either direction that have a word without links and a neighbour; returns how many."""
+    """Take each direction's cells that have a neighbour and a word without links; return their number."""
     added = 0
     for i in range(sources):
         for j in range(targets):
@@ -41,7 +41,7 @@ def grow(cell: UInt8s, source_links: UInt8s, target_links: UInt8s, sources: int,
 def finish(
     cell: UInt8s, direction: int, source_links: UInt8s, target_links: UInt8s, sources: int, targets: int
 ) -> None:
-    """Take the cells of one direction both of whose words have no links."""
+    """Take the cells of one direction in which neither word has a link."""
     for i in range(sources):
         for j in range(targets):
             if cell[i * targets + j] & direction and not (source_links[i] or target_links[j]):

@@ -22,7 +22,6 @@ from itersel.storage.strings import string_table
 from itersel.vectors.feature_names import text_prefix
 from itersel.vectors.features import escaped, feature_keys, first_difference
 
-# What n-grams see at the edges of a translation.
 # The template of shapes.
 SHAPE = "LexShape"
 

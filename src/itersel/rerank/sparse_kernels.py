@@ -18,7 +18,7 @@ from itersel.storage.arrays import Int32s, Int64s, UInt8s, UInt64s
 UNIGRAM, BIGRAM, TRIGRAM, LINKED, DELETED, INSERTED, ONE_TWO, TWO_ONE, TWO_TWO, SHAPED = range(10)
 # A template and four words; NO_WORD where there are fewer.
 PARTS, NO_WORD = 5, -1
-# What n-grams see before the first word and behind the last one.
+# What n-grams see before the first word and after the last one.
 EDGE = 0
 # Longest n-grams and phrases.
 LONGEST_NGRAM, LONGEST_PHRASE = 3, 2

@@ -221,7 +221,7 @@ def find_dataset(stream: h5py.File, name: str, format: FileFormat) -> h5py.Datas
     allowed = {DEFLATE, SHUFFLE} if format.packed else set()
     is_virtual = properties.get_layout() == h5py.h5d.VIRTUAL
     if is_virtual or properties.get_external_count() or filters - allowed:
-        raise ValueError("is stored in another way than itersel does")
+        raise ValueError("is not stored in the way itersel stores arrays")
 
     stored = found.get_storage_size()
     size = math.prod(found.shape) * dtype.itemsize

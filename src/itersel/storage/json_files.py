@@ -2,9 +2,9 @@
 
 There are two ways to write a dataclass. Settings, which people write, too, have declared keys with defaults
 and bounds: `itersel.config.plain` writes them, and `itersel.config.sections` reads them. Records are written
-only by itersel: `as_content` states every field, and to `from_content`, a mistake is damage. Settings are
-part of a record if the file is used with the settings that it was made with, as a trained system is: a key
-that is missing there must not get a default, which may be another one by now.
+only by itersel: `as_content` writes every field, and `from_content` reports any mistake as damage. Settings
+are part of a record if the file is used with the settings that it was made with, as a trained system is: a
+key that is missing there must not get a default, because the default may have changed.
 """
 
 from __future__ import annotations

@@ -298,7 +298,7 @@ class Client:
                     self.warn(str(error))
 
     def _not_ours(self, arrays: set[str]) -> set[str]:
-        """Return the arrays listed under another name than the one submitted: the answer was misread."""
+        """Return the arrays listed under a different name from the one submitted: the answer was misread."""
         if arrays.isdisjoint(self._answered):
             return set()
         try:
