@@ -107,6 +107,12 @@ def attempt_all(calls: Iterable[Callable[[], T]]) -> list[T]:
     return results
 
 
+def check_by_reading(items: Iterable[object]) -> None:
+    """Read items to their end, for the errors that this raises."""
+    for _ in items:
+        pass
+
+
 def suggest(name: object, known: Iterable[str]) -> str:
     """Return a suggestion for a misspelt name, or an empty string if no known name is similar."""
     close = difflib.get_close_matches(name, list(known), 1) if isinstance(name, str) else []

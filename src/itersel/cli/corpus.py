@@ -99,9 +99,15 @@ def _references(options: argparse.Namespace) -> None:
     from itersel.corpus.writing import write_references
 
     settings = settings_of(ReferenceSettings, options)
-    languages = settings.source_language, settings.target_language
-    texts = options.reference, languages, options.source, options.labels
-    write_references(options.output, options.split, *texts, settings.tokenized)
+    write_references(
+        options.output,
+        options.split,
+        references=options.reference,
+        languages=(settings.source_language, settings.target_language),
+        source=options.source,
+        labels=options.labels,
+        tokenized=settings.tokenized,
+    )
 
 
 def _add_statistics(parser: argparse.ArgumentParser) -> None:
@@ -113,11 +119,17 @@ def _libreoffice_help(options: argparse.Namespace) -> None:
 
     kind: type[Languages] = HelpSettings if options.folder is None else Languages
     settings = settings_of(kind, options)
-    place = settings.source_language, settings.target_language, options.output
+    fetch_pairs = partial(
+        fetch,
+        source_language=settings.source_language,
+        target_language=settings.target_language,
+        output=options.output,
+    )
     if isinstance(settings, HelpSettings):
-        pairs, counts = fetch(*place, mirror=settings.mirror, release=settings.release)
+        pairs, counts = fetch_pairs(mirror=settings.mirror, release=settings.release)
     else:
-        pairs, counts = fetch(*place, options.folder)
+        pairs, counts = fetch_pairs(folder=options.folder)
+
     print(f"{pairs:,} unique pairs; {', '.join(f'{name} {count:,}' for name, count in counts.items())}")
 
 
@@ -125,11 +137,12 @@ def _fetch(options: argparse.Namespace) -> None:
     from itersel.corpus.fetch import fetch_mtdata, fetch_sacrebleu
 
     settings = settings_of(FetchSettings, options)
-    place = settings.source_language, settings.target_language, options.output
+    source_language = settings.source_language
+    target_language = settings.target_language
     if settings.sacrebleu is None:
-        pairs = fetch_mtdata(settings.mtdata, *place)
+        pairs = fetch_mtdata(settings.mtdata, source_language, target_language, options.output)
     else:
-        pairs = fetch_sacrebleu(settings.sacrebleu, *place)
+        pairs = fetch_sacrebleu(settings.sacrebleu, source_language, target_language, options.output)
     print(f"{pairs:,} pairs")
 
 

@@ -83,8 +83,14 @@ def _index(options: argparse.Namespace) -> None:
 def _extract(options: argparse.Namespace) -> None:
     from itersel.grammar.extract import extract_shard
 
-    files = options.index, options.input, options.output, options.leave_one_out, options.reference
-    extract_shard(*files, settings_of(Grammar, options))
+    extract_shard(
+        index=options.index,
+        input=options.input,
+        output=options.output,
+        leave_one_out=options.leave_one_out,
+        references=options.reference,
+        settings=settings_of(Grammar, options),
+    )
 
 
 def _export(options: argparse.Namespace) -> None:
@@ -96,5 +102,11 @@ def _export(options: argparse.Namespace) -> None:
 def _import(options: argparse.Namespace) -> None:
     from itersel.grammar.text_format import import_grammars
 
-    files = options.input, options.grammars, options.output, options.reference, options.grammar
-    import_grammars(*files, options.templates)
+    import_grammars(
+        text=options.input,
+        grammars=options.grammars,
+        output=options.output,
+        references=options.reference,
+        grammar=options.grammar,
+        templates=options.templates,
+    )

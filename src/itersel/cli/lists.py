@@ -45,8 +45,12 @@ def _lists(options: argparse.Namespace) -> None:
         from itersel.rerank.features import TextFeatureAdder
         from itersel.rerank.models import read_text_models
 
-        files = options.aligner, options.models
-        models = read_text_models(*files, settings.needed_models, options.user_model)
+        models = read_text_models(
+            aligners=options.aligner,
+            folder=options.models,
+            needed=settings.needed_models,
+            user_models=options.user_model,
+        )
         adder = TextFeatureAdder(preparation, models, settings)
 
     table = import_lists(options.folder, options.file_number, preparation, adder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from typing import Any
 
 from itersel.cli.arguments import add_options
 from itersel.config.command_line import add_key, refuse
@@ -14,8 +15,25 @@ from itersel.errors import InputError
 MBR_KEYS = ("scale", "size")
 
 
+class _UseMbr(argparse.Action):
+    """Keep the gain, if one is named, and that minimum Bayes risk is used; the last of the options counts."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        namespace.uses_mbr = True
+        namespace.mbr_gain = values
+
+
 def add_mbr(parser: argparse.ArgumentParser) -> None:
-    """Add the options for minimum Bayes risk, which `mbr_of` reads."""
+    """Add the options for minimum Bayes risk, which `mbr_of` reads.
+
+    `options.uses_mbr` is None if neither ``--mbr`` nor ``--no-mbr`` is given.
+    """
     group = parser.add_argument_group(
         "minimum Bayes risk",
         "Choose the translation most similar to the others (docs/decoder.md); by default, as the system "
@@ -23,9 +41,9 @@ def add_mbr(parser: argparse.ArgumentParser) -> None:
     )
     similarity = f"{SIMILARITY[0].lower()}{SIMILARITY[1:]}"
     gain = f"{similarity}; without GAIN, the system's, or {MinimumRisk.gain}"
-    add_options(group, {"--mbr GAIN": gain}, nargs="?", const=True, type=_gain)
+    add_options(group, {"--mbr GAIN": gain}, dest="mbr_gain", nargs="?", action=_UseMbr, type=_gain)
     by_score = {"--no-mbr": "choose by model score, whatever the system does"}
-    add_options(group, by_score, dest="mbr", action="store_const", const=False)
+    add_options(group, by_score, dest="uses_mbr", action="store_false", default=None)
     for name in MBR_KEYS:
         add_key(group, MinimumRisk, name, prefix="mbr-", default=None)
 
@@ -39,15 +57,16 @@ def mbr_of(
     """
     given = {name: getattr(options, f"mbr_{name}") for name in MBR_KEYS}
     stated = {name: value for name, value in given.items() if value is not None}
-    if options.mbr is False or (options.mbr is None and of_system is None):
+    is_used = of_system is not None if options.uses_mbr is None else options.uses_mbr
+    if not is_used:
         if stated:
             raise InputError(f"--mbr-{next(iter(stated))} has no effect without --mbr; remove it")
         return None
 
     base = of_system or MinimumRisk()
-    if options.mbr in GAINS and options.mbr != base.gain:
+    if options.mbr_gain is not None and options.mbr_gain != base.gain:
         # the scale and size of a system are for its own gain
-        base = MinimumRisk(gain=options.mbr)
+        base = MinimumRisk(gain=options.mbr_gain)
     chosen = replace(base, **stated)
     chosen.check_k_best(k_best, "--k-best", "raise --mbr-size")
     return chosen

@@ -66,13 +66,20 @@ def _shard(options: argparse.Namespace) -> None:
     if isinstance(settings, GivenListShardSettings):
         from itersel.lists.sharding import shard_lists
 
-        given = options.reference, options.quality, settings.dense_names, options.source
-        shard_lists(options.nbest, divide, options.output, *given)
+        shard_lists(
+            options.nbest,
+            divide,
+            options.output,
+            references=options.reference,
+            quality=options.quality,
+            dense_names=settings.dense_names,
+            source=options.source,
+        )
     else:
         from itersel.corpus.sharding import shard_corpus
 
         target, *further = options.target
-        shard_corpus(options.source, target, divide, options.output, further)
+        shard_corpus(options.source, target, divide, options.output, further=further)
 
 
 def _check_files(options: argparse.Namespace, settings: ShardSettings) -> None:

@@ -57,8 +57,14 @@ def _translate(options: argparse.Namespace) -> None:
     def choose(of_system: MinimumRisk | None) -> MinimumRisk | None:
         return mbr_of(options, options.k_best or 1, of_system)
 
-    files = options.input, options.system
-    translations = translate_text(*files, options.keep_tokens, details, options.jobs, choose)
+    translations = translate_text(
+        options.input,
+        options.system,
+        keep_tokens=options.keep_tokens,
+        details=details,
+        processes=options.jobs,
+        choose=choose,
+    )
     is_stream = options.output == STANDARD_STREAM
     if not (is_stream and sys.stdout.isatty()):
         translations = count_up(translations, "sentences translated", len)

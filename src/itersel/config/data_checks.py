@@ -178,12 +178,17 @@ def _check_names(data: Data, text: TrainingText | ReferencedText, key: str) -> N
             reject(f"{key}.mtdata", name, "an ID as in `mtdata list`, such as Statmt-europarl-7-deu-eng")
     check_unique(f"{key}.mtdata", text.mtdata)
     if isinstance(text, ReferencedText) and text.sacrebleu is not None:
-        from itersel.corpus.fetch import language_pair
+        _check_language_pair(data, text.sacrebleu, key)
 
-        try:
-            language_pair(text.sacrebleu, data.source_language, data.target_language)
-        except InputError as error:
-            raise wrong(f"{key}.sacrebleu", f": {error}") from None
+
+def _check_language_pair(data: Data, test_set: str, key: str) -> None:
+    """Reject a test set that sacrebleu does not have in these languages."""
+    from itersel.corpus.fetch import language_pair
+
+    try:
+        language_pair(test_set, data.source_language, data.target_language)
+    except InputError as error:
+        raise wrong(f"{key}.sacrebleu", f": {error}") from None
 
 
 def _check_alignment(data: Data) -> None:

@@ -55,13 +55,19 @@ def _check_templates(config: Config, experiment: Experiment, name: str) -> None:
     for template in experiment.templates or ():
         if template not in config.grammar.templates:
             raise wrong(key, f": '{template}' is not in grammar.templates; add it there")
-    for template in config.grammar.templates:
-        if plugin := TEMPLATES.plugin(template):
-            plugin.load()
+    _check_plugins(config.grammar.templates)
     if experiment.uses_sparse and not config.grammar.templates:
         raise wrong("grammar.templates", f"is empty, but experiment '{name}' has features: all")
     if experiment.templates == () and experiment.uses_sparse:
         raise wrong(key, "is empty: without templates, use features: dense")
+
+
+def _check_plugins(templates: Collection[str]) -> None:
+    """Reject templates of plug-ins that cannot be loaded."""
+    for template in templates:
+        plugin = TEMPLATES.plugin(template)
+        if plugin is not None:
+            plugin.load()
 
 
 def _check_kept(config: Config, experiment: Experiment, names: Collection[str], key: str) -> None:

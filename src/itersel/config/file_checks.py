@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import compress, islice
@@ -25,7 +25,7 @@ from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Reading
 from itersel.corpus.split import HeldOutPairs
 from itersel.corpus.text import text_blocks
-from itersel.errors import InputError, attempt_all
+from itersel.errors import InputError, attempt_all, check_by_reading
 from itersel.storage.files import line_blocks
 from itersel.storage.numbers import MAX_INTEGER
 
@@ -181,8 +181,9 @@ def _may_be_folder(key: str) -> bool:
 
 def _check_monolingual(config: Config, path: str) -> None:
     data = config.data
-    for _ in text_blocks(path, limit=data.max_line_bytes, advice=LONG_LINE, is_tokenized=data.tokenized):
-        pass
+    check_by_reading(
+        text_blocks(path, limit=data.max_line_bytes, advice=LONG_LINE, is_tokenized=data.tokenized)
+    )
 
 
 def _measure(
@@ -199,8 +200,7 @@ def _measure(
         cut = " and ".join(f"{bound:,} for {name}" for name, bound in parts[:-1])
         raise wrong("data.cut", f"takes {cut} from train, which has too few sentences")
 
-    # reading the rest checks it
-    deque(lengths, maxlen=0)
+    check_by_reading(lengths)
 
 
 def _sentences(config: Config, split: str, shared: HeldOutPairs, suspicions: Suspicions) -> Iterator[str]:

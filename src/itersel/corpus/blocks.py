@@ -28,9 +28,11 @@ def corpus_blocks(corpora: Sequence[Corpus], reading: Reading) -> Iterator[Bitex
             if block.labels is None and corpus.name:
                 block = block._replace(labels=[corpus.name] * block.size)
 
-            found = {name for name in _OPTIONAL if getattr(block, name) is not None}
-            if odd := found ^ (expected := found if expected is None else expected):
-                what = _OPTIONAL[min(odd)]
+            given = {name for name in _OPTIONAL if getattr(block, name) is not None}
+            if expected is None:
+                expected = given
+            if given != expected:
+                what = _OPTIONAL[min(given ^ expected)]
                 message = f"some pairs have {what}, others have none; give them for all or for none"
                 raise InputError(message, corpus.files[0])
 

@@ -181,20 +181,25 @@ def _pair(record: Any, fields: Fields, path: str, line: int | None) -> Pair:
 
 
 def _field(record: Any, name: str, path: str, line: int | None) -> str:
-    found = record
+    value = record
     for part in name.split("."):
-        found = found.get(part) if isinstance(found, Mapping) else None
+        value = value.get(part) if isinstance(value, Mapping) else None
 
-    if not isinstance(found, str):
+    if not isinstance(value, str):
         there = ", ".join(map(str, record)) if isinstance(record, Mapping) else "none"
         raise InputError(f"has no text in field '{name}'; its fields are {there}", path, line)
 
+    _check_characters(value, name, path, line)
+    return value
+
+
+def _check_characters(value: str, name: str, path: str, line: int | None) -> None:
+    """Reject text that cannot be written as UTF-8."""
     try:
-        found.encode()
+        value.encode()
     except UnicodeEncodeError:
         message = f"field '{name}' has half of a surrogate pair, which is not a character"
         raise InputError(message, path, line) from None
-    return found
 
 
 def catalogue_pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:

@@ -173,8 +173,13 @@ class HeldOutPairs:
     def overlaps(self) -> list[Overlap]:
         """Return what has been found, in the order of the sets; a pair of sets is listed once."""
         order = {split: number for number, split in enumerate(self._sizes)}
-        shared = sorted(self._shared.items(), key=lambda item: (order[item[0][0]], order.get(item[0][1], -1)))
-        return [Overlap(split, other, len(numbers)) for (split, other), numbers in shared]
+
+        def place(pair: tuple[str, str]) -> tuple[int, int]:
+            split, other = pair
+            # train, which is not among the sets, comes first
+            return order[split], order.get(other, -1)
+
+        return [Overlap(*pair, len(self._shared[pair])) for pair in sorted(self._shared, key=place)]
 
 
 def _pairs(block: Bitext) -> Iterator[list[tuple[str, str]]]:

@@ -160,7 +160,7 @@ def hash_yield(
 
 @leaf_kernel
 def is_settled(derivations: Derivations, item: int, rank: int) -> bool:
-    """Whether an item's derivation of this rank has been derivations, or is known not to exist."""
+    """Whether an item's derivation of this rank has been found, or is known not to exist."""
     return derivations.size[item] > rank or derivations.exhausted[item] or rank >= derivations.ranked.shape[1]
 
 

@@ -137,11 +137,14 @@ class WeightTable:
         order = np.argsort(keys)
         key = keys[order]
         name = names.take(order)
-        refuse_shared(key, name, sentences.feature_key, sentences.feature_name)
+
+        sparse_key = sentences.feature_key
+        sparse_name = sentences.feature_name
+        refuse_shared(key, name, sparse_key, sparse_name)
+
         dense = self._find(key, name, order)
-        sparse = self._find(
-            sentences.feature_key, sentences.feature_name, np.arange(sentences.feature_key.shape[0])
-        )
+        # sparse features are in the order of their keys already
+        sparse = self._find(sparse_key, sparse_name, np.arange(sparse_key.shape[0]))
         return PartWeights(dense, sparse, self._steps)
 
     def _find(self, key: UInt64s, name: Strings, order: Int64s) -> PartFeatures:

@@ -6,9 +6,10 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itersel.bleu.bleu_kernels import Statistics
 from itersel.errors import FilePath, InputError
@@ -188,12 +189,8 @@ def _join_iterations(files: Sequence[TuningFile]) -> tuple[ListTable, Int64s, in
     first = tables[0]
     sentence = np.concatenate([table.sentence for table in tables])
     kept = first_of_equal(sentence, np.concatenate(hashes))
-    matches, length, closest, dense, quality = (
-        np.concatenate(columns) if columns[0].shape[0] else columns[0]
-        for columns in zip(
-            *((*table.statistics, table.dense, table.quality) for table in tables), strict=True
-        )
-    )
+    columns = [(*table.statistics, table.dense, table.quality) for table in tables]
+    matches, length, closest, dense, quality = map(_joined, zip(*columns, strict=True))
 
     joined = first._replace(
         dense=dense,
@@ -202,6 +199,11 @@ def _join_iterations(files: Sequence[TuningFile]) -> tuple[ListTable, Int64s, in
         quality=quality,
     )
     return joined.take(kept, sentence), kept, sentence.shape[0]
+
+
+def _joined(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Concatenate the column of all tables, if they have it."""
+    return np.concatenate(columns) if columns[0].shape[0] else columns[0]
 
 
 def _check_alike(tables: Sequence[ListTable], paths: Sequence[FilePath]) -> None:

@@ -26,21 +26,30 @@ class Numbers(NamedTuple):
 
     def of_translations(self, count: int) -> Float64s:
         """Return the numbers if there is one for each translation: float64 (count)."""
+        self.check_count(count)
+        return self.value
+
+    def check_count(self, count: int) -> None:
+        """Raise an InputError unless there is a number for each translation."""
         shape = self.value.shape
         if shape != (count,):
             size = f"{self.what} has the shape {'x'.join(map(str, shape))}"
             if self.path is not None:
                 size = f"has {shape[0]} lines"
             raise InputError(f"{size} for {count} translations; give a number for each", self.path)
-        return self.value
 
     def as_quality(self, count: int) -> Float64s:
         """Return the number of each translation, scaled: the lowest is 0, the highest (the best) is 1."""
-        numbers = self.of_translations(count)
-        least, most = numbers.min(), numbers.max()
-        if least == most:
+        self.check_quality(count)
+        least = self.value.min()
+        most = self.value.max()
+        return np.asarray((self.value - least) / (most - least), np.float64)
+
+    def check_quality(self, count: int) -> None:
+        """Raise an InputError unless there is a number for each translation, and they differ."""
+        self.check_count(count)
+        if self.value.min() == self.value.max():
             raise InputError("all numbers are equal; there is nothing to tune for", self.path)
-        return np.asarray((numbers - least) / (most - least), np.float64)
 
 
 def read_numbers(values: FilePath | ArrayLike, what: str = "quality") -> Numbers:

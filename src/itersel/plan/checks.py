@@ -59,9 +59,9 @@ def _check_quality(path: str, split: str, translation_count: int) -> None:
     """Reject numbers that do not fit the translations or, if they are learned from, cannot be scaled."""
     numbers = read_numbers(path)
     if split in LEARNED_FROM:
-        numbers.as_quality(translation_count)
+        numbers.check_quality(translation_count)
     else:
-        numbers.of_translations(translation_count)
+        numbers.check_count(translation_count)
 
 
 def check_user_scores(
@@ -82,4 +82,4 @@ def check_user_scores(
 def _check(path: str, count: int | None) -> None:
     numbers = read_user_numbers(path)
     if count is not None:
-        numbers.of_translations(count)
+        numbers.check_count(count)

@@ -87,11 +87,16 @@ class TextSizes(NamedTuple):
         `tuned` and `compared` are additional MB per million translations that a batch tuner and a comparison
         read.
         """
-        memory += (train[0] * self.train + model[0] * self.model + lists * self.lists) / 1e6
+        train_memory, train_minutes = train
+        model_memory, model_minutes = model
+
+        memory += (train_memory * self.train + model_memory * self.model + lists * self.lists) / 1e6
         memory += (tuned * self.tuned + compared * self.compared) / 1e6
         memory += rules * rules_per_word(self.train / WORDS_PER_PAIR) * self.grammars / 1e6
-        minutes += (train[1] * self.train + model[1] * self.model) / 1e6
-        return {"mem_mb": math.ceil(max(MIN_MEMORY, memory) / 100) * 100, "runtime": math.ceil(minutes)}
+        minutes += (train_minutes * self.train + model_minutes * self.model) / 1e6
+
+        hundreds = math.ceil(max(MIN_MEMORY, memory) / 100)
+        return {"mem_mb": 100 * hundreds, "runtime": math.ceil(minutes)}
 
     # `itersel config check` reports the largest of these three. All other rules state their own requests.
 

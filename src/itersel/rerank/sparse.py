@@ -130,7 +130,8 @@ def _entries(
         parts.append(part)
         count += code.shape[0]
 
-    first, number = _unified(np.concatenate(codes), part_rows := np.concatenate(parts))
+    part_rows = np.concatenate(parts)
+    first, number = _unified(np.concatenate(codes), part_rows)
     return _Entries(
         np.concatenate(sizes), number[np.concatenate(features)], np.concatenate(values), part_rows[first]
     )

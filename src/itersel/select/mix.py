@@ -17,7 +17,7 @@ import numpy as np
 from itersel.config.mixing import PathFollowing, Selection
 from itersel.config.plain import recorded
 from itersel.config.steps import MixSettings
-from itersel.errors import FilePath, InputError, checked
+from itersel.errors import FilePath, InputError, check_by_reading, checked
 from itersel.run.progress import progress
 from itersel.select.merge_kernels import Entries, WeightColumns, make_columns, merge_entries
 from itersel.select.path import PathState, next_state, read_state, require_stopped
@@ -79,6 +79,7 @@ def mix(
         "epoch": settings.epoch,
         "shards": settings.shards,
     }
+
     state = None
     if isinstance(settings.mixing, PathFollowing):
         last = None
@@ -89,7 +90,8 @@ def mix(
         attributes |= state.attributes()
     else:
         require_stopped(shards, stopped)
-        attributes |= STOPPED if stopped else {}
+        if stopped:
+            attributes |= STOPPED
 
     if previous is not None and stopped:
         # every shard passes on the weights of the previous epoch, which are merged as those of shards are
@@ -111,6 +113,7 @@ def mix(
 
         selected = selection.result()
         attributes |= {"features": count, "selected": selected.key.shape[0]}
+
         if previous is None and state is not None and not selected.key.shape[0]:
             raise InputError(
                 f"no feature has a norm above {state.threshold:g}; the largest is {largest:g}: choose a "
@@ -120,6 +123,7 @@ def mix(
         if writer is not None:
             writer.finish(selected, made_with(SHARD_MATRIX, training_settings, **attributes))
 
+        # an error still leaves no matrix
         weights = nonzero(Weights(selected.key, selected.mean, selected.name))
         if previous is not None and before is not None and state is None and not stopped:
             weights = _mean_over_epochs(before, weights, settings.epoch, previous)
@@ -257,8 +261,7 @@ def _merge(shards: Sequence[ShardWeightsFile]) -> Iterator[tuple[Entries, Weight
         if bad >= 0:
             error = _error(shards, entries, bad, other)
             # Read to the end: if a checksum shows that a file is damaged, that error is the cause.
-            for _ in ranges:
-                pass
+            check_by_reading(ranges)
             raise error
 
         offset = space.offset[: count + 1]

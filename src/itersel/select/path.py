@@ -50,15 +50,15 @@ def require_stopped(shards: Sequence[ShardWeightsFile], stopped: bool) -> None:
 
 
 def next_state(
-    path: PathFollowing, shards: Sequence[ShardWeightsFile], before: PathState | None, stopped: bool
+    settings: PathFollowing, shards: Sequence[ShardWeightsFile], before: PathState | None, stopped: bool
 ) -> PathState:
     """Return the state after an epoch.
 
     Losses are summed in the order of the shards. `before` is the state after the previous epoch, None in the
     first. `stopped`: training has stopped before this epoch.
     """
-    assert path.first_threshold is not None
-    assert path.epsilon is not None
+    assert settings.first_threshold is not None
+    assert settings.epsilon is not None
 
     stopped = stopped or (before is not None and before.stopped)
     require_stopped(shards, stopped)
@@ -74,8 +74,8 @@ def next_state(
         raise InputError("the sum of the shards' losses overflows; start from smaller weights")
 
     if before is None:
-        return PathState(path.first_threshold, loss, False)
-    threshold = min(before.threshold, (before.loss - loss) / path.epsilon)
-    if threshold < path.minimum_threshold:
+        return PathState(settings.first_threshold, loss, False)
+    threshold = min(before.threshold, (before.loss - loss) / settings.epsilon)
+    if threshold < settings.minimum_threshold:
         return PathState(before.threshold, loss, True)
     return PathState(threshold, loss, False)

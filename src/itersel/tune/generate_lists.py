@@ -48,9 +48,15 @@ def generate_lists(
         KBEST_LISTS, settings.file_number, settings.iteration, recorded(settings), shard.digest(), names
     )
     has_several = shard.sentence_reference_offset.shape[0] > 0
-    features = shard.feature_key, shard.feature_name
 
-    with write_lists(path, len(names), attributes, *features, has_several) as writer:
+    with write_lists(
+        path,
+        columns=len(names),
+        attributes=attributes,
+        key=shard.feature_key,
+        name=shard.feature_name,
+        has_several=has_several,
+    ) as writer:
         for sentence in progress(range(shard.sentence_count), "kbest"):
             kbest = decoder.decode(sentence, vectors, settings.k_best)
             references = shard.references(sentence)

@@ -85,8 +85,8 @@ def score_row(dense: Float64s, sparse: SparseRows, weight: Float64s, row: int) -
     """
     columns = dense.shape[1]
     total = 0.0
-    for c in range(columns):
-        total += weight[c] * dense[row, c]
+    for column in range(columns):
+        total += weight[column] * dense[row, column]
     for i in range(sparse.offset[row], sparse.offset[row + 1]):
         total += weight[columns + sparse.feature[i]] * sparse.value[i]
     return total
@@ -130,9 +130,9 @@ def fill_difference(dense: Float64s, sparse: SparseRows, hope: int, fear: int, s
     Merges the sparse features of both, which are sorted.
     """
     columns = dense.shape[1]
-    for c in range(columns):
-        scratch.feature[c] = c
-        scratch.value[c] = dense[hope, c] - dense[fear, c]
+    for column in range(columns):
+        scratch.feature[column] = column
+        scratch.value[column] = dense[hope, column] - dense[fear, column]
 
     i = sparse.offset[hope]
     hope_end = sparse.offset[hope + 1]

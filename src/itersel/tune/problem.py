@@ -70,18 +70,22 @@ class TuningProblem(ABC):
         the weights of the sums are the factors instead.
         """
         columns = len(self.features)
-        factors = [rest]
-        others = [self.start_weights]
-        if self.sums:
-            factors = value[columns : columns + len(self.sums)].tolist()
-            others = [one.weights for one in self.sums]
-        own = [make_weights(dict(zip(self.features, value[:columns].tolist(), strict=True)))]
+        dense = make_weights(dict(zip(self.features, value[:columns].tolist(), strict=True)))
+        tuned = [dense]
         if sparse is not None:
-            refuse_shared(own[0].key, own[0].name, sparse.key, sparse.name)
-            own.append(Weights(sparse.key, value[value.shape[0] - sparse.key.shape[0] :], sparse.name))
-        for part in own:
+            refuse_shared(dense.key, dense.name, sparse.key, sparse.name)
+            sparse_value = value[value.shape[0] - sparse.key.shape[0] :]
+            tuned.append(Weights(sparse.key, sparse_value, sparse.name))
+
+        others = [self.start_weights]
+        factors = [rest]
+        if self.sums:
+            others = [one.weights for one in self.sums]
+            factors = value[columns : columns + len(self.sums)].tolist()
+        for part in tuned:
             others = [elsewhere(one, part) for one in others]
-        return nonzero(weighted_sum([*own, *others], [1.0] * len(own) + factors))
+
+        return nonzero(weighted_sum([*tuned, *others], [1.0] * len(tuned) + factors))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,10 +48,12 @@ class Pro(Batch):
         rows = np.unique(pairs)
         sparse = table.sparse.take(rows)
         fitted = fit_ranking(pair_matrix(table, sparse, rows, pairs), self.strength)
+
         # Hopkins and May 2011, figure 2
         rest = 1.0 - self.interpolation
         value = self.interpolation * fitted + rest * problem.start_with(sparse)
         result = problem.weights(value, sparse, rest)
+
         score = dense_scores(table.dense, value[: table.dense.shape[1]])
         score += table.sparse.scores(result)
         return problem.tuned(result, table.best(score))
