@@ -13,6 +13,7 @@ import numpy as np
 
 from itersel.compile.jit import inline_kernel, leaf_kernel, prefetch
 from itersel.storage.arrays import Float32s, Float64s, Int16s, Int32s, Int64s, UInt64s
+from itersel.storage.hash_kernels import GOLDEN_RATIO, mixed
 
 # Jumps of more words, and fertilities of more links, are counted together; the latter do not occur.
 LONGEST_JUMP, LARGEST_FERTILITY = 200, 7
@@ -25,10 +26,7 @@ SWEEPS = 2
 # DECIDE takes the links that are most probable on average over the samplers.
 RANDOM, IBM1, HMM, FERTILE, DECIDE = range(5)
 
-# splitmix64 (Steele, Lea & Flood 2014)
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_27, _30, _31, _32, _11 = (np.uint64(number) for number in (27, 30, 31, 32, 11))
+_11, _32 = np.uint64(11), np.uint64(32)
 _EMPTY, _ONE = np.uint64(0), np.uint64(1)
 
 
@@ -80,16 +78,6 @@ class Pass(NamedTuple):
 
 
 @inline_kernel
-def mixed(number: np.uint64) -> np.uint64:
-    """Return a hash of a 64-bit number."""
-    number ^= number >> _30
-    number *= _FIRST
-    number ^= number >> _27
-    number *= _SECOND
-    return number ^ (number >> _31)
-
-
-@inline_kernel
 def pair_of(given: int, generated: int) -> np.uint64:
     """Return the key of a pair of words."""
     return (np.uint64(given) << _32) | np.uint64(generated)
@@ -102,7 +90,7 @@ def home_of(pairs: UInt64s, pair: np.uint64) -> np.uint64:
 
 
 @inline_kernel
-def slot_of(pairs: UInt64s, pair: np.uint64, slot: np.uint64) -> int:
+def slot_of_pair(pairs: UInt64s, pair: np.uint64, slot: np.uint64) -> int:
     """Return the slot of a pair, or the empty one where it belongs; `slot` is its home."""
     while pairs[slot] != pair and pairs[slot] != _EMPTY:
         slot = (slot + _ONE) & np.uint64(pairs.shape[0] - 1)
@@ -134,7 +122,7 @@ def find_slots(model: Model, text: SentencePairs, sentence: int, room: Room) -> 
     for j in range(begin, end):
         for i in range(width):
             word = text.given[first + i - 1] if i else 0
-            slot = slot_of(model.pairs, pair_of(word, text.generated[j]), np.uint64(room.slot[cell + i]))
+            slot = slot_of_pair(model.pairs, pair_of(word, text.generated[j]), np.uint64(room.slot[cell + i]))
             room.slot[cell + i] = slot if model.pairs[slot] != _EMPTY else model.pairs.shape[0]
         cell += width
 
@@ -143,7 +131,7 @@ def find_slots(model: Model, text: SentencePairs, sentence: int, room: Room) -> 
 def add_pair(model: Model, text: SentencePairs, sentence: int, room: Room, word: int, generated: int) -> int:
     """Give a pair a slot, wherever it occurs in the sentence; returns the slot."""
     pair = pair_of(word, generated)
-    slot = slot_of(model.pairs, pair, home_of(model.pairs, pair))
+    slot = slot_of_pair(model.pairs, pair, home_of(model.pairs, pair))
     model.pairs[slot] = pair
     first = text.given_start[sentence]
     width = text.given_start[sentence + 1] - text.given_start[sentence] + 1
@@ -243,7 +231,7 @@ def sample_sentence(
 
     place = sentence if task.is_counted else 0
     number = (place * SWEEPS + sweep) * links.shape[1] + sampler
-    state = mixed(np.uint64(task.seed) * _GAMMA + np.uint64(number))
+    state = mixed(np.uint64(task.seed) * GOLDEN_RATIO + np.uint64(number))
     before = -1
     row = 0
     added = 0
@@ -260,7 +248,7 @@ def sample_sentence(
             word = text.given[first + old - 1] if old else 0
             count_link(model, sampler, room.slot[row + old], word, -1)
 
-        state += _GAMMA
+        state += GOLDEN_RATIO
         drawn = np.float64(mixed(state) >> _11) / 9007199254740992.0
 
         new = 0
@@ -357,7 +345,7 @@ def move_pairs(pairs: UInt64s, pair_links: Int32s, new_pairs: UInt64s, new_links
         for sampler in range(pair_links.shape[1]):
             has_links |= pair_links[slot, sampler] != 0
         if has_links:
-            place = slot_of(new_pairs, pairs[slot], home_of(new_pairs, pairs[slot]))
+            place = slot_of_pair(new_pairs, pairs[slot], home_of(new_pairs, pairs[slot]))
             new_pairs[place] = pairs[slot]
             for sampler in range(pair_links.shape[1]):
                 new_links[place, sampler] = pair_links[slot, sampler]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from itersel.cli.argument_types import not_negative
-from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output
+from itersel.cli.arguments import add_feature_models, add_files, add_options, add_output
 from itersel.cli.settings import add_settings
 from itersel.cli.shared_options import add_text_output
 from itersel.config.plain import recorded
@@ -23,12 +23,7 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--file-number f": "number of the file, from 0"}, type=not_negative, required=True)
     add_settings(parser, GivenListSettings)
 
-    aligners = "models of 'itersel align --save', one of each direction, for features of linked words"
-    add_files(parser, {"--aligner FILE": aligners}, nargs="*", default=[])
-    models = "output of 'itersel step text-models', for lexical scores and those of the language model"
-    add_optional_files(parser, {"--models DIR": models})
-    models = "your compiled language models, in the order of the key user_model_names"
-    add_files(parser, {"--user-model FILE": models}, nargs="*", default=[])
+    add_feature_models(parser, "user_model_names")
     add_output(parser, "lists, .h5")
 
 

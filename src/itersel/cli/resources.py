@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output
+from itersel.cli.arguments import add_feature_models, add_optional_files, add_options, add_output
 from itersel.cli.settings import add_settings
 from itersel.config.search import TranslationSettings
 from itersel.config.settings import read_settings
@@ -43,12 +43,7 @@ def _add_reranker(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, RerankerSettings)
     lists = "output of 'itersel step shard --nbest' for the text that the system was trained on"
     add_options(parser, {"--folder DIR": lists}, required=True)
-    aligners = "models of 'itersel align --save', one of each direction, if features of text need them"
-    add_files(parser, {"--aligner FILE": aligners}, nargs="*", default=[])
-    models = "output of 'itersel step text-models' for all of train, if features of text need it"
-    add_optional_files(parser, {"--models DIR": models})
-    models = "your compiled language models, in the order of the key lists.user_model_names"
-    add_files(parser, {"--user-model FILE": models}, nargs="*", default=[])
+    add_feature_models(parser, "lists.user_model_names")
     add_optional_files(parser, MBR)
     add_output(parser, "resources.json in the folder of the system", "--output")
 

@@ -8,7 +8,7 @@ from functools import partial
 from itersel.config.data import Data, ReferencedText, TrainingText
 from itersel.config.messages import check_unique, reject, wrong
 from itersel.config.splits import cut_sizes, texts_by_key
-from itersel.config.text_steps import check_patterns
+from itersel.config.text_steps import check_patterns, check_tokenized
 from itersel.config.values import Config
 from itersel.corpus.corpora import (
     CONTEXT,
@@ -53,10 +53,7 @@ def check_parallel_text(config: Config) -> None:
 def check_preparation(config: Config) -> None:
     """Reject invalid patterns, and keys that have no effect on tokenised text."""
     data = config.data
-    if data.protected and data.tokenized:
-        raise wrong("data.protected", "has no effect with data.tokenized; remove one of them")
-    if not data.lowercase and data.tokenized:
-        raise wrong("data.lowercase", "has no effect with data.tokenized; remove one of them")
+    check_tokenized(data.tokenized, data.protected, data.lowercase, "data")
     check_patterns("data.protected", data.protected)
 
 

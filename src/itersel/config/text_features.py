@@ -21,7 +21,7 @@ from itersel.config.names import NAME_PATTERN
 from itersel.config.search import MinimumRisk, Search, TranslationSettings, WithFeatures
 from itersel.config.section_checks import check_section
 from itersel.config.tasks import DEFAULT_FOLDS, MAX_FOLDS
-from itersel.config.text_steps import EstimateSettings, PreparationSettings
+from itersel.config.text_steps import EstimateSettings, PreparationSettings, check_tokenized
 from itersel.keys import REQUIRED, documented, key, key_of, paths, section
 from itersel.storage.files import without_compression
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES, added_dense_features
@@ -136,10 +136,7 @@ class WordSettings(PreparationSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.tokenized and self.protected:
-            raise wrong("protected", "has no effect with tokenized; remove one of them")
-        if self.tokenized and not self.lowercase:
-            raise wrong("lowercase", "has no effect with tokenized; remove one of them")
+        check_tokenized(self.tokenized, self.protected, self.lowercase)
 
 
 @documented

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itersel.align.symmetrize import DEFAULT_HEURISTIC, HEURISTICS
 from itersel.config.data import CorpusKeys, Data, ReferencedText, TrainingText
 from itersel.config.evaluation import Evaluation
-from itersel.config.messages import show, wrong
+from itersel.config.messages import join, show, wrong
 from itersel.config.names import Names
 from itersel.config.section_checks import check_section
 from itersel.corpus.corpora import Corpus
@@ -40,6 +40,14 @@ def _check_cut(name: object, key: str) -> None:
 def _check_held_out(name: object, key: str) -> None:
     if not isinstance(name, str) or not is_split(name) or name in ("train", BY_HASH):
         raise wrong(key, f": {show(name)} is not a held-out set; give dev, devtest, test or test.NAME")
+
+
+def check_tokenized(tokenized: bool, protected: Collection[str], lowercase: bool, section: str = "") -> None:
+    """Reject keys of a section that have no effect on tokenised text."""
+    for name, is_set in (("protected", bool(protected)), ("lowercase", not lowercase)):
+        if tokenized and is_set:
+            problem = f"has no effect with {join(section, 'tokenized')}; remove one of them"
+            raise wrong(join(section, name), problem)
 
 
 def check_patterns(key: str, patterns: Collection[str]) -> None:

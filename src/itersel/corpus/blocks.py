@@ -10,6 +10,7 @@ from itersel.corpus.corpora import FORMATS, TMX, XML, Corpus, Reading, check_par
 from itersel.corpus.labels import checked_labels
 from itersel.corpus.records import READERS, Pair, pair_blocks
 from itersel.corpus.text import Bitext, check_line_counts, is_valid, split_words, text_blocks
+from itersel.corpus.text_names import reference_column
 from itersel.errors import InputError
 from itersel.storage.files import line_blocks, suffixes
 
@@ -71,7 +72,7 @@ def _pairs(path: str, corpus: Corpus, reading: Reading) -> Iterator[Pair]:
 
 def _parallel_blocks(paths: dict[str, str], further: Sequence[str], reading: Reading) -> Iterator[Bitext]:
     """Read parallel files, by the name of their column, and further references."""
-    references = {f"target.{number}": path for number, path in enumerate(further, 1)}
+    references = {reference_column(number): path for number, path in enumerate(further, 1)}
     paths = paths | references
 
     files = [

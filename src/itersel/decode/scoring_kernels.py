@@ -17,10 +17,11 @@ from itersel.lm.compose_kernels import compose
 from itersel.lm.lookup_kernels import ModelArrays
 from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, word_state
 from itersel.storage.arrays import Bools, Float32s, Float64s, Int32s, Int64s, UInt16s, UInt64s
+from itersel.storage.hash_kernels import GOLDEN_RATIO
 
 NONE = -1
 SEGMENTS = 3  # target words before, between and after at most two nonterminals
-YIELD_BASE = np.uint64(0x9E3779B97F4A7C15)  # odd: base of the polynomial hash of a yield
+YIELD_BASE = GOLDEN_RATIO  # odd: base of the polynomial hash of a yield
 YIELD_MIX = np.uint64(0xBF58476D1CE4E5B9)
 YIELD_SHIFT = np.uint64(31)
 GLUE_START_RULE, GLUE_RULE = 0, 1

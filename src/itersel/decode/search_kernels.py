@@ -33,8 +33,8 @@ from itersel.grammar.array_kernels import sort_stably
 from itersel.lm.compose_kernels import compose
 from itersel.lm.lookup_kernels import ModelArrays
 from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, word_state
+from itersel.storage.hash_kernels import GOLDEN_RATIO
 
-STATE_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 STATE_SHIFT = np.uint64(40)
 
 
@@ -192,7 +192,7 @@ def add_edge(queue: Queue, hypotheses: Hypotheses, candidate: int, node_begin: i
     hypotheses.counts[1] = edge + 1
 
     mask = queue.slot.shape[0] - 1
-    place = np.int64(((np.uint64(state) * STATE_MULTIPLIER) >> STATE_SHIFT) & np.uint64(mask))
+    place = np.int64(((np.uint64(state) * GOLDEN_RATIO) >> STATE_SHIFT) & np.uint64(mask))
     while queue.slot[place] >= node_begin and hypotheses.item_state[queue.slot[place]] != state:
         place = (place + 1) & mask
 

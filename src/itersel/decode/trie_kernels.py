@@ -13,10 +13,10 @@ from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.scoring_kernels import GLUE_RULE, GLUE_START_RULE, NONE, ShardRules
 from itersel.grammar.shard_kernels import CATEGORY_S
 from itersel.storage.arrays import Bools, Int32s, Int64s
+from itersel.storage.hash_kernels import GOLDEN_RATIO
 
 NONTERMINAL = -1  # the trie's edge of an X; other categories have -2, -3, ...
 SYMBOL_MASK = (1 << 32) - 1
-TRIE_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 TRIE_SHIFT = np.uint64(32)
 
 
@@ -46,7 +46,7 @@ def trie_slot(key: Int64s, node: int, symbol: int) -> int:
     """Return the slot of (node, symbol) in the hash table, or the free slot where it belongs."""
     wanted = trie_key(node, symbol)
     mask = key.shape[0] - 1
-    place = np.int64(((np.uint64(wanted) * TRIE_MULTIPLIER) >> TRIE_SHIFT) & np.uint64(mask))
+    place = np.int64(((np.uint64(wanted) * GOLDEN_RATIO) >> TRIE_SHIFT) & np.uint64(mask))
     while key[place] != -1 and key[place] != wanted:
         place = (place + 1) & mask
     return place

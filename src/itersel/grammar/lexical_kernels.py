@@ -11,12 +11,12 @@ import numpy as np
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.grammar.index_kernels import LINK_BEGIN, LOW
 from itersel.storage.arrays import Float32s, Int32s, Int64s, UInt64s
+from itersel.storage.hash_kernels import GOLDEN_RATIO
 from itersel.storage.ragged import Ragged
 
 # -log10 of a probability of zero, as in cdec
 INFINITE_COST = 99.0
 
-MIX = np.uint64(0x9E3779B97F4A7C15)
 HIGH_HALF = np.uint64(32)
 LOW_HALF = np.uint64(0xFFFFFFFF)
 FIRST_SLOTS = 1 << 16
@@ -27,8 +27,7 @@ def find_word_pair(pair_key: UInt64s, source: int, target: int) -> int:
     """Return the slot of a word pair, or the empty slot where it belongs."""
     key = (np.uint64(source) << HIGH_HALF) | np.uint64(target)
     mask = pair_key.shape[0] - 1
-    # Fibonacci hashing mixes the high bits best
-    slot = np.int64((key * MIX) >> HIGH_HALF) & mask
+    slot = np.int64((key * GOLDEN_RATIO) >> HIGH_HALF) & mask
     while pair_key[slot] != key and pair_key[slot] != 0:
         slot = (slot + 1) & mask
     return int(slot)

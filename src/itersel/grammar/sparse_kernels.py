@@ -11,13 +11,13 @@ from itersel.grammar.dispatch_kernels import R as IDENTITY
 from itersel.grammar.dispatch_kernels import count_slots, name_code, put_name
 from itersel.grammar.template_kernels import NO_CODE, Rules, put, put_identity
 from itersel.storage.arrays import Float32s, Int32s, Int64s, UInt8s, UInt64s
+from itersel.storage.hash_kernels import GOLDEN_RATIO
 from itersel.vectors.feature_kernels import FNV_OFFSET, finish, hash_bytes
 
 COLLISION = -1
 # Of a direct-mapped cache from codes to numbers of names: a new code replaces the one in its place. Most
 # features are bigrams, and few of those are distinct; one in the cache is found without writing its name.
 MEMO_BITS = 16
-MEMO_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 class NameTable(NamedTuple):
@@ -104,7 +104,7 @@ def memo_place(code: int) -> int:
     """Return the place of a code in the cache; that of `NO_CODE` is the last one."""
     if code == NO_CODE:
         return 1 << MEMO_BITS
-    return np.int64((np.uint64(code) * MEMO_MULTIPLIER) >> np.uint64(64 - MEMO_BITS))
+    return np.int64((np.uint64(code) * GOLDEN_RATIO) >> np.uint64(64 - MEMO_BITS))
 
 
 @kernel

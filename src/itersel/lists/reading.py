@@ -26,6 +26,7 @@ from itersel.lists.table import (
     NO_NUMBERS,
     ListTable,
     closest_reference_lengths,
+    feature_exists,
     first_of_equal,
     hash_rows,
     sparse_rows,
@@ -200,7 +201,7 @@ def _further_columns(found: _ParsedLists, extra: Mapping[str, Numbers]) -> list[
     columns = []
     for name, numbers in extra.items():
         if name in known:
-            raise InputError(f"the lists already have a feature '{name}'; give it another name", numbers.path)
+            raise feature_exists(name, "give it another name", numbers.path)
         columns.append(numbers.of_translations(found.text.count))
     return columns
 

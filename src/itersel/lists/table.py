@@ -34,6 +34,11 @@ EQUAL_DIGITS = 6
 NO_NUMBERS = np.zeros(0)
 
 
+def feature_exists(name: str, remedy: str, path: FilePath | None = None) -> InputError:
+    """Return the error for a further feature whose name is that of a feature of the lists."""
+    return InputError(f"the lists already have a feature '{name}'; {remedy}", path)
+
+
 class SparseRows(NamedTuple):
     """Sparse features of translations, ascending within each, if `sparse_rows` has made them.
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from itersel.compile.jit import inline_kernel, leaf_kernel
 from itersel.storage.arrays import Float32s, Int32s, Int64s, UInt32s
-
-HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+from itersel.storage.hash_kernels import GOLDEN_RATIO
 
 # Kinds of pairs of edges.
 LEFT_PAIR, RIGHT_PAIR = 1, 2
@@ -66,7 +65,7 @@ def pair_place(pairs: EdgePairs, kind: int, a: int, b: int) -> int:
 
     key = pair_key(kind, a, b)
     mask = spare - 1
-    line = ((np.uint64(key) >> LINE_BITS) * HASH_MULTIPLIER) >> PLACE_SHIFT
+    line = ((np.uint64(key) >> LINE_BITS) * GOLDEN_RATIO) >> PLACE_SHIFT
     place = int(((np.int64(line) << 2) | (b & 3)) * PAIR_SIZE & mask)
     while pairs.key[place] != key and pairs.key[place] != 0:
         place = (place + PAIR_SIZE) & mask

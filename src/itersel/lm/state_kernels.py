@@ -25,9 +25,10 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.compile.jit import inline_kernel, kernel, leaf_kernel
-from itersel.lm.edge_pair_kernels import HASH_MULTIPLIER, EdgePairs, forget_pairs, make_pairs
+from itersel.lm.edge_pair_kernels import EdgePairs, forget_pairs, make_pairs
 from itersel.lm.lookup_kernels import EXTENDS_LEFT, EXTENDS_RIGHT, ModelArrays, score_word
 from itersel.storage.arrays import Float64s, Int32s, Int64s
+from itersel.storage.hash_kernels import GOLDEN_RATIO
 
 EMPTY_STATE = 0
 LENGTH, KIND, WORDS = 0, 1, 2  # columns of a row
@@ -94,7 +95,7 @@ def intern_edge(model: ModelArrays, states: States) -> int:
 
     key = np.uint64(0)
     for i in range(width):
-        key = (key ^ np.uint64(states.scratch[begin + i])) * HASH_MULTIPLIER
+        key = (key ^ np.uint64(states.scratch[begin + i])) * GOLDEN_RATIO
         key ^= key >> HASH_SHIFT
 
     place = np.int64(key & np.uint64(mask))

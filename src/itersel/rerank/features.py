@@ -10,7 +10,7 @@ from itersel.align.sampler import TrainedAligner
 from itersel.config.text_features import LEXICAL, LINKED, MODELLED, GivenListSettings
 from itersel.corpus.prepare import Preparation
 from itersel.errors import InputError
-from itersel.lists.table import ListTable, SparseRows, sparse_rows
+from itersel.lists.table import ListTable, SparseRows, feature_exists, sparse_rows
 from itersel.rerank.dense import GROUPS, Known, user_model_scores
 from itersel.rerank.lexicon import LexicalTable
 from itersel.rerank.links import Links, align_lists
@@ -22,6 +22,8 @@ from itersel.storage.ragged import begins_run, rows_of
 from itersel.storage.strings import concatenate, string_table
 from itersel.vectors.feature_names import added_dense_features
 from itersel.vectors.features import feature_keys
+
+LEAVE_OUT_TEMPLATE = "leave out the template that computes it"
 
 
 class TextFeatureAdder:
@@ -87,8 +89,7 @@ class TextFeatureAdder:
             found = text_rows(words, links, self._settings.templates)
             taken = shared(table.dense_names, found.key)
             if taken:
-                why = "leave out the template that computes it"
-                raise InputError(f"the lists already have a feature '{taken[0]}'; {why}")
+                raise feature_exists(taken[0], LEAVE_OUT_TEMPLATE)
             sparse = joined(sparse, frequent(found, table.sentence, self._settings.minimum_count))
         return table._replace(dense=dense, dense_names=names, sparse=sparse)
 
@@ -109,8 +110,8 @@ class TextFeatureAdder:
         taken = [name for name in names if name in table.dense_names]
         taken += shared(names, table.feature_key)
         if taken:
-            why = "leave out the group or language model of text_features that computes it"
-            raise InputError(f"the lists already have a feature '{taken[0]}'; {why}")
+            remedy = "leave out the group or language model of text_features that computes it"
+            raise feature_exists(taken[0], remedy)
 
         groups = [
             *(GROUPS[group] for group in self._groups),
@@ -151,9 +152,7 @@ def joined(left: SparseRows, right: SparseRows) -> SparseRows:
     """Return the sparse features of both; an InputError if they have one in common."""
     if (shared := np.intersect1d(left.key, right.key)).size:
         name = left.name.get(int(np.searchsorted(left.key, shared[0])))
-        raise InputError(
-            f"the lists already have a feature '{name}'; leave out the template that computes it"
-        )
+        raise feature_exists(name, LEAVE_OUT_TEMPLATE)
 
     row = np.concatenate([rows_of(left.offset), rows_of(right.offset)])
     feature = np.concatenate([left.feature, right.feature + left.key.shape[0]])

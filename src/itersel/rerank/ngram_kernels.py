@@ -9,20 +9,13 @@ import numpy as np
 
 from itersel.compile.jit import leaf_kernel
 from itersel.storage.arrays import Int32s, UInt64s
-
-# splitmix64 (Steele, Lea & Flood 2014)
-GAMMA = np.uint64(0x9E3779B97F4A7C15)
-FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
+from itersel.storage.hash_kernels import GOLDEN_RATIO, mixed
 
 
 @leaf_kernel
-def mixed(state: np.uint64, number: int) -> np.uint64:
+def hash_with(state: np.uint64, number: int) -> np.uint64:
     """Return a hash of a hash and a number; never 0, which marks an empty slot."""
-    state = (state ^ np.uint64(number)) + GAMMA
-    state = (state ^ (state >> _30)) * FIRST
-    state = (state ^ (state >> _27)) * SECOND
-    return (state ^ (state >> _31)) | np.uint64(1)
+    return mixed((state ^ np.uint64(number)) + GOLDEN_RATIO) | np.uint64(1)
 
 
 @leaf_kernel
@@ -30,7 +23,7 @@ def hash_ngram(token: Int32s, place: int, n: int) -> np.uint64:
     """Return the hash of the n-gram that begins at a place."""
     hashed = np.uint64(n)
     for position in range(place, place + n):
-        hashed = mixed(hashed, token[position])
+        hashed = hash_with(hashed, token[position])
     return hashed
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.compile.jit import kernel, leaf_kernel
-from itersel.rerank.ngram_kernels import mixed
+from itersel.rerank.ngram_kernels import hash_with
 from itersel.storage.arrays import Int32s, Int64s, UInt8s, UInt64s
 
 # The numbers of the templates, and of what phrases are, by their words on either side.
@@ -79,7 +79,7 @@ def make_table(features: int, wanted: UInt8s) -> Table:
 @leaf_kernel
 def find(table: Table, template: int, a: int, b: int, c: int, d: int) -> int:
     """Return the slot of a feature, which is added if it is not there."""
-    code = mixed(mixed(mixed(mixed(np.uint64(template), a + 1), b + 1), c + 1), d + 1)
+    code = hash_with(hash_with(hash_with(hash_with(np.uint64(template), a + 1), b + 1), c + 1), d + 1)
     mask = table.code.shape[0] - 1
     slot = np.int64(code >> np.uint64(1)) & mask
     while table.code[slot] != 0:

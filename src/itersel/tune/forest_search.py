@@ -16,8 +16,7 @@ from itersel.tune.forest_files import read_forests
 from itersel.tune.forest_kernels import Forests, goal_lines
 from itersel.tune.line_kernels import project
 from itersel.tune.mert import ExactSearch, ScoreLines, squared_deviation
-
-MODEL_FEATURE = "LanguageModel"
+from itersel.vectors.feature_names import LANGUAGE_MODEL
 
 
 class ForestSearch(ExactSearch):
@@ -79,8 +78,8 @@ class ForestSearch(ExactSearch):
 def read_search(files: Sequence[TuningFile]) -> ForestSearch:
     """Read the forests of all sentences and iterations (`files` as returned by `find_files`)."""
     names = files[0].dense_names
-    if MODEL_FEATURE not in names:
-        message = f"has no dense feature '{MODEL_FEATURE}'; recreate the forests with 'itersel step forest'"
+    if LANGUAGE_MODEL not in names:
+        message = f"has no dense feature '{LANGUAGE_MODEL}'; recreate the forests with 'itersel step forest'"
         raise InputError(message, files[0].path)
 
     by_number: dict[int, list[Forests]] = {}
@@ -96,4 +95,4 @@ def read_search(files: Sequence[TuningFile]) -> ForestSearch:
     with_sentences = [of_file for of_file in by_number.values() if of_file[0].reference_offset.shape[0] > 1]
     if not with_sentences:
         raise InputError(NO_SENTENCES, files[0].path)
-    return ForestSearch(with_sentences, names.index(MODEL_FEATURE))
+    return ForestSearch(with_sentences, names.index(LANGUAGE_MODEL))
