@@ -89,9 +89,9 @@ def test_decode_tune_decode(decodable, tmp_path, features):
     assert lists.read_bytes() == first
     tuner = "mert" if features == "dense" else "kbest-mira"
     assert main(tune_command(tmp_path, [lists], tuner=tuner, iteration=1, files=1)) == 0
-    weights = ["--weights", str(tmp_path / "out.h5")]
-    assert write_decoded("step kbest", decodable, tmp_path / "2.h5", *given, *weights) == 0
-    assert write_decoded("decode", decodable, tmp_path / "out", *weights) == 0
+    weights = str(tmp_path / "out.h5")
+    assert write_decoded("step kbest", decodable, tmp_path / "2.h5", *given, "--start", weights) == 0
+    assert write_decoded("decode", decodable, tmp_path / "out", "--weights", weights) == 0
     translations = [line.split() for line in (tmp_path / "out").read_text().splitlines()]
     references = [["x", "y", "x", "y", "z"], ["y", "x", "x", "y"]]
     matches = [tuple(counts(*both)[0]) for both in zip(translations, references, strict=True)]
