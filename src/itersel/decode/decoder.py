@@ -2,7 +2,7 @@
 
 Steps: `scoring_kernels` (scores and language model states of the rules), `trie_kernels` and `parse_kernels`
 (CKY+ without the language model), `search_kernels` (cube pruning with it), `kbest_kernels` (lazy k-best
-extraction, features).
+extraction), `vector_kernels` (features).
 Single-threaded and deterministic: ties are broken by the order of the grammar.
 """
 
@@ -19,7 +19,7 @@ from itersel.bleu.bleu_kernels import ngram_matches
 from itersel.bleu.references import References
 from itersel.config.search import MAX_K_BEST, Search
 from itersel.decode.hypothesis_kernels import Hypotheses, make_hypotheses
-from itersel.decode.kbest_kernels import Best, dense_vectors, kbest, sparse_vectors
+from itersel.decode.kbest_kernels import Best, kbest
 from itersel.decode.parse_kernels import Forest, parse
 from itersel.decode.queue_kernels import Queue, make_queue
 from itersel.decode.scoring_kernels import (
@@ -31,6 +31,7 @@ from itersel.decode.scoring_kernels import (
 )
 from itersel.decode.search_kernels import SearchProblem, search, sort_rules
 from itersel.decode.trie_kernels import build_trie
+from itersel.decode.vector_kernels import dense_vectors, sparse_vectors
 from itersel.errors import InputError
 from itersel.grammar.shard import MAX_CATEGORY_SENTENCE, Shard
 from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
