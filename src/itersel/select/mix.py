@@ -114,11 +114,8 @@ def mix(
         selected = selection.result()
         attributes |= {"features": count, "selected": selected.key.shape[0]}
 
-        if previous is None and state is not None and not selected.key.shape[0]:
-            raise InputError(
-                f"no feature has a norm above {state.threshold:g}; the largest is {largest:g}: choose a "
-                "smaller first_threshold"
-            )
+        if previous is None and state is not None:
+            _check_first_threshold(state, selected, largest)
 
         if writer is not None:
             writer.finish(selected, made_with(SHARD_MATRIX, training_settings, **attributes))
@@ -129,6 +126,15 @@ def mix(
             weights = _mean_over_epochs(before, weights, settings.epoch, previous)
 
     write_itersel_weights(output, weights, made_with(MIXED_WEIGHTS, training_settings, **attributes))
+
+
+def _check_first_threshold(state: PathState, selected: FeatureNorms, largest: float) -> None:
+    """Raise an InputError if path following selects nothing in its first epoch."""
+    if not selected.key.shape[0]:
+        raise InputError(
+            f"no feature has a norm above {state.threshold:g}; the largest is {largest:g}: choose a smaller "
+            "first_threshold"
+        )
 
 
 def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardWeightsFile]:
