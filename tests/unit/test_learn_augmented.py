@@ -194,7 +194,9 @@ def train(shard, model):
         learner, start = dataclasses.replace(MIRA, **options), None
         decoders = [Decoder(shard, model) for _ in range(threads)]
         for epoch in range(1, epochs + 1):
-            how = TrainSettings(k_best=k, learner=learner, epoch=epoch)
+            how = TrainSettings(k_best=max(k, 2), learner=learner, epoch=epoch)
+            # settings do not allow 1, with which only forests have translations to compare
+            object.__setattr__(how, "k_best", k)
             result = train_shard(shard, decoders, start, how)
             start = ShardState(result.weights)
         return result
@@ -216,8 +218,9 @@ def test_a_separable_problem_is_separated(shard, model, train, hope, fear, const
 
 
 def test_learning_from_translations_that_are_only_in_the_forest(train):
-    """The lists have only two translations; hope and fear in the forest differ from them."""
-    assert train(k=2, candidates="k-best").weights.to_dict() != train(k=2).weights.to_dict()
+    """The list has only one translation, right or wrong, and nothing to compare it with."""
+    assert train(k=1, candidates="k-best").updates == 0
+    assert train(k=1).updates > 0
 
 
 @pytest.mark.parametrize("bleu", ["nakov", "chiang"])
