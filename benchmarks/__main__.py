@@ -98,7 +98,9 @@ def measure_decode(data: Data) -> list[dict[str, Any]]:
     """Decode on one core: 1-best and k-best."""
     rows = []
     for what, k, goal, floor in (("decode, 1-best", 1, 160, 120), ("decode, 100-best", 100, 150, 115)):
-        found, done = task("decode", shard=data.test, model=data.corpus.model[3], weights=data.weights, k=k)
+        found, done = task(
+            "decode", grammars=data.test, model=data.corpus.model[3], weights=data.weights, k=k
+        )
         rows.append(
             row(
                 what,
@@ -111,7 +113,7 @@ def measure_decode(data: Data) -> list[dict[str, Any]]:
                 peak_mb=done.memory >> 20,
             )
         )
-    found, _ = task("phases", shard=data.test, model=data.corpus.model[3], weights=data.weights)
+    found, _ = task("phases", grammars=data.test, model=data.corpus.model[3], weights=data.weights)
     rows[-1]["ms"] = {name: round(value, 2) for name, value in found.items()}
     return rows
 
@@ -119,7 +121,7 @@ def measure_decode(data: Data) -> list[dict[str, Any]]:
 def measure_train(data: Data) -> list[dict[str, Any]]:
     """Train on a shard of the corpus for one epoch, with all sparse features."""
     found = [
-        task("train", shard=data.corpus.shard, model=data.corpus.model[3], weights=data.weights)[0]
+        task("train", grammars=data.corpus.grammars, model=data.corpus.model[3], weights=data.weights)[0]
         for _ in range(RUNS)
     ]
     values = [one["sentences"] / one["processor"] for one in found]
@@ -128,9 +130,9 @@ def measure_train(data: Data) -> list[dict[str, Any]]:
 
 
 def measure_extract(data: Data) -> list[dict[str, Any]]:
-    """Extract the shard with leave-one-out, including process start-up."""
+    """Extract its grammars with leave-one-out, including process start-up."""
     done = [run(*extraction(data.corpus)) for _ in range(RUNS)]
-    counts, _ = task("count_rules", shard=data.corpus.shard)
+    counts, _ = task("count_rules", grammars=data.corpus.grammars)
     return [
         row(
             "extract, leave-one-out",
@@ -203,7 +205,7 @@ def measure_tune(data: Data) -> list[dict[str, Any]]:
 
 def measure_job(data: Data) -> list[dict[str, Any]]:
     """Measure the time from the start of a shard job to the first translation, and its peak memory."""
-    files = {"shard": data.corpus.shard, "weights": data.weights}
+    files = {"grammars": data.corpus.grammars, "weights": data.weights}
     model = data.corpus.model[3]
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "weights.h5")
@@ -222,13 +224,13 @@ def measure_job(data: Data) -> list[dict[str, Any]]:
 def growth_of_decoding(data: Data) -> list[dict[str, Any]]:
     """Decode sentences of several lengths, with several pop limits, and with longer n-grams."""
     rows = []
-    counts, _ = task("count_rules", shard=data.corpus.shard)
+    counts, _ = task("count_rules", grammars=data.corpus.grammars)
     lengths = np.array(counts["lengths"])
     files = {"weights": data.weights, "k": 100}
     for length in LENGTHS:
         nearest = np.argsort(np.abs(lengths - length), kind="stable")[:10].tolist()
         found, _ = task(
-            "decode", shard=data.corpus.shard, model=data.corpus.model[3], sentences=nearest, **files
+            "decode", grammars=data.corpus.grammars, model=data.corpus.model[3], sentences=nearest, **files
         )
         mean = float(lengths[nearest].mean())
         milliseconds = 1000 / figure(rates(found)).median
@@ -243,7 +245,7 @@ def growth_of_decoding(data: Data) -> list[dict[str, Any]]:
         for pop_limit in POP_LIMITS if order == 3 else (200,):
             found, _ = task(
                 "decode",
-                shard=data.test,
+                grammars=data.test,
                 model=data.corpus.model[order],
                 pop_limit=pop_limit,
                 rounds=3,
@@ -267,8 +269,8 @@ def growth_with_the_corpus(data: Data) -> list[dict[str, Any]]:
         whole = data.corpus
         corpus = make_corpus(data.work / str(pairs), whole.source, whole.target, whole.alignment, pairs)
         done = run(*extraction(corpus))
-        counts, _ = task("count_rules", shard=corpus.shard)
-        trained, _ = task("train", shard=corpus.shard, model=corpus.model[3], weights=data.weights)
+        counts, _ = task("count_rules", grammars=corpus.grammars)
+        trained, _ = task("train", grammars=corpus.grammars, model=corpus.model[3], weights=data.weights)
         rows.append(
             {
                 "pairs": pairs,

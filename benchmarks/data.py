@@ -20,7 +20,7 @@ from itersel.storage.files import open_output, read_lines
 from itersel.system.trained_translator import TrainedTranslator, write_translator_bundle
 from itersel.vectors.weights import read_itersel_weights
 
-SHARD_SENTENCES = 1000
+TRAIN_SENTENCES = 1000
 TEST_SENTENCES = 60
 # Roughly the weights after a few epochs on dev, which make the search as hard as in practice.
 WEIGHTS = {
@@ -36,7 +36,7 @@ WEIGHTS = {
 
 @dataclass(frozen=True)
 class Corpus:
-    """A word-aligned training corpus with its index and language models (by order), and a shard of it."""
+    """A word-aligned training corpus, its index and language models (by order), and grammars of a part."""
 
     source: Path
     target: Path
@@ -46,7 +46,7 @@ class Corpus:
     ids: Path
     text: Path
     reference: Path
-    shard: Path
+    grammars: Path
 
 
 class Data(NamedTuple):
@@ -116,7 +116,7 @@ def make_bundle(data: Data) -> Path:
 
 
 def make_corpus(folder: Path, source: Path, target: Path, alignment: Path, pairs: int | None) -> Corpus:
-    """Index the first pairs (all if None), estimate language models, and extract a shard of the corpus."""
+    """Index the first pairs (all if None), estimate language models, and extract grammars of a part."""
     folder.mkdir(parents=True, exist_ok=True)
     if pairs is not None:
         source, target, alignment = (
@@ -129,10 +129,10 @@ def make_corpus(folder: Path, source: Path, target: Path, alignment: Path, pairs
         alignment,
         folder / "index",
         {n: folder / f"lm.{n}" for n in (3, 5)},
-        folder / "shards" / "0.ids",
-        folder / "shards" / "0.source.gz",
-        folder / "shards" / "0.target.gz",
-        folder / "shard.h5",
+        folder / "divided" / "0.ids",
+        folder / "divided" / "0.source.gz",
+        folder / "divided" / "0.target.gz",
+        folder / "grammars.h5",
     )
     for order, model in corpus.model.items():
         if not model.exists():
@@ -143,18 +143,18 @@ def make_corpus(folder: Path, source: Path, target: Path, alignment: Path, pairs
     if not corpus.index.exists():
         run(*itersel("grammar index", **texts, alignment=alignment, output=corpus.index))
     if not corpus.ids.exists():
-        shards = max(1, sum(1 for _ in read_lines(source)) // SHARD_SENTENCES)
-        settings = {"sharding": {"name": "shuffled", "files": shards}}
+        files = max(1, sum(1 for _ in read_lines(source)) // TRAIN_SENTENCES)
+        settings = {"sharding": {"name": "shuffled", "files": files}}
         run(*itersel("step shard", **texts, settings=settings, output=corpus.ids.parent))
-    if not corpus.shard.exists():
+    if not corpus.grammars.exists():
         run(*extraction(corpus))
     return corpus
 
 
 def extraction(corpus: Corpus) -> list[str]:
-    """Return the command that extracts the shard of a corpus with leave-one-out."""
+    """Return the command that extracts the grammars of a part of a corpus, with leave-one-out."""
     texts = {"input": corpus.text, "reference": corpus.reference, "leave_one_out": corpus.ids}
-    return itersel("grammar extract", index=corpus.index, **texts, output=corpus.shard)
+    return itersel("grammar extract", index=corpus.index, **texts, output=corpus.grammars)
 
 
 def head(path: Path, output: Path, lines: int) -> Path:

@@ -101,7 +101,7 @@ def measure(data: Data, aligned: Path, pairs: int, with_alignment: bool) -> None
     folder.mkdir(exist_ok=True)
     corpus = (data.corpus.source, data.corpus.target, aligned)
     source, target, alignment = grow(corpus, folder, pairs)
-    index, text, arpa, model = (folder / name for name in ("index", "shards", "lm.arpa.gz", "lm.bin"))
+    index, text, arpa, model = (folder / name for name in ("index", "divided", "lm.arpa.gz", "lm.bin"))
     shards = max(SHARDS, round(pairs / SHARD_PAIRS))
     both = {"source": source, "target": target}
 
@@ -123,7 +123,7 @@ def measure(data: Data, aligned: Path, pairs: int, with_alignment: bool) -> None
             "extract", "grammar extract", grammars, index=index, **texts, leave_one_out=text / f"{shard}.ids"
         )
         # weights as after some epochs: with weights of zero the search is easier
-        given = {"shard": grammars, "language_model": model, "weights": data.weights}
+        given = {"sentences": grammars, "language_model": model, "start": data.weights}
         step("train", "train", folder / f"{shard}.weights.h5", **given)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from itersel.config.search import Search
 from itersel.config.steps import TrainSettings
 from itersel.decode.decoder import Decoder
-from itersel.grammar.shard import read_shard
+from itersel.grammar.sentence_grammars import read_grammars
 from itersel.learn.learners.perceptron import Perceptron
 from itersel.learn.start import ShardState
 from itersel.learn.train import train_shard
@@ -23,7 +23,7 @@ from itersel.vectors.weights import read_itersel_weights
 
 
 def decode(
-    shard: str,
+    grammars: str,
     model: str,
     weights: str,
     k: int = 1,
@@ -32,9 +32,9 @@ def decode(
     sentences: list[int] | None = None,
 ) -> dict[str, Any]:
     """Decode sentences (all if none are given) `rounds` times."""
-    decoder = Decoder(read_shard(shard), load_model(model), Search(pop_limit=pop_limit))
+    decoder = Decoder(read_grammars(grammars), load_model(model), Search(pop_limit=pop_limit))
     vectors = decoder.weight_vectors(read_itersel_weights(weights))
-    numbers = list(range(decoder.shard.sentence_count)) if sentences is None else sentences
+    numbers = list(range(decoder.grammars.sentence_count)) if sentences is None else sentences
     decoder.decode(numbers[0], vectors, k=k)
     processor, wall, scores = [], [], []
     for _ in range(rounds):
@@ -45,7 +45,7 @@ def decode(
     return {"sentences": len(numbers), "processor": processor, "wall": wall, "score": float(np.mean(scores))}
 
 
-def phases(shard: str, model: str, weights: str, k: int = 100, rounds: int = 5) -> dict[str, Any]:
+def phases(grammars: str, model: str, weights: str, k: int = 100, rounds: int = 5) -> dict[str, Any]:
     """Return the median milliseconds per sentence of each step of the decoder, and counts."""
     import itersel.decode.decoder as module
 
@@ -68,9 +68,9 @@ def phases(shard: str, model: str, weights: str, k: int = 100, rounds: int = 5) 
 
     for name in names:
         setattr(module, name, timed(name))
-    decoder = Decoder(read_shard(shard), load_model(model))
+    decoder = Decoder(read_grammars(grammars), load_model(model))
     vectors = decoder.weight_vectors(read_itersel_weights(weights))
-    numbers = range(decoder.shard.sentence_count)
+    numbers = range(decoder.grammars.sentence_count)
     decoder.decode(0, vectors, k=k)
     result: dict[str, list[float]] = {name: [] for name in (*names, "everything")}
     for _ in range(rounds):
@@ -84,9 +84,9 @@ def phases(shard: str, model: str, weights: str, k: int = 100, rounds: int = 5) 
     return {name: float(np.median(values)) / len(numbers) * 1000 for name, values in result.items()}
 
 
-def train(shard: str, model: str, weights: str, pop_limit: int = 200) -> dict[str, Any]:
+def train(grammars: str, model: str, weights: str, pop_limit: int = 200) -> dict[str, Any]:
     """Train one epoch, as `itersel train` does; includes the decoder's share of the time."""
-    sentences = read_shard(shard)
+    sentences = read_grammars(grammars)
     decoder = Decoder(sentences, load_model(model), Search(pop_limit=pop_limit))
     start_weights = read_itersel_weights(weights)
     decoder.decode(0, decoder.weight_vectors(start_weights), k=100)
@@ -111,7 +111,7 @@ def train(shard: str, model: str, weights: str, pop_limit: int = 200) -> dict[st
     }
 
 
-def start(shard: str, model: str, weights: str, output: str, begin: float) -> dict[str, Any]:
+def start(grammars: str, model: str, weights: str, output: str, begin: float) -> dict[str, Any]:
     """Run `itersel train`; returns the seconds from `begin` to the first translation.
 
     `begin`: when the process was started, by `monotonic`, a clock that all processes share.
@@ -126,7 +126,7 @@ def start(shard: str, model: str, weights: str, output: str, begin: float) -> di
         raise SystemExit
 
     Decoder.decode = first  # type: ignore[method-assign]
-    files = {"shard": shard, "language-model": model, "weights": weights, "output": output}
+    files = {"sentences": grammars, "language-model": model, "start": weights, "output": output}
     settings = json.dumps({"learner": {"name": "perceptron"}})
     words = [f"--{name}={path}" for name, path in files.items()]
     sys.argv = ["itersel", "train", *words, "--settings", settings]
@@ -135,15 +135,15 @@ def start(shard: str, model: str, weights: str, output: str, begin: float) -> di
     return {"seconds": seconds[0]}
 
 
-def count_rules(shard: str) -> dict[str, Any]:
-    """Return the sizes of a shard: rules in sentence grammars, sentences, bytes."""
-    content = read_shard(shard)
+def count_rules(grammars: str) -> dict[str, Any]:
+    """Return the sizes of a file of grammars: their rules, sentences, bytes."""
+    content = read_grammars(grammars)
     return {
         "rules": int(content.grammar_rule.shape[0]),
         "sentences": content.sentence_count,
         "words": int(content.source.shape[0]),
         "lengths": np.diff(content.source_offset).tolist(),
-        "bytes": Path(shard).stat().st_size,
+        "bytes": Path(grammars).stat().st_size,
     }
 
 

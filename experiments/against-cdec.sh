@@ -27,14 +27,14 @@ tune() {  # NAME START STEP LISTS TUNER
     mkdir -p "$folder"
     : > "$folder/lists"
     for iteration in 1 2 3 4 5 6; do
-        itersel step "$step" --shard "$output/tuned.h5" --language-model "$model" --settings "$lists" \
+        itersel step "$step" --sentences "$output/tuned.h5" --language-model "$model" --settings "$lists" \
             --iteration "$iteration" ${weights:+--start "$weights"} --output "$folder/lists.$iteration.h5"
         echo "$folder/lists.$iteration.h5" >> "$folder/lists"
         itersel step tune --inputs "$folder/lists" --settings "{\"tuner\": $tuner}" --iteration "$iteration" \
             ${weights:+--start "$weights"} --output "$folder/weights.$iteration.h5"
         weights=$folder/weights.$iteration.h5
         for split in tuned devtest test; do
-            itersel decode --shard "$output/$split.h5" --language-model "$model" --features dense --weights "$weights" \
+            itersel decode --sentences "$output/$split.h5" --language-model "$model" --features dense --weights "$weights" \
                 --output "$folder/$split.$iteration.txt"
             itersel bleu --reference "$output/$split.target" "$folder/$split.$iteration.txt" | sed -n 2p
         done

@@ -33,7 +33,7 @@ def divide(folder, *options, **how):
     itersel("step", "shard", *files, *options, *settings(sharding=how or {"name": "in-order"}))
 
 
-def import_shard(folder, number=0, **how):
+def import_file(folder, number=0, **how):
     """Make a shard of the lists, by default of tokenised ones; returns its file."""
     output = folder / f"{number}.h5"
     files = ["--folder", folder / "cut", "--file-number", number, "--output", output]

@@ -26,7 +26,7 @@ ALL_TEXT = {
 }
 # so that text changes whenever it is cleaned, and again
 CHANGED_BY_CLEANING = "&amp;amp;amp;lt;"
-SHARDS = 2
+FILES = 2
 
 
 def as_json(line: str) -> str:
@@ -96,13 +96,13 @@ def make_reranker(
     texts = ["--source", folder / "test.source.gz", "--reference", folder / "test.target.gz"]
     cut = ["--nbest", lists, *texts, "--output", folder / "cut"]
     itersel(
-        "step", "shard", *cut, *settings(sharding={"name": "in-order", "files": SHARDS}, dense_names=columns)
+        "step", "shard", *cut, *settings(sharding={"name": "in-order", "files": FILES}, dense_names=columns)
     )
 
     chance, weights = random.Random(5), dict[str, float]()
-    for shard in range(SHARDS):
-        output = folder / f"{shard}.h5"
-        files = ["--folder", folder / "cut", "--file-number", shard, *models, "--output", output]
+    for number in range(FILES):
+        output = folder / f"{number}.h5"
+        files = ["--folder", folder / "cut", "--file-number", number, *models, "--output", output]
         itersel("step", "lists", *files, *settings(**how))
         table = read_list_table(output)
         # so that no feature decides alone
@@ -152,19 +152,19 @@ def write_model(folder: Path, name: str) -> Path:
 
 
 def decoded(folder: Path, features: str, *options: object) -> list[str]:
-    """Return what a run translates its shards to, with further options of `itersel decode`."""
+    """Return what a run translates its files to, with further options of `itersel decode`."""
     found = []
-    for shard in range(SHARDS):
+    for number in range(FILES):
         weights = ["--weights", folder / "experiments/x/best/weights.h5"]
-        output = ["--output", folder / f"{shard}.txt"]
+        output = ["--output", folder / f"{number}.txt"]
         itersel(
             "decode",
-            "--shard",
-            folder / f"{shard}.h5",
+            "--sentences",
+            folder / f"{number}.h5",
             *weights,
             *settings(features=features),
             *output,
             *options,
         )
-        found += (folder / f"{shard}.txt").read_text().splitlines()
+        found += (folder / f"{number}.txt").read_text().splitlines()
     return found

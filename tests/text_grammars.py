@@ -1,4 +1,4 @@
-"""Text files, and the rules and features of shards, lists and text grammars."""
+"""Text files, and the rules and features of grammars, lists and text grammars."""
 
 import gzip
 import itertools
@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tests.naive import extractor as naive
 
+from itersel.grammar.grammar_kernels import GRAMMAR_RULE
 from itersel.grammar.index import build_index
-from itersel.grammar.shard import Shard
-from itersel.grammar.shard_kernels import GRAMMAR_RULE
+from itersel.grammar.sentence_grammars import SentenceGrammars
 from itersel.grammar.sparse import SparseFeatures
 from itersel.storage.files import read_lines
 
@@ -28,40 +28,40 @@ def index_lines(folder: Path, source: Sequence[str], target: Sequence[str], alig
     return folder / "index"
 
 
-def rule_of(shard: Shard, rule: int) -> naive.Rule:
+def rule_of(grammars: SentenceGrammars, rule: int) -> naive.Rule:
     sides = []
     for side, offset in ("rule_source", "rule_source_offset"), ("rule_target", "rule_target_offset"):
-        symbols = getattr(shard, side)[slice(*getattr(shard, offset)[rule : rule + 2])].tolist()
-        sides.append(tuple(symbol if symbol < 0 else shard.vocabulary.get(symbol) for symbol in symbols))
+        symbols = getattr(grammars, side)[slice(*getattr(grammars, offset)[rule : rule + 2])].tolist()
+        sides.append(tuple(symbol if symbol < 0 else grammars.vocabulary.get(symbol) for symbol in symbols))
     return sides[0], sides[1]
 
 
-def rows_of(shard: Shard, sentence: int) -> list[tuple[int, naive.Rule, tuple[float, ...]]]:
+def rows_of(grammars: SentenceGrammars, sentence: int) -> list[tuple[int, naive.Rule, tuple[float, ...]]]:
     """Return the kind, the sides and the dense features of all rules of a sentence, in order."""
-    bounds = shard.grammar_offset[sentence : sentence + 2].tolist()
-    rules, dense = shard.grammar_rule[slice(*bounds)], shard.dense(*bounds).tolist()
+    bounds = grammars.grammar_offset[sentence : sentence + 2].tolist()
+    rules, dense = grammars.grammar_rule[slice(*bounds)], grammars.dense(*bounds).tolist()
     return [
-        (int(shard.rule_kind[rule]), rule_of(shard, rule), tuple(features))
+        (int(grammars.rule_kind[rule]), rule_of(grammars, rule), tuple(features))
         for rule, features in zip(rules, dense, strict=True)
     ]
 
 
-def grammar_of(shard: Shard, sentence: int) -> dict[naive.Rule, naive.Entry]:
+def grammar_of(grammars: SentenceGrammars, sentence: int) -> dict[naive.Rule, naive.Entry]:
     """Return the extracted rules of a sentence; check that there are no duplicates."""
     entries = {}
-    bounds = shard.grammar_offset[sentence : sentence + 2].tolist()
-    rules, dense = shard.grammar_rule[slice(*bounds)], shard.dense(*bounds).tolist()
+    bounds = grammars.grammar_offset[sentence : sentence + 2].tolist()
+    rules, dense = grammars.grammar_rule[slice(*bounds)], grammars.dense(*bounds).tolist()
     for rule, features in zip(rules, dense, strict=True):
-        if shard.rule_kind[rule] == GRAMMAR_RULE:
-            points = slice(*shard.rule_alignment_offset[rule : rule + 2])
-            alignment = tuple((i, j) for i, j in shard.rule_alignment[points].tolist())
-            key = rule_of(shard, rule)
+        if grammars.rule_kind[rule] == GRAMMAR_RULE:
+            points = slice(*grammars.rule_alignment_offset[rule : rule + 2])
+            alignment = tuple((i, j) for i, j in grammars.rule_alignment[points].tolist())
+            key = rule_of(grammars, rule)
             assert key not in entries
             entries[key] = naive.Entry(tuple(features), alignment)
     return entries
 
 
-def features_by_rule(table: Shard | SparseFeatures) -> list[dict[str, float]]:
+def features_by_rule(table: SentenceGrammars | SparseFeatures) -> list[dict[str, float]]:
     """Return the sparse features of each rule, by name."""
     names, feature = table.feature_name.to_list(), table.rule_feature.tolist()
     value, bounds = table.rule_feature_value.tolist(), table.rule_feature_offset.tolist()

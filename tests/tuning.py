@@ -12,8 +12,8 @@ from tests.systems import itersel
 from itersel.bleu.bleu_kernels import Statistics
 from itersel.cli.main import main
 from itersel.config.tuners import TUNERS
-from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.shard import write_shard
+from itersel.grammar.build import Rule, make_grammars
+from itersel.grammar.sentence_grammars import write_grammars
 from itersel.lists.files import write_lists
 from itersel.lists.headers import header_attributes
 from itersel.lists.table import ListTable, sparse_rows
@@ -156,7 +156,7 @@ def further_references(references: Sequence[Sequence[str]]) -> tuple[list, list]
 
 
 def make_decodable(folder: Path, model_text: str, sentences: Sequence[tuple[str, str]]) -> Path:
-    """Write shards of sentences with one reference, with several and with none, and a language model.
+    """Write files of sentences with one reference, with several and with none, and a language model.
 
     For the additional references see `further_references`.
     """
@@ -164,21 +164,23 @@ def make_decodable(folder: Path, model_text: str, sentences: Sequence[tuple[str,
              (("a", "x", 0.5), ("a", "y", 0.25), ("b", "y", 0.125), ("b", "z", 1.0))]  # fmt: skip
     sources, references = ([tuple(text.split()) for text in side] for side in zip(*sentences, strict=True))
     grammars = [rules if words else [] for words in sources]
-    write_shard(folder / "plain.h5", make_shard(sources, None, grammars))
-    for name, further in (("shard", ()), ("several", further_references(references))):
-        shard = make_shard(sources, references, grammars, further_references=further)
-        write_shard(folder / f"{name}.h5", shard)
+    write_grammars(folder / "plain.h5", make_grammars(sources, None, grammars))
+    for name, further in (("sentences", ()), ("several", further_references(references))):
+        built = make_grammars(sources, references, grammars, further_references=further)
+        write_grammars(folder / f"{name}.h5", built)
     (folder / "text").write_text(model_text)
     itersel("lm", "estimate", "--order=3", f"--input={folder / 'text'}", f"--output={folder / 'arpa'}")
     itersel("lm", "compile", f"--input={folder / 'arpa'}", f"--output={folder / 'model'}")
     return folder
 
 
-def write_decoded(step: str, folder: Path, output: Path, *options: str, shard: str = "shard.h5") -> int:
+def write_decoded(
+    step: str, folder: Path, output: Path, *options: str, sentences: str = "sentences.h5"
+) -> int:
     """Run a step such as `step kbest` in a folder of `make_decodable`; returns the exit status."""
     files = [
-        "--shard",
-        str(folder / shard),
+        "--sentences",
+        str(folder / sentences),
         "--language-model",
         str(folder / "model"),
         "--output",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from itersel.api import System as System
     from itersel.api import Translation as Translation
-    from itersel.api import decode_shard as decode_shard
+    from itersel.api import decode_sentences as decode_sentences
     from itersel.api import load_system as load_system
     from itersel.api import mix_weights as mix_weights
     from itersel.api import score_tokenized_bleu as score_tokenized_bleu
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from itersel.evaluate.compare import MetricScores as MetricScores
     from itersel.evaluate.compare import compare as compare
     from itersel.evaluate.metrics import CorpusScore as CorpusScore
-    from itersel.grammar.shard import Shard as Shard
-    from itersel.grammar.shard import read_shard as read_shard
+    from itersel.grammar.sentence_grammars import SentenceGrammars as SentenceGrammars
+    from itersel.grammar.sentence_grammars import read_grammars as read_grammars
     from itersel.learn.learners.adagrad import AdaGrad as AdaGrad
     from itersel.learn.learners.margin_perceptron import MarginPerceptron as MarginPerceptron
     from itersel.learn.learners.mira import Mira as Mira
@@ -55,7 +55,7 @@ _MODULES = {
     "itersel.api": (
         "System",
         "Translation",
-        "decode_shard",
+        "decode_sentences",
         "load_system",
         "mix_weights",
         "score_tokenized_bleu",
@@ -68,7 +68,7 @@ _MODULES = {
     "itersel.errors": ("InputError",),
     "itersel.evaluate.compare": ("MetricScores", "compare"),
     "itersel.evaluate.metrics": ("CorpusScore",),
-    "itersel.grammar.shard": ("Shard", "read_shard"),
+    "itersel.grammar.sentence_grammars": ("SentenceGrammars", "read_grammars"),
     "itersel.learn.learners.adagrad": ("AdaGrad",),
     "itersel.learn.learners.margin_perceptron": ("MarginPerceptron",),
     "itersel.learn.learners.mira": ("Mira",),

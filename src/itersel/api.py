@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from itersel.config.steps import MixSettings, TrainSettings
     from itersel.errors import FilePath
     from itersel.evaluate.metrics import CorpusScore
-    from itersel.grammar.shard import Shard
+    from itersel.grammar.sentence_grammars import SentenceGrammars
     from itersel.learn.training import Training
     from itersel.lm.binary import LanguageModel
     from itersel.system.reranker import Reranker
@@ -32,7 +32,7 @@ class Translation(NamedTuple):
     Attributes
     ----------
     text
-        Words separated by single spaces, tokenised and lowercased as in the shard.
+        Words separated by single spaces, tokenised and lowercased as in the sentences that were read.
     score
         Model score: the dot product of `features` and the weights.
     features
@@ -44,8 +44,8 @@ class Translation(NamedTuple):
     features: Mapping[str, float]
 
 
-def decode_shard(
-    shard: Shard,
+def decode_sentences(
+    grammars: SentenceGrammars,
     model: LanguageModel,
     weights: Weights,
     *,
@@ -53,12 +53,12 @@ def decode_shard(
     sentences: Iterable[int] | None = None,
     search: Search | None = None,
 ) -> Iterator[list[Translation]]:
-    """Translate the sentences of a shard, as ``itersel decode`` does.
+    """Translate sentences with their grammars, as ``itersel decode`` does.
 
     Parameters
     ----------
-    shard
-        Sentences with their grammars, from `read_shard`.
+    grammars
+        Sentences with their grammars, from `read_grammars`.
     model
         Language model, from `load_model`.
     weights
@@ -81,20 +81,20 @@ def decode_shard(
     InputError
         If an argument is out of bounds, or a sentence has no complete derivation.
     IndexError
-        If the shard has no such sentence.
+        If there is no such sentence.
     """
     from itersel.decode.decoder import DEFAULT, Decoder
     from itersel.decode.output import feature_values, text_of
 
-    decoder = Decoder(shard, model, DEFAULT if search is None else search)
+    decoder = Decoder(grammars, model, DEFAULT if search is None else search)
     vectors = decoder.weight_vectors(weights)
-    words = shard.vocabulary.to_list()
+    words = grammars.vocabulary.to_list()
 
-    for sentence in range(shard.sentence_count) if sentences is None else sentences:
-        if not 0 <= sentence < shard.sentence_count:
-            raise IndexError(f"sentence {sentence}: the shard has {shard.sentence_count}, numbered from 0")
+    for sentence in range(grammars.sentence_count) if sentences is None else sentences:
+        if not 0 <= sentence < grammars.sentence_count:
+            raise IndexError(f"sentence {sentence}: there are {grammars.sentence_count}, numbered from 0")
         kbest = decoder.decode(sentence, vectors, k=k_best)
-        names = decoder.dense_names, shard.feature_name
+        names = decoder.dense_names, grammars.feature_name
         yield [
             Translation(text_of(kbest, rank, words), score, dict(feature_values(kbest, rank, *names)))
             for rank, score in enumerate(kbest.score.tolist())
@@ -102,21 +102,21 @@ def decode_shard(
 
 
 def train_epoch(
-    shard: Shard,
+    grammars: SentenceGrammars,
     model: LanguageModel,
     start: Weights | FilePath | None = None,
     settings: TrainSettings | None = None,
 ) -> Training:
-    """Train on a shard for one epoch, as ``itersel train`` does.
+    """Train on the sentences of a shard for one epoch, as ``itersel train`` does.
 
     Parameters
     ----------
-    shard
-        Sentences with references and grammars, from `read_shard`.
+    grammars
+        Sentences with references and grammars, from `read_grammars`.
     model
         Language model, from `load_model`.
     start
-        Start weights, or the name of their file (default: all zero). The file of a shard also holds
+        Start weights, or the name of their file (default: all zero). The file of a shard's weights also holds
         the state of its learner (averages, sums of squares), which weights in memory do not have; with it,
         only the next epoch can start.
     settings
@@ -132,7 +132,7 @@ def train_epoch(
     Raises
     ------
     InputError
-        If the shard has no references, if `start` cannot be read, or if a weight or a score overflows.
+        If the sentences have no references, if `start` cannot be read, or if a weight or a score overflows.
     """
     from itersel.config.steps import TrainSettings
     from itersel.decode.decoder import Decoder
@@ -145,7 +145,7 @@ def train_epoch(
     state = ShardState(start) if isinstance(start, Weights) else read_start(start, settings)
     if state.stopped:
         return untrained(state)
-    return train_shard(shard, [Decoder(shard, model, settings)], state, settings)
+    return train_shard(grammars, [Decoder(grammars, model, settings)], state, settings)
 
 
 def write_training(path: FilePath, training: Training, settings: TrainSettings | None = None) -> None:

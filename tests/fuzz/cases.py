@@ -24,7 +24,7 @@ from tests.fuzz.targets import ARRAYS, HDF5, JSON, MODES, TARGETS, TEXT, YAML
 from itersel.align import sampler
 from itersel.cli.main import main
 from itersel.evaluate import counts
-from itersel.grammar import index, shard_format
+from itersel.grammar import grammar_format, index
 from itersel.learn.start import STATE
 from itersel.lists import files as lists
 from itersel.lm import binary
@@ -37,7 +37,7 @@ from itersel.vectors.weights import FORMAT as WEIGHTS
 
 FORMATS = {
     "alignment-model": sampler.FORMAT,
-    **dict.fromkeys(("shard", "shard-categories"), shard_format.FORMAT),
+    **dict.fromkeys(("shard", "shard-categories"), grammar_format.FORMAT),
     **dict.fromkeys(("model", "text-language-model"), binary.FORMAT),
     "index": index.FORMAT,
     "bundle": BUNDLE,

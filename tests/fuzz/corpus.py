@@ -151,7 +151,7 @@ def make_corpus(folder: Path) -> None:
         ],
         "nbest.ini": ["[weight]", "LM= 0.5 # of the model", "TM= 1 -1", "R:0= 1"],
         "parts.txt": ["part0.h5", "part1.h5"],
-        "shards.txt": ["shard.h5", "shard1.h5"],
+        "shards.txt": ["sentences.h5", "shard1.h5"],
         **{f"{name}.txt": [f"{name}0.h5", f"{name}1.h5"] for name in ("late", "path")},
         **{f"{name}.txt": [f"{name}.h5"] for name in ("lists", "listed", "dense", "forests")},
         "syntax.grammar": SYNTAX,
@@ -184,7 +184,7 @@ def _make_shards() -> None:
     itersel(f"{SHARD} --source source.txt --target target.txt --output shards")
     itersel("step shard --nbest nbest.txt nbest.json --reference target.txt --output listed")
     itersel(f"{step('step lists', **TEXT_LANGUAGES)} --folder listed --file-number 0 --output listed.h5")
-    for part, name in (("shards/0", "shard.h5"), ("shards/1", "shard1.h5")):
+    for part, name in (("shards/0", "sentences.h5"), ("shards/1", "shard1.h5")):
         texts = f"--input {part}.source.gz --reference {part}.target.gz --leave-one-out {part}.ids"
         itersel(f"grammar extract --index index {texts} --output {name}")
     shutil.copy("shards/0.ids", "lines.ids")
@@ -193,7 +193,7 @@ def _make_shards() -> None:
     extract = "grammar extract --index index --input source.txt"
     itersel(f"{extract} --output plain.h5")
     itersel(f"{extract} --reference target.txt --reference source.txt --output plain-references.h5")
-    itersel("grammar export --shard plain.h5 --output grammars")
+    itersel("grammar export --sentences plain.h5 --output grammars")
     segments = enumerate(SOURCE)
     lines = [f'<seg grammar="grammars/grammar.{i}.gz" id="{i}"> {text} </seg>\n' for i, text in segments]
     Path("segments.txt").write_text("".join(lines))
@@ -206,8 +206,8 @@ def _make_shards() -> None:
 
 def _train(output: str, options: str = "", **changes: Any) -> None:
     train = step("train", **{**PERCEPTRON, **changes})
-    for number, shard in enumerate(("shard.h5", "shard1.h5")):
-        files = f"--shard {shard} --language-model lm.bin --shard-number {number}"
+    for number, shard in enumerate(("sentences.h5", "shard1.h5")):
+        files = f"--sentences {shard} --language-model lm.bin --shard-number {number}"
         itersel(f"{train} {files} {options} --output {output}{number}.h5")
 
 
@@ -227,14 +227,14 @@ def _make_weights() -> None:
     itersel(f"{mix(**PATH)} --inputs path.txt --matrix path.W.h5 --output path.h5")
     _train("path", "--epoch 2 --start path.h5", **mira)
     itersel("weights export weights.h5 --output weights.txt")
-    data = "--shard plain-references.h5 --language-model lm.bin"
+    data = "--sentences plain-references.h5 --language-model lm.bin"
     itersel(f"{step('step kbest', **SEARCH)} {data} --output lists.h5")
     itersel(f"{step('step kbest', features='dense', **SEARCH)} {data} --output dense.h5")
     itersel(
         f"{step('step forest', features='dense', forest_density=5, pop_limit=30)} {data} --output forests.h5"
     )
     train = step("train", **{**PERCEPTRON, "learner": {"name": "adagrad", "average": True}})
-    itersel(f"{train} --shard shard.h5 --language-model lm.bin --output state.h5")
+    itersel(f"{train} --sentences sentences.h5 --language-model lm.bin --output state.h5")
 
 
 def _make_descriptions() -> None:

@@ -73,7 +73,7 @@ def _elsewhere(chance: Random, stream: h5py.File) -> None:
         properties.set_layout(h5py.h5d.VIRTUAL)
         space = h5py.h5s.create_simple(shape)
         if 0 not in shape:
-            source = chance.choice(("shard.h5", ".", "nothing.h5"))
+            source = chance.choice(("sentences.h5", ".", "nothing.h5"))
             properties.set_virtual(space, source.encode(), name.encode(), space)
         h5py.h5d.create(stream.id, name.encode(), h5py.h5t.py_create(dtype, logical=True), space, properties)
     elif kind == 1:

@@ -49,7 +49,7 @@ def _target(files: str, *steps: str, also: tuple[str, ...] = ()) -> Target:
 
 def _train(weights: str = "", **changes: Any) -> str:
     """Return the step that trains a shard, whose name follows."""
-    files = f"--language-model lm.bin {weights} --output out.h5 --shard"
+    files = f"--language-model lm.bin {weights} --output out.h5 --sentences"
     return f"{step('train', **{**PERCEPTRON, **changes})} {files}"
 
 
@@ -64,11 +64,11 @@ def _mix(inputs: str, **mixing: Any) -> str:
 
 _TRAIN = _train()
 _RERANK = "rescore --source source.txt --nbest nbest.txt --output out --system"
-_DECODE = "decode --language-model lm.bin --output out --shard"
+_DECODE = "decode --language-model lm.bin --output out --sentences"
 _PREPARE = f"corpus prepare --split train --output out {LANGUAGES}"
 _PREPARE_TEST = _PREPARE.replace("--split train", "--split test.x")
-_START, _SHOW = f"{_train('--start FILE')} shard.h5", "weights show FILE --number 0"
-_DECODE_SHARD = f"{_DECODE} shard.h5 --weights FILE --pop-limit 30"
+_START, _SHOW = f"{_train('--start FILE')} sentences.h5", "weights show FILE --number 0"
+_DECODE_SHARD = f"{_DECODE} sentences.h5 --weights FILE --pop-limit 30"
 _WEIGHTS = (_START, _DECODE_SHARD, _SHOW, "weights export FILE --output out")
 _PACKED = (f"{_PREPARE} --source source.txt --target FILE", "bleu --reference FILE hypotheses.txt")
 _SCORED = "--reference target.txt --weights weights.h5 --output-weights out.h5 --output out.json"
@@ -107,25 +107,25 @@ _FEATURES += " --folder reranked --file-number 0 --models models --output out.h5
 _DETOKENIZE = "detokenize --input target.txt --output out"
 TARGETS = {
     "shard": _target(
-        "shard.h5 plain-references.h5",
+        "sentences.h5 plain-references.h5",
         f"{_TRAIN} FILE",
         f"{_train('--start weights.h5', learner=SEQUENTIAL)} FILE",
         f"{_DECODE} FILE --weights weights.h5 --k-best 20 --pop-limit 30",
         f"{_DECODE} FILE --weights weights.h5 --features dense --pop-limit 9",
-        "grammar export --shard FILE --output out",
+        "grammar export --sentences FILE --output out",
         "step rules --inputs shards.txt --output out",
     ),
     "shard-categories": _target(
         "syntax.h5",
         f"{_TRAIN} FILE",
         f"{_DECODE} FILE --weights weights.h5 --k-best 20 --pop-limit 30",
-        "grammar export --shard FILE --output out",
+        "grammar export --sentences FILE --output out",
     ),
     "shard-lists": _target(
         "listed.h5",
-        f"{step('train', learner={'name': 'mira'})} --output out.h5 --shard FILE",
-        f"{step('train', learner=ADAGRAD, features='dense')} --output out.h5 --shard FILE",
-        "decode --weights weights.txt --output out --shard FILE",
+        f"{step('train', learner={'name': 'mira'})} --output out.h5 --sentences FILE",
+        f"{step('train', learner=ADAGRAD, features='dense')} --output out.h5 --sentences FILE",
+        "decode --weights weights.txt --output out --sentences FILE",
         _tune("pro", "listed.txt"),
     ),
     "weights": _target("weights.h5 part0.h5", *_WEIGHTS),
@@ -139,7 +139,7 @@ TARGETS = {
     ),
     "forests": _target("forests.h5", _tune("forest-mert", "forests.txt")),
     "state": _target(
-        "state.h5", f"{_train('--epoch 2 --start FILE', learner={'name': 'adagrad'})} shard.h5", _SHOW
+        "state.h5", f"{_train('--epoch 2 --start FILE', learner={'name': 'adagrad'})} sentences.h5", _SHOW
     ),
     "mix-input": _target(
         "part0.h5 part1.h5",
@@ -153,13 +153,13 @@ TARGETS = {
     "path-previous": _target(
         "path.h5",
         f"{_mix('path.txt', **PATH)} --epoch 2 --previous FILE",
-        f"{_train('--epoch 2 --start FILE', learner={'name': 'mira'}, measure_loss=True)} shard.h5",
+        f"{_train('--epoch 2 --start FILE', learner={'name': 'mira'}, measure_loss=True)} sentences.h5",
     ),
     "path-input": _target("path0.h5", f"{_mix('path.txt', **PATH)} --epoch 2 --previous path.h5"),
     "model": _target(
         "lm.bin",
-        f"{step('train', **PERCEPTRON)} --shard shard.h5 --language-model FILE --output out.h5",
-        "decode --shard shard.h5 --language-model FILE --weights weights.h5 --output out --k-best 20 "
+        f"{step('train', **PERCEPTRON)} --sentences sentences.h5 --language-model FILE --output out.h5",
+        "decode --sentences sentences.h5 --language-model FILE --weights weights.h5 --output out --k-best 20 "
         "--pop-limit 30",
         "lm score --language-model FILE --input source.txt --output out",
         "lm score --language-model FILE --input target.txt --output out",
@@ -338,7 +338,9 @@ TARGETS = {
     "system": _target(
         "system.json", _table(systems=["FILE", "other.json"], translations=["hypotheses.txt", "target.txt"])
     ),
-    "mbr": _target("mbr.json", f"{_DECODE} shard.h5 --weights weights.h5 --pop-limit 30 --chosen-mbr FILE"),
+    "mbr": _target(
+        "mbr.json", f"{_DECODE} sentences.h5 --weights weights.h5 --pop-limit 30 --chosen-mbr FILE"
+    ),
     "reranker": _target(
         "reranker/resources.json",
         f"{_RERANK} reranker",

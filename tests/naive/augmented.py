@@ -38,7 +38,7 @@ class Found(NamedTuple):
 
 def read_forest(forest: SentenceForest) -> list[list[Edge]]:
     """Return the edges of each item."""
-    hypotheses, shard_rules = forest.hypotheses, forest.shard_rules
+    hypotheses, rule_table = forest.hypotheses, forest.rule_table
     items = []
     for item in range(int(hypotheses.counts[0])):
         edges, edge = [], int(hypotheses.item_edge[item])
@@ -48,8 +48,8 @@ def read_forest(forest: SentenceForest) -> list[list[Edge]]:
             if rule != GOAL_RULE:
                 score += float(forest.rules.score[rule])
                 row = forest.rules.rule[rule]
-                target = tuple(shard_rules.target[slice(*shard_rules.target_offset[row : row + 2])].tolist())
-                source = tuple(shard_rules.source[slice(*shard_rules.source_offset[row : row + 2])].tolist())
+                target = tuple(rule_table.target[slice(*rule_table.target_offset[row : row + 2])].tolist())
+                source = tuple(rule_table.source[slice(*rule_table.source_offset[row : row + 2])].tolist())
             both = (int(hypotheses.edge_first[edge]), int(hypotheses.edge_second[edge]))
             antecedents = tuple(one for one in both if one != -1)
             edges.append(Edge(score, antecedents, target, sum(symbol >= 0 for symbol in source)))

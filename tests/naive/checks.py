@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from itersel.grammar.grammar_kernels import GLUE, GLUE_START, PASS_THROUGH
 from itersel.grammar.index_kernels import SPAN_LIMIT
-from itersel.grammar.shard_kernels import GLUE, GLUE_START, PASS_THROUGH
 
 Points = Sequence[tuple[int, int]]
 

@@ -11,7 +11,7 @@ from itersel.config.learners import LEARNERS
 from itersel.config.steps import TrainSettings
 from itersel.decode.decoder import Decoder, KBest
 from itersel.grammar import build
-from itersel.grammar.shard import Shard
+from itersel.grammar.sentence_grammars import SentenceGrammars
 from itersel.keys import name_in
 from itersel.learn.learners.perceptron import Perceptron
 from itersel.storage.ragged import offsets_of
@@ -59,8 +59,8 @@ def random_sentence(
     return Sentence((reference, *further), translations, tuple(features))
 
 
-def make_shard(sentences: Sequence[Sentence], names: Sequence[str]) -> Shard:
-    """Return a shard with what training reads: references and the sparse features of the grammars.
+def make_grammars(sentences: Sequence[Sentence], names: Sequence[str]) -> SentenceGrammars:
+    """Return what training reads of grammars: references and the sparse features.
 
     Every sentence has the same grammar, with one rule that has all features.
     """
@@ -71,7 +71,7 @@ def make_shard(sentences: Sequence[Sentence], names: Sequence[str]) -> Shard:
     counts = [len(sentence.references) for sentence in sentences]
     nothing = [()] * len(sentences)
     return dataclasses.replace(
-        build.make_shard(nothing, nothing, nothing),
+        build.make_grammars(nothing, nothing, nothing),
         vocabulary=string_table(["word"] * 5),
         reference=np.array([word for words in every for word in words], np.int32),
         reference_offset=offsets_of([len(words) for words in every]),
@@ -93,9 +93,9 @@ class OracleDecoder(Decoder):
 
     dense_names = DENSE_NAMES
 
-    def __init__(self, sentences: Sequence[Sentence], shard: Shard) -> None:
-        self.sentences, self.shard = sentences, shard
-        self.names = shard.feature_name.to_list()
+    def __init__(self, sentences: Sequence[Sentence], grammars: SentenceGrammars) -> None:
+        self.sentences, self.grammars = sentences, grammars
+        self.names = grammars.feature_name.to_list()
 
     def decode(self, sentence, weights, k=100, finder=None) -> KBest:
         named = dict(zip(self.names, weights.sparse.tolist(), strict=True))

@@ -14,8 +14,8 @@ from itersel.bleu.references import References
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder, KBest
 from itersel.decode.output import feature_values
-from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.shard import Shard
+from itersel.grammar.build import Rule, make_grammars
+from itersel.grammar.sentence_grammars import SentenceGrammars
 from itersel.lm.binary import LanguageModel, compile_model, load_model
 from itersel.storage.ragged import offsets_of
 from itersel.vectors.feature_names import DECODER_FEATURES, GRAMMAR_FEATURES
@@ -130,9 +130,9 @@ def naive_rules(rules: Sequence[Rule]) -> list[naive_decoder.Rule]:
     return [naive_decoder.grammar_rule(*rule[:3], rule.categories) for rule in rules]
 
 
-def to_shard(problem: Problem, *references: Sequence[str]) -> Shard:
+def to_grammars(problem: Problem, *references: Sequence[str]) -> SentenceGrammars:
     first, *further = [[one] for one in references] or [None]
-    return make_shard([problem.words], first, [problem.rules], further_references=further)
+    return make_grammars([problem.words], first, [problem.rules], further_references=further)
 
 
 def make_references(*references: Sequence[int] | NDArray[np.int32]) -> References:
@@ -162,12 +162,12 @@ def load_arpa(lines: Sequence[str], folder: Path) -> LanguageModel:
 def make_decoder(problem: Problem, folder: Path, search: Search, *references: Sequence[str]) -> Decoder:
     """Return a decoder for a shard of one sentence."""
     model = load_arpa(to_arpa(problem.model, problem.order), folder)
-    return Decoder(to_shard(problem, *references), model, search)
+    return Decoder(to_grammars(problem, *references), model, search)
 
 
 def features_of(decoder: Decoder, kbest: KBest, rank: int = 0) -> dict[str, float]:
     """Return all non-zero features of a translation."""
-    return dict(feature_values(kbest, rank, decoder.dense_names, decoder.shard.feature_name))
+    return dict(feature_values(kbest, rank, decoder.dense_names, decoder.grammars.feature_name))
 
 
 def solve(problem: Problem, k: int = 100, max_span: int = 15) -> list[naive_decoder.Translation]:

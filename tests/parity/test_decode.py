@@ -10,7 +10,7 @@ from tests.text_grammars import read_kbest
 from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.output import text_of
-from itersel.grammar.shard import read_shard
+from itersel.grammar.sentence_grammars import read_grammars
 from itersel.grammar.text_format import import_grammars
 from itersel.lm.binary import compile_model, load_model
 from itersel.vectors.weights import read_itersel_weights
@@ -24,19 +24,19 @@ SCORE_TOLERANCE = 1e-3
 
 @pytest.fixture(scope="module")
 def problem(parity, tmp_path_factory):
-    """Return the shard, language model and weights."""
+    """Return the grammars, language model and weights."""
     folder = tmp_path_factory.mktemp("decode")
     source = parity / "decode"
-    import_grammars(source / "src.de", source / "grammar", folder / "shard.h5", [source / "ref.en"])
+    import_grammars(source / "src.de", source / "grammar", folder / "sentences.h5", [source / "ref.en"])
     compile_model(parity / "lm" / "train.en.o3.arpa.gz", folder / "lm.bin")
     weights = read_itersel_weights(source / "weights.txt")
-    return read_shard(folder / "shard.h5"), load_model(folder / "lm.bin"), weights
+    return read_grammars(folder / "sentences.h5"), load_model(folder / "lm.bin"), weights
 
 
 def decode(problem, pop_limit, k, every=1):
     """Decode every n-th sentence, all by default."""
-    shard, model, weights = problem
-    decoder = Decoder(shard, model, Search(pop_limit=pop_limit))
+    grammars, model, weights = problem
+    decoder = Decoder(grammars, model, Search(pop_limit=pop_limit))
     vectors = decoder.weight_vectors(weights)
     return decoder, [decoder.decode(i, vectors, k=k) for i in range(0, SENTENCES, every)]
 
@@ -57,7 +57,7 @@ def recorded(path):
 def ranks_of(at_200, path):
     """Yield each list and what was recorded for it, with the ranks of its texts."""
     decoder, lists = at_200
-    words = decoder.shard.vocabulary.to_list()
+    words = decoder.grammars.vocabulary.to_list()
     for found, expected in zip(lists, recorded(path), strict=True):
         yield found, expected, {text_of(found, i, words): i for i in range(found.score.shape[0])}
 

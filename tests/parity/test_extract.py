@@ -10,9 +10,9 @@ from tests.naive import extractor as naive
 from tests.text_grammars import grammar_of
 
 from itersel.config.search import Grammar
-from itersel.grammar.extract import extract_shard
+from itersel.grammar.extract import extract_grammars
 from itersel.grammar.index import build_index
-from itersel.grammar.shard import read_shard
+from itersel.grammar.sentence_grammars import read_grammars
 from itersel.grammar.text_format import read_grammar
 from itersel.storage.files import read_lines, write_lines
 from itersel.vectors.feature_names import GRAMMAR_FEATURES
@@ -60,11 +60,11 @@ def case(request, parity, index, tmp_path_factory):
     write_lines(folder / "input", lines)
     write_lines(folder / "ids", map(str, range(count)))
     ids = folder / "ids" if leave_one_out else None
-    extract_shard(index, folder / "input", folder / "shard.h5", leave_one_out=ids)
-    shard = read_shard(folder / "shard.h5")
+    extract_grammars(index, folder / "input", folder / "sentences.h5", leave_one_out=ids)
+    grammars = read_grammars(folder / "sentences.h5")
     return Case(
         [tuple(line.split()) for line in lines],
-        [grammar_of(shard, sentence) for sentence in range(count)],
+        [grammar_of(grammars, sentence) for sentence in range(count)],
         [read_cdec(parity / "extract" / request.param / f"grammar.{i}.gz") for i in range(count)],
     )
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.text_grammars import features_by_rule, read_kbest
 
-from itersel.grammar.shard import read_shard
-from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
+from itersel.grammar.grammar_kernels import GLUE, PASS_THROUGH
+from itersel.grammar.sentence_grammars import read_grammars
 from itersel.grammar.text_format import export_grammars, import_grammars, read_grammar
 from itersel.vectors.feature_names import GRAMMAR_FEATURES
 
@@ -25,15 +25,15 @@ class Hypothesis(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def shard_path(parity, tmp_path_factory):
-    path = tmp_path_factory.mktemp("import") / "shard.h5"
+def path(parity, tmp_path_factory):
+    path = tmp_path_factory.mktemp("import") / "sentences.h5"
     import_grammars(parity / "decode/src.de", parity / "decode/grammar", path, [parity / "decode/ref.en"])
     return path
 
 
 @pytest.fixture(scope="module")
-def shard(shard_path):
-    return read_shard(shard_path)
+def grammars(path):
+    return read_grammars(path)
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +43,8 @@ def hypotheses(parity):
 
 
 @pytest.fixture(scope="module")
-def rows(shard):
-    return features_by_rule(shard)
+def rows(grammars):
+    return features_by_rule(grammars)
 
 
 @pytest.fixture(scope="module")
@@ -67,27 +67,27 @@ def test_sparse_features_are_those_of_the_rules(hypotheses, rows, identities):
         assert computed == expected
 
 
-def test_glue_is_the_identity_of_the_glue_rule(shard, hypotheses, identities):
-    [glue] = np.flatnonzero(shard.rule_kind == GLUE)
+def test_glue_is_the_identity_of_the_glue_rule(grammars, hypotheses, identities):
+    [glue] = np.flatnonzero(grammars.rule_kind == GLUE)
     for _, features in hypotheses:
         assert features.get("Glue", 0) == features.get(identities[glue], 0)
 
 
-def rule_instances(shard, identities, sentence):
+def rule_instances(grammars, identities, sentence):
     """Return the dense features and PassThrough of the rules of a sentence, by identity."""
-    columns = [shard.dense_names.index(name) for name in GRAMMAR_FEATURES]
+    columns = [grammars.dense_names.index(name) for name in GRAMMAR_FEATURES]
     instances = defaultdict(list)
-    for place in range(shard.grammar_offset[sentence], shard.grammar_offset[sentence + 1]):
-        rule = shard.grammar_rule[place]
-        passed = shard.rule_kind[rule] == PASS_THROUGH
-        instances[identities[rule]].append(np.append(shard.grammar_dense[place, columns], passed))
+    for place in range(grammars.grammar_offset[sentence], grammars.grammar_offset[sentence + 1]):
+        rule = grammars.grammar_rule[place]
+        passed = grammars.rule_kind[rule] == PASS_THROUGH
+        instances[identities[rule]].append(np.append(grammars.grammar_dense[place, columns], passed))
     return instances
 
 
-def test_dense_and_pass_through_features_are_those_of_the_rules(shard, hypotheses, identities):
+def test_dense_and_pass_through_features_are_those_of_the_rules(grammars, hypotheses, identities):
     """A known word may be passed through or translated as itself; both rules have the same identity."""
     for sentence, group in itertools.groupby(hypotheses, lambda hypothesis: hypothesis.sentence):
-        instances = rule_instances(shard, identities, sentence)
+        instances = rule_instances(grammars, identities, sentence)
         for _, features in group:
             choices = []
             for name, count in features.items():
@@ -99,8 +99,8 @@ def test_dense_and_pass_through_features_are_those_of_the_rules(shard, hypothese
             assert any(np.allclose(total, expected, **PRINTED_DIGITS) for total in sums)
 
 
-def test_export_restores_the_rules_of_cdec(parity, shard_path, tmp_path):
-    export_grammars(shard_path, tmp_path)
+def test_export_restores_the_rules_of_cdec(parity, path, tmp_path):
+    export_grammars(path, tmp_path)
     for sentence in (0, 2, 59):
         ours = list(read_grammar(tmp_path / f"grammar.{sentence}.gz"))
         theirs = list(read_grammar(parity / f"decode/grammar/grammar.{sentence}.gz"))

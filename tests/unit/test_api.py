@@ -145,23 +145,23 @@ def test_lists_are_tuned_and_reranked_like_the_commands(tmp_path):
 
 
 def test_decode_is_the_command(results, tmp_path):
-    shard, model = results / "shards/test/1/0.h5", results / "lm/lm.bin"
+    sentences, model = results / "shards/test/1/0.h5", results / "lm/lm.bin"
     weights = results / "experiments/selected/best/weights.h5"
-    files = ("--shard", shard, "--language-model", model, "--weights", weights)
+    files = ("--sentences", sentences, "--language-model", model, "--weights", weights)
     command("decode", *files, "--k-best", 3, "--output", tmp_path / "lists")
-    read = itersel.read_shard(shard), itersel.load_model(model), itersel.read_any_weights(weights)
+    read = itersel.read_grammars(sentences), itersel.load_model(model), itersel.read_any_weights(weights)
     lines = []
-    for sentence, found in enumerate(itersel.decode_shard(*read, k_best=3)):
+    for sentence, found in enumerate(itersel.decode_sentences(*read, k_best=3)):
         for one in found:
             features = " ".join(f"{name}={value:.6g}" for name, value in one.features.items())
             lines.append(f"{sentence} ||| {one.text} ||| {features} ||| {one.score:.6g}")
     assert lines == (tmp_path / "lists").read_text().splitlines()
-    (third,) = itersel.decode_shard(*read, sentences=[2])
+    (third,) = itersel.decode_sentences(*read, sentences=[2])
     assert [one.text for one in third] == [line.split(" ||| ")[1] for line in lines if line[0] == "2"][:1]
     with pytest.raises(IndexError, match=f"{SENTENCES}.*{SENTENCES}"):
-        list(itersel.decode_shard(*read, sentences=[SENTENCES]))
+        list(itersel.decode_sentences(*read, sentences=[SENTENCES]))
     with input_error(0):
-        list(itersel.decode_shard(*read, k_best=0))
+        list(itersel.decode_sentences(*read, k_best=0))
 
 
 def test_training_and_mixing_are_the_commands(results, tmp_path):
@@ -173,15 +173,23 @@ def test_training_and_mixing_are_the_commands(results, tmp_path):
     for epoch in (1, 2):
         names = []
         for number in range(2):
-            shard = results / f"shards/train/2/{number}.h5"
+            sentences = results / f"shards/train/2/{number}.h5"
             names.append(name := f"{epoch}-{number}.h5")
             where = ("--epoch", epoch, "--shard-number", number)
-            files = ("--shard", shard, "--language-model", model, "--output", theirs / name, *previous)
+            files = (
+                "--sentences",
+                sentences,
+                "--language-model",
+                model,
+                "--output",
+                theirs / name,
+                *previous,
+            )
             command("train", *files, *where, *settings(learner={"name": "adagrad"}, k_best=20))
             how = itersel.TrainSettings(
                 learner=itersel.AdaGrad(), k_best=20, epoch=epoch, shard_number=number
             )
-            read = itersel.read_shard(shard), itersel.load_model(model)
+            read = itersel.read_grammars(sentences), itersel.load_model(model)
             start = None if epoch == 1 else ours / "mixed.1.h5"
             itersel.write_training(ours / name, itersel.train_epoch(*read, start, how), how)
             assert (ours / name).read_bytes() == (theirs / name).read_bytes()
@@ -204,7 +212,7 @@ def test_training_and_mixing_are_the_commands(results, tmp_path):
 
 
 def test_start_in_memory(results):
-    read = itersel.read_shard(results / "shards/train/2/0.h5"), itersel.load_model(results / "lm/lm.bin")
+    read = itersel.read_grammars(results / "shards/train/2/0.h5"), itersel.load_model(results / "lm/lm.bin")
     start = itersel.make_weights({"LanguageModel": 1.0, "of another shard": 2.0})
     training = itersel.train_epoch(*read, start, itersel.TrainSettings(learner=itersel.Perceptron()))
     assert training.sentences == SENTENCES
@@ -282,11 +290,11 @@ def test_wrong_arguments(call, facts, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_templates_that_the_shard_was_not_read_with(results):
-    read = itersel.read_shard(results / "shards/test/1/0.h5"), itersel.load_model(results / "lm/lm.bin")
+def test_templates_that_the_grammars_were_not_read_with(results):
+    read = itersel.read_grammars(results / "shards/test/1/0.h5"), itersel.load_model(results / "lm/lm.bin")
     search = itersel.Search(templates=("Shape",))
     with input_error("R", "Shape"):
-        next(itersel.decode_shard(*read, itersel.make_weights({}), search=search))
+        next(itersel.decode_sentences(*read, itersel.make_weights({}), search=search))
 
 
 def test_files_written_by_several_threads(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""Several references: joining, writing and reading, and from raw text to a shard."""
+"""Several references: joining, writing and reading, and from raw text to grammars."""
 
 import dataclasses
 import itertools
@@ -16,8 +16,8 @@ from tests.refusals import input_error
 
 from itersel.bleu.references import join_references
 from itersel.cli.main import main
-from itersel.grammar.build import make_shard
-from itersel.grammar.shard import read_shard, write_shard
+from itersel.grammar.build import make_grammars
+from itersel.grammar.sentence_grammars import read_grammars, write_grammars
 from itersel.storage.files import write_lines
 from itersel.storage.hdf5 import DIGESTS
 
@@ -49,29 +49,29 @@ def test_an_empty_line_is_not_a_reference_unless_all_are_empty(texts):
 
 
 def several(path):
-    write_shard(path, make_shard(SOURCES, FIRST, [[]] * 3, further_references=FURTHER))
+    write_grammars(path, make_grammars(SOURCES, FIRST, [[]] * 3, further_references=FURTHER))
     return path
 
 
-def test_a_shard_with_several_references_is_read_as_it_was_written(tmp_path):
-    shard = read_shard(several(tmp_path / "several.h5"))
-    words = shard.vocabulary.to_list()
+def test_several_references_are_read_as_they_were_written(tmp_path):
+    grammars = read_grammars(several(tmp_path / "several.h5"))
+    words = grammars.vocabulary.to_list()
     found = []
-    for references in map(shard.references, range(3)):
+    for references in map(grammars.references, range(3)):
         ends = itertools.pairwise(references.offset)
         found.append([[words[i] for i in references.word[a:b]] for a, b in ends])
     assert found == [[["x", "y"], ["y"], ["x", "x", "new"]], [["z"]], [["x"], ["z"]]]
-    assert shard.references(0).lengths.tolist() == [2, 1, 3]
-    assert (shard.references(0).longest, shard.references(0).mean_length) == (3, 2.0)
-    write_shard(tmp_path / "again.h5", shard)
+    assert grammars.references(0).lengths.tolist() == [2, 1, 3]
+    assert (grammars.references(0).longest, grammars.references(0).mean_length) == (3, 2.0)
+    write_grammars(tmp_path / "again.h5", grammars)
     assert (tmp_path / "again.h5").read_bytes() == (tmp_path / "several.h5").read_bytes()
 
 
 def test_files_with_one_reference_are_unchanged(tmp_path):
     """Their format is the same as before several references were supported."""
-    write_shard(tmp_path / "one.h5", make_shard(SOURCES, FIRST, [[]] * 3))
+    write_grammars(tmp_path / "one.h5", make_grammars(SOURCES, FIRST, [[]] * 3))
     empty = [[()] * 3] * 2
-    write_shard(tmp_path / "empty.h5", make_shard(SOURCES, FIRST, [[]] * 3, further_references=empty))
+    write_grammars(tmp_path / "empty.h5", make_grammars(SOURCES, FIRST, [[]] * 3, further_references=empty))
     assert (tmp_path / "one.h5").read_bytes() == (tmp_path / "empty.h5").read_bytes()
     with h5py.File(tmp_path / "one.h5") as stream:
         assert "sentence_reference_offset" not in stream
@@ -90,24 +90,24 @@ def test_files_with_one_reference_are_unchanged(tmp_path):
     ],
 )
 def test_damaged_references(tmp_path, offset, facts):
-    with resealed(several(tmp_path / "shard.h5")) as stream:
+    with resealed(several(tmp_path / "sentences.h5")) as stream:
         del stream["sentence_reference_offset"]
         if offset:
             stream["sentence_reference_offset"] = np.array(offset, np.int64)
-    with input_error("shard.h5", facts):
-        read_shard(tmp_path / "shard.h5")
+    with input_error("sentences.h5", facts):
+        read_grammars(tmp_path / "sentences.h5")
 
 
 def test_groups_without_references(tmp_path):
     none = np.zeros(0, np.int64)
-    shard = read_shard(several(tmp_path / "shard.h5"))
-    shard = dataclasses.replace(shard, reference=none.astype(np.int32), reference_offset=none)
-    write_shard(tmp_path / "shard.h5", shard)
+    grammars = read_grammars(several(tmp_path / "sentences.h5"))
+    grammars = dataclasses.replace(grammars, reference=none.astype(np.int32), reference_offset=none)
+    write_grammars(tmp_path / "sentences.h5", grammars)
     with input_error("'sentence_reference_offset'"):
-        read_shard(tmp_path / "shard.h5")
+        read_grammars(tmp_path / "sentences.h5")
 
 
-def test_from_text_to_a_shard(tmp_path, refused):
+def test_from_text_to_grammars(tmp_path, refused):
     """References stay with their sentence, and all are prepared in the same way."""
     for name, lines in {
         "source": ["Ein Haus", "Der Hund!", "Das Haus"],
@@ -124,16 +124,16 @@ def test_from_text_to_a_shard(tmp_path, refused):
     raw = "--source=%source --target=%target --source-language=de --target-language=en --output=%corpus"
     train = "--source=%corpus/train.source.gz --target=%corpus/train.target.gz"
     dev = "--source=%corpus/dev.source.gz --target=%corpus/dev.target.gz --target=%corpus/dev.target.1.gz"
-    shard = "--input=%shards/0.source.gz --reference=%shards/0.target.gz --reference=%shards/0.target.1.gz"
+    part = "--input=%shards/0.source.gz --reference=%shards/0.target.gz --reference=%shards/0.target.1.gz"
     for step in (
         f"corpus prepare --split=train {raw}",
         f"corpus prepare --split=dev --target=%other {raw}",
         f"grammar index --alignment=%align --output=%index {train}",
         f"step shard --output=%shards {dev}",
-        f"grammar extract --index=%index --output=%shard.h5 {shard}",
+        f"grammar extract --index=%index --output=%sentences.h5 {part}",
     ):
         assert main(command(step)) == 0
-    found = read_shard(tmp_path / "shard.h5")
+    found = read_grammars(tmp_path / "sentences.h5")
     words = found.vocabulary.to_list()
     sources = [found.source[a:b] for a, b in itertools.pairwise(found.source_offset)]
     assert {
@@ -142,6 +142,6 @@ def test_from_text_to_a_shard(tmp_path, refused):
     } == {"ein haus": "one house a house", "der hund !": "the dog !", "das haus": "this house the house"}
     for step in (
         f"step shard --output=%no {dev} --target=%short.gz",
-        f"grammar extract --index=%index --output=%no {shard} --reference=%short.gz",
+        f"grammar extract --index=%index --output=%no {part} --reference=%short.gz",
     ):
         refused(command(step), str(tmp_path / "short.gz"))

@@ -190,7 +190,7 @@ def test_round_trip_gives_the_same_translations(system, text, tmp_path, monkeypa
     """`itersel grammar import` reads the same files as cdec and computes the same features."""
     export(system, text, tmp_path / "out")
     monkeypatch.chdir(tmp_path / "out")  # the paths of grammars are relative, as for cdec
-    data = ["--shard", "x.h5", "--language-model", "lm.bin", "--weights", "weights.txt"]
+    data = ["--sentences", "x.h5", "--language-model", "lm.bin", "--weights", "weights.txt"]
     for step in (
         ["grammar", "import", "--input", "input.sgm", "--output", "x.h5"],
         ["lm", "compile", "--input", "lm.arpa", "--output", "lm.bin"],

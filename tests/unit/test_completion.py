@@ -49,13 +49,13 @@ COMPLETED = [
     ("words", "expected"),
     [
         *COMPLETED,
-        ("decode --shard a_s", ["a shard.h5"]),
-        ("run --configfile a_s", ["a shard.h5"]),
-        ("run a_s", ["a shard.h5"]),
+        ("decode --sentences a_s", ["a sentences.h5"]),
+        ("run --configfile a_s", ["a sentences.h5"]),
+        ("run a_s", ["a sentences.h5"]),
     ],
 )
 def test_bash_completes(scripts, tmp_path, words, expected):
-    (tmp_path / "a shard.h5").touch()
+    (tmp_path / "a sentences.h5").touch()
     script = """
 source "$1"; shift
 COMP_WORDS=(itersel "$@"); COMP_CWORD=$#

@@ -16,7 +16,7 @@ from itersel.decode.decoder import Decoder
 from itersel.decode.derivation_trees import derive_all
 from itersel.decode.output import kbest_lines, text_of
 from itersel.decode.queue_kernels import make_queue, sift_down, sift_up
-from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.build import Rule, make_grammars
 from itersel.lm.state_kernels import make_states
 from itersel.vectors.weights import make_weights
 
@@ -34,7 +34,7 @@ def decode(decoder, weights, sentence=0, k=100):
 
 
 def texts_of(decoder, found):
-    words = decoder.shard.vocabulary.to_list()
+    words = decoder.grammars.vocabulary.to_list()
     return [text_of(found, rank, words) for rank in range(found.score.shape[0])]
 
 
@@ -61,9 +61,9 @@ def test_k_best_lists_equal_the_naive_decoder(problem, max_span, tmp_path):
 
 
 def test_ties_are_in_grammar_order_for_any_pop_limit(tmp_path):
-    shard = make_shard([("a",)], None, [[Rule(("a",), (word,), {}) for word in ("y", "x", "z")]])
+    grammars = make_grammars([("a",)], None, [[Rule(("a",), (word,), {}) for word in ("y", "x", "z")]])
     for pop_limit in (10, 100):
-        decoder = Decoder(shard, load_arpa(ARPA, tmp_path), Search(pop_limit=pop_limit))
+        decoder = Decoder(grammars, load_arpa(ARPA, tmp_path), Search(pop_limit=pop_limit))
         assert texts_of(decoder, decode(decoder, {})) == ["y", "x", "z", "a"]
 
 
@@ -77,9 +77,9 @@ def test_a_sentence_may_be_any_s_and_begins_once(tmp_path):
         Rule((-1,), (-1,), {"Lone": 1.0}, (), ("R", "Q", "X")),
         Rule((-1,), (-1,), {}, (), ("S", "R", "X")),
     ]
-    shard = make_shard([("a", "b", "c")], None, [rules])
-    assert shard.category.to_list() == ["X", "S", "N", "V", "Q", "R"]
-    decoder = Decoder(shard, load_arpa(BIGRAMS, tmp_path))
+    grammars = make_grammars([("a", "b", "c")], None, [rules])
+    assert grammars.category.to_list() == ["X", "S", "N", "V", "Q", "R"]
+    decoder = Decoder(grammars, load_arpa(BIGRAMS, tmp_path))
     found = decode(decoder, {"Swap": 1.0, "Lone": 1.0, "PassThrough": -1.0})
     assert texts_of(decoder, found)[:4] == ["y x y", "y a b", "x y c", "a b c"]
     assert found.score.tolist() == [2, 0, -1, -3]
@@ -89,23 +89,25 @@ def test_a_sentence_may_be_any_s_and_begins_once(tmp_path):
 
 def test_words_after_an_empty_antecedent_are_scored(tmp_path):
     rules = [Rule(("b", -1, -2), (-1, "y", -2, "x"), {"Whole": 1.0}), Rule(("a",), (), {"Nothing": 1.0})]
-    decoder = Decoder(make_shard([("b", "a", "a")], None, [rules]), load_arpa(ARPA, tmp_path))
+    decoder = Decoder(make_grammars([("b", "a", "a")], None, [rules]), load_arpa(ARPA, tmp_path))
     found = decode(decoder, {"Whole": 1.0, "Nothing": 1.0})
     assert texts_of(decoder, found)[0] == "y x"
     assert features_of(decoder, found)["LanguageModel"] == pytest.approx(-4)
 
 
 def test_an_empty_sentence_translates_to_an_empty_line(tmp_path):
-    shard = make_shard([(), ("a",)], None, [[], []])
-    decoder = Decoder(shard, load_arpa(ARPA, tmp_path))
+    grammars = make_grammars([(), ("a",)], None, [[], []])
+    decoder = Decoder(grammars, load_arpa(ARPA, tmp_path))
     found = decode(decoder, {"LanguageModel": 1.0})
-    lines = kbest_lines(0, found, [0], shard.vocabulary.to_list(), decoder.dense_names, shard.feature_name)
+    lines = kbest_lines(
+        0, found, [0], grammars.vocabulary.to_list(), decoder.dense_names, grammars.feature_name
+    )
     assert list(lines) == ["0 |||  |||  ||| 0"]
 
 
 def test_dense_features_exclude_sparse_ones(tmp_path):
-    shard = make_shard([("a",)], None, [[Rule(("a",), ("x",), {})]])
-    decoder = Decoder(shard, load_arpa(ARPA, tmp_path), Search("dense"))
+    grammars = make_grammars([("a",)], None, [[Rule(("a",), ("x",), {})]])
+    decoder = Decoder(grammars, load_arpa(ARPA, tmp_path), Search("dense"))
     found = decode(decoder, {"R:X:a:x": 5.0, "PassThrough": -1.0})
     assert found.feature.shape[0] == 0
     assert found.score.tolist() == [0.0, -1.0]
@@ -119,10 +121,12 @@ def test_bad_input(tmp_path):
         (2, "A", 1, "'a a'"),
         (2, "X", 1, "'a a'"),
     ):
-        shard = make_shard([("a",) * length], None, [[Rule(("b",), ("x",), {}, (), (category, "X", "X"))]])
+        grammars = make_grammars(
+            [("a",) * length], None, [[Rule(("b",), ("x",), {}, (), (category, "X", "X"))]]
+        )
         # as in a damaged file: without the rule that passes "a" through
-        no_rules = {"grammar_rule": shard.grammar_rule[:0], "grammar_offset": np.zeros(2, np.int64)}
-        decoder = Decoder(dataclasses.replace(shard, **no_rules), load_arpa(ARPA, tmp_path))
+        no_rules = {"grammar_rule": grammars.grammar_rule[:0], "grammar_offset": np.zeros(2, np.int64)}
+        decoder = Decoder(dataclasses.replace(grammars, **no_rules), load_arpa(ARPA, tmp_path))
         with input_error(facts):
             decode(decoder, {}, k=k)
 
@@ -131,11 +135,11 @@ def test_sentences_do_not_depend_on_those_decoded_before(tmp_path):
     # tables are reused for the next sentence, and are larger than needed after a long one
     rules = [Rule(("a",), (x,), {"CountEF": float(i)}) for i, x in enumerate("xyz")]
     lengths = (3, 40, 3, 1, 12)
-    shard = make_shard([("a",) * n for n in lengths], None, [rules] * len(lengths))
+    grammars = make_grammars([("a",) * n for n in lengths], None, [rules] * len(lengths))
     model, weights = load_arpa(ARPA, tmp_path), {"CountEF": 0.1, "LanguageModel": 1.0}
-    one = Decoder(shard, model)
+    one = Decoder(grammars, model)
     for sentence in range(len(lengths)):
-        expected = decode(Decoder(shard, model), weights, sentence)
+        expected = decode(Decoder(grammars, model), weights, sentence)
         found = decode(one, weights, sentence)
         assert found.score.tolist() == expected.score.tolist()
         assert found.word.tolist() == expected.word.tolist()
@@ -143,11 +147,11 @@ def test_sentences_do_not_depend_on_those_decoded_before(tmp_path):
 
 def test_tables_that_are_too_small_grow(tmp_path, monkeypatch):
     rules = [Rule(("a",), (x, y), {"CountEF": float(i)}) for i, (x, y) in enumerate(["xy", "yx", "zz", "zx"])]
-    shard, model = make_shard([("a",) * 4], None, [rules]), load_arpa(ARPA, tmp_path)
+    grammars, model = make_grammars([("a",) * 4], None, [rules]), load_arpa(ARPA, tmp_path)
     weights = {"CountEF": 0.1, "LanguageModel": 1.0}
-    large = decode(Decoder(shard, model), weights)
+    large = decode(Decoder(grammars, model), weights)
     monkeypatch.setattr("itersel.decode.decoder.PAIRS_PER_WORD", 1)
-    small = decode(Decoder(shard, model), weights)
+    small = decode(Decoder(grammars, model), weights)
     assert small.score.tolist() == large.score.tolist()
     assert small.word.tolist() == large.word.tolist()
 
@@ -156,9 +160,9 @@ def test_only_tables_of_usual_size_are_kept(tmp_path, monkeypatch):
     """Those that a sentence needs beyond the limit are freed after it."""
     rules = [Rule(("a",), (x, y), {"CountEF": float(i)}) for i, (x, y) in enumerate(["xy", "yx", "zz", "zx"])]
     lengths = (4, 1, 4)
-    shard = make_shard([("a",) * n for n in lengths], None, [rules] * len(lengths))
+    grammars = make_grammars([("a",) * n for n in lengths], None, [rules] * len(lengths))
     model, weights = load_arpa(ARPA, tmp_path), {"CountEF": 0.1, "LanguageModel": 1.0}
-    expected = [decode(Decoder(shard, model), weights, sentence) for sentence in range(len(lengths))]
+    expected = [decode(Decoder(grammars, model), weights, sentence) for sentence in range(len(lengths))]
     made = []
 
     def make_noted(order, edges, pairs):
@@ -167,7 +171,7 @@ def test_only_tables_of_usual_size_are_kept(tmp_path, monkeypatch):
 
     monkeypatch.setattr("itersel.decode.decoder.make_states", make_noted)
     monkeypatch.setattr("itersel.decode.decoder.MAX_FIRST_PAIRS", 4)
-    one = Decoder(shard, model)
+    one = Decoder(grammars, model)
     for sentence, best in enumerate(expected):
         assert decode(one, weights, sentence).score.tolist() == best.score.tolist()
     assert max(made) > 4
@@ -192,14 +196,14 @@ def read_tree(nodes):
 @given(problem=small_grammars() | small_grammars(categories=True))
 def test_trees_yield_the_best_translation(problem, tmp_path):
     decoder = make_decoder(problem, tmp_path, Search(pop_limit=100))
-    shard = decoder.shard
-    words = shard.vocabulary.to_list()
+    grammars = decoder.grammars
+    words = grammars.vocabulary.to_list()
     best, [found] = derive_all(decoder, 0, decoder.weight_vectors(make_weights(problem.weights)), words, 1)
     assert " ".join(found.words) == text_of(best, 0, words)
     assert found.score == best.score[0]
     assert sum(node.score for node in found.nodes) + found.lm == pytest.approx(found.score, abs=1e-9)
     source, target, rest = read_tree(list(found.nodes))
-    assert source == [words[word] for word in shard.source]
+    assert source == [words[word] for word in grammars.source]
     assert tuple(target) == found.words
     assert not rest
     for node in found.nodes:
@@ -213,10 +217,10 @@ def test_alignment_of_swapped_nonterminals(tmp_path):
         Rule(("a", "b"), ("x", "z"), {}, ((0, 1), (1, 0))),
         Rule(("c",), ("y",), {"Class:1": 0.5}, ((0, 0),)),
     ]
-    shard = make_shard([("a", "b", "v", "c")], None, [rules])
-    decoder = Decoder(shard, load_arpa(ARPA, tmp_path))
+    grammars = make_grammars([("a", "b", "v", "c")], None, [rules])
+    decoder = Decoder(grammars, load_arpa(ARPA, tmp_path))
     vectors = decoder.weight_vectors(make_weights({"Swap": 1.0, "PassThrough": -1.0, "Class:1": 2.0}))
-    _, [found] = derive_all(decoder, 0, vectors, shard.vocabulary.to_list(), 1)
+    _, [found] = derive_all(decoder, 0, vectors, grammars.vocabulary.to_list(), 1)
     assert found.words == ("y", "x", "y", "x", "z")
     # a-z, b-x; v with both words in the middle; c with the first word
     assert found.links == ((0, 4), (1, 3), (2, 1), (2, 2), (3, 0))

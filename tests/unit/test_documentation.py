@@ -22,7 +22,7 @@ from itersel.config.settings import read_settings
 from itersel.config.steps import TuneSettings
 from itersel.config.tuners import TUNERS
 from itersel.evaluate import counts
-from itersel.grammar import index, shard_format
+from itersel.grammar import grammar_format, index
 from itersel.learn import start
 from itersel.lists import files as lists
 from itersel.lm import binary
@@ -34,7 +34,7 @@ from itersel.tune import forest_files
 from itersel.vectors import weights
 
 # By heading in docs/formats.md: the module with the format of the table of arrays.
-MODULES = {"Shards": shard_format, "Weights": weights, "Lists": lists, "Forests": forest_files}
+MODULES = {"Shards": grammar_format, "Weights": weights, "Lists": lists, "Forests": forest_files}
 MODULES |= {"Language models": binary, "Grammar index": index, "Score counts": counts}
 MODULES |= {"Alignment models": sampler, "Lexicons": lexicon}
 

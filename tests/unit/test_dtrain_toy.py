@@ -65,7 +65,7 @@ def toy(tmp_path_factory):
     for name, lines in (("source", SOURCE), ("target", TARGET), ("grammar", GRAMMAR), ("arpa", ARPA)):
         (folder / name).write_text("".join(line + "\n" for line in lines))
     texts = ("--input", folder / "source", "--reference", folder / "target", "--grammar", folder / "grammar")
-    itersel("grammar", "import", *texts, "--output", folder / "shard.h5")
+    itersel("grammar", "import", *texts, "--output", folder / "sentences.h5")
     itersel("lm", "compile", "--input", folder / "arpa", "--output", folder / "lm")
     return folder
 
@@ -73,7 +73,7 @@ def toy(tmp_path_factory):
 def train(folder, epoch):
     """Train an epoch; returns the weights that dtrain also has, and the means."""
     output = folder / f"{epoch}.h5"
-    files = ("--shard", folder / "shard.h5", "--language-model", folder / "lm", "--output", output)
+    files = ("--sentences", folder / "sentences.h5", "--language-model", folder / "lm", "--output", output)
     start = ("--start", folder / f"{epoch - 1}.h5") if epoch > 1 else ()
     itersel("train", *files, *start, "--epoch", epoch, *settings(k_best=4, learner=LEARNER))
     weights = read_itersel_weights(output).to_dict()

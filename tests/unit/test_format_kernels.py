@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive.checks import is_good_index, is_good_rule
 
+from itersel.grammar.grammar_kernels import find_bad_rule
 from itersel.grammar.index_kernels import FINE, IndexArrays, find_bad_position
-from itersel.grammar.shard_kernels import find_bad_rule
 from itersel.grammar.template_kernels import Rules
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import string_table

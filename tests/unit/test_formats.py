@@ -14,11 +14,11 @@ from tests.systems import itersel
 
 from itersel.cli.main import main
 from itersel.config.search import Grammar
-from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.extract import extract_shard
+from itersel.grammar.build import Rule, make_grammars
+from itersel.grammar.extract import extract_grammars
+from itersel.grammar.grammar_format import FORMAT
 from itersel.grammar.index import build_index, load_index
-from itersel.grammar.shard import MAX_CATEGORIES, read_shard, write_shard
-from itersel.grammar.shard_format import FORMAT
+from itersel.grammar.sentence_grammars import MAX_CATEGORIES, read_grammars, write_grammars
 from itersel.lm.binary import load_model
 from itersel.storage.formats import Array, FileFormat, check_arrays
 from itersel.storage.hdf5 import write_attribute
@@ -32,22 +32,22 @@ LINKS = "0-0 1-1 2-2 3-3 4-4\n0-0 1-1 2-2\n0-0 1-1 2-2 3-3\n0-0 1-1 2-2 3-3 4-4\
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Return a folder with shards, weights, a language model and an index."""
+    """Return a folder with grammars, weights, a language model and an index."""
     folder = tmp_path_factory.mktemp("made")
     rules = [Rule(("a",), (word,), {"CountEF": 1.0, "Class:x": 2.0}, ((0, 0),)) for word in "xyz"]
     rules.append(Rule((-1, "b", -2), (-2, "x", -1), {}, ((1, 1),)))
-    write_shard(folder / "shard.h5", make_shard([("a", "b", "a")], [("x", "y")], [rules]))
+    write_grammars(folder / "sentences.h5", make_grammars([("a", "b", "a")], [("x", "y")], [rules]))
     unary = Rule((-1,), (-1,), categories=("B", "A", "X"))
     with_categories = [unary, Rule(("a", -1), (-1,), categories=("A", "B", "X"))]
-    shard = make_shard([("a",)], [("x",)], [with_categories])
-    assert shard.category.to_list() == ["X", "S", "B", "A"]
-    write_shard(folder / "categories.h5", shard)
+    grammars = make_grammars([("a",)], [("x",)], [with_categories])
+    assert grammars.category.to_list() == ["X", "S", "B", "A"]
+    write_grammars(folder / "categories.h5", grammars)
     text = folder / "text"
     text.write_text(TEXT)
     (folder / "links").write_text(LINKS)
     build_index(text, text, folder / "links", folder / "index")
     settings = Grammar(templates=(*DEFAULT_TEMPLATES, "Count"))
-    extract_shard(folder / "index", text, folder / "extracted.h5", references=[text], settings=settings)
+    extract_grammars(folder / "index", text, folder / "extracted.h5", references=[text], settings=settings)
     itersel("lm", "estimate", "--order", "3", "--input", text, "--output", folder / "arpa")
     itersel("lm", "compile", "--input", folder / "arpa", "--output", folder / "model")
     write_itersel_weights(folder / "weights.h5", make_weights({"CountEF": 1.0}))
@@ -64,36 +64,40 @@ def reading(folder, file, step="train"):
     if file == "index":
         step = "extract"
     else:
-        shard = file if file in ("extracted.h5", "categories.h5") else "shard.h5"
+        sentences = file if file in ("extracted.h5", "categories.h5") else "sentences.h5"
         weights = "start" if step == "train" else "weights"
-        read = {"shard": folder / shard, weights: folder / "weights.h5", "language-model": folder / "model"}
+        read = {
+            "sentences": folder / sentences,
+            weights: folder / "weights.h5",
+            "language-model": folder / "model",
+        }
     start = ["grammar", "extract"] if step == "extract" else [step]
     return [*start, *(f"--{option}={path}" for option, path in read.items()), f"--output={folder / 'new.h5'}"]
 
 
 # a value of an array, and what is said about the array
 VALUES = [
-    ("shard.h5", "rule_feature", 1, 2**31 - 1, (2147483647, 1)),
-    ("shard.h5", "rule_feature", 1, -(10**9), (-1000000000, 1)),
-    ("shard.h5", "rule_feature_offset", -1, 2**40, (0, 1099511627776)),
-    ("shard.h5", "rule_feature_offset", 2, 2**40, 2),
-    ("shard.h5", "rule_source_offset", 3, 2**40, 3),
-    ("shard.h5", "rule_target", 4, -3, (-3, 4)),
-    ("shard.h5", "rule_kind", 1, 0, 1),
-    ("shard.h5", "rule_target", 3, -1, 2),
-    ("shard.h5", "rule_source", 3, -2, ()),
-    ("shard.h5", "rule_alignment", (0, 1), 1, 2),
-    ("shard.h5", "rule_kind", 4, 2, 4),
-    ("shard.h5", "rule_kind", 4, 9, (9, 4)),
-    ("shard.h5", "source", 1, 10**9, (1000000000, 1)),
-    ("shard.h5", "reference", 0, -1, (-1, 0)),
-    ("shard.h5", "grammar_dense", (1, 2), np.inf, ()),
-    ("shard.h5", "grammar_dense", (1, 2), 1e30, ()),
-    ("shard.h5", "grammar_dense", (1, 2), np.nan, ()),
-    ("shard.h5", "rule_feature_value", 0, np.nan, 0),
-    ("shard.h5", "grammar_rule", 0, -5, (-5, 0)),
-    ("shard.h5", "grammar_rule", 0, 0, 0),
-    ("shard.h5", "vocabulary", 0, 0xFF, "UTF-8"),
+    ("sentences.h5", "rule_feature", 1, 2**31 - 1, (2147483647, 1)),
+    ("sentences.h5", "rule_feature", 1, -(10**9), (-1000000000, 1)),
+    ("sentences.h5", "rule_feature_offset", -1, 2**40, (0, 1099511627776)),
+    ("sentences.h5", "rule_feature_offset", 2, 2**40, 2),
+    ("sentences.h5", "rule_source_offset", 3, 2**40, 3),
+    ("sentences.h5", "rule_target", 4, -3, (-3, 4)),
+    ("sentences.h5", "rule_kind", 1, 0, 1),
+    ("sentences.h5", "rule_target", 3, -1, 2),
+    ("sentences.h5", "rule_source", 3, -2, ()),
+    ("sentences.h5", "rule_alignment", (0, 1), 1, 2),
+    ("sentences.h5", "rule_kind", 4, 2, 4),
+    ("sentences.h5", "rule_kind", 4, 9, (9, 4)),
+    ("sentences.h5", "source", 1, 10**9, (1000000000, 1)),
+    ("sentences.h5", "reference", 0, -1, (-1, 0)),
+    ("sentences.h5", "grammar_dense", (1, 2), np.inf, ()),
+    ("sentences.h5", "grammar_dense", (1, 2), 1e30, ()),
+    ("sentences.h5", "grammar_dense", (1, 2), np.nan, ()),
+    ("sentences.h5", "rule_feature_value", 0, np.nan, 0),
+    ("sentences.h5", "grammar_rule", 0, -5, (-5, 0)),
+    ("sentences.h5", "grammar_rule", 0, 0, 0),
+    ("sentences.h5", "vocabulary", 0, 0xFF, "UTF-8"),
     ("extracted.h5", "grammar_samples", 3, -1, (-1, 3)),
     ("extracted.h5", "grammar_count", 3, 1_000_001, (1000001, 3)),
     ("extracted.h5", "grammar_singleton", 3, 2, (2, 3)),
@@ -127,7 +131,7 @@ VALUES = [
     ("index", "position", (3, 1), 1 << 9, ()),
     ("index", "link", 0, 10**6, (1000000, 0)),
     ("index", "pair_key", ..., 1, ()),
-    # the sums would exceed the bounds of a shard; the error must name the index, not the shard
+    # the sums would exceed the bounds of a grammar; the error must name the index, not the file of grammars
     ("index", "pair_cost", ..., 1e11, ()),
     ("index", "word_begin", 1, 10**9, 1),
 ]
@@ -206,7 +210,7 @@ CHANGES_OF_CATEGORIES = [
     (replaced("rule_category", lambda array: array.astype("<u4")), "'rule_category'"),
     (put("category_offset", 3, 4), ("'category'", "''")),
     (
-        lambda path: write_shard(path, replace(read_shard(path), category=MANY)),
+        lambda path: write_grammars(path, replace(read_grammars(path), category=MANY)),
         ("'category'", MAX_CATEGORIES),
     ),
 ]
@@ -215,21 +219,21 @@ CHANGES_OF_CATEGORIES = [
 @pytest.mark.parametrize(
     ("file", "change", "facts"),
     [
-        *(("shard.h5", *case) for case in CHANGES),
+        *(("sentences.h5", *case) for case in CHANGES),
         *(("extracted.h5", *case) for case in CHANGES_OF_EXTRACTED),
         *(("categories.h5", *case) for case in CHANGES_OF_CATEGORIES),
         *(("weights.h5", put("v", 0, value), "'CountEF'") for value in (np.nan, np.inf)),
     ],
 )
-def test_shards(files, refused, file, change, facts):
+def test_grammars(files, refused, file, change, facts):
     change(files / file)
     refused(reading(files, file), files / file, facts)
 
 
 COUNTS = ("rule_bin", "rule_cost", "grammar_samples", "grammar_count", "grammar_singleton")
-FILES = dict.fromkeys(FORMAT.arrays, "shard.h5") | dict.fromkeys(COUNTS, "extracted.h5")
+FILES = dict.fromkeys(FORMAT.arrays, "sentences.h5") | dict.fromkeys(COUNTS, "extracted.h5")
 FILES |= dict.fromkeys(("category", "rule_category"), "categories.h5")
-del FILES["sentence_reference_offset"]  # only shards with several references have it
+del FILES["sentence_reference_offset"]  # only files with several references have it
 
 
 @pytest.mark.parametrize(("name", "file"), FILES.items())
@@ -252,7 +256,7 @@ def test_a_flipped_bit_of_an_array_file(files, name, place):
 
 
 @pytest.mark.parametrize("step", ["train", "decode"])
-@pytest.mark.parametrize("name", ["shard.h5", "weights.h5", "model"])
+@pytest.mark.parametrize("name", ["sentences.h5", "weights.h5", "model"])
 @pytest.mark.parametrize("part", [None, 0.0, 0.3, 0.9, 0.999])
 def test_truncated_and_missing(files, refused, name, part, step):
     content = (files / name).read_bytes()
@@ -278,7 +282,10 @@ def test_inconsistent_features_are_reported_with_both_files(files, refused):
     """Line ends and control characters in their names are escaped."""
     put("features/name", slice(0, 4), np.array([*b"\n\x1b\x00x"], np.uint8))(files / "weights.h5")
     refused(
-        reading(files, "weights.h5"), files / "shard.h5", f"{files / 'weights.h5'}:", "'\\n\\x1b\\x00xtEF'"
+        reading(files, "weights.h5"),
+        files / "sentences.h5",
+        f"{files / 'weights.h5'}:",
+        "'\\n\\x1b\\x00xtEF'",
     )
 
 
@@ -334,7 +341,7 @@ def test_index(files, refused, name, change, facts):
 
 
 def test_valid_files_are_accepted(files):
-    for file, step in (("shard.h5", "train"), ("shard.h5", "decode"), ("index", "extract")):
+    for file, step in (("sentences.h5", "train"), ("sentences.h5", "decode"), ("index", "extract")):
         assert main(reading(files, file, step)) == 0
     assert load_model(files / "model").order == 3
 

@@ -13,10 +13,10 @@ from tests.refusals import input_error
 from tests.text_grammars import features_by_rule, grammar_of, index_lines, rows_of, rule_of, write
 
 from itersel.config.search import Grammar
-from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.extract import extract_shard
-from itersel.grammar.shard import read_shard, write_shard
-from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
+from itersel.grammar.build import Rule, make_grammars
+from itersel.grammar.extract import extract_grammars
+from itersel.grammar.grammar_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
+from itersel.grammar.sentence_grammars import read_grammars, write_grammars
 from itersel.storage.strings import StringTable
 from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES, GRAMMAR_FEATURES
 
@@ -34,8 +34,8 @@ def extract(folder, sentences, own=None, chosen=None):
     """Extract the grammars of some sentences, each without its own pairs, from the index in `folder`."""
     text = write(folder / "input", *map(" ".join, sentences))
     ids = own and write(folder / "ids", *(" ".join(map(str, numbers)) for numbers in own))
-    extract_shard(folder / "index", text, folder / "shard.h5", leave_one_out=ids, settings=chosen)
-    return read_shard(folder / "shard.h5")
+    extract_grammars(folder / "index", text, folder / "sentences.h5", leave_one_out=ids, settings=chosen)
+    return read_grammars(folder / "sentences.h5")
 
 
 @st.composite
@@ -114,11 +114,11 @@ UNALIGNED = example("a b", "z w", "1-0")
 def test_equals_the_naive_extractor(tmp_path, problem):
     corpus, sentences, own, chosen = problem
     index_corpus(tmp_path, corpus)
-    shard = extract(tmp_path, sentences, own, chosen)
+    grammars = extract(tmp_path, sentences, own, chosen)
     slow = naive.Extractor(corpus, chosen)
     for number, words in enumerate(sentences):
         expected = slow.grammar(words, () if own is None else own[number])
-        found = grammar_of(shard, number)
+        found = grammar_of(grammars, number)
         assert found.keys() == expected.keys()
         for rule, entry in expected.items():
             assert found[rule].features == pytest.approx(entry.features, abs=1e-5)
@@ -154,14 +154,14 @@ def test_rules_of_chiang(tmp_path):
 
 def test_copies_are_left_out_wherever_they_are_listed(tmp_path):
     index_lines(tmp_path, ["a"] * 2, ["x"] * 2, ["0-0"] * 2)
-    shard = extract(tmp_path, ["a", "a"], [[0, 1], [1, "@1"]])
-    assert shard.attributes["leave_one_out"]
-    assert not any(grammar_of(shard, sentence) for sentence in (0, 1))
+    grammars = extract(tmp_path, ["a", "a"], [[0, 1], [1, "@1"]])
+    assert grammars.attributes["leave_one_out"]
+    assert not any(grammar_of(grammars, sentence) for sentence in (0, 1))
 
 
 @given(problems(), st.randoms(use_true_random=False))
 def test_a_grammar_does_not_depend_on_the_other_sentences(tmp_path, problem, random):
-    """Nor does the order of its rules depend on the order of sentences or on their division into shards."""
+    """Nor does the order of its rules depend on the order of sentences or on their division into files."""
     corpus, sentences, own, chosen = problem
     index_corpus(tmp_path, corpus)
     whole = extract(tmp_path, sentences, own, chosen)
@@ -172,39 +172,39 @@ def test_a_grammar_does_not_depend_on_the_other_sentences(tmp_path, problem, ran
 
 
 def test_unknown_words_pass_through_in_the_order_of_the_sentence(tmp_path):
-    """Word numbers follow the order of the shard, where `b` precedes `c`."""
+    """Word numbers follow the order of the sentences, where `b` precedes `c`."""
     index_lines(tmp_path, ["a"], ["x"], ["0-0"])
     rows = rows_of(extract(tmp_path, ["b", "cabc"]), 1)
     assert [rule[0] for kind, rule, _ in rows if kind == PASS_THROUGH] == [("a",), ("c",), ("b",)]
 
 
-def test_layout_of_the_shard(tmp_path):
+def test_layout_of_the_grammars(tmp_path):
     index_lines(tmp_path, ["a b a c", "c a"], ["x y x z", "x z"], ["0-0 1-1 2-2 3-3", "0-1 1-0"])
     references = write(tmp_path / "references", "x unseen", "", "y")
     sentences = write(tmp_path / "input", "a b a q", "", "c a")
-    extract_shard(tmp_path / "index", sentences, tmp_path / "shard.h5", references=[references])
-    shard = read_shard(tmp_path / "shard.h5")
-    assert shard.rule_kind[:2].tolist() == [GLUE_START, GLUE]
-    assert [rule_of(shard, rule) for rule in (0, 1)] == [((-1,), (-1,)), ((-1, -2), (-1, -2))]
-    assert shard.vocabulary.take(shard.source).to_list() == ["a", "b", "a", "q", "c", "a"]
-    assert shard.vocabulary.take(shard.reference).to_list() == ["x", "unseen", "y"]
-    assert shard.source_offset.tolist() == [0, 4, 4, 6]
-    assert shard.reference_offset.tolist() == [0, 2, 2, 3]
-    assert shard.grammar_offset[1] == shard.grammar_offset[2]
+    extract_grammars(tmp_path / "index", sentences, tmp_path / "sentences.h5", references=[references])
+    grammars = read_grammars(tmp_path / "sentences.h5")
+    assert grammars.rule_kind[:2].tolist() == [GLUE_START, GLUE]
+    assert [rule_of(grammars, rule) for rule in (0, 1)] == [((-1,), (-1,)), ((-1, -2), (-1, -2))]
+    assert grammars.vocabulary.take(grammars.source).to_list() == ["a", "b", "a", "q", "c", "a"]
+    assert grammars.vocabulary.take(grammars.reference).to_list() == ["x", "unseen", "y"]
+    assert grammars.source_offset.tolist() == [0, 4, 4, 6]
+    assert grammars.reference_offset.tolist() == [0, 2, 2, 3]
+    assert grammars.grammar_offset[1] == grammars.grammar_offset[2]
     for sentence, text in ((0, "abaq"), (2, "ca")):
-        rows = rows_of(shard, sentence)
+        rows = rows_of(grammars, sentence)
         passed = [(rule, any(dense)) for kind, rule, dense in rows if kind == PASS_THROUGH]
         assert sorted(passed) == [(((word,), (word,)), False) for word in sorted(set(text))]
-        rules = shard.grammar_rule[slice(*shard.grammar_offset[sentence : sentence + 2])]
+        rules = grammars.grammar_rule[slice(*grammars.grammar_offset[sentence : sentence + 2])]
         assert (np.diff(rules) > 0).all()
         # rules are grouped by source side
         sides = [rule[0] for _, rule, _ in rows]
         assert len(set(sides)) == sum(a != b for a, b in zip(sides, [None, *sides], strict=False))
     # every rule except glue is in the grammar of a sentence, without duplicates
-    assert np.unique(shard.grammar_rule).tolist() == list(range(2, shard.rule_kind.shape[0]))
-    keys = [(int(shard.rule_kind[i]), rule_of(shard, i)) for i in range(shard.rule_kind.shape[0])]
+    assert np.unique(grammars.grammar_rule).tolist() == list(range(2, grammars.rule_kind.shape[0]))
+    keys = [(int(grammars.rule_kind[i]), rule_of(grammars, i)) for i in range(grammars.rule_kind.shape[0])]
     assert len(set(keys)) == len(keys)
-    assert "RBS:<r>_a" in shard.feature_name.to_list()
+    assert "RBS:<r>_a" in grammars.feature_name.to_list()
 
 
 def test_tables_grow(tmp_path):
@@ -212,12 +212,12 @@ def test_tables_grow(tmp_path):
     texts = [[f"{letter}{i}" for letter in "abcdefgh"] for i in range(10)]
     links = frozenset((i, i) for i in range(8))
     index_corpus(tmp_path, [naive.SentencePair(tuple(words), tuple(words), links) for words in texts])
-    shard = extract(tmp_path, texts)
-    assert shard.rule_kind.shape[0] > 2048
+    grammars = extract(tmp_path, texts)
+    assert grammars.rule_kind.shape[0] > 2048
     for sentence, words in enumerate(texts):
         alone = extract(tmp_path, [words])
-        assert rows_of(shard, sentence) == rows_of(alone, 0)
-        assert grammar_of(shard, sentence) == grammar_of(alone, 0)
+        assert rows_of(grammars, sentence) == rows_of(alone, 0)
+        assert grammar_of(grammars, sentence) == grammar_of(alone, 0)
 
 
 def test_bad_files(tmp_path):
@@ -240,39 +240,39 @@ def test_bad_files(tmp_path):
     ):
         write(ids, *lines)
         with input_error(*facts):
-            extract_shard(tmp_path / "index", sentences, output, leave_one_out=ids)
+            extract_grammars(tmp_path / "index", sentences, output, leave_one_out=ids)
     references = write(tmp_path / "references", "x")
     with input_error(f"{sentences}:2:", 2, 1, references):
-        extract_shard(tmp_path / "index", sentences, output, references=[references])
+        extract_grammars(tmp_path / "index", sentences, output, references=[references])
     with input_error(f"{sentences}:", "'grammar-index'"):
-        extract_shard(sentences, sentences, output)
+        extract_grammars(sentences, sentences, output)
     assert not output.exists()
 
 
 @given(problems())
 def test_all_templates_for_every_sentence(tmp_path, problem):
-    """Counts follow leave-one-out for the sentence, whatever those of other sentences in the shard."""
+    """Counts follow leave-one-out for the sentence, whatever those of other sentences in the file."""
     corpus, sentences, own, _ = problem
     index_corpus(tmp_path, corpus)
     everything = tuple(BUILT_IN_TEMPLATES)
     plain = extract(tmp_path, sentences, own)
-    shard = extract(tmp_path, sentences, own, Grammar(templates=everything))
-    features = features_by_rule(shard)
+    grammars = extract(tmp_path, sentences, own, Grammar(templates=everything))
+    features = features_by_rule(grammars)
     for sentence in range(len(sentences)):
-        grammar = grammar_of(shard, sentence)
-        for row in range(*shard.grammar_offset[sentence : sentence + 2]):
-            rule = int(shard.grammar_rule[row])
-            source, target = rule_of(shard, rule)
+        grammar = grammar_of(grammars, sentence)
+        for row in range(*grammars.grammar_offset[sentence : sentence + 2]):
+            rule = int(grammars.grammar_rule[row])
+            source, target = rule_of(grammars, rule)
             alignment, count = ((0, 0),), 0
-            if shard.rule_kind[rule] == GRAMMAR_RULE:
+            if grammars.rule_kind[rule] == GRAMMAR_RULE:
                 dense, alignment = grammar[source, target]
                 count = round(10 ** dense[GRAMMAR_FEATURES.index("CountEF")]) - 1
             expected = sparse_features(source, target, alignment=alignment, count=count, templates=everything)
             assert features[rule] == expected
-    write_shard(tmp_path / "again.h5", read_shard(tmp_path / "shard.h5"))
-    assert (tmp_path / "again.h5").read_bytes() == (tmp_path / "shard.h5").read_bytes()
+    write_grammars(tmp_path / "again.h5", read_grammars(tmp_path / "sentences.h5"))
+    assert (tmp_path / "again.h5").read_bytes() == (tmp_path / "sentences.h5").read_bytes()
     # the first four templates do not depend on the others
-    restricted = read_shard(tmp_path / "shard.h5", DEFAULT_TEMPLATES)
+    restricted = read_grammars(tmp_path / "sentences.h5", DEFAULT_TEMPLATES)
     assert restricted.templates == plain.templates == DEFAULT_TEMPLATES
     assert restricted.feature_name.to_list() == plain.feature_name.to_list()
     assert np.array_equal(restricted.dense(), plain.dense())
@@ -283,36 +283,42 @@ def test_all_templates_for_every_sentence(tmp_path, problem):
         assert left[one] == right[other]
 
 
-def test_templates_that_a_shard_lacks(tmp_path):
+def test_templates_that_grammars_lack(tmp_path):
     index_lines(tmp_path, ["a"], ["x"], ["0-0"])
-    shard = extract(tmp_path, [("a",)], chosen=Grammar(templates=("RBS", "Lex")))
-    assert shard.templates == ("RBS", "Lex")
-    assert set(shard.feature_name.to_list()) == {
+    grammars = extract(tmp_path, [("a",)], chosen=Grammar(templates=("RBS", "Lex")))
+    assert grammars.templates == ("RBS", "Lex")
+    assert set(grammars.feature_name.to_list()) == {
         "Lex:a_x", "Lex:a_a", "RBS:<r>_a", "RBS:a_</r>", "RBS:<r>_X", "RBS:X_</r>", "RBS:<r>_S", "RBS:S_X",
     }  # fmt: skip
-    assert set(read_shard(tmp_path / "shard.h5", ("Lex",)).feature_name.to_list()) == {"Lex:a_x", "Lex:a_a"}
-    with input_error("shard.h5", "'R'", "RBS"):
-        read_shard(tmp_path / "shard.h5", ("Lex", "R"))
+    assert set(read_grammars(tmp_path / "sentences.h5", ("Lex",)).feature_name.to_list()) == {
+        "Lex:a_x",
+        "Lex:a_a",
+    }
+    with input_error("sentences.h5", "'R'", "RBS"):
+        read_grammars(tmp_path / "sentences.h5", ("Lex", "R"))
     with input_error("'R'"):
         extract(tmp_path, [("a",)], chosen=Grammar(templates=("R", "R")))
 
 
 def test_only_listed_features_are_stored(tmp_path):
     listed, computed = {"Class:y": 2.0, "Lex:a_x": 3.0}, {"RBS:<r>_a": 1.0, "RBS:a_</r>": 1.0}
-    made = make_shard([("a",)], None, [[Rule(("a",), ("x",), listed, ((0, 0),))]], templates=("RBS",))
+    made = make_grammars([("a",)], None, [[Rule(("a",), ("x",), listed, ((0, 0),))]], templates=("RBS",))
     assert made.templates == ("RBS", "Lex")
     assert features_by_rule(made)[2] == {**listed, **computed}
-    write_shard(tmp_path / "shard.h5", made)
-    with h5py.File(tmp_path / "shard.h5") as stream:
+    write_grammars(tmp_path / "sentences.h5", made)
+    with h5py.File(tmp_path / "sentences.h5") as stream:
         names = StringTable(stream["feature_name"][:], stream["feature_name_offset"][:])
         assert sorted(names.to_list()) == ["Class:y", "Lex:a_x"]
-    read = read_shard(tmp_path / "shard.h5")
+    read = read_grammars(tmp_path / "sentences.h5")
     assert features_by_rule(read) == features_by_rule(made)
-    write_shard(tmp_path / "again.h5", read)
-    assert (tmp_path / "again.h5").read_bytes() == (tmp_path / "shard.h5").read_bytes()
-    assert features_by_rule(read_shard(tmp_path / "shard.h5", ("Lex",)))[2] == listed
-    assert features_by_rule(read_shard(tmp_path / "shard.h5", ("RBS",)))[2] == {"Class:y": 2.0, **computed}
-    assert features_by_rule(read_shard(tmp_path / "shard.h5", ()))[2] == {"Class:y": 2.0}
-    dense = read_shard(tmp_path / "shard.h5", features="dense")
+    write_grammars(tmp_path / "again.h5", read)
+    assert (tmp_path / "again.h5").read_bytes() == (tmp_path / "sentences.h5").read_bytes()
+    assert features_by_rule(read_grammars(tmp_path / "sentences.h5", ("Lex",)))[2] == listed
+    assert features_by_rule(read_grammars(tmp_path / "sentences.h5", ("RBS",)))[2] == {
+        "Class:y": 2.0,
+        **computed,
+    }
+    assert features_by_rule(read_grammars(tmp_path / "sentences.h5", ()))[2] == {"Class:y": 2.0}
+    dense = read_grammars(tmp_path / "sentences.h5", features="dense")
     assert dense.feature_key.size == dense.rule_feature.size == 0
     assert dense.rule_feature_offset.tolist() == [0] * (dense.rule_kind.size + 1)

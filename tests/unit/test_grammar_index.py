@@ -16,12 +16,12 @@ from tests.unit.test_grammar_extract import index_corpus
 from itersel.config.search import Grammar
 from itersel.corpus.vocabulary import WordNumbers, read_side
 from itersel.grammar import index_kernels
-from itersel.grammar.extract import extract_shard
+from itersel.grammar.extract import extract_grammars
+from itersel.grammar.grammar_kernels import GLUE, GLUE_START
 from itersel.grammar.index import lexical_table, load_index, sort_suffixes
 from itersel.grammar.index_kernels import LINK_BEGIN, LINK_HIGH, LINK_LOW, SPAN_LIMIT, parse_alignments
 from itersel.grammar.lexical_kernels import FIRST_SLOTS, rule_costs
-from itersel.grammar.shard import read_shard
-from itersel.grammar.shard_kernels import GLUE, GLUE_START
+from itersel.grammar.sentence_grammars import read_grammars
 from itersel.lm.numbered_text import read_numbered_text
 from itersel.storage import files
 
@@ -121,14 +121,14 @@ def test_bad_corpora(tmp_path, source, target, alignment, place, facts):
     assert not (tmp_path / "index").exists()
 
 
-def test_an_empty_input_makes_an_empty_shard(tmp_path):
-    index, output = index_lines(tmp_path, ["a b"], ["x"], ["0-0"]), tmp_path / "shard.h5"
+def test_an_empty_input_makes_a_file_without_sentences(tmp_path):
+    index, output = index_lines(tmp_path, ["a b"], ["x"], ["0-0"]), tmp_path / "sentences.h5"
     empty = write(tmp_path / "input")
-    extract_shard(index, empty, output)
-    shard = read_shard(output)
-    assert (shard.sentence_count, shard.rule_kind.tolist()) == (0, [GLUE_START, GLUE])
+    extract_grammars(index, empty, output)
+    grammars = read_grammars(output)
+    assert (grammars.sentence_count, grammars.rule_kind.tolist()) == (0, [GLUE_START, GLUE])
     with input_error(f"{empty}:"):
-        extract_shard(index, tmp_path / "source", output, references=[empty])
+        extract_grammars(index, tmp_path / "source", output, references=[empty])
 
 
 @pytest.mark.parametrize(
@@ -138,10 +138,10 @@ def test_invalid_characters_in_words(tmp_path, bad):
     """Every step that reads tokenised text names file and line."""
     good, wrong = ["a", "b"], ["a", f"a {bad} b"]
     index, text = index_lines(tmp_path, good, good, ["", ""]), write(tmp_path / "input", *wrong)
-    source, output = tmp_path / "source", tmp_path / "shard.h5"
+    source, output = tmp_path / "source", tmp_path / "sentences.h5"
     for name, read in (
-        ("input", lambda: extract_shard(index, text, output)),
-        ("input", lambda: extract_shard(index, source, output, references=[text])),
+        ("input", lambda: extract_grammars(index, text, output)),
+        ("input", lambda: extract_grammars(index, source, output, references=[text])),
         ("input", lambda: read_numbered_text([text])),
         ("input", lambda: read_numbered_text([source], text)),
         ("source", lambda: index_lines(tmp_path, wrong, good, ["", ""])),

@@ -9,7 +9,7 @@ from tests.text_grammars import index_lines, write
 
 from itersel.corpus.vocabulary import read_side
 from itersel.grammar.array_kernels import RUN, sort_stably
-from itersel.grammar.extract import extract_rule_table, extract_shard, leave_nothing_out
+from itersel.grammar.extract import extract_grammars, extract_rule_table, leave_nothing_out
 from itersel.grammar.index import load_index
 from itersel.grammar.match_kernels import match_seconds, match_thirds, size_seconds, sort_positions
 from itersel.grammar.pattern_kernels import LeftOut, RuleLimits
@@ -130,6 +130,6 @@ def test_the_same_shard_twice_is_the_same_bytes(tmp_path):
     corpus = [" ".join(f"w{i}" for i in random.zipf(1.3, 12) % 50) for _ in range(300)]
     indexed(tmp_path, corpus, corpus[:100])
     for name in ("1.h5", "2.h5"):
-        extract_shard(tmp_path / "index", tmp_path / "text", tmp_path / name)
+        extract_grammars(tmp_path / "index", tmp_path / "text", tmp_path / name)
     assert (tmp_path / "1.h5").stat().st_size > 100_000
     assert (tmp_path / "1.h5").read_bytes() == (tmp_path / "2.h5").read_bytes()

@@ -11,8 +11,8 @@ from tests.refusals import input_error
 from tests.text_grammars import features_by_rule
 
 from itersel.grammar import sparse
-from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE
+from itersel.grammar.build import Rule, make_grammars
+from itersel.grammar.grammar_kernels import GLUE, GLUE_START, GRAMMAR_RULE
 from itersel.grammar.sparse import SparseFeatures, count_bins, rule_features
 from itersel.grammar.sparse_kernels import COLLISION, NameTable, find_name
 from itersel.grammar.template_kernels import NO_CODE, Rules
@@ -122,8 +122,8 @@ def test_names_have_the_categories_of_nonterminals() -> None:
     """Also in rules that differ only in them: bigrams are cached with categories."""
     source, target = (-1, "und", -2), (-2, "and", -1)
     categories = [("NP", "ADJ;", "S"), ("S", "NP", "VP"), ("S", "VP", "NP"), ("S", "NP", "NP")]
-    shard = make_shard([()], None, [[Rule(source, target, categories=names) for names in categories]])
-    found = [set(features) for features in features_by_rule(shard)[2:]]
+    grammars = make_grammars([()], None, [[Rule(source, target, categories=names) for names in categories]])
+    found = [set(features) for features in features_by_rule(grammars)[2:]]
     assert found == [set(sparse_features(source, target, names)) for names in categories]
     assert {"R:NP:NADJ__und_NS:N2_and_N1", "RBS:ADJ__und", "RBS:und_S", "RBT:<r>_S2"} <= found[0]
 

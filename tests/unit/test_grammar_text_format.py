@@ -12,9 +12,15 @@ from tests.refusals import input_error
 from tests.text_grammars import features_by_rule, rows_of, write
 
 from itersel.cli.main import main
-from itersel.grammar.build import CategorySet, Rule, make_shard
-from itersel.grammar.shard import MAX_CATEGORIES, MAX_CATEGORY_SENTENCE, Shard, read_shard, write_shard
-from itersel.grammar.shard_kernels import GRAMMAR_RULE, PASS_THROUGH
+from itersel.grammar.build import CategorySet, Rule, make_grammars
+from itersel.grammar.grammar_kernels import GRAMMAR_RULE, PASS_THROUGH
+from itersel.grammar.sentence_grammars import (
+    MAX_CATEGORIES,
+    MAX_CATEGORY_SENTENCE,
+    SentenceGrammars,
+    read_grammars,
+    write_grammars,
+)
 from itersel.grammar.sparse import FeatureNames
 from itersel.grammar.text_format import export_grammars, import_grammars, parse_rule, read_grammar, read_input
 from itersel.storage.files import read_lines
@@ -36,7 +42,7 @@ values = eighths() | st.floats(-LARGEST, LARGEST, width=32)
 
 def assert_equal(first, second):
     assert first.dense().tobytes() == second.dense().tobytes()
-    for item in fields(Shard):
+    for item in fields(SentenceGrammars):
         if item.name in COUNTS:
             continue
         a, b = getattr(first, item.name), getattr(second, item.name)
@@ -51,13 +57,13 @@ def assert_equal(first, second):
 
 def import_one(folder, *lines, text="a b"):
     write(folder / "g" / "grammar.0", *lines)
-    import_grammars(write(folder / "text", text), folder / "g", folder / "shard.h5")
-    return read_shard(folder / "shard.h5")
+    import_grammars(write(folder / "text", text), folder / "g", folder / "sentences.h5")
+    return read_grammars(folder / "sentences.h5")
 
 
-def listed_rules(shard, sentence=0):
+def listed_rules(grammars, sentence=0):
     """Return the kind, source and target side of the rules of a sentence, as words."""
-    return [(kind, *sides) for kind, sides, _ in rows_of(shard, sentence)]
+    return [(kind, *sides) for kind, sides, _ in rows_of(grammars, sentence)]
 
 
 @pytest.mark.parametrize(
@@ -126,8 +132,8 @@ def test_a_bad_rule_is_an_error_with_file_and_line(tmp_path, line, facts):
 
 def test_rules_are_grouped_by_source_side_with_pass_through_rules_last(tmp_path):
     sides = "b ||| y", "a b ||| z", "b ||| x", "a b ||| y"
-    shard = import_one(tmp_path, *(f"[X] ||| {both} ||| " for both in sides), text="b a b")
-    assert listed_rules(shard) == [
+    grammars = import_one(tmp_path, *(f"[X] ||| {both} ||| " for both in sides), text="b a b")
+    assert listed_rules(grammars) == [
         (GRAMMAR_RULE, ("b",), ("y",)),
         (GRAMMAR_RULE, ("b",), ("x",)),
         (PASS_THROUGH, ("b",), ("b",)),
@@ -140,11 +146,11 @@ def test_rules_are_grouped_by_source_side_with_pass_through_rules_last(tmp_path)
 def test_templates_of_an_import(tmp_path):
     """Features of computed templates must not be listed; those of other templates are kept."""
     write(tmp_path / "grammar.0", "[X] ||| a ||| x ||| Lex:b_y=2 Count:2=1 ||| 0-0")
-    files = write(tmp_path / "text", "a"), tmp_path, tmp_path / "shard.h5"
+    files = write(tmp_path / "text", "a"), tmp_path, tmp_path / "sentences.h5"
     import_grammars(*files, templates=("RBS", "Del"))
-    shard = read_shard(tmp_path / "shard.h5")
-    assert shard.templates == ("RBS", "Del", "Lex", "Count")
-    names = set(shard.feature_name.to_list())
+    grammars = read_grammars(tmp_path / "sentences.h5")
+    assert grammars.templates == ("RBS", "Del", "Lex", "Count")
+    names = set(grammars.feature_name.to_list())
     assert {"Lex:b_y", "Count:2", "RBS:<r>_a"} <= names
     assert not any(name.startswith(("R:", "Shape", "Lex:a")) for name in names)
     with input_error(".0:1:", "'Lex:b_y'", "--templates"):
@@ -157,26 +163,28 @@ def test_export_lists_features_that_an_import_does_not_compute(tmp_path):
     """Also names without a colon."""
     features = {"Lex:a_x": 1.0, "Del:b": 2.0, "Shape_T10000": 1.0, "Count:2": 1.0, "Own_name": 0.5}
     rule = Rule(("a",), ("x",), features, ((0, 0),))
-    write_shard(tmp_path / "shard.h5", make_shard([("a",)], None, [[rule]]))
-    export_grammars(tmp_path / "shard.h5", tmp_path)
+    write_grammars(tmp_path / "sentences.h5", make_grammars([("a",)], None, [[rule]]))
+    export_grammars(tmp_path / "sentences.h5", tmp_path)
     [found] = read_grammar(tmp_path / "grammar.0.gz")
     assert {name: value for name, value in found.features.items() if name not in GRAMMAR_FEATURES} == features
 
 
 def test_a_rule_listed_twice_is_two_instances_of_one_rule(tmp_path):
-    shard = import_one(tmp_path, "[X] ||| a ||| x ||| CountEF=1", "[X] ||| a ||| x ||| CountEF=2", text="a")
-    assert shard.grammar_rule.tolist() == [2, 2, 3]
-    assert shard.grammar_dense[:, GRAMMAR_FEATURES.index("CountEF")].tolist() == [1, 2, 0]
+    grammars = import_one(
+        tmp_path, "[X] ||| a ||| x ||| CountEF=1", "[X] ||| a ||| x ||| CountEF=2", text="a"
+    )
+    assert grammars.grammar_rule.tolist() == [2, 2, 3]
+    assert grammars.grammar_dense[:, GRAMMAR_FEATURES.index("CountEF")].tolist() == [1, 2, 0]
 
 
 def test_listed_features_become_dense_columns_or_sparse_features(tmp_path):
     assert all(map(DENSE_NAME.fullmatch, ["CountEF", "Dense", "PhraseModel_0", "P2"]))
     assert not any(map(DENSE_NAME.fullmatch, ["Class:one", "Source_haus", "_0", "A_0_1", "1"]))
-    shard = import_one(tmp_path, "[X] ||| a ||| x ||| Zeta=1 Class:one=0.5", "[X] ||| b ||| x ||| Beta=2")
-    assert shard.dense_names == (*GRAMMAR_FEATURES, "Beta", "Zeta")
-    assert shard.grammar_dense[:, -2:].tolist() == [[0, 1], [0, 0], [2, 0], [0, 0]]
-    assert (np.diff(shard.rule_feature[slice(*shard.rule_feature_offset[2:4])]) > 0).all()
-    first, *others = features_by_rule(shard)[2:]
+    grammars = import_one(tmp_path, "[X] ||| a ||| x ||| Zeta=1 Class:one=0.5", "[X] ||| b ||| x ||| Beta=2")
+    assert grammars.dense_names == (*GRAMMAR_FEATURES, "Beta", "Zeta")
+    assert grammars.grammar_dense[:, -2:].tolist() == [[0, 1], [0, 0], [2, 0], [0, 0]]
+    assert (np.diff(grammars.rule_feature[slice(*grammars.rule_feature_offset[2:4])]) > 0).all()
+    first, *others = features_by_rule(grammars)[2:]
     assert (first["Class:one"], first["R:X:a:x"]) == (0.5, 1)
     assert not any("Class:one" in features for features in others)
 
@@ -219,30 +227,30 @@ def test_a_bad_line_of_the_input(tmp_path, line, facts):
 def test_a_missing_grammar_is_an_error(tmp_path):
     write(tmp_path / "grammar.0", RULE)
     with input_error("text:2:", "/grammar.1.gz"):
-        import_grammars(write(tmp_path / "text", "a", "a"), tmp_path, tmp_path / "shard.h5")
+        import_grammars(write(tmp_path / "text", "a", "a"), tmp_path, tmp_path / "sentences.h5")
 
 
 def test_references_are_kept(tmp_path):
     write(tmp_path / "grammar.0", RULE)
     write(tmp_path / "grammar.1")
     text, references = write(tmp_path / "text", "a b", ""), write(tmp_path / "references", "x new", "y")
-    import_grammars(text, tmp_path, tmp_path / "shard.h5", [references])
-    shard = read_shard(tmp_path / "shard.h5")
-    assert shard.vocabulary.take(shard.source).to_list() == ["a", "b"]
-    assert shard.vocabulary.take(shard.reference).to_list() == ["x", "new", "y"]
-    assert shard.source_offset.tolist() == [0, 2, 2]
-    assert shard.reference_offset.tolist() == [0, 2, 3]
-    assert shard.can_be_learned_from
+    import_grammars(text, tmp_path, tmp_path / "sentences.h5", [references])
+    grammars = read_grammars(tmp_path / "sentences.h5")
+    assert grammars.vocabulary.take(grammars.source).to_list() == ["a", "b"]
+    assert grammars.vocabulary.take(grammars.reference).to_list() == ["x", "new", "y"]
+    assert grammars.source_offset.tolist() == [0, 2, 2]
+    assert grammars.reference_offset.tolist() == [0, 2, 3]
+    assert grammars.can_be_learned_from
     assert not import_one(tmp_path, RULE).can_be_learned_from
     with input_error(f"{references}:2:", 2, 1, text):
-        import_grammars(write(text, "a"), tmp_path, tmp_path / "shard.h5", [references])
+        import_grammars(write(text, "a"), tmp_path, tmp_path / "sentences.h5", [references])
 
 
 @pytest.mark.parametrize(("word", "target"), [("[X,1]", "x"), ("|||", "x"), ("[NP,12]", "x"), ("a", "[1]")])
 def test_a_word_with_a_special_meaning_in_grammars_cannot_be_exported(tmp_path, word, target):
-    write_shard(tmp_path / "shard.h5", make_shard([[word]], None, [[Rule(("a",), (target,))]]))
+    write_grammars(tmp_path / "sentences.h5", make_grammars([[word]], None, [[Rule(("a",), (target,))]]))
     with input_error(f"'{word if target == 'x' else target}'"):
-        export_grammars(tmp_path / "shard.h5", tmp_path / "g")
+        export_grammars(tmp_path / "sentences.h5", tmp_path / "g")
     assert not (tmp_path / "g").exists()
 
 
@@ -253,7 +261,7 @@ def test_export_restores_the_import(tmp_path):
         "[X] ||| b ||| ||| EgivenFCoherent=0 Class:one=2.5",
     ]
     import_one(tmp_path, *lines)
-    export_grammars(tmp_path / "shard.h5", tmp_path / "out")
+    export_grammars(tmp_path / "sentences.h5", tmp_path / "out")
     assert os.listdir(tmp_path / "out") == ["grammar.0.gz"]
     assert read_lines(tmp_path / "out/grammar.0.gz") == [
         "[X] ||| a [X,1] b ||| x [X,1] ||| EgivenFCoherent=-0 SampleCountF=0.30103 CountEF=0.00001 "
@@ -283,12 +291,12 @@ def corpora(draw):
 @given(corpora())
 def test_a_round_trip_changes_nothing(tmp_path, corpus):
     texts, grammars = corpus
-    before = make_shard(texts, texts, grammars)
-    write_shard(tmp_path / "before.h5", before)
+    before = make_grammars(texts, texts, grammars)
+    write_grammars(tmp_path / "before.h5", before)
     export_grammars(tmp_path / "before.h5", tmp_path / "g")
     text = write(tmp_path / "text", *map(" ".join, texts))
     import_grammars(text, tmp_path / "g", tmp_path / "after.h5", [text])
-    assert_equal(read_shard(tmp_path / "after.h5"), before)
+    assert_equal(read_grammars(tmp_path / "after.h5"), before)
 
 
 def test_from_a_corpus_to_text_grammars_and_back(tmp_path):
@@ -301,9 +309,9 @@ def test_from_a_corpus_to_text_grammars_and_back(tmp_path):
     write(tmp_path / "ids", *"012")
     grammar("index --source @source --target @target --alignment @alignment --output @index")
     extract = "extract --index @index --input @source --reference @target --leave-one-out @ids"
-    grammar(f"{extract} --output @shard.h5")
-    for source, copy in ("shard", "1"), ("1", "2"):
-        grammar(f"export --shard @{source}.h5 --output @{copy}")
+    grammar(f"{extract} --output @sentences.h5")
+    for source, copy in ("sentences", "1"), ("1", "2"):
+        grammar(f"export --sentences @{source}.h5 --output @{copy}")
         grammar(f"import --input @source --reference @target --grammars @{copy} --output @{copy}.h5")
     assert (tmp_path / "1.h5").read_bytes() == (tmp_path / "2.h5").read_bytes()
     for number in range(3):
@@ -311,17 +319,17 @@ def test_from_a_corpus_to_text_grammars_and_back(tmp_path):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
     # settings reach the extractor
     grammar(f"{extract} --max-symbols 1 --output @small.h5")
-    shard, small = read_shard(tmp_path / "shard.h5"), read_shard(tmp_path / "small.h5")
-    assert shard.can_be_learned_from
-    assert small.grammar_rule.shape[0] < shard.grammar_rule.shape[0]
+    grammars, small = read_grammars(tmp_path / "sentences.h5"), read_grammars(tmp_path / "small.h5")
+    assert grammars.can_be_learned_from
+    assert small.grammar_rule.shape[0] < grammars.grammar_rule.shape[0]
 
 
 def test_cycles_of_unary_rules_are_rejected_across_sentences(tmp_path):
     write(tmp_path / "grammar.0", "[A] ||| [B,1] ||| [1] |||", "[B] ||| [S,1] ||| [1] |||")
     write(tmp_path / "grammar.1", "[X] ||| a ||| x |||", "[X] ||| [A,1] ||| [1] |||")
     with input_error("/grammar.1:2:", "[S]", "[X]"):
-        import_grammars(write(tmp_path / "text", "a", "a"), tmp_path, tmp_path / "shard.h5")
-    assert not (tmp_path / "shard.h5").exists()
+        import_grammars(write(tmp_path / "text", "a", "a"), tmp_path, tmp_path / "sentences.h5")
+    assert not (tmp_path / "sentences.h5").exists()
 
 
 def test_number_of_categories_is_limited(tmp_path):
@@ -336,27 +344,27 @@ def test_sentence_length_is_limited_if_categories_may_span_a_sentence(tmp_path):
     text = " ".join("a" * (MAX_CATEGORY_SENTENCE + 1))
     assert import_one(tmp_path, "[X] ||| a ||| x |||", text=text).sentence_count == 1
     assert import_one(tmp_path, "[A] ||| a ||| x |||", text=text[2:]).sentence_count == 1
-    (tmp_path / "shard.h5").unlink()
+    (tmp_path / "sentences.h5").unlink()
     with input_error("/text:1:", 201):
         import_one(tmp_path, "[A] ||| a ||| x |||", text=text)
-    assert not (tmp_path / "shard.h5").exists()
+    assert not (tmp_path / "sentences.h5").exists()
 
 
 def test_one_grammar_is_filtered_for_each_sentence(tmp_path):
     grammar = write(tmp_path / "grammar", "[A] ||| a [X,1] ||| [1] x |||", "[X] ||| b ||| y |||")
     text = write(tmp_path / "text", "a", '<seg grammar="missing">b</seg>')
-    import_grammars(text, None, tmp_path / "shard.h5", grammar=grammar)
-    shard = read_shard(tmp_path / "shard.h5")
+    import_grammars(text, None, tmp_path / "sentences.h5", grammar=grammar)
+    grammars = read_grammars(tmp_path / "sentences.h5")
     copied = [(PASS_THROUGH, (word,), (word,)) for word in "ab"]
-    assert listed_rules(shard, 0) == [(GRAMMAR_RULE, ("a", -1), (-1, "x")), copied[0]]
-    assert listed_rules(shard, 1) == [(GRAMMAR_RULE, ("b",), ("y",)), copied[1]]
+    assert listed_rules(grammars, 0) == [(GRAMMAR_RULE, ("a", -1), (-1, "x")), copied[0]]
+    assert listed_rules(grammars, 1) == [(GRAMMAR_RULE, ("b",), ("y",)), copied[1]]
     with input_error(f"{tmp_path / 'none'}:"):
-        import_grammars(text, None, tmp_path / "shard.h5", grammar=tmp_path / "none")
+        import_grammars(text, None, tmp_path / "sentences.h5", grammar=tmp_path / "none")
 
 
 def test_export_of_categories(tmp_path):
     import_one(tmp_path, "[NP] ||| a [NN,1] [X,2] ||| [2] [1] |||", text="a [1]")
-    export_grammars(tmp_path / "shard.h5", tmp_path / "out")
+    export_grammars(tmp_path / "sentences.h5", tmp_path / "out")
     [line] = read_lines(tmp_path / "out/grammar.0.gz")
     assert line.startswith("[NP] ||| a [NN,1] [X,2] ||| [X,2] [NN,1] ||| ")
 

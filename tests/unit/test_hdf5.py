@@ -25,14 +25,14 @@ from itersel.vectors.weights import FORMAT, make_weights, read_itersel_weights, 
 
 TRAIN_OUTPUT = """
 import resource, sys
-from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.shard import write_shard
+from itersel.grammar.build import Rule, make_grammars
+from itersel.grammar.sentence_grammars import write_grammars
 from itersel.vectors.weights import make_weights, write_itersel_weights
 # before the limit: kernels that are not in the cache yet could not be kept there
 weights = make_weights({f"f{i}": 1.0 for i in range(2000)})
-shard = make_shard([[f"w{i}" for i in range(2000)]], None, [[]])
+shard = make_grammars([[f"w{i}" for i in range(2000)]], None, [[]])
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-for write, content in (write_itersel_weights, weights), (write_shard, shard):
+for write, content in (write_itersel_weights, weights), (write_grammars, shard):
     try:
         write(sys.argv[1], content)
     except OSError as error:

@@ -17,8 +17,8 @@ from tests.text_grammars import write
 import itersel
 from itersel.config.mixing import ALGORITHMS
 from itersel.decode.decoder import Decoder
-from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.shard import write_shard
+from itersel.grammar.build import Rule, make_grammars
+from itersel.grammar.sentence_grammars import write_grammars
 from itersel.lm.binary import load_model
 from itersel.storage.hdf5 import read_header
 from itersel.vectors.weights import FORMAT, make_weights, read_itersel_weights, write_itersel_weights
@@ -60,8 +60,8 @@ def make_corpus(folder):
             for adjective in random.choice(["alt", "klein", "groß"], 3)
         ]
         reference = [tuple(WORDS[word][0] for word in sentence) for sentence in source]
-        shards.append(make_shard(source, reference, [make_rules(random) for _ in source]))
-        write_shard(folder / f"{z}.h5", shards[-1])
+        shards.append(make_grammars(source, reference, [make_rules(random) for _ in source]))
+        write_grammars(folder / f"{z}.h5", shards[-1])
     make_model(folder / "lm.bin", TEXT)
     return shards
 
@@ -112,7 +112,7 @@ def chain(folder, algorithm, update):
         for z in range(shards):
             begin = out / (f"w{epoch - 1}.{z}.h5" if own else f"v{epoch - 1}.h5")
             start = ["--start", begin] if epoch > 1 else []
-            files = ["--shard", folder / f"{z}.h5", "--output", out / f"w{epoch}.{z}.h5"]
+            files = ["--sentences", folder / f"{z}.h5", "--output", out / f"w{epoch}.{z}.h5"]
             command = train_command(folder / "lm.bin", learner={"update": update})
             step(*command, *files, *start, "--epoch", epoch, "--shard-number", z)
         files = write(out / "list", *(f"{out}/w{epoch}.{z}.h5" for z in range(shards)))
@@ -144,7 +144,7 @@ def test_provenance_and_bytes(tmp_path):
     make_corpus(tmp_path)
     learner = {"name": "margin-perceptron", "pairs": "pro", "sentence_bleu": "chiang"}
     command = train_command(tmp_path / "lm.bin", learner=learner, features="dense", seed=3)
-    command += ["--shard", tmp_path / "1.h5", "--epoch", 4, "--shard-number", 1]
+    command += ["--sentences", tmp_path / "1.h5", "--epoch", 4, "--shard-number", 1]
     for name in ("one.h5", "two.h5"):
         step(*command, "--output", tmp_path / name)
     assert (tmp_path / "one.h5").read_bytes() == (tmp_path / "two.h5").read_bytes()
@@ -174,10 +174,10 @@ def test_several_files(tmp_path):
     make_model(tmp_path / "other.bin", TEXT[:2])
     files = [tmp_path / f"{number}.h5" for number in range(3)]
     models = [tmp_path / name for name in ("lm.bin", "other.bin", "lm.bin")]
-    step(*train_command(*models), "--shard", *files, "--output", tmp_path / "row.h5")
+    step(*train_command(*models), "--sentences", *files, "--output", tmp_path / "row.h5")
     weights, output = [], tmp_path / "step.h5"
     for file, model in zip(files, models, strict=True):
-        step(*train_command(model), "--shard", file, *weights, "--output", output)
+        step(*train_command(model), "--sentences", file, *weights, "--output", output)
         weights = ["--start", output]
     expected, found = (
         read_itersel_weights(output).to_dict(),
@@ -189,7 +189,7 @@ def test_several_files(tmp_path):
 
 
 def drop_references(path):
-    write_shard(path, make_shard([("das",)], None, [[]]))
+    write_grammars(path, make_grammars([("das",)], None, [[]]))
 
 
 @pytest.mark.parametrize(
@@ -198,12 +198,12 @@ def drop_references(path):
         ("1.h5", Path.unlink, 1, "1.h5"),
         ("0.h5", drop_references, 1, ("0.h5", "--reference")),
         ("start.h5", put("v", 0, np.nan), 1, ("start.h5", "'Glue'")),
-        ("0.h5", Path.exists, 2, ("--language-model", 2, "--shard", 3)),
+        ("0.h5", Path.exists, 2, ("--language-model", 2, "--sentences", 3)),
     ],
 )
 def test_bad_input(tmp_path, refused, broken, damage, models, facts):
     make_corpus(tmp_path)
     write_itersel_weights(tmp_path / "start.h5", make_weights({"Glue": 1.0}))
     damage(tmp_path / broken)
-    files = ["--start", tmp_path / "start.h5", "--shard", *(tmp_path / f"{z}.h5" for z in range(SHARDS))]
+    files = ["--start", tmp_path / "start.h5", "--sentences", *(tmp_path / f"{z}.h5" for z in range(SHARDS))]
     refused([*train_command(*[tmp_path / "lm.bin"] * models), *files, "--output", tmp_path / "w.h5"], facts)

@@ -20,7 +20,7 @@ from itersel.config.search import Search
 from itersel.config.steps import TrainSettings
 from itersel.decode.decoder import Decoder, extend
 from itersel.decode.kbest_kernels import Best
-from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.build import Rule, make_grammars
 from itersel.learn import augmented
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, Objective, find_augmented, largest_bleu
 from itersel.learn.learners.mira import Mira
@@ -50,8 +50,8 @@ class Case(NamedTuple):
     def decoder(self, folder):
         return strategies.make_decoder(self.problem, folder, Search(pop_limit=5000), *self.references)
 
-    def target(self, shard):
-        return make_target(self.variant, shard.references(0), self.context)
+    def target(self, grammars):
+        return make_target(self.variant, grammars.references(0), self.context)
 
     def bleu(self, target):
         bleu = learning.Bleu(self.variant)
@@ -91,7 +91,7 @@ def test_an_unlimited_beam_finds_the_best(tmp_path, case, k):
     """Compared with all translations, also if those that cannot beat the k best are pruned."""
     problem, objective = case.problem, case.objective
     decoder = case.decoder(tmp_path)
-    target = case.target(decoder.shard)
+    target = case.target(decoder.grammars)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(augmented, "BEAM", EVERYTHING)
         finder = partial(find_augmented, (objective,), target)
@@ -111,7 +111,7 @@ def test_an_unlimited_beam_finds_the_best(tmp_path, case, k):
 def test_equals_plain_python(tmp_path, case, beam):
     problem, objective = case.problem, case.objective
     decoder = case.decoder(tmp_path)
-    shard, target = decoder.shard, case.target(decoder.shard)
+    grammars, target = decoder.grammars, case.target(decoder.grammars)
     forests = []
 
     def read(forest):
@@ -124,7 +124,9 @@ def test_equals_plain_python(tmp_path, case, beam):
         patch.setattr(augmented, "BEAM", beam)
         vectors = decoder.weight_vectors(make_weights(problem.weights))
         found = decoder.decode(0, vectors, 1, read)
-    words = tuple(tuple(shard.reference[a:b].tolist()) for a, b in itertools.pairwise(shard.reference_offset))
+    words = tuple(
+        tuple(grammars.reference[a:b].tolist()) for a, b in itertools.pairwise(grammars.reference_offset)
+    )
     gain = objective.gain * target.length_factor
     expected = naive.search(forests[0], words, case.bleu(target), objective.share, gain, beam)
     assume(not expected.is_close_call)
@@ -178,26 +180,26 @@ def model(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def shard():
-    """Return a shard translated into capital letters; its forests are far larger than the lists below."""
+def grammars():
+    """Return sentences translated into capital letters; their forests are far larger than the lists below."""
     sentences = [tuple(text) for text in ("abba", "", "aabb", "babab", "bb", "aaa", "abab")]
     capital = [tuple(word.upper() for word in sentence) for sentence in sentences]
     capital[4] = ()
-    return make_shard(sentences, capital, [RULES if one else [] for one in sentences])
+    return make_grammars(sentences, capital, [RULES if one else [] for one in sentences])
 
 
 @pytest.fixture
-def train(shard, model):
-    """Return a function that trains on the shard."""
+def train(grammars, model):
+    """Return a function that trains on the sentences."""
 
     def run(threads=1, epochs=1, k=2, **options):
         learner, start = dataclasses.replace(MIRA, **options), None
-        decoders = [Decoder(shard, model) for _ in range(threads)]
+        decoders = [Decoder(grammars, model) for _ in range(threads)]
         for epoch in range(1, epochs + 1):
             how = TrainSettings(k_best=max(k, 2), learner=learner, epoch=epoch)
             # settings do not allow 1, with which only forests have translations to compare
             object.__setattr__(how, "k_best", k)
-            result = train_shard(shard, decoders, start, how)
+            result = train_shard(grammars, decoders, start, how)
             start = ShardState(result.weights)
         return result
 
@@ -209,12 +211,12 @@ def train(shard, model):
     ("fear", "constraints"),
     [("cost-augmented", "hope-fear"), ("prediction", "hope-fear"), ("cost-augmented", "all")],
 )
-def test_a_separable_problem_is_separated(shard, model, train, hope, fear, constraints):
+def test_a_separable_problem_is_separated(grammars, model, train, hope, fear, constraints):
     weights = train(epochs=4, hope=hope, fear=fear, constraints=constraints).weights
-    decoder = Decoder(shard, model)
+    decoder = Decoder(grammars, model)
     for sentence in (0, 2, 3, 5, 6):
         found = decoder.decode(sentence, decoder.weight_vectors(weights), 1)
-        assert found.word.tolist() == shard.references(sentence).word.tolist()
+        assert found.word.tolist() == grammars.references(sentence).word.tolist()
 
 
 def test_learning_from_translations_that_are_only_in_the_forest(train):
@@ -232,16 +234,16 @@ def test_threads_make_no_difference(train, bleu):
 
 
 @pytest.mark.parametrize("weight", [1.1e12, -1.1e12, np.nan])
-def test_start_weights_beyond_the_limit(shard, model, weight):
+def test_start_weights_beyond_the_limit(grammars, model, weight):
     start = ShardState(make_weights({"CountEF": weight}))
     with input_error("'CountEF'"):
-        train_shard(shard, [Decoder(shard, model)], start, TrainSettings(k_best=4, learner=MIRA))
+        train_shard(grammars, [Decoder(grammars, model)], start, TrainSettings(k_best=4, learner=MIRA))
 
 
-def test_a_forest_larger_than_the_limit_loses_its_worst_edges(shard, model, monkeypatch):
-    decoder = Decoder(shard, model)
+def test_a_forest_larger_than_the_limit_loses_its_worst_edges(grammars, model, monkeypatch):
+    decoder = Decoder(grammars, model)
     vectors = decoder.weight_vectors(make_weights({"R:X:a:a2": 2.0, "R:X:b:b3": 1.0}))
-    search = partial(find_augmented, (ORACLE,), SentenceBleu("nakov").against(shard.references(0)))
+    search = partial(find_augmented, (ORACLE,), SentenceBleu("nakov").against(grammars.references(0)))
     assert decoder.decode(0, vectors, 1, search).score.shape[0] == 2
     monkeypatch.setattr(augmented, "MAX_EDGES", 1)
     assert decoder.decode(0, vectors, 1, search).score.shape[0] == 1

@@ -32,7 +32,7 @@ from itersel.vectors.weights import make_weights
 RATE = 2.0**-6
 NAMES = [f"feature{i}" for i in range(8)]
 ALL_NAMES = [*oracle.DENSE_NAMES, *NAMES]
-# "elsewhere" is not a feature of the shard
+# "elsewhere" is not a feature of the grammars
 START = {"feature2": 0.25, "LanguageModel": -0.5, "feature5": -0.0625, "elsewhere": 0.75}
 # the better translation has the first features
 ONE_PAIR = oracle.Sentence(((1, 2),), ((1, 2), (3,)), ({"feature0": 1.0}, {}))
@@ -45,10 +45,10 @@ def sentences(seed: int, count: int = 6, *, exact: bool = False) -> list[oracle.
 
 
 def train(corpus, learner, start=None, threads=1, **options) -> Training:
-    shard = oracle.make_shard(corpus, NAMES)
-    decoders = [oracle.OracleDecoder(corpus, shard) for _ in range(threads)]
+    grammars = oracle.make_grammars(corpus, NAMES)
+    decoders = [oracle.OracleDecoder(corpus, grammars) for _ in range(threads)]
     how = TrainSettings(k_best=15, learner=learner, **options)
-    return train_shard(shard, decoders, start or ShardState(make_weights(START)), how)
+    return train_shard(grammars, decoders, start or ShardState(make_weights(START)), how)
 
 
 def assert_same(found: Training, expected: Training) -> None:

@@ -64,9 +64,9 @@ def test_pro_depends_only_on_seed_epoch_and_shard() -> None:
 
 def test_features_with_the_same_name_or_key() -> None:
     corpus, start = sentences(1), make_weights({"feature1": 1.0})
-    decoder = oracle.OracleDecoder(corpus, oracle.make_shard(corpus, NAMES))
+    decoder = oracle.OracleDecoder(corpus, oracle.make_grammars(corpus, NAMES))
     with input_error("'WordPenalty'"):
-        train_shard(oracle.make_shard(corpus, [*NAMES, "WordPenalty"]), [decoder], None, TrainSettings())
+        train_shard(oracle.make_grammars(corpus, [*NAMES, "WordPenalty"]), [decoder], None, TrainSettings())
     start = start._replace(name=start.name._replace(data=start.name.data[::-1]))
     with input_error("'feature1'", "'1erutaef'"):
         train(corpus, Perceptron(), ShardState(start))
@@ -75,8 +75,8 @@ def test_features_with_the_same_name_or_key() -> None:
 def load(corpus: list[oracle.Sentence]) -> Part:
     """Return a part whose table has only the features of its own sentences."""
     used = {name for one in corpus for features in one.features for name in features}
-    shard = oracle.make_shard(corpus, sorted(used.difference(oracle.DENSE_NAMES)))
-    return Part(shard.sentence_count, lambda: (shard, [oracle.OracleDecoder(corpus, shard)]))
+    grammars = oracle.make_grammars(corpus, sorted(used.difference(oracle.DENSE_NAMES)))
+    return Part(grammars.sentence_count, lambda: (grammars, [oracle.OracleDecoder(corpus, grammars)]))
 
 
 @given(
@@ -177,7 +177,7 @@ def test_state_starts_only_the_next_epoch(tmp_path, capsys, trained) -> None:
             continue
         with input_error("0.h5", trained, epoch):
             read_start(path, TrainSettings(epoch=epoch))
-        files = ["--shard", tmp_path / "none", "--output", tmp_path / "x.h5", "--start", path]
+        files = ["--sentences", tmp_path / "none", "--output", tmp_path / "x.h5", "--start", path]
         assert main(["train", *map(str, files), "--epoch", str(epoch)]) != 0
         assert "0.h5" in capsys.readouterr().err
     state = train(sentences(3), learner).state
@@ -230,7 +230,7 @@ def test_a_path_that_has_ended_starts_no_epoch(tmp_path, stopped, epoch, measure
         passed = train_epoch(None, None, path, how)
         write_training(tmp_path / "0.h5", passed, how)
         files = [
-            "--shard",
+            "--sentences",
             "none",
             "--language-model",
             "none",

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from tests.given_lists import divide, import_shard, write_given
+from tests.given_lists import divide, import_file, write_given
 from tests.text_grammars import write
 from tests.tuning import make_table, random_sentences, write_file
 
@@ -89,7 +89,7 @@ def test_a_part_of_a_table():
 def test_damage(tmp_path):
     folder = write_given(tmp_path)
     divide(folder)
-    shard = read_list_table(import_shard(folder), has_text=True)
+    shard = read_list_table(import_file(folder), has_text=True)
     wrong = shard.statistics._replace(length=np.zeros(5, np.int32))
     one = shard.sparse_rows
     twice = one._replace(feature=np.zeros(3, np.int32), offset=np.array([0, 2, 2, 2, 2, 3]))
@@ -110,7 +110,7 @@ def test_damage(tmp_path):
 def test_lists_for_tuners_have_no_text(tmp_path, refused):
     lists = write_file(tmp_path / "lists.h5", random_sentences(1))
     weights = write(tmp_path / "weights", "LanguageModel 1")
-    refused(["decode", "--shard", lists, "--weights", weights], "lists.h5:")
+    refused(["decode", "--sentences", lists, "--weights", weights], "lists.h5:")
 
 
 def test_another_kind_of_file(tmp_path):

@@ -4,7 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
-from tests.given_lists import LISTS, divide, import_shard, write_given
+from tests.given_lists import LISTS, divide, import_file, write_given
 from tests.refusals import input_error
 from tests.steps import settings
 from tests.systems import itersel
@@ -27,8 +27,8 @@ def test_shards_are_joined(folder):
     unrounded = '{"id": 3, "text": "no ?", "features": {"LM": 0.1000000000001}}'
     write(folder / "lists/1.gz", *LISTS[1][:2], unrounded)
     divide(folder, "--quality", write(folder / "quality", *"123456"), files=2, seed=7)
-    table = join_files(find_files([import_shard(folder, shard) for shard in (1, 0)], 2, range(4, 6)))
-    parts = [read_list_table(folder / f"{shard}.h5") for shard in range(2)]
+    table = join_files(find_files([import_file(folder, number) for number in (1, 0)], 2, range(4, 6)))
+    parts = [read_list_table(folder / f"{number}.h5") for number in range(2)]
     dense = [value for part in parts for value in part.dense[:, 0].tolist()]
     assert table.dense[:, 0].tolist() == dense
     problem = ListProblem.of_table(table, make_weights({}))
@@ -44,7 +44,7 @@ def test_shards_are_joined(folder):
 )
 def test_shards_that_do_not_belong_together(folder, change):
     divide(folder, "--quality", write(folder / "quality", *"123456"), files=2)
-    paths = [import_shard(folder, shard) for shard in range(2)]
+    paths = [import_file(folder, number) for number in range(2)]
     settings_of = {"language": None if change else "en", "protected": []}
     write_list_table(paths[1], read_list_table(paths[1], has_text=True)._replace(**change), 1, settings_of)
     with input_error("1.h5:", "0.h5"):
@@ -53,7 +53,7 @@ def test_shards_that_do_not_belong_together(folder, change):
 
 def test_lists_of_a_decoder_and_of_another_are_not_mixed(folder):
     divide(folder)
-    paths = [import_shard(folder), write_file(folder / "1.h5", random_sentences(1), number=1)]
+    paths = [import_file(folder), write_file(folder / "1.h5", random_sentences(1), number=1)]
     with input_error(0, 1, 2):
         find_files(paths, 2, range(1, 2))
 
@@ -61,7 +61,7 @@ def test_lists_of_a_decoder_and_of_another_are_not_mixed(folder):
 def test_tuners_read_some_shards_of_a_text(folder, refused):
     """Such as those of one task; their number is known."""
     divide(folder, "--quality", write(folder / "quality", *"123456"), files=4)
-    paths = [str(import_shard(folder, shard)) for shard in (3, 1)]
+    paths = [str(import_file(folder, number)) for number in (3, 1)]
     lists = write(folder / "lists.txt", *paths)
     tune = ["step", "tune", "--inputs", lists, "--output", folder / "w"]
     itersel(*tune, *settings(tuner={"name": "kbest-mira"}, files=2))
@@ -86,7 +86,7 @@ def test_tuners_read_whole_lists(folder, tuner):
     for quality, sign in (([], -1), (["--quality", write(folder / "quality", *"00001111")], 1)):
         shutil.rmtree(folder / "cut", ignore_errors=True)
         divide(folder, *quality, files=2)
-        paths = [str(import_shard(folder, shard)) for shard in range(2)]
+        paths = [str(import_file(folder, number)) for number in range(2)]
         write(folder / "lists.txt", *reversed(paths))
         for iteration in (1, 7):
             itersel(*tune, "--iteration", iteration)

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 from tests.declared import redeclare
-from tests.given_lists import LISTS, REFERENCES, divide, import_shard, write_given
+from tests.given_lists import LISTS, REFERENCES, divide, import_file, write_given
 from tests.naive import oracle
 from tests.refusals import input_error
 from tests.steps import TEXT_LANGUAGES, settings, step
@@ -78,7 +78,7 @@ def best_of_list(table, weights, k):
 
 def test_shard(folder):
     divide(folder)
-    shard = read_list_table(import_shard(folder), has_text=True)
+    shard = read_list_table(import_file(folder), has_text=True)
     assert shard.offset.tolist() == [0, 2, 3, 4, 5]  # the double translation counts once
     assert (shard.dense_names, shard.dense.tolist()[2:4]) == (("LM",), [[1.0], [3.0]])
     sparse = shard.sparse_rows
@@ -101,13 +101,13 @@ def test_prepared_for_bleu(folder, capsys):
     write(folder / "lists/0.gz", "0 ||| It rains. ||| LM= -1", "2 ||| x ||| LM= 0")
     write(folder / "lists/1.gz", "1 ||| A dog! ||| LM= 1", "3 ||| No? ||| LM= 1")
     divide(folder)
-    path = import_shard(folder, tokenized=False, target_language="en", protected=[r"No\?"])
+    path = import_file(folder, tokenized=False, target_language="en", protected=[r"No\?"])
     shard = read_list_table(path)
     # it rains . | a dog ! | x | No?
     assert shard.statistics.length.tolist() == [3, 3, 1, 1]
     assert shard.statistics.matches[:, 0].tolist() == [0, 2, 0, 0]
     capsys.readouterr()
-    itersel("decode", "--shard", path, "--weights", write(folder / "weights", "LM 1"))
+    itersel("decode", "--sentences", path, "--weights", write(folder / "weights", "LM 1"))
     assert capsys.readouterr().out.splitlines() == ["It rains.", "A dog!", "x", "No?"]
 
 
@@ -116,11 +116,11 @@ def test_qualities_are_learned_from(folder, monkeypatch):
     monkeypatch.setattr("itersel.bleu.sentence.SentenceBleu.of_matches", None)
     quality = write(folder / "quality", "2", "4", "3", "2", "2", "3")
     shard_lists([folder / "lists"], lambda n: equal_groups(n, 1, None), folder / "cut", quality=quality)
-    assert read_list_table(import_shard(folder)).quality.tolist() == [0.0, 1.0, 0.0, 0.5, 0.5]
+    assert read_list_table(import_file(folder)).quality.tolist() == [0.0, 1.0, 0.0, 0.5, 0.5]
     for learner in LEARNERS:
         pairs = {"pairs": "all"} if hasattr(LEARNERS[learner], "pairs") else {}
         how = settings(learner={"name": learner, **pairs})
-        itersel("train", "--shard", folder / "0.h5", *how, "--output", folder / "w")
+        itersel("train", "--sentences", folder / "0.h5", *how, "--output", folder / "w")
         # 'a cat', of higher quality than 'the cat', has no sparse feature and less LM
         found = read_itersel_weights(folder / "w").to_dict()
         assert max(found["w_the"], found["LM"]) < 0
@@ -161,7 +161,7 @@ def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
     learner = LEARNERS[name](**chosen)
     for shard in range(2):
         weights = folder / "weights.h5"
-        files = ["--shard", import_shard(folder, shard), "--start", start, "--output", weights]
+        files = ["--sentences", import_file(folder, shard), "--start", start, "--output", weights]
         itersel("train", *files, *settings(learner={"name": name, **chosen}, k_best=15))
         own = [corpus[int(line)] for line in read_lines(folder / f"cut/{shard}.ids")]
         found = read_itersel_weights(weights).to_dict()
@@ -174,7 +174,7 @@ def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
 
 def test_mean_length_without_references(folder):
     divide(folder)
-    table = read_list_table(import_shard(folder))._replace(reference_length=np.zeros(0, np.int64))
+    table = read_list_table(import_file(folder))._replace(reference_length=np.zeros(0, np.int64))
     assert table.mean_reference.tolist() == [2, 2, 1, 2]
     assert not table.can_be_learned_from
 
@@ -320,11 +320,11 @@ def test_labels_are_read_before_the_lists(folder, refused):
 
 def test_what_needs_a_decoder(folder, refused):
     divide(folder)
-    shard, weights = import_shard(folder), write(folder / "weights", "LM 1")
-    refused(["decode", "--shard", shard, "--weights", weights, "--k-best=3"], "--k-best")
+    shard, weights = import_file(folder), write(folder / "weights", "LM 1")
+    refused(["decode", "--sentences", shard, "--weights", weights, "--k-best=3"], "--k-best")
     forest = [*settings(learner={"name": "mira", "candidates": "forest"}), "--output", folder / "w"]
-    refused(["train", "--shard", shard, *forest], f"{shard}:")
+    refused(["train", "--sentences", shard, *forest], f"{shard}:")
     searched = [*settings(k_best=5, pop_limit=5), "--output", folder / "w"]
-    refused(["train", "--shard", shard, *searched], "'pop_limit'")
-    refused(["decode", "--shard", shard, "--weights", weights, *settings(max_span=5)], "'max_span'")
-    refused(["decode", "--shard", weights, "--weights", weights], f"{weights}:")
+    refused(["train", "--sentences", shard, *searched], "'pop_limit'")
+    refused(["decode", "--sentences", shard, "--weights", weights, *settings(max_span=5)], "'max_span'")
+    refused(["decode", "--sentences", weights, "--weights", weights], f"{weights}:")

@@ -267,7 +267,7 @@ def test_decode(system, tmp_path):
         tmp_path / "s.h5",
     )
     files = [
-        "--shard",
+        "--sentences",
         tmp_path / "s.h5",
         "--language-model",
         run / "lm.bin",
@@ -299,10 +299,10 @@ def scale_of(path):
     return json.loads(path.read_text())["mbr"]["scale"]
 
 
-def choose_scale(tmp_path, shards, weights, reference, *more, **mbr):
+def choose_scale(tmp_path, pieces, weights, reference, *more, **mbr):
     """Choose a scale; returns the scores by scale."""
-    (tmp_path / "shards").write_text("".join(f"{shard}\n" for shard in shards))
-    files = ["--inputs", tmp_path / "shards", "--weights", weights, "--reference", reference, *more]
+    (tmp_path / "pieces").write_text("".join(f"{piece}\n" for piece in pieces))
+    files = ["--inputs", tmp_path / "pieces", "--weights", weights, "--reference", reference, *more]
     itersel(
         "step",
         "scale",
@@ -320,8 +320,8 @@ def test_the_scale_is_chosen_on_devtest_and_kept_in_a_reranker(tmp_path):
     # what one of the scales chooses
     wanted = decoded(tmp_path, "dense", "--mbr", "chrf", "--mbr-scale", "0.3")
     (tmp_path / "wanted").write_text("".join(f"{line}\n" for line in wanted))
-    shards = [tmp_path / f"{shard}.h5" for shard in range(2)]
-    scores = choose_scale(tmp_path, shards, system / "weights.h5", tmp_path / "wanted", gain="chrf")
+    pieces = [tmp_path / f"{number}.h5" for number in range(2)]
+    scores = choose_scale(tmp_path, pieces, system / "weights.h5", tmp_path / "wanted", gain="chrf")
     assert tuple(scores) == SCALES
     assert scores[0.3] == max(scores.values()) == pytest.approx(100)
     # the largest one, if several are the best
@@ -382,7 +382,7 @@ def test_damaged_choices_are_refused(tmp_path, refused):
     (tmp_path / "mbr.json").write_text('{"mbr": {"gain": "sentence-bleu", "scale": 0, "size": 5}}')
     command = [
         "decode",
-        "--shard",
+        "--sentences",
         tmp_path / "x.h5",
         "--weights",
         tmp_path / "w",

@@ -60,7 +60,7 @@ def own_translation(folder, kind, corpus):
         for text in (worse[number % 2], line)
     ]
     write_lines(folder / "nbest", lines)
-    shards, shard = str(folder / "shards"), str(folder / "0.h5")
+    divided, sentences = str(folder / "divided"), str(folder / "0.h5")
     command = [
         "step",
         "shard",
@@ -70,19 +70,29 @@ def own_translation(folder, kind, corpus):
         str(corpus / "test.target.gz"),
     ]
     sharding = settings(sharding={"name": "in-order", "files": 1}, dense_names=["good"])
-    assert main([*command, *sharding, "--output", shards]) == 0
+    assert main([*command, *sharding, "--output", divided]) == 0
     how = settings(tokenized="tokenized" in kind, source_language="de", target_language="tr")
-    assert main(["step", "lists", "--folder", shards, "--file-number", "0", *how, "--output", shard]) == 0
+    assert (
+        main(["step", "lists", "--folder", divided, "--file-number", "0", *how, "--output", sentences]) == 0
+    )
 
     # learning sees the same: all n-grams match
-    statistics = read_list_table(shard).statistics
+    statistics = read_list_table(sentences).statistics
     rows = range(1, 2 * len(TEXT), 2)
     assert all(statistics.matches[row, 0] == statistics.length[row] for row in rows)
 
     weights = str(folder / "weights.txt")
     write_itersel_weights(weights, make_weights({"good": 1.0}))
     best = folder / "best.txt"
-    command = ["decode", "--shard", shard, "--weights", weights, "--settings", '{"features": "dense"}']
+    command = [
+        "decode",
+        "--sentences",
+        sentences,
+        "--weights",
+        weights,
+        "--settings",
+        '{"features": "dense"}',
+    ]
     assert main([*command, "--output", str(best)]) == 0
     return best
 

@@ -24,7 +24,7 @@ from itersel.vectors.weights import (
 PATH = {"first_threshold": 6, "epsilon": 2, "minimum_threshold": 1}
 SELECTION = {"select": 2, "keep": ["x1"]}
 MIXINGS = {"mean-of-epochs": {}, "mean": {}, "selection": SELECTION, "path-following": PATH}
-NOTHING = ["--shard", "none", "--language-model", "none"]
+NOTHING = ["--sentences", "none", "--language-model", "none"]
 
 
 @given(st.lists(st.integers(0, 5).map(float), min_size=1, max_size=12), st.integers(1, 4))

@@ -31,7 +31,7 @@ from itersel.config.settings import read_settings
 from itersel.config.steps import TrainSettings
 from itersel.config.tuners import ALL_TUNERS, BUILT_IN_TUNERS, TUNERS
 from itersel.config.values import ALL_LEARNERS
-from itersel.grammar.shard_kernels import GRAMMAR_RULE
+from itersel.grammar.grammar_kernels import GRAMMAR_RULE
 from itersel.keys import name_in
 from itersel.storage.hdf5 import read_arrays
 from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, TEMPLATES
@@ -86,7 +86,16 @@ def test_commands(toy, tmp_path):
     assert read_config(yaml.safe_load(shown)) == read_config(content)
     make_corpus(tmp_path)
     (tmp_path / "start").write_text("LanguageModel 1\n")
-    files = ["--shard", "0.h5", "--language-model", "lm.bin", "--start", "start", "--output", "weights.h5"]
+    files = [
+        "--sentences",
+        "0.h5",
+        "--language-model",
+        "lm.bin",
+        "--start",
+        "start",
+        "--output",
+        "weights.h5",
+    ]
     command(toy, tmp_path, "train", *files, *settings(learner={"name": "oracle", "learning_rate": 0.5}))
     moved = read_itersel_weights(tmp_path / "weights.h5").to_dict()
     # a step from one translation to another, by half their features

@@ -7,13 +7,15 @@ import pytest
 from tests.steps import settings
 
 from itersel.cli.main import main
-from itersel.grammar.build import Rule, make_shard
-from itersel.grammar.shard import write_shard
+from itersel.grammar.build import Rule, make_grammars
+from itersel.grammar.sentence_grammars import write_grammars
 
 
 def write_sentence(path, rules):
-    """Write a shard of one sentence with a number of rules and a pass-through rule."""
-    write_shard(path, make_shard([("a",)], None, [[Rule(("a",), (f"x{i}",), {}) for i in range(rules)]]))
+    """Write a sentence with a number of rules and a pass-through rule."""
+    write_grammars(
+        path, make_grammars([("a",)], None, [[Rule(("a",), (f"x{i}",), {}) for i in range(rules)]])
+    )
 
 
 def test_command_corpus(tmp_path, text_file, monkeypatch):

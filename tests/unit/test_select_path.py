@@ -63,13 +63,13 @@ def random_corpus(seed):
 def pass_on(folder, shard, epoch):
     """Run the step on weights of a path that has ended; reads neither shard nor model."""
     place = ["--settings", as_json(HOW), "--epoch", str(epoch), "--shard-number", str(shard)]
-    files = ["--shard", "none", "--language-model", "none", "--start", str(folder / "v.h5")]
+    files = ["--sentences", "none", "--language-model", "none", "--start", str(folder / "v.h5")]
     assert main(["train", *files, *place, "--output", str(folder / f"shard{shard}.h5")]) == 0
 
 
 def follow(folder, corpus, path):
     """Train and mix epoch by epoch, as the workflow does; return the attributes of each v."""
-    shards = [oracle.make_shard(sentences, NAMES) for sentences in corpus]
+    shards = [oracle.make_grammars(sentences, NAMES) for sentences in corpus]
     mixing = {"name": "path-following", **dict(zip(LIMITS, path, strict=True))}
     found, previous = [], []
     for epoch in range(1, EPOCHS + 1):
@@ -213,7 +213,7 @@ def test_weights_without_the_state_of_the_path(shards, refused, name, value):
 def test_losses_of_two_epochs_are_of_the_same_pairs(name):
     """Also sampled pairs, so that unchanged weights have the same loss in every epoch."""
     [sentences, *_] = random_corpus(4)
-    shard = oracle.make_shard(sentences, NAMES)
+    shard = oracle.make_grammars(sentences, NAMES)
     start = ShardState(make_weights({"feature1": 0.5, "WordPenalty": -0.25}))
     losses = set()
     for epoch in (1, 2, 3):

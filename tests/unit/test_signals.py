@@ -137,11 +137,11 @@ def test_a_second_sigterm_does_not_disturb_the_first(tmp_path):
 
 def test_killed_commands_of_a_log():
     log = """CalledProcessError in file "x.smk", line 3:
-Command 'set -euo pipefail;  itersel train --shard 'a b' &> l' returned non-zero exit status 137.
+Command 'set -euo pipefail;  itersel train --sentences 'a b' &> l' returned non-zero exit status 137.
 Command 'set -euo pipefail;  itersel step mix' died with <Signals.SIGSEGV: 11>.
 Command 'set -euo pipefail;  itersel decode' returned non-zero exit status 1.
 Command 'set -euo pipefail;  itersel step kbest' returned non-zero exit status 130.
 """
     train, mix = killed_commands(log)
-    assert train == "killed by SIGKILL: itersel train --shard 'a b' &> l"
+    assert train == "killed by SIGKILL: itersel train --sentences 'a b' &> l"
     assert mix == "killed by SIGSEGV: itersel step mix"

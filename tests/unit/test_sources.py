@@ -26,7 +26,7 @@ from itersel.report.costs import OF_EXPERIMENTS
         ("lm estimate", {"lm.estimate", "lm.binary"}, {"align.sampler"}),
         ("lm compile", {"lm.binary"}, {"lm.estimate", "vectors.weights"}),
         ("grammar index", {"grammar.lexical_kernels"}, {"grammar.text_format", "grammar.extract"}),
-        ("grammar extract", {"grammar.shard"},
+        ("grammar extract", {"grammar.sentence_grammars"},
          {"vectors.weights", "decode.search_kernels", "grammar.text_format"}),
         ("step resources", {"system.resources"}, {"evaluate.metrics", "grammar.extract"}),
         ("step first-entries", {"lists.rescoring"}, {"rerank.features", "system.reranker", "corpus.prepare"}),

@@ -258,7 +258,7 @@ def test_templates_that_are_left_out(by_templates, tmp_path, learner):
             itersel("step", "tune", "--inputs", by_templates / name, *settings(tuner=learner, **how), *output)
         else:
             shard = by_templates / f"{name}.h5"
-            itersel("train", "--shard", shard, *settings(learner=learner, **how), *output)
+            itersel("train", "--sentences", shard, *settings(learner=learner, **how), *output)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "several").read_bytes()
     names = read_itersel_weights(tmp_path / "one").to_dict()
     assert any(name.startswith("Ngram1:") for name in names)

@@ -31,8 +31,8 @@ from itersel.keys import split_optional, types_of
 
 REFUSED = object()
 TUNE = ["tune", "--nbest", "list", "--output", "weights", "--tuner"]
-DECODE = ["decode", "--shard", "shard.h5", "--weights", "w"]
-EXTRACT = ["grammar", "extract", "--index", "index", "--input", "text", "--output", "shard.h5"]
+DECODE = ["decode", "--sentences", "sentences.h5", "--weights", "w"]
+EXTRACT = ["grammar", "extract", "--index", "index", "--input", "text", "--output", "sentences.h5"]
 # Commands whose options are the keys of a section.
 WITH_OPTIONS = {
     **{f"tune {name}": ([*TUNE, name], LIST_TUNERS[name]) for name in LIST_TUNERS},

@@ -232,8 +232,8 @@ def test_dense_systems_skip_sparse_features(tmp_path, text, monkeypatch):
     lines = translate(dense, text, tmp_path / "out")
     translator = Translator(load_translator(dense))
     [block] = read_blocks(text)
-    shard = translator.extractor.extract(translator.prepare(block, text))
-    assert shard.feature_key.shape[0] == 0
+    grammars = translator.extractor.extract(translator.prepare(block, text))
+    assert grammars.feature_key.shape[0] == 0
     monkeypatch.setattr("itersel.translate.translator.replace", lambda settings, **_: settings)
     translator = Translator(load_translator(dense))
     assert translator.extractor.extract(translator.prepare(block, text)).feature_key.shape[0] > 0

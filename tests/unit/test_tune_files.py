@@ -38,14 +38,14 @@ def test_lists_of_all_iterations_are_merged(tmp_path_factory, seed, k):
     # so that BLEU is not 0
     words = ((1, 2, 3, 4),)
     corpus.append(oracle.Sentence(words, words, (dict.fromkeys(oracle.DENSE_NAMES, 0.5),)))
-    shard = dataclasses.replace(oracle.make_shard(corpus, NAMES), vocabulary=string_table("abcde"))
+    grammars = dataclasses.replace(oracle.make_grammars(corpus, NAMES), vocabulary=string_table("abcde"))
     weights = [{name: float(random.normal()) for name in oracle.DENSE_NAMES} for _ in range(3)]
     paths = []
     for iteration, one in enumerate(weights, 1):
         paths.append(folder / f"{iteration}.h5")
-        decoder = oracle.OracleDecoder(corpus, shard)
+        decoder = oracle.OracleDecoder(corpus, grammars)
         generate_lists(
-            paths[-1], shard, decoder, make_weights(one), KBestSettings(k_best=k, iteration=iteration)
+            paths[-1], grammars, decoder, make_weights(one), KBestSettings(k_best=k, iteration=iteration)
         )
     files = find_files(paths[::-1], 1, range(1, 4))
     table = join_files(files)

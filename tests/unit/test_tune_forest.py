@@ -21,7 +21,7 @@ from itersel.cli.main import main
 from itersel.config.search import ForestSettings, Search
 from itersel.config.steps import TuneSettings
 from itersel.decode.decoder import Decoder
-from itersel.grammar.build import Rule, make_shard
+from itersel.grammar.build import Rule, make_grammars
 from itersel.lm.binary import load_model
 from itersel.storage.ragged import offsets_of
 from itersel.tune.forest_files import FORMAT, read_forests
@@ -162,8 +162,8 @@ def decoded(problem, folder):
 
 def forests_of(decoder, weights, limit):
     rules, found = decoder.search(0, decoder.weight_vectors(make_weights(weights)))
-    shard = decoder.shard
-    arrays = make_forest(shard, rules, rules.dense, found, limit, shard.references(0))
+    grammars = decoder.grammars
+    arrays = make_forest(grammars, rules, rules.dense, found, limit, grammars.references(0))
     arrays["sentence_reference_offset"] = np.array([1])
     declared = {name: FORMAT.arrays[name] for name in Forests._fields}
     whole = {name: np.append(0, part) if declared[name].into else part for name, part in arrays.items()}
@@ -193,7 +193,7 @@ def test_pruning_by_the_best_derivation_through_an_edge(tmp_path):
     rules = [Rule((s,), (t,), {"CountEF": v}) for s, t, v in
              (("a", "x", 4.0), ("a", "y", 1.0), ("b", "x", 2.0), ("b", "z", 0.0))]  # fmt: skip
     model = load_arpa(to_arpa(dict.fromkeys([("<unk>",), ("<s>",), ("</s>",)], (-1.0, 0.0)), 1), tmp_path)
-    decoder = Decoder(make_shard([("a", "b")], [("x", "x")], [rules]), model, Search("dense"))
+    decoder = Decoder(make_grammars([("a", "b")], [("x", "x")], [rules]), model, Search("dense"))
     weights = decoder.weight_vectors(make_weights({"CountEF": 1.0, "PassThrough": -9.0}))
     _, found = decoder.search(0, weights)
     # best derivation: one rule for a, one for b, two glue rules and the goal
@@ -230,10 +230,10 @@ def decodable(tmp_path_factory):
 def test_command(decodable, tmp_path, capsys):
     paths = []
     (tmp_path / "start").write_text("".join(f"{name} {value}\n" for name, value in START_WEIGHTS.items()))
-    for shard in (0, 1):
+    for number in (0, 1):
         for iteration in (1, 2):
-            paths.append(tmp_path / f"{shard}.{iteration}.h5")
-            place = [f"--file-number={shard}", f"--iteration={iteration}"]
+            paths.append(tmp_path / f"{number}.{iteration}.h5")
+            place = [f"--file-number={number}", f"--iteration={iteration}"]
             start = f"--start={tmp_path / 'start'}"
             assert write_decoded("step forest", decodable, paths[-1], *DENSE, *place, start) == 0
     assert write_decoded("step forest", decodable, tmp_path / "x.h5", *DENSE, "--iteration", "2") == 1
@@ -246,7 +246,7 @@ def test_command(decodable, tmp_path, capsys):
     assert read_itersel_weights(tmp_path / "out.h5").value.shape[0] > 0
     assert main(tune_command(tmp_path, paths)) == 1
     check_facts(capsys.readouterr().err, ".h5:", "itersel step kbest")
-    assert write_decoded("step forest", decodable, tmp_path / "x.h5", *DENSE, shard="plain.h5") == 1
+    assert write_decoded("step forest", decodable, tmp_path / "x.h5", *DENSE, sentences="plain.h5") == 1
     check_facts(capsys.readouterr().err, "plain.h5:", "--reference")
 
 
@@ -283,8 +283,8 @@ def test_bad_forests(decodable, tmp_path, name, row, value, facts):
 def test_empty_tuning_set(decodable, tmp_path):
     model = load_model(decodable / "model")
     for sentences, references, facts in (([], [], ()), ([("a",)], [("a", "x", "y", "z")], ("BLEU", 0))):
-        shard = make_shard(sentences, references, [[]] * len(sentences))
-        decoder = Decoder(shard, model, Search("dense"))
-        generate_forests(tmp_path / "1.h5", shard, decoder, make_weights({}), ForestSettings("dense"))
+        grammars = make_grammars(sentences, references, [[]] * len(sentences))
+        decoder = Decoder(grammars, model, Search("dense"))
+        generate_forests(tmp_path / "1.h5", grammars, decoder, make_weights({}), ForestSettings("dense"))
         with input_error(facts):
             tune(TuneSettings(ForestMert()), [tmp_path / "1.h5"], tmp_path / "w.h5")

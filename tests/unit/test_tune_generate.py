@@ -14,7 +14,7 @@ from tests.tuning import further_references, make_decodable, tune_command, write
 from itersel.cli.main import main
 from itersel.config.search import KBestSettings
 from itersel.decode.decoder import Decoder
-from itersel.grammar.shard import read_shard
+from itersel.grammar.sentence_grammars import read_grammars
 from itersel.lists.files import FORMAT
 from itersel.lists.table import TUNER_DIGITS
 from itersel.lm.binary import load_model
@@ -29,8 +29,8 @@ SENTENCES = [("a b a b b", "x y x y z"), ("b a a b", "y x x y")]
 
 
 def test_features_do_not_depend_on_the_order_of_summation(decodable, tmp_path):
-    shard, weights = read_shard(decodable / "shard.h5"), make_weights(START_WEIGHTS)
-    decoder = Decoder(shard, load_model(decodable / "model"))
+    grammars, weights = read_grammars(decodable / "sentences.h5"), make_weights(START_WEIGHTS)
+    decoder = Decoder(grammars, load_model(decodable / "model"))
     written = []
     for noise in (0.0, 1e-15):
 
@@ -42,7 +42,7 @@ def test_features_do_not_depend_on_the_order_of_summation(decodable, tmp_path):
                 return found._replace(dense=found.dense + noise)  # noqa: B023
 
         path = tmp_path / f"{noise}.h5"
-        generate_lists(path, shard, Noisy(), weights, KBestSettings())
+        generate_lists(path, grammars, Noisy(), weights, KBestSettings())
         written.append(path.read_bytes())
         dense_values = read_arrays(path, FORMAT, ("dense", "sentence_offset"))[0]["dense"]
         assert (dense_values == np.round(dense_values, TUNER_DIGITS)).all()
@@ -71,7 +71,7 @@ def test_templates_of_lists_and_of_training(decodable, tmp_path, capsys):
     assert learned
     assert all(name.startswith("RBT:") for name in learned)
     assert write_decoded("train", decodable, output, *start, *settings(templates=["RBT", "Lex"])) == 1
-    check_facts(capsys.readouterr().err, "shard.h5:", "'Lex'", "R, RBS, RBT, Shape")
+    check_facts(capsys.readouterr().err, "sentences.h5:", "'Lex'", "R, RBS, RBT, Shape")
 
 
 @pytest.mark.parametrize("features", ["all", "dense"])
@@ -109,10 +109,10 @@ def test_several_references(decodable, tmp_path, tuner):
     step = "step forest" if tuner == "forest-mert" else "step kbest"
     lists, weights, output = (tmp_path / name for name in ("1.h5", "out.h5", "out"))
     dense = settings(features="dense")
-    assert write_decoded(step, decodable, lists, *dense, shard="several.h5") == 0
+    assert write_decoded(step, decodable, lists, *dense, sentences="several.h5") == 0
     assert main(tune_command(tmp_path, [lists], tuner=tuner, iteration=1, files=1)) == 0
     dense += ["--weights", str(weights)]
-    assert write_decoded("decode", decodable, output, *dense, shard="several.h5") == 0
+    assert write_decoded("decode", decodable, output, *dense, sentences="several.h5") == 0
     first = [target.split() for _, target in SENTENCES]
     texts = [[" ".join(words) or None for words in text] for text in (first, *further_references(first))]
     metric = BLEU(tokenize="none", smooth_method="none")

@@ -178,7 +178,7 @@ print("numba.np.arraymath" in sys.modules, "scipy.linalg" in sys.modules)
 @pytest.mark.skipif(numba_config.DISABLE_JIT, reason="nothing is compiled")
 def test_kernels_are_compiled_without_linear_algebra():
     """As long as numba would import it: another numba may need other means, or none."""
-    missing = ["decode", "--shard", "none.h5", "--language-model", "none.bin", "--weights", "none.h5"]
+    missing = ["decode", "--sentences", "none.h5", "--language-model", "none.bin", "--weights", "none.h5"]
     start = f"from itersel.cli.main import main; assert main({[*missing, '--output', 'x.txt']}) == 1\n"
     printed = [limited(program=("-c", code)).stdout for code in (COMPILED, start + COMPILED)]
     assert printed == ["True True\n", "True False\n"]

@@ -16,7 +16,7 @@ from itersel.corpus.split import trainable
 from itersel.corpus.statistics import count_words
 from itersel.corpus.text import Bitext, split_words
 from itersel.evaluate.metrics import HIDDEN, make_tokenized_bleu, score_corpus
-from itersel.grammar.shard import read_shard
+from itersel.grammar.sentence_grammars import read_grammars
 from itersel.grammar.text_format import parse_rule
 
 # White space in Python, but not in cdec and KenLM.
@@ -46,17 +46,18 @@ def test_every_step_has_the_same_words(corpus):
     (corpus / "weights").write_text("PassThrough -10\nLanguageModel 1\n")
     for step in (
         "grammar index --source %source --target %target --alignment %alignment --output %index",
-        "grammar extract --index %index --input %source --reference %target --output %shard.h5",
+        "grammar extract --index %index --input %source --reference %target --output %sentences.h5",
         "lm estimate --order 2 --input %target --output %lm.arpa",
         "lm compile --input %lm.arpa --output %lm.bin",
         "lm score --language-model %lm.bin --input %target --output %scores",
-        "decode --shard %shard.h5 --language-model %lm.bin --weights %weights --k-best 1 --output %out",
+        "decode --sentences %sentences.h5 --language-model %lm.bin --weights %weights --k-best 1"
+        " --output %out",
     ):
         assert main([word.replace("%", f"{corpus}/") for word in step.split()]) == 0
-    shard = read_shard(corpus / "shard.h5")
-    assert shard.sentence_count == 2 + len(SPACES)
-    assert np.diff(shard.source_offset).tolist() == [3, 2] + [2] * len(SPACES)
-    assert {WORD, *(f"x{space}y" for space in SPACES)} <= set(shard.vocabulary.to_list())
+    grammars = read_grammars(corpus / "sentences.h5")
+    assert grammars.sentence_count == 2 + len(SPACES)
+    assert np.diff(grammars.source_offset).tolist() == [3, 2] + [2] * len(SPACES)
+    assert {WORD, *(f"x{space}y" for space in SPACES)} <= set(grammars.vocabulary.to_list())
     unknown = [line.split("\t")[1] for line in (corpus / "scores").read_text().splitlines()]
     assert unknown == ["0"] * (2 + len(SPACES))
     lines = [line.split(" ||| ") for line in (corpus / "out").read_text("utf-8").split("\n")[:-1]]

@@ -101,7 +101,7 @@ def test_run_with_a_killed_shard(copy, finished):
     job.kill()
     output = ended(run, 1)
     [line] = [line for line in output.splitlines() if line.startswith("itersel: ") and "SIGKILL" in line]
-    check_facts(line, "itersel train --shard results/tiny/shards/train/2/1.h5")
+    check_facts(line, "itersel train --sentences results/tiny/shards/train/2/1.h5")
     before = copy.files("shards/**/*") | copy.files("experiments/**/*")
     assert "experiments/selected/epoch-2/shard-0.h5" in before
     assert "experiments/selected/epoch-2/mixed.h5" not in before

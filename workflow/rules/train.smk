@@ -11,7 +11,7 @@
 rule train_shard:
     """{experiment}: train epoch {epoch}"""
     input:
-        shard=PLAN.epochs.training_files,
+        sentences=PLAN.epochs.training_files,
         model=PLAN.epochs.training_models,
         start=PLAN.epochs.start_weights,
         decision=lambda wildcards: PLAN.epochs.of(wildcards).decision_needed,
@@ -33,7 +33,7 @@ rule train_shard:
         settings=PLAN.origin.train_settings,
         code=step_digest("train"),
     shell:
-        "itersel train --shard {input.shard:q} --language-model {input.model:q} --start {input.start:q}"
+        "itersel train --sentences {input.sentences:q} --language-model {input.model:q} --start {input.start:q}"
         " --decision {input.decision:q} --settings {params.settings:q}"
         " --epoch {wildcards.epoch} --shard-number {wildcards.shard} --threads {threads}"
         " --output {output:q} &> {log:q}"

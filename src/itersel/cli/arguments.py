@@ -10,7 +10,7 @@ from itersel.cli.argument_types import output_file
 
 
 def add_options(parser: argparse._ActionsContainer, options: Mapping[str, str], **settings: Any) -> None:
-    """Add options with the same settings, by explanation; a metavar may follow the name, ``--shard FILE``."""
+    """Add options with the same settings, by explanation; a metavar may follow the name, ``--start FILE``."""
     for option, explanation in options.items():
         name, _, metavar = option.partition(" ")
         shown = {**settings, "metavar": metavar} if metavar else settings

@@ -1,4 +1,4 @@
-"""``itersel decode``, and the steps that decode shards for batch tuners."""
+"""``itersel decode``, and the steps that decode sentences for batch tuners."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from itersel.errors import InputError, located
 
 def _add_decode(parser: argparse.ArgumentParser) -> None:
     files = {
-        "--shard": "sentences with grammars, or with lists of another decoder (HDF5)",
+        "--sentences FILE": "sentences with grammars, or with lists of another decoder (.h5)",
         "--weights": "weights: .h5, or text 'name value'",
     }
     add_options(parser, files, required=True)
@@ -58,15 +58,15 @@ def _decode(options: argparse.Namespace) -> None:
     # lists are only scored
     kind: type[FeatureSettings] = FeatureSettings if has_given_lists(options) else Search
     settings = settings_of(kind, options)
-    with located(options.shard):
+    with located(options.sentences):
         write_lines(options.output, _translations(options, settings, mbr))
 
 
 def _translations(
     options: argparse.Namespace, settings: FeatureSettings, mbr: MinimumRisk | None
 ) -> Iterator[str]:
-    """Yield the best translation of each sentence of a shard, one per line, or k-best lists."""
-    from itersel.decode.opening import open_shard
+    """Yield the best translation of each sentence, one per line, or k-best lists."""
+    from itersel.decode.opening import open_grammars
     from itersel.decode.output import kbest_lines, text_of
     from itersel.decode.ranking import best_ranks, list_size
     from itersel.lists.files import read_list_table
@@ -80,26 +80,26 @@ def _translations(
             raise InputError(
                 "--k-best needs a decoder, and so --language-model; reorder lists with 'itersel rescore'"
             )
-        table = read_list_table(options.shard, settings.uses_sparse, has_text=True)
+        table = read_list_table(options.sentences, settings.uses_sparse, has_text=True)
         yield from table.best_texts(weights, ranking_of(mbr))
         return
 
     k_best = options.k_best or 1
-    shard, [decoder] = open_shard(options.shard, options.language_model, settings)
+    grammars, [decoder] = open_grammars(options.sentences, options.language_model, settings)
     vectors = decoder.weight_vectors(weights)
-    words = shard.vocabulary.to_list()
+    words = grammars.vocabulary.to_list()
 
-    for sentence in progress(range(shard.sentence_count), "decode"):
+    for sentence in progress(range(grammars.sentence_count), "decode"):
         kbest = decoder.decode(sentence, vectors, k=list_size(k_best, mbr))
         best = best_ranks(kbest, words, k_best, mbr)
         if options.k_best is not None:
-            yield from kbest_lines(sentence, kbest, best, words, decoder.dense_names, shard.feature_name)
+            yield from kbest_lines(sentence, kbest, best, words, decoder.dense_names, grammars.feature_name)
         else:
             yield text_of(kbest, best[0], words)
 
 
 def _add_kbest(parser: argparse.ArgumentParser) -> None:
-    parser.description = "Decode a shard and write n-gram matches, length and features of each translation."
+    parser.description = "Decode sentences and write n-gram matches, length and features of each translation."
     _add_decoding(parser, "k-best lists, .h5", KBestSettings)
 
 
@@ -111,7 +111,7 @@ def _kbest(options: argparse.Namespace) -> None:
 
 def _add_forest(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Decode a shard and write the best edges of every sentence's forest: rules, their dense features and "
+        "Decode sentences and write the best edges of their forests: rules, their dense features and "
         "words, and the contribution of the language model."
     )
     _add_decoding(parser, "forests, .h5", ForestSettings)
@@ -124,7 +124,7 @@ def _forest(options: argparse.Namespace) -> None:
 
 
 def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> None:
-    inputs = {"--shard FILE": "shard.h5 with references"}
+    inputs = {"--sentences FILE": "sentences with references and grammars (.h5)"}
     add_options(parser, inputs, required=True)
     add_language_model(parser)
     start = "start weights, .h5 or text (default, in the first iteration only: see docs/tuning.md)"
@@ -136,7 +136,7 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
 
 
 def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate: Callable[..., Any]) -> None:
-    from itersel.decode.opening import open_shard
+    from itersel.decode.opening import open_grammars
     from itersel.lists.files import write_no_lists
     from itersel.tune.start_weights import weights_of_iteration
 
@@ -146,11 +146,13 @@ def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate
         return
 
     if has_given_lists(options):
-        raise InputError("needs the decoder's language model; name it with --language-model", options.shard)
+        raise InputError(
+            "needs the decoder's language model; name it with --language-model", options.sentences
+        )
 
-    shard, [decoder] = open_shard(options.shard, options.language_model, settings)
-    if not shard.can_be_learned_from:
-        raise InputError("has no references to tune on; extract it with --reference", options.shard)
+    grammars, [decoder] = open_grammars(options.sentences, options.language_model, settings)
+    if not grammars.can_be_learned_from:
+        raise InputError("has no references to tune on; extract it with --reference", options.sentences)
 
     weights = weights_of_iteration(options.start, settings.iteration, decoder.dense_names)
-    generate(options.output, shard, decoder, weights, settings)
+    generate(options.output, grammars, decoder, weights, settings)

@@ -1,4 +1,4 @@
-"""Whether a step decodes shards, or has n-best lists of another decoder instead."""
+"""Whether a step decodes sentences, or has n-best lists of another decoder instead."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ from itersel.config.search import Grammar
 
 PARTS = {
     "grammar index": "index a word-aligned corpus for extraction",
-    "grammar extract": "extract grammars for sentences into a shard",
-    "grammar export": "write the grammars of a shard in cdec's format",
-    "grammar import": "make a shard from grammars in cdec's format",
+    "grammar extract": "extract grammars for sentences",
+    "grammar export": "write the grammars of sentences in cdec's format",
+    "grammar import": "read sentences with grammars in cdec's format",
 }
 
 
@@ -37,27 +37,31 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
         "its grammar is extracted without these"
     )
     add_optional_files(parser, {"--leave-one-out IDS": leave_one_out})
-    _add_shard(parser)
+    _add_references_and_output(parser)
     add_settings(parser, Grammar, with_options=True)
 
 
-def _add_shard(parser: argparse.ArgumentParser) -> None:
+def _add_references_and_output(parser: argparse.ArgumentParser) -> None:
     references = (
         "references, one per line; needed for training. Repeat it for further references; an empty line "
         "means that the sentence has no such reference"
     )
     add_files(parser, {"--reference TEXT": references}, default=[])
-    add_output(parser, "shard", "--output SHARD")
+    add_output(parser, "sentences with their grammars, .h5")
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.description = "Write grammar.0.gz, grammar.1.gz ... for cdec, without glue and pass-through rules."
-    add_options(parser, {"--shard": "shard", "--output DIR": "folder for the grammars"}, required=True)
+    add_options(
+        parser,
+        {"--sentences FILE": "sentences with grammars, .h5", "--output DIR": "folder for the grammars"},
+        required=True,
+    )
 
 
 def _add_import(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Make a shard from sentences and their grammars in cdec's text format: lines `[NP] ||| ein [NN,1] "
+        "Read sentences and their grammars in cdec's text format: lines `[NP] ||| ein [NN,1] "
         "||| a [NN,1] ||| name=value ... ||| 0-0`. Nonterminals may have any name; a sentence is an [S]. "
         "Glue rules ([S] -> [S] [X], [S] -> [X]) and rules for copying words are added."
     )
@@ -70,7 +74,7 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
     }
     add_options(parser.add_mutually_exclusive_group(), grammars)
 
-    _add_shard(parser)
+    _add_references_and_output(parser)
     add_key(parser, Grammar, "templates")
 
 
@@ -81,9 +85,9 @@ def _index(options: argparse.Namespace) -> None:
 
 
 def _extract(options: argparse.Namespace) -> None:
-    from itersel.grammar.extract import extract_shard
+    from itersel.grammar.extract import extract_grammars
 
-    extract_shard(
+    extract_grammars(
         index=options.index,
         input=options.input,
         output=options.output,
@@ -96,7 +100,7 @@ def _extract(options: argparse.Namespace) -> None:
 def _export(options: argparse.Namespace) -> None:
     from itersel.grammar.text_format import export_grammars
 
-    export_grammars(options.shard, options.output)
+    export_grammars(options.sentences, options.output)
 
 
 def _import(options: argparse.Namespace) -> None:

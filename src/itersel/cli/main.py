@@ -39,7 +39,7 @@ COMMANDS = {
     "align": ("align", "word-align parallel text or symmetrise alignments"),
     "lm": ("lm", "estimate, compile and query language models"),
     "grammar": ("grammar", "index a corpus; extract, import and export grammars"),
-    "decode": ("decode", "translate the sentences of a shard"),
+    "decode": ("decode", "translate sentences with their grammars"),
     "train": ("train", "train one shard for one epoch"),
     "detokenize": ("detokenize", "restore the case of translations and detokenise them"),
     "bleu": ("bleu", "compute tokenized BLEU of one or more systems"),
@@ -53,8 +53,8 @@ STEPS = {
     "first-entries": ("lists", "write the translations that another decoder ranks first"),
     "words": ("text_models", "prepare the text of the models that features of lists need"),
     "text-models": ("text_models", "estimate the models that features of lists need"),
-    "kbest": ("decode", "write the k-best lists of a shard for tuning"),
-    "forest": ("decode", "write the pruned forests of a shard for tuning"),
+    "kbest": ("decode", "write the k-best lists of sentences for tuning"),
+    "forest": ("decode", "write the pruned forests of sentences for tuning"),
     "mix": ("mix", "select features over all shards of an epoch and mix their weights"),
     "tune": ("step_tune", "tune on the lists or forests of all sentences and iterations so far"),
     "explain": ("explain", "show how two systems translated the sentences on which they differ most"),
@@ -67,7 +67,7 @@ STEPS = {
     "tasks": ("tables", "make a table of systems by task of the test sentences"),
     "join": ("tables", "join translations by models for single tasks"),
     "selection": ("tables", "make a table of what was selected in each epoch"),
-    "rules": ("tables", "count the rules in the grammars of some shards"),
+    "rules": ("tables", "count the rules in the grammars of sentences"),
     "corpora": ("tables", "make a table of the corpora: sentences, words, rules"),
 }
 FOR_PEOPLE = list(COMMANDS)[: list(COMMANDS).index("corpus")]

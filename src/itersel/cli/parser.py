@@ -17,6 +17,7 @@ RENAMED_OPTIONS: Mapping[str, str] = {
     "--modules": "--only-labels",
     "--scored": "--devtest-labels",
     "--scores": "--user-score",
+    "--shard": "--sentences",
     "--shard-number": "--file-number",
     "--target": "--reference",
     "--task": "--labels",

@@ -114,7 +114,7 @@ def _selection(options: argparse.Namespace) -> None:
 
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
-    listed = {"--inputs MANIFEST": "one shard per line (- is standard input)"}
+    listed = {"--inputs MANIFEST": "one file of sentences with grammars per line (- is standard input)"}
     add_options(parser, listed, required=True)
     add_output(parser, "number of rules (JSON)", "--output")
 

@@ -15,8 +15,11 @@ from itersel.errors import InputError
 
 
 def _add_train(parser: argparse.ArgumentParser) -> None:
-    shard = "shard.h5 with references, or with lists of another decoder; several are used in this order"
-    add_files(parser, {"--shard FILE": shard}, required=True)
+    sentences = (
+        "sentences with references and grammars, or with lists of another decoder (.h5); several files are "
+        "used in this order"
+    )
+    add_files(parser, {"--sentences FILE": sentences}, required=True)
     model = "compiled language model; one for all files of the shard, or one per file; none for lists"
     add_files(parser, {"--language-model FILE": model}, nargs="*")
     add_optional_files(parser, {"--start FILE": "start weights, .h5 or text (default: all zero)"})
@@ -40,9 +43,9 @@ def _train(options: argparse.Namespace) -> None:
     )
     settings = read_settings(kind, options.settings, vars(options))
     models = options.language_model or [None]
-    count = len(options.shard)
+    count = len(options.sentences)
     if len(models) not in (1, count):
-        named = f"--language-model names {len(models)} files, --shard {count}"
+        named = f"--language-model names {len(models)} files, --sentences {count}"
         raise InputError(f"{named}; name one model for all files of the shard, or one per file")
 
     start = read_start(options.start, settings, training_has_stopped(options))
@@ -50,6 +53,6 @@ def _train(options: argparse.Namespace) -> None:
         write_training(options.output, untrained(start), settings)
         return
 
-    files = zip(options.shard, models * (count // len(models)), strict=True)
+    files = zip(options.sentences, models * (count // len(models)), strict=True)
     parts = [file_part(*pair, options.start, settings, options.threads) for pair in files]
     write_training(options.output, train_parts(parts, start, settings), settings)

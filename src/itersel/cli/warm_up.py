@@ -51,7 +51,7 @@ def _packed(settings: Mapping[str, object]) -> str:
 _WORDS = {"source_language": "de", "target_language": "en", "tokenized": True}
 _FEATURES = {"dense": [*TEXT_FEATURES], "templates": [*TEXT_TEMPLATES]}
 _EXTRACT = "grammar extract --index %index --input %source --reference %target"
-# From text to shards and a language model.
+# From text to grammars and a language model.
 PREPARATION = (
     "align --source %source --target %target --direction forward --output %links",
     "lm estimate --order 3 --input %target --output %arpa",
@@ -73,12 +73,14 @@ LISTS = (
     f" --settings {_packed(_WORDS | _FEATURES)} --output %lists.h5",
 )
 # Then all learners train, and all tuners tune: see `learning`. Settings have no spaces, which separate words.
-_TRAIN = "train --shard %loo.h5 --language-model %lm --output %shard.h5"
-_LISTS = "step kbest --shard %loo.h5 --language-model %lm"
+_TRAIN = "train --sentences %loo.h5 --language-model %lm --output %shard.h5"
+_LISTS = "step kbest --sentences %loo.h5 --language-model %lm"
 _DECODING = (
     'step mix --inputs %shard.list --settings {"mixing":{"select":10}} --matrix %W.h5 --output %v.h5',
-    "decode --shard %plain.h5 --language-model %lm --weights %v.h5 --k-best 10 --mbr --output %translations",
-    'step forest --shard %loo.h5 --language-model %lm --settings {"features":"dense"} --output %forests.h5',
+    "decode --sentences %plain.h5 --language-model %lm --weights %v.h5 --k-best 10 --mbr"
+    " --output %translations",
+    'step forest --sentences %loo.h5 --language-model %lm --settings {"features":"dense"}'
+    " --output %forests.h5",
     _LISTS + ' --settings {"features":"dense","k_best":10} --output %dense.h5',
     _LISTS + ' --settings {"features":"all","k_best":10} --output %all.h5',
 )

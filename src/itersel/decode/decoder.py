@@ -23,8 +23,8 @@ from itersel.decode.kbest_kernels import Best, kbest
 from itersel.decode.parse_kernels import Forest, parse
 from itersel.decode.queue_kernels import Queue, make_queue
 from itersel.decode.scoring_kernels import (
+    RuleTable,
     SentenceRules,
-    ShardRules,
     make_sentence_rules,
     score_rules,
     state_rules,
@@ -33,8 +33,8 @@ from itersel.decode.search_kernels import SearchProblem, search, sort_rules
 from itersel.decode.trie_kernels import build_trie
 from itersel.decode.vector_kernels import dense_vectors, sparse_vectors
 from itersel.errors import InputError
-from itersel.grammar.shard import MAX_CATEGORY_SENTENCE, Shard
-from itersel.grammar.shard_kernels import GLUE, PASS_THROUGH
+from itersel.grammar.grammar_kernels import GLUE, PASS_THROUGH
+from itersel.grammar.sentence_grammars import MAX_CATEGORY_SENTENCE, SentenceGrammars
 from itersel.lm.binary import LanguageModel
 from itersel.lm.ngrams import END, START
 from itersel.lm.state_kernels import States, make_states, reset_states
@@ -52,7 +52,7 @@ DEFAULT = Search()
 
 
 class WeightVectors(NamedTuple):
-    """The weights of a shard's dense (C) and sparse (F) features."""
+    """The weights of the dense (C) and sparse (F) features of some grammars."""
 
     dense: Float64s
     sparse: Float64s
@@ -64,12 +64,12 @@ class KBest(NamedTuple):
     Derivations found by a `DerivationFinder` follow, and are included in k.
     """
 
-    # int32, int64: words, as numbers in the shard's vocabulary
+    # int32, int64: words, as numbers in the vocabulary of the grammars
     word: Int32s
     word_offset: Int64s
     score: Float64s  # (k): model score
     dense: Float64s  # (k, C): the dense features `Decoder.dense_names`
-    # int32, float64, int64: sparse features, as rows of the shard's feature table, ascending within a
+    # int32, float64, int64: sparse features, as rows of the grammars' feature table, ascending within a
     # translation. Empty if only dense features are used.
     feature: Int32s
     feature_value: Float64s
@@ -96,7 +96,7 @@ class SentenceForest(NamedTuple):
 
     hypotheses: Hypotheses
     rules: SentenceRules
-    shard_rules: ShardRules
+    rule_table: RuleTable
     lm_weight: float
     best: Best
 
@@ -106,41 +106,41 @@ DerivationFinder: TypeAlias = Callable[[SentenceForest], Sequence[Best]]
 
 
 class Decoder:
-    """Decodes the sentences of one shard with one language model in one thread.
+    """Decodes sentences with their grammars and one language model in one thread.
 
     With ``dense`` features, the search ignores sparse ones. Raises an `InputError` if it has other templates
-    than the shard was read with.
+    than the grammars were read with.
     """
 
-    def __init__(self, shard: Shard, model: LanguageModel, search: Search = DEFAULT) -> None:
+    def __init__(self, grammars: SentenceGrammars, model: LanguageModel, search: Search = DEFAULT) -> None:
         wanted = search.templates
-        if search.uses_sparse and wanted is not None and {*wanted} != {*shard.templates}:
-            read, needed = (", ".join(names) or "none" for names in (shard.templates, wanted))
-            raise InputError(f"the shard was read with the templates {read}, the search needs {needed}")
+        if search.uses_sparse and wanted is not None and {*wanted} != {*grammars.templates}:
+            read, needed = (", ".join(names) or "none" for names in (grammars.templates, wanted))
+            raise InputError(f"the grammars were read with the templates {read}, the search needs {needed}")
 
-        self.shard = shard
+        self.grammars = grammars
         self.model = model
         self.pop_limit = search.pop_limit
         self.max_span = search.max_span
-        self.dense_names = tuple(shard.dense_names) + DECODER_FEATURES
+        self.dense_names = tuple(grammars.dense_names) + DECODER_FEATURES
         self.uses_sparse = search.uses_sparse
 
-        lm_word = np.array([model.ids.get(word, 0) for word in shard.vocabulary.to_list()], np.int32)
-        self._shard_rules = ShardRules(
-            shard.rule_source,
-            shard.rule_source_offset,
-            shard.rule_target,
-            shard.rule_target_offset,
-            shard.rule_feature,
-            shard.rule_feature_value,
-            shard.rule_feature_offset if self.uses_sparse else np.zeros_like(shard.rule_feature_offset),
+        lm_word = np.array([model.ids.get(word, 0) for word in grammars.vocabulary.to_list()], np.int32)
+        self._rule_table = RuleTable(
+            grammars.rule_source,
+            grammars.rule_source_offset,
+            grammars.rule_target,
+            grammars.rule_target_offset,
+            grammars.rule_feature,
+            grammars.rule_feature_value,
+            grammars.rule_feature_offset if self.uses_sparse else np.zeros_like(grammars.rule_feature_offset),
             lm_word,
-            shard.rule_category,
+            grammars.rule_category,
         )
 
-        ranks = shard.category_ranks()
+        ranks = grammars.category_ranks()
         self._ranks = ranks if ranks.shape[0] else None  # None if there is only X
-        self._rule_dense = _rule_dense(shard, lm_word)
+        self._rule_dense = _rule_dense(grammars, lm_word)
 
         # Tables of language model states by number of compositions: small ones fit in the CPU cache.
         self._states: dict[int, States] = {}
@@ -150,21 +150,21 @@ class Decoder:
         self._node_capacity = (0, 0)
 
     def weight_vectors(self, weights: Weights) -> WeightVectors:
-        """Return `weights` as dense (C) and sparse (F) float64 vectors of this shard."""
+        """Return `weights` as dense (C) and sparse (F) float64 vectors for these grammars."""
         dense = find_named(weights, self.dense_names)
-        return WeightVectors(dense, find_weights(weights, self.shard.feature_key))
+        return WeightVectors(dense, find_weights(weights, self.grammars.feature_key))
 
     def decode(
         self, sentence: int, weights: WeightVectors, k: int, finder: DerivationFinder | None = None
     ) -> KBest:
-        """Translate one sentence of the shard; for the weights, see `weight_vectors`.
+        """Translate one of the sentences; for the weights, see `weight_vectors`.
 
         Returns at most `k` translations, followed by those with new words that `finder` finds in the forest.
         """
         if not 1 <= k <= MAX_K_BEST:
             raise InputError(f"{k} best translations are out of bounds; choose 1 to {MAX_K_BEST}")
 
-        offset = self.shard.source_offset
+        offset = self.grammars.source_offset
         if offset[sentence] == offset[sentence + 1]:
             return self._empty()
 
@@ -172,10 +172,10 @@ class Decoder:
         best = self._find_best(hypotheses, rules, k)
         if finder is not None:
             lm_weight = float(weights.dense[self.lm_column])
-            best = extend(best, finder(SentenceForest(hypotheses, rules, self._shard_rules, lm_weight, best)))
+            best = extend(best, finder(SentenceForest(hypotheses, rules, self._rule_table, lm_weight, best)))
 
         dense = dense_vectors(best, rules, self.lm_column)
-        sparse = sparse_vectors(best, rules, self._shard_rules)
+        sparse = sparse_vectors(best, rules, self._rule_table)
         return KBest(best.word, best.word_offset, best.score, dense, *sparse)
 
     def search(self, sentence: int, weights: WeightVectors) -> tuple[SentenceRules, Hypotheses]:
@@ -184,7 +184,7 @@ class Decoder:
         The arrays of the forest are reused for the next sentence. If the tables of language-model states
         are too small, the search starts again with larger ones.
         """
-        words = self.shard.source[slice(*self.shard.source_offset[sentence : sentence + 2])]
+        words = self.grammars.source[slice(*self.grammars.source_offset[sentence : sentence + 2])]
         if self._ranks is not None and words.shape[0] > MAX_CATEGORY_SENTENCE:
             raise InputError(
                 f"has a sentence of {words.shape[0]} words; with other categories than X the limit is "
@@ -192,11 +192,11 @@ class Decoder:
             )
 
         rules = self._sentence_rules(sentence)
-        score_rules(self._shard_rules, rules, *weights)
-        trie = build_trie(self._shard_rules, rules.rule)
+        score_rules(self._rule_table, rules, *weights)
+        trie = build_trie(self._rule_table, rules.rule)
         forest = parse(words, trie, self.max_span, self._ranks)
         if forest.is_glue.shape[0] == 0:
-            text = " ".join(self.shard.vocabulary.get(word) for word in words.tolist())
+            text = " ".join(self.grammars.vocabulary.get(word) for word in words.tolist())
             raise InputError(f"has no rules for some words of the sentence '{text}'; recreate the file")
 
         model = self.model
@@ -212,7 +212,7 @@ class Decoder:
         pairs = min(1 << expected_pairs.bit_length(), MAX_FIRST_PAIRS)
         while True:
             states = self._empty_states(pairs)
-            state_rules(self._shard_rules, rules, model.arrays, states, glue_begin, lm_weight)
+            state_rules(self._rule_table, rules, model.arrays, states, glue_begin, lm_weight)
             if not states.counts[1]:
                 sort_rules(trie, rules)
                 search(problem, states, queue, hypotheses)
@@ -235,16 +235,16 @@ class Decoder:
     @property
     def lm_column(self) -> int:
         """Index of the language model among the dense features."""
-        return len(self.shard.dense_names) + DECODER_FEATURES.index(LANGUAGE_MODEL)
+        return len(self.grammars.dense_names) + DECODER_FEATURES.index(LANGUAGE_MODEL)
 
     def _sentence_rules(self, sentence: int) -> SentenceRules:
         """Collect the rules of a sentence, glue rules first, and their dense features."""
-        shard = self.shard
-        begin, end = shard.grammar_offset[sentence : sentence + 2]
-        rule = np.concatenate((np.arange(2, dtype=np.int32), shard.grammar_rule[begin:end]))
-        columns = len(shard.dense_names)
+        grammars = self.grammars
+        begin, end = grammars.grammar_offset[sentence : sentence + 2]
+        rule = np.concatenate((np.arange(2, dtype=np.int32), grammars.grammar_rule[begin:end]))
+        columns = len(grammars.dense_names)
         dense = np.zeros((rule.shape[0], len(self.dense_names)))
-        dense[2:, :columns] = shard.dense(begin, end)
+        dense[2:, :columns] = grammars.dense(begin, end)
         dense[:, columns:] = self._rule_dense[rule]
         return make_sentence_rules(rule, dense)
 
@@ -254,7 +254,7 @@ class Decoder:
         pool = 2 * edges + 64 * k
         rows = min(items, 20000)
         while True:
-            best = kbest(hypotheses, rules, self._shard_rules, k, pool, rows)
+            best = kbest(hypotheses, rules, self._rule_table, k, pool, rows)
             if best.score.shape[0]:
                 return best
             pool *= 2
@@ -310,20 +310,20 @@ def extend(best: Best, further: Sequence[Best]) -> Best:
     )
 
 
-def _rule_dense(shard: Shard, lm_word: Int32s) -> Float64s:
+def _rule_dense(grammars: SentenceGrammars, lm_word: Int32s) -> Float64s:
     """Return the decoder features that depend only on the rule, float64 (rules, decoder features)."""
-    terminal = shard.rule_target >= 0
-    unknown = np.zeros(shard.rule_target.shape[0], bool)
-    unknown[terminal] = lm_word[shard.rule_target[terminal]] == 0
+    terminal = grammars.rule_target >= 0
+    unknown = np.zeros(grammars.rule_target.shape[0], bool)
+    unknown[terminal] = lm_word[grammars.rule_target[terminal]] == 0
 
     values = {
-        "Glue": shard.rule_kind == GLUE,
-        "PassThrough": shard.rule_kind == PASS_THROUGH,
-        "WordPenalty": WORD_PENALTY * np.diff(offsets_of(terminal)[shard.rule_target_offset]),
-        "LanguageModel_OOV": np.diff(offsets_of(unknown)[shard.rule_target_offset]),
+        "Glue": grammars.rule_kind == GLUE,
+        "PassThrough": grammars.rule_kind == PASS_THROUGH,
+        "WordPenalty": WORD_PENALTY * np.diff(offsets_of(terminal)[grammars.rule_target_offset]),
+        "LanguageModel_OOV": np.diff(offsets_of(unknown)[grammars.rule_target_offset]),
     }
 
-    dense = np.zeros((shard.rule_kind.shape[0], len(DECODER_FEATURES)))
+    dense = np.zeros((grammars.rule_kind.shape[0], len(DECODER_FEATURES)))
     for name, column in values.items():
         dense[:, DECODER_FEATURES.index(name)] = column
     return dense

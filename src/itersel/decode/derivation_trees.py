@@ -48,7 +48,7 @@ class _Subtree(NamedTuple):
 def derive_all(
     decoder: Decoder, sentence: int, weights: WeightVectors, words: Sequence[str], k: int
 ) -> tuple[KBest, list[Derivation]]:
-    """Find the k best translations of a sentence and their derivations; `words` is the shard's vocabulary."""
+    """Find the k best translations of a sentence and their derivations; `words` is the vocabulary."""
     seen: list[SentenceForest] = []
 
     def look(forest: SentenceForest) -> tuple[()]:
@@ -66,7 +66,7 @@ def derive_all(
 def _derivation(
     decoder: Decoder, forest: SentenceForest, rank: int, weights: WeightVectors, words: Sequence[str]
 ) -> Derivation:
-    shard = decoder.shard
+    grammars = decoder.grammars
     best = forest.best
     nodes: list[Node] = []
     links: list[tuple[int, int]] = []
@@ -83,7 +83,7 @@ def _derivation(
             waiting.append((child, depth + 1, *places))
 
         rule = forest.rules.rule[part.number]
-        points = shard.rule_alignment[slice(*shard.rule_alignment_offset[rule : rule + 2])]
+        points = grammars.rule_alignment[slice(*grammars.rule_alignment_offset[rule : rule + 2])]
         links += [(source[i], target[j]) for i, j in points.tolist()]
 
         source_side, target_side = (
@@ -106,12 +106,12 @@ def _tree(forest: SentenceForest, rules: Int32s) -> _Subtree:
 
     Rules are processed from last to first, so deep trees need no recursion.
     """
-    shard_rules = forest.shard_rules
+    rule_table = forest.rule_table
     waiting: list[_Subtree] = []
     for number in rules[::-1].tolist():
         rule = int(forest.rules.rule[number])
-        source = shard_rules.source[slice(*shard_rules.source_offset[rule : rule + 2])].tolist()
-        target = shard_rules.target[slice(*shard_rules.target_offset[rule : rule + 2])].tolist()
+        source = rule_table.source[slice(*rule_table.source_offset[rule : rule + 2])].tolist()
+        target = rule_table.target[slice(*rule_table.target_offset[rule : rule + 2])].tolist()
 
         parts = {-symbol: waiting.pop() for symbol in target if symbol < 0}
         children = tuple(parts[gap] for gap in sorted(parts))
@@ -141,11 +141,11 @@ def _largest(
     """Return the weighted features that contribute most to a rule's score, by magnitude, then by name."""
     dense = forest.rules.dense[number] * weights.dense
     weighted = dict(zip(decoder.dense_names, dense.tolist(), strict=True))
-    shard_rules = forest.shard_rules
+    rule_table = forest.rule_table
     rule = forest.rules.rule[number]
-    row = slice(*shard_rules.feature_offset[rule : rule + 2])
-    values = shard_rules.feature_value[row] * weights.sparse[shard_rules.feature[row]]
-    for feature, value in zip(shard_rules.feature[row].tolist(), values.tolist(), strict=True):
-        weighted[decoder.shard.feature_name.get(feature)] = value
+    row = slice(*rule_table.feature_offset[rule : rule + 2])
+    values = rule_table.feature_value[row] * weights.sparse[rule_table.feature[row]]
+    for feature, value in zip(rule_table.feature[row].tolist(), values.tolist(), strict=True):
+        weighted[decoder.grammars.feature_name.get(feature)] = value
     order = sorted((item for item in weighted.items() if item[1]), key=lambda item: (-abs(item[1]), item[0]))
     return tuple(order[:FEATURES])

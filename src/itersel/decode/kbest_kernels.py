@@ -11,7 +11,7 @@ import numpy as np
 
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Hypotheses
-from itersel.decode.scoring_kernels import NONE, SentenceRules, ShardRules
+from itersel.decode.scoring_kernels import NONE, RuleTable, SentenceRules
 from itersel.grammar.array_kernels import doubled
 from itersel.storage.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
 
@@ -58,7 +58,7 @@ class Best(NamedTuple):
     lm: Float64s  # (k): language-model log10 probability, including `</s>`
     rule: Int32s  # the rules of each derivation (indices into the sentence's rules)
     rule_offset: Int64s
-    word: Int32s  # the words of each yield (indices into the shard's vocabulary)
+    word: Int32s  # the words of each yield (numbers in the vocabulary of the grammars)
     word_offset: Int64s
 
 
@@ -275,7 +275,7 @@ def next_derivation(
 
 @kernel
 def kbest(
-    hypotheses: Hypotheses, rules: SentenceRules, shard_rules: ShardRules, k: int, pool: int, rows: int
+    hypotheses: Hypotheses, rules: SentenceRules, rule_table: RuleTable, k: int, pool: int, rows: int
 ) -> Best:
     """Find the k best derivations of the goal with distinct yields, or fewer if no more exist.
 
@@ -301,12 +301,12 @@ def kbest(
         wanted[i] = derivations.ranked[derivations.block[goal], i]
 
     trees = Trees(derivations.score, derivations.edge, derivations.first_part, derivations.second_part)
-    return unfold(hypotheses, rules, shard_rules, trees, wanted)
+    return unfold(hypotheses, rules, rule_table, trees, wanted)
 
 
 @kernel
 def unfold(
-    hypotheses: Hypotheses, rules: SentenceRules, shard_rules: ShardRules, trees: Trees, wanted: Int32s
+    hypotheses: Hypotheses, rules: SentenceRules, rule_table: RuleTable, trees: Trees, wanted: Int32s
 ) -> Best:
     """Write out the rules and words of some derivations of the goal, given as rows of `trees`, int32 (k)."""
     count = wanted.shape[0]
@@ -347,11 +347,11 @@ def unfold(
             rule[used_rules] = hypotheses.edge_rule[edge]
             used_rules += 1
 
-            shard_rule = rules.rule[hypotheses.edge_rule[edge]]
+            table_row = rules.rule[hypotheses.edge_rule[edge]]
             for j in range(
-                shard_rules.target_offset[shard_rule + 1] - 1, shard_rules.target_offset[shard_rule] - 1, -1
+                rule_table.target_offset[table_row + 1] - 1, rule_table.target_offset[table_row] - 1, -1
             ):
-                target = shard_rules.target[j]
+                target = rule_table.target[j]
                 if depth == stack.shape[0]:
                     stack = doubled(stack)
                 stack[depth] = first if target == -1 else (second if target == -2 else target)

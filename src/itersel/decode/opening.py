@@ -1,4 +1,4 @@
-"""What learners learn from: shards, decoded with a language model, or another decoder's lists.
+"""What learners learn from: sentences decoded with their grammars, or lists of another decoder.
 
 Learners know both only as `Sentences` and `SentenceDecoder`. The class of the settings says which it is.
 """
@@ -14,7 +14,12 @@ from itersel.config.search import GivenListFeatures, Search
 from itersel.decode.decoder import Decoder, DerivationFinder, KBest, WeightVectors
 from itersel.decode.list_decoder import ListDecoder
 from itersel.errors import FilePath
-from itersel.grammar.shard import FeatureRows, Shard, count_sentences_of_shard, read_shard
+from itersel.grammar.sentence_grammars import (
+    FeatureRows,
+    SentenceGrammars,
+    count_sentences_of_grammars,
+    read_grammars,
+)
 from itersel.lists.files import count_sentences_of_lists, read_list_table
 from itersel.lm.binary import load_model
 from itersel.storage.arrays import UInt64s
@@ -22,9 +27,9 @@ from itersel.storage.strings import Strings
 
 
 class Sentences(Protocol):
-    """What learners ask of sentences: a `Shard`, or the `ListTable` of another decoder's lists.
+    """What learners ask of sentences: `SentenceGrammars`, or the `ListTable` of another decoder's lists.
 
-    Rows are the rules of a shard, or the translations of a table. Shape: F sparse features.
+    Rows are the rules of the grammars, or the translations of a table. Shape: F sparse features.
     """
 
     @property
@@ -67,27 +72,29 @@ class SentenceDecoder(Protocol):
 _load_model = lru_cache(maxsize=1)(load_model)
 
 
-def open_shard(path: FilePath, model: str, settings: Search, threads: int = 1) -> tuple[Shard, list[Decoder]]:
-    """Read a shard with grammars and a language model, and make a decoder for each thread."""
-    shard = read_shard(path, settings.templates, settings.features)
+def open_grammars(
+    path: FilePath, model: str, settings: Search, threads: int = 1
+) -> tuple[SentenceGrammars, list[Decoder]]:
+    """Read sentences with their grammars and a language model, and make a decoder for each thread."""
+    grammars = read_grammars(path, settings.templates, settings.features)
     loaded = _load_model(model)
-    return shard, [Decoder(shard, loaded, settings) for _ in range(threads)]
+    return grammars, [Decoder(grammars, loaded, settings) for _ in range(threads)]
 
 
 def open_sentences(
     path: FilePath, model: str | None, settings: Search | GivenListFeatures, threads: int = 1
 ) -> tuple[Sentences, Sequence[SentenceDecoder]]:
-    """Read a shard, and make a decoder for each thread; lists need no language model, and one decoder."""
+    """Read sentences, and make a decoder for each thread; lists need no language model, and one decoder."""
     if isinstance(settings, GivenListFeatures):
         table = read_list_table(path, settings.uses_sparse, left_out=settings.left_out_templates)
         return table, [ListDecoder(table)]
 
     assert model is not None, "only lists need no language model"
-    return open_shard(path, model, settings, threads)
+    return open_grammars(path, model, settings, threads)
 
 
 def count_sentences(path: FilePath, settings: Search | GivenListFeatures) -> int:
     """Return the number of sentences without reading grammars or lists."""
     if isinstance(settings, GivenListFeatures):
         return count_sentences_of_lists(path)
-    return count_sentences_of_shard(path)
+    return count_sentences_of_grammars(path)

@@ -17,7 +17,7 @@ from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.scoring_kernels import NONE
 from itersel.decode.trie_kernels import NONTERMINAL, Trie, trie_slot
 from itersel.grammar.array_kernels import doubled
-from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X
+from itersel.grammar.grammar_kernels import CATEGORY_S, CATEGORY_X
 from itersel.storage.arrays import Bools, Int32s, Int64s
 
 

@@ -16,7 +16,7 @@ def list_size(k_best: int, mbr: MinimumRisk | None) -> int:
 
 
 def best_ranks(kbest: KBest, words: Sequence[str], k_best: int, mbr: MinimumRisk | None) -> list[int]:
-    """Return the k best of the decoded translations, best first; `words` is the shard's vocabulary."""
+    """Return the k best of the decoded translations, best first; `words` is the vocabulary."""
     if mbr is None:
         return list(range(min(k_best, kbest.score.shape[0])))
     side = Side(kbest.word, kbest.word_offset)

@@ -27,8 +27,8 @@ YIELD_SHIFT = np.uint64(31)
 GLUE_START_RULE, GLUE_RULE = 0, 1
 
 
-class ShardRules(NamedTuple):
-    """The rules of a shard, as arrays for the kernels; shapes as in `itersel.grammar.shard.Shard`."""
+class RuleTable(NamedTuple):
+    """The rules of all grammars, for the kernels; shapes as in `itersel.grammar.sentence_grammars`."""
 
     source: Int32s
     source_offset: Int64s
@@ -37,14 +37,14 @@ class ShardRules(NamedTuple):
     feature: Int32s
     feature_value: Float32s
     feature_offset: Int64s
-    lm_word: Int32s  # (words of the shard): number in the language model, 0 if it is unknown
+    lm_word: Int32s  # (words of the vocabulary): number in the language model, 0 if it is unknown
     category: UInt16s
 
 
 class SentenceRules(NamedTuple):
     """The rules of one sentence, beginning with the two glue rules."""
 
-    rule: Int32s  # (R): row of the `ShardRules`
+    rule: Int32s  # (R): row of the `RuleTable`
     dense: Float64s  # (R, C): all dense features; the language-model column is zero
     score: Float64s  # (R): weighted sum of the features, without the language model
     # (R): the score plus the weighted language-model score of the target words without context
@@ -75,7 +75,7 @@ def make_sentence_rules(rule: Int32s, dense: Float64s) -> SentenceRules:
 
 @kernel
 def score_rules(
-    shard_rules: ShardRules, rules: SentenceRules, dense_weight: Float64s, sparse_weight: Float64s
+    rule_table: RuleTable, rules: SentenceRules, dense_weight: Float64s, sparse_weight: Float64s
 ) -> None:
     """Fill in `score`: dense and sparse features times their weights, summed in feature order."""
     columns = dense_weight.shape[0]
@@ -85,8 +85,8 @@ def score_rules(
             total += rules.dense[i, column] * dense_weight[column]
 
         rule = rules.rule[i]
-        for j in range(shard_rules.feature_offset[rule], shard_rules.feature_offset[rule + 1]):
-            total += sparse_weight[shard_rules.feature[j]] * shard_rules.feature_value[j]
+        for j in range(rule_table.feature_offset[rule], rule_table.feature_offset[rule + 1]):
+            total += sparse_weight[rule_table.feature[j]] * rule_table.feature_value[j]
         rules.score[i] = total
 
 
@@ -99,7 +99,7 @@ def word_hash(word: int) -> np.uint64:
 
 @kernel
 def state_rules(
-    shard_rules: ShardRules,
+    rule_table: RuleTable,
     rules: SentenceRules,
     model: ModelArrays,
     states: States,
@@ -113,7 +113,7 @@ def state_rules(
     negative, and the goal adds `<s>`.
     """
     # of single words, when they are known
-    word_states = np.full(shard_rules.lm_word.shape[0], EMPTY_STATE, np.int64)
+    word_states = np.full(rule_table.lm_word.shape[0], EMPTY_STATE, np.int64)
 
     for i in range(rules.rule.shape[0]):
         rule = rules.rule[i]
@@ -124,8 +124,8 @@ def state_rules(
         if i == GLUE_START_RULE and begin_of_sentence >= 0:
             state = begin_state(model, states, begin_of_sentence)
 
-        for j in range(shard_rules.target_offset[rule], shard_rules.target_offset[rule + 1]):
-            symbol = shard_rules.target[j]
+        for j in range(rule_table.target_offset[rule], rule_table.target_offset[rule + 1]):
+            symbol = rule_table.target[j]
             if symbol < 0:
                 if segment == 0:
                     rules.swapped[i] = symbol == -2
@@ -136,7 +136,7 @@ def state_rules(
                 value, power = np.uint64(0), np.uint64(1)
                 continue
 
-            word = shard_rules.lm_word[symbol]
+            word = rule_table.lm_word[symbol]
             if word_states[symbol] == EMPTY_STATE:
                 word_states[symbol] = word_state(model, states, word)
             state, change = compose(model, states, state, word_states[symbol])

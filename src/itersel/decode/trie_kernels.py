@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.compile.jit import kernel, leaf_kernel
-from itersel.decode.scoring_kernels import GLUE_RULE, GLUE_START_RULE, NONE, ShardRules
-from itersel.grammar.shard_kernels import CATEGORY_S
+from itersel.decode.scoring_kernels import GLUE_RULE, GLUE_START_RULE, NONE, RuleTable
+from itersel.grammar.grammar_kernels import CATEGORY_S
 from itersel.storage.arrays import Bools, Int32s, Int64s
 from itersel.storage.hash_kernels import GOLDEN_RATIO
 
@@ -53,15 +53,15 @@ def trie_slot(key: Int64s, node: int, symbol: int) -> int:
 
 
 @kernel
-def build_trie(shard_rules: ShardRules, rule: Int32s) -> Trie:
+def build_trie(rule_table: RuleTable, rule: Int32s) -> Trie:
     """Build a trie from the source sides of a sentence's rules.
 
     `rule` begins with the glue rules, which are not matched against words and get the last two nodes.
     """
-    x_only = shard_rules.category.shape[0] == 0
+    x_only = rule_table.category.shape[0] == 0
     symbols = 0
     for i in range(rule.shape[0]):
-        symbols += shard_rules.source_offset[rule[i] + 1] - shard_rules.source_offset[rule[i]]
+        symbols += rule_table.source_offset[rule[i] + 1] - rule_table.source_offset[rule[i]]
 
     capacity = 16
     while capacity < 2 * symbols:
@@ -80,11 +80,11 @@ def build_trie(shard_rules: ShardRules, rule: Int32s) -> Trie:
 
     for i in range(2, rule.shape[0]):
         node = 0
-        for j in range(shard_rules.source_offset[rule[i]], shard_rules.source_offset[rule[i] + 1]):
-            symbol = np.int64(shard_rules.source[j])
+        for j in range(rule_table.source_offset[rule[i]], rule_table.source_offset[rule[i] + 1]):
+            symbol = np.int64(rule_table.source[j])
             if symbol < 0:
                 symbol = (
-                    NONTERMINAL if x_only else NONTERMINAL - np.int64(shard_rules.category[rule[i], -symbol])
+                    NONTERMINAL if x_only else NONTERMINAL - np.int64(rule_table.category[rule[i], -symbol])
                 )
 
             place = trie_slot(key, node, symbol)
@@ -96,7 +96,7 @@ def build_trie(shard_rules: ShardRules, rule: Int32s) -> Trie:
             node = child[place]
 
         if not x_only:
-            left = np.int32(shard_rules.category[rule[i], 0])
+            left = np.int32(rule_table.category[rule[i], 0])
             while category[node] != left and other[node] != NONE:
                 node = other[node]
             if category[node] != NONE and category[node] != left:

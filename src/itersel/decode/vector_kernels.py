@@ -6,7 +6,7 @@ import numpy as np
 
 from itersel.compile.jit import kernel
 from itersel.decode.kbest_kernels import Best
-from itersel.decode.scoring_kernels import SentenceRules, ShardRules
+from itersel.decode.scoring_kernels import RuleTable, SentenceRules
 from itersel.grammar.array_kernels import sort_stably
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 
@@ -26,14 +26,14 @@ def dense_vectors(best: Best, rules: SentenceRules, lm_column: int) -> Float64s:
 
 @kernel
 def sparse_vectors(
-    best: Best, rules: SentenceRules, shard_rules: ShardRules
+    best: Best, rules: SentenceRules, rule_table: RuleTable
 ) -> tuple[Int32s, Float64s, Int64s]:
     """Return sparse rows (feature, value, offset of k + 1): each feature once per row, in ascending order."""
     count = best.score.shape[0]
     total = 0
     for j in range(best.rule.shape[0]):
         rule = rules.rule[best.rule[j]]
-        total += shard_rules.feature_offset[rule + 1] - shard_rules.feature_offset[rule]
+        total += rule_table.feature_offset[rule + 1] - rule_table.feature_offset[rule]
 
     feature, value = np.empty(total, np.int32), np.empty(total, np.float64)
     offset = np.zeros(count + 1, np.int64)
@@ -46,8 +46,8 @@ def sparse_vectors(
         size = 0
         for j in range(best.rule_offset[i], best.rule_offset[i + 1]):
             rule = rules.rule[best.rule[j]]
-            for place in range(shard_rules.feature_offset[rule], shard_rules.feature_offset[rule + 1]):
-                key[size], buffer_value[size] = shard_rules.feature[place], shard_rules.feature_value[place]
+            for place in range(rule_table.feature_offset[rule], rule_table.feature_offset[rule + 1]):
+                key[size], buffer_value[size] = rule_table.feature[place], rule_table.feature_value[place]
                 order[size] = size
                 size += 1
 

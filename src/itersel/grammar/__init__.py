@@ -1,1 +1,1 @@
-"""Grammars: corpus index, extraction, text format, shards."""
+"""Grammars: corpus index, extraction, text format, files of sentences with their grammars."""

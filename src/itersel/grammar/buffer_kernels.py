@@ -1,4 +1,4 @@
-"""Kernels that append the rules of one pattern to those of a shard, and to the grammars of its sentences.
+"""Kernels that append the rules of one pattern to those of all sentences, and to the grammars of some.
 
 Shapes: R = rules, G = rows (a rule in the grammar of a sentence).
 """

@@ -1,4 +1,4 @@
-"""Build a shard from rules given as Python data, with any categories, as for text grammars and tests."""
+"""Build grammars from rules given as Python data, with any categories, as for text grammars and tests."""
 
 from __future__ import annotations
 
@@ -11,8 +11,16 @@ import numpy as np
 from itersel.bleu.references import join_references
 from itersel.corpus.vocabulary import WordNumbers
 from itersel.errors import InputError
-from itersel.grammar.shard import MAX_CATEGORIES, Shard, add_features
-from itersel.grammar.shard_kernels import FIXED_CATEGORIES, GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH, S, X
+from itersel.grammar.grammar_kernels import (
+    FIXED_CATEGORIES,
+    GLUE,
+    GLUE_START,
+    GRAMMAR_RULE,
+    PASS_THROUGH,
+    S,
+    X,
+)
+from itersel.grammar.sentence_grammars import MAX_CATEGORIES, SentenceGrammars, add_features
 from itersel.grammar.sparse import SparseFeatures
 from itersel.storage.arrays import Float32s, Int32s, Int64s
 from itersel.storage.ragged import offsets_of
@@ -45,7 +53,7 @@ class Rule(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """The identity of a rule in a shard: rules that differ in any field are different rules."""
+    """The identity of a rule in all grammars: rules that differ in any field are different rules."""
 
     kind: int
     source: tuple[int, ...]
@@ -55,21 +63,21 @@ class _Row(NamedTuple):
     categories: tuple[int, int, int]
 
 
-def make_shard(
+def make_grammars(
     sentences: Iterable[Sequence[str]],
     references: Iterable[Sequence[str]] | None,
     grammars: Iterable[Iterable[Rule]],
     attributes: Mapping[str, Any] | None = None,
     templates: Sequence[str] = DEFAULT_TEMPLATES,
     further_references: Iterable[Iterable[Sequence[str]]] = (),
-) -> Shard:
-    """Build a shard, with glue and pass-through rules and all sparse features.
+) -> SentenceGrammars:
+    """Build the grammars of sentences, with glue and pass-through rules and all sparse features.
 
-    Without references, it can be decoded but not trained on; `further_references` are more of the same
+    Without references, they can be decoded but not trained on; `further_references` are more of the same
     sentences. The grammars, the rules of each sentence, are read one sentence at a time; `text.read_grammar`
     has checked that rules are aligned within themselves and list no feature of `templates`, those to compute
-    from the rules. A rule listed twice is two rules, as in cdec: derivations may use either. The shard keeps
-    rules with the same source side together.
+    from the rules. A rule listed twice is two rules, as in cdec: derivations may use either. Rules with
+    the same source side are kept together.
 
     Raises an `InputError` if there are more than `MAX_DENSE` dense features, or feature keys collide.
     """
@@ -97,7 +105,7 @@ def make_shard(
         category = string_table(())
         rule_category = rule_category[:0]
 
-    shard = Shard(
+    built = SentenceGrammars(
         vocabulary=string_table(builder.vocabulary),
         source=source_words,
         source_offset=source_offset,
@@ -122,7 +130,7 @@ def make_shard(
         rule_category=rule_category,
         sentence_reference_offset=reference.sentence_offset,
     )
-    return add_features(shard)
+    return add_features(built)
 
 
 def _listed_features(rows: Sequence[_Row]) -> SparseFeatures:
@@ -143,7 +151,7 @@ def _listed_features(rows: Sequence[_Row]) -> SparseFeatures:
 
 
 class CategorySet:
-    """The categories of a shard while its rules are being read, including X and S."""
+    """The categories of all grammars while their rules are being read, including X and S."""
 
     def __init__(self) -> None:
         self.numbers = {name: number for number, name in enumerate(FIXED_CATEGORIES)}
@@ -226,7 +234,7 @@ class _Builder:
         return self.rows.setdefault(row, len(self.rows))
 
     def templates(self, computed: Sequence[str]) -> tuple[str, ...]:
-        """Return the templates of the shard's features, both computed and listed in rules."""
+        """Return the templates of all features, both computed and listed in rules."""
         listed = {name for row in self.rows for name, _ in row.sparse}
         others = [name for name in TEMPLATES if name not in computed]
         found = [name for name in others if any(one.startswith(TEMPLATES[name]) for one in listed)]

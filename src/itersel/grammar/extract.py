@@ -1,4 +1,4 @@
-"""Extract the grammars of a shard: source patterns, their rules, then features (docs/extraction.md)."""
+"""Extract the grammars of sentences: source patterns, their rules, then features (docs/extraction.md)."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from itersel.grammar.buffer_kernels import (
     place_rows,
 )
 from itersel.grammar.extract_kernels import extract_rules
+from itersel.grammar.grammar_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.index import GrammarIndex, load_index
 from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.lexical_kernels import rule_costs
 from itersel.grammar.pattern_kernels import LeftOut, RuleLimits
 from itersel.grammar.patterns import find_patterns
 from itersel.grammar.rule_kernels import PAIR_COLUMNS, ROW_COLUMNS, VARIANTS, IndexedCorpus, PatternRules
-from itersel.grammar.shard import Shard, add_features, write_shard
-from itersel.grammar.shard_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
+from itersel.grammar.sentence_grammars import SentenceGrammars, add_features, write_grammars
 from itersel.grammar.sparse import check_templates, count_bins
 from itersel.storage.arrays import Int32s, Int64s, UInt8s
 from itersel.storage.declared import check_declared
@@ -120,7 +120,7 @@ def _pass_through(table: ExtractedRules, words: Int32s, sentence: Int64s) -> Ext
     """Append pass-through rules, with rows at the end of their sentences."""
     distinct, rule = np.unique(words, return_inverse=True)
     pairs, first = np.unique(np.stack([sentence, rule.reshape(-1)], axis=1), axis=0, return_index=True)
-    # In sentence order, because the numbers of words that are not in the corpus depend on the shard.
+    # In sentence order, because the numbers of words that are not in the corpus depend on them.
     pairs = pairs[np.argsort(first)]
 
     row = np.zeros((pairs.shape[0], table.row.shape[1]), np.int32)
@@ -140,8 +140,8 @@ def _pass_through(table: ExtractedRules, words: Int32s, sentence: Int64s) -> Ext
 def split_by_count(table: ExtractedRules) -> tuple[ExtractedRules, UInt8s]:
     """Split each rule into one rule per count bin (`itersel.grammar.sparse.count_bins`).
 
-    With leave-one-out, the count of a rule differs between sentences; most rules are in one sentence of a
-    shard. Returns the rules in the same order, copies of a rule sorted by bin, and their bins, uint8 (R).
+    With leave-one-out, the count of a rule differs between sentences; most rules are in one sentence.
+    Returns the rules in the same order, copies of a rule sorted by bin, and their bins, uint8 (R).
     """
     bins = count_bins(table.row[:, ROW_COUNT])
     pair = table.row[:, ROW_RULE].astype(np.int64) << 8 | bins
@@ -154,7 +154,7 @@ def split_by_count(table: ExtractedRules) -> tuple[ExtractedRules, UInt8s]:
     return ExtractedRules(source, target, point, row), (distinct & 0xFF).astype(np.uint8)
 
 
-def extract_shard(
+def extract_grammars(
     index: FilePath,
     input: FilePath,
     output: FilePath,
@@ -162,7 +162,7 @@ def extract_shard(
     references: Sequence[FilePath] = (),
     settings: Grammar | None = None,
 ) -> None:
-    """Extract the grammars of tokenised sentences, one per line, and write them as a shard.
+    """Extract the grammars of tokenised sentences, one per line, and write both to a file.
 
     `leave_one_out`, for sentences of the indexed corpus, is a file with their line numbers there, from 0, and
     the line numbers of their copies: the grammar of a sentence excludes the occurrences in these sentence
@@ -191,8 +191,8 @@ def extract_shard(
         "settings": recorded(settings),
     }
 
-    shard = _make_shard(loaded.arrays, list(ids), source, reference, left_out, settings)
-    write_shard(output, replace(shard, attributes=attributes))
+    grammars = _make_grammars(loaded.arrays, list(ids), source, reference, left_out, settings)
+    write_grammars(output, replace(grammars, attributes=attributes))
 
 
 class Extractor:
@@ -205,8 +205,8 @@ class Extractor:
         self._ids = index.word_numbers()
         self._words = list(self._ids)
 
-    def extract(self, sentences: Sequence[Sequence[str]]) -> Shard:
-        """Return a shard without references for sentences given as lists of words."""
+    def extract(self, sentences: Sequence[Sequence[str]]) -> SentenceGrammars:
+        """Return the grammars of sentences without references, which are given as lists of words."""
         known = len(self._words)
         source = number_words(sentences, self._ids)
         self._words += itertools.islice(self._ids, known, None)
@@ -214,14 +214,14 @@ class Extractor:
 
         try:
             references = join_references([])
-            shard = _make_shard(self._index, self._words, source, references, left_out, self._settings)
+            grammars = _make_grammars(self._index, self._words, source, references, left_out, self._settings)
         finally:
             # a stream can contain any number of words that are not in the corpus
             for word in self._words[known:]:
                 del self._ids[word]
             del self._words[known:]
 
-        return add_features(shard)
+        return add_features(grammars)
 
 
 def _read_left_out(path: FilePath, index: GrammarIndex, input: FilePath, source: Side) -> LeftOut:
@@ -288,15 +288,15 @@ def _indexed(number: str, index: GrammarIndex, path: FilePath, line: int) -> int
     return int(number)
 
 
-def _make_shard(
+def _make_grammars(
     index: IndexArrays,
     words: list[str],
     source: Side,
     reference: TextReferences,
     left_out: LeftOut,
     settings: Grammar,
-) -> Shard:
-    """Extract the rules of sentences, and return a shard of them without sparse features."""
+) -> SentenceGrammars:
+    """Extract the rules of sentences, and return their grammars without sparse features."""
     limits = RuleLimits(**{name: getattr(settings, name) for name in RuleLimits._fields})
     table = extract_rule_table(index, source, left_out, limits)
 
@@ -322,7 +322,7 @@ def _make_shard(
     offset = offsets_of(np.bincount(row[:, ROW_SENTENCE], minlength=source.sentence_count))
     rule, _, samples, count, singleton = place_rows(row, offset)
 
-    return Shard(
+    return SentenceGrammars(
         vocabulary=string_table([words[word] for word in used.tolist()]),
         source=number[source.words],
         source_offset=source.offset,

@@ -1,4 +1,4 @@
-"""The kernels that extract the grammars of a whole shard, pattern by pattern."""
+"""The kernels that extract the grammars of many sentences, pattern by pattern."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ FORMAT = FileFormat(
         "position": Array("<i4", ("T", 5)),
         "link": Array("<i4", ("L",), least=0, below="target words"),
         "pair_key": Array("<u8", ("H",)),
-        # the costs of a rule's words are summed, and the values in a shard are limited to MAX_MAGNITUDE
+        # the costs of a rule's words are summed, and the values in a grammar are limited to MAX_MAGNITUDE
         "pair_cost": numbers("<f4", "H", 2, least=-MAX_COST, most=MAX_COST),
     },
 )

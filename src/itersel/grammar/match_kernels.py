@@ -1,6 +1,6 @@
-"""Kernels that match the source patterns of a shard in the indexed corpus; `pattern_kernels` finds patterns.
+"""Kernels that match source patterns in the indexed corpus; `pattern_kernels` finds those of sentences.
 
-No scratch array is as large as the corpus: corpus words are looked up among the shard's blocks as they are
+No scratch array is as large as the corpus: corpus words are looked up among the sentences' blocks as they are
 scanned, and for frequent patterns only samples are kept, or a batch of second blocks is listed at a time.
 
 Shapes: B = blocks, V = words of the index, T = words of the corpus.
@@ -24,7 +24,7 @@ DIGIT_BITS = 11
 
 
 class Blocks(NamedTuple):
-    """The blocks of a shard; row 0 of the first five arrays stands for no block."""
+    """The blocks of all sentences; row 0 of the first five arrays stands for no block."""
 
     low: Int32s  # (B + 1): range in the suffix array
     high: Int32s

@@ -1,10 +1,10 @@
-"""Kernels that find the source patterns of a shard.
+"""Kernels that find the source patterns of sentences.
 
 A block is a run of words of a sentence that occurs in the corpus. Blocks are numbered from 1 in the order of
-the suffix array, so that all shards sort their patterns alike. A pattern is one to three blocks separated by
+the suffix array, so that all texts sort their patterns alike. A pattern is one to three blocks separated by
 gaps: u, u X v, u X v X w.
 
-Shapes: n = words of all sentences of the shard, concatenated, N = sentences, K = max_symbols, U = distinct
+Shapes: n = words of all sentences, concatenated, N = sentences, K = max_symbols, U = distinct
 patterns, I = pairs of a pattern and a sentence with it, M = spans that are left out.
 """
 
@@ -38,7 +38,7 @@ class LeftOut(NamedTuple):
 
 
 class Patterns(NamedTuple):
-    """The distinct patterns of a shard, and the sentences in which they occur."""
+    """The distinct patterns of all sentences, and those in which they occur."""
 
     block: Int32s  # (U, 3): ascending; 0: no block
     begin: Int64s  # (U + 1): the begin of each pattern's sentences

@@ -94,7 +94,7 @@ def _number_blocks(index: IndexArrays, low: Int32s, high: Int32s) -> tuple[Int32
 def _sort_patterns(block: Int32s, offset: Int64s, limits: RuleLimits) -> tuple[Int32s, Int64s, Int32s]:
     """Return the distinct patterns (U, 3) in ascending order, and the sentences of each."""
     if block.max(initial=0) > BLOCK_MASK:
-        raise InputError(f"more than {BLOCK_MASK} different phrases; extract smaller shards")
+        raise InputError(f"more than {BLOCK_MASK} different phrases; extract fewer sentences at a time")
 
     wide = block.astype(np.int64)
     count = list_patterns(wide, offset, limits, np.empty(0, np.int64), np.empty(0, np.int32))

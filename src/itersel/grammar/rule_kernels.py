@@ -54,14 +54,15 @@ class PatternRules(NamedTuple):
     row: Int32s
     symbol: Int32s  # (F * max_span): target sides
     # (F, 7), for each pair: FIRST_ROW, LAST_ROW; SLOT, its position in `slot`; COUNT of rows; RULE, its
-    # number in the shard, or -1; LEFT_OUT rows that are left out for sentence LEFT_OUT_FOR, or -1
+    # number among the rules of all sentences, or -1; LEFT_OUT rows that are left out for sentence
+    # LEFT_OUT_FOR, or -1
     pair: Int32s
     slot: Int32s  # (a power of two >= 2 F): hash table of pair + 1; 0: empty
     # (max_samples + 1, 2), for each occurrence: ROW_BEGIN, VARIANT_BITS (bit v: variant v)
     seen: Int32s
     order: Int32s  # (F): the pairs, sorted by variant
     variant_count: Int64s  # (2, VARIANTS): ALL_OCCURRENCES and LEFT_OUT_OCCURRENCES with each variant
-    new: Int32s  # (F + 1): the pairs whose rules are to be appended to those of the shard
+    new: Int32s  # (F + 1): the pairs whose rules are to be appended to those of all sentences
 
 
 # begin and end of target positions; (-1, -1): none

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from itersel.code.plugins import Plugin
 from itersel.errors import InputError
-from itersel.grammar.shard_kernels import CATEGORY_S, FIXED_CATEGORIES, GLUE, GLUE_START
+from itersel.grammar.grammar_kernels import CATEGORY_S, FIXED_CATEGORIES, GLUE, GLUE_START
 from itersel.grammar.sparse_kernels import Occurrences, count_features, renumber, take_names
 from itersel.grammar.template_kernels import Rules
 from itersel.grammar.templates.count_kernels import MAX_BIN
@@ -71,7 +71,7 @@ class FeatureNames:
 
 
 class SparseFeatures(NamedTuple):
-    """Sparse features of R rules, as in `itersel.grammar.shard.Shard`; rows ascend by feature."""
+    """Sparse features of R rules, as in `itersel.grammar.sentence_grammars`; rows ascend by feature."""
 
     rule_feature: Int32s
     rule_feature_value: Float32s
@@ -81,7 +81,7 @@ class SparseFeatures(NamedTuple):
 
 
 def rule_features(kind: UInt8s, rules: Rules, templates: Sequence[str]) -> SparseFeatures:
-    """Return the sparse features of all rules of a shard, glue and pass-through rules included.
+    """Return the sparse features of all rules of some sentences, glue and pass-through rules included.
 
     Without rows in `rules.category`, all nonterminals are X, except in the glue rules; without rows in
     `rules.bin`, no counts are known. Raises an `InputError` if two names have the same 64-bit key.

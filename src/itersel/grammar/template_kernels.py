@@ -24,7 +24,7 @@ SHAPE_CODE = 1 << 61
 
 
 class Rules(NamedTuple):
-    """Rules and their words; shapes as in `itersel.grammar.shard.Shard`."""
+    """Rules and their words; shapes as in `itersel.grammar.sentence_grammars`."""
 
     words: StringTable  # the vocabulary; `escaped` (`itersel.vectors.features`) wherever names are written
     names: StringTable  # of the categories, likewise

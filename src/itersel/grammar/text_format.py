@@ -30,9 +30,15 @@ import numpy as np
 from itersel import __version__
 from itersel.corpus.text import FIELD_SEPARATOR, check_line_counts, find_control, split_words
 from itersel.errors import FilePath, InputError
-from itersel.grammar.build import CategorySet, Points, Rule, Symbol, make_shard
-from itersel.grammar.shard import CATEGORY, MAX_CATEGORY_SENTENCE, Shard, read_shard, write_shard
-from itersel.grammar.shard_kernels import FIXED_CATEGORIES, GRAMMAR_RULE, X
+from itersel.grammar.build import CategorySet, Points, Rule, Symbol, make_grammars
+from itersel.grammar.grammar_kernels import FIXED_CATEGORIES, GRAMMAR_RULE, X
+from itersel.grammar.sentence_grammars import (
+    CATEGORY,
+    MAX_CATEGORY_SENTENCE,
+    SentenceGrammars,
+    read_grammars,
+    write_grammars,
+)
 from itersel.grammar.sparse import COMPUTED_FEATURE, check_templates
 from itersel.storage.arrays import Float32s, Int32s, Int64s
 from itersel.storage.declared import check_declared
@@ -67,7 +73,7 @@ def import_grammars(
     grammar: FilePath | None = None,
     templates: Sequence[str] = DEFAULT_TEMPLATES,
 ) -> None:
-    """Write a shard of sentences and their text grammars, whose format is described above.
+    """Write a file of sentences and their text grammars, whose format is described above.
 
     For `grammars` and `grammar` see `read_input`; of a single grammar, each sentence gets the rules whose
     words it has. `templates` are the templates of the sparse features to compute from the rules.
@@ -94,7 +100,7 @@ def import_grammars(
         whole = list(read_grammar(grammar, categories, templates))
         rules = (_rules_of(whole, sentence.words) for sentence in sentences)
 
-    shard = make_shard(
+    read = make_grammars(
         (sentence.words for sentence in sentences),
         reference_words[0] if reference_words else None,
         rules,
@@ -103,7 +109,7 @@ def import_grammars(
         reference_words[1:],
     )
 
-    if shard.rule_category.shape[0]:
+    if read.rule_category.shape[0]:
         for number, sentence in enumerate(sentences, 1):
             if len(sentence.words) > MAX_CATEGORY_SENTENCE:
                 raise InputError(
@@ -113,7 +119,7 @@ def import_grammars(
                     number,
                 )
 
-    write_shard(output, shard)
+    write_grammars(output, read)
 
 
 def _rules_of(rules: Iterable[Rule], words: Iterable[str]) -> Iterator[Rule]:
@@ -302,25 +308,25 @@ def _alignment(text: str) -> Points:
     return tuple(points)
 
 
-def export_grammars(shard: FilePath, output: FilePath) -> None:
-    """Write the grammars of a shard to the folder `output` as ``grammar.0.gz`` and so on.
+def export_grammars(path: FilePath, output: FilePath) -> None:
+    """Write the grammars of a file of sentences to the folder `output` as ``grammar.0.gz`` and so on.
 
     Glue and pass-through rules, and the sparse features that cdec computes itself, are left out. Numbers have
     the shortest form that is read back exactly.
     """
-    for sentence, lines in enumerate(grammar_lines(read_shard(shard))):
+    for sentence, lines in enumerate(grammar_lines(read_grammars(path))):
         with open_output(Path(output) / f"grammar.{sentence}.gz") as stream:
             stream.writelines(lines)
 
 
-def grammar_lines(shard: Shard) -> Iterator[list[str]]:
-    """Yield the lines of the grammar of each sentence of a shard; see `export_grammars`."""
-    words = shard.vocabulary.to_list()
+def grammar_lines(grammars: SentenceGrammars) -> Iterator[list[str]]:
+    """Yield the lines of the grammar of each sentence; see `export_grammars`."""
+    words = grammars.vocabulary.to_list()
     for word in words:
         if FIELD_SEPARATOR in word or NONTERMINAL.fullmatch(word):
             raise InputError(NO_WORD.format(word))
-    categories = shard.category.to_list() or list(FIXED_CATEGORIES)
-    names = shard.feature_name.to_list()
+    categories = grammars.category.to_list() or list(FIXED_CATEGORIES)
+    names = grammars.feature_name.to_list()
     listed = [COMPUTED_FEATURE.match(name) is None for name in names]
 
     def symbols(side: Int32s, offset: Int64s, rule: int, used: Sequence[str]) -> str:
@@ -331,31 +337,32 @@ def grammar_lines(shard: Shard) -> Iterator[list[str]]:
 
     def line(rule: int, dense: Float32s) -> str:
         features = [
-            f"{name}={_number(value.tobytes())}" for name, value in zip(shard.dense_names, dense, strict=True)
+            f"{name}={_number(value.tobytes())}"
+            for name, value in zip(grammars.dense_names, dense, strict=True)
         ]
-        row = slice(shard.rule_feature_offset[rule], shard.rule_feature_offset[rule + 1])
-        for feature, value in zip(shard.rule_feature[row], shard.rule_feature_value[row], strict=True):
+        row = slice(grammars.rule_feature_offset[rule], grammars.rule_feature_offset[rule + 1])
+        for feature, value in zip(grammars.rule_feature[row], grammars.rule_feature_value[row], strict=True):
             if listed[feature]:
                 features.append(f"{names[feature]}={_number(value.tobytes())}")
 
-        numbers = shard.rule_category[rule].tolist() if shard.rule_category.shape[0] else (0, 0, 0)
+        numbers = grammars.rule_category[rule].tolist() if grammars.rule_category.shape[0] else (0, 0, 0)
         used = [categories[number] for number in numbers]
-        source = symbols(shard.rule_source, shard.rule_source_offset, rule, used)
-        target = symbols(shard.rule_target, shard.rule_target_offset, rule, used)
+        source = symbols(grammars.rule_source, grammars.rule_source_offset, rule, used)
+        target = symbols(grammars.rule_target, grammars.rule_target_offset, rule, used)
 
         for word in split_words(target):
             if word in TARGET_NONTERMINALS:
                 raise InputError(NO_WORD.format(word))
 
         fields = [f"[{used[0]}]", source, target, " ".join(features)]
-        points = slice(shard.rule_alignment_offset[rule], shard.rule_alignment_offset[rule + 1])
-        if alignment := shard.rule_alignment[points].tolist():
+        points = slice(grammars.rule_alignment_offset[rule], grammars.rule_alignment_offset[rule + 1])
+        if alignment := grammars.rule_alignment[points].tolist():
             fields.append(" ".join(f"{i}-{j}" for i, j in alignment))
         return f" {FIELD_SEPARATOR} ".join(fields) + "\n"
 
-    for begin, end in itertools.pairwise(shard.grammar_offset.tolist()):
-        rows = zip(shard.grammar_rule[begin:end].tolist(), shard.dense(begin, end), strict=True)
-        yield [line(rule, dense) for rule, dense in rows if shard.rule_kind[rule] == GRAMMAR_RULE]
+    for begin, end in itertools.pairwise(grammars.grammar_offset.tolist()):
+        rows = zip(grammars.grammar_rule[begin:end].tolist(), grammars.dense(begin, end), strict=True)
+        yield [line(rule, dense) for rule, dense in rows if grammars.rule_kind[rule] == GRAMMAR_RULE]
 
 
 @lru_cache(maxsize=1 << 16)

@@ -45,7 +45,7 @@ def find_augmented(
     Returns at most one for each; see `augmented_kernels`. The references have at least one word.
     """
     hypotheses = forest.hypotheses
-    ngrams = index_references(bleu.references, forest.shard_rules.lm_word.shape[0])
+    ngrams = index_references(bleu.references, forest.rule_table.lm_word.shape[0])
     quality = bleu.of_words(forest.best.word, forest.best.word_offset)
     through = best_through_edges(hypotheses)
     floor = least_score(through, MAX_EDGES)
@@ -104,7 +104,7 @@ def _search(
     """Return the derivation with the best objective; none if no objective is finite."""
     hypotheses = forest.hypotheses
     rules = forest.rules
-    shard_rules = forest.shard_rules
+    rule_table = forest.rule_table
     problem = AugmentedProblem(
         hypotheses.edge_rule,
         hypotheses.edge_first,
@@ -113,10 +113,10 @@ def _search(
         kept,
         rules.rule,
         rules.score,
-        shard_rules.source,
-        shard_rules.source_offset,
-        shard_rules.target,
-        shard_rules.target_offset,
+        rule_table.source,
+        rule_table.source_offset,
+        rule_table.target,
+        rule_table.target_offset,
         ngrams,
         objective,
         BEAM,
@@ -128,4 +128,4 @@ def _search(
 
     best = partials.rank[(items - 1) * BEAM :][: min(1, partials.size[-1])]
     trees = Trees(partials.model, partials.edge, partials.first, partials.second)
-    return unfold(hypotheses, rules, shard_rules, trees, best)
+    return unfold(hypotheses, rules, rule_table, trees, best)

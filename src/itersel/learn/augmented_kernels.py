@@ -54,8 +54,8 @@ class AugmentedObjective(NamedTuple):
 class AugmentedProblem(NamedTuple):
     """The forest to search and the objective, with only the arrays needed: more would slow down compilation.
 
-    The arrays are those of the forest (`Hypotheses`), the sentence's rules (`SentenceRules`) and the rules of
-    the shard (`ShardRules`).
+    The arrays are those of the forest (`Hypotheses`), the sentence's rules (`SentenceRules`) and the rules
+    of all sentences (`RuleTable`).
     """
 
     edge_rule: Int32s

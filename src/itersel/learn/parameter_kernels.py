@@ -152,7 +152,7 @@ def refresh(
 ) -> None:
     """Bring the values of the features of some rows, int32, up to step `now`.
 
-    feature, offset: int32 and int64 (R + 1), the features of all R rows: rules of a shard, or translations.
+    feature, offset: int32 and int64 (R + 1), the features of all R rows: rules of grammars, or translations.
     """
     for place in range(rows.shape[0]):
         row = rows[place]

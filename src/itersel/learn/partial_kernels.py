@@ -24,7 +24,7 @@ ROOT = 0
 class ReferenceNgrams(NamedTuple):
     """The n-grams of references as a trie from the last word to the first: a child adds a word in front."""
 
-    number: Int32s  # (words of the shard): number of each word in the references, from 1, or 0
+    number: Int32s  # (words of the vocabulary): number of each word in the references, from 1, or 0
     child: Int32s  # (G + 1, R + 1): child by node and number of the word in front; 0 is none
     available: UInt8s  # (G + 1): maximum count of the n-gram in any reference
     offset: Int64s  # (ORDER + 1): the nodes of n-grams of n words start at offset[n - 1]

@@ -50,7 +50,7 @@ def file_part(
     settings: TrainSettings | GivenListTrainSettings,
     threads: int,
 ) -> Part:
-    """Return a file of a shard as a part; `model` is None if it contains another decoder's lists.
+    """Return a file of a shard's sentences as a part; `model` is None if it contains another decoder's lists.
 
     `start_path` is the file of the weights that training starts from, named in messages. At most as
     many decoder `threads` are used as the learner's delay.

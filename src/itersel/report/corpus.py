@@ -11,8 +11,8 @@ import numpy as np
 from itersel.corpus.split import Overlap
 from itersel.corpus.statistics import read_collection, read_statistics
 from itersel.errors import FilePath, InputError, checked
-from itersel.grammar.shard_format import FORMAT
-from itersel.grammar.shard_kernels import GRAMMAR_RULE
+from itersel.grammar.grammar_format import FORMAT
+from itersel.grammar.grammar_kernels import GRAMMAR_RULE
 from itersel.report.folder import read_optional
 from itersel.results import CORPUS_TABLE
 from itersel.storage.hdf5 import read_arrays
@@ -22,10 +22,10 @@ from itersel.storage.text_table import Content, aligned, tab_separated
 NO_CORPUS = "is not a table of corpora; make it with 'itersel step corpora'"
 
 
-def count_rules(shards: Iterable[str]) -> int:
-    """Return the number of rules in the grammars of all sentences of some shards."""
+def count_rules(paths: Iterable[str]) -> int:
+    """Return the number of rules in the grammars of all sentences of some files."""
     total = 0
-    for path in shards:
+    for path in paths:
         arrays, _ = read_arrays(path, FORMAT, ("rule_kind", "grammar_rule"))
         total += int(np.count_nonzero(arrays["rule_kind"][arrays["grammar_rule"]] == GRAMMAR_RULE))
     return total

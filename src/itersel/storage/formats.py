@@ -55,11 +55,12 @@ class FileFormat:
     Increase `version` when the layout changes.
     """
 
-    kind: str
+    kind: str  # recorded in the file
     version: int
     made_by: tuple[str, ...]
     arrays: Mapping[str, Array]
     packed: bool = False  # arrays are stored compressed; only in HDF5 files
+    title: str | None = None  # what messages call the file, if not by its kind
 
 
 def numbers(dtype: str, *shape: str | int, **more: Any) -> Array:

@@ -101,15 +101,14 @@ def _sentences(system: TrainedTranslator, text: FilePath) -> Iterator[tuple[str,
             if words[:1] and words[0].startswith(LATTICE):
                 raise InputError(f"'{LATTICE}' begins a lattice for cdec; remove it", text, number)
 
-        shard = translator.extractor.extract(sentences)
-        nonterminals = list(filter(NONTERMINAL.fullmatch, shard.vocabulary.to_list()))
+        grammars = translator.extractor.extract(sentences)
+        nonterminals = list(filter(NONTERMINAL.fullmatch, grammars.vocabulary.to_list()))
         if nonterminals:
             raise InputError(
                 f"'{nonterminals[0]}' in a rule of this text would be a nonterminal of cdec", text
             )
 
-        grammars = grammar_lines(shard)
-        for words, lines in zip(sentences, grammars, strict=True):
+        for words, lines in zip(sentences, grammar_lines(grammars), strict=True):
             yield " ".join(words), lines
 
 

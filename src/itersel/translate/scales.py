@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
-from itersel.decode.opening import open_shard
+from itersel.decode.opening import open_grammars
 from itersel.decode.output import text_of
 from itersel.decode.ranking import best_ranks
 from itersel.errors import located
@@ -34,7 +34,7 @@ def translations_by(
 
 
 def _decoded(piece: str, model: str, weights: Weights, settings: ScaleSettings) -> Iterator[list[str]]:
-    sentences, [decoder] = open_shard(piece, model, settings.search)
+    sentences, [decoder] = open_grammars(piece, model, settings.search)
     vectors = decoder.weight_vectors(weights)
     words = sentences.vocabulary.to_list()
     candidates = settings.mbr.candidates

@@ -21,7 +21,7 @@ from itersel.decode.output import feature_values, text_of
 from itersel.decode.ranking import best_ranks, list_size
 from itersel.errors import FilePath, InputError, located
 from itersel.grammar.extract import Extractor
-from itersel.grammar.shard_kernels import S, X
+from itersel.grammar.grammar_kernels import S, X
 from itersel.run.processes import map_blocks
 from itersel.system.trained_translator import TrainedTranslator, load_translator
 
@@ -142,14 +142,14 @@ class Translator:
 
     def translate(self, block: TextBlock, path: FilePath) -> Iterator[str]:
         """Yield a line of text or JSON (docs/translate.md) for each line of raw text; see `prepare`."""
-        shard = self.extractor.extract(self.prepare(block, path))
+        grammars = self.extractor.extract(self.prepare(block, path))
         system = self.system
 
         # the rules come from the index
         with located(system.index.path):
-            decoder = Decoder(shard, system.model, system.settings.search())
+            decoder = Decoder(grammars, system.model, system.settings.search())
             vectors = decoder.weight_vectors(system.weights)
-            words = shard.vocabulary.to_list()
+            words = grammars.vocabulary.to_list()
 
             for sentence, source in enumerate(block.lines):
                 if self.details is None:
@@ -158,7 +158,7 @@ class Translator:
                     yield from self._restore([text_of(kbest, best, words)])
                     continue
 
-                tokens = shard.source[slice(*shard.source_offset[sentence : sentence + 2])].tolist()
+                tokens = grammars.source[slice(*grammars.source_offset[sentence : sentence + 2])].tolist()
                 document = {
                     "line": block.first + sentence,
                     "source": source,
@@ -185,7 +185,7 @@ class Translator:
             one["score"] = float(kbest.score[rank])
 
             if details.feature_values:
-                names = decoder.dense_names, decoder.shard.feature_name
+                names = decoder.dense_names, decoder.grammars.feature_name
                 one["features"] = dict(feature_values(kbest, rank, *names))
             if details.alignments:
                 one["alignment"] = trees[rank].links

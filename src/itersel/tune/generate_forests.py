@@ -1,4 +1,4 @@
-"""Decode the sentences of a shard, and write their forests for MERT, pruned to the best edges.
+"""Decode sentences, and write their forests for MERT, pruned to the best edges.
 
 Only words that occur in the references are distinguished.
 """
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from itersel.decode.decoder import Decoder
     from itersel.decode.hypothesis_kernels import Hypotheses
     from itersel.decode.scoring_kernels import SentenceRules
-    from itersel.grammar.shard import Shard
+    from itersel.grammar.sentence_grammars import SentenceGrammars
 
 
 def generate_forests(
-    path: FilePath, shard: Shard, decoder: Decoder, weights: Weights, settings: ForestSettings
+    path: FilePath, grammars: SentenceGrammars, decoder: Decoder, weights: Weights, settings: ForestSettings
 ) -> None:
-    """Write the forests of all sentences of a shard; see `itersel.tune.generate_lists.generate_lists`.
+    """Write the forests of all sentences; see `itersel.tune.generate_lists.generate_lists`.
 
     Sparse features, if they are used, become one feature: their sum under the weights.
     """
@@ -44,14 +44,14 @@ def generate_forests(
     names = (*decoder.dense_names, SPARSE_SUM) if has_sum else decoder.dense_names
 
     attributes = header_attributes(
-        FORESTS, settings.file_number, settings.iteration, recorded(settings), shard.digest(), names
+        FORESTS, settings.file_number, settings.iteration, recorded(settings), grammars.digest(), names
     )
-    has_several = shard.sentence_reference_offset.shape[0] > 0
+    has_several = grammars.sentence_reference_offset.shape[0] > 0
 
     with write_rows(path, FORMAT, len(names), attributes, has_several) as writer:
-        for sentence in progress(range(shard.sentence_count), "forest"):
-            words = int(np.diff(shard.source_offset[sentence : sentence + 2])[0])
-            references = shard.references(sentence)
+        for sentence in progress(range(grammars.sentence_count), "forest"):
+            words = int(np.diff(grammars.source_offset[sentence : sentence + 2])[0])
+            references = grammars.references(sentence)
             writer.append({"sentence_reference_offset": np.array([references.lengths.shape[0]])})
             if words == 0:
                 writer.append(_empty_forest(len(names), references))
@@ -60,12 +60,12 @@ def generate_forests(
             rules, hypotheses = decoder.search(sentence, vectors)
             dense = rules.dense
             if has_sum:
-                place, offset = places_of(shard.rule_feature_offset, rules.rule)
-                weighted = vectors.sparse[shard.rule_feature[place]] * shard.rule_feature_value[place]
+                place, offset = places_of(grammars.rule_feature_offset, rules.rule)
+                weighted = vectors.sparse[grammars.rule_feature[place]] * grammars.rule_feature_value[place]
                 dense = np.column_stack((dense, sum_rows(weighted, offset)))
 
             writer.append(
-                make_forest(shard, rules, dense, hypotheses, settings.forest_density * words, references)
+                make_forest(grammars, rules, dense, hypotheses, settings.forest_density * words, references)
             )
 
 
@@ -77,7 +77,7 @@ def prune_forest(hypotheses: Hypotheses, limit: int) -> Kept:
 
 
 def make_forest(
-    shard: Shard,
+    grammars: SentenceGrammars,
     rules: SentenceRules,
     dense: Float64s,
     hypotheses: Hypotheses,
@@ -97,7 +97,7 @@ def make_forest(
     sides = [
         np.array([-1], np.int32)
         if i == GOAL_RULE
-        else shard.rule_target[slice(*shard.rule_target_offset[rules.rule[i] : rules.rule[i] + 2])]
+        else grammars.rule_target[slice(*grammars.rule_target_offset[rules.rule[i] : rules.rule[i] + 2])]
         for i in used
     ]
     dense = np.where((used == GOAL_RULE)[:, None], 0.0, dense[used])

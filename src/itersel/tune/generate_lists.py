@@ -1,4 +1,4 @@
-"""Decode the sentences of a shard, and write their k-best lists for tuners.
+"""Decode sentences, and write their k-best lists for tuners.
 
 A file (`itersel.lists.files`) contains the lists of one file of sentences, decoded with the weights of one
 iteration.
@@ -27,40 +27,40 @@ from itersel.vectors.weights import Weights
 if TYPE_CHECKING:
     from itersel.bleu.references import References
     from itersel.decode.decoder import Decoder, KBest
-    from itersel.grammar.shard import Shard
+    from itersel.grammar.sentence_grammars import SentenceGrammars
     from itersel.storage.arrays import UInt64s
 
 NO_NAMES = string_table(())
 
 
 def generate_lists(
-    path: FilePath, shard: Shard, decoder: Decoder, weights: Weights, settings: KBestSettings
+    path: FilePath, grammars: SentenceGrammars, decoder: Decoder, weights: Weights, settings: KBestSettings
 ) -> None:
-    """Write the k-best lists of all sentences of a shard with references, whole or not at all.
+    """Write the k-best lists of all sentences, which have references, whole or not at all.
 
     The file records the settings of the decoder, the iteration, and the number of the file.
     """
     vectors = decoder.weight_vectors(weights)
     names = decoder.dense_names
-    words = shard.vocabulary.to_list()
+    words = grammars.vocabulary.to_list()
 
     attributes = header_attributes(
-        KBEST_LISTS, settings.file_number, settings.iteration, recorded(settings), shard.digest(), names
+        KBEST_LISTS, settings.file_number, settings.iteration, recorded(settings), grammars.digest(), names
     )
-    has_several = shard.sentence_reference_offset.shape[0] > 0
+    has_several = grammars.sentence_reference_offset.shape[0] > 0
 
     with write_lists(
         path,
         columns=len(names),
         attributes=attributes,
-        key=shard.feature_key,
-        name=shard.feature_name,
+        key=grammars.feature_key,
+        name=grammars.feature_name,
         has_several=has_several,
     ) as writer:
-        for sentence in progress(range(shard.sentence_count), "kbest"):
+        for sentence in progress(range(grammars.sentence_count), "kbest"):
             kbest = decoder.decode(sentence, vectors, settings.k_best)
-            references = shard.references(sentence)
-            writer.append(_table_of(kbest, names, shard.feature_key, words, references))
+            references = grammars.references(sentence)
+            writer.append(_table_of(kbest, names, grammars.feature_key, words, references))
 
 
 def _table_of(

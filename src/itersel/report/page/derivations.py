@@ -12,7 +12,7 @@ from itersel.decode.decoder import Decoder
 from itersel.decode.derivation_trees import derive_all
 from itersel.decode.ranking import best_ranks, list_size
 from itersel.errors import InputError
-from itersel.grammar.shard import Shard, read_shard
+from itersel.grammar.sentence_grammars import SentenceGrammars, read_grammars
 from itersel.lm.binary import LanguageModel, load_model
 from itersel.report.folder import find_repeats, translation_of
 from itersel.report.page.document import compared_systems
@@ -93,12 +93,12 @@ def _explain(
     before = 0
 
     for path in progress(pieces, "explain"):
-        shard = read_shard(path)
-        numbers = [one - before for one in chosen if before <= one < before + shard.sentence_count]
+        grammars = read_grammars(path)
+        numbers = [one - before for one in chosen if before <= one < before + grammars.sentence_count]
         if numbers:
-            explained = _explain_shard(shard, numbers, model, search, systems)
+            explained = _explain_sentences(grammars, numbers, model, search, systems)
             found += [{"sentence": before + number, **row} for number, row in explained.items()]
-        before += shard.sentence_count
+        before += grammars.sentence_count
 
     if before != count:
         raise InputError(
@@ -107,24 +107,24 @@ def _explain(
     return found
 
 
-def _explain_shard(
-    shard: Shard,
+def _explain_sentences(
+    grammars: SentenceGrammars,
     numbers: Sequence[int],
     model: LanguageModel,
     search: Search,
     systems: Sequence[ExplainedSystem],
 ) -> dict[int, dict[str, Any]]:
-    """Decode sentences of a shard; returns the source and the derivation by each system, by number."""
-    words = shard.vocabulary.to_list()
-    source = [words[word] for word in shard.source]
-    offset = shard.source_offset
+    """Decode some of the sentences; returns the source and the derivation by each system, by number."""
+    words = grammars.vocabulary.to_list()
+    source = [words[word] for word in grammars.source]
+    offset = grammars.source_offset
     rows: dict[int, dict[str, Any]] = {
         number: {"source": source[slice(*offset[number : number + 2])], "derivations": []}
         for number in numbers
     }
 
     for weights, features, mbr in systems:
-        decoder = Decoder(shard, model, replace(search, features=features))
+        decoder = Decoder(grammars, model, replace(search, features=features))
         vectors = decoder.weight_vectors(weights)
         for number in numbers:
             found, derivations = derive_all(decoder, number, vectors, words, list_size(1, mbr))

@@ -1,4 +1,4 @@
-"""Kinds of rules, categories that all shards have, and the validation of rules.
+"""Kinds of rules, categories that all grammars have, and the validation of rules.
 
 The decoder can apply any rule that passes.
 """
@@ -12,7 +12,7 @@ from itersel.storage.arrays import Int32s, UInt8s, UInt16s
 # kinds of rules
 GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH = 0, 1, 2, 3
 
-# names and numbers of the categories in every grammar; every shard that lists categories begins with these
+# names and numbers of the categories in every grammar; a file that lists categories begins with these
 X, S = "X", "S"
 FIXED_CATEGORIES = (X, S)
 CATEGORY_X, CATEGORY_S = 0, 1

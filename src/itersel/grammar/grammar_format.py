@@ -1,9 +1,9 @@
-"""The arrays of a shard's file; docs/formats.md says what they contain."""
+"""The arrays of a file of sentences with their grammars; docs/formats.md says what they contain."""
 
 from __future__ import annotations
 
 from itersel.config.search import MAX_SAMPLES
-from itersel.grammar.shard_kernels import PASS_THROUGH
+from itersel.grammar.grammar_kernels import PASS_THROUGH
 from itersel.grammar.templates.count_kernels import MAX_BIN
 from itersel.storage.formats import Array, FileFormat, numbers, offsets, strings
 
@@ -45,4 +45,5 @@ FORMAT = FileFormat(
         "grammar_singleton": Array("|u1", ("G",), most=1, is_extra=True),
     },
     packed=True,
+    title="file of sentences with grammars",
 )

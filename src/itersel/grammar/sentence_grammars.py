@@ -1,14 +1,14 @@
-"""A shard: sentences with their grammars and features, as one HDF5 file of plain arrays.
+"""Sentences with their grammars and features, as one HDF5 file of plain arrays.
 
-A rule is stored once per shard. The grammar of a sentence lists rules with their dense features, which depend
+A rule is stored once per file. The grammar of a sentence lists rules with their dense features, which depend
 on the sentence because leave-one-out changes the counts. Reading requires no parsing. What follows from the
 rest is computed when it is needed, not stored: sparse features from the rules, and the dense features of
 extracted grammars from counts. They would be four fifths of the file.
 
-Terminals of a rule are numbers in the shard's vocabulary; on both sides, -1 and -2 stand for the first and
+Terminals of a rule are numbers in the file's vocabulary; on both sides, -1 and -2 stand for the first and
 the second nonterminal of the source side. Rules 0 ([S] -> [X]) and 1 ([S] -> [S] [X]) are the glue rules,
 which belong to every grammar without being listed. If all other rules use only X, as in extracted grammars,
-the shard lists no categories.
+the file lists no categories.
 """
 
 from __future__ import annotations
@@ -26,8 +26,14 @@ import xxhash
 from itersel.bleu.references import References, TextReferences, grouped_references
 from itersel.config.search import ALL_FEATURES, FeatureSettings
 from itersel.errors import FilePath, InputError, checked, located
-from itersel.grammar.shard_format import FORMAT
-from itersel.grammar.shard_kernels import CATEGORY_S, CATEGORY_X, FIXED_CATEGORIES, RULE_FAULTS, find_bad_rule
+from itersel.grammar.grammar_format import FORMAT
+from itersel.grammar.grammar_kernels import (
+    CATEGORY_S,
+    CATEGORY_X,
+    FIXED_CATEGORIES,
+    RULE_FAULTS,
+    find_bad_rule,
+)
 from itersel.grammar.sparse import FeatureNames, SparseFeatures, join_features, rule_features, select_features
 from itersel.grammar.template_kernels import Rules
 from itersel.storage.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
@@ -55,8 +61,8 @@ FeatureRows: TypeAlias = tuple[Int32s, Int32s, Int64s]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shard:
-    """Sentences, rules and features.
+class SentenceGrammars:
+    """Sentences with their grammars: rules and features.
 
     The arrays are those of `FORMAT`, which has their types and sizes; docs/formats.md says what they contain.
     A field with a table of strings stands for the array of this name and its offsets.
@@ -80,7 +86,7 @@ class Shard:
     computed
         Those of `templates` whose features follow from the rules.
     attributes
-        Provenance of the shard: settings, versions.
+        Provenance: settings, versions.
     """
 
     vocabulary: StringTable
@@ -123,11 +129,11 @@ class Shard:
 
     @property
     def can_be_learned_from(self) -> bool:
-        """Whether the shard has references."""
+        """Whether the sentences have references."""
         return bool(self.reference_offset.shape[0] > 0)
 
     def references(self, sentence: int) -> References:
-        """Return the references of a sentence, if the shard has references."""
+        """Return the references of a sentence, if it has any."""
         texts = TextReferences(self.reference, self.reference_offset, self.sentence_reference_offset)
         return texts.of_sentence(sentence)
 
@@ -207,20 +213,22 @@ class Shard:
         return ranks
 
 
-def write_shard(path: FilePath, shard: Shard) -> None:
-    """Write a shard, whole or not at all, without the features that follow from the rules."""
-    if shard.computed:
-        kept = [name for name in (*TEMPLATES, OTHER) if name not in shard.computed]
-        listed = select_features(_features(shard), kept)
+def write_grammars(path: FilePath, grammars: SentenceGrammars) -> None:
+    """Write sentences and grammars, whole or not at all, without the features that follow from the rules."""
+    if grammars.computed:
+        kept = [name for name in (*TEMPLATES, OTHER) if name not in grammars.computed]
+        listed = select_features(_features(grammars), kept)
         if not listed.feature_key.shape[0]:
             listed = listed._replace(rule_feature_offset=np.zeros(0, np.int64))
-        shard = replace(shard, **listed._asdict())
-    attributes = {name: json.dumps(getattr(shard, name), sort_keys=True) for name in ATTRIBUTES}
-    write_arrays(path, FORMAT, arrays_of(shard), attributes)
+        grammars = replace(grammars, **listed._asdict())
+    attributes = {name: json.dumps(getattr(grammars, name), sort_keys=True) for name in ATTRIBUTES}
+    write_arrays(path, FORMAT, arrays_of(grammars), attributes)
 
 
-def read_shard(path: FilePath, templates: Sequence[str] | None = None, features: str = ALL_FEATURES) -> Shard:
-    """Read a shard.
+def read_grammars(
+    path: FilePath, templates: Sequence[str] | None = None, features: str = ALL_FEATURES
+) -> SentenceGrammars:
+    """Read sentences with their grammars.
 
     Parameters
     ----------
@@ -232,11 +240,11 @@ def read_shard(path: FilePath, templates: Sequence[str] | None = None, features:
     Raises
     ------
     InputError
-        If the file is missing, truncated, damaged, or not a shard of this version, has rules that the decoder
-        cannot apply, or lacks one of the templates. Names the file and the array.
+        If the file is missing, truncated, damaged, or not of this kind and version, has rules that the
+        decoder cannot apply, or lacks one of the templates. Names the file and the array.
     """
     arrays, found = read_arrays(path, FORMAT)
-    values = fields_of(Shard, arrays)
+    values = fields_of(SentenceGrammars, arrays)
 
     with checked(path, "damaged: its attributes are not JSON; recreate the file"):
         names, held, computed, attributes = (json.loads(found[name]) for name in ATTRIBUTES)
@@ -246,18 +254,18 @@ def read_shard(path: FilePath, templates: Sequence[str] | None = None, features:
         raise damaged_file(path, f"'dense_names' must contain {columns} different names")
     values |= {name: tuple(value) for name, value in listed.items()}
 
-    shard = Shard(**values, attributes=attributes)
-    if shard.can_be_learned_from:
-        references = shard.reference_offset.shape[0] - 1
-        offset = shard.sentence_reference_offset
-        grouped_references(references, offset, shard.sentence_count, path)
-    _check_features(shard, path)
-    _check_categories(shard, path)
+    grammars = SentenceGrammars(**values, attributes=attributes)
+    if grammars.can_be_learned_from:
+        references = grammars.reference_offset.shape[0] - 1
+        offset = grammars.sentence_reference_offset
+        grouped_references(references, offset, grammars.sentence_count, path)
+    _check_features(grammars, path)
+    _check_categories(grammars, path)
 
-    ranks = shard.category_ranks()
+    ranks = grammars.category_ranks()
     if (ranks < 0).any():
         raise damaged(path, "rule_category", "has categories with cyclic unit rules")
-    rule, wrong = find_bad_rule(shard.rule_kind, _rules(shard), ranks)
+    rule, wrong = find_bad_rule(grammars.rule_kind, _rules(grammars), ranks)
     if wrong:
         name, why = RULE_FAULTS[wrong]
         raise damaged(path, name, f"{why} (rule {rule})")
@@ -272,49 +280,49 @@ def read_shard(path: FilePath, templates: Sequence[str] | None = None, features:
 
     if not FeatureSettings(features).uses_sparse:
         # neither computed nor listed ones
-        shard = replace(shard, templates=(), computed=(), rule_feature_offset=np.zeros(0, np.int64))
+        grammars = replace(grammars, templates=(), computed=(), rule_feature_offset=np.zeros(0, np.int64))
         templates = ()
 
     with located(path):
-        return add_features(shard, templates)
+        return add_features(grammars, templates)
 
 
-def add_features(shard: Shard, templates: Sequence[str] | None = None) -> Shard:
-    """Return a shard with the features that it lists and those that follow from its rules.
+def add_features(grammars: SentenceGrammars, templates: Sequence[str] | None = None) -> SentenceGrammars:
+    """Return grammars with the features that they list and those that follow from their rules.
 
-    shard: a shard with valid rules, and only the features that it lists. templates: those of its templates
+    grammars: with valid rules, and only the features that they list. templates: those of their templates
     whose features are wanted (default: all). Raises an `InputError` if two features have the same key.
     """
-    templates = shard.templates if templates is None else tuple(templates)
-    computed = tuple(name for name in shard.computed if name in templates)
-    found = rule_features(shard.rule_kind, _rules(shard), computed)
-    if shard.rule_feature_offset.shape[0]:
+    templates = grammars.templates if templates is None else tuple(templates)
+    computed = tuple(name for name in grammars.computed if name in templates)
+    found = rule_features(grammars.rule_kind, _rules(grammars), computed)
+    if grammars.rule_feature_offset.shape[0]:
         listed = [name for name in (*templates, OTHER) if name not in computed]
-        found = join_features(found, select_features(_features(shard), listed))
-    return replace(shard, **found._asdict(), templates=templates, computed=computed)
+        found = join_features(found, select_features(_features(grammars), listed))
+    return replace(grammars, **found._asdict(), templates=templates, computed=computed)
 
 
-def _rules(shard: Shard) -> Rules:
+def _rules(grammars: SentenceGrammars) -> Rules:
     return Rules(
-        shard.vocabulary,
-        shard.category,
-        shard.rule_category,
-        shard.rule_source,
-        shard.rule_source_offset,
-        shard.rule_target,
-        shard.rule_target_offset,
-        shard.rule_alignment,
-        shard.rule_alignment_offset,
-        shard.rule_bin,
+        grammars.vocabulary,
+        grammars.category,
+        grammars.rule_category,
+        grammars.rule_source,
+        grammars.rule_source_offset,
+        grammars.rule_target,
+        grammars.rule_target_offset,
+        grammars.rule_alignment,
+        grammars.rule_alignment_offset,
+        grammars.rule_bin,
     )
 
 
-def _features(shard: Shard) -> SparseFeatures:
-    return SparseFeatures(*(getattr(shard, name) for name in SparseFeatures._fields))
+def _features(grammars: SentenceGrammars) -> SparseFeatures:
+    return SparseFeatures(*(getattr(grammars, name) for name in SparseFeatures._fields))
 
 
-def count_sentences_of_shard(path: FilePath) -> int:
-    """Return the number of sentences of a shard without reading its grammars."""
+def count_sentences_of_grammars(path: FilePath) -> int:
+    """Return the number of sentences of a file without reading their grammars."""
     arrays, _ = read_arrays(path, FORMAT, ("vocabulary", "vocabulary_offset", "source", "source_offset"))
     return int(arrays["source_offset"].shape[0]) - 1
 
@@ -328,7 +336,7 @@ def _check_names(listed: Mapping[str, Any], path: FilePath) -> None:
 
     for name in listed["dense_names"]:
         if not re.fullmatch("[!-~]+", name) or name in DECODER_FEATURES:
-            raise damaged_file(path, f"{name!r} cannot be a dense feature of a shard")
+            raise damaged_file(path, f"{name!r} cannot be a dense feature of a grammar")
 
     if unknown := [name for name in listed["templates"] if name not in TEMPLATES]:
         why = "install the package that adds it, or recreate the file"
@@ -337,32 +345,32 @@ def _check_names(listed: Mapping[str, Any], path: FilePath) -> None:
         raise damaged_file(path, "'computed' has a template that 'templates' lacks")
 
 
-def _check_features(shard: Shard, path: FilePath) -> None:
+def _check_features(grammars: SentenceGrammars, path: FilePath) -> None:
     """Raise an InputError if data needed to compute features is missing."""
-    if COUNT in shard.computed and shard.rule_bin.shape[0] != shard.rule_kind.shape[0]:
+    if COUNT in grammars.computed and grammars.rule_bin.shape[0] != grammars.rule_kind.shape[0]:
         raise damaged(path, "rule_bin", "has no rows, although the features of Count follow from them")
-    if shard.rule_feature.shape[0] and not shard.rule_feature_offset.shape[0]:
+    if grammars.rule_feature.shape[0] and not grammars.rule_feature_offset.shape[0]:
         raise damaged(path, "rule_feature_offset", "has no rows, although features are listed")
 
-    rows, rules = shard.grammar_rule.shape[0], shard.rule_kind.shape[0]
-    if shard.grammar_dense.shape[0] == rows and not shard.grammar_samples.shape[0]:
+    rows, rules = grammars.grammar_rule.shape[0], grammars.rule_kind.shape[0]
+    if grammars.grammar_dense.shape[0] == rows and not grammars.grammar_samples.shape[0]:
         return
 
     sizes = dict.fromkeys(("grammar_samples", "grammar_count", "grammar_singleton"), rows)
     for name, size in {**sizes, "rule_cost": rules}.items():
-        if getattr(shard, name).shape[0] != size:
-            raise damaged(path, name, f"has {getattr(shard, name).shape[0]} rows, not {size}")
+        if getattr(grammars, name).shape[0] != size:
+            raise damaged(path, name, f"has {getattr(grammars, name).shape[0]} rows, not {size}")
 
-    if shard.dense_names != GRAMMAR_FEATURES:
+    if grammars.dense_names != GRAMMAR_FEATURES:
         raise damaged_file(path, "'dense_names' are not the features of an extracted grammar")
 
 
-def _check_categories(shard: Shard, path: FilePath) -> None:
-    if shard.rule_category.shape[0] == 0 and shard.category.count == 0:
+def _check_categories(grammars: SentenceGrammars, path: FilePath) -> None:
+    if grammars.rule_category.shape[0] == 0 and grammars.category.count == 0:
         return
-    if shard.category.count > MAX_CATEGORIES:
+    if grammars.category.count > MAX_CATEGORIES:
         raise damaged(path, "category", f"has more than {MAX_CATEGORIES} names")
-    names = shard.category.to_list()
+    names = grammars.category.to_list()
     if tuple(names[:2]) != FIXED_CATEGORIES or len(set(names)) != len(names):
         raise damaged(path, "category", "must contain different names, X and S first")
     if wrong := [name for name in names if not CATEGORY.fullmatch(name)]:
