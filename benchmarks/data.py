@@ -144,8 +144,8 @@ def make_corpus(folder: Path, source: Path, target: Path, alignment: Path, pairs
         run(*itersel("grammar index", **texts, alignment=alignment, output=corpus.index))
     if not corpus.ids.exists():
         files = max(1, sum(1 for _ in read_lines(source)) // TRAIN_SENTENCES)
-        settings = {"sharding": {"name": "shuffled", "files": files}}
-        run(*itersel("step shard", **texts, settings=settings, output=corpus.ids.parent))
+        settings = {"division": {"name": "shuffled", "files": files}}
+        run(*itersel("step divide", **texts, settings=settings, output=corpus.ids.parent))
     if not corpus.grammars.exists():
         run(*extraction(corpus))
     return corpus

@@ -115,7 +115,7 @@ def measure(data: Data, aligned: Path, pairs: int, with_alignment: bool) -> None
     step("estimate language model", "lm estimate", arpa, order=3, input=target)
     step("compile language model", "lm compile", model, input=arpa)
     step("index", "grammar index", index, **both, alignment=alignment)
-    step("shard", "step shard", text, **both, settings={"sharding": {"name": "shuffled", "files": shards}})
+    step("divide", "step divide", text, **both, settings={"division": {"name": "shuffled", "files": shards}})
     for shard in range(SHARDS):
         grammars = folder / f"{shard}.h5"
         texts = {"input": text / f"{shard}.source.gz", "reference": text / f"{shard}.target.gz"}

@@ -11,7 +11,7 @@ model=$results/lm/lm.bin
 
 mkdir -p "$output"
 for side in source target; do
-    gzip -dc "$results/shards/dev/1/text/0.$side.gz" | sed -n 1,500p > "$output/tuned.$side"
+    gzip -dc "$results/sentences/dev/1/text/0.$side.gz" | sed -n 1,500p > "$output/tuned.$side"
     for split in devtest test; do
         gzip -dc "$results/corpus/$split.$side.gz" > "$output/$split.$side"
     done

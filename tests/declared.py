@@ -1,4 +1,4 @@
-"""Folders of shards whose files have been changed on purpose, with a declaration that says so."""
+"""Folders of divided text whose files have been changed on purpose, with a declaration that says so."""
 
 import gzip
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""n-best lists of another decoder, as text, and shards that are made of them."""
+"""n-best lists of another decoder, as text, and files that are made of them."""
 
 from pathlib import Path
 
@@ -30,11 +30,11 @@ def write_given(folder: Path) -> Path:
 def divide(folder, *options, **how):
     """Divide the lists; if it is not said how, into a single file that keeps the order of the sentences."""
     files = ["--nbest", folder / "lists", "--reference", folder / "references", "--output", folder / "cut"]
-    itersel("step", "shard", *files, *options, *settings(sharding=how or {"name": "in-order"}))
+    itersel("step", "divide", *files, *options, *settings(division=how or {"name": "in-order"}))
 
 
 def import_file(folder, number=0, **how):
-    """Make a shard of the lists, by default of tokenised ones; returns its file."""
+    """Make a file of the lists, by default of tokenised ones; returns its file."""
     output = folder / f"{number}.h5"
     files = ["--folder", folder / "cut", "--file-number", number, "--output", output]
     itersel("step", "lists", *files, *settings(**(TEXT_LANGUAGES | {"tokenized": True} | how)))

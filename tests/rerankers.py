@@ -96,7 +96,7 @@ def make_reranker(
     texts = ["--source", folder / "test.source.gz", "--reference", folder / "test.target.gz"]
     cut = ["--nbest", lists, *texts, "--output", folder / "cut"]
     itersel(
-        "step", "shard", *cut, *settings(sharding={"name": "in-order", "files": FILES}, dense_names=columns)
+        "step", "divide", *cut, *settings(division={"name": "in-order", "files": FILES}, dense_names=columns)
     )
 
     chance, weights = random.Random(5), dict[str, float]()

@@ -24,7 +24,7 @@ DERIVATIONS = f"{REPORT}/derivations.json"
 # Pages. That of an unfinished run has a different name because the other one is an output of the workflow.
 PAGE, PROGRESS_PAGE = f"{REPORT}/index.html", f"{REPORT}/progress.html"
 
-# In the folders of shards, epochs and lists: their manifest, written once the files of all shards exist.
+# In the folders of divisions, epochs and lists: their manifest, written once all of their files exist.
 MANIFEST = "files.txt"
 # In the folder of an experiment: the best epoch, and the table of what was selected.
 BEST = "best"

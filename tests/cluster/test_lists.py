@@ -43,12 +43,12 @@ def test_features_of_a_shard_fail(make_project, cluster, tmp_path):
         armed = there.sabotage(None, {1: "exit 3"}, "import_lists")
         output = there.run(*OF_TRAIN, "--keep-going", *armed, status=1)
         assert there.sabotage_happened()
-        before = there.project.files("shards/**/*.h5")
+        before = there.project.files("sentences/**/*.h5")
         assert len(before) == 1
         output = there.run(*OF_TRAIN)
         assert submitted(output)["import_lists"] == "1"
         assert there.project.keeps(before)
-        for files in ("shards/**/*.h5", "text-features/**/*.h5", "text-features/**/*.bin"):
+        for files in ("sentences/**/*.h5", "text-features/**/*.h5", "text-features/**/*.bin"):
             assert there.project.contents(files) == here.contents(files)
     finally:
         cluster.clear()

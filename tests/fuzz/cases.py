@@ -37,13 +37,13 @@ from itersel.vectors.weights import FORMAT as WEIGHTS
 
 FORMATS = {
     "alignment-model": sampler.FORMAT,
-    **dict.fromkeys(("shard", "shard-categories"), grammar_format.FORMAT),
+    **dict.fromkeys(("grammars", "grammars-categories"), grammar_format.FORMAT),
     **dict.fromkeys(("model", "text-language-model"), binary.FORMAT),
     "index": index.FORMAT,
     "bundle": BUNDLE,
     "reranker-bundle": RERANKER,
     "lexicon": lexicon.FORMAT,
-    **dict.fromkeys(("lists", "shard-lists"), lists.FORMAT),
+    **dict.fromkeys(("lists", "listed"), lists.FORMAT),
     "forests": forest_files.FORMAT,
     "counts": counts.FORMAT,
     "state": replace(WEIGHTS, arrays={**WEIGHTS.arrays, **STATE.arrays}),

@@ -80,7 +80,7 @@ SYNTAX = [
 SEARCH = {"k_best": 20, "pop_limit": 30}
 PERCEPTRON = {"learner": {"name": "perceptron"}, **SEARCH}
 SELECT_9 = {"name": "selection", "select": 9}
-SHARD = step("step shard", sharding={"files": 2})
+DIVIDE = step("step divide", division={"files": 2})
 TEXT_MODELS = f"{step('step text-models', order=3)} --words words"
 PATH = {"name": "path-following", "first_threshold": 0.0001, "epsilon": 1}
 SYSTEM = {
@@ -151,7 +151,7 @@ def make_corpus(folder: Path) -> None:
         ],
         "nbest.ini": ["[weight]", "LM= 0.5 # of the model", "TM= 1 -1", "R:0= 1"],
         "parts.txt": ["part0.h5", "part1.h5"],
-        "shards.txt": ["sentences.h5", "shard1.h5"],
+        "sentences.txt": ["sentences.h5", "others.h5"],
         **{f"{name}.txt": [f"{name}0.h5", f"{name}1.h5"] for name in ("late", "path")},
         **{f"{name}.txt": [f"{name}.h5"] for name in ("lists", "listed", "dense", "forests")},
         "syntax.grammar": SYNTAX,
@@ -161,7 +161,7 @@ def make_corpus(folder: Path) -> None:
     Path("config.yaml").write_text(CONFIG)
     Path("settings.yaml").write_text(SETTINGS)
     _make_models()
-    _make_shards()
+    _make_sentences()
     _make_weights()
     _make_descriptions()
 
@@ -180,16 +180,16 @@ def _make_models() -> None:
         itersel(f"align {texts} --direction {direction} --save {direction}.model --output sampled.txt")
 
 
-def _make_shards() -> None:
-    itersel(f"{SHARD} --source source.txt --target target.txt --output shards")
-    itersel("step shard --nbest nbest.txt nbest.json --reference target.txt --output listed")
+def _make_sentences() -> None:
+    itersel(f"{DIVIDE} --source source.txt --target target.txt --output divided")
+    itersel("step divide --nbest nbest.txt nbest.json --reference target.txt --output listed")
     itersel(f"{step('step lists', **TEXT_LANGUAGES)} --folder listed --file-number 0 --output listed.h5")
-    for part, name in (("shards/0", "sentences.h5"), ("shards/1", "shard1.h5")):
+    for part, name in (("divided/0", "sentences.h5"), ("divided/1", "others.h5")):
         texts = f"--input {part}.source.gz --reference {part}.target.gz --leave-one-out {part}.ids"
         itersel(f"grammar extract --index index {texts} --output {name}")
-    shutil.copy("shards/0.ids", "lines.ids")
-    shutil.copy("shards/0.source.gz", "part.source.gz")
-    shutil.copy("shards/0.target.gz", "part.target.gz")
+    shutil.copy("divided/0.ids", "lines.ids")
+    shutil.copy("divided/0.source.gz", "part.source.gz")
+    shutil.copy("divided/0.target.gz", "part.target.gz")
     extract = "grammar extract --index index --input source.txt"
     itersel(f"{extract} --output plain.h5")
     itersel(f"{extract} --reference target.txt --reference source.txt --output plain-references.h5")
@@ -206,8 +206,8 @@ def _make_shards() -> None:
 
 def _train(output: str, options: str = "", **changes: Any) -> None:
     train = step("train", **{**PERCEPTRON, **changes})
-    for number, shard in enumerate(("sentences.h5", "shard1.h5")):
-        files = f"--sentences {shard} --language-model lm.bin --shard-number {number}"
+    for number, sentences in enumerate(("sentences.h5", "others.h5")):
+        files = f"--sentences {sentences} --language-model lm.bin --shard-number {number}"
         itersel(f"{train} {files} {options} --output {output}{number}.h5")
 
 
@@ -243,7 +243,7 @@ def _make_descriptions() -> None:
     shutil.copy("ready/preparation.json", "preparation.json")
     shutil.copy("ready/recaser.json", "recaser.json")
     shutil.copy("ready/train.statistics.json", "statistics.json")
-    itersel("step rules --inputs shards.txt --output rules.json")
+    itersel("step rules --inputs sentences.txt --output rules.json")
     Path("system").mkdir()
     shutil.copy("weights.h5", "system/weights.h5")
     restored = "--preparation preparation.json --recaser recaser.json"
@@ -253,7 +253,7 @@ def _make_descriptions() -> None:
     scale = step(
         "step scale", mbr={"gain": "sentence-bleu"}, search={"pop_limit": 30}, scoring={"tokenizer": "13a"}
     )
-    devtest = "--inputs shards.txt --language-model lm.bin --weights weights.h5 --reference target.txt"
+    devtest = "--inputs sentences.txt --language-model lm.bin --weights weights.h5 --reference target.txt"
     itersel(f"{scale} {devtest} --output mbr.json")
     _make_reranker()
     choose = step("step choose", **SYSTEM)
@@ -269,7 +269,7 @@ def _make_reranker() -> None:
     texts = "--source source.txt --target target.txt"
     itersel(f"{step('step words', **TEXT_LANGUAGES, tokenized=True)} {texts} --output words")
     itersel(f"{TEXT_MODELS} --alignment forward.txt reverse.txt --output models")
-    itersel("step shard --nbest nbest.txt --source source.txt --reference target.txt --output reranked")
+    itersel("step divide --nbest nbest.txt --source source.txt --reference target.txt --output reranked")
     Path("reranker").mkdir()
     weights = {"LM": 0.5, "TM_0": -0.25, "TextModel": 0.1, "TextLexForward": 0.2, "TextUncovered": -0.3}
     weights |= {"Lex:fluss_river": 0.5, "Ngram1:the": 0.25, "R:0": 0.1}

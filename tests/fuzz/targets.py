@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.fuzz.corpus import LANGUAGES, PATH, PERCEPTRON, SELECT_9, SHARD, SYSTEM, TEXT_MODELS, mix
+from tests.fuzz.corpus import DIVIDE, LANGUAGES, PATH, PERCEPTRON, SELECT_9, SYSTEM, TEXT_MODELS, mix
 from tests.steps import TEXT_LANGUAGES, step
 
 from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
@@ -68,8 +68,8 @@ _DECODE = "decode --language-model lm.bin --output out --sentences"
 _PREPARE = f"corpus prepare --split train --output out {LANGUAGES}"
 _PREPARE_TEST = _PREPARE.replace("--split train", "--split test.x")
 _START, _SHOW = f"{_train('--start FILE')} sentences.h5", "weights show FILE --number 0"
-_DECODE_SHARD = f"{_DECODE} sentences.h5 --weights FILE --pop-limit 30"
-_WEIGHTS = (_START, _DECODE_SHARD, _SHOW, "weights export FILE --output out")
+_DECODE_SENTENCES = f"{_DECODE} sentences.h5 --weights FILE --pop-limit 30"
+_WEIGHTS = (_START, _DECODE_SENTENCES, _SHOW, "weights export FILE --output out")
 _PACKED = (f"{_PREPARE} --source source.txt --target FILE", "bleu --reference FILE hypotheses.txt")
 _SCORED = "--reference target.txt --weights weights.h5 --output-weights out.h5 --output out.json"
 SEQUENTIAL = {"name": "perceptron", "update": "sequential", "pairs": "all"}
@@ -106,22 +106,22 @@ _FEATURES = step("step lists", **_TOKENIZED, dense=[*TEXT_FEATURES], templates=[
 _FEATURES += " --folder reranked --file-number 0 --models models --output out.h5 --aligner"
 _DETOKENIZE = "detokenize --input target.txt --output out"
 TARGETS = {
-    "shard": _target(
+    "grammars": _target(
         "sentences.h5 plain-references.h5",
         f"{_TRAIN} FILE",
         f"{_train('--start weights.h5', learner=SEQUENTIAL)} FILE",
         f"{_DECODE} FILE --weights weights.h5 --k-best 20 --pop-limit 30",
         f"{_DECODE} FILE --weights weights.h5 --features dense --pop-limit 9",
         "grammar export --sentences FILE --output out",
-        "step rules --inputs shards.txt --output out",
+        "step rules --inputs sentences.txt --output out",
     ),
-    "shard-categories": _target(
+    "grammars-categories": _target(
         "syntax.h5",
         f"{_TRAIN} FILE",
         f"{_DECODE} FILE --weights weights.h5 --k-best 20 --pop-limit 30",
         "grammar export --sentences FILE --output out",
     ),
-    "shard-lists": _target(
+    "listed": _target(
         "listed.h5",
         f"{step('train', learner={'name': 'mira'})} --output out.h5 --sentences FILE",
         f"{step('train', learner=ADAGRAD, features='dense')} --output out.h5 --sentences FILE",
@@ -219,7 +219,7 @@ TARGETS = {
         "tune --tuner mert --restarts 1 --nbest FILE --reference target.txt --output out.ini",
         "tune --tuner pro --nbest FILE --reference target.txt --start nbest.ini --output out.json",
         "tune --tuner kbest-mira --nbest FILE --reference target.txt --quality ter --output out.h5",
-        f"{SHARD} --nbest FILE --reference target.txt --output out",
+        f"{DIVIDE} --nbest FILE --reference target.txt --output out",
         also=("nbest.ini",),
     ),
     "weights-moses": _target(
@@ -246,8 +246,8 @@ TARGETS = {
         f"{_PREPARE} --source FILE --target target.txt --tokenized",
         "grammar index --source FILE --target target.txt --alignment alignment.txt --output out",
         "grammar extract --index index --input FILE --output out.h5",
-        f"{SHARD} --source FILE --target target.txt --output out",
-        f"{SHARD} --nbest nbest.txt --source FILE --reference target.txt --output out",
+        f"{DIVIDE} --source FILE --target target.txt --output out",
+        f"{DIVIDE} --nbest nbest.txt --source FILE --reference target.txt --output out",
         f"{step('step words', **TEXT_LANGUAGES)} --source source.txt FILE --target target.txt target.txt"
         " --output out",
         "lm score --language-model lm.bin --input FILE --output out",
@@ -261,7 +261,7 @@ TARGETS = {
         f"{_PREPARE_TEST} --source source.txt --target target.txt --target FILE",
         "grammar index --source source.txt --target FILE --alignment alignment.txt --output out",
         "grammar extract --index index --input source.txt --reference FILE --output out.h5",
-        f"{SHARD} --source source.txt --target FILE --output out",
+        f"{DIVIDE} --source source.txt --target FILE --output out",
         "lm estimate --order 3 --input FILE --output out",
         "lm estimate --order 3 --input target.txt --vocabulary FILE --output out",
         "bleu --reference target.txt FILE",
@@ -279,20 +279,20 @@ TARGETS = {
     "tsv": _target("pairs.tsv", f"{_PREPARE} --file FILE", f"{_PREPARE} --file FILE --columns 2,1,3"),
     "tmx": _target("memory.tmx", f"{_PREPARE} --file FILE"),
     "ids": _target(
-        "shards/0.ids",
+        "divided/0.ids",
         "grammar extract --index index --input part.source.gz --leave-one-out FILE --output out.h5",
-        "lm estimate --order 2 --input target.txt --leave-out shards --fold 0/2 --output out",
-        also=("shards: ", "shards/0.target.gz"),
+        "lm estimate --order 2 --input target.txt --leave-out divided --fold 0/2 --output out",
+        also=("divided: ", "divided/0.target.gz"),
     ),
     "sentences": _target(
         "listed/0.ids", f"{_LISTED} --output out.h5", also=("listed/0.lists.gz", "listed/0.target.gz")
     ),
     "declaration": _target(
-        "shards/files.tsv",
-        "lm estimate --order 2 --input target.txt --leave-out shards --fold 0/2 --output out",
-        "grammar extract --index index --input shards/0.source.gz --reference shards/0.target.gz "
-        "--leave-one-out shards/0.ids --output out.h5",
-        also=("shards/", "shards: "),
+        "divided/files.tsv",
+        "lm estimate --order 2 --input target.txt --leave-out divided --fold 0/2 --output out",
+        "grammar extract --index index --input divided/0.source.gz --reference divided/0.target.gz "
+        "--leave-one-out divided/0.ids --output out.h5",
+        also=("divided/", "divided: "),
     ),
     "text-language-model": _target(
         "models/lm.bin",

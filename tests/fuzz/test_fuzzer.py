@@ -133,11 +133,11 @@ def test_some_damaged_files_are_still_read(files, tmp_path, format, mode, read):
 
 
 def test_cases_have_names():
-    case = Case.parse("7/shard/resealed/12", seed=1)
-    assert case == Case(7, "shard", "resealed", 12)
+    case = Case.parse("7/grammars/resealed/12", seed=1)
+    assert case == Case(7, "grammars", "resealed", 12)
     assert Case.parse(str(case), seed=1) == case
-    assert Case.parse("shard/resealed/12", seed=3).seed == 3
-    for wrong in ("shard/changed/1", "corpus/damaged/1", "nothing/damaged/1"):
+    assert Case.parse("grammars/resealed/12", seed=3).seed == 3
+    for wrong in ("grammars/changed/1", "corpus/damaged/1", "nothing/damaged/1"):
         with pytest.raises(ValueError, match=wrong):
             Case.parse(wrong, seed=1)
 

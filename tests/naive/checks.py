@@ -17,7 +17,7 @@ def is_good_rule(
     categories: tuple[int, int, int] | None = None,
     ranks: Sequence[int] = (),
 ) -> bool:
-    """Whether the decoder can apply a rule of a shard; without categories, all are X."""
+    """Whether the decoder can apply a rule; without categories, all are X."""
     nonterminals = [symbol for symbol in source if symbol < 0]
     if nonterminals != list(range(-1, -len(nonterminals) - 1, -1)):
         return False

@@ -160,7 +160,7 @@ def load_arpa(lines: Sequence[str], folder: Path) -> LanguageModel:
 
 
 def make_decoder(problem: Problem, folder: Path, search: Search, *references: Sequence[str]) -> Decoder:
-    """Return a decoder for a shard of one sentence."""
+    """Return a decoder for one sentence."""
     model = load_arpa(to_arpa(problem.model, problem.order), folder)
     return Decoder(to_grammars(problem, *references), model, search)
 

@@ -18,8 +18,8 @@ from tests.systems import raw_text, sentences, translate
 import itersel
 from itersel import Search, TrainSettings, compare, score_tokenized_bleu, tune_nbest
 from itersel.code.digests import PACKAGE
+from itersel.config.division import Pooled
 from itersel.config.mixing import PathFollowing, Selection
-from itersel.config.sharding import Pooled
 from itersel.storage import hdf5
 from itersel.storage.files import write_lines
 
@@ -30,7 +30,7 @@ SENTENCES = 24
 def results(tmp_path_factory):
     """Return a folder with the files of a run that docs/api.md names, created by the commands."""
     folder = tmp_path_factory.mktemp("project") / "results/toy"
-    for name in ("lm/2/2-folds", "shards/train/2", "shards/test/1", "evaluation/test"):
+    for name in ("lm/2/2-folds", "sentences/train/2", "sentences/test/1", "evaluation/test"):
         (folder / name).mkdir(parents=True)
     text, other, links = folder / "text", folder / "translation", folder / "align"
     for path, lines in zip((text, other, links), zip(*sentences(SENTENCES), strict=True), strict=True):
@@ -145,7 +145,7 @@ def test_lists_are_tuned_and_reranked_like_the_commands(tmp_path):
 
 
 def test_decode_is_the_command(results, tmp_path):
-    sentences, model = results / "shards/test/1/0.h5", results / "lm/lm.bin"
+    sentences, model = results / "sentences/test/1/0.h5", results / "lm/lm.bin"
     weights = results / "experiments/selected/best/weights.h5"
     files = ("--sentences", sentences, "--language-model", model, "--weights", weights)
     command("decode", *files, "--k-best", 3, "--output", tmp_path / "lists")
@@ -173,7 +173,7 @@ def test_training_and_mixing_are_the_commands(results, tmp_path):
     for epoch in (1, 2):
         names = []
         for number in range(2):
-            sentences = results / f"shards/train/2/{number}.h5"
+            sentences = results / f"sentences/train/2/{number}.h5"
             names.append(name := f"{epoch}-{number}.h5")
             where = ("--epoch", epoch, "--shard-number", number)
             files = (
@@ -212,7 +212,10 @@ def test_training_and_mixing_are_the_commands(results, tmp_path):
 
 
 def test_start_in_memory(results):
-    read = itersel.read_grammars(results / "shards/train/2/0.h5"), itersel.load_model(results / "lm/lm.bin")
+    read = (
+        itersel.read_grammars(results / "sentences/train/2/0.h5"),
+        itersel.load_model(results / "lm/lm.bin"),
+    )
     start = itersel.make_weights({"LanguageModel": 1.0, "of another shard": 2.0})
     training = itersel.train_epoch(*read, start, itersel.TrainSettings(learner=itersel.Perceptron()))
     assert training.sentences == SENTENCES
@@ -291,7 +294,7 @@ def test_wrong_arguments(call, facts, tmp_path, monkeypatch):
 
 
 def test_templates_that_the_grammars_were_not_read_with(results):
-    read = itersel.read_grammars(results / "shards/test/1/0.h5"), itersel.load_model(results / "lm/lm.bin")
+    read = itersel.read_grammars(results / "sentences/test/1/0.h5"), itersel.load_model(results / "lm/lm.bin")
     search = itersel.Search(templates=("Shape",))
     with input_error("R", "Shape"):
         next(itersel.decode_sentences(*read, itersel.make_weights({}), search=search))

@@ -56,23 +56,23 @@ def first(folder, lists):
     return ["rescore", "--first", "--nbest", lists, "--output", folder / "first"]
 
 
-def shard(folder, lists, *options):
+def divide(folder, lists, *options):
     files = ["--nbest", lists, "--reference", folder / "references", "--output", folder / "cut"]
-    return ["step", "shard", *files, *options, *settings(sharding={"name": "in-order"})]
+    return ["step", "divide", *files, *options, *settings(division={"name": "in-order"})]
 
 
 def make_lists(folder, lists):
-    """Return a command that reads lists of a shard; these become the lists of one that has been cut."""
+    """Return a command that reads lists of a file; these become the lists of one that has been divided."""
     cut = folder / "cut"
     if not cut.exists():
-        itersel(*shard(folder, write(folder / "good", *LISTS)))
+        itersel(*divide(folder, write(folder / "good", *LISTS)))
     (cut / "0.lists.gz").write_bytes(gzip.compress(lists.read_bytes()))
     redeclare(cut)
     files = ["--folder", cut, "--file-number", 0, "--output", folder / "0.h5"]
     return ["step", "lists", *files, *settings(**TEXT_LANGUAGES)]
 
 
-COMMANDS = {"tune": tune, "rescore": rescore, "first": first, "step shard": shard, "step lists": make_lists}
+COMMANDS = {"tune": tune, "rescore": rescore, "first": first, "step divide": divide, "step lists": make_lists}
 
 DEEP, LONG = "[" * 100_000, "9" * 5000
 # The third line, which is otherwise the first translation of sentence 1, and what its refusal must tell.
@@ -229,12 +229,12 @@ PACKED = gzip.compress(TEXT)
 def test_bad_gzip(folder, refused, content):
     lists = folder / "list.gz"
     lists.write_bytes(content)
-    for command in (tune, rescore, first, shard):
+    for command in (tune, rescore, first, divide):
         refused(command(folder, lists), f"{lists}:", "gzip")
 
 
 # Commands with references, which tell how many sentences there are.
-REFERRING = ("tune", "step shard")
+REFERRING = ("tune", "step divide")
 # Whole lists, and facts for the other commands and for these; () if nothing is wrong.
 SENTENCES: dict[str, tuple[tuple[str, ...], Fact, Fact]] = {
     "the first is missing": (LISTS[2:], 0, 0),
@@ -292,7 +292,7 @@ def test_bad_numbers(folder, refused, numbers, facts):
     path = write(folder / "numbers", *numbers)
     for command in (tune, rescore):
         refused(command(folder, lists, f"--feature=more={path}"), facts)
-    refused(shard(folder, lists, "--quality", path), facts)
+    refused(divide(folder, lists, "--quality", path), facts)
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ def test_missing_files(folder, refused, hidden):
     for name in hidden:
         write(folder / "lists" / name, *LISTS)
     (folder / "lists").mkdir(exist_ok=True)
-    for command in (tune, rescore, first, shard):
+    for command in (tune, rescore, first, divide):
         refused(command(folder, folder / "no-list"), folder / "no-list")
         refused(command(folder, folder / "lists"), folder / "lists")
 
@@ -367,7 +367,7 @@ LEGAL = {
 
 
 def results(folder, lists):
-    """Return what commands make of lists: translations, first entries, weights, the lists of a shard."""
+    """Return what commands make of lists: translations, first entries, weights, the lists of a file."""
     for name in ("rescored", "first", "tuned", "0.h5"):
         (folder / name).unlink(missing_ok=True)
     for command in (rescore, first, tune, make_lists):
@@ -404,6 +404,6 @@ def test_long_and_empty_translations(folder):
     """A translation of 5,000 words, one of a single long word, and one without words."""
     long = " ".join(["word"] * 5000)
     more = (f"0 ||| {long} ||| LM= 5 TM= 0 0", f"1 ||| {LONG} ||| LM= 5 TM= 0 0", "2 |||  ||| LM= 5 TM= 0 0")
-    rescored, first_entries, _, shard_lists = results(folder, write(folder / "list", *LISTS, *more))
+    rescored, first_entries, _, in_file = results(folder, write(folder / "list", *LISTS, *more))
     assert (rescored, first_entries) == ([long, LONG, ""], FIRST)
-    assert (shard_lists[0], shard_lists[1][2::3]) == ([0, 3, 6, 9], [long, LONG, ""])
+    assert (in_file[0], in_file[1][2::3]) == ([0, 3, 6, 9], [long, LONG, ""])

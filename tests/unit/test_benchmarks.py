@@ -25,7 +25,7 @@ def test_commands_that_prepare_the_data(tmp_path, monkeypatch):
         "lm estimate",
         "lm compile",
         "grammar index",
-        "step shard",
+        "step divide",
         "grammar extract",
         "grammar import",
     }

@@ -124,12 +124,12 @@ def test_from_text_to_grammars(tmp_path, refused):
     raw = "--source=%source --target=%target --source-language=de --target-language=en --output=%corpus"
     train = "--source=%corpus/train.source.gz --target=%corpus/train.target.gz"
     dev = "--source=%corpus/dev.source.gz --target=%corpus/dev.target.gz --target=%corpus/dev.target.1.gz"
-    part = "--input=%shards/0.source.gz --reference=%shards/0.target.gz --reference=%shards/0.target.1.gz"
+    part = "--input=%divided/0.source.gz --reference=%divided/0.target.gz --reference=%divided/0.target.1.gz"
     for step in (
         f"corpus prepare --split=train {raw}",
         f"corpus prepare --split=dev --target=%other {raw}",
         f"grammar index --alignment=%align --output=%index {train}",
-        f"step shard --output=%shards {dev}",
+        f"step divide --output=%divided {dev}",
         f"grammar extract --index=%index --output=%sentences.h5 {part}",
     ):
         assert main(command(step)) == 0
@@ -141,7 +141,7 @@ def test_from_text_to_grammars(tmp_path, refused):
         for n, source in enumerate(sources)
     } == {"ein haus": "one house a house", "der hund !": "the dog !", "das haus": "this house the house"}
     for step in (
-        f"step shard --output=%no {dev} --target=%short.gz",
+        f"step divide --output=%no {dev} --target=%short.gz",
         f"grammar extract --index=%index --output=%no {part} --reference=%short.gz",
     ):
         refused(command(step), str(tmp_path / "short.gz"))

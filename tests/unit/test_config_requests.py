@@ -14,9 +14,9 @@ from itersel.plan.requests import TextSizes, list_sizes, rules_per_word, text_si
 # sentences; 2,000 sentences translated by 700 systems
 PAPER = TextSizes(47e6, 47e6, 20.5e3, 1e8, 1.029e6, 1.4e6)
 # peak memory in MB, as in docs/scale.md
-MEASURED = {"prepare_train": 5860, "align_direction": 3020, "index_corpus": 3460, "shard_corpus": 1220}
+MEASURED = {"prepare_train": 5860, "align_direction": 3020, "index_corpus": 3460, "divide_corpus": 1220}
 MEASURED |= {"estimate_language_model": 640, "compile_language_model": 1360, "estimate_fold_model": 1730}
-MEASURED |= {"extract_shard": 4370, "train_shard": 4380, "tune": 3700, "compare_systems": 1360}
+MEASURED |= {"extract_grammars": 4370, "train_shard": 4380, "tune": 3700, "compare_systems": 1360}
 
 
 def config_of(folder, train=None, **more):
@@ -59,12 +59,12 @@ def test_requests_grow_with_each_size(root, field):
     assert all(after[name]["mem_mb"] >= before[name]["mem_mb"] for name in before)
     grown = {name for name in before if after[name] != before[name]}
     models = {"estimate_language_model", "compile_language_model", "estimate_fold_model"}
-    readers = {"train_shard", "write_tuning_files", "decode_shard", "choose_scale"}
+    readers = {"train_shard", "write_tuning_files", "decode_piece", "choose_scale"}
     if field == "train":
-        assert {"extract_shard", *readers, "align_direction", "index_corpus", "shard_corpus"} <= grown
+        assert {"extract_grammars", *readers, "align_direction", "index_corpus", "divide_corpus"} <= grown
         assert not models & grown
     else:
-        grammars, lists = {"extract_shard", *readers}, {"import_lists", *readers}
+        grammars, lists = {"extract_grammars", *readers}, {"import_lists", *readers}
         tables = {"compare_systems", "compare_tasks"}
         expected = {
             # those of the user, with lists, are among them

@@ -18,7 +18,7 @@ from tests.plans import job, plan_of
 from tests.refusals import input_error
 from tests.unit.test_config_defaults import with_plugin
 
-from itersel.config import report_steps, search, sharding
+from itersel.config import division, report_steps, search
 from itersel.config.command_line import add_key
 from itersel.config.learners import LEARNERS, Online, default_learner
 from itersel.config.plain import plain, recorded
@@ -212,12 +212,12 @@ def test_settings_on_standard_input(monkeypatch):
         (report_steps.ChooseSettings, '{"scoring": {"tokenizer": "13a"}}', "'name'"),
         (report_steps.TaskTableSettings, '{"tasks": ["a"], "systems": []}', "'systems'"),
         (report_steps.TaskTableSettings, '{"tasks": ["a b"], "systems": []}', "'tasks'"),
-        (sharding.ShardSettings, '{"sharding": {"name": "pooled", "labels": []}}', "'sharding.labels'"),
+        (division.DivideSettings, '{"division": {"name": "pooled", "labels": []}}', "'division.labels'"),
         (report_steps.JoinSettings, '{"translations": {}}', "'translations'"),
         (
-            sharding.ShardSettings,
-            '{"sharding": {"name": "labelled", "labels": {"a b": 1}}}',
-            "'sharding.labels.a b'",
+            division.DivideSettings,
+            '{"division": {"name": "labelled", "labels": {"a b": 1}}}',
+            "'division.labels.a b'",
         ),
     ],
 )
@@ -269,7 +269,7 @@ def test_steps_take_the_seeds_of_a_config(seed):
     plan = plan_of({"a": {"learner": {"name": "adagrad"}}}, seed=seed)
     place = job(split="train", division=plan.divisions.name(plan.config.experiments["a"]))
     assert read_settings(TrainSettings, plan.origin.train_settings(place)).seed == seed
-    assert plan.divisions.sharding(place).seed == seed
+    assert plan.divisions.division(place).seed == seed
 
 
 def test_declarations_of_sections_stay():

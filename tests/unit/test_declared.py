@@ -175,7 +175,7 @@ def test_errors_name_the_folder(tmp_path):
 
 
 @pytest.mark.parametrize("lists", [False, True])
-def test_attempts_at_shards_that_overlap(tmp_path, lists):
+def test_attempts_at_dividing_that_overlap(tmp_path, lists):
     """Threads, so that their writing overlaps; both succeed, and the folder is that of a single attempt."""
     write(tmp_path / "text", *TEXT * 500)
     write(tmp_path / "lists", *(f"{i} ||| {line} ||| LM= -1" for i, line in enumerate(TEXT * 500)))
@@ -185,7 +185,7 @@ def test_attempts_at_shards_that_overlap(tmp_path, lists):
         if lists
         else ["--source", text, "--target", text]
     )
-    command = ["step", "shard", *given, *settings(sharding={"files": 2})]
+    command = ["step", "divide", *given, *settings(division={"files": 2})]
     itersel(*command, "--output", tmp_path / "alone")
     status = []
     again = list(map(str, [*command, "--output", tmp_path / "both"]))
@@ -212,14 +212,14 @@ def test_attempts_at_shards_that_overlap(tmp_path, lists):
 
 @pytest.fixture
 def cut(tmp_path):
-    """Text in two shards, its index, and its lists in two shards."""
+    """Text in two files, its index, and its lists in two files."""
     index_lines(tmp_path, TEXT, TEXT, ["0-0 1-1"] * 4)
     write(tmp_path / "nbest", *(f"{i} ||| {line} ||| LM= -1" for i, line in enumerate(TEXT)))
     texts = ["--source", tmp_path / "source", "--target", tmp_path / "target"]
     lists = ["--nbest", tmp_path / "nbest", "--reference", tmp_path / "target"]
-    sharding = settings(sharding={"files": 2})
-    itersel("step", "shard", *texts, *sharding, "--output", tmp_path / "shards")
-    itersel("step", "shard", *lists, *sharding, "--output", tmp_path / "cut")
+    division = settings(division={"files": 2})
+    itersel("step", "divide", *texts, *division, "--output", tmp_path / "divided")
+    itersel("step", "divide", *lists, *division, "--output", tmp_path / "cut")
     write(tmp_path / "grammar", "[X] ||| haus ||| house ||| LM=1")
     return tmp_path
 
@@ -227,14 +227,14 @@ def cut(tmp_path):
 LISTS = f"{step('step lists', **TEXT_LANGUAGES)} --folder cut --file-number 0"
 EXTRACT = "grammar extract --index % --input %0.source.gz --reference %0.target.gz --leave-one-out %0.ids"
 READERS = {
-    "shards/0.source.gz": (EXTRACT, "grammar import --grammar grammar --input %0.source.gz"),
-    "shards/0.target.gz": (
+    "divided/0.source.gz": (EXTRACT, "grammar import --grammar grammar --input %0.source.gz"),
+    "divided/0.target.gz": (
         EXTRACT,
         "grammar import --grammar grammar --input %0.source.gz --reference %0.target.gz",
-        "lm estimate --order 2 --input target --leave-out shards --fold 0/2",
+        "lm estimate --order 2 --input target --leave-out divided --fold 0/2",
     ),
-    "shards/0.ids": (EXTRACT, "lm estimate --order 2 --input target --leave-out shards --fold 0/2"),
-    "shards/1.ids": ("lm estimate --order 2 --input target --leave-out shards --fold 0/2",),
+    "divided/0.ids": (EXTRACT, "lm estimate --order 2 --input target --leave-out divided --fold 0/2"),
+    "divided/1.ids": ("lm estimate --order 2 --input target --leave-out divided --fold 0/2",),
     "cut/0.ids": (LISTS,),
     "cut/0.lists.gz": (LISTS,),
     "cut/0.target.gz": (LISTS,),
@@ -248,7 +248,7 @@ def test_every_reader_checks_its_files(cut, refused, monkeypatch, name, command,
     """Whether a line is missing, the file, or its line in the declaration."""
     monkeypatch.chdir(cut)
     path = cut / name
-    words = command.replace("--index %", "--index index").replace("%", "shards/").split()
+    words = command.replace("--index %", "--index index").replace("%", "divided/").split()
     itersel(*words, "--output", "good.h5" if words[0] != "lm" else "good.arpa")
     output = "bad.h5" if words[0] != "lm" else "bad.arpa"
     if damage == "change":
@@ -264,14 +264,22 @@ def test_every_reader_checks_its_files(cut, refused, monkeypatch, name, command,
 
 
 def test_folders_of_an_older_version(cut, refused, monkeypatch):
-    """Refused where a folder of shards is named; files that are named on their own are as good as any."""
+    """Refused where a folder is named; files that are named on their own are as good as any."""
     monkeypatch.chdir(cut)
-    for folder in ("shards", "cut"):
+    for folder in ("divided", "cut"):
         (cut / folder / DECLARATION).unlink()
     refused([*LISTS.split(), "--output=out.h5"], "cut:", DECLARATION)
-    fold = ["lm", "estimate", "--order=2", "--input=target", "--leave-out=shards", "--fold=0/2", "--output=x"]
-    refused(fold, "shards:", DECLARATION)
-    shutil.move(cut / "shards", cut / "mine")
+    fold = [
+        "lm",
+        "estimate",
+        "--order=2",
+        "--input=target",
+        "--leave-out=divided",
+        "--fold=0/2",
+        "--output=x",
+    ]
+    refused(fold, "divided:", DECLARATION)
+    shutil.move(cut / "divided", cut / "mine")
     extract = EXTRACT.replace("--index %", "--index index").replace("%", "mine/")
     itersel(*extract.split(), "--output", "mine.h5")
 

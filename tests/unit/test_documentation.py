@@ -194,7 +194,9 @@ def usage_error(command, capsys):
 def test_comparison_with_cdec(root, tmp_path):
     """Its commands can be parsed; run with a command in place of itersel that only makes its output."""
     for side in ("source", "target"):
-        write_lines(tmp_path / f"results/shards/dev/1/text/0.{side}.gz", [f"{side} {i}" for i in range(600)])
+        write_lines(
+            tmp_path / f"results/sentences/dev/1/text/0.{side}.gz", [f"{side} {i}" for i in range(600)]
+        )
         for split in ("devtest", "test"):
             write_lines(tmp_path / f"results/corpus/{split}.{side}.gz", ["x"])
     (tmp_path / "itersel").write_text(

@@ -30,9 +30,9 @@ from itersel.grammar.sentence_grammars import write_grammars
 from itersel.vectors.weights import make_weights, write_itersel_weights
 # before the limit: kernels that are not in the cache yet could not be kept there
 weights = make_weights({f"f{i}": 1.0 for i in range(2000)})
-shard = make_grammars([[f"w{i}" for i in range(2000)]], None, [[]])
+grammars = make_grammars([[f"w{i}" for i in range(2000)]], None, [[]])
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-for write, content in (write_itersel_weights, weights), (write_grammars, shard):
+for write, content in (write_itersel_weights, weights), (write_grammars, grammars):
     try:
         write(sys.argv[1], content)
     except OSError as error:
@@ -41,7 +41,7 @@ for write, content in (write_itersel_weights, weights), (write_grammars, shard):
 LARGE = UNPACKED_BYTES // 4 + 1
 
 
-def test_full_disk_weights_and_shards(tmp_path):
+def test_full_disk_weights_and_grammars(tmp_path):
     path = tmp_path / "out.h5"
     done = limited(path, program=("-c", TRAIN_OUTPUT))
     assert (done.stdout, done.stderr, done.returncode) == (f"{path} File too large\n" * 2, "", 0)
@@ -159,7 +159,7 @@ def test_reading_needs_no_lock(tmp_path):
 
 
 def test_a_large_array_of_equal_numbers(tmp_path):
-    """It unpacks to several hundred times its size, the whole file does not; real shards are like that."""
+    """It unpacks to several hundred times its size, the whole file does not; real grammars are like that."""
     arrays = {name: Array("<i4", (name,)) for name in ("equal", "other")}
     form = FileFormat("numbers", 1, ("itersel",), arrays, packed=True)
     equal = np.ones(UNPACKED_BYTES // 4 + 1, np.int32)

@@ -89,20 +89,20 @@ def test_a_part_of_a_table():
 def test_damage(tmp_path):
     folder = write_given(tmp_path)
     divide(folder)
-    shard = read_list_table(import_file(folder), has_text=True)
-    wrong = shard.statistics._replace(length=np.zeros(5, np.int32))
-    one = shard.sparse_rows
+    table = read_list_table(import_file(folder), has_text=True)
+    wrong = table.statistics._replace(length=np.zeros(5, np.int32))
+    one = table.sparse_rows
     twice = one._replace(feature=np.zeros(3, np.int32), offset=np.array([0, 2, 2, 2, 2, 3]))
     same_keys = one._replace(key=np.repeat(one.key[:1], 2), name=one.name.take(np.zeros(2, np.int64)))
     for change, message in (
         ({"offset": np.array([0, 2, 2, 4, 5])}, "a sentence has no translations"),
         ({"dense_names": ("LM", "LM")}, "'dense_names' does not name the dense features"),
-        ({"reference_length": shard.reference_length[:3]}, "has 3 references for 4 sentences"),
+        ({"reference_length": table.reference_length[:3]}, "has 3 references for 4 sentences"),
         ({"statistics": wrong}, "more matches than n-grams"),
         ({"sparse": twice}, "'feature' contains a feature twice in a translation"),
         ({"sparse": same_keys}, "'feature_key' contains a key twice"),
     ):
-        write_list_table(folder / "damaged.h5", shard._replace(**change))
+        write_list_table(folder / "damaged.h5", table._replace(**change))
         with pytest.raises(InputError, match=message):
             read_list_table(folder / "damaged.h5")
 

@@ -22,8 +22,8 @@ def folder(tmp_path):
     return write_given(tmp_path)
 
 
-def test_shards_are_joined(folder):
-    """By shard; for tuners, dense features that differ by the order of a sum are equal."""
+def test_files_are_joined(folder):
+    """By file; for tuners, dense features that differ by the order of a sum are equal."""
     unrounded = '{"id": 3, "text": "no ?", "features": {"LM": 0.1000000000001}}'
     write(folder / "lists/1.gz", *LISTS[1][:2], unrounded)
     divide(folder, "--quality", write(folder / "quality", *"123456"), files=2, seed=7)
@@ -42,7 +42,7 @@ def test_shards_are_joined(folder):
     [{"quality": np.zeros(0)}, {"reference_length": np.zeros(0, int)}, {}],
     ids=["quality", "references", "settings"],
 )
-def test_shards_that_do_not_belong_together(folder, change):
+def test_files_that_do_not_belong_together(folder, change):
     divide(folder, "--quality", write(folder / "quality", *"123456"), files=2)
     paths = [import_file(folder, number) for number in range(2)]
     settings_of = {"language": None if change else "en", "protected": []}
@@ -58,7 +58,7 @@ def test_lists_of_a_decoder_and_of_another_are_not_mixed(folder):
         find_files(paths, 2, range(1, 2))
 
 
-def test_tuners_read_some_shards_of_a_text(folder, refused):
+def test_tuners_read_some_files_of_a_text(folder, refused):
     """Such as those of one task; their number is known."""
     divide(folder, "--quality", write(folder / "quality", *"123456"), files=4)
     paths = [str(import_file(folder, number)) for number in (3, 1)]

@@ -153,7 +153,7 @@ def test_failed_jobs():
 
 
 def test_jobs_without_a_title_are_only_counted():
-    job = make_job("manifest_of_shards", {"split": "train", "shards": "4"}, NO_TIME)
+    job = make_job("manifest_of_sentences", {"split": "train", "division": "4"}, NO_TIME)
     steps = Timed(job, train(1))
     steps.run(0, job, 70)
     assert not steps.due()

@@ -63,14 +63,14 @@ def own_translation(folder, kind, corpus):
     divided, sentences = str(folder / "divided"), str(folder / "0.h5")
     command = [
         "step",
-        "shard",
+        "divide",
         "--nbest",
         str(folder / "nbest"),
         "--reference",
         str(corpus / "test.target.gz"),
     ]
-    sharding = settings(sharding={"name": "in-order", "files": 1}, dense_names=["good"])
-    assert main([*command, *sharding, "--output", divided]) == 0
+    division = settings(division={"name": "in-order", "files": 1}, dense_names=["good"])
+    assert main([*command, *division, "--output", divided]) == 0
     how = settings(tokenized="tokenized" in kind, source_language="de", target_language="tr")
     assert (
         main(["step", "lists", "--folder", divided, "--file-number", "0", *how, "--output", sentences]) == 0

@@ -5,9 +5,9 @@ import json
 import pytest
 from tests.plans import FOLDER, FOLLOWED, SELECTED, TUNED, job, plan_of
 
+from itersel.config.division import InOrder, Shuffled
 from itersel.config.experiments import expanded
 from itersel.config.settings import read_settings
-from itersel.config.sharding import InOrder, Shuffled
 from itersel.config.steps import MixSettings
 
 
@@ -30,7 +30,7 @@ def test_step_on_dev_after_every_mixing(mixing, has_previous, weights):
     place = job(epoch=2, shard=0, file=0)
     assert plan.epochs.of(place).mixed_before == ([f"{first}/mixed.h5"] if has_previous else [])
     assert plan.epochs.start_weights(place) == [f"{first}/{weights}"]
-    assert plan.lists.sentence_files(place) == ["out/x/shards/dev/3/0.h5"]
+    assert plan.lists.sentence_files(place) == ["out/x/sentences/dev/3/0.h5"]
     assert (plan.lists.start_weights(place), plan.lists.iteration(place)) == ([f"{second}/mixed.h5"], 1)
     assert plan.lists.epoch_start(place) == [f"{first}/mixed.h5"]
     tuner = {"name": "line-search", "directions": ["WordPenalty", "step"]}
@@ -45,7 +45,7 @@ def test_shard_of_an_epoch():
     """It uses the language model of its fold."""
     plan = plan_of({"a": {**SELECTED, "tasks": {"name": "random", "shards": 5, "language_model_folds": 2}}})
     place = job(epoch=2, shard=3)
-    assert plan.epochs.training_files(place) == ["out/x/shards/train/5/3.h5"]
+    assert plan.epochs.training_files(place) == ["out/x/sentences/train/5/3.h5"]
     assert plan.epochs.training_models(place) == ["out/x/lm/5/2-folds/1.bin"]
     start = [f"{FOLDER}/a/epoch-1/weights.h5"]
     assert plan.epochs.start_weights(place) == start
@@ -59,7 +59,7 @@ def test_first_epochs_wait_for_all_grammars_and_models():
         {"a": {**SELECTED, "tasks": {"name": "random", "shards": 4, "language_model_folds": 2}, "seed": 7}}
     )
     assert plan.epochs.start_weights(job(epoch=1, shard=0)) == []
-    waited = [f"out/x/{one}/files.txt" for one in ("shards/train/4-seed-7", "lm/4-seed-7/2-folds")]
+    waited = [f"out/x/{one}/files.txt" for one in ("sentences/train/4-seed-7", "lm/4-seed-7/2-folds")]
     assert plan.epochs.of(job(epoch=1)).level_before == waited
     # which need the mixed weights, and so all shards
     assert plan.epochs.of(job(epoch=2)).level_before == []
@@ -83,7 +83,7 @@ def test_shards_that_go_on_alone():
     assert plan.divisions.further_texts(job(split="devtest")) == []
     for split in ("train", "dev", "devtest"):
         place = job(split=split, division="2", file=1)
-        text = f"out/x/shards/{split}/2/text/1"
+        text = f"out/x/sentences/{split}/2/text/1"
         assert plan.divisions.source(place) == f"{text}.source.gz"
         further = [f"{text}.target.1.gz"] if split == "dev" else []
         assert plan.divisions.references(place) == [f"{text}.target.gz", *further]
@@ -94,7 +94,7 @@ def test_a_single_shard_on_train():
     """It has all files in each epoch, in another order."""
     plan = plan_of({"a": {"epochs": 3, "tasks": {"shards": 1}}})
     files = [plan.epochs.training_files(job(epoch=epoch, shard=0)) for epoch in (1, 2, 3)]
-    assert all(sorted(one) == [f"out/x/shards/train/8/{file}.h5" for file in range(8)] for one in files)
+    assert all(sorted(one) == [f"out/x/sentences/train/8/{file}.h5" for file in range(8)] for one in files)
     assert len({*map(tuple, files)}) == 3
     assert plan.config.experiments["a"].tasks.language_model_folds == 8
     assert read_settings(MixSettings, plan.epochs.mix_settings(job(epoch=1))).shards == 1
@@ -177,10 +177,10 @@ def test_repeats():
     }
     assert expanded(config) == config
     third = job("a.repeat-3", epoch=2, shard=1)
-    assert plan.epochs.training_files(third) == ["out/x/shards/train/2-seed-7/1.h5"]
+    assert plan.epochs.training_files(third) == ["out/x/sentences/train/2-seed-7/1.h5"]
     assert plan.epochs.training_models(third) == ["out/x/lm/2-seed-7/2-folds/1.bin"]
     assert json.loads(plan.origin.train_settings(third))["seed"] == 7
-    assert plan.divisions.sharding(job(split="train", division="2-seed-7")) == Shuffled(2, seed=7)
-    assert plan.divisions.sharding(job(split="devtest", division="1")) == InOrder(1)
+    assert plan.divisions.division(job(split="train", division="2-seed-7")) == Shuffled(2, seed=7)
+    assert plan.divisions.division(job(split="devtest", division="1")) == InOrder(1)
     described = json.loads(plan.tables.choose_settings(third))
     assert (described["name"], described["repeat"]) == ("a", 3)

@@ -20,6 +20,7 @@ from tests.plans import (
     plan_of,
 )
 
+from itersel.config.division import DivideSettings, GivenListDivideSettings
 from itersel.config.reading import read_config
 from itersel.config.report_steps import (
     ChooseSettings,
@@ -39,7 +40,6 @@ from itersel.config.search import (
     TranslationSettings,
 )
 from itersel.config.settings import as_json, read_settings
-from itersel.config.sharding import GivenListShardSettings, ShardSettings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
 from itersel.config.text_features import GivenListSettings, RerankerSettings
 from itersel.config.text_steps import (
@@ -80,10 +80,10 @@ def test_steps_read_their_settings():
     check_settings(TableSettings, plan.tables.table_settings(job()))
     check_settings(PatienceSettings, plan.tables.patience_settings(job("patient", epoch=2)))
     check_settings(Search, plan.origin.decode_settings(translated))
-    check_settings(ShardSettings, plan.divisions.shard_settings(pieces))
+    check_settings(DivideSettings, plan.divisions.divide_settings(pieces))
     check_settings(CorporaSettings, plan.tables.corpora_settings)
     check_settings(ExplainSettings, plan.explain_settings(job()))
-    check_settings(GivenListShardSettings, lists.list_texts.shard_settings(place))
+    check_settings(GivenListDivideSettings, lists.list_texts.divide_settings(place))
     check_settings(GivenListSettings, lists.list_texts.list_settings(place))
     check_settings(RerankerSettings, lists.list_texts.reranker_settings(place))
     check_settings(GivenListTrainSettings, lists.origin.train_settings(place))
@@ -110,7 +110,7 @@ def test_minimum_bayes_risk():
     assert found["mbr"] == {**mbr, "scale": None}
     stated = plan_of({"a": SELECTED}, mbr={**mbr, "scale": 0.5})
     assert json.loads(stated.tables.scale_settings(job("a")))["mbr"] == {**mbr, "scale": 0.5}
-    assert plan.tables.devtest_pieces(job("a", test_set="one")) == ["out/x/shards/devtest.one/1/0.h5"]
+    assert plan.tables.devtest_pieces(job("a", test_set="one")) == ["out/x/sentences/devtest.one/1/0.h5"]
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -286,17 +286,17 @@ def test_numbers_of_several_test_sets():
     assert set(tables.score_files) == {"one.lists", "two.lists", *"xyvw"}
 
 
-def test_models_of_features_of_text_have_not_seen_the_shard():
-    """Those of a fold leave out every N-th shard; other texts are scored by the models of all text."""
+def test_models_of_features_of_text_have_not_seen_the_file():
+    """Those of a fold leave out every N-th file; other texts are scored by the models of all text."""
     text = {"lists": "l", "target": "t", "source": "s"}
     data = {"kind": "lists", **dict.fromkeys(("train", "dev", "devtest", "test"), text)}
     experiments = {"a": {"tasks": {"name": "random", "shards": 5}}}
     plan = plan_of(experiments, data, text_features={"dense": ["lexical"], "folds": 3})
     found = plan.text_features
     folder = "out/x/text-features"
-    for shard in range(5):
-        place = job(split="train", division="5", file=str(shard))
+    for file in range(5):
+        place = job(split="train", division="5", file=str(file))
         [models] = found.models(place)
-        assert models == f"{folder}/5/3-folds/{shard % 3}"
+        assert models == f"{folder}/5/3-folds/{file % 3}"
     assert found.models(job(split="dev", division="1", file="0")) == [f"{folder}/all"]
     assert found.models(job(split="train", division="1", file="0")) == [f"{folder}/all"]

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import pytest
 from tests.plans import DATA, FOLDER, LABELLED, NATURAL, PAIR, SELECTED, job, plan_of
 
+from itersel.config.division import Labelled, Pooled, Shuffled
 from itersel.config.experiments import PlannedRepeat
 from itersel.config.file_checks import Size
 from itersel.config.report_steps import ChooseSettings
 from itersel.config.settings import read_settings
-from itersel.config.sharding import Labelled, Pooled, Shuffled
 from itersel.config.tasks import TASKS, RandomTasks
-from itersel.corpus.sharding import deal_files
+from itersel.corpus.division import deal_files
 from itersel.plan.estimates import estimate_cost
 
 
@@ -24,14 +24,16 @@ def test_resharding_deals_each_file_once():
     for epoch in (1, 2, 3):
         for shard, files in enumerate(deal_files(6, 2, 1, epoch)):
             place = job(epoch=epoch, shard=shard)
-            assert plan.epochs.training_files(place) == [f"out/x/shards/train/6/{file}.h5" for file in files]
+            assert plan.epochs.training_files(place) == [
+                f"out/x/sentences/train/6/{file}.h5" for file in files
+            ]
             models = [f"out/x/lm/6/4-folds/{file % 4}.bin" for file in files]
             assert plan.epochs.training_models(place) == models
-    assert plan.divisions.sharding(job(split="train", division="6")) == Shuffled(6, seed=1)
+    assert plan.divisions.division(job(split="train", division="6")) == Shuffled(6, seed=1)
 
 
 @pytest.mark.parametrize(
-    ("tasks", "files", "shards", "folds", "sharding"),
+    ("tasks", "files", "shards", "folds", "division"),
     [
         ({"name": "random"}, 4, 4, 4, Shuffled(4)),
         ({"shards": 3}, 24, 3, 10, Shuffled(24)),
@@ -51,7 +53,7 @@ def test_resharding_deals_each_file_once():
         ),
     ],
 )
-def test_tasks(tasks, files, shards, folds, sharding):
+def test_tasks(tasks, files, shards, folds, division):
     """Files, shards and language models: one model per file, at most 10; tasks have their own folders."""
     plan = plan_of({"a": {**SELECTED, "tasks": tasks}})
     found = plan.config.experiments["a"].tasks
@@ -62,7 +64,7 @@ def test_tasks(tasks, files, shards, folds, sharding):
     assert re.fullmatch(f"{files}-{kind}-[0-9a-f]{{8}}" if has_digest else str(files), name)
     assert name in plan.divisions.names
     place = job(split="train", division=name)
-    assert plan.divisions.sharding(place) == sharding
+    assert plan.divisions.division(place) == division
     assert plan.divisions.labels(place) == (["out/x/corpus/train.labels.gz"] if has_digest else [])
     in_shard = files // shards
     assert len(plan.epochs.training_files(job(epoch=1, shard=0))) == in_shard
@@ -92,7 +94,7 @@ def test_a_kind_is_one_class(monkeypatch):
     monkeypatch.setitem(TASKS, "every-other", EveryOther)
     plan = plan_of({"a": {**SELECTED, "tasks": {"name": "every-other", "shards": 3}}})
     assert plan.divisions.name(plan.config.experiments["a"]) == "6"
-    assert plan.epochs.training_files(job(epoch=1, shard=2)) == ["out/x/shards/train/6/4.h5"]
+    assert plan.epochs.training_files(job(epoch=1, shard=2)) == ["out/x/sentences/train/6/4.h5"]
     assert "train" not in plan.tables.counted
 
     whole = plan_of({"a": {**SELECTED, "tasks": {"name": "random", "shards": 6}}})

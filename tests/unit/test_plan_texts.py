@@ -16,7 +16,7 @@ from itersel.plan.shell import sequences
 def test_lists_replace_grammars_and_models():
     texts = of_lists().list_texts
     place = job("selected", epoch=1, stage="best", shard=2, split="train", division="4")
-    assert of_lists().epochs.training_files(place) == ["out/x/shards/train/4/2.h5"]
+    assert of_lists().epochs.training_files(place) == ["out/x/sentences/train/4/2.h5"]
     assert (
         of_lists().epochs.training_models(place),
         of_lists().origin.models,
@@ -25,22 +25,22 @@ def test_lists_replace_grammars_and_models():
     # nothing of a decoder
     made = json.loads(of_lists().origin.train_settings(place))
     assert made.keys() == {"features", "k_best", "seed", "learner", "measure_loss", "left_out_templates"}
-    assert of_lists().epochs.of(place).level_before == ["out/x/shards/train/4/files.txt"]
+    assert of_lists().epochs.of(place).level_before == ["out/x/sentences/train/4/files.txt"]
     # tuners read whole lists in every iteration
-    dev = [f"out/x/shards/dev/3/{shard}.h5" for shard in range(3)]
+    dev = [f"out/x/sentences/dev/3/{file}.h5" for file in range(3)]
     for iteration in (1, 2):
         assert of_lists().lists.to_tune_on(job("selected", epoch=1, iteration=iteration)) == dev
     tuned = job("tuned", epoch=4)
-    assert of_lists().lists.to_tune_on(tuned) == ["out/x/shards/dev/1/0.h5"]
+    assert of_lists().lists.to_tune_on(tuned) == ["out/x/sentences/dev/1/0.h5"]
     settings = json.loads(of_lists().lists.tune_settings(tuned))
     assert (settings["files"], settings["features"], settings["retune"]) == (1, "dense", False)
     assert json.loads(of_lists().lists.tune_settings(place))["files"] == 3
     assert json.loads(of_lists().origin.decode_settings(place)) == {"features": "all"}
     references = [f"out/x/corpus/train.target{end}.gz" for end in ("", ".1")]
     assert (texts.lists(place), texts.quality(place), texts.references(place)) == (["l's"], ["q"], references)
-    sharding = {"name": "shuffled", "files": 4, "seed": 1}
-    assert json.loads(texts.shard_settings(place)) == {"sharding": sharding, "dense_names": ["LM", "TM_0"]}
-    in_order = json.loads(texts.shard_settings(job(split="devtest.new", division="3")))["sharding"]
+    division = {"name": "shuffled", "files": 4, "seed": 1}
+    assert json.loads(texts.divide_settings(place)) == {"division": division, "dense_names": ["LM", "TM_0"]}
+    in_order = json.loads(texts.divide_settings(job(split="devtest.new", division="3")))["division"]
     assert in_order == {"name": "in-order", "files": 3}
     assert texts.quality(job(split="devtest.new")) == []
     files = [f"out/x/corpus/test.new.{end}" for end in ("target.gz", "target.1.gz", "source.gz")]
@@ -83,8 +83,8 @@ def test_text_of_a_run():
     assert plan.language_models.arpa == "out/x/lm/lm.arpa.gz"
     assert plan.texts.devtest(job(test_set="one")) == "devtest.one"
     assert plan.tables.translation("a", "one") == f"{FOLDER}/a/best-one/test.one.txt"
-    splits_of_one_shard = ["devtest", "devtest.one", "test.one", "test.two"]
-    assert plan.tables.counted == {"train": "1", **dict.fromkeys(splits_of_one_shard, "1")}
+    splits_of_one_file = ["devtest", "devtest.one", "test.one", "test.two"]
+    assert plan.tables.counted == {"train": "1", **dict.fromkeys(splits_of_one_file, "1")}
 
 
 def test_alignment():

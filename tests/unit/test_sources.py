@@ -18,7 +18,7 @@ from itersel.report.costs import OF_EXPERIMENTS
         ("train", {"vectors.weights", "decode.search_kernels"}, {"decode.output", "grammar.text_format"}),
         ("step mix", {"vectors.weights"}, {"decode.output"}),
         ("decode", {"decode.search_kernels", "decode.output"}, {"grammar.extract", "config.data"}),
-        ("step shard", {"corpus.sharding"}, {"config.data", "config.tasks"}),
+        ("step divide", {"corpus.division"}, {"config.data", "config.tasks"}),
         ("step forest", {"cli.decode", "tune.generate_forests"}, {"learn.train"}),
         ("step tune", {"tune.sums", "tune.forest_search"}, {"tune.generate_lists", "tune.generate_forests"}),
         ("corpus prepare", {"corpus.labels", "corpus.prepare"}, {"corpus.fetch", "lm.arpa"}),
@@ -58,13 +58,13 @@ def test_all_modules_loaded_by_a_run_are_included(tmp_path):
     code = """
 import sys
 from itersel.cli.main import main
-assert main(["step", "shard", "--source", "text", "--target", "text", "--output", "out"]) == 0
+assert main(["step", "divide", "--source", "text", "--target", "text", "--output", "out"]) == 0
 assert main(["lm", "estimate", "--order", "2", "--input", "text", "--output", "arpa"]) == 0
 files = {name: module.__file__ for name, module in sys.modules.items() if name.startswith("itersel.")}
 print("\\n".join(name for name, path in files.items() if not path.endswith("__init__.py")))
 """
     loaded = set(limited(program=["-c", code], cwd=tmp_path).stdout.split())
-    found = {*used_modules("step shard"), *used_modules("lm estimate")}
+    found = {*used_modules("step divide"), *used_modules("lm estimate")}
     of_main = {f"itersel.cli.{name}" for name in OF_MAIN}
     # what declares the keys about text uses these; others read and write settings (`train`, which also writes
     # them into its output, depends on `plain`)
@@ -144,7 +144,7 @@ UNNAMED = {
     "prepare_train": {"corpora"},
     "train_shard": {"level"},
     "write_tuning_files": {"level"},
-    "extract_shard": {"text"},
+    "extract_grammars": {"text"},
     "compare_systems": {"references", "systems", "translations", "counts", "outputs", "scores"},
     "join_tasks": {"translations"},
     "compare_tasks": {"translations"},
@@ -152,7 +152,7 @@ UNNAMED = {
     "explain_translations": {"table", "pieces"},
     "describe_corpus": {"rules"},
     # folders of thousands of files are named in `params`
-    "shard_lists": {"lists"},
+    "divide_lists": {"lists"},
     "check_patience": {"lists"},
     "choose_epoch": {"lists"},
     "choose_scale": {"pieces", "lists"},

@@ -35,15 +35,15 @@ PLAIN = {"dense": ["length", "rank", "copies", "repetition", "agreement"], "temp
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Return a folder with lists in two shards, and models of all text and without one of the shards."""
+    """Return a folder with lists in two files, and models of all text and without one of the files."""
     folder = tmp_path_factory.mktemp("features")
     for name, lines in (("source", SOURCE), ("target", TARGET), ("lists", LISTS)):
         write_lines(folder / name, lines)
     files = {name: str(folder / name) for name in ("source", "target", "lists", "words", "cut")}
 
-    sharding = {"sharding": {"name": "in-order", "files": 2}}
+    division = {"division": {"name": "in-order", "files": 2}}
     given = ["--nbest", files["lists"], "--source", files["source"], "--reference", files["target"]]
-    itersel("step", "shard", *given, *settings(**sharding), "--output", files["cut"])
+    itersel("step", "divide", *given, *settings(**division), "--output", files["cut"])
     texts = ["--source", files["source"], "--target", files["target"]]
     itersel("step", "words", *texts, *settings(**WORDS), "--output", files["words"])
     for direction in ("forward", "reverse"):
@@ -60,11 +60,11 @@ def made(tmp_path_factory):
 
 
 def cut_whole(made, output, lists=None):
-    """Cut lists, by default those of the fixture, into one shard; returns the options that name it."""
+    """Cut lists, by default those of the fixture, into one file; returns the options that name it."""
     files = {"--nbest": lists or made / "lists", "--source": made / "source", "--reference": made / "target"}
     given = [str(one) for pair in files.items() for one in pair]
-    shards = settings(sharding={"name": "in-order", "files": 1})
-    itersel("step", "shard", *given, *shards, "--output", str(output))
+    division = settings(division={"name": "in-order", "files": 1})
+    itersel("step", "divide", *given, *division, "--output", str(output))
     return ["--folder", str(output)]
 
 
@@ -78,8 +78,8 @@ def rows_of(table):
     return [dict(entries[begin:end]) for begin, end in pairwise(rows.offset.tolist())]
 
 
-def lists_step(made, output, features, shard=0):
-    given = ["--folder", str(made / "cut"), "--file-number", str(shard), *settings(**(WORDS | features))]
+def lists_step(made, output, features, file=0):
+    given = ["--folder", str(made / "cut"), "--file-number", str(file), *settings(**(WORDS | features))]
     aligners = ["--aligner", str(made / "forward.h5"), str(made / "reverse.h5")]
     return ["step", "lists", *given, *aligners, "--models", str(made / "all"), "--output", str(output)]
 
@@ -106,19 +106,19 @@ def test_models_without_a_fold(made):
     words = {
         without.target_words[number] for number in without.target.tolist() if without.target_words[number]
     }
-    # of the second shard's words, only those of the first are counted
+    # of the second file's words, only those of the first are counted
     assert words == {"the", "house", "a"}
 
 
-def test_the_same_words_give_the_same_features_in_any_shard(made, tmp_path):
+def test_the_same_words_give_the_same_features_in_any_file(made, tmp_path):
     """What lists have in common with others does not matter."""
     whole = cut_whole(made, tmp_path / "whole")
     itersel(*lists_step(made, tmp_path / "0.h5", ALL), *whole)
     together = read_list_table(tmp_path / "0.h5")
     begin = 0
-    for shard in range(2):
-        itersel(*lists_step(made, tmp_path / f"part{shard}.h5", ALL, shard))
-        part = read_list_table(tmp_path / f"part{shard}.h5")
+    for file in range(2):
+        itersel(*lists_step(made, tmp_path / f"part{file}.h5", ALL, file))
+        part = read_list_table(tmp_path / f"part{file}.h5")
         rows = slice(begin, begin + part.translation_count)
         assert together.dense[rows].tolist() == part.dense.tolist()
         assert rows_of(together)[rows] == rows_of(part)
@@ -177,21 +177,21 @@ def test_scores_of_some_lines(made, tmp_path):
 
 
 def test_copies_of_a_sentence_are_left_out(tmp_path, refused):
-    """A pair that also occurs in another shard would be seen."""
+    """A pair that also occurs in another file would be seen."""
     write_lines(tmp_path / "source", ["das haus", "ein boot", "der fluss", "das haus"])
     write_lines(tmp_path / "target", ["the house", "a boat", "the river", "the house"])
     write_lines(tmp_path / "lists", [f'{{"id": {n}, "text": "x"}}' for n in range(4)])
     write_lines(tmp_path / "links", ["0-0 1-1"] * 4)
     texts = [f"--{side}={tmp_path}/{side}" for side in ("source", "target")]
-    sharding = settings(sharding={"name": "in-order", "files": 2})
+    division = settings(division={"name": "in-order", "files": 2})
     itersel(
         "step",
-        "shard",
+        "divide",
         "--nbest",
         str(tmp_path / "lists"),
         f"--source={tmp_path}/source",
         f"--reference={tmp_path}/target",
-        *sharding,
+        *division,
         "--output",
         str(tmp_path / "cut"),
     )
@@ -237,7 +237,7 @@ def test_pairs_that_models_cannot_use(made, tmp_path, wrong):
 
 @pytest.fixture(scope="module")
 def by_templates(made, tmp_path_factory):
-    """Return shards of all lists with the features of one template, and of several."""
+    """Return files of all lists with the features of one template, and of several."""
     folder = tmp_path_factory.mktemp("templates")
     whole = cut_whole(made, folder / "whole")
     for name, templates in (("one", ["Ngram1"]), ("several", ["Ngram2", "Ngram1", "Lex"])):
@@ -257,8 +257,8 @@ def test_templates_that_are_left_out(by_templates, tmp_path, learner):
         if learner["name"] in ("pro", "kbest-mira"):
             itersel("step", "tune", "--inputs", by_templates / name, *settings(tuner=learner, **how), *output)
         else:
-            shard = by_templates / f"{name}.h5"
-            itersel("train", "--sentences", shard, *settings(learner=learner, **how), *output)
+            sentences = by_templates / f"{name}.h5"
+            itersel("train", "--sentences", sentences, *settings(learner=learner, **how), *output)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "several").read_bytes()
     names = read_itersel_weights(tmp_path / "one").to_dict()
     assert any(name.startswith("Ngram1:") for name in names)
@@ -295,9 +295,9 @@ def test_case_counts_if_it_is_to(made, tmp_path):
     lists += [f'{{"id": {n}, "text": "{line.capitalize()}"}}' for n, line in enumerate(TARGET)]
     write_lines(tmp_path / "lists", lists)
     given = ["--nbest", str(tmp_path / "lists"), "--source", str(made / "source")]
-    shards = settings(sharding={"name": "in-order", "files": 1})
+    division = settings(division={"name": "in-order", "files": 1})
     references = ["--reference", str(tmp_path / "target")]
-    itersel("step", "shard", *given, *references, *shards, "--output", str(tmp_path / "cut"))
+    itersel("step", "divide", *given, *references, *division, "--output", str(tmp_path / "cut"))
 
     for lowercase in (True, False):
         output = tmp_path / f"{lowercase}.h5"

@@ -76,7 +76,7 @@ COMMANDS = [
     ("bleu --reference packed two", "packed: is compressed with gzip; rename it to end in .gz"),
     ("weights show data.json", "data.json: is not JSON"),
     (
-        "step shard --source two --target two --output folder",
+        "step divide --source two --target two --output folder",
         "folder: exists, and is not an empty folder; name another one",
     ),
     # Parallel text
@@ -286,15 +286,15 @@ COMMANDS = [
         "folder: has no report/table.json; name the folder of a finished run, <output>/<name>",
     ),
     (
-        'step shard --source two --target two --output new --settings {"sharding":{"files":3}}',
+        'step divide --source two --target two --output new --settings {"division":{"files":3}}',
         (
             "two: has 2 sentences, too few for 3 files; use at most 2 (in a config: decoder.pieces, "
             "or tasks of an experiment)"
         ),
     ),
     (
-        'step shard --source two --target two --output new --settings {"sharding":{"files":0}}',
-        "--settings: config key 'sharding.files' is 0, must be at least 1",
+        'step divide --source two --target two --output new --settings {"division":{"files":0}}',
+        "--settings: config key 'division.files' is 0, must be at least 1",
     ),
     ("step mix --inputs list --output new.h5", "2 weights files for 1 shards; give one for each shard"),
 ]

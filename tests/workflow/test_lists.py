@@ -60,7 +60,7 @@ def first_entries(lists):
 # All groups and templates.
 TEXT_FEATURES = {"dense": [*TEXT_GROUPS], "templates": [*TEXT_TEMPLATES]}
 # Its shards of train, which need models that have not seen them.
-OF_TRAIN = [f"results/tiny/shards/train/2/{shard}.h5" for shard in range(2)]
+OF_TRAIN = [f"results/tiny/sentences/train/2/{shard}.h5" for shard in range(2)]
 
 
 def with_lists(project, text_features=None):
@@ -101,8 +101,8 @@ def test_run_with_a_killed_shard(copy, finished):
     job.kill()
     output = ended(run, 1)
     [line] = [line for line in output.splitlines() if line.startswith("itersel: ") and "SIGKILL" in line]
-    check_facts(line, "itersel train --sentences results/tiny/shards/train/2/1.h5")
-    before = copy.files("shards/**/*") | copy.files("experiments/**/*")
+    check_facts(line, "itersel train --sentences results/tiny/sentences/train/2/1.h5")
+    before = copy.files("sentences/**/*") | copy.files("experiments/**/*")
     assert "experiments/selected/epoch-2/shard-0.h5" in before
     assert "experiments/selected/epoch-2/mixed.h5" not in before
     learned = {"train_shard": 1, "manifest_of_trained_shards": 1, "mix_before_tuning": 1}
@@ -123,9 +123,15 @@ def test_shards_do_not_depend_on_the_number_of_cores(project, finished):
 def test_results(project, finished, monkeypatch, capsys):
     project.configure(decoder={"pieces": 2})
     jobs = project.planned()
-    needs_a_decoder = {"prepare_train", "align", "index_corpus", "extract_shard", "estimate_language_model"}
+    needs_a_decoder = {
+        "prepare_train",
+        "align",
+        "index_corpus",
+        "extract_grammars",
+        "estimate_language_model",
+    }
     assert not needs_a_decoder & jobs.keys()
-    assert (jobs["shard_lists"], jobs["import_lists"]) == (5, 2 + 1 + 2 + 2 + 2)
+    assert (jobs["divide_lists"], jobs["import_lists"]) == (5, 2 + 1 + 2 + 2 + 2)
     project = finished
     output = (project.folder / CONSOLE).read_text()
     table = json.loads((project.results / "report/table.json").read_text())["test_sets"][0]
@@ -217,7 +223,7 @@ def test_minimum_bayes_risk(copy):
     # a change of what is compared trains nothing again
     copy.configure(mbr={"gain": "chrf", "scale": 0.5, "size": 2})
     planned = copy.planned()
-    assert {"choose_scale", "decode_shard", "describe_reranker"} <= planned.keys()
+    assert {"choose_scale", "decode_piece", "describe_reranker"} <= planned.keys()
     assert not {"train_shard", "tune", "choose_epoch"} & planned.keys()
     copy.configure(mbr={})
     assert "choose_scale" not in copy.planned()
@@ -267,7 +273,7 @@ def test_epochs_are_chosen_by_quality(copy):
     (project.folder / file).write_text((project.folder / file).read_text().replace("1.5", "1.25"))
     planned = project.planned(chosen).keys()
     assert "choose_epoch" in planned
-    assert not {"shard_lists", "import_lists"} & planned
+    assert not {"divide_lists", "import_lists"} & planned
 
 
 def test_features_of_text(make_project):
@@ -294,11 +300,11 @@ def test_features_of_text(make_project):
     assert {"Ngram1", "Ngram2", "Ngram3", "Lex", "Ins"} <= prefixes
 
     # one shard again alone, the same
-    before = project.contents("shards/**/*.h5")
+    before = project.contents("sentences/**/*.h5")
     (project.folder / OF_TRAIN[1]).unlink()
     assert project.planned(*OF_TRAIN) == {"import_lists": 1}
     project.run("--cores", "1", *OF_TRAIN)
-    assert project.contents("shards/**/*.h5") == before
+    assert project.contents("sentences/**/*.h5") == before
 
     # without models, none are estimated
     project.configure(text_features={"dense": ["length", "agreement"], "templates": ["Ngram1"]})
@@ -322,7 +328,7 @@ def test_features_of_text_with_natural_tasks(make_project):
 
     shards = [f"results/tiny/experiments/selected/epoch-1/shard-{shard}.h5" for shard in range(2)]
     project.run("--cores", "2", *shards)
-    [folder] = (project.results / "shards/train").iterdir()
+    [folder] = (project.results / "sentences/train").iterdir()
     both = [read_list_table(folder / f"{shard}.h5") for shard in range(2)]
     assert [table.sentence_count for table in both] == [SIZES["train"] / 2] * 2
     assert all({"TextModel", "TextLexForward"} <= {*table.dense_names} for table in both)

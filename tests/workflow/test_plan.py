@@ -40,10 +40,10 @@ def jobs(project):
 def test_jobs_of_all_algorithms(jobs):
     # dev-dense: 1 shard x 1 epoch; averaged: 2 x 2; selected: 2 x 2
     expected = {"train_shard": 9, "mix": 5, "manifest_of_trained_shards": 5, "choose_epoch": 3}
-    # dev in 1 and in 2 shards, train in 2, devtest and test in 1
-    expected |= {"extract_shard": 7, "shard_corpus": 5, "manifest_of_shards": 3, "prepare_held_out": 3}
+    # dev in 1 and in 2 files, train in 2, devtest and test in 1
+    expected |= {"extract_grammars": 7, "divide_corpus": 5, "manifest_of_sentences": 3, "prepare_held_out": 3}
     # devtest after each of 5 epochs, and test for 3 experiments
-    expected |= {"decode_shard": 8, "join_pieces": 8}
+    expected |= {"decode_piece": 8, "join_pieces": 8}
     expected |= dict.fromkeys(("align", "index_corpus", "compare_systems", "all"), 1)
     assert {rule: len(jobs[rule]) for rule in expected} == expected
 
@@ -143,20 +143,20 @@ def test_given_files(make_project):
     assert "--input model.arpa" in job
     [job] = jobs["prepare_held_out_target_1"]
     assert '"target": ["dev.target"], "further": ["dev.other"]' in job
-    for job in jobs["shard_corpus"]:
+    for job in jobs["divide_corpus"]:
         targets = "--target results/tiny/corpus/dev.target.gz results/tiny/corpus/dev.target.1.gz "
-        assert (targets in job) == ("shards/dev/" in job)
+        assert (targets in job) == ("sentences/dev/" in job)
 
 
 def test_language_models_of_folds(make_project):
-    """Each leaves out the shards of its fold."""
+    """Each leaves out the files of its fold."""
     project = make_project()
     selected = project.config()["experiments"]["selected"]
     tasks = {"name": "random", "shards": 2, "language_model_folds": 2}
     project.configure(experiments={"selected": selected | {"tasks": tasks}})
     jobs = dry_run(project)["estimate_fold_model"]
     left_out = {re.search(r"--leave-out (\S+) --fold (\S+) .*/(\d)\.bin", job).groups() for job in jobs}
-    assert left_out == {("results/tiny/shards/train/2/text", f"{fold}/2", f"{fold}") for fold in range(2)}
+    assert left_out == {("results/tiny/sentences/train/2/text", f"{fold}/2", f"{fold}") for fold in range(2)}
 
 
 def test_downloads(make_project):

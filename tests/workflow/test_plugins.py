@@ -27,5 +27,5 @@ def test_run_with_a_plugin(copy, root, tmp_path):
     assert planned() == set()
     with (site / "toy/learner.py").open("a") as stream:
         stream.write("# edited\n")
-    again = {"manifest_of_shards", "extract_shard", "manifest_of_trained_shards", "train_shard", "mix"}
+    again = {"manifest_of_sentences", "extract_grammars", "manifest_of_trained_shards", "train_shard", "mix"}
     assert planned() == {*again, "total"}

@@ -33,7 +33,7 @@ def test_every_job_has_memory_and_time(make_project, root, name):
     for resources in jobs.values():
         assert re.search(r"mem_mb=\d+", resources)
         assert re.search(r"runtime=\d+", resources)
-    assert "mem_mb=2000" in jobs["extract_shard"]
+    assert "mem_mb=2000" in jobs["extract_grammars"]
     assert "runtime=240" in jobs["train_shard"]
 
 

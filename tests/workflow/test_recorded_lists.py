@@ -87,7 +87,7 @@ def test_mert_in_a_run_and_alone(run, tmp_path):
     assert tuned_alone(tmp_path, lists, quality) == pytest.approx(weights)
 
     # a run shuffles the sentences of dev
-    [ids] = (project.results / "shards/dev").glob("*/text/0.ids")
+    [ids] = (project.results / "sentences/dev").glob("*/text/0.ids")
     place = {number: str(line) for line, number in enumerate(ids.read_text().split())}
     assert list(place) != list(place.values())
     fields = (line.partition(" ") for line in lists.read_text().splitlines())

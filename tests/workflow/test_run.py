@@ -126,11 +126,11 @@ def test_nothing_to_be_done(copy):
 def test_one_core_and_more_decoding_jobs_give_the_same_bytes(finished, copy):
     """Shards of train and the first epoch are recreated; alignment and language model are one job each."""
     project = copy.without("*")
-    shutil.rmtree(project.results / "shards/train")
+    shutil.rmtree(project.results / "sentences/train")
     project.configure(decoder={"k_best": 20, "pop_limit": 30, "pieces": 3})
     project.run("--cores", "1", "results/tiny/experiments/selected/epoch-1/devtest.txt")
     assert len(project.contents("experiments/selected/epoch-1/devtest/*")) == 3
-    patterns = ("shards/train/**/*", "experiments/selected/epoch-1/*")
+    patterns = ("sentences/train/**/*", "experiments/selected/epoch-1/*")
     made, expected = ([one.contents(pattern) for pattern in patterns] for one in (project, finished))
     assert sum(map(len, made)) > 10
     assert made == expected
@@ -170,22 +170,26 @@ FEWER = {"name": "selection", "select": 200}
 MARGIN = {"name": "margin-perceptron", "learning_rate": 0.0001, "sentence_bleu": "liang"}
 CHANGES = [
     # the change, and the rules that rerun; in train, the first epoch starts from zero
-    (selected(mixing=FEWER), {"mix": 2, "train_shard": 2}, {"extract_shard", "align"}),
-    (selected(learner=MARGIN), {"train_shard": 4, "mix": 2}, {"extract_shard"}),
-    ({"grammar": {"max_span": 10}}, {"extract_shard": 9, "train_shard": 9}, {"align", "index_corpus"}),
-    ({"language_model": {"order": 2}}, {"estimate_language_model": 1, "train_shard": 9}, {"extract_shard"}),
+    (selected(mixing=FEWER), {"mix": 2, "train_shard": 2}, {"extract_grammars", "align"}),
+    (selected(learner=MARGIN), {"train_shard": 4, "mix": 2}, {"extract_grammars"}),
+    ({"grammar": {"max_span": 10}}, {"extract_grammars": 9, "train_shard": 9}, {"align", "index_corpus"}),
+    (
+        {"language_model": {"order": 2}},
+        {"estimate_language_model": 1, "train_shard": 9},
+        {"extract_grammars"},
+    ),
     (
         selected(tasks={**NATURAL, "language_model_folds": 2}),
         {"estimate_fold_model": 2, "train_shard": 4, "mix": 2},
-        {"extract_shard", "estimate_language_model"},
+        {"extract_grammars", "estimate_language_model"},
     ),
     ({"align": {"symmetrization": "union"}}, {"align": 1, "index_corpus": 1}, {"align_direction"}),
     ({"evaluation": {"retokenize": "none"}}, {"choose_epoch": 3, "compare_systems": 1}, {"train_shard"}),
-    ({"evaluation": {"trials": 50}}, {"compare_systems": 1}, {"choose_epoch", "decode_shard"}),
+    ({"evaluation": {"trials": 50}}, {"compare_systems": 1}, {"choose_epoch", "decode_piece"}),
     (
         {"evaluation": {"outputs": {"online": "test.target"}}},
         {"detokenize": 1, "compare_systems": 1, "write_page": 1},
-        {"choose_epoch", "decode_shard", "compare_tasks"},
+        {"choose_epoch", "decode_piece", "compare_tasks"},
     ),
     ({"data": {"max_length": 50}}, {"prepare_train": 1, "align_direction": 2}, set()),
     (
@@ -231,7 +235,7 @@ def test_scores_of_translations_of_a_run(copy):
     (copy.folder / "dense.comet").write_text("".join(f"{len(line) / 100}\n" for line in lines))
     scores = {"COMET": {"system_numbers": {"dev-dense": "dense.comet"}}}
     copy.configure(evaluation={**copy.config()["evaluation"], "user_scores": scores})
-    assert not {"decode_shard", "detokenize", "choose_epoch"} & copy.planned().keys()
+    assert not {"decode_piece", "detokenize", "choose_epoch"} & copy.planned().keys()
     copy.run("--cores", "2", "results/tiny/report/table.json")
     [table] = json.loads((copy.results / "report/table.json").read_text())["test_sets"]
     found = {
@@ -266,8 +270,8 @@ def test_edited_code_reruns_what_uses_it(copy, root, tmp_path):
         with (copy.source / f"itersel/{module}.py").open("a") as stream:
             stream.write("# edited\n")
     jobs = copy.planned()
-    assert (jobs["decode_shard"], jobs["choose_epoch"]) == (8, 3)
-    assert not {"train_shard", "mix", "extract_shard"} & set(jobs)
+    assert (jobs["decode_piece"], jobs["choose_epoch"]) == (8, 3)
+    assert not {"train_shard", "mix", "extract_grammars"} & set(jobs)
 
 
 def test_reordered_experiments_recreate_the_table(copy):
@@ -345,11 +349,11 @@ def test_names_that_a_shell_or_a_command_would_misread(make_project, finished, t
 def test_systems_with_some_of_the_templates_are_explained(copy, tmp_path):
     for path in copy.results.glob("experiments/*/best/system.json"):
         path.write_text(json.dumps({**json.loads(path.read_text()), "features": "R, Shape"}))
-    shards = tmp_path / "shards"
-    shards.write_text("".join(f"{path}\n" for path in sorted(copy.results.glob("shards/test/1/*.h5"))))
+    pieces = tmp_path / "pieces"
+    pieces.write_text("".join(f"{path}\n" for path in sorted(copy.results.glob("sentences/test/1/*.h5"))))
     files = [
         f"--results={copy.results}",
-        f"--inputs={shards}",
+        f"--inputs={pieces}",
         f"--language-model={copy.results / 'lm/lm.bin'}",
     ]
     assert main(["step", "explain", *files, "--output", str(tmp_path / "derivations.json")]) == 0

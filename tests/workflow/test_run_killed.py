@@ -108,7 +108,7 @@ def test_jobs_that_a_cluster_may_still_have(copy):
 
 def test_page_of_a_failed_run(copy):
     copy.without("selected")
-    for path in copy.results.glob("shards/train/*/0.h5"):
+    for path in copy.results.glob("sentences/train/*/0.h5"):
         changed = path.stat().st_mtime_ns
         path.write_bytes(b"damaged")
         os.utime(path, ns=(changed, changed))

@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.workflow.conftest import LEARNER, NOT_RETUNED
 
-from itersel.corpus.sharding import deal_files
+from itersel.corpus.division import deal_files
 
 pytestmark = pytest.mark.slow
 
@@ -53,8 +53,8 @@ def test_a_lost_file_of_a_shard_is_recreated(compared):
     project, _ = compared
     trained = project.results / "experiments/averaged/epoch-2/shard-0.h5"
     trained.rename(trained.with_suffix(".lost"))
-    lost = project.results / f"shards/dev/4/{deal_files(4, 2, 1, 2)[0][1]}.h5"
+    lost = project.results / f"sentences/dev/4/{deal_files(4, 2, 1, 2)[0][1]}.h5"
     lost.rename(lost.with_suffix(".lost"))
     planned = project.planned("results/tiny/experiments/averaged/epoch-2/shard-0.h5")
     others = {name: count for name, count in planned.items() if not name.startswith("manifest_")}
-    assert others == {"extract_shard": 1, "train_shard": 2}
+    assert others == {"extract_grammars": 1, "train_shard": 2}

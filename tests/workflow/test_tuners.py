@@ -44,7 +44,7 @@ def test_jobs(make_project):
 
 @pytest.fixture(scope="module")
 def tuned(finished, tmp_path_factory):
-    """Return a project with all experiments trained; it shares corpus, models and shards."""
+    """Return a project with all experiments trained; it shares corpus, models and grammars."""
     project = finished.copy(tmp_path_factory.mktemp("tuned") / "a project")
     shutil.rmtree(project.results / "experiments")
     shutil.rmtree(project.results / "report")

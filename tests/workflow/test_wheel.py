@@ -125,7 +125,7 @@ def test_snakemake_without_a_clone(site, wheel, project):
     config["experiments"]["dev"]["learner"] = {"name": "mira"}
     (project / "other.json").write_text(json.dumps(config))
     assert "train_shard" in (changed := jobs(snakemake(site, project, "-n", "--configfile", "other.json")))
-    assert not changed & {"shard_lists", "prepare_lists"}
+    assert not changed & {"divide_lists", "prepare_lists"}
     (project / "test.en").write_text((project / "test.en").read_text().upper())
     assert "compare_systems" in jobs(snakemake(site, project, "-n", *options))
 

@@ -1,16 +1,16 @@
 # Translations of devtest with the weights of every epoch, and of test with the weights of the best epoch.
 #
-# needs: shards/{devtest,test}/{division}/{piece}.h5, experiments/{experiment}/{stage}/weights.h5, and mbr.json for
+# needs: sentences/{devtest,test}/{division}/{piece}.h5, experiments/{experiment}/{stage}/weights.h5, and mbr.json for
 #        minimum Bayes risk
 # makes: experiments/{experiment}/{stage}/{split}.txt; a stage is an epoch, `best`, or
 #        `best-{test_set}`
 
 
-rule decode_shard:
+rule decode_piece:
     """{experiment}: translate {split} ({stage})"""
     input:
         unpack(PLAN.epochs.passed_translation),
-        sentences=f"{RESULTS}/shards/{{split}}/{PLAN.divisions.of_pieces}/{{piece}}.h5",
+        sentences=f"{RESULTS}/sentences/{{split}}/{PLAN.divisions.of_pieces}/{{piece}}.h5",
         model=PLAN.origin.models,
         weights=f"{RESULTS}/experiments/{{experiment}}/{{stage}}/weights.h5",
         mbr=PLAN.tables.mbr,

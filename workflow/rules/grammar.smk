@@ -1,7 +1,7 @@
 # Per-sentence grammars and features, in one file for each part or piece of a split (docs/architecture.md).
 #
 # needs: corpus/{split}.{source,target}.gz, the alignment of train
-# makes: grammar/index, shards/{split}/{division}/{file}.h5; experiments with the same tasks and
+# makes: grammar/index, sentences/{split}/{division}/{file}.h5; experiments with the same tasks and
 #        the same seed share them
 #
 # train and dev are shuffled before they are divided, so that shards are alike; devtest and test are divided in
@@ -30,7 +30,7 @@ rule index_corpus:
         " --alignment {input.alignment:q} --output {output:q} &> {log:q}"
 
 
-rule shard_corpus:
+rule divide_corpus:
     """divide {split}"""
     input:
         source=PLAN.files.text("{split}", "source"),
@@ -39,33 +39,33 @@ rule shard_corpus:
         labels=PLAN.divisions.labels,
         devtest_labels=PLAN.divisions.devtest_labels,
     output:
-        directory(f"{RESULTS}/shards/{{split}}/{{division}}/text"),
+        directory(f"{RESULTS}/sentences/{{split}}/{{division}}/text"),
     log:
-        f"{LOGS}/shards/{{split}}/{{division}}/text.log",
+        f"{LOGS}/sentences/{{split}}/{{division}}/text.log",
     conda:
         "../../envs/itersel.yaml"
     resources:
         **SIZES.request(500, 30, train=(30, 0.2)),
     params:
-        settings=PLAN.divisions.shard_settings,
-        code=step_digest("step shard"),
+        settings=PLAN.divisions.divide_settings,
+        code=step_digest("step divide"),
     shell:
-        "itersel step shard --source {input.source:q} --target {input.target:q} {input.further:q}"
+        "itersel step divide --source {input.source:q} --target {input.target:q} {input.further:q}"
         " --labels {input.labels:q} --devtest-labels {input.devtest_labels:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"
 
 
-rule extract_shard:
+rule extract_grammars:
     """extract grammars of {split}"""
     input:
         index=PLAN.files.index,
-        text=f"{RESULTS}/shards/{{split}}/{{division}}/text",
+        text=f"{RESULTS}/sentences/{{split}}/{{division}}/text",
     output:
-        f"{RESULTS}/shards/{{split}}/{{division}}/{{file}}.h5",
+        f"{RESULTS}/sentences/{{split}}/{{division}}/{{file}}.h5",
     log:
-        f"{LOGS}/shards/{{split}}/{{division}}/{{file}}.log",
+        f"{LOGS}/sentences/{{split}}/{{division}}/{{file}}.log",
     benchmark:
-        f"{BENCHMARKS}/shards/{{split}}/{{division}}/{{file}}.tsv"
+        f"{BENCHMARKS}/sentences/{{split}}/{{division}}/{{file}}.tsv"
     conda:
         "../../envs/itersel.yaml"
     resources:

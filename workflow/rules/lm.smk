@@ -1,6 +1,6 @@
 # Language model of the target side.
 #
-# needs: corpus/train.target.gz (corpus/monolingual.gz), or the user's ARPA file; shards/train/{division}/text
+# needs: corpus/train.target.gz (corpus/monolingual.gz), or the user's ARPA file; sentences/train/{division}/text
 # makes: lm/lm.bin; lm/{division}/{folds}-folds/{fold}.bin, without the text of every folds-th file
 rule estimate_language_model:
     """estimate the language model"""
@@ -52,7 +52,7 @@ use rule estimate_language_model as estimate_fold_model with:
     input:
         text=PLAN.language_models.text,
         vocabulary=PLAN.language_models.vocabulary,
-        divided=f"{RESULTS}/shards/train/{{division}}/text",
+        divided=f"{RESULTS}/sentences/train/{{division}}/text",
     output:
         f"{PLAN.language_models.fold_folder('{division}', '{folds}')}/{{fold}}.bin",
     log:

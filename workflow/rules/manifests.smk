@@ -2,7 +2,7 @@
 # and no fewer are ever mixed.
 #
 # needs: the files of the level
-# makes: {level}/files.txt; a level is shards/{split}/{division}, lm/{division}/{folds}-folds,
+# makes: {level}/files.txt; a level is sentences/{split}/{division}, lm/{division}/{folds}-folds,
 #        experiments/{experiment}/epoch-{epoch}, or epoch-{epoch}/tuning, which includes the files of earlier epochs
 #
 # Thousands of files do not fit on a command line, and Snakemake would check all of them for every job that needs them.
@@ -28,8 +28,8 @@ epoch_level = "experiments/{experiment}/epoch-{epoch}"
 
 for manifest_rule, level, files_of_level in (
     (
-        "manifest_of_shards",
-        "shards/{split}/{division}",
+        "manifest_of_sentences",
+        "sentences/{split}/{division}",
         lambda wildcards: PLAN.divisions.sentence_files(
             wildcards.split, wildcards.division
         ),

@@ -3,7 +3,7 @@
 # needs: the files of data.{train,dev,devtest,test}; the models of text_features.smk, if text_features name any
 # makes: corpus/{split}.{target,source,labels}.gz, corpus/{split}.target.{number}.gz (further references),
 #        corpus/{split}.first.gz (the translations that the decoder ranks first, of test),
-#        corpus/{preparation,recaser}.json, statistics, shards/{split}/{division}/{file}.h5
+#        corpus/{preparation,recaser}.json, statistics, sentences/{split}/{division}/{file}.h5
 
 
 # Outputs cannot vary with a wildcard, so there is one rule for each split. Their names differ even if the test sets are
@@ -53,7 +53,7 @@ rule take_first_entries:
         "itersel step first-entries --nbest {params.lists:q} --output {output:q} &> {log:q}"
 
 
-rule shard_lists:
+rule divide_lists:
     """divide the lists of {split}"""
     input:
         lists=PLAN.list_texts.lists,
@@ -63,19 +63,19 @@ rule shard_lists:
         labels=PLAN.divisions.labels,
         devtest_labels=PLAN.divisions.devtest_labels,
     output:
-        directory(f"{RESULTS}/shards/{{split}}/{{division}}/text"),
+        directory(f"{RESULTS}/sentences/{{split}}/{{division}}/text"),
     log:
-        f"{LOGS}/shards/{{split}}/{{division}}/text.log",
+        f"{LOGS}/sentences/{{split}}/{{division}}/text.log",
     conda:
         "../../envs/itersel.yaml"
     resources:
         **SIZES.request(1500, 240),
     params:
         lists=PLAN.list_texts.given_lists,
-        settings=PLAN.list_texts.shard_settings,
-        code=step_digest("step shard"),
+        settings=PLAN.list_texts.divide_settings,
+        code=step_digest("step divide"),
     shell:
-        "itersel step shard --nbest {params.lists:q} --reference {input.references:q} --quality {input.quality:q}"
+        "itersel step divide --nbest {params.lists:q} --reference {input.references:q} --quality {input.quality:q}"
         " --source {input.source:q}"
         " --labels {input.labels:q} --devtest-labels {input.devtest_labels:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"
@@ -84,16 +84,16 @@ rule shard_lists:
 rule import_lists:
     """read the lists of {split}"""
     input:
-        text=f"{RESULTS}/shards/{{split}}/{{division}}/text",
+        text=f"{RESULTS}/sentences/{{split}}/{{division}}/text",
         aligners=PLAN.text_features.aligners,
         models=PLAN.text_features.models,
         user_models=PLAN.text_features.user_models,
     output:
-        f"{RESULTS}/shards/{{split}}/{{division}}/{{file}}.h5",
+        f"{RESULTS}/sentences/{{split}}/{{division}}/{{file}}.h5",
     log:
-        f"{LOGS}/shards/{{split}}/{{division}}/{{file}}.log",
+        f"{LOGS}/sentences/{{split}}/{{division}}/{{file}}.log",
     benchmark:
-        f"{BENCHMARKS}/shards/{{split}}/{{division}}/{{file}}.tsv"
+        f"{BENCHMARKS}/sentences/{{split}}/{{division}}/{{file}}.tsv"
     conda:
         "../../envs/itersel.yaml"
     resources:

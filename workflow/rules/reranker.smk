@@ -1,6 +1,6 @@
 # What a system needs to rerank the n-best lists of new text, for `itersel rescore --system`.
 #
-# needs: shards/{split}/{division}/text of the split that an experiment learns from; models of text_features.smk, if its
+# needs: sentences/{split}/{division}/text of the split that an experiment learns from; models of text_features.smk, if its
 #        features need any
 # makes: experiments/{experiment}/best/resources.json
 

@@ -131,10 +131,10 @@ rule count_rules:
     resources:
         **SIZES.request(2000, 60),
     params:
-        shards=lambda wildcards, input: sequence(input),
+        files=lambda wildcards, input: sequence(input),
         code=step_digest("step rules"),
     shell:
-        "(seq {params.shards} | itersel step rules --inputs - --output {output:q}) &> {log:q}"
+        "(seq {params.files} | itersel step rules --inputs - --output {output:q}) &> {log:q}"
 
 
 rule describe_corpus:

@@ -1,6 +1,6 @@
 # Models that features of the text of n-best lists need (text_features), estimated on train.
 #
-# needs: corpus/train.{source,target}.gz, shards/train/{division}/text; the files of text_features.{source,target}
+# needs: corpus/train.{source,target}.gz, sentences/train/{division}/text; the files of text_features.{source,target}
 # makes: text-features/words, text-features/{forward,reverse}.{align.gz,h5};
 #        text-features/all, text-features/{division}/{folds}-folds/{fold}: the lexicon and the language model of
 #        all text, and without every folds-th file; text-features/language-models: the user's own
@@ -88,7 +88,7 @@ use rule estimate_text_models as estimate_fold_text_models with:
     input:
         words=PLAN.text_features.words,
         alignments=PLAN.text_features.alignments,
-        divided=f"{RESULTS}/shards/train/{{division}}/text",
+        divided=f"{RESULTS}/sentences/train/{{division}}/text",
     output:
         directory(PLAN.text_features.fold_folder("{division}", "{folds}", "{fold}")),
     log:

@@ -1,6 +1,6 @@
 # Online learning: an epoch is one job per shard, then one job that selects and mixes.
 #
-# needs: shards/{train,dev}/{division}/{file}.h5, lm/lm.bin or lm/{division}/{folds}-folds/{fold}.bin
+# needs: sentences/{train,dev}/{division}/{file}.h5, lm/lm.bin or lm/{division}/{folds}-folds/{fold}.bin
 # makes: experiments/{experiment}/epoch-{epoch}/{shard-{shard},selection}.h5, and weights.h5, or mixed.h5 if
 #        tune.smk makes weights.h5 from it
 #

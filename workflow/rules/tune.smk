@@ -1,13 +1,14 @@
-# Batch tuning: an iteration is one job per shard that writes k-best lists or forests, then one job that tunes on them.
+# Batch tuning: an iteration is one job per shard or piece that writes k-best lists or forests, then one job that tunes
+# on them.
 # Each epoch of a batch tuner is an iteration; mixed weights are retuned in several iterations per epoch.
 #
-# needs: shards/{train,dev}/{division}/{file}.h5, lm/..., and epoch-{epoch}/mixed.h5 to tune mixed weights
+# needs: sentences/{train,dev}/{division}/{file}.h5, lm/..., and epoch-{epoch}/mixed.h5 to tune mixed weights
 # makes: experiments/{experiment}/epoch-{epoch}/{tuning/{file},weights}.h5; on dev the same in iteration-{iteration}/
 #        for all iterations except the last
 #
 # A batch tuner reads the lists of all iterations so far. The mixed weights of an online learner are tuned on lists of
 # dev; the first of these lists are decoded with the mixed weights themselves. With `data.kind: lists`, nothing is
-# decoded: tuners read the lists in shards/{train,dev}/{division}/, which are the same in all iterations.
+# decoded: tuners read the lists in sentences/{train,dev}/{division}/, which are the same in all iterations.
 
 
 rule write_tuning_files:

@@ -35,7 +35,7 @@ def _add_estimate(parser: argparse.ArgumentParser) -> None:
 
     further = {
         "--vocabulary TEXT": "replace words that do not occur in this text by <unk> (open vocabulary)",
-        "--leave-out DIR": "folder that 'itersel step shard' made from the first text; its files F, "
+        "--leave-out DIR": "folder that 'itersel step divide' made from the first text; its files F, "
         "F + N, ... are left out, with all copies of their lines",
     }
     add_optional_files(parser, further)

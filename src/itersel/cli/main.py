@@ -48,7 +48,7 @@ COMMANDS = {
 }
 # The same for `itersel step`.
 STEPS = {
-    "shard": ("shard", "shuffle a corpus or lists and divide them into files of equal size"),
+    "divide": ("divide", "shuffle a corpus or lists and divide them into files of equal size"),
     "lists": ("lists", "build a file to train on from another decoder's n-best lists"),
     "first-entries": ("lists", "write the translations that another decoder ranks first"),
     "words": ("text_models", "prepare the text of the models that features of lists need"),
@@ -72,7 +72,7 @@ STEPS = {
 }
 FOR_PEOPLE = list(COMMANDS)[: list(COMMANDS).index("corpus")]
 # Modules whose steps run no kernels; for the others, see `warm_up.warm_up_once`.
-WITHOUT_KERNELS = {"run", "corpus", "shard", "weights", "detokenize", "bleu", "report", "config", "warm_up"}
+WITHOUT_KERNELS = {"run", "corpus", "divide", "weights", "detokenize", "bleu", "report", "config", "warm_up"}
 WITHOUT_KERNELS |= {"choose", "resources", "tables"}
 
 # Control characters and line ends, which messages may quote from files.

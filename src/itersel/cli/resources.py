@@ -41,7 +41,7 @@ def _resources(options: argparse.Namespace) -> None:
 
 def _add_reranker(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, RerankerSettings)
-    lists = "output of 'itersel step shard --nbest' for the text that the system was trained on"
+    lists = "output of 'itersel step divide --nbest' for the text that the system was trained on"
     add_options(parser, {"--folder DIR": lists}, required=True)
     add_feature_models(parser, "lists.user_model_names")
     add_optional_files(parser, MBR)
@@ -49,7 +49,7 @@ def _add_reranker(parser: argparse.ArgumentParser) -> None:
 
 
 def _reranker(options: argparse.Namespace) -> None:
-    from itersel.lists.sharding import DENSE_FILE
+    from itersel.lists.division import DENSE_FILE
     from itersel.storage.declared import DeclaredFolder
     from itersel.storage.files import read_lines
     from itersel.system.mbr import read_mbr

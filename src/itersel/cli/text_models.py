@@ -51,7 +51,7 @@ def _add_text_models(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--words DIR": "output of 'itersel step words'"}, required=True)
     links = "alignments of its lines, one that links each target word at most once, one each source word"
     add_files(parser, {"--alignment FILE": links}, required=True)
-    add_optional_files(parser, {"--leave-out DIR": "output of 'itersel step shard --nbest'"})
+    add_optional_files(parser, {"--leave-out DIR": "output of 'itersel step divide --nbest'"})
     add_options(parser, {"--fold F/N": "leave out files F, F+N, F+2N, ..."}, type=fold, nargs="?")
     add_options(parser, {"--output DIR": "folder to write to"}, required=True)
 

@@ -290,13 +290,13 @@ def warnings(config: Config) -> list[str]:
     has_seen = "it is trained with a language model that has seen its text, and will trust it too much"
     found = []
     for name, one in config.experiments.items():
-        shards = one.tasks.file_count
+        files = one.tasks.file_count
         if one.tune_on != "train":
             continue
         if estimates_model(config) and one.tasks.language_model_folds == 1:
-            folds = "one shard" if shards == 1 else "language_model_folds: 1"
+            folds = "one shard" if files == 1 else "language_model_folds: 1"
             found.append(f"experiments.{name} has {folds}: {has_seen} (docs/workflow.md)")
-        if config.text_features.needs_models and shards == 1:
+        if config.text_features.needs_models and files == 1:
             seen = "models of text_features have seen its text, and it will trust them too much"
             found.append(f"experiments.{name} has one shard: {seen} (docs/text-features.md)")
     return found

@@ -21,7 +21,7 @@ LABEL_PATTERN = r"[^\s=,{}\x00-\x1f\x7f-\x9f-][^\s=,{}\x00-\x1f\x7f-\x9f]*"
 # Keys that were renamed (CHANGELOG.md), and their new names, of which a section has one.
 RENAMED_KEYS: Mapping[str, tuple[str, ...]] = {
     "bleu": ("sentence_bleu",),
-    "cut": ("sharding",),
+    "cut": ("division",),
     "dense": ("dense_names",),
     "density": ("forest_density",),
     "directions": ("random_directions",),
@@ -37,6 +37,7 @@ RENAMED_KEYS: Mapping[str, tuple[str, ...]] = {
     "sentences": ("derivations",),
     "shard": ("shard_number", "file_number"),
     "shard_number": ("file_number",),
+    "sharding": ("division",),
     "shards": ("files",),
     "shards_per_job": ("shards_per_array_task",),
     "size": ("size_of_one_task",),

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from itersel.config.division import MAX_FILES, Labelled, Pooled
 from itersel.config.names import LABEL_PATTERN
-from itersel.config.sharding import MAX_FILES, Labelled, Pooled
 from itersel.keys import key, key_of
 
 # Models that leave text out: their maximum number, and their number if it is not stated.
@@ -55,7 +55,7 @@ class Tasks:
     suit_batch_tuners: ClassVar[bool] = True
     # what to write if the labels are missing; empty for kinds without labels
     needed_labels: ClassVar[str] = ""
-    # with labels: the kind in the name of the folder of the shards
+    # with labels: the kind in the name of the division
     folder_kind: ClassVar[str] = ""
 
     @property
@@ -84,12 +84,12 @@ class Tasks:
         return None
 
     @property
-    def sharding_by_label(self) -> Labelled | Pooled | None:
+    def division_by_label(self) -> Labelled | Pooled | None:
         """How the text is divided by label, with any seed; None if that does not depend on labels."""
         return None
 
     @property
-    def sharded_together(self) -> Tasks:
+    def divided_together(self) -> Tasks:
         """The tasks whose files these are: a single task reads some of the files of all."""
         return self
 
@@ -178,7 +178,7 @@ class Resharding(Tasks):
 def _dealt(files: int, shards: int, seed: int, epoch: int) -> Sequence[Sequence[int]]:
     """Return the numbers of the files of each shard."""
     # imports numpy, which takes time
-    from itersel.corpus.sharding import deal_files
+    from itersel.corpus.division import deal_files
 
     return deal_files(files, shards, seed, epoch)
 
@@ -212,7 +212,7 @@ class NaturalTasks(Tasks):
         return tuple(self.labels or ())
 
     @property
-    def sharding_by_label(self) -> Labelled | None:
+    def division_by_label(self) -> Labelled | None:
         """One shard after another of each label."""
         if not self.labels:
             return None
@@ -248,7 +248,7 @@ class IndependentTasks(Tasks):
         return tuple(self.labels or ())
 
     @property
-    def sharding_by_label(self) -> Labelled | None:
+    def division_by_label(self) -> Labelled | None:
         """One shard after another of each label; sentences with other labels are dropped."""
         if not self.labels:
             return None
@@ -305,12 +305,12 @@ class IndependentTask(Tasks):
         return self.label
 
     @property
-    def sharding_by_label(self) -> Labelled | None:
+    def division_by_label(self) -> Labelled | None:
         """How the text of all tasks is divided."""
-        return self.whole.sharding_by_label
+        return self.whole.division_by_label
 
     @property
-    def sharded_together(self) -> Tasks:
+    def divided_together(self) -> Tasks:
         """All tasks."""
         return self.whole
 
@@ -362,7 +362,7 @@ class PooledTasks(Tasks):
         return self.labels
 
     @property
-    def sharding_by_label(self) -> Pooled:
+    def division_by_label(self) -> Pooled:
         """The pool."""
         # the order of labels in a pool does not matter
         return Pooled(

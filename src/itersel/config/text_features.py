@@ -65,7 +65,7 @@ class TextFeatures:
         choices=tuple(TEXT_TEMPLATES),
     )
     minimum_count: int = key(
-        "In train, sparse features must tell translations apart in this many sentences of their shard.",
+        "In train, sparse features must tell translations apart in this many sentences of their file.",
         1,
         minimum=1,
         maximum=1_000_000,
@@ -152,7 +152,7 @@ class TextModelSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class GivenListSettings(WordSettings):
-    """How n-best lists of another decoder become shards to learn from."""
+    """How n-best lists of another decoder become files to learn from."""
 
     # only features of text depend on it
     source_language: str = key_of(WordSettings, "source_language", recorded_otherwise=True)

@@ -129,7 +129,7 @@ class Experiment(WithFeatures):
         "limit, nor have the lists of another decoder that a batch tuner reads.",
     )
     seed: int | None = seed_key(
-        "Seed of the shuffle before sharding and of all random draws; null: the seed of the run.", None
+        "Seed of the shuffle of the tuning corpus and of all random draws; null: the seed of the run.", None
     )
     repeats: int = key(
         "Number of repeats of the experiment, with consecutive seeds; the table shows mean and standard "
@@ -188,7 +188,7 @@ class Config:
         path=True,
     )
     seed: int = seed_key(
-        "Seed for everything random: alignment, sharding, sampling of pairs, significance tests."
+        "Seed for everything random: alignment, shuffling, sampling of pairs, significance tests."
     )
     data: Data = section(Data)
     text_features: TextFeatures = section(TextFeatures)

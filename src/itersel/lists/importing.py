@@ -1,4 +1,4 @@
-"""Lists to learn from, made of a file of lists that `itersel.lists.sharding` has divided."""
+"""Lists to learn from, made of a file of lists that `itersel.lists.division` has divided."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.text_names import column_file, ids_file, reference_column
 from itersel.errors import FilePath, InputError, located
+from itersel.lists.division import DENSE_FILE
 from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import FeatureAdder, make_learnable, read_lists, with_features
-from itersel.lists.sharding import DENSE_FILE
 from itersel.lists.table import NO_NUMBERS, ListTable
 from itersel.storage.declared import DeclaredFolder
 from itersel.storage.files import read_lines

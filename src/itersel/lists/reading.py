@@ -156,7 +156,7 @@ def _sentence_places(sentence: Int64s, sentence_count: int | None, ids: Int64s |
         return sentence
     order = np.argsort(ids, kind="stable")
     if not np.array_equal(present, ids[order]):
-        raise InputError("does not translate exactly the sentences of the shard", path)
+        raise InputError("does not translate exactly the sentences of its .ids file", path)
     return order[np.searchsorted(ids[order], sentence)]
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import xxhash
 
-from itersel.corpus.sharding import REST
+from itersel.corpus.division import REST
 from itersel.corpus.text import split_words, text_blocks
 from itersel.corpus.text_names import IDS, column_file, ids_file
 from itersel.corpus.vocabulary import WordNumbers
@@ -109,14 +109,14 @@ def _words_of(path: FilePath) -> set[str]:
 def lines_of_fold(text: FilePath, divided: FilePath, fold: int, folds: int) -> set[int]:
     """Return the line numbers (from 0) of files `fold`, `fold` + `folds`, ..., and of their copies.
 
-    `divided` is the folder that `itersel.corpus.sharding` made from `text`, the target side. It must have
+    `divided` is the folder that `itersel.corpus.division` made from `text`, the target side. It must have
     been made from exactly this text: leaving out wrong lines would go unnoticed.
     """
     folder = DeclaredFolder(divided)
     names = {*folder.names, *os.listdir(folder.path)}
     count = len([name for name in names if name.endswith(IDS) and name != REST])
     if count == 0:
-        raise InputError("was not made from text by 'itersel step shard': it has no line numbers", divided)
+        raise InputError("was not made from text by 'itersel step divide': it has no line numbers", divided)
     if count < folds:
         raise InputError(f"contains {count} files of sentences, too few for {folds} folds", divided)
 
@@ -126,7 +126,7 @@ def lines_of_fold(text: FilePath, divided: FilePath, fold: int, folds: int) -> s
     others = [row[0] for row in _numbers(folder.checked(REST))] if folder.has(REST) else []
     if sorted(chain(others, *numbers)) != list(range(lines.shape[0])):
         why = f"does not contain each of the {lines.shape[0]} lines of {os.fspath(text)} exactly once"
-        raise InputError(f"{why}; rerun 'itersel step shard'", divided)
+        raise InputError(f"{why}; rerun 'itersel step divide'", divided)
 
     for file in range(fold, count, folds):
         path = folder.checked(column_file(file, "target"))
@@ -148,6 +148,6 @@ def _numbers(path: Path) -> list[list[int]]:
     lines = read_lines(path)
     for number, line in enumerate(lines, 1):
         if not re.fullmatch("[0-9]{1,15}(( [0-9]{1,15})*| @[0-9]{1,15})", line):
-            raise InputError(f"'{line[:40]}' is not a line number; rerun 'itersel step shard'", path, number)
+            raise InputError(f"'{line[:40]}' is not a line number; rerun 'itersel step divide'", path, number)
     # copies that are listed elsewhere are in the same file
     return [[int(word) for word in line.split() if word[0] != "@"] for line in lines]

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from itersel.config.defaults import never_null
+from itersel.config.division import DivideSettings, Division, InOrder, Labelled, Pooled, Shuffled
 from itersel.config.settings import as_json
-from itersel.config.sharding import InOrder, Labelled, Pooled, Sharding, ShardSettings, Shuffled
 from itersel.config.tasks import Tasks
 from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import column_file, ids_file
@@ -19,7 +19,7 @@ from itersel.plan.files import Files
 from itersel.plan.texts import Texts
 
 
-class Division(NamedTuple):
+class NamedDivision(NamedTuple):
     """What the name of a division stands for."""
 
     file_count: int
@@ -39,12 +39,12 @@ class Divisions:
 
         # all divisions by name, and the names of those of independent tasks, whose epochs are chosen on the
         # devtest sentences with their label
-        self._named = {self.of_pieces: Division(config.decoder.pieces, config.seed)}
+        self._named = {self.of_pieces: NamedDivision(config.decoder.pieces, config.seed)}
         self._scored_by_task: set[str] = set()
         for one in config.experiments.values():
             name = self.name(one)
             tasks = one.tasks
-            self._named[name] = Division(tasks.file_count, never_null(one.seed), tasks.sharding_by_label)
+            self._named[name] = NamedDivision(tasks.file_count, never_null(one.seed), tasks.division_by_label)
             if tasks.only_label is not None:
                 self._scored_by_task.add(name)
 
@@ -65,7 +65,7 @@ class Divisions:
 
     def folder(self, split: str, division: str) -> str:
         """Return the folder of a division of a split."""
-        return f"{self._files.results}/shards/{split}/{division}"
+        return f"{self._files.results}/sentences/{split}/{division}"
 
     def sentence_files(self, split: str, division: str) -> list[str]:
         """Return the files with the sentences of a split: grammars, or lists of another decoder."""
@@ -86,17 +86,17 @@ class Divisions:
         needs_them = wildcards.division in self._scored_by_task
         return [self._files.text("devtest", "labels")] if needs_them else []
 
-    def shard_settings(self, wildcards: Any) -> str:
-        """Return the `ShardSettings`: train and dev are shuffled, others keep their order."""
-        return as_json(ShardSettings(sharding=self.sharding(wildcards)))
+    def divide_settings(self, wildcards: Any) -> str:
+        """Return the `DivideSettings`: train and dev are shuffled, others keep their order."""
+        return as_json(DivideSettings(division=self.division(wildcards)))
 
-    def sharding(self, wildcards: Any) -> Sharding:
+    def division(self, wildcards: Any) -> Division:
         """Return how the sentences of a split are divided."""
-        division = self._named[wildcards.division]
-        if division.by_label is not None:
-            return replace(division.by_label, seed=division.seed)
+        named = self._named[wildcards.division]
+        if named.by_label is not None:
+            return replace(named.by_label, seed=named.seed)
         is_shuffled = wildcards.split in ("train", "dev")
-        return Shuffled(division.file_count, division.seed) if is_shuffled else InOrder(division.file_count)
+        return Shuffled(named.file_count, named.seed) if is_shuffled else InOrder(named.file_count)
 
     def source(self, wildcards: Any) -> str:
         """Return the source of the sentences of a file."""
@@ -124,8 +124,8 @@ def division_of(tasks: Tasks) -> str:
 
     If it depends on labels, a digest of them follows.
     """
-    sharding = tasks.sharding_by_label
-    if sharding is None:
+    by_label = tasks.division_by_label
+    if by_label is None:
         return str(tasks.file_count)
-    digest = hashlib.sha256(as_json(replace(sharding, seed=1)).encode()).hexdigest()
+    digest = hashlib.sha256(as_json(replace(by_label, seed=1)).encode()).hexdigest()
     return f"{tasks.file_count}-{tasks.folder_kind}-{digest[:8]}"

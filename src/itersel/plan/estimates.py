@@ -55,12 +55,12 @@ def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     rules = {split: per_word * size.words for split, size in sizes.items()}
 
     # grammars: once for each way to split a tuning corpus, and for each text that is translated
-    sharded = [(one.tune_on, one.tasks.sharded_together, one.seed) for one in experiments]
-    different = {(split, division_of(tasks), seed): (split, tasks) for split, tasks, seed in sharded}
-    shards = [(split, tasks.file_count, tasks.share) for split, tasks in different.values()]
-    shards += [(split, config.decoder.pieces, 1.0) for split in translated]
-    all_rules = sum(rules[split] * share for split, _, share in shards)
-    jobs = sum(files for _, files, _ in shards)
+    divided = [(one.tune_on, one.tasks.divided_together, one.seed) for one in experiments]
+    different = {(split, division_of(tasks), seed): (split, tasks) for split, tasks, seed in divided}
+    files = [(split, tasks.file_count, tasks.share) for split, tasks in different.values()]
+    files += [(split, config.decoder.pieces, 1.0) for split in translated]
+    all_rules = sum(rules[split] * share for split, _, share in files)
+    jobs = sum(count for _, count, _ in files)
 
     total = all_rules / RULES_PER_SECOND + ALIGNMENT_WORD_SECONDS * sizes["train"].words
     for experiment in experiments:
@@ -73,7 +73,7 @@ def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
         total += len(experiments) * sum(seconds[split] for split in sorted(devtests))
 
     words = sizes["train"].words
-    grammars = max(sizes[split].words * share / files for split, files, share in shards)
+    grammars = max(sizes[split].words * share / count for split, count, share in files)
     text = TextSizes(words, words, grammars)
     requests = (text.request_to_index(), text.request_to_extract(), text.request_to_decode(0))
     memory = 1e6 * max(one["mem_mb"] for one in requests)

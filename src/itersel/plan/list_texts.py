@@ -1,4 +1,4 @@
-"""Texts and shards of runs that use n-best lists instead of a decoder."""
+"""Texts, and files of their sentences, in runs that use n-best lists instead of a decoder."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from itersel.config.defaults import never_null
+from itersel.config.division import GivenListDivideSettings
 from itersel.config.settings import as_json
-from itersel.config.sharding import GivenListShardSettings
 from itersel.config.splits import has_references, texts_of
 from itersel.config.text_features import GivenListSettings, RerankerSettings
 from itersel.config.text_steps import ReferenceSettings
@@ -26,7 +26,7 @@ LEARNED_FROM = ("train", "dev")
 
 
 class ListTexts:
-    """The texts with lists, and their shards."""
+    """The texts with lists, and the files of their sentences."""
 
     def __init__(self, config: Config, files: Files, texts: Texts, divisions: Divisions) -> None:
         self._config = config
@@ -116,11 +116,11 @@ class ListTexts:
     def _devtest(self, wildcards: Any) -> Any:
         return self._given(self._texts.devtest(wildcards))
 
-    def shard_settings(self, wildcards: Any) -> str:
-        """Return the `GivenListShardSettings` of a text."""
+    def divide_settings(self, wildcards: Any) -> str:
+        """Return the `GivenListDivideSettings` of a text."""
         return as_json(
-            GivenListShardSettings(
-                sharding=self._divisions.sharding(wildcards), dense_names=self._config.data.dense_names
+            GivenListDivideSettings(
+                division=self._divisions.division(wildcards), dense_names=self._config.data.dense_names
             )
         )
 

@@ -1,7 +1,7 @@
 """What a run learns from: parallel text, which our decoder translates, or another decoder's n-best lists.
 
 `origin_of` decides it once, from ``data.kind``. The other parts of the plan ask the object that it returns,
-and never which of the two it is. The texts of lists and their shards, for workflow/rules/nbest.smk, are in
+and never which of the two it is. The texts of lists and their files, for workflow/rules/nbest.smk, are in
 `list_texts`.
 """
 
@@ -54,7 +54,7 @@ class Origin(ABC):
 
     @abstractmethod
     def with_grammars(self, folders: dict[str, str]) -> dict[str, str]:
-        """Return those folders of shards, by split, that have grammars."""
+        """Return those folders of sentences, by split, that have grammars."""
 
     def train_settings(self, wildcards: Any) -> str:
         """Return the `TrainSettings` or `GivenListTrainSettings` that all shards of an experiment share."""

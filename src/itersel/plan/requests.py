@@ -26,7 +26,7 @@ LIST_COMPRESSION = 10.0
 WORDS_PER_PAIR = 25
 # Of a line in n-best lists.
 BYTES_PER_TRANSLATION = 300
-# How many times as much memory a shard of lists takes with features of text.
+# How many times as much memory a file of lists takes with features of text.
 FEATURES_OF_TEXT = 9
 # Memory of a translation without sparse features in the lists of a batch tuner, relative to one with them.
 DENSE_SHARE = 0.1
@@ -34,8 +34,8 @@ DENSE_SHARE = 0.1
 FOREST_TRANSLATIONS = 100
 # No job requests memory for more translations, 63 GB: whole training corpora are for online learners.
 MAX_TUNED_TRANSLATIONS = 14e6
-# Source words of train and of one of its shards before a download, and of train of the LibreOffice Help.
-DOWNLOAD_WORDS, DOWNLOAD_SHARD_WORDS, HELP_WORDS = 50e6, 25e3, 0.5e6
+# Source words of train and of one of its files before a download, and of train of the LibreOffice Help.
+DOWNLOAD_WORDS, DOWNLOAD_FILE_WORDS, HELP_WORDS = 50e6, 25e3, 0.5e6
 # Source words of a held-out set whose size is not known.
 HELD_OUT_WORDS = 75e3
 # Words of text that give a model with as many n-grams as an ARPA file of one byte.
@@ -56,8 +56,8 @@ class TextSizes(NamedTuple):
 
     train: float  # its source side
     model: float  # the text of the language model
-    grammars: float  # the source sentences of the largest shard, or piece of a text to translate
-    lists: float = 0.0  # bytes of the n-best lists of the largest shard or piece
+    grammars: float  # the source sentences of the largest part or piece
+    lists: float = 0.0  # bytes of the n-best lists of the largest part or piece
     tuned: float = 0.0  # translations in all lists of a batch tuner; see `_tuned`
     compared: float = 0.0  # translations of all test sets by all systems
 
@@ -83,7 +83,7 @@ class TextSizes(NamedTuple):
         They are numbers because functions of the attempt would add ten seconds to the planning of 25,000
         jobs. `memory` (MB) and `minutes` do not depend on the texts. `train` and `model` are additional MB
         and minutes per million source words of train, and words of the language model's text; `rules` and
-        `lists` are additional MB per million rules in the grammars of a shard, and bytes of its n-best lists;
+        `lists` are additional MB per million rules in the grammars of a file, and bytes of its n-best lists;
         `tuned` and `compared` are additional MB per million translations that a batch tuner and a comparison
         read.
         """
@@ -105,11 +105,11 @@ class TextSizes(NamedTuple):
         return self.request(500, 30, train=(95, 0.2))
 
     def request_to_extract(self) -> dict[str, int]:
-        """Return the request of a job that extracts the grammars of one shard."""
+        """Return the request of a job that extracts the grammars of one file."""
         return self.request(500, 60, train=(55, 1), rules=200)
 
     def request_to_decode(self, minutes: float) -> dict[str, int]:
-        """Return the request of a job that decodes one shard; a task of n shards requests n times as much."""
+        """Return the request of a job that decodes a shard or piece; a task of n requests n times as much."""
         return self.request(1000, minutes, train=(15, 0), rules=220, lists=3)
 
 
@@ -140,7 +140,7 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
         if one.tune_on != "train":
             pieces.append(held_out[one.tune_on] / one.tasks.file_count)
         elif known is None and train == DOWNLOAD_WORDS:
-            pieces.append(DOWNLOAD_SHARD_WORDS)
+            pieces.append(DOWNLOAD_FILE_WORDS)
         else:
             pieces.append(train / one.tasks.file_count)
 
@@ -191,7 +191,7 @@ def list_sizes(config: Config) -> TextSizes:
         for split in ["train", *held_out_splits(config)]
     }
 
-    shards = [size[one.tune_on] / one.tasks.file_count for one in config.experiments.values()]
+    parts = [size[one.tune_on] / one.tasks.file_count for one in config.experiments.values()]
     pieces = [size[split] / config.decoder.pieces for split in size if split != "train"]
 
     translations = {split: count / BYTES_PER_TRANSLATION for split, count in size.items()}
@@ -203,7 +203,7 @@ def list_sizes(config: Config) -> TextSizes:
         _model_words(config),
         user_models * WORDS_PER_ARPA_BYTE,
         0.0,
-        max(*shards, *pieces) * (1 if config.text_features.is_empty else FEATURES_OF_TEXT),
+        max(*parts, *pieces) * (1 if config.text_features.is_empty else FEATURES_OF_TEXT),
         tuned=_tuned(config, lambda split, one: translations[split], is_fixed=True),
         # also the decoder's own first entries
         compared=(_systems(config) + 1) * compared,

@@ -84,7 +84,7 @@ class Tables:
         self.task_labels = tuple(dict.fromkeys(labels))
         self.task_splits = [split for split in texts.test_sets.values() if self._has_task_table(split)]
 
-        # splits with grammars, and the folders of shards in which their rules are counted
+        # splits with grammars, and the divisions in which their rules are counted
         self.counted = origin.with_grammars(self._smallest_folders())
 
     def _has_task_table(self, split: str) -> bool:

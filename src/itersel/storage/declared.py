@@ -21,7 +21,7 @@ from itersel.storage.files import append_lines, byte_blocks, read_lines, write_l
 DECLARATION = "files.tsv"
 HEADER = "file\tlines\tdigest"
 _ROW = re.compile(r"([^\t/]+)\t([0-9]{1,15})\t([0-9a-f]{32})")
-_REMEDY = "delete this folder, and run 'itersel step shard' (or the workflow) again"
+_REMEDY = "delete this folder, and run 'itersel step divide' (or the workflow) again"
 
 
 class DeclaredWriter:
@@ -75,7 +75,7 @@ class DeclaredFolder:
 
         file = self.path / DECLARATION
         if not file.is_file():
-            why = f"was not made by 'itersel step shard' of this version: it has no {DECLARATION}"
+            why = f"was not made by 'itersel step divide' of this version: it has no {DECLARATION}"
             raise InputError(f"{why}; {_REMEDY}", path)
         if not is_declaration(file):
             raise InputError(f"is not a table of files; {_REMEDY}", file, 1)

@@ -239,7 +239,7 @@ def find_dataset(stream: h5py.File, name: str, format: FileFormat) -> h5py.Datas
 def write_arrays(path: FilePath, format: FileFormat, arrays: Arrays, attributes: Mapping[str, Any]) -> None:
     """Write arrays and attributes (strings and numbers) with their checksums, atomically.
 
-    Arrays of a packed format are compressed, which reduces a shard to a fifth of its size.
+    Arrays of a packed format are compressed, which reduces a file of grammars to a fifth of its size.
     """
     if not any(arrays[name].size for name, declared in format.arrays.items() if declared.is_extra):
         format = without_extra(format)

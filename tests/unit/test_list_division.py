@@ -1,4 +1,4 @@
-"""Shards of n-best lists: divided, made, and used instead of a decoder's."""
+"""Files of n-best lists: divided, made, and used instead of a decoder's."""
 
 import itertools
 import json
@@ -15,13 +15,13 @@ from tests.text_grammars import write
 from tests.unit.test_learn_learners import ALL_NAMES, START, close, eager, sentences
 
 from itersel.config.learners import LEARNERS
-from itersel.corpus.sharding import equal_groups
+from itersel.corpus.division import equal_groups
 from itersel.corpus.statistics import read_statistics
 from itersel.decode.decoder import WeightVectors
 from itersel.decode.list_decoder import ListDecoder
+from itersel.lists.division import divide_lists
 from itersel.lists.files import read_list_table
 from itersel.lists.lines import find_lists, listed_translations
-from itersel.lists.sharding import shard_lists
 from itersel.lists.summary import summarise
 from itersel.storage.files import read_lines
 from itersel.storage.hdf5 import header_of
@@ -36,16 +36,16 @@ def folder(tmp_path):
 
 
 def test_divide(folder):
-    """Into the shards that parallel text would be divided into; all have the same dense features."""
+    """Into the files that parallel text would be divided into; all have the same dense features."""
     divide(folder, files=2, seed=7)
-    ids = [list(map(int, read_lines(folder / f"cut/{shard}.ids"))) for shard in range(2)]
+    ids = [list(map(int, read_lines(folder / f"cut/{file}.ids"))) for file in range(2)]
     assert ids == [part.tolist() for part in equal_groups(4, 2, 7)]
     every = [line for lines in LISTS for line in lines]
     sentence = [0, 0, 2, 1, 0, 3]
-    for shard, own in enumerate(ids):
+    for file, own in enumerate(ids):
         wanted = [line for line, number in zip(every, sentence, strict=True) if number in own]
-        assert read_lines(folder / f"cut/{shard}.lists.gz") == wanted
-        assert read_lines(folder / f"cut/{shard}.target.gz") == [REFERENCES[number] for number in own]
+        assert read_lines(folder / f"cut/{file}.lists.gz") == wanted
+        assert read_lines(folder / f"cut/{file}.target.gz") == [REFERENCES[number] for number in own]
     assert read_lines(folder / "cut/dense.txt") == ["LM"]
 
 
@@ -64,7 +64,7 @@ def test_lines_wait_in_memory_only_up_to_a_limit(folder, monkeypatch):
     divide(folder, files=2)
     at_once = written()
     (folder / "cut").rename(folder / "before")
-    monkeypatch.setattr("itersel.lists.sharding.WAITING_CHARACTERS", 1)
+    monkeypatch.setattr("itersel.lists.division.WAITING_CHARACTERS", 1)
     divide(folder, files=2)
     assert written() == at_once
 
@@ -76,21 +76,21 @@ def best_of_list(table, weights, k):
     return ListDecoder(table).decode(0, WeightVectors(dense, sparse), k)
 
 
-def test_shard(folder):
+def test_file_of_lists(folder):
     divide(folder)
-    shard = read_list_table(import_file(folder), has_text=True)
-    assert shard.offset.tolist() == [0, 2, 3, 4, 5]  # the double translation counts once
-    assert (shard.dense_names, shard.dense.tolist()[2:4]) == (("LM",), [[1.0], [3.0]])
-    sparse = shard.sparse_rows
+    table = read_list_table(import_file(folder), has_text=True)
+    assert table.offset.tolist() == [0, 2, 3, 4, 5]  # the double translation counts once
+    assert (table.dense_names, table.dense.tolist()[2:4]) == (("LM",), [[1.0], [3.0]])
+    sparse = table.sparse_rows
     assert sparse.name.take(sparse.feature).to_list() == ["w_the", "TM_1", "w_the"]
     assert sparse.value.tolist() == [1.0, 1.0, -1.0]
-    assert [shard.text.get(row) for row in (0, 4)] == ["the cat", "no ?"]
-    assert (shard.references(0).lengths.tolist(), shard.statistics.length.tolist()) == ([3], [2, 2, 2, 1, 2])
-    assert shard.statistics.matches[0].tolist() == [2, 1, 0, 0]
+    assert [table.text.get(row) for row in (0, 4)] == ["the cat", "no ?"]
+    assert (table.references(0).lengths.tolist(), table.statistics.length.tolist()) == ([3], [2, 2, 2, 1, 2])
+    assert table.statistics.matches[0].tolist() == [2, 1, 0, 0]
     # with the weights of only some features, and ties in the order of the list
-    best = best_of_list(shard, {"LM": -1.0, "w_the": 4.0, "of another": 1.0}, k=1)
+    best = best_of_list(table, {"LM": -1.0, "w_the": 4.0, "of another": 1.0}, k=1)
     assert (best.score.tolist(), best.dense.tolist()) == ([5.0], [[-1.0]])
-    assert best_of_list(shard, {}, k=5).dense[:, 0].tolist() == [-1, -2]
+    assert best_of_list(table, {}, k=5).dense[:, 0].tolist() == [-1, -2]
     dense = read_list_table(folder / "0.h5", with_sparse=False)
     assert (dense.sparse.is_empty, dense.feature_key.shape[0]) == (True, 0)
     assert best_of_list(dense, {}, k=5).score.shape == (2,)
@@ -102,10 +102,10 @@ def test_prepared_for_bleu(folder, capsys):
     write(folder / "lists/1.gz", "1 ||| A dog! ||| LM= 1", "3 ||| No? ||| LM= 1")
     divide(folder)
     path = import_file(folder, tokenized=False, target_language="en", protected=[r"No\?"])
-    shard = read_list_table(path)
+    table = read_list_table(path)
     # it rains . | a dog ! | x | No?
-    assert shard.statistics.length.tolist() == [3, 3, 1, 1]
-    assert shard.statistics.matches[:, 0].tolist() == [0, 2, 0, 0]
+    assert table.statistics.length.tolist() == [3, 3, 1, 1]
+    assert table.statistics.matches[:, 0].tolist() == [0, 2, 0, 0]
     capsys.readouterr()
     itersel("decode", "--sentences", path, "--weights", write(folder / "weights", "LM 1"))
     assert capsys.readouterr().out.splitlines() == ["It rains.", "A dog!", "x", "No?"]
@@ -115,7 +115,7 @@ def test_qualities_are_learned_from(folder, monkeypatch):
     """Instead of BLEU, which is not computed; the lowest of the whole text is 0, the highest 1."""
     monkeypatch.setattr("itersel.bleu.sentence.SentenceBleu.of_matches", None)
     quality = write(folder / "quality", "2", "4", "3", "2", "2", "3")
-    shard_lists([folder / "lists"], lambda n: equal_groups(n, 1, None), folder / "cut", quality=quality)
+    divide_lists([folder / "lists"], lambda n: equal_groups(n, 1, None), folder / "cut", quality=quality)
     assert read_list_table(import_file(folder)).quality.tolist() == [0.0, 1.0, 0.0, 0.5, 0.5]
     for learner in LEARNERS:
         pairs = {"pairs": "all"} if hasattr(LEARNERS[learner], "pairs") else {}
@@ -147,11 +147,11 @@ def write_text_lists(folder, corpus):
     [("perceptron", "none", 1), ("perceptron", "l1", 2), ("adagrad", "l1-cumulative", 1), ("mira", "l2", 3)],
 )
 def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
-    """Of each shard: lists are divided, and the 15 best translations of each sentence are learned from."""
+    """Of each file: lists are divided, and the 15 best translations of each sentence are learned from."""
     folder, corpus = tmp_path, sentences(3)
     references = ["--reference", *write_text_lists(folder, corpus)]
     files = ["--nbest", folder / "lists", *references, "--output", folder / "cut"]
-    itersel("step", "shard", *files, *settings(dense_names=oracle.DENSE_NAMES, sharding={"files": 2}))
+    itersel("step", "divide", *files, *settings(dense_names=oracle.DENSE_NAMES, division={"files": 2}))
     start = write(folder / "start", *(f"{feature} {value!r}" for feature, value in START.items()))
     chosen = {"regularization": regularization, "delay": delay, "sentence_bleu": "nakov"}
     if regularization != "none":
@@ -159,11 +159,11 @@ def test_an_epoch_equals_plain_python(tmp_path, name, regularization, delay):
     if name != "mira":
         chosen |= {"pairs": "all", "learning_rate": 2.0**-6}
     learner = LEARNERS[name](**chosen)
-    for shard in range(2):
+    for file in range(2):
         weights = folder / "weights.h5"
-        files = ["--sentences", import_file(folder, shard), "--start", start, "--output", weights]
+        files = ["--sentences", import_file(folder, file), "--start", start, "--output", weights]
         itersel("train", *files, *settings(learner={"name": name, **chosen}, k_best=15))
-        own = [corpus[int(line)] for line in read_lines(folder / f"cut/{shard}.ids")]
+        own = [corpus[int(line)] for line in read_lines(folder / f"cut/{file}.ids")]
         found = read_itersel_weights(weights).to_dict()
         assert close(found, eager(own, learner, exact=True).weights)
         # nothing of a search made them
@@ -247,7 +247,7 @@ def test_files_of_folders(tmp_path):
             ("lists:", 65, "'f64'"),
         ),
         ({}, {"dense_names": ["x", "y"]}, ("lists:", "'x'")),
-        ({}, {"sharding": {"files": 5}}, ("lists:", 4, 5)),
+        ({}, {"division": {"files": 5}}, ("lists:", 4, 5)),
         ({"quality": "1"}, {}, ("quality:", 1, 6)),
         # read before the lists, which take longest
         ({"quality": "x", "lists/0.gz": "0 ||| a"}, {}, "quality:1:"),
@@ -257,20 +257,20 @@ def test_bad_lists(folder, refused, monkeypatch, change, how, facts):
     monkeypatch.chdir(folder)
     for name, line in change.items():
         write(folder / name, line)
-    words = ["step", "shard", "--nbest", "lists", "--reference", "references", "--output", "out"]
+    words = ["step", "divide", "--nbest", "lists", "--reference", "references", "--output", "out"]
     words += ["--quality", *(name for name in change if name == "quality")]
-    refused([*words, *settings(**{"sharding": {"files": 2}, **how})], facts)
+    refused([*words, *settings(**{"division": {"files": 2}, **how})], facts)
 
 
 def test_references_are_not_the_target_of_a_text(folder, refused):
     """`--target` belongs to `--source`, `--reference` to `--nbest`, which had `--target`, too."""
-    text, how = folder / "references", [*settings(sharding={"files": 2}), "--output", folder / "cut"]
+    text, how = folder / "references", [*settings(division={"files": 2}), "--output", folder / "cut"]
     refused(
-        ["step", "shard", "--nbest", folder / "lists", "--target", text, *how],
+        ["step", "divide", "--nbest", folder / "lists", "--target", text, *how],
         ("--nbest", "--target", "--reference"),
     )
     refused(
-        ["step", "shard", "--source", text, "--target", text, "--reference", text, *how],
+        ["step", "divide", "--source", text, "--target", text, "--reference", text, *how],
         ("--reference", "--nbest"),
     )
 
@@ -287,7 +287,7 @@ def test_references_are_not_the_target_of_a_text(folder, refused):
         ("0.ids", "0123", "--file-number 1", "1.ids"),
     ],
 )
-def test_bad_shards(folder, refused, name, lines, options, facts):
+def test_bad_divisions(folder, refused, name, lines, options, facts):
     divide(folder)
     write(folder / "cut" / name, *lines)
     redeclare(folder / "cut")
@@ -300,7 +300,7 @@ def test_bad_shards(folder, refused, name, lines, options, facts):
     ("name", "lines", "facts"),
     [("0.quality.gz", "x", "0.quality.gz:1:"), ("0.target.gz", "ab", ("0.target.gz", 2, 4))],
 )
-def test_other_files_of_a_shard_are_read_before_its_lists(folder, refused, name, lines, facts):
+def test_other_files_are_read_before_the_lists(folder, refused, name, lines, facts):
     divide(folder)
     write(folder / "cut/0.lists.gz", "not a list")
     write(folder / "cut" / name, *lines)
@@ -314,17 +314,17 @@ def test_labels_are_read_before_the_lists(folder, refused):
     write(folder / "lists/0.gz", "not a list")
     labels = ["--labels", write(folder / "labels", "x", "y y")]
     files = ["--nbest", folder / "lists", "--reference", folder / "references", "--output", folder / "cut"]
-    labelled = settings(sharding={"name": "labelled", "labels": {"x": 1}})
-    refused(["step", "shard", *files, *labels, *labelled], f"{folder / 'labels'}:2:")
+    labelled = settings(division={"name": "labelled", "labels": {"x": 1}})
+    refused(["step", "divide", *files, *labels, *labelled], f"{folder / 'labels'}:2:")
 
 
 def test_what_needs_a_decoder(folder, refused):
     divide(folder)
-    shard, weights = import_file(folder), write(folder / "weights", "LM 1")
-    refused(["decode", "--sentences", shard, "--weights", weights, "--k-best=3"], "--k-best")
+    sentences, weights = import_file(folder), write(folder / "weights", "LM 1")
+    refused(["decode", "--sentences", sentences, "--weights", weights, "--k-best=3"], "--k-best")
     forest = [*settings(learner={"name": "mira", "candidates": "forest"}), "--output", folder / "w"]
-    refused(["train", "--sentences", shard, *forest], f"{shard}:")
+    refused(["train", "--sentences", sentences, *forest], f"{sentences}:")
     searched = [*settings(k_best=5, pop_limit=5), "--output", folder / "w"]
-    refused(["train", "--sentences", shard, *searched], "'pop_limit'")
-    refused(["decode", "--sentences", shard, "--weights", weights, *settings(max_span=5)], "'max_span'")
+    refused(["train", "--sentences", sentences, *searched], "'pop_limit'")
+    refused(["decode", "--sentences", sentences, "--weights", weights, *settings(max_span=5)], "'max_span'")
     refused(["decode", "--sentences", weights, "--weights", weights], f"{weights}:")

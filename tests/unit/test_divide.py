@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.steps import settings
 
 from itersel.cli.main import main
-from itersel.corpus import sharding
+from itersel.corpus import division
 from itersel.errors import InputError
 from itersel.storage.files import read_lines, write_lines
 
@@ -21,10 +21,10 @@ TASKS = ["x", "y", "x", "z", "x", "y", "x", "x", "y", "x", "z"]
 
 
 @given(st.integers(0, 300), st.integers(1, 40), st.one_of(st.none(), st.integers(0, 2**31 - 1)))
-def test_every_line_once_and_balanced(lines, shards, seed):
-    parts = sharding.equal_groups(lines, shards, seed)
+def test_every_line_once_and_balanced(lines, groups, seed):
+    parts = division.equal_groups(lines, groups, seed)
     sizes = [len(part) for part in parts]
-    assert len(parts) == shards
+    assert len(parts) == groups
     assert max(sizes) - min(sizes) <= 1
     assert sorted(np.concatenate(parts).tolist()) == list(range(lines))
     if seed is None:
@@ -47,20 +47,20 @@ def pooled(*labels, files=1):
     return {"name": "pooled", "labels": labels, "files": files}
 
 
-def command(folder, *options, **sharding):
+def command(folder, *options, **division):
     files = [f"--{side}={folder / side}.gz" for side in ("source", "target")]
-    return ["step", "shard", *files, *options, *settings(sharding=sharding), f"--output={folder / 'out'}"]
+    return ["step", "divide", *files, *options, *settings(division=division), f"--output={folder / 'out'}"]
 
 
-def divided(folder, *options, **sharding):
+def divided(folder, *options, **division):
     """Divide the corpus; return the line numbers of each file, and of the lines that are in none."""
-    assert main(command(folder, *options, **sharding)) == 0
+    assert main(command(folder, *options, **division)) == 0
     out = folder / "out"
     numbers = []
-    for shard in range(len(list(out.glob("[0-9]*.ids")))):
-        numbers.append([int(line) for line in read_lines(out / f"{shard}.ids")])
+    for file in range(len(list(out.glob("[0-9]*.ids")))):
+        numbers.append([int(line) for line in read_lines(out / f"{file}.ids")])
         for side in ("source", "target"):
-            assert read_lines(out / f"{shard}.{side}.gz") == [f"{side} {n}\u2028x" for n in numbers[-1]]
+            assert read_lines(out / f"{file}.{side}.gz") == [f"{side} {n}\u2028x" for n in numbers[-1]]
     rest = [int(line) for line in read_lines(out / "rest.ids")] if (out / "rest.ids").exists() else None
     return numbers, rest
 
@@ -85,23 +85,23 @@ def test_natural_tasks(labels, counts, has_others, seed):
     rest = sum(size for name, size in sizes.items() if name not in counts)
     if any(sizes[name] < count for name, count in counts.items()) or (has_others and rest == 0):
         with pytest.raises(InputError):
-            sharding.natural_lines(labels, counts, has_others, 1, seed)
+            division.natural_lines(labels, counts, has_others, 1, seed)
         return
-    parts = sharding.natural_lines(labels, counts, has_others, 1, seed)
+    parts = division.natural_lines(labels, counts, has_others, 1, seed)
     places = iter(parts)
     for name, count in counts.items():
         own = [next(places).tolist() for _ in range(count)]
         assert max(map(len, own)) - min(map(len, own)) <= 1
         assert sorted(chain(*own)) == [line for line, label in enumerate(labels) if label == name]
         # the order is that of the shuffle of all lines, whatever the other tasks are
-        [shuffled] = sharding.equal_groups(len(labels), 1, seed)
+        [shuffled] = division.equal_groups(len(labels), 1, seed)
         assert list(chain(*own)) == [line for line in shuffled if labels[line] == name]
     others = [line for line, label in enumerate(labels) if label not in counts]
     assert [sorted(part.tolist()) for part in places] == ([others] if has_others else [])
 
 
-def tasks(folder, *options, **sharding):
-    return divided(folder, f"--labels={folder / 'task'}", *options, seed=3, **sharding)
+def tasks(folder, *options, **division):
+    return divided(folder, f"--labels={folder / 'task'}", *options, seed=3, **division)
 
 
 def test_files_of_natural_tasks(corpus):
@@ -115,7 +115,7 @@ def test_files_of_natural_tasks(corpus):
 
 
 @pytest.mark.parametrize(
-    ("sharding", "options", "facts"),
+    ("division", "options", "facts"),
     [
         (labelled(q=1), "", ("task:", "'q'", "'x' (6), 'y' (3)")),
         (labelled(x=2, y=4), "", ("task:", "'y'", 3, 4)),
@@ -123,11 +123,11 @@ def test_files_of_natural_tasks(corpus):
         ({**labelled(x=1, y=1, z=1), "others": "join"}, "", "others"),
         ({"files": 2}, "", "--labels"),
         (labelled(x=1), "--labels", "--labels"),
-        ({"files": 2, "minimum_sentences": 2}, "", "sharding.minimum_sentences"),
-        ({"files": 2, "size_of_one_task": True}, "", "sharding.size_of_one_task"),
+        ({"files": 2, "minimum_sentences": 2}, "", "division.minimum_sentences"),
+        ({"files": 2, "size_of_one_task": True}, "", "division.size_of_one_task"),
         (pooled("x", files=2), "--devtest-labels=devtest", "--devtest-labels"),
-        ({"name": "pooled"}, "", "sharding.labels"),
-        ({**labelled(x=1), "files": 2}, "", "sharding.files"),
+        ({"name": "pooled"}, "", "division.labels"),
+        ({**labelled(x=1), "files": 2}, "", "division.files"),
         (pooled("x", "y", "x", files=2), "", "'x'"),
         (pooled("x", "q", files=2), "", ("task:", "'q'")),
         ({**pooled("x", "z", files=5), "size_of_one_task": True}, "", ("task:", 4, 5)),
@@ -135,10 +135,10 @@ def test_files_of_natural_tasks(corpus):
         (labelled(x=1), "--labels=devtest", ("devtest:", 3)),
     ],
 )
-def test_bad_tasks(corpus, refused, monkeypatch, sharding, options, facts):
+def test_bad_tasks(corpus, refused, monkeypatch, division, options, facts):
     monkeypatch.chdir(corpus)
     write_lines(corpus / "devtest", ["x", "z", "x"])
-    refused(command(corpus, "--labels=task", *options.split(), **sharding), facts)
+    refused(command(corpus, "--labels=task", *options.split(), **division), facts)
 
 
 def test_texts_that_are_scored_have_all_labels(corpus):
@@ -150,7 +150,7 @@ def test_texts_that_are_scored_have_all_labels(corpus):
 def test_pool_of_all_sentences(corpus):
     """In the order of the shuffle of all lines."""
     numbers, rest = tasks(corpus, **pooled("z", "x", files=3))
-    [order] = sharding.equal_groups(len(TASKS), 1, 3)
+    [order] = division.equal_groups(len(TASKS), 1, 3)
     assert [*chain(*numbers)] == [line for line in order if TASKS[line] != "y"]
     assert ([*map(len, numbers)], rest) == ([3, 3, 2], [1, 5, 8])
 
@@ -158,7 +158,7 @@ def test_pool_of_all_sentences(corpus):
 def test_pool_of_the_size_of_one_task(corpus):
     """11 sentences of 3 tasks: 3.67 per task, so each contributes one, the first in the shuffle."""
     [numbers], rest = tasks(corpus, size_of_one_task=True, **pooled("x", "y", "z"))
-    [order] = sharding.equal_groups(len(TASKS), 1, 3)
+    [order] = division.equal_groups(len(TASKS), 1, 3)
     firsts = {TASKS[line]: line for line in order.tolist()[::-1]}
     assert (sorted(numbers), len(rest)) == (sorted(firsts.values()), 8)
 
@@ -167,7 +167,7 @@ def test_pool_of_the_size_of_one_task(corpus):
 def test_share_of_a_task_in_a_pool(sizes, share):
     """The mean size divided by the number of tasks, but no more than the size of the smallest task."""
     labels = [name for name, size in zip("xyz", sizes, strict=False) for _ in range(size)]
-    [lines] = sharding.pooled_lines(labels, "xyz"[: len(sizes)], 1, 7, size_of_one_task=True)
+    [lines] = division.pooled_lines(labels, "xyz"[: len(sizes)], 1, 7, size_of_one_task=True)
     assert Counter(labels[line] for line in lines) == dict.fromkeys("xyz"[: len(sizes)], share)
 
 
@@ -177,21 +177,21 @@ def test_files_are_reshuffled_in_each_epoch(shards, parts, seed, epoch):
     files = shards * parts
     bits = np.random.PCG64((seed, epoch)).random_raw(files).tolist()
     order = sorted(range(files), key=bits.__getitem__)
-    dealt = sharding.deal_files(files, shards, seed, epoch)
+    dealt = division.deal_files(files, shards, seed, epoch)
     assert dealt == [order[shard * parts : (shard + 1) * parts] for shard in range(shards)]
     assert sorted(file for one in dealt for file in one) == list(range(files))
 
 
 def test_the_shuffle_does_not_depend_on_the_version_of_numpy():
     """Lines are sorted by raw bits of PCG64, which numpy does not change between versions."""
-    first, second = (np.concatenate(sharding.equal_groups(8, 2, seed)).tolist() for seed in (1, 2))
+    first, second = (np.concatenate(division.equal_groups(8, 2, seed)).tolist() for seed in (1, 2))
     # the order of numpy.random.PCG64(1).random_raw(8), recorded with numpy 2.4.6
     assert first == [2, 4, 7, 5, 0, 6, 3, 1] != second
 
 
 def divide_in_three(folder):
     files = folder / "source.gz", folder / "target.gz"
-    sharding.shard_corpus(*files, lambda lines: sharding.equal_groups(lines, 3, 1), folder / "out")
+    division.divide_corpus(*files, lambda lines: division.equal_groups(lines, 3, 1), folder / "out")
 
 
 def test_no_partial_folder_appears(corpus, monkeypatch):
@@ -250,4 +250,4 @@ def test_bad_input(corpus, refused):
     write_lines(corpus / "target.gz", ["x"])
     facts = ("source.gz:2:", 11, 1), "target.gz"
     refused(command(corpus, files=2), *facts)
-    refused(command(corpus, files=0), ("'sharding.files'", 0, 1))
+    refused(command(corpus, files=0), ("'division.files'", 0, 1))

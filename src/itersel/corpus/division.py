@@ -90,7 +90,7 @@ def deal_files(files: int, shards: int, seed: int, epoch: int) -> list[list[int]
     return [own.tolist() for own in equal_groups(files, shards, (seed, epoch))]
 
 
-def shard_corpus(
+def divide_corpus(
     source: FilePath,
     target: FilePath,
     divide: Callable[[int], Sequence[Int64s]],

@@ -1,6 +1,6 @@
 """The ways to divide texts and n-best lists into files, and the settings of the step that does it.
 
-- ``itersel step shard``: `ShardSettings`; for n-best lists, `GivenListShardSettings`
+- ``itersel step divide``: `DivideSettings`; for n-best lists, `GivenListDivideSettings`
 
 See also `itersel.config.settings`.
 """
@@ -19,7 +19,7 @@ from itersel.keys import REQUIRED, documented, key, key_of, section, seed_key
 MAX_FILES = 100_000
 
 
-class Sharding:
+class Division:
     """A way to divide a text into files of sentences."""
 
     def __post_init__(self) -> None:
@@ -27,14 +27,14 @@ class Sharding:
 
 
 @dataclass(frozen=True)
-class InOrder(Sharding):
+class InOrder(Division):
     """Files of equal size with adjacent lines."""
 
     files: int = key("Number of files.", 1, minimum=1, maximum=MAX_FILES)
 
 
 @dataclass(frozen=True)
-class Shuffled(Sharding):
+class Shuffled(Division):
     """Files of equal size: the text is shuffled and divided."""
 
     files: int = key_of(InOrder, "files")
@@ -42,7 +42,7 @@ class Shuffled(Sharding):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Labelled(Sharding):
+class Labelled(Division):
     """One or more shards for each label, each a file of shuffled sentences with that label."""
 
     labels: dict[str, int] = key(
@@ -66,7 +66,7 @@ class Labelled(Sharding):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pooled(Sharding):
+class Pooled(Division):
     """Files of equal size of the sentences that have one of some labels, shuffled together."""
 
     labels: tuple[str, ...] = key("Labels of the sentences.", REQUIRED, pattern=LABEL_PATTERN)
@@ -79,10 +79,10 @@ class Pooled(Sharding):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.labels:
-            raise wrong("sharding.labels", "is empty; name at least one")
+            raise wrong("division.labels", "is empty; name at least one")
 
 
-SHARDINGS: dict[str, type[Sharding]] = {
+DIVISIONS: dict[str, type[Division]] = {
     "shuffled": Shuffled,
     "in-order": InOrder,
     "labelled": Labelled,
@@ -92,15 +92,15 @@ SHARDINGS: dict[str, type[Sharding]] = {
 
 @documented
 @dataclass(frozen=True)
-class ShardSettings:
+class DivideSettings:
     """How a text is divided into files of sentences."""
 
-    sharding: Sharding = section(Shuffled, "Which sentences a file has.", forms=SHARDINGS)
+    division: Division = section(Shuffled, "Which sentences a file has.", forms=DIVISIONS)
 
 
 @documented
 @dataclass(frozen=True)
-class GivenListShardSettings(ShardSettings):
+class GivenListDivideSettings(DivideSettings):
     """How n-best lists are divided into files."""
 
     dense_names: tuple[str, ...] = key_of(Data, "dense_names")

@@ -27,7 +27,7 @@ DENSE_FILE = "dense.txt"
 WAITING_CHARACTERS = 1 << 26
 
 
-def shard_lists(
+def divide_lists(
     lists: Sequence[FilePath],
     divide: Callable[[int], Sequence[Int64s]],
     output: FilePath,

@@ -1,4 +1,4 @@
-"""``itersel step shard``: divide a corpus, or n-best lists, into files of sentences."""
+"""``itersel step divide``: divide a corpus, or n-best lists, into files of sentences."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from itersel.cli.arguments import add_files, add_optional_files, add_options
 from itersel.cli.settings import add_settings
-from itersel.config.settings import read_settings
-from itersel.config.sharding import (
-    GivenListShardSettings,
+from itersel.config.division import (
+    DivideSettings,
+    Division,
+    GivenListDivideSettings,
     InOrder,
     Labelled,
     Pooled,
-    Sharding,
-    ShardSettings,
     Shuffled,
 )
+from itersel.config.settings import read_settings
 from itersel.errors import FilePath, InputError, located
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Divide = Callable[[int], Sequence[Int64s]]
 
 
-def _add_shard(parser: argparse.ArgumentParser) -> None:
+def _add_divide(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Divide parallel text into files, numbered from 0: DIR/f.source.gz, DIR/f.target.gz and DIR/f.ids, "
         "the line number (from 0) of each sentence and of its copies, for 'itersel grammar extract "
@@ -37,7 +37,7 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
         "copies, source and references, and DIR/dense.txt, the names of the dense features."
     )
 
-    add_settings(parser, GivenListShardSettings)
+    add_settings(parser, GivenListDivideSettings)
     add_optional_files(parser, {"--source FILE": "source text, one sentence per line"})
     texts = {
         "--target FILE": "its translations: one file for each reference (DIR/f.target.gz, DIR/f.target.1.gz)",
@@ -56,17 +56,17 @@ def _add_shard(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"--output DIR": "folder to write to"}, required=True)
 
 
-def _shard(options: argparse.Namespace) -> None:
-    settings = read_settings(GivenListShardSettings if options.nbest else ShardSettings, options.settings)
+def _divide(options: argparse.Namespace) -> None:
+    settings = read_settings(GivenListDivideSettings if options.nbest else DivideSettings, options.settings)
     _check_files(options, settings)
     first = options.nbest[0] if options.nbest else options.source
     divide = _divider(
-        settings.sharding, text=first, labels=options.labels, devtest_labels=options.devtest_labels
+        settings.division, text=first, labels=options.labels, devtest_labels=options.devtest_labels
     )
-    if isinstance(settings, GivenListShardSettings):
-        from itersel.lists.sharding import shard_lists
+    if isinstance(settings, GivenListDivideSettings):
+        from itersel.lists.division import divide_lists
 
-        shard_lists(
+        divide_lists(
             options.nbest,
             divide,
             options.output,
@@ -76,13 +76,13 @@ def _shard(options: argparse.Namespace) -> None:
             source=options.source,
         )
     else:
-        from itersel.corpus.sharding import shard_corpus
+        from itersel.corpus.division import divide_corpus
 
         target, *further = options.target
-        shard_corpus(options.source, target, divide, options.output, further=further)
+        divide_corpus(options.source, target, divide, options.output, further=further)
 
 
-def _check_files(options: argparse.Namespace, settings: ShardSettings) -> None:
+def _check_files(options: argparse.Namespace, settings: DivideSettings) -> None:
     """Raise an InputError if a file is missing or superfluous."""
     if options.nbest and options.target:
         raise InputError("with --nbest, --target is now called --reference")
@@ -93,23 +93,23 @@ def _check_files(options: argparse.Namespace, settings: ShardSettings) -> None:
     if not options.nbest and (options.reference or options.quality is not None):
         raise InputError("--reference and --quality need --nbest")
 
-    needs_labels = isinstance(settings.sharding, Labelled | Pooled)
+    needs_labels = isinstance(settings.division, Labelled | Pooled)
     if needs_labels != (options.labels is not None):
         raise InputError("--labels is needed to divide by label, and only then")
-    if options.devtest_labels is not None and not isinstance(settings.sharding, Labelled):
+    if options.devtest_labels is not None and not isinstance(settings.division, Labelled):
         raise InputError("--devtest-labels is only for tasks of labels")
 
 
 def _divider(
-    how: Sharding, *, text: FilePath, labels: FilePath | None, devtest_labels: FilePath | None
+    how: Division, *, text: FilePath, labels: FilePath | None, devtest_labels: FilePath | None
 ) -> Divide:
     """Return a function that divides a text; files of labels are read now, before the text.
 
-    `labels` is the file of labels, only for a sharding that depends on them. `devtest_labels` is that of
+    `labels` is the file of labels, only for a division that depends on them. `devtest_labels` is that of
     devtest if epochs are chosen by task; it must have all labels. `text` is named in messages.
     """
+    from itersel.corpus.division import natural_lines, pooled_lines
     from itersel.corpus.labels import check_label_count, read_labels, refuse_repeats, require_label
-    from itersel.corpus.sharding import natural_lines, pooled_lines
 
     if isinstance(how, InOrder | Shuffled):
         return partial(_divide_equally, how, text)
@@ -135,7 +135,7 @@ def _divider(
 
 
 def _divide_equally(how: InOrder | Shuffled, text: FilePath, sentence_count: int) -> Sequence[Int64s]:
-    from itersel.corpus.sharding import equal_groups
+    from itersel.corpus.division import equal_groups
 
     if sentence_count < how.files:
         limit = f"use at most {sentence_count} (in a config: decoder.pieces, or tasks of an experiment)"
