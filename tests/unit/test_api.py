@@ -41,7 +41,7 @@ def results(tmp_path_factory):
     files = ("--source", text, "--target", other, "--alignment", links)
     command("grammar", "index", *files, "--output", folder / "index")
     for name in ("test/1/0.h5", "train/2/0.h5", "train/2/1.h5"):
-        lines = ("--input", text, "--reference", other, "--output", folder / "shards" / name)
+        lines = ("--input", text, "--reference", other, "--output", folder / "sentences" / name)
         command("grammar", "extract", "--index", folder / "index", *lines)
     (folder / "evaluation/test/reference.0.txt").write_text(other.read_text())
     best = folder / "experiments/selected/best"

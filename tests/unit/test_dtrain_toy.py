@@ -60,7 +60,7 @@ DTRAIN_EPOCHS = [(50, 4, 1.5), (100, 5, 0)]
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory):
-    """Return a folder with the shard and the language model."""
+    """Return a folder with the grammars and the language model."""
     folder = tmp_path_factory.mktemp("toy")
     for name, lines in (("source", SOURCE), ("target", TARGET), ("grammar", GRAMMAR), ("arpa", ARPA)):
         (folder / name).write_text("".join(line + "\n" for line in lines))

@@ -125,7 +125,7 @@ def test_a_frequent_pattern_of_a_single_sentence(tmp_path):
         assert not samples or (symbols[slice(*offset[rule : rule + 2])] > 0).sum() == 1
 
 
-def test_the_same_shard_twice_is_the_same_bytes(tmp_path):
+def test_the_same_sentences_twice_are_the_same_bytes(tmp_path):
     random = np.random.default_rng(3)
     corpus = [" ".join(f"w{i}" for i in random.zipf(1.3, 12) % 50) for _ in range(300)]
     indexed(tmp_path, corpus, corpus[:100])

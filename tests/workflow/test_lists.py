@@ -59,8 +59,8 @@ def first_entries(lists):
 
 # All groups and templates.
 TEXT_FEATURES = {"dense": [*TEXT_GROUPS], "templates": [*TEXT_TEMPLATES]}
-# Its shards of train, which need models that have not seen them.
-OF_TRAIN = [f"results/tiny/sentences/train/2/{shard}.h5" for shard in range(2)]
+# Its files of train, which need models that have not seen them.
+OF_TRAIN = [f"results/tiny/sentences/train/2/{file}.h5" for file in range(2)]
 
 
 def with_lists(project, text_features=None):
@@ -277,7 +277,7 @@ def test_epochs_are_chosen_by_quality(copy):
 
 
 def test_features_of_text(make_project):
-    """They are learned from; each shard of train is scored by models that have not seen it."""
+    """They are learned from; each file of train is scored by models that have not seen it."""
     own = {"user_models": ["own.arpa", "other.bin"]}
     project = with_lists(make_project(), TEXT_FEATURES | own)
     here = project.folder
@@ -299,7 +299,7 @@ def test_features_of_text(make_project):
     assert prefixes <= {*TEXT_TEMPLATES}
     assert {"Ngram1", "Ngram2", "Ngram3", "Lex", "Ins"} <= prefixes
 
-    # one shard again alone, the same
+    # one file again alone, the same
     before = project.contents("sentences/**/*.h5")
     (project.folder / OF_TRAIN[1]).unlink()
     assert project.planned(*OF_TRAIN) == {"import_lists": 1}
@@ -329,6 +329,6 @@ def test_features_of_text_with_natural_tasks(make_project):
     shards = [f"results/tiny/experiments/selected/epoch-1/shard-{shard}.h5" for shard in range(2)]
     project.run("--cores", "2", *shards)
     [folder] = (project.results / "sentences/train").iterdir()
-    both = [read_list_table(folder / f"{shard}.h5") for shard in range(2)]
+    both = [read_list_table(folder / f"{file}.h5") for file in range(2)]
     assert [table.sentence_count for table in both] == [SIZES["train"] / 2] * 2
     assert all({"TextModel", "TextLexForward"} <= {*table.dense_names} for table in both)
