@@ -88,6 +88,7 @@ def test_parsers_that_are_initialised_late_keep_what_has_been_set():
         ("train --sentences a --weights=b --output c", ("--weights", "--start")),
         ("corpus prepare --source a --target b --task c --output d", ("--task", "--labels")),
         ("corpus references --split test --target a --output d", ("--target", "--reference")),
+        ("step shard --nbest a --output b", ("shard", "divide")),
         ("train --shard a --language-model b --output c", ("--shard", "--sentences")),
         ("grammar export --shard=a --output b", ("--shard", "--sentences")),
         ("step kbest --sentences a --weights b --output c", ("--weights", "--start")),

@@ -52,11 +52,8 @@ def _add_references_and_output(parser: argparse.ArgumentParser) -> None:
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.description = "Write grammar.0.gz, grammar.1.gz ... for cdec, without glue and pass-through rules."
-    add_options(
-        parser,
-        {"--sentences FILE": "sentences with grammars, .h5", "--output DIR": "folder for the grammars"},
-        required=True,
-    )
+    files = {"--sentences FILE": "sentences with grammars, .h5", "--output DIR": "folder for the grammars"}
+    add_options(parser, files, required=True)
 
 
 def _add_import(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""The parser of command lines, which refuses abbreviations and the old names of options."""
+"""The parser of command lines, which refuses abbreviations and the old names of options and steps."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 
 from itersel.errors import suggest
 
+# Steps that were renamed (CHANGELOG.md), and their new names.
+RENAMED_STEPS: Mapping[str, str] = {"shard": "divide"}
 # Options that were renamed (CHANGELOG.md), and their new names. A parser that has an option of the new name
 # refuses the old one, unless that is another of its options.
 RENAMED_OPTIONS: Mapping[str, str] = {
@@ -28,7 +30,7 @@ RENAMED_OPTIONS: Mapping[str, str] = {
 class Parser(argparse.ArgumentParser):
     """A parser that rejects abbreviated options: a new option must not change the meaning of a script.
 
-    The old name of an option is refused with its new name.
+    The old name of an option or a step is refused with its new name.
     """
 
     def __init__(self, **settings: Any) -> None:
@@ -47,7 +49,10 @@ class Parser(argparse.ArgumentParser):
         """Exit with a usage message, and suggest a command with a similar name."""
         chosen = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
         if chosen:
-            similar = suggest(chosen[1], re.findall(r"[\w.-]+", chosen[2]))
-            if similar:
+            names = re.findall(r"[\w.-]+", chosen[2])
+            renamed = RENAMED_STEPS.get(chosen[1])
+            if renamed in names:
+                message = f"{chosen[1]} is now called {renamed}"
+            elif similar := suggest(chosen[1], names):
                 message = f"{message[: chosen.start()]}invalid choice: '{chosen[1]}'{similar}"
         super().error(message)
