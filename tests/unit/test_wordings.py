@@ -252,6 +252,10 @@ COMMANDS = [
     ),
     ("weights show format.h5", "format.h5: is not a weights file; make one with 'itersel train'"),
     (
+        "grammar export --sentences flipped.h5 --output new",
+        "flipped.h5: is not a file of sentences with grammars; make one with 'itersel grammar extract'",
+    ),
+    (
         "translate --system flipped.h5 --input two",
         "flipped.h5: is not a file of kind 'bundle' made by itersel",
     ),
