@@ -84,7 +84,7 @@ def _tune(options: argparse.Namespace) -> None:
     from itersel.tune.problem import tuned_with
 
     measure = read_measure(options.quality, options.tokenizer)
-    _check_devtest(options, has_numbers=measure.metric is None)
+    _check_devtest(options, has_numbers=measure.metric_name is None)
 
     tuner = section_of(LIST_TUNERS[options.tuner], options)
     references = read_references(options.reference) if options.reference else []
@@ -98,7 +98,7 @@ def _tune(options: argparse.Namespace) -> None:
     else:
         found = lists.tune(seed)
 
-    settings = {} if measure.metric is None else {"quality": measure.metric}
+    settings = {} if measure.metric_name is None else {"quality": measure.metric_name}
     counts = {"sentences": found.sentences, "translations": found.translations}
     attributes = tuned_with(tuner, seed, settings, **counts)
     write_any_weights(options.output, found.weights, attributes, found.sizes)
@@ -114,8 +114,10 @@ def _tune(options: argparse.Namespace) -> None:
     for line in table:
         print(line)
     print(f"{mean}{measure.title}: {found.start_quality:.2f} -> {found.quality:.2f}; {described}")
-    if measure.metric is not None:
-        print(f"{measure.title}: sacrebleu {signature_of(measure.metric, references, measure.tokenizer)}")
+    if measure.metric_name is not None:
+        print(
+            f"{measure.title}: sacrebleu {signature_of(measure.metric_name, references, measure.tokenizer)}"
+        )
 
 
 def _check_devtest(options: argparse.Namespace, has_numbers: bool) -> None:

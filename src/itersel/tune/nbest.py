@@ -205,8 +205,8 @@ def _read_lists(
     measure: Measure,
 ) -> ReadLists:
     """Return the lists as the tuner needs them; see `tune_nbest`."""
-    if not references and measure.metric is not None:
-        raise InputError(f"quality {measure.metric} needs references")
+    if not references and measure.metric_name is not None:
+        raise InputError(f"quality {measure.metric_name} needs references")
     texts = checked_references(references)
 
     def choose_dense(names: Sequence[str], sizes: Mapping[str, int]) -> Sequence[str]:
@@ -225,8 +225,8 @@ def _read_lists(
     quality = NO_NUMBERS
     if measure.numbers is not None:
         quality = measure.numbers.as_quality(read.row.shape[0])[read.row]
-    elif measure.metric is not None and not measure.is_bleu:
-        quality = quality_by_metric(read.table, texts, measure.metric)
+    elif measure.metric_name is not None and not measure.is_bleu:
+        quality = quality_by_metric(read.table, texts, measure.metric_name)
 
     counted: list[list[str]] = []
     if measure.is_bleu:
