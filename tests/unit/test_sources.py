@@ -20,7 +20,11 @@ from itersel.report.costs import OF_EXPERIMENTS
         ("decode", {"decode.search_kernels", "decode.output"}, {"grammar.extract", "config.data"}),
         ("step shard", {"corpus.sharding"}, {"config.data", "config.tasks"}),
         ("step forest", {"cli.decode", "tune.generate_forests"}, {"learn.train"}),
-        ("step tune", {"tune.sums", "tune.forest_search"}, {"tune.generate_lists", "tune.generate_forests"}),
+        (
+            "step tune",
+            {"tune.sums", "tune.forest_line_search"},
+            {"tune.generate_lists", "tune.generate_forests"},
+        ),
         ("corpus prepare", {"corpus.labels", "corpus.prepare"}, {"corpus.fetch", "lm.arpa"}),
         ("align", {"corpus.text", "align.sampler"}, {"corpus.pipeline"}),
         ("lm estimate", {"lm.estimate", "lm.binary"}, {"align.sampler"}),

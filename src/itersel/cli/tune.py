@@ -48,7 +48,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
 
     start = {
         "--start FILE": "start weights: text, .h5, .json or .ini (default: 0 for all features, or 1 for "
-        "tuners that search, such as mert)"
+        "tuners that search lines, such as mert)"
     }
     add_options(parser, start)
 

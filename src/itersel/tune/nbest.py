@@ -26,8 +26,8 @@ from itersel.tune.start_weights import start_weights_of_lists
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
 
-# A search goes along the axis of each feature.
-MAX_SEARCHED = 500
+# A line search goes along the axis of each feature.
+MAX_SEARCHED_FEATURES = 500
 
 
 class TunedLists(NamedTuple):
@@ -79,8 +79,8 @@ def tune_nbest(
     tuner
         `Mert`, `Pro` or `KBestMira`, or the name of a tuner.
     start
-        Start weights, or a file of them. By default, all are 0; for `Mert` and other tuners that search, all
-        are 1, because with 0, all translations have the same score.
+        Start weights, or a file of them. By default, all are 0; for `Mert` and other tuners that search
+        lines, all are 1, because with 0, all translations have the same score.
     features
         Further features: for each, a number for each line of the lists, in a file or an array.
     quality
@@ -213,8 +213,8 @@ def _read_lists(
         """Return the features that are columns: all if the tuner searches along them, else none."""
         if not tuner.searches_lines:
             return ()
-        if len(names) > MAX_SEARCHED:
-            why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
+        if len(names) > MAX_SEARCHED_FEATURES:
+            why = f"MERT tunes at most {MAX_SEARCHED_FEATURES}; choose kbest-mira or pro"
             raise InputError(f"has {len(names)} features; {why}", short_name(paths))
         return names
 

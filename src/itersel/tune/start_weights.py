@@ -36,7 +36,7 @@ def start_weights_of_run(dense_names: Sequence[str]) -> Weights:
 def start_weights_of_lists(names: Sequence[str], searches_lines: bool) -> Weights:
     """Return the weights that a tuner of `itersel tune --nbest` starts from; `names` are all features.
 
-    They are 0, except for tuners that search (`searches_lines`): with 0, all translations have the same
+    They are 0, except for tuners that search lines (`searches_lines`): with 0, all translations have the same
     score, and the search has no best ones to start from, so it starts from 1. In a run, other tuners start
     from 1 for dense features, too, but here, nothing says which features are dense.
     """
