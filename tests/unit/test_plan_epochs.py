@@ -46,7 +46,7 @@ def test_shard_of_an_epoch():
     plan = plan_of({"a": {**SELECTED, "tasks": {"name": "random", "shards": 5, "language_model_folds": 2}}})
     place = job(epoch=2, shard=3)
     assert plan.epochs.training_files(place) == ["out/x/shards/train/5/3.h5"]
-    assert plan.epochs.training_models(place) == ["out/x/lm/5/2-folds/1.bin"]
+    assert plan.epochs.training_language_models(place) == ["out/x/lm/5/2-folds/1.bin"]
     start = [f"{FOLDER}/a/epoch-1/weights.h5"]
     assert plan.epochs.start_weights(place) == start
     assert plan.epochs.trained_shards(place)[3] == f"{FOLDER}/a/epoch-2/shard-3.h5"
@@ -178,7 +178,7 @@ def test_repeats():
     assert expanded(config) == config
     third = job("a.repeat-3", epoch=2, shard=1)
     assert plan.epochs.training_files(third) == ["out/x/shards/train/2-seed-7/1.h5"]
-    assert plan.epochs.training_models(third) == ["out/x/lm/2-seed-7/2-folds/1.bin"]
+    assert plan.epochs.training_language_models(third) == ["out/x/lm/2-seed-7/2-folds/1.bin"]
     assert json.loads(plan.origin.train_settings(third))["seed"] == 7
     assert plan.divisions.sharding(job(split="train", division="2-seed-7")) == Shuffled(2, seed=7)
     assert plan.divisions.sharding(job(split="devtest", division="1")) == InOrder(1)

@@ -141,7 +141,7 @@ def test_rerankers_need_what_their_features_need():
             assert made["lists"]["templates"] == (["Lex"] if name == "selected" else [])
             assert (made["lists"]["dense"], made["dense_names"]) == (dense, ["LM"])
             assert made["lists"]["minimum_count"] == 1
-            models = plan.text_features.models_of_system(job(name))
+            models = plan.text_features.text_models_of_system(job(name))
             assert bool(models) == (name in needing) == bool(plan.text_features.aligners_of_system(job(name)))
         assert plan.list_texts.reranking_options("test") == ["--source", "s", "--nbest", "l's"]
         assert "/dev/1/text" in plan.list_texts.learned_lists(job("tuned"))
@@ -296,7 +296,7 @@ def test_models_of_features_of_text_have_not_seen_the_shard():
     folder = "out/x/text-features"
     for shard in range(5):
         place = job(split="train", division="5", file=str(shard))
-        [models] = found.models(place)
+        [models] = found.text_models(place)
         assert models == f"{folder}/5/3-folds/{shard % 3}"
-    assert found.models(job(split="dev", division="1", file="0")) == [f"{folder}/all"]
-    assert found.models(job(split="train", division="1", file="0")) == [f"{folder}/all"]
+    assert found.text_models(job(split="dev", division="1", file="0")) == [f"{folder}/all"]
+    assert found.text_models(job(split="train", division="1", file="0")) == [f"{folder}/all"]

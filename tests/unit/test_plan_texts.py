@@ -18,8 +18,8 @@ def test_lists_replace_grammars_and_models():
     place = job("selected", epoch=1, stage="best", shard=2, split="train", division="4")
     assert of_lists().epochs.training_files(place) == ["out/x/shards/train/4/2.h5"]
     assert (
-        of_lists().epochs.training_models(place),
-        of_lists().origin.models,
+        of_lists().epochs.training_language_models(place),
+        of_lists().origin.language_models,
         of_lists().tables.counted,
     ) == ([], [], {})
     # nothing of a decoder

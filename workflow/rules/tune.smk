@@ -14,7 +14,7 @@ rule write_tuning_files:
     """{experiment}: decode epoch {epoch} for tuning"""
     input:
         shard=PLAN.lists.sentence_files,
-        model=PLAN.lists.models,
+        language_model=PLAN.lists.language_models,
         start=PLAN.lists.start_weights,
         decision=lambda wildcards: PLAN.epochs.of(wildcards).decision_needed,
         level=lambda wildcards: ancient(PLAN.lists.level_before(wildcards)),
@@ -38,7 +38,7 @@ rule write_tuning_files:
         iteration=PLAN.lists.iteration,
         code=lambda wildcards: step_digest(f"step {PLAN.lists.step(wildcards)}"),
     shell:
-        "itersel step {params.step} --shard {input.shard:q} --language-model {input.model:q}"
+        "itersel step {params.step} --shard {input.shard:q} --language-model {input.language_model:q}"
         " --start {input.start:q} --decision {input.decision:q} --settings {params.settings:q}"
         " --iteration {params.iteration} --file-number {wildcards.file} --output {output:q} &> {log:q}"
 

@@ -17,7 +17,7 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Build a file to train on (HDF5) from another decoder's n-best lists, divided by 'itersel step shard "
         "--nbest'. Translations are cleaned like their references; equal ones of a sentence count once. "
-        "Features of their text can be added, for which --aligner and --models may be needed."
+        "Features of their text can be added, for which --aligner and --text-models may be needed."
     )
     add_options(parser, {"--folder DIR": "output of 'itersel step shard --nbest'"}, required=True)
     add_options(parser, {"--file-number f": "number of the file, from 0"}, type=not_negative, required=True)
@@ -42,7 +42,7 @@ def _lists(options: argparse.Namespace) -> None:
 
         models = read_text_models(
             aligners=options.aligner,
-            folder=options.models,
+            folder=options.text_models,
             needed=settings.needed_models,
             user_models=options.user_model,
         )

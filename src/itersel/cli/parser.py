@@ -14,6 +14,7 @@ from itersel.errors import suggest
 RENAMED_OPTIONS: Mapping[str, str] = {
     "--bleu": "--sentence-bleu",
     "--held-out-modules": "--held-out-labels",
+    "--models": "--text-models",
     "--modules": "--only-labels",
     "--scored": "--devtest-labels",
     "--scores": "--user-score",

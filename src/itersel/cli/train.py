@@ -39,10 +39,10 @@ def _train(options: argparse.Namespace) -> None:
         GivenListTrainSettings if has_given_lists(options) else TrainSettings
     )
     settings = read_settings(kind, options.settings, vars(options))
-    models = options.language_model or [None]
+    language_models = options.language_model or [None]
     count = len(options.shard)
-    if len(models) not in (1, count):
-        named = f"--language-model names {len(models)} files, --shard {count}"
+    if len(language_models) not in (1, count):
+        named = f"--language-model names {len(language_models)} files, --shard {count}"
         raise InputError(f"{named}; name one model for all files of the shard, or one per file")
 
     start = read_start(options.start, settings, training_has_stopped(options))
@@ -50,6 +50,6 @@ def _train(options: argparse.Namespace) -> None:
         write_training(options.output, untrained(start), settings)
         return
 
-    files = zip(options.shard, models * (count // len(models)), strict=True)
+    files = zip(options.shard, language_models * (count // len(language_models)), strict=True)
     parts = [file_part(*pair, options.start, settings, options.threads) for pair in files]
     write_training(options.output, train_parts(parts, start, settings), settings)

@@ -69,7 +69,7 @@ LISTS = (
     'step text-models --words %words --alignment %forward %reverse --settings {"order":3} --output %models',
     "step shard --nbest %lists --source %source --reference %target"
     ' --settings {"sharding":{"name":"in-order","files":1}} --output %shards',
-    "step lists --folder %shards --file-number 0 --aligner %forward.h5 %reverse.h5 --models %models"
+    "step lists --folder %shards --file-number 0 --aligner %forward.h5 %reverse.h5 --text-models %models"
     f" --settings {_packed(_WORDS | _FEATURES)} --output %lists.h5",
 )
 # Then all learners train, and all tuners tune: see `learning`. Settings have no spaces, which separate words.

@@ -43,7 +43,7 @@ class _Iterations(Protocol):
     def sentence_files(self, wildcards: Any) -> list[str]:
         """Return the files with the sentences to decode for a list: their grammars."""
 
-    def models(self, wildcards: Any) -> list[str]:
+    def language_models(self, wildcards: Any) -> list[str]:
         """Return the language model for each file of `sentence_files`."""
 
     def shards_per_array_task(self, wildcards: Any) -> int:
@@ -79,8 +79,8 @@ class _BatchIterations(_Iterations):
     def sentence_files(self, wildcards: Any) -> list[str]:
         return self._epochs.of(wildcards).sentence_files(int(wildcards.file))
 
-    def models(self, wildcards: Any) -> list[str]:
-        return self._epochs.of(wildcards).models(int(wildcards.file))
+    def language_models(self, wildcards: Any) -> list[str]:
+        return self._epochs.of(wildcards).language_models(int(wildcards.file))
 
     def shards_per_array_task(self, wildcards: Any) -> int:
         return self._epochs.shards_per_array_task(wildcards)
@@ -121,8 +121,8 @@ class _RetuneIterations(_Iterations):
     def sentence_files(self, wildcards: Any) -> list[str]:
         return [f"{self._dev}/{wildcards.file}.h5"]
 
-    def models(self, wildcards: Any) -> list[str]:
-        return self._origin.models
+    def language_models(self, wildcards: Any) -> list[str]:
+        return self._origin.language_models
 
     def shards_per_array_task(self, wildcards: Any) -> int:
         return 1
@@ -153,9 +153,9 @@ class Lists:
         """Return the files with the sentences to decode for a list: their grammars."""
         return self._of(wildcards).sentence_files(wildcards)
 
-    def models(self, wildcards: Any) -> list[str]:
+    def language_models(self, wildcards: Any) -> list[str]:
         """Return the language model for each file of `sentence_files`."""
-        return self._of(wildcards).models(wildcards)
+        return self._of(wildcards).language_models(wildcards)
 
     def shards_per_array_task(self, wildcards: Any) -> int:
         """Return the number of lists that a task of an array writes."""

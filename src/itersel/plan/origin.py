@@ -34,7 +34,7 @@ class Origin(ABC):
     """What differs between the two, from the text to the page."""
 
     # the compiled language model of all text, for jobs that decode; with lists, there is none
-    models: list[str]
+    language_models: list[str]
 
     def __init__(self, config: Config, files: Files) -> None:
         self._config = config
@@ -111,7 +111,7 @@ class _ParallelText(Origin):
 
     def __init__(self, config: Config, files: Files) -> None:
         super().__init__(config, files)
-        self.models = [files.model]
+        self.language_models = [files.language_model]
 
     def sizes(self) -> TextSizes:
         return text_sizes(self._config, self._files.fetched)
@@ -162,7 +162,7 @@ class _GivenLists(Origin):
 
     def __init__(self, config: Config, files: Files) -> None:
         super().__init__(config, files)
-        self.models = []
+        self.language_models = []
 
     def sizes(self) -> TextSizes:
         return list_sizes(self._config)

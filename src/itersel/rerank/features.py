@@ -53,8 +53,8 @@ class TextFeatureAdder:
         wanted = {*settings.dense, *settings.templates}
         for needing, model, option in (
             (LINKED, models.aligners, "models of both directions of word alignment (--aligner)"),
-            (LEXICAL, models.lexicon, "a lexicon (--models)"),
-            (MODELLED, models.language_model, "a language model (--models)"),
+            (LEXICAL, models.lexicon, "a lexicon (--text-models)"),
+            (MODELLED, models.language_model, "a language model (--text-models)"),
         ):
             if model is None and (found := sorted(needing & wanted)):
                 raise InputError(f"features of text '{found[0]}' need {option}")

@@ -139,5 +139,5 @@ def read_reranker_folder(folder: FilePath, resources: RerankerResources) -> Rera
         resources.settings,
         resources.training_dense_names,
         read_itersel_weights(Path(folder, WEIGHTS)),
-        read_text_models(files.aligners, files.models, needed, files.user_models),
+        read_text_models(files.aligners, files.text_models, needed, files.user_models),
     )

@@ -147,7 +147,7 @@ class Translator:
 
         # the rules come from the index
         with located(system.index.path):
-            decoder = Decoder(shard, system.model, system.settings.search())
+            decoder = Decoder(shard, system.language_model, system.settings.search())
             vectors = decoder.weight_vectors(system.weights)
             words = shard.vocabulary.to_list()
 
