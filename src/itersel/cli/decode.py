@@ -80,8 +80,8 @@ def _translations(
             raise InputError(
                 "--k-best needs a decoder, and so --language-model; reorder lists with 'itersel rescore'"
             )
-        table = read_list_table(options.shard, settings.uses_sparse, has_text=True)
-        yield from table.best_texts(weights, ranking_of(mbr))
+        list_table = read_list_table(options.shard, settings.uses_sparse, has_text=True)
+        yield from list_table.best_texts(weights, ranking_of(mbr))
         return
 
     k_best = options.k_best or 1

@@ -48,8 +48,8 @@ def _lists(options: argparse.Namespace) -> None:
         )
         adder = TextFeatureAdder(preparation, models, settings)
 
-    table = import_lists(options.folder, options.file_number, preparation, adder)
-    write_list_table(options.output, table, options.file_number, recorded(settings))
+    list_table = import_lists(options.folder, options.file_number, preparation, adder)
+    write_list_table(options.output, list_table, options.file_number, recorded(settings))
 
 
 def _add_first_entries(parser: argparse.ArgumentParser) -> None:

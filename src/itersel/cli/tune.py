@@ -92,9 +92,9 @@ def _tune(options: argparse.Namespace) -> None:
     lists = prepare_nbest(options.nbest, references, tuner, options.start, features, measure)
 
     seed = options.seed
-    table: list[str] = []
+    results_of_seeds: list[str] = []
     if options.seeds:
-        found, table, seed = _tune_with_seeds(options, lists)
+        found, results_of_seeds, seed = _tune_with_seeds(options, lists)
     else:
         found = lists.tune(seed)
 
@@ -111,7 +111,7 @@ def _tune(options: argparse.Namespace) -> None:
 
     mean = "" if measure.is_bleu else "mean "
     described = f"{found.sentences} sentences, {found.translations} different translations"
-    for line in table:
+    for line in results_of_seeds:
         print(line)
     print(f"{mean}{measure.title}: {found.start_quality:.2f} -> {found.quality:.2f}; {described}")
     if measure.metric_name is not None:
@@ -161,8 +161,8 @@ def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple
     columns = [[getattr(one, name) for one in best.seeds] for name in ("dev", "devtest")]
     rows |= {"mean": list(map(mean, columns)), "standard deviation": list(map(stdev, columns))}
 
-    table = [
+    results = [
         {"seed": name, "dev": f"{dev:.2f}", "devtest": f"{other:.2f}"} for name, (dev, other) in rows.items()
     ]
     note = f"*: best on devtest, written to {options.output}"
-    return best.tuned, [*aligned(table, ["seed"]), note], best.seed
+    return best.tuned, [*aligned(results, ["seed"]), note], best.seed

@@ -109,8 +109,8 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
     def status() -> str:
         return f"mean {measured} {mean_quality:.1f}, {updates:,} of {pairs:,} pairs with a loss"
 
-    table = WeightTable(start, settings.learner, sentence_count, steps_before)
-    examples = _Pass(table, learner, settings, settings.epoch).examples(parts)
+    weight_table = WeightTable(start, settings.learner, sentence_count, steps_before)
+    examples = _Pass(weight_table, learner, settings, settings.epoch).examples(parts)
     trained_on = progress(examples, "train", sentence_count, status)
     for seen, one in enumerate(trained_on, 1):
         move = learner.learn(one.example)
@@ -128,7 +128,7 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
         total_quality += float(one.example.quality[0])
         mean_quality = to_points(total_quality) / seen
 
-    mixed, state = table.collect(settings.learner.average)
+    mixed, state = weight_table.collect(settings.learner.average)
     if state is not None:
         state = state._replace(steps=steps_before + sentence_count)
     return Training(mixed, state, sentence_count, pairs, updates, mean_quality, loss)
@@ -144,12 +144,12 @@ class _Decoded(NamedTuple):
 
 
 class _Pass:
-    """One pass over all sentences of an epoch, with the weights of `table`."""
+    """One pass over all sentences of an epoch, with the weights of `weight_table`."""
 
     def __init__(
-        self, table: WeightTable, learner: OnlineLearner, settings: LearningSettings, epoch: int
+        self, weight_table: WeightTable, learner: OnlineLearner, settings: LearningSettings, epoch: int
     ) -> None:
-        self._table = table
+        self._weight_table = weight_table
         self._epoch = epoch
         self._bleu = SentenceBleu(settings.learner.sentence_bleu)
         self._learner = learner
@@ -172,7 +172,7 @@ class _Pass:
         if not sentences.can_be_learned_from:
             raise InputError("has no references to train on; extract it with --reference", part.path)
 
-        weights = self._table.open(sentences, decoders[0].dense_names)
+        weights = self._weight_table.open(sentences, decoders[0].dense_names)
         settings = self._settings
         for sentence, kbest in self._decode_all(sentences, decoders, weights):
             quality = kbest.quality
@@ -186,7 +186,7 @@ class _Pass:
             example = Example(kbest, quality, length_factor, weights.rate, seed)
             yield _Decoded(sentence, example, weights, part.name)
 
-        self._table.close(weights)
+        self._weight_table.close(weights)
 
     def _decode_all(
         self, sentences: Sentences, decoders: Sequence[SentenceDecoder], weights: PartWeights

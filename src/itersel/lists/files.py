@@ -176,7 +176,7 @@ def _features_of(key: UInt64s, name: StringTable) -> dict[str, NDArray[Any]]:
 def read_dense(path: FilePath) -> tuple[ListTable, UInt64s]:
     """Read everything but sparse features and text; returns the hashes of translations, too."""
     arrays, attributes = read_arrays(path, FORMAT, DENSE_ARRAYS)
-    return _table(path, arrays, attributes), arrays["hash"]
+    return _list_table(path, arrays, attributes), arrays["hash"]
 
 
 def has_sparse(path: FilePath) -> bool:
@@ -203,7 +203,7 @@ def read_list_table(
         names += TEXT_ARRAYS
 
     arrays, attributes = read_arrays(path, FORMAT, names)
-    table = _table(path, arrays, attributes)
+    table = _list_table(path, arrays, attributes)
     if with_sparse:
         table = table._replace(sparse=_checked_sparse(path, arrays).without(left_out))
     if has_text:
@@ -240,7 +240,9 @@ def _sparse(arrays: Mapping[str, NDArray[Any]]) -> SparseRows:
     )
 
 
-def _table(path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mapping[str, Any]) -> ListTable:
+def _list_table(
+    path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mapping[str, Any]
+) -> ListTable:
     """Return lists without sparse features and text, and check what the format does not declare."""
     dense_names = list_file(path, attributes).dense_names
     offset, length = arrays["sentence_offset"], arrays["length"]

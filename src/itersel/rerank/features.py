@@ -1,4 +1,4 @@
-"""Features of text added to a table of lists."""
+"""Features of text added to a list table (`ListTable`)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEAVE_OUT_TEMPLATE = "leave out the template that computes it"
 
 
 class TextFeatureAdder:
-    """Adds features of text to tables of lists: those of some groups, and of some templates.
+    """Adds features of text to list tables: those of some groups, and of some templates.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class TextFeatureAdder:
         self._has_links = bool(LINKED & wanted)
 
     def __call__(self, table: ListTable, sources: Sequence[str], score: Float64s) -> ListTable:
-        """Return a table with further features.
+        """Return the list table with further features.
 
         Parameters
         ----------
