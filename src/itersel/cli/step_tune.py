@@ -51,7 +51,7 @@ def _tune(options: argparse.Namespace) -> None:
     settings = read_settings(TuneSettings, options.settings, vars(options))
     if settings.retune and options.start is None:
         raise InputError("retune needs --start, whose sparse weights become one feature")
-    if options.epoch_start is not None and not (settings.retune and settings.tuner.searches_step):
+    if options.epoch_start is not None and not (settings.retune and settings.tuner.searches_epoch_step):
         raise InputError("--epoch-start has no effect without retune and the direction 'step'; remove it")
 
     paths = options.start, options.epoch_start

@@ -101,7 +101,7 @@ class Epochs:
         return ".".join(filter(None, [wildcards.experiment, wildcards.epoch, iteration]))
 
     def shards_per_array_task(self, wildcards: Any) -> int:
-        """Return the number of shards that a task of an array trains."""
+        """Return the number of shards that an array task trains."""
         return self.config.experiments[wildcards.experiment].tasks.shards_per_array_task
 
     def of_all(self, path: str) -> Any:

@@ -47,7 +47,7 @@ class _Iterations(Protocol):
         """Return the language model for each file of `sentence_files`."""
 
     def shards_per_array_task(self, wildcards: Any) -> int:
-        """Return the number of lists that a task of an array writes."""
+        """Return the number of lists that an array task writes."""
 
 
 class _BatchIterations(_Iterations):
@@ -158,7 +158,7 @@ class Lists:
         return self._of(wildcards).language_models(wildcards)
 
     def shards_per_array_task(self, wildcards: Any) -> int:
-        """Return the number of lists that a task of an array writes."""
+        """Return the number of lists that an array task writes."""
         return self._of(wildcards).shards_per_array_task(wildcards)
 
     def level_before(self, wildcards: Any) -> list[str]:
@@ -209,10 +209,10 @@ class Lists:
         return self._origin.to_tune_on(iterations.all_sentence_files(epoch), decoded)
 
     def epoch_start(self, wildcards: Any) -> list[str]:
-        """Return the weights that the epoch started from, if the tuner searches along the step from there."""
+        """Return the weights that the epoch started from, if the tuner searches along its step."""
         epoch = self._epochs.of(wildcards)
-        searches_step = epoch.tuner is not None and epoch.tuner.searches_step
-        return epoch.start if epoch.number > 1 and searches_step else []
+        searches_epoch_step = epoch.tuner is not None and epoch.tuner.searches_epoch_step
+        return epoch.start if epoch.number > 1 and searches_epoch_step else []
 
     def tune_settings(self, wildcards: Any) -> str:
         """Return the `TuneSettings` of an experiment."""
