@@ -19,7 +19,7 @@ from itersel.config.search import KBestSettings
 from itersel.config.steps import TuneSettings
 from itersel.config.tuners import TUNERS
 from itersel.lists.headers import TuningFile
-from itersel.lists.joining import find_files, join_files
+from itersel.lists.joining import find_tuning_files, join_files
 from itersel.storage.strings import string_table
 from itersel.tune.forest_line_search import read_line_search
 from itersel.tune.generate_lists import generate_lists
@@ -47,7 +47,7 @@ def test_lists_of_all_iterations_are_merged(tmp_path_factory, seed, k):
         generate_lists(
             paths[-1], shard, decoder, make_weights(one), KBestSettings(k_best=k, iteration=iteration)
         )
-    files = find_files(paths[::-1], 1, range(1, 4))
+    files = find_tuning_files(paths[::-1], 1, range(1, 4))
     table = join_files(files)
     sparse = table.sparse.take(np.arange(table.translation_count))
     row = 0

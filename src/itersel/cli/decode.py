@@ -100,7 +100,7 @@ def _translations(
 
 def _add_kbest(parser: argparse.ArgumentParser) -> None:
     parser.description = "Decode a shard and write n-gram matches, length and features of each translation."
-    _add_decoding(parser, "k-best lists, .h5", KBestSettings)
+    _add_decoding(parser, "tuning file with k-best lists, .h5", KBestSettings)
 
 
 def _kbest(options: argparse.Namespace) -> None:
@@ -114,7 +114,7 @@ def _add_forest(parser: argparse.ArgumentParser) -> None:
         "Decode a shard and write the best edges of every sentence's forest: rules, their dense features and "
         "words, and the contribution of the language model."
     )
-    _add_decoding(parser, "forests, .h5", ForestSettings)
+    _add_decoding(parser, "tuning file with forests, .h5", ForestSettings)
 
 
 def _forest(options: argparse.Namespace) -> None:
@@ -129,7 +129,7 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
     add_language_model(parser)
     start = "start weights, .h5 or text (default, in the first iteration only: see docs/tuning.md)"
     add_optional_files(parser, {"--start FILE": start})
-    add_decision(parser, "write a file without lists")
+    add_decision(parser, "write an empty tuning file")
     add_settings(parser, kind)
     add_place(parser, kind)
     add_output(parser, output)
@@ -137,12 +137,12 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
 
 def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate: Callable[..., Any]) -> None:
     from itersel.decode.opening import open_shard
-    from itersel.lists.files import write_no_lists
+    from itersel.lists.files import write_empty_tuning_file
     from itersel.tune.start_weights import weights_of_iteration
 
     settings = read_settings(kind, options.settings, vars(options))
     if training_has_stopped(options):
-        write_no_lists(options.output, settings.iteration, settings.file_number)
+        write_empty_tuning_file(options.output, settings.iteration, settings.file_number)
         return
 
     if has_given_lists(options):

@@ -26,13 +26,13 @@ from itersel.vectors.weights import Weights
 NO_SENTENCES = "contains no sentences, and neither does any other file; there is nothing to tune on"
 
 
-def find_files(
+def find_tuning_files(
     paths: Sequence[FilePath], count: int, iterations: range, format: FileFormat = FORMAT
 ) -> list[TuningFile]:
-    """Read the headers of files in any order, and return them by number and iteration.
+    """Read the headers of tuning files in any order, and return them by number and iteration.
 
-    The sentences are in `count` files, numbered from 0. There must be one file of lists or forests for each
-    of them and each of the iterations, with the same settings. Another decoder's lists are the same in all
+    The sentences are in `count` files, numbered from 0. There must be one tuning file for each of them
+    and each of the iterations, with the same settings. Another decoder's lists are the same in all
     iterations: there must be `count` files with different numbers of a text, which may have more files, for
     instance of other tasks.
     """
@@ -144,10 +144,11 @@ class SparseFiles(NamedTuple):
 def join_files(
     files: Sequence[TuningFile], with_sparse: bool = True, left_out: Collection[str] = ()
 ) -> ListTable:
-    """Return the lists of files from `find_files`, by number, sentence, iteration and rank, without text.
+    """Return the lists of tuning files, by number, sentence, iteration and rank, without text.
 
-    Of translations with the same words and features, the first is kept. Without `with_sparse`, there are no
-    sparse features; those of templates of text that are `left_out` are ignored, too.
+    `files` are as returned by `find_tuning_files`. Of translations with the same words and features, the
+    first is kept. Without `with_sparse`, there are no sparse features; those of templates of text that are
+    `left_out` are ignored, too.
     """
     parts: list[ListTable] = []
     origins: list[Int64s] = []

@@ -76,7 +76,7 @@ class ForestLineSearch(ExactLineSearch):
 
 
 def read_line_search(files: Sequence[TuningFile]) -> ForestLineSearch:
-    """Read the forests of all sentences and iterations (`files` as returned by `find_files`)."""
+    """Read the forests of all sentences and iterations (`files` as returned by `find_tuning_files`)."""
     names = files[0].dense_names
     if LANGUAGE_MODEL not in names:
         message = f"has no dense feature '{LANGUAGE_MODEL}'; recreate the forests with 'itersel step forest'"

@@ -128,7 +128,7 @@ class ListProblem(TuningProblem):
 class ForestProblem(TuningProblem):
     """Tuning on the forests of all sentences and iterations."""
 
-    files: Sequence[TuningFile]  # as returned by `itersel.lists.joining.find_files`
+    files: Sequence[TuningFile]  # as returned by `itersel.lists.joining.find_tuning_files`
 
     @property
     def dense_names(self) -> tuple[str, ...]:
