@@ -11,7 +11,7 @@ from itersel.config.text_features import LEXICAL, LINKED, MODELLED, GivenListSet
 from itersel.corpus.prepare import Preparation
 from itersel.errors import InputError
 from itersel.lists.table import ListTable, SparseRows, feature_exists, sparse_rows
-from itersel.rerank.dense import GROUPS, Known, user_model_scores
+from itersel.rerank.dense import GROUPS, FeatureInputs, user_model_scores
 from itersel.rerank.lexicon import LexicalTable
 from itersel.rerank.links import Links, align_lists
 from itersel.rerank.models import TextModels
@@ -104,7 +104,7 @@ class TextFeatureAdder:
         lexicon, model = self._models.lexicon, self._models.language_model
         lexical = None if lexicon is None else LexicalTable(lexicon, words)
         protected = self._preparation.words.protected
-        known = Known(words, score, protected, links, lexical, model, self._models.user_models)
+        inputs = FeatureInputs(words, score, protected, links, lexical, model, self._models.user_models)
 
         names = added_dense_features(self._groups, self._settings.user_model_names)
         taken = [name for name in names if name in table.dense_names]
@@ -117,7 +117,7 @@ class TextFeatureAdder:
             *(GROUPS[group] for group in self._groups),
             *([user_model_scores] if self._models.user_models else []),
         ]
-        columns = [group(known).reshape(table.translation_count, -1) for group in groups]
+        columns = [group(inputs).reshape(table.translation_count, -1) for group in groups]
         dense = np.concatenate([table.dense, *columns], axis=1, dtype=np.float64)
         return dense, (*table.dense_names, *names)
 

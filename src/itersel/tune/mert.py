@@ -109,7 +109,7 @@ class ListLineSearch(ExactLineSearch):
 
     def quality(self, weights: Float64s) -> float:
         """Return BLEU, 0 to 1, or the mean quality of the best translations under `weights`."""
-        return self._table.best(self.score_lines(weights, np.zeros_like(weights)).intercept)
+        return self._table.quality_of_best(self.score_lines(weights, np.zeros_like(weights)).intercept)
 
     def score_lines(self, weights: Float64s, direction: Float64s) -> ScoreLines:
         """Return the lines of all translations."""

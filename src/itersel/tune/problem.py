@@ -120,7 +120,7 @@ class ListProblem(TuningProblem):
         return np.append(self.start, find_weights(self.start_weights, sparse.key))
 
     def tuned(self, weights: Weights, quality: float) -> Tuned:
-        """Return the result of tuning on lists; the quality of the weights is that of `ListTable.best`."""
+        """Return the result of tuning on lists; its quality is that of `ListTable.quality_of_best`."""
         return Tuned(weights, quality, self.table.sentence_count, self.table.translation_count)
 
 
