@@ -138,7 +138,8 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
 def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate: Callable[..., Any]) -> None:
     from itersel.decode.opening import open_shard
     from itersel.lists.files import write_empty_tuning_file
-    from itersel.tune.start_weights import weights_of_iteration
+    from itersel.tune.start_weights import start_weights_of_iteration
+    from itersel.vectors.weights import read_itersel_weights
 
     settings = read_settings(kind, options.settings, vars(options))
     if training_has_stopped(options):
@@ -152,5 +153,6 @@ def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate
     if not shard.can_be_learned_from:
         raise InputError("has no references to tune on; extract it with --reference", options.shard)
 
-    weights = weights_of_iteration(options.start, settings.iteration, decoder.dense_names)
+    given = None if options.start is None else read_itersel_weights(options.start)
+    weights = start_weights_of_iteration(given, settings.iteration, decoder.dense_names)
     generate(options.output, shard, decoder, weights, settings)
