@@ -44,8 +44,16 @@ def find_tuning_files(
         iterations = range(GIVEN, GIVEN + 1)
         numbers = [file.number for file in files] if len(files) == count else numbers
 
+    _check_complete(files, numbers, iterations)
+    _check_same_origin(files)
+    return files
+
+
+def _check_complete(files: Sequence[TuningFile], numbers: Sequence[int], iterations: range) -> None:
+    """Raise an InputError unless there is one file, in ascending order, for each number and iteration."""
+    count = len(numbers)
     wanted = set(product(numbers, iterations))
-    found = list(map(place, files))
+    found = [(file.number, file.iteration) for file in files]
     missing = sorted(wanted.difference(found))
     if missing:
         number, iteration = missing[0]
@@ -65,6 +73,9 @@ def find_tuning_files(
             other = os.fspath(files[row - 1].path)
             raise InputError(f"has the same number and iteration as {other}; give only one", file.path)
 
+
+def _check_same_origin(files: Sequence[TuningFile]) -> None:
+    """Raise an InputError if files differ in their settings, or those with a number in their sentences."""
     first_of: dict[int, TuningFile] = {}
     for file in files:
         first = first_of.setdefault(file.number, file)
@@ -72,8 +83,6 @@ def find_tuning_files(
             if getattr(file, name) != getattr(like, name):
                 what = f"{os.fspath(like.path)} in its {name.replace('_', ' ')}"
                 raise InputError(f"differs from {what}; recreate one of them", file.path)
-
-    return files
 
 
 class SparseFiles(NamedTuple):

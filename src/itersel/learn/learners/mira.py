@@ -141,8 +141,17 @@ class MiraLearner(OnlineLearner):
         """Return hope, fear, and their loss, which may be negative."""
         import numpy as np
 
-        score, cost = example.kbest.score, example.cost
+        score = example.kbest.score
+        cost = example.cost
+
         # ties go to the first; of oracles with the same cost, to the one with the largest score
-        hope = int(np.lexsort((-score, cost))[0] if self._is_oracle else np.argmax(score - cost))
-        fear = int(np.argmax(score if self._is_prediction else score + cost))
-        return hope, fear, cost[fear] - cost[hope] - (score[hope] - score[fear])
+        hope = int(np.argmax(score - cost))
+        if self._is_oracle:
+            hope = int(np.lexsort((-score, cost))[0])
+
+        feared = score if self._is_prediction else score + cost
+        fear = int(np.argmax(feared))
+
+        difference = cost[fear] - cost[hope]
+        lead = score[hope] - score[fear]
+        return hope, fear, difference - lead
