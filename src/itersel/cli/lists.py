@@ -38,9 +38,9 @@ def _lists(options: argparse.Namespace) -> None:
     adder = None
     if settings.adds_features:
         from itersel.rerank.features import TextFeatureAdder
-        from itersel.rerank.models import read_text_models
+        from itersel.rerank.models import read_feature_models
 
-        models = read_text_models(
+        models = read_feature_models(
             aligners=options.aligner,
             folder=options.text_models,
             needed=settings.needed_models,

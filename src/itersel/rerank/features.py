@@ -14,7 +14,7 @@ from itersel.lists.table import ListTable, SparseRows, feature_exists, sparse_ro
 from itersel.rerank.dense import GROUPS, FeatureInputs, user_model_scores
 from itersel.rerank.lexicon import LexicalTable
 from itersel.rerank.links import Links, align_lists
-from itersel.rerank.models import TextModels
+from itersel.rerank.models import FeatureModels
 from itersel.rerank.sparse import text_rows
 from itersel.rerank.words import ListWords, list_words
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
@@ -44,7 +44,7 @@ class TextFeatureAdder:
         If a model is missing.
     """
 
-    def __init__(self, preparation: Preparation, models: TextModels, settings: GivenListSettings) -> None:
+    def __init__(self, preparation: Preparation, models: FeatureModels, settings: GivenListSettings) -> None:
         self._preparation = preparation
         self._models = models
         self._settings = settings
