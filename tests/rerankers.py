@@ -139,7 +139,7 @@ def write_models(folder: Path, how: dict[str, Any]) -> Sequence[object]:
         "--output",
         folder / "all",
     )
-    return ["--aligner", *aligners, "--models", folder / "all"]
+    return ["--aligner", *aligners, "--text-models", folder / "all"]
 
 
 def write_model(folder: Path, name: str) -> Path:

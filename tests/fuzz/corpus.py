@@ -274,7 +274,7 @@ def _make_reranker() -> None:
     weights = {"LM": 0.5, "TM_0": -0.25, "TextModel": 0.1, "TextLexForward": 0.2, "TextUncovered": -0.3}
     weights |= {"Lex:fluss_river": 0.5, "Ngram1:the": 0.25, "R:0": 0.1}
     write_itersel_weights("reranker/weights.h5", make_weights(weights))
-    models = "--aligner forward.model reverse.model --models models"
+    models = "--aligner forward.model reverse.model --text-models models"
     lists = {**TEXT_LANGUAGES, "tokenized": True}
     lists |= {"dense": list(TEXT_FEATURES), "templates": list(TEXT_TEMPLATES)}
     files = f"--folder reranked {models} --output reranker/resources.json"

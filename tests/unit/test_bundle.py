@@ -69,7 +69,7 @@ def test_equal_systems_give_equal_bytes(system, copied, made, tmp_path):
 def test_arrays_are_mapped(made):
     """Processes share them, and unused parts are not in memory."""
     found = read_translator_bundle(made)
-    for array in (found.index.arrays.source, found.model.arrays.slots, found.weights.value):
+    for array in (found.index.arrays.source, found.language_model.arrays.slots, found.weights.value):
         base = array
         while isinstance(base.base, np.ndarray):
             base = base.base

@@ -12,7 +12,7 @@ from tests.text_grammars import write
 from tests.tuning import random_sentences, write_file
 
 from itersel.lists.files import read_list_table, write_list_table
-from itersel.lists.joining import find_files, join_files
+from itersel.lists.joining import find_tuning_files, join_files
 from itersel.tune.problem import ListProblem
 from itersel.vectors.weights import make_weights, read_itersel_weights
 
@@ -27,7 +27,7 @@ def test_files_are_joined(folder):
     unrounded = '{"id": 3, "text": "no ?", "features": {"LM": 0.1000000000001}}'
     write(folder / "lists/1.gz", *LISTS[1][:2], unrounded)
     divide(folder, "--quality", write(folder / "quality", *"123456"), files=2, seed=7)
-    table = join_files(find_files([import_file(folder, number) for number in (1, 0)], 2, range(4, 6)))
+    table = join_files(find_tuning_files([import_file(folder, number) for number in (1, 0)], 2, range(4, 6)))
     parts = [read_list_table(folder / f"{number}.h5") for number in range(2)]
     dense = [value for part in parts for value in part.dense[:, 0].tolist()]
     assert table.dense[:, 0].tolist() == dense
@@ -48,14 +48,14 @@ def test_files_that_do_not_belong_together(folder, change):
     settings_of = {"language": None if change else "en", "protected": []}
     write_list_table(paths[1], read_list_table(paths[1], has_text=True)._replace(**change), 1, settings_of)
     with input_error("1.h5:", "0.h5"):
-        join_files(find_files(paths, 2, range(1, 2)))
+        join_files(find_tuning_files(paths, 2, range(1, 2)))
 
 
 def test_lists_of_a_decoder_and_of_another_are_not_mixed(folder):
     divide(folder)
     paths = [import_file(folder), write_file(folder / "1.h5", random_sentences(1), number=1)]
     with input_error(0, 1, 2):
-        find_files(paths, 2, range(1, 2))
+        find_tuning_files(paths, 2, range(1, 2))
 
 
 def test_tuners_read_some_files_of_a_text(folder, refused):

@@ -18,7 +18,7 @@ from tests.text_grammars import write
 from itersel.bleu.bleu_kernels import best_bleu
 from itersel.config.steps import TuneSettings
 from itersel.corpus.alignments import read_alignment
-from itersel.lists.joining import find_files, join_files
+from itersel.lists.joining import find_tuning_files, join_files
 from itersel.storage.files import read_lines
 from itersel.tune.iteration import tune
 from itersel.tune.tuners.kbest_mira import KBestMira
@@ -31,7 +31,7 @@ SIZES = {"sentences": 12, "k_best": 20, "iterations": 2, "features": 500}
 
 def test_sizes(tmp_path):
     paths = make_lists(tmp_path, **SIZES).read_text().split()
-    files = find_files(paths, 1, range(1, 3))
+    files = find_tuning_files(paths, 1, range(1, 3))
     table = join_files(files)
     # no translation is dropped because it equals another one
     assert np.diff(table.offset).tolist() == [40] * 12
@@ -44,7 +44,7 @@ def test_sizes(tmp_path):
 
 def test_tuners_learn_from_them(tmp_path):
     lists = make_lists(tmp_path, **{**SIZES, "features": 0}).read_text().split()
-    table = join_files(find_files(lists, 1, range(1, 3)))
+    table = join_files(find_tuning_files(lists, 1, range(1, 3)))
     start_weights = read_itersel_weights(tmp_path / "start")
     start = table.dense @ [start_weights.to_dict().get(name, 0.0) for name in DENSE_FEATURES]
     output = tmp_path / "weights.h5"

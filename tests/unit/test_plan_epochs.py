@@ -30,15 +30,15 @@ def test_step_on_dev_after_every_mixing(mixing, has_previous, weights):
     place = job(epoch=2, shard=0, file=0)
     assert plan.epochs.of(place).mixed_before == ([f"{first}/mixed.h5"] if has_previous else [])
     assert plan.epochs.start_weights(place) == [f"{first}/{weights}"]
-    assert plan.lists.sentence_files(place) == ["out/x/sentences/dev/3/0.h5"]
-    assert (plan.lists.start_weights(place), plan.lists.iteration(place)) == ([f"{second}/mixed.h5"], 1)
-    assert plan.lists.epoch_start(place) == [f"{first}/mixed.h5"]
+    assert plan.tuning.sentence_files(place) == ["out/x/sentences/dev/3/0.h5"]
+    assert (plan.tuning.start_weights(place), plan.tuning.iteration(place)) == ([f"{second}/mixed.h5"], 1)
+    assert plan.tuning.epoch_start(place) == [f"{first}/mixed.h5"]
     tuner = {"name": "line-search", "directions": ["WordPenalty", "step"]}
-    assert json.loads(plan.lists.tune_settings(place)) == {
+    assert json.loads(plan.tuning.tune_settings(place)) == {
         **{"tuner": tuner, "files": 3, "seed": 1, "features": "all", "retune": True},
         "left_out_templates": [],
     }
-    assert plan.lists.epoch_start(job(epoch=1)) == []
+    assert plan.tuning.epoch_start(job(epoch=1)) == []
 
 
 def test_shard_of_an_epoch():
@@ -46,7 +46,7 @@ def test_shard_of_an_epoch():
     plan = plan_of({"a": {**SELECTED, "tasks": {"name": "random", "shards": 5, "language_model_folds": 2}}})
     place = job(epoch=2, shard=3)
     assert plan.epochs.training_files(place) == ["out/x/sentences/train/5/3.h5"]
-    assert plan.epochs.training_models(place) == ["out/x/lm/5/2-folds/1.bin"]
+    assert plan.epochs.training_language_models(place) == ["out/x/lm/5/2-folds/1.bin"]
     start = [f"{FOLDER}/a/epoch-1/weights.h5"]
     assert plan.epochs.start_weights(place) == start
     assert plan.epochs.trained_shards(place)[3] == f"{FOLDER}/a/epoch-2/shard-3.h5"
@@ -108,23 +108,23 @@ def test_mixed_weights_that_are_tuned(next_epoch_from, weights):
     assert plan.epochs.retuned == ["a"]
     assert plan.epochs.start_weights(job(epoch=2, shard=0)) == [f"{folder}/{weights}"]
     first, last = job(epoch=1, iteration=1), job(epoch=1)
-    assert plan.lists.start_weights(first) == [f"{folder}/mixed.h5"]
-    assert plan.lists.start_weights(last) == [f"{folder}/iteration-1/weights.h5"]
-    assert plan.lists.to_tune_on(first) == [f"{folder}/iteration-1/tuning/0.h5"]
-    assert plan.lists.to_tune_on(last) == [*plan.lists.to_tune_on(first), f"{folder}/tuning/0.h5"]
+    assert plan.tuning.start_weights(first) == [f"{folder}/mixed.h5"]
+    assert plan.tuning.start_weights(last) == [f"{folder}/iteration-1/weights.h5"]
+    assert plan.tuning.tuning_files(first) == [f"{folder}/iteration-1/tuning/0.h5"]
+    assert plan.tuning.tuning_files(last) == [*plan.tuning.tuning_files(first), f"{folder}/tuning/0.h5"]
     # forests only of the last iteration
     plan = plan_of({"a": {**SELECTED, "retune": {**retune, "tuner": {"name": "forest-mert"}}}})
-    assert plan.lists.to_tune_on(last) == [f"{folder}/tuning/0.h5"]
+    assert plan.tuning.tuning_files(last) == [f"{folder}/tuning/0.h5"]
 
 
 def test_a_batch_tuner_reads_the_lists_of_all_epochs():
     plan = plan_of({"a": {**TUNED, "epochs": 3, "learner": {"name": "mert"}}})
     third = job(epoch=3)
     assert plan.epochs.batch == ["a"]
-    assert plan.lists.to_tune_on(third) == [f"{FOLDER}/a/epoch-{epoch}/tuning/0.h5" for epoch in (1, 2, 3)]
-    assert plan.lists.start_weights(third) == [f"{FOLDER}/a/epoch-2/weights.h5"]
-    assert plan.lists.start_weights(job(epoch=1)) == []
-    assert plan.lists.epoch_start(third) == []
+    assert plan.tuning.tuning_files(third) == [f"{FOLDER}/a/epoch-{epoch}/tuning/0.h5" for epoch in (1, 2, 3)]
+    assert plan.tuning.start_weights(third) == [f"{FOLDER}/a/epoch-2/weights.h5"]
+    assert plan.tuning.start_weights(job(epoch=1)) == []
+    assert plan.tuning.epoch_start(third) == []
 
 
 def test_an_epoch_passes_on_what_the_one_before_made():
@@ -155,7 +155,7 @@ def test_experiments_that_start_from_others():
     best = f"{FOLDER}/{{}}/best/weights.h5"
     assert plan.epochs.start_weights(job("x", epoch=1, shard=0)) == [best.format("y")]
     assert plan.epochs.start_weights(job("x", epoch=2, shard=0)) == [f"{FOLDER}/x/epoch-1/weights.h5"]
-    assert plan.lists.start_weights(job("y", epoch=1)) == [best.format("z")]
+    assert plan.tuning.start_weights(job("y", epoch=1)) == [best.format("z")]
     assert plan.epochs.start_weights(job("z", epoch=1, shard=0)) == []
 
 
@@ -178,7 +178,7 @@ def test_repeats():
     assert expanded(config) == config
     third = job("a.repeat-3", epoch=2, shard=1)
     assert plan.epochs.training_files(third) == ["out/x/sentences/train/2-seed-7/1.h5"]
-    assert plan.epochs.training_models(third) == ["out/x/lm/2-seed-7/2-folds/1.bin"]
+    assert plan.epochs.training_language_models(third) == ["out/x/lm/2-seed-7/2-folds/1.bin"]
     assert json.loads(plan.origin.train_settings(third))["seed"] == 7
     assert plan.divisions.division(job(split="train", division="2-seed-7")) == Shuffled(2, seed=7)
     assert plan.divisions.division(job(split="devtest", division="1")) == InOrder(1)

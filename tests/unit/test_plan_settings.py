@@ -122,9 +122,9 @@ def test_steps_read_the_settings_of_every_experiment(name):
         check_settings(TrainSettings, plan.origin.train_settings(place))
         check_settings(MixSettings, plan.epochs.mix_settings(place))
     if name not in plan.epochs.mixed:
-        kind = ForestSettings if plan.lists.step(place) == "forest" else KBestSettings
-        check_settings(kind, plan.lists.settings(place))
-        check_settings(TuneSettings, plan.lists.tune_settings(place))
+        kind = ForestSettings if plan.tuning.step(place) == "forest" else KBestSettings
+        check_settings(kind, plan.tuning.settings(place))
+        check_settings(TuneSettings, plan.tuning.tune_settings(place))
 
 
 def test_rerankers_need_what_their_features_need():
@@ -141,7 +141,7 @@ def test_rerankers_need_what_their_features_need():
             assert made["lists"]["templates"] == (["Lex"] if name == "selected" else [])
             assert (made["lists"]["dense"], made["dense_names"]) == (dense, ["LM"])
             assert made["lists"]["minimum_count"] == 1
-            models = plan.text_features.models_of_system(job(name))
+            models = plan.text_features.text_models_of_system(job(name))
             assert bool(models) == (name in needing) == bool(plan.text_features.aligners_of_system(job(name)))
         assert plan.list_texts.reranking_options("test") == ["--source", "s", "--nbest", "l's"]
         assert "/dev/1/text" in plan.list_texts.learned_lists(job("tuned"))
@@ -158,7 +158,7 @@ def test_templates_of_an_experiment_on_lists():
         made = json.loads(plan.origin.train_settings(job(name, epoch=1, shard=0)))
         assert made["left_out_templates"] == left_out
         assert json.loads(plan.list_texts.reranker_settings(job(name)))["lists"]["templates"] == used
-    found = json.loads(plan.lists.tune_settings(job("tuned", epoch=1)))
+    found = json.loads(plan.tuning.tune_settings(job("tuned", epoch=1)))
     assert found["left_out_templates"] == ["Ngram2"]
     assert plan.list_texts.list_settings(job(split="dev")).count("Ngram") == 2
 
@@ -182,7 +182,7 @@ def test_keys_of_an_experiment_win():
     for name, seed, k_best in (("limited", 9, 7), ("mira", 1, 100)):
         made = json.loads(everything().origin.train_settings(job(name)))
         assert (made["seed"], made["k_best"]) == (seed, k_best)
-    assert json.loads(everything().lists.tune_settings(job("pro", epoch=1)))["seed"] == 9
+    assert json.loads(everything().tuning.tune_settings(job("pro", epoch=1)))["seed"] == 9
 
 
 def test_a_resolved_config_is_final():
@@ -194,8 +194,8 @@ def test_a_resolved_config_is_final():
         if name not in everything().epochs.batch:
             assert changed.origin.train_settings(place) == everything().origin.train_settings(place)
         if name not in everything().epochs.mixed:
-            assert changed.lists.settings(place) == everything().lists.settings(place)
-            assert changed.lists.tune_settings(place) == everything().lists.tune_settings(place)
+            assert changed.lists.settings(place) == everything().tuning.settings(place)
+            assert changed.lists.tune_settings(place) == everything().tuning.tune_settings(place)
     assert changed.origin.sizes().tuned == everything().origin.sizes().tuned
     # forests have no size of lists
     assert everything().config.experiments["forest-mert"].k_best is None
@@ -213,16 +213,16 @@ def test_settings_of_tuning():
         ("mert", "kbest", "dense", {"k_best": 100}),
     ):
         place = job(name, epoch=1, shard=0)
-        assert everything().lists.step(place) == step
-        assert json.loads(everything().lists.settings(place)) == {"features": features, **search, **more}
-        assert json.loads(everything().lists.tune_settings(place))["retune"] == (name == "part")
+        assert everything().tuning.step(place) == step
+        assert json.loads(everything().tuning.settings(place)) == {"features": features, **search, **more}
+        assert json.loads(everything().tuning.tune_settings(place))["retune"] == (name == "part")
     second = job("mert", epoch=2)
     tuner = {"name": "mert", "random_directions": 12, "restarts": 5}
-    assert json.loads(everything().lists.tune_settings(second)) == {
+    assert json.loads(everything().tuning.tune_settings(second)) == {
         **{"tuner": tuner, "files": 1, "seed": 9, "features": features, "retune": False},
         "left_out_templates": [],
     }
-    assert (everything().lists.iteration(second), everything().lists.start_weights(second)) == (
+    assert (everything().tuning.iteration(second), everything().tuning.start_weights(second)) == (
         2,
         [f"{FOLDER}/mert/epoch-1/weights.h5"],
     )
@@ -296,7 +296,7 @@ def test_models_of_features_of_text_have_not_seen_the_file():
     folder = "out/x/text-features"
     for file in range(5):
         place = job(split="train", division="5", file=str(file))
-        [models] = found.models(place)
+        [models] = found.text_models(place)
         assert models == f"{folder}/5/3-folds/{file % 3}"
-    assert found.models(job(split="dev", division="1", file="0")) == [f"{folder}/all"]
-    assert found.models(job(split="train", division="1", file="0")) == [f"{folder}/all"]
+    assert found.text_models(job(split="dev", division="1", file="0")) == [f"{folder}/all"]
+    assert found.text_models(job(split="train", division="1", file="0")) == [f"{folder}/all"]

@@ -28,7 +28,7 @@ def test_resharding_deals_each_file_once():
                 f"out/x/sentences/train/6/{file}.h5" for file in files
             ]
             models = [f"out/x/lm/6/4-folds/{file % 4}.bin" for file in files]
-            assert plan.epochs.training_models(place) == models
+            assert plan.epochs.training_language_models(place) == models
     assert plan.divisions.division(job(split="train", division="6")) == Shuffled(6, seed=1)
 
 

@@ -18,8 +18,8 @@ def test_lists_replace_grammars_and_models():
     place = job("selected", epoch=1, stage="best", shard=2, split="train", division="4")
     assert of_lists().epochs.training_files(place) == ["out/x/sentences/train/4/2.h5"]
     assert (
-        of_lists().epochs.training_models(place),
-        of_lists().origin.models,
+        of_lists().epochs.training_language_models(place),
+        of_lists().origin.language_models,
         of_lists().tables.counted,
     ) == ([], [], {})
     # nothing of a decoder
@@ -29,12 +29,12 @@ def test_lists_replace_grammars_and_models():
     # tuners read whole lists in every iteration
     dev = [f"out/x/sentences/dev/3/{file}.h5" for file in range(3)]
     for iteration in (1, 2):
-        assert of_lists().lists.to_tune_on(job("selected", epoch=1, iteration=iteration)) == dev
+        assert of_lists().tuning.tuning_files(job("selected", epoch=1, iteration=iteration)) == dev
     tuned = job("tuned", epoch=4)
-    assert of_lists().lists.to_tune_on(tuned) == ["out/x/sentences/dev/1/0.h5"]
-    settings = json.loads(of_lists().lists.tune_settings(tuned))
+    assert of_lists().tuning.tuning_files(tuned) == ["out/x/sentences/dev/1/0.h5"]
+    settings = json.loads(of_lists().tuning.tune_settings(tuned))
     assert (settings["files"], settings["features"], settings["retune"]) == (1, "dense", False)
-    assert json.loads(of_lists().lists.tune_settings(place))["files"] == 3
+    assert json.loads(of_lists().tuning.tune_settings(place))["files"] == 3
     assert json.loads(of_lists().origin.decode_settings(place)) == {"features": "all"}
     references = [f"out/x/corpus/train.target{end}.gz" for end in ("", ".1")]
     assert (texts.lists(place), texts.quality(place), texts.references(place)) == (["l's"], ["q"], references)

@@ -274,8 +274,7 @@ def resources(tmp_path):
     names = [item.name for item in dataclasses.fields(TranslatorFiles)]
     for name in names:
         (run / name).touch()
-    model, *others = names
-    files = [f"--language-model={run / model}", *(f"--{name}={run / name}" for name in others)]
+    files = [f"--{name.replace('_', '-')}={run / name}" for name in names]
     how = settings(pop_limit=30, features="dense", grammar=EXTRACTION)
     assert main(["step", "resources", *files, *how, f"--output={path}"]) == 0
     return path
@@ -285,7 +284,7 @@ def test_resources_move_with_the_run(tmp_path, resources):
     moved = tmp_path / "elsewhere"
     (tmp_path / "run").rename(moved)
     found = read_resources(moved / "experiments/x/best")
-    assert (found.files.model, found.files.index) == (f"{moved}/model", f"{moved}/index")
+    assert (found.files.language_model, found.files.index) == (f"{moved}/language_model", f"{moved}/index")
     assert (found.settings.pop_limit, found.settings.features) == (30, "dense")
     assert (found.settings.grammar.max_span, found.settings.grammar.max_samples) == (10, 50)
     (moved / "index").unlink()
@@ -302,7 +301,7 @@ def test_damaged_resources(resources):
     bad_settings = [{"pop_limit": 10**30}, {"features": "some"}, {"grammar": grammar}]
     damaged = [
         *(good | {"settings": good["settings"] | bad} for bad in bad_settings),
-        good | {"files": good["files"] | {"model": None}},
+        good | {"files": good["files"] | {"language_model": None}},
         good | {"kind": "other"},
         good | {"kind": ["translator"]},
         # of an earlier version

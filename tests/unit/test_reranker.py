@@ -234,7 +234,7 @@ def test_resources_move_with_the_run(run, tmp_path):
     moved = shutil.copytree(run, tmp_path / "moved")
     found = read_resources(best(moved))
     assert found.files.aligners == (f"{moved}/forward.h5", f"{moved}/reverse.h5")
-    assert found.files.models == f"{moved}/all"
+    assert found.files.text_models == f"{moved}/all"
     assert found.files.user_models == (f"{moved}/short.bin", f"{moved}/long.er.bin")
     assert found.training_dense_names == ("LM", "TM_0", "TM_1")
     shutil.rmtree(moved / "all")
@@ -322,7 +322,13 @@ def test_only_the_models_that_are_needed(tmp_path):
     assert b"model/" in content
     assert not any(part in content for part in (b"forward/", b"lexicon/"))
     shards = ["--folder", tmp_path / "cut", "--file-number", 0, "--output", tmp_path / "0.h5"]
-    models = ["--aligner", tmp_path / "forward.h5", tmp_path / "reverse.h5", "--models", tmp_path / "all"]
+    models = [
+        "--aligner",
+        tmp_path / "forward.h5",
+        tmp_path / "reverse.h5",
+        "--text-models",
+        tmp_path / "all",
+    ]
     command("step", "lists", *shards, *models, *settings(**how))
 
 
@@ -389,9 +395,9 @@ def in_lists(**values):
         in_files(aligners=[]),
         in_files(aligners=["../../../forward.h5"]),
         in_files(aligners=["../../../forward.h5", "../../../reverse.h5"] * 2),
-        in_files(models=3),
-        in_files(models=None),
-        in_files(models="forward.h5"),
+        in_files(text_models=3),
+        in_files(text_models=None),
+        in_files(text_models="forward.h5"),
         in_files(user_models=None),
         in_files(user_models=["../../../short.bin"]),
         in_lists(user_model_names=["short", "a b"]),

@@ -13,7 +13,7 @@ from tests.tuning import DENSE_NAMES, SPARSE_NAMES, random_sentences, write_file
 
 from itersel.config.steps import TuneSettings
 from itersel.config.tuners import TUNERS
-from itersel.lists.joining import find_files, join_files
+from itersel.lists.joining import find_tuning_files, join_files
 from itersel.tune.iteration import tune
 from itersel.tune.problem import ListProblem
 from itersel.tune.sums import sparse_sums
@@ -108,7 +108,7 @@ def test_columns_score_the_same_as_their_weights(tmp_path_factory, seed, factor,
     sentences = random_sentences(seed)
     start_weights, epoch_start = (make_weights(random_weights(one)) for one in (seed, seed + 1))
     sums = sparse_sums(start_weights, epoch_start)
-    files = find_files([write_file(tmp_path_factory.mktemp("x") / "a.h5", sentences)], 1, range(1, 2))
+    files = find_tuning_files([write_file(tmp_path_factory.mktemp("x") / "a.h5", sentences)], 1, range(1, 2))
     problem = ListProblem.of_table(join_files(files), start_weights, sums)
     value = problem.start
     assert value[-2:].tolist() == [1.0, 0.0]

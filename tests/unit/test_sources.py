@@ -20,7 +20,11 @@ from itersel.report.costs import OF_EXPERIMENTS
         ("decode", {"decode.search_kernels", "decode.output"}, {"grammar.extract", "config.data"}),
         ("step divide", {"corpus.division"}, {"config.data", "config.tasks"}),
         ("step forest", {"cli.decode", "tune.generate_forests"}, {"learn.train"}),
-        ("step tune", {"tune.sums", "tune.forest_search"}, {"tune.generate_lists", "tune.generate_forests"}),
+        (
+            "step tune",
+            {"tune.sums", "tune.forest_line_search"},
+            {"tune.generate_lists", "tune.generate_forests"},
+        ),
         ("corpus prepare", {"corpus.labels", "corpus.prepare"}, {"corpus.fetch", "lm.arpa"}),
         ("align", {"corpus.text", "align.sampler"}, {"corpus.pipeline"}),
         ("lm estimate", {"lm.estimate", "lm.binary"}, {"align.sampler"}),
@@ -122,7 +126,7 @@ def test_rules_name_their_steps(root):
         for rule in re.split(r"(?m)^\s*rule[ :]", path.read_text())[1:]:
             command = re.search(r"itersel ([a-z]+(?: [a-z]+(?:-[a-z]+)*)?)", rule)
             if "itersel step {params.step}" in rule:
-                assert 'step_digest(f"step {PLAN.lists.step(wildcards)}")' in rule
+                assert 'step_digest(f"step {PLAN.tuning.step(wildcards)}")' in rule
                 continue
             if command is None:
                 continue

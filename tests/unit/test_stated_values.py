@@ -22,7 +22,7 @@ SPLITS = ("train", "dev", "devtest", "test")
 STATED = 3
 # The parts of the plan as rules call them.
 PARTS = {"texts": "Texts", "divisions": "Divisions", "list_texts": "ListTexts", "files": "Files"}
-PARTS |= {"origin": "_ParallelText", "epochs": "Epochs", "lists": "Lists", "tables": "Tables"}
+PARTS |= {"origin": "_ParallelText", "epochs": "Epochs", "tuning": "Tuning", "tables": "Tables"}
 PARTS |= {"text_features": "TextFeatureModels", "language_models": "LanguageModels"}
 
 

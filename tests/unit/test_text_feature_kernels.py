@@ -13,7 +13,7 @@ from itersel.align.symmetrize import symmetrize
 from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.lm.binary import load_model
 from itersel.rerank.agreement import agreement
-from itersel.rerank.dense import Known, model_scores, user_model_scores
+from itersel.rerank.dense import FeatureInputs, model_scores, user_model_scores
 from itersel.rerank.lexicon import LexicalTable, count_lexicon
 from itersel.rerank.link_kernels import grow_diag_final_and
 from itersel.rerank.links import Links
@@ -133,7 +133,7 @@ def test_scores_by_language_models(tmp_path, order):
         models.append(load_model(files[2]))
         plain.append(naive_lm.estimate([line.split() for line in text], order))
 
-    known = Known(lists.words, np.zeros(len(lists.rows)), (), None, None, models[0], models)
+    known = FeatureInputs(lists.words, np.zeros(len(lists.rows)), (), None, None, models[0], models)
     expected = [[naive.model_scores(row, model, order) for model in plain] for row in lists.rows]
     found = user_model_scores(known)
     np.testing.assert_allclose(found, [[*chain(*row)] for row in expected], atol=1e-4)

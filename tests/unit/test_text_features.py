@@ -81,7 +81,7 @@ def rows_of(table):
 def lists_step(made, output, features, file=0):
     given = ["--folder", str(made / "cut"), "--file-number", str(file), *settings(**(WORDS | features))]
     aligners = ["--aligner", str(made / "forward.h5"), str(made / "reverse.h5")]
-    return ["step", "lists", *given, *aligners, "--models", str(made / "all"), "--output", str(output)]
+    return ["step", "lists", *given, *aligners, "--text-models", str(made / "all"), "--output", str(output)]
 
 
 def test_all_features(made, tmp_path):
@@ -276,8 +276,8 @@ def test_without_any_sparse_features(by_templates, tmp_path, refused):
     ("features", "dropped", "facts"),
     [
         (ALL, "--aligner", ["--aligner"]),
-        ({"dense": ["unknown"]}, "--models", ["unknown", "--models"]),
-        ({"dense": ["language-model"]}, "--models", ["language-model", "--models"]),
+        ({"dense": ["unknown"]}, "--text-models", ["unknown", "--text-models"]),
+        ({"dense": ["language-model"]}, "--text-models", ["language-model", "--text-models"]),
     ],
 )
 def test_missing_models(made, tmp_path, features, dropped, facts, refused):

@@ -22,7 +22,7 @@ from itersel.bleu.bleu_kernels import Statistics, best_bleu
 from itersel.bleu.names import LIST_BLEUS
 from itersel.errors import InputError
 from itersel.tune.line_kernels import bleu_along_line, envelope_bends
-from itersel.tune.mert import ListSearch, choose_point, move, tune_mert
+from itersel.tune.mert import ListLineSearch, choose_point, move, tune_mert
 from itersel.tune.mira_kernels import mean_weights, mira_lists, mira_pass, score_rows, start_state
 from itersel.tune.problem import ListProblem
 from itersel.tune.ranking import Objective, draw_pairs, fit_ranking, pair_matrix
@@ -36,8 +36,8 @@ small = st.integers(-4, 4)
 vector = st.lists(small, min_size=3, max_size=3)
 
 
-def search_of(sentences: list[Sentence]) -> ListSearch:
-    return ListSearch(make_table(sentences))
+def line_search_of(sentences: list[Sentence]) -> ListLineSearch:
+    return ListLineSearch(make_table(sentences))
 
 
 @MANY
@@ -45,7 +45,7 @@ def search_of(sentences: list[Sentence]) -> ListSearch:
 def test_line_search_equals_brute_force(seed: int, weights: list[int], direction: list[int]) -> None:
     """In all intervals; of equal lines, the first counts."""
     sentences = random_sentences(seed, count=4, most=8)
-    begin, bleu = search_of(sentences).intervals(np.array(weights, float), np.array(direction, float))
+    begin, bleu = line_search_of(sentences).intervals(np.array(weights, float), np.array(direction, float))
     points, expected = zip(*naive.bleu_along_line(sentences, named(weights), named(direction)), strict=True)
     interval = np.searchsorted(begin, np.array(points, float), side="right") - 1
     assert bleu[interval] == pytest.approx(expected, abs=1e-12)
@@ -110,11 +110,11 @@ def test_choice_of_a_point(begin: list[float], bleu: list[float], point: float) 
 @given(st.integers(0, 2**32))
 def test_never_worse_than_the_start_and_as_good_as_reported(seed: int) -> None:
     sentences = random_sentences(seed)
-    search = search_of(sentences)
-    weights, bleu = tune_mert(search, START, 3, 2, (seed,))
+    line_search = line_search_of(sentences)
+    weights, bleu = tune_mert(line_search, START, 3, 2, (seed,))
     found = dict(zip(DENSE_NAMES, weights.tolist(), strict=True))
     assert bleu == pytest.approx(naive.bleu_of_weights(dense(sentences), found), abs=1e-12)
-    assert bleu >= search.quality(START)
+    assert bleu >= line_search.quality(START)
     assert np.abs(weights).sum() == pytest.approx(1.0)
 
 
@@ -124,42 +124,44 @@ def test_best_of_a_grid_is_reached_in_two_dimensions(seed: int) -> None:
     sentences = random_sentences(seed, count=3, most=5)
     for one in itertools.chain(*(sentence.translations for sentence in sentences)):
         one.features["Glue"] = 0.0
-    search = search_of(sentences)
+    line_search = line_search_of(sentences)
     angles = np.linspace(0, 2 * np.pi, 500)
-    most = max(search.quality(np.array([np.cos(a), np.sin(a), 0.0])) for a in angles)
-    _, bleu = tune_mert(search, np.array([1.0, 1.0, 0.0]), 8, 8, (1,))
+    most = max(line_search.quality(np.array([np.cos(a), np.sin(a), 0.0])) for a in angles)
+    _, bleu = tune_mert(line_search, np.array([1.0, 1.0, 0.0]), 8, 8, (1,))
     assert bleu >= most - 1e-12
 
 
 def test_a_feature_that_never_varies_keeps_its_weight() -> None:
     sentences = [Sentence((6,), [t._replace(features={**t.features, "Glue": 3.0}) for t in s[1]])
                  for s in random_sentences(3)]  # fmt: skip
-    search = search_of(sentences)
-    assert search.deviation[2] == 0.0
-    weights, _ = tune_mert(search, np.array([1.0, 1.0, 0.5]), 12, 0, (1,))
+    line_search = line_search_of(sentences)
+    assert line_search.deviation[2] == 0.0
+    weights, _ = tune_mert(line_search, np.array([1.0, 1.0, 0.5]), 12, 0, (1,))
     assert weights[2] > 0
     alone = Translation(GOOD, 6, dict.fromkeys(DENSE_NAMES, 1.0))
     with input_error():
-        tune_mert(search_of([Sentence((6,), [alone])]), START, 12, 5, (1,))
+        tune_mert(line_search_of([Sentence((6,), [alone])]), START, 12, 5, (1,))
 
 
 def test_flat_bleu_does_not_move_the_weights() -> None:
     # every translation has the same counts, so no weights are better
     same = [Translation(GOOD, 7, named([*bits])) for bits in itertools.product((0, 1), repeat=3)]
     start = np.array([0.5, 0.25, -0.25])
-    weights, _ = tune_mert(search_of([Sentence((7,), same)]), start, 12, 5, (1,))
+    weights, _ = tune_mert(line_search_of([Sentence((7,), same)]), start, 12, 5, (1,))
     assert weights.tolist() == start.tolist()
 
 
-def searches(count: int = 25) -> list[ListSearch]:
-    return [search_of(random_sentences(seed)) for seed in range(count)]
+def line_searches(count: int = 25) -> list[ListLineSearch]:
+    return [line_search_of(random_sentences(seed)) for seed in range(count)]
 
 
 @pytest.mark.parametrize("more", [{"random_directions": 12}, {"restarts": 5}], ids=str)
 def test_more_search_finds_more(more: dict[str, int]) -> None:
     none = {"random_directions": 0, "restarts": 0}
-    few = [tune_mert(search, START, **none, seed=(1,))[1] for search in searches()]
-    many = [tune_mert(search, START, **{**none, **more}, seed=(1,))[1] for search in searches()]
+    few = [tune_mert(line_search, START, **none, seed=(1,))[1] for line_search in line_searches()]
+    many = [
+        tune_mert(line_search, START, **{**none, **more}, seed=(1,))[1] for line_search in line_searches()
+    ]
     assert sum(b > a + 1e-6 for a, b in zip(few, many, strict=True)) >= 5
     if "restarts" in more:
         # the first climb is the same
@@ -173,14 +175,16 @@ def test_intervals_that_are_too_narrow_are_not_chosen() -> None:
 
 def test_no_axis_improves_the_end() -> None:
     rounds = 0
-    for search in searches():
-        weights, bleu = tune_mert(search, START, 0, 0, (1,))
+    for line_search in line_searches():
+        weights, bleu = tune_mert(line_search, START, 0, 0, (1,))
         first = START
         for axis in np.eye(3):
-            point, expected = choose_point(*search.intervals(weights, axis))
+            point, expected = choose_point(*line_search.intervals(weights, axis))
             # an improvement due to rounding is not real
-            assert expected <= bleu + 1e-7 or search.quality(weights + point * axis) <= bleu + 1e-7
-            first, reached = move(search, first, search.quality(first), axis / search.deviation)
+            assert expected <= bleu + 1e-7 or line_search.quality(weights + point * axis) <= bleu + 1e-7
+            first, reached = move(
+                line_search, first, line_search.quality(first), axis / line_search.deviation
+            )
         rounds += reached < bleu - 1e-6
     assert rounds > 0  # some need a second round
 
@@ -190,8 +194,8 @@ def test_units_of_features_do_not_matter() -> None:
     for seed in range(5):
         table = make_table(random_sentences(seed))
         other = table._replace(dense=table.dense * unit)
-        weights, bleu = tune_mert(ListSearch(table), START, 4, 2, (1,))
-        again, same = tune_mert(ListSearch(other), START / unit, 4, 2, (1,))
+        weights, bleu = tune_mert(ListLineSearch(table), START, 4, 2, (1,))
+        again, same = tune_mert(ListLineSearch(other), START / unit, 4, 2, (1,))
         assert same == bleu
         assert again * unit / np.abs(again * unit).sum() == pytest.approx(weights)
 

@@ -12,7 +12,7 @@ from tests.tuning import DENSE_NAMES, LIST_TUNERS, random_sentences, tune_comman
 from itersel.cli.main import main
 from itersel.config.steps import TuneSettings
 from itersel.config.tuners import TUNERS
-from itersel.lists.joining import find_files, join_files
+from itersel.lists.joining import find_tuning_files, join_files
 from itersel.storage.hdf5 import read_arrays
 from itersel.tune.iteration import tune
 from itersel.tune.ranking import draw_pairs, fit_ranking, pair_matrix
@@ -146,7 +146,7 @@ def test_pro_is_fitted_and_interpolated(tmp_path):
     start_weights = {"Glue": 0.5, "feature1": 2.0, "elsewhere": -1.0}
     settings = TuneSettings(how, seed=3)
     found = tune(settings, [path], tmp_path / "out.h5", start_weights=make_weights(start_weights))
-    table = join_files(find_files([path], 1, range(1, 2)))
+    table = join_files(find_tuning_files([path], 1, range(1, 2)))
     pairs = draw_pairs(table, how, (3, 1))
     rows = np.unique(pairs)
     sparse = table.sparse.take(rows)
@@ -163,7 +163,7 @@ def test_pro_is_fitted_and_interpolated(tmp_path):
 
 def test_seeds_of_sentences_differ(tmp_path):
     one = random_sentences(4, count=1, most=40)[0]
-    table = join_files(find_files([write_file(tmp_path / "a.h5", [one, one])], 1, range(1, 2)))
+    table = join_files(find_tuning_files([write_file(tmp_path / "a.h5", [one, one])], 1, range(1, 2)))
     pairs = draw_pairs(table, Pro(), (1, 1))
     middle = table.offset[1]
     first, second = pairs[pairs[:, 0] < middle], pairs[pairs[:, 0] >= middle] - middle

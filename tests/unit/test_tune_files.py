@@ -19,9 +19,9 @@ from itersel.config.search import KBestSettings
 from itersel.config.steps import TuneSettings
 from itersel.config.tuners import TUNERS
 from itersel.lists.headers import TuningFile
-from itersel.lists.joining import find_files, join_files
+from itersel.lists.joining import find_tuning_files, join_files
 from itersel.storage.strings import string_table
-from itersel.tune.forest_search import read_search
+from itersel.tune.forest_line_search import read_line_search
 from itersel.tune.generate_lists import generate_lists
 from itersel.tune.iteration import tune
 from itersel.tune.tuners.kbest_mira import KBestMira
@@ -47,7 +47,7 @@ def test_lists_of_all_iterations_are_merged(tmp_path_factory, seed, k):
         generate_lists(
             paths[-1], grammars, decoder, make_weights(one), KBestSettings(k_best=k, iteration=iteration)
         )
-    files = find_files(paths[::-1], 1, range(1, 4))
+    files = find_tuning_files(paths[::-1], 1, range(1, 4))
     table = join_files(files)
     sparse = table.sparse.take(np.arange(table.translation_count))
     row = 0
@@ -136,7 +136,7 @@ def test_empty_tuning_set(tmp_path):
 def test_forests_without_the_feature_of_the_language_model(tmp_path):
     file = TuningFile(tmp_path / "forests.h5", 0, 1, "", "", ("Glue", "WordPenalty"))
     with input_error("forests.h5", "'LanguageModel'"):
-        read_search([file])
+        read_line_search([file])
 
 
 def test_a_feature_that_is_dense_and_sparse(tmp_path):

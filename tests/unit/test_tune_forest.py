@@ -26,7 +26,7 @@ from itersel.lm.binary import load_model
 from itersel.storage.ragged import offsets_of
 from itersel.tune.forest_files import FORMAT, read_forests
 from itersel.tune.forest_kernels import Forests, find_bad_sentence, goal_lines
-from itersel.tune.forest_search import ForestSearch
+from itersel.tune.forest_line_search import ForestLineSearch
 from itersel.tune.generate_forests import generate_forests, make_forest, prune_forest
 from itersel.tune.iteration import tune
 from itersel.tune.mert import tune_mert
@@ -103,9 +103,9 @@ def test_line_search_equals_all_derivations(drawn, iterations):
         for shard in (sentences[:1], sentences[1:])
     ]
     assert all(find_bad_sentence(forests) == -1 for shard in shards for forests in shard)
-    search = ForestSearch(shards, MODEL)
-    assert search.sentence_count == len(drawn)
-    begin, found = search.intervals(WEIGHTS, DIRECTION)
+    line_search = ForestLineSearch(shards, MODEL)
+    assert line_search.sentence_count == len(drawn)
+    begin, found = line_search.intervals(WEIGHTS, DIRECTION)
     every = [
         [one for forest in forests for one in naive.derivations(forest, len(forest) - 1)]
         for forests, _ in sentences
@@ -178,8 +178,8 @@ def test_forest_of_the_decoder(tmp_path, problem, direction, limit):
     step = np.array(direction[: len(names)]) / 1000
     whole, pruned = (forests_of(decoder, problem.weights, size) for size in (10**6, limit))
     assert find_bad_sentence(whole) == find_bad_sentence(pruned) == -1
-    searches = [ForestSearch([[one]], decoder.lm_column) for one in (whole, pruned)]
-    found, kept = (search.score_lines(weights, step) for search in searches)
+    line_searches = [ForestLineSearch([[one]], decoder.lm_column) for one in (whole, pruned)]
+    found, kept = (line_search.score_lines(weights, step) for line_search in line_searches)
     for x in (0.0, -2.0, 0.5, 30.0):
         there = dict(zip(names, (weights + x * step).tolist(), strict=True))
         best = solve(problem._replace(weights=there), k=1)[0]
@@ -211,11 +211,11 @@ def test_separable_forests_are_separated():
         for edges in ([(2, -1, bad), (1, 1, good), (-3, 0, bad)], [(-1, 3, good), (0, 1, bad), (1, -2, bad)])
     ]
     for sentences in (drawn, drawn[:1]):
-        search = ForestSearch([[to_forests(sentences)]], MODEL)
+        line_search = ForestLineSearch([[to_forests(sentences)]], MODEL)
         start = np.array([1.0, -1.0, 1.0])
-        assert search.quality(start) < 1.0
-        weights, bleu = tune_mert(search, start, 5, 0, (1,))
-        assert bleu == pytest.approx(1.0) == search.quality(weights)
+        assert line_search.quality(start) < 1.0
+        weights, bleu = tune_mert(line_search, start, 5, 0, (1,))
+        assert bleu == pytest.approx(1.0) == line_search.quality(weights)
 
 
 DENSE = settings(features="dense")
@@ -254,7 +254,7 @@ def test_forest_without_words(decodable, tmp_path):
     assert write_decoded("step forest", decodable, tmp_path / "1.h5", *DENSE) == 0
     forests = read_forests(tmp_path / "1.h5", 12)
     assert np.diff(forests.item_offset).tolist()[1] == 1
-    matches, *lengths = ForestSearch([[forests]], 10).score_lines(np.ones(12), np.zeros(12)).statistics
+    matches, *lengths = ForestLineSearch([[forests]], 10).score_lines(np.ones(12), np.zeros(12)).statistics
     assert [*matches[1].tolist(), *(each[1] for each in lengths)] == [0, 0, 0, 0, 0, 1]
 
 

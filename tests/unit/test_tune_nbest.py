@@ -18,7 +18,7 @@ from itersel.evaluate.metrics import make_tokenized_bleu, read_references
 from itersel.lists.reading import make_learnable, read_lists
 from itersel.storage.hdf5 import header_of
 from itersel.tune.measure import quality_by_metric
-from itersel.tune.mert import ListSearch, tune_mert
+from itersel.tune.mert import ListLineSearch, tune_mert
 from itersel.tune.mira_kernels import mean_weights, mira_lists, mira_pass, start_state
 from itersel.tune.nbest import tune_nbest
 from itersel.tune.ranking import draw_pairs
@@ -140,9 +140,9 @@ def test_quality_along_a_line(seed):
     table = make_table(random_sentences(seed))
     random = np.random.default_rng(seed)
     table = table._replace(quality=random.integers(0, 9, table.dense.shape[0]) / 8)
-    search = ListSearch(table)
+    line_search = ListLineSearch(table)
     weights, direction = random.integers(-8, 9, (2, len(DENSE_NAMES))) / 8
-    begin, value = search.intervals(weights, direction)
+    begin, value = line_search.intervals(weights, direction)
     ends = np.append(begin[1:], begin[-1] + 2 if begin.shape[0] > 1 else 1.0)
     for left, right, found in zip(begin, ends, value, strict=True):
         x = (max(left, right - 2) + right) / 2
@@ -158,11 +158,11 @@ def test_quality_along_a_line(seed):
 def test_search_for_quality_improves_it():
     table = make_table(random_sentences(3, 20))
     table = table._replace(quality=table.dense @ np.array([1.0, -2.0, 0.5]))
-    search = ListSearch(table)
-    weights, found = tune_mert(search, np.zeros(3), 12, 5, (1,))
+    line_search = ListLineSearch(table)
+    weights, found = tune_mert(line_search, np.zeros(3), 12, 5, (1,))
     best = np.maximum.reduceat(table.quality, table.offset[:-1]).mean()
     assert found == pytest.approx(best)
-    assert search.quality(weights) == found
+    assert line_search.quality(weights) == found
 
 
 class QualityMira(naive.Mira):

@@ -109,7 +109,7 @@ rule choose_scale:
     """{experiment}: choose the scale of minimum Bayes risk"""
     input:
         pieces=PLAN.tables.devtest_pieces,
-        model=PLAN.origin.models,
+        language_model=PLAN.origin.language_models,
         weights=f"{RESULTS}/experiments/{{experiment}}/best/weights.h5",
         references=PLAN.tables.devtest_references,
         labels=PLAN.tables.devtest_labels,
@@ -132,7 +132,7 @@ rule choose_scale:
         lists=PLAN.list_texts.given_devtest_lists,
         code=step_digest("step scale"),
     shell:
-        "(seq {params.pieces} | itersel step scale --inputs - --language-model {input.model:q}"
+        "(seq {params.pieces} | itersel step scale --inputs - --language-model {input.language_model:q}"
         " --weights {input.weights:q}"
         " --settings {params.settings:q} --reference {input.references:q}"
         " --labels {input.labels:q} --raw-reference {input.raw_references:q}"
@@ -143,7 +143,7 @@ rule choose_scale:
 use rule choose_scale as choose_scale_for_test_set with:
     input:
         pieces=PLAN.tables.devtest_pieces,
-        model=PLAN.origin.models,
+        language_model=PLAN.origin.language_models,
         weights=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/weights.h5",
         references=PLAN.tables.devtest_references,
         labels=[],

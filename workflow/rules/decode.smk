@@ -11,7 +11,7 @@ rule decode_piece:
     input:
         unpack(PLAN.epochs.passed_translation),
         sentences=f"{RESULTS}/sentences/{{split}}/{PLAN.divisions.of_pieces}/{{piece}}.h5",
-        model=PLAN.origin.models,
+        language_model=PLAN.origin.language_models,
         weights=f"{RESULTS}/experiments/{{experiment}}/{{stage}}/weights.h5",
         mbr=PLAN.tables.mbr,
     output:
@@ -26,7 +26,7 @@ rule decode_piece:
         settings=PLAN.origin.decode_settings,
         code=step_digest("decode"),
     shell:
-        "itersel decode --sentences {input.sentences:q} --language-model {input.model:q} --weights {input.weights:q}"
+        "itersel decode --sentences {input.sentences:q} --language-model {input.language_model:q} --weights {input.weights:q}"
         " --decision {input.decision:q} --passed-on {input.passed_on:q}"
         " --settings {params.settings:q} --chosen-mbr {input.mbr:q} --output {output:q} &> {log:q}"
 

@@ -33,7 +33,7 @@ rule compile_language_model:
     input:
         PLAN.language_models.arpa,
     output:
-        PLAN.files.model,
+        PLAN.files.language_model,
     log:
         f"{LOGS}/lm/compile.log",
     conda:

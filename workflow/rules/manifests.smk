@@ -40,11 +40,11 @@ for manifest_rule, level, files_of_level in (
         PLAN.language_models.fold_models,
     ),
     ("manifest_of_trained_shards", epoch_level, PLAN.epochs.trained_shards),
-    ("manifest_of_tuning_files", f"{epoch_level}/tuning", PLAN.lists.to_tune_on),
+    ("manifest_of_tuning_files", f"{epoch_level}/tuning", PLAN.tuning.tuning_files),
     (
         "manifest_of_tuning_files_again",
         f"{epoch_level}/iteration-{{iteration}}/tuning",
-        PLAN.lists.to_tune_on,
+        PLAN.tuning.tuning_files,
     ),
 ):
 

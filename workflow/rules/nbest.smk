@@ -86,7 +86,7 @@ rule import_lists:
     input:
         text=f"{RESULTS}/sentences/{{split}}/{{division}}/text",
         aligners=PLAN.text_features.aligners,
-        models=PLAN.text_features.models,
+        text_models=PLAN.text_features.text_models,
         user_models=PLAN.text_features.user_models,
     output:
         f"{RESULTS}/sentences/{{split}}/{{division}}/{{file}}.h5",
@@ -103,5 +103,5 @@ rule import_lists:
         code=step_digest("step lists"),
     shell:
         "itersel step lists --folder {input.text:q} --file-number {wildcards.file}"
-        " --aligner {input.aligners:q} --models {input.models:q} --user-model {input.user_models:q}"
+        " --aligner {input.aligners:q} --text-models {input.text_models:q} --user-model {input.user_models:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"

@@ -9,7 +9,7 @@ rule explain_translations:
     """explain the translations that differ most"""
     input:
         table=f"{RESULTS}/report/table.json",
-        model=PLAN.files.model,
+        language_model=PLAN.files.language_model,
         pieces=PLAN.tables.explained_pieces,
     output:
         f"{RESULTS}/report/derivations.json",
@@ -25,7 +25,7 @@ rule explain_translations:
         settings=PLAN.explain_settings,
         code=step_digest("step explain"),
     shell:
-        "(seq {params.pieces} | itersel step explain --inputs - --language-model {input.model:q}"
+        "(seq {params.pieces} | itersel step explain --inputs - --language-model {input.language_model:q}"
         " --results={params.results:q} --settings {params.settings:q}"
         " --output {output:q}) &> {log:q}"
 

@@ -12,7 +12,7 @@ rule train_shard:
     """{experiment}: train epoch {epoch}"""
     input:
         sentences=PLAN.epochs.training_files,
-        model=PLAN.epochs.training_models,
+        language_model=PLAN.epochs.training_language_models,
         start=PLAN.epochs.start_weights,
         decision=lambda wildcards: PLAN.epochs.of(wildcards).decision_needed,
         level=lambda wildcards: ancient(PLAN.epochs.of(wildcards).level_before),
@@ -33,7 +33,7 @@ rule train_shard:
         settings=PLAN.origin.train_settings,
         code=step_digest("train"),
     shell:
-        "itersel train --sentences {input.sentences:q} --language-model {input.model:q} --start {input.start:q}"
+        "itersel train --sentences {input.sentences:q} --language-model {input.language_model:q} --start {input.start:q}"
         " --decision {input.decision:q} --settings {params.settings:q}"
         " --epoch {wildcards.epoch} --shard-number {wildcards.shard} --threads {threads}"
         " --output {output:q} &> {log:q}"

@@ -7,7 +7,7 @@
 rule describe_resources:
     """takes no time"""
     input:
-        model=PLAN.files.model,
+        language_model=PLAN.files.language_model,
         index=PLAN.files.index,
         preparation=PLAN.files.preparation,
         recaser=PLAN.files.recaser,
@@ -23,6 +23,6 @@ rule describe_resources:
         settings=PLAN.tables.resource_settings,
         code=step_digest("step resources"),
     shell:
-        "itersel step resources --language-model {input.model:q} --index {input.index:q}"
+        "itersel step resources --language-model {input.language_model:q} --index {input.index:q}"
         " --preparation {input.preparation:q} --recaser {input.recaser:q}"
         " --chosen-mbr {input.mbr:q} --settings {params.settings:q} --output {output:q} &> {log:q}"

@@ -1,24 +1,24 @@
-# Batch tuning: an iteration is one job per shard or piece that writes k-best lists or forests, then one job that tunes
-# on them.
+# Batch tuning: an iteration is one job per file of sentences that writes a tuning file, then one job that tunes on all of
+# them. A tuning file has the k-best lists, or the forests, of one file of sentences in one iteration.
 # Each epoch of a batch tuner is an iteration; mixed weights are retuned in several iterations per epoch.
 #
 # needs: sentences/{train,dev}/{division}/{file}.h5, lm/..., and epoch-{epoch}/mixed.h5 to tune mixed weights
 # makes: experiments/{experiment}/epoch-{epoch}/{tuning/{file},weights}.h5; on dev the same in iteration-{iteration}/
 #        for all iterations except the last
 #
-# A batch tuner reads the lists of all iterations so far. The mixed weights of an online learner are tuned on lists of
-# dev; the first of these lists are decoded with the mixed weights themselves. With `data.kind: lists`, nothing is
-# decoded: tuners read the lists in sentences/{train,dev}/{division}/, which are the same in all iterations.
+# A batch tuner reads the tuning files of all iterations so far, but only the newest forests of dev. The mixed weights of
+# an online learner are tuned on dev, which is first decoded with the mixed weights themselves. With `data.kind: lists`,
+# nothing is decoded: the tuning files are the lists in sentences/{train,dev}/{division}/, the same in all iterations.
 
 
 rule write_tuning_files:
     """{experiment}: decode epoch {epoch} for tuning"""
     input:
-        sentences=PLAN.lists.sentence_files,
-        model=PLAN.lists.models,
-        start=PLAN.lists.start_weights,
+        sentences=PLAN.tuning.sentence_files,
+        language_model=PLAN.tuning.language_models,
+        start=PLAN.tuning.start_weights,
         decision=lambda wildcards: PLAN.epochs.of(wildcards).decision_needed,
-        level=lambda wildcards: ancient(PLAN.lists.level_before(wildcards)),
+        level=lambda wildcards: ancient(PLAN.tuning.level_before(wildcards)),
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/tuning/{{file}}.h5",
     log:
@@ -32,14 +32,14 @@ rule write_tuning_files:
     resources:
         **SIZES.request_to_decode(minutes=240),
         array=PLAN.epochs.array_name,
-        jobs_per_task=PLAN.lists.shards_per_array_task,
+        jobs_per_task=PLAN.tuning.shards_per_array_task,
     params:
-        step=PLAN.lists.step,
-        settings=PLAN.lists.settings,
-        iteration=PLAN.lists.iteration,
-        code=lambda wildcards: step_digest(f"step {PLAN.lists.step(wildcards)}"),
+        step=PLAN.tuning.step,
+        settings=PLAN.tuning.settings,
+        iteration=PLAN.tuning.iteration,
+        code=lambda wildcards: step_digest(f"step {PLAN.tuning.step(wildcards)}"),
     shell:
-        "itersel step {params.step} --sentences {input.sentences:q} --language-model {input.model:q}"
+        "itersel step {params.step} --sentences {input.sentences:q} --language-model {input.language_model:q}"
         " --start {input.start:q} --decision {input.decision:q} --settings {params.settings:q}"
         " --iteration {params.iteration} --file-number {wildcards.file} --output {output:q} &> {log:q}"
 
@@ -48,9 +48,9 @@ rule tune:
     """{experiment}: tune epoch {epoch}"""
     input:
         unpack(PLAN.epochs.passed_weights),
-        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/tuning/{MANIFEST}",
-        start=PLAN.lists.start_weights,
-        epoch_start=PLAN.lists.epoch_start,
+        tuning_files=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/tuning/{MANIFEST}",
+        start=PLAN.tuning.start_weights,
+        epoch_start=PLAN.tuning.epoch_start,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
     log:
@@ -66,11 +66,11 @@ rule tune:
         **SIZES.request(2000, 120, tuned=4500),
         array=PLAN.epochs.array_name,
     params:
-        settings=PLAN.lists.tune_settings,
-        iteration=PLAN.lists.iteration,
+        settings=PLAN.tuning.tune_settings,
+        iteration=PLAN.tuning.iteration,
         code=step_digest("step tune"),
     shell:
-        "itersel step tune --inputs {input.lists:q} --start {input.start:q}"
+        "itersel step tune --inputs {input.tuning_files:q} --start {input.start:q}"
         " --epoch-start {input.epoch_start:q}"
         " --decision {input.decision:q} --passed-on {input.passed_on:q}"
         " --settings {params.settings:q} --iteration {params.iteration} --output {output:q} &> {log:q}"
@@ -90,9 +90,9 @@ use rule write_tuning_files as write_tuning_files_again with:
 use rule tune as tune_again with:
     input:
         unpack(PLAN.epochs.passed_weights),
-        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/tuning/{MANIFEST}",
-        start=PLAN.lists.start_weights,
-        epoch_start=PLAN.lists.epoch_start,
+        tuning_files=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/tuning/{MANIFEST}",
+        start=PLAN.tuning.start_weights,
+        epoch_start=PLAN.tuning.epoch_start,
     output:
         f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/weights.h5",
     log:

@@ -36,8 +36,8 @@ def add_feature_models(parser: argparse._ActionsContainer, names_key: str) -> No
     """Add options for the models of features of text; a key says how those of the user are named."""
     aligners = "models of 'itersel align --save', one of each direction, for features of linked words"
     add_files(parser, {"--aligner FILE": aligners}, nargs="*", default=[])
-    models = "output of 'itersel step text-models', for lexical scores and those of the language model"
-    add_optional_files(parser, {"--models DIR": models})
+    text_models = "output of 'itersel step text-models', for lexical scores and those of the language model"
+    add_optional_files(parser, {"--text-models DIR": text_models})
     user_models = f"your compiled language models, in the order of the key {names_key}"
     add_files(parser, {"--user-model FILE": user_models}, nargs="*", default=[])
 

@@ -80,8 +80,8 @@ def _translations(
             raise InputError(
                 "--k-best needs a decoder, and so --language-model; reorder lists with 'itersel rescore'"
             )
-        table = read_list_table(options.sentences, settings.uses_sparse, has_text=True)
-        yield from table.best_texts(weights, ranking_of(mbr))
+        list_table = read_list_table(options.sentences, settings.uses_sparse, has_text=True)
+        yield from list_table.best_texts(weights, ranking_of(mbr))
         return
 
     k_best = options.k_best or 1
@@ -100,7 +100,7 @@ def _translations(
 
 def _add_kbest(parser: argparse.ArgumentParser) -> None:
     parser.description = "Decode sentences and write n-gram matches, length and features of each translation."
-    _add_decoding(parser, "k-best lists, .h5", KBestSettings)
+    _add_decoding(parser, "tuning file with k-best lists, .h5", KBestSettings)
 
 
 def _kbest(options: argparse.Namespace) -> None:
@@ -114,7 +114,7 @@ def _add_forest(parser: argparse.ArgumentParser) -> None:
         "Decode sentences and write the best edges of their forests: rules, their dense features and "
         "words, and the contribution of the language model."
     )
-    _add_decoding(parser, "forests, .h5", ForestSettings)
+    _add_decoding(parser, "tuning file with forests, .h5", ForestSettings)
 
 
 def _forest(options: argparse.Namespace) -> None:
@@ -129,7 +129,7 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
     add_language_model(parser)
     start = "start weights, .h5 or text (default, in the first iteration only: see docs/tuning.md)"
     add_optional_files(parser, {"--start FILE": start})
-    add_decision(parser, "write a file without lists")
+    add_decision(parser, "write an empty tuning file")
     add_settings(parser, kind)
     add_place(parser, kind)
     add_output(parser, output)
@@ -137,12 +137,13 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
 
 def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate: Callable[..., Any]) -> None:
     from itersel.decode.opening import open_grammars
-    from itersel.lists.files import write_no_lists
-    from itersel.tune.start_weights import weights_of_iteration
+    from itersel.lists.files import write_empty_tuning_file
+    from itersel.tune.start_weights import start_weights_of_iteration
+    from itersel.vectors.weights import read_itersel_weights
 
     settings = read_settings(kind, options.settings, vars(options))
     if training_has_stopped(options):
-        write_no_lists(options.output, settings.iteration, settings.file_number)
+        write_empty_tuning_file(options.output, settings.iteration, settings.file_number)
         return
 
     if has_given_lists(options):
@@ -154,5 +155,6 @@ def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate
     if not grammars.can_be_learned_from:
         raise InputError("has no references to tune on; extract it with --reference", options.sentences)
 
-    weights = weights_of_iteration(options.start, settings.iteration, decoder.dense_names)
+    given = None if options.start is None else read_itersel_weights(options.start)
+    weights = start_weights_of_iteration(given, settings.iteration, decoder.dense_names)
     generate(options.output, grammars, decoder, weights, settings)

@@ -15,9 +15,9 @@ from itersel.config.text_features import GivenListSettings
 
 def _add_lists(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Build a file to train on (HDF5) from another decoder's n-best lists, divided by 'itersel step "
-        "divide'. Translations are cleaned like their references; equal ones of a sentence count once. "
-        "Features of their text can be added, for which --aligner and --models may be needed."
+        "Build a file to train on (HDF5) from another decoder's n-best lists, divided by 'itersel step divide "
+        "--nbest'. Translations are cleaned like their references; equal ones of a sentence count once. "
+        "Features of their text can be added, for which --aligner and --text-models may be needed."
     )
     add_options(parser, {"--folder DIR": "output of 'itersel step divide --nbest'"}, required=True)
     add_options(parser, {"--file-number f": "number of the file, from 0"}, type=not_negative, required=True)
@@ -38,18 +38,18 @@ def _lists(options: argparse.Namespace) -> None:
     adder = None
     if settings.adds_features:
         from itersel.rerank.features import TextFeatureAdder
-        from itersel.rerank.models import read_text_models
+        from itersel.rerank.models import read_feature_models
 
-        models = read_text_models(
+        models = read_feature_models(
             aligners=options.aligner,
-            folder=options.models,
+            folder=options.text_models,
             needed=settings.needed_models,
             user_models=options.user_model,
         )
         adder = TextFeatureAdder(preparation, models, settings)
 
-    table = import_lists(options.folder, options.file_number, preparation, adder)
-    write_list_table(options.output, table, options.file_number, recorded(settings))
+    list_table = import_lists(options.folder, options.file_number, preparation, adder)
+    write_list_table(options.output, list_table, options.file_number, recorded(settings))
 
 
 def _add_first_entries(parser: argparse.ArgumentParser) -> None:

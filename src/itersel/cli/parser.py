@@ -16,6 +16,7 @@ RENAMED_STEPS: Mapping[str, str] = {"shard": "divide"}
 RENAMED_OPTIONS: Mapping[str, str] = {
     "--bleu": "--sentence-bleu",
     "--held-out-modules": "--held-out-labels",
+    "--models": "--text-models",
     "--modules": "--only-labels",
     "--scored": "--devtest-labels",
     "--scores": "--user-score",

@@ -17,7 +17,7 @@ MBR = {"--chosen-mbr FILE": "output of 'itersel step scale', if the system choos
 def _add_resources(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, TranslationSettings)
     model = {"--language-model": "compiled language model"}
-    add_options(parser, model, required=True, dest="model")
+    add_options(parser, model, required=True)
     files = {
         "--index": "index of the training corpus",
         "--preparation": "preparation.json of 'itersel corpus prepare'",
@@ -35,7 +35,7 @@ def _resources(options: argparse.Namespace) -> None:
     settings = read_settings(TranslationSettings, options.settings)
     if options.chosen_mbr is not None:
         settings = replace(settings, mbr=read_mbr(options.chosen_mbr))
-    files = TranslatorFiles(options.model, options.index, options.preparation, options.recaser)
+    files = TranslatorFiles(options.language_model, options.index, options.preparation, options.recaser)
     write_resources(options.output, TranslatorResources(settings, files))
 
 
@@ -59,5 +59,5 @@ def _reranker(options: argparse.Namespace) -> None:
     if options.chosen_mbr is not None:
         settings = replace(settings, mbr=read_mbr(options.chosen_mbr))
     training_dense_names = tuple(read_lines(DeclaredFolder(options.folder).checked(DENSE_FILE)))
-    files = RerankerFiles(tuple(options.aligner), options.models, tuple(options.user_model))
+    files = RerankerFiles(tuple(options.aligner), options.text_models, tuple(options.user_model))
     write_resources(options.output, RerankerResources(settings, training_dense_names, files))

@@ -1,4 +1,4 @@
-"""``itersel step tune``: tune on the lists or forests that other steps have written."""
+"""``itersel step tune``: tune on the tuning files that other steps have written."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ use_portable_blas()
 
 def _add_tune(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Tune weights on the k-best lists or forests of all sentences and iterations so far. forest-mert "
-        "reads forests, other tuners read lists. Equal translations of a sentence count once."
+        "Tune weights on the k-best lists or forests of all sentences and iterations so far: one tuning file "
+        "for each file of sentences and iteration. forest-mert reads forests, other tuners read lists. Equal "
+        "translations of a sentence count once."
     )
 
-    inputs = "one file of lists (or forests) per line, in any order; - is standard input"
+    inputs = "one tuning file per line, in any order; - is standard input"
     add_options(parser, {"--inputs MANIFEST": inputs}, required=True)
 
     weights = {
@@ -51,10 +52,10 @@ def _tune(options: argparse.Namespace) -> None:
     settings = read_settings(TuneSettings, options.settings, vars(options))
     if settings.retune and options.start is None:
         raise InputError("retune needs --start, whose sparse weights become one feature")
-    if options.epoch_start is not None and not (settings.retune and settings.tuner.searches_step):
+    if options.epoch_start is not None and not (settings.retune and settings.tuner.searches_epoch_step):
         raise InputError("--epoch-start has no effect without retune and the direction 'step'; remove it")
 
     paths = options.start, options.epoch_start
     start_weights, epoch_start = (None if path is None else read_itersel_weights(path) for path in paths)
-    lists = read_manifest(options.inputs)
-    tune(settings, lists, options.output, start_weights=start_weights, epoch_start=epoch_start)
+    tuning_files = read_manifest(options.inputs)
+    tune(settings, tuning_files, options.output, start_weights=start_weights, epoch_start=epoch_start)

@@ -42,10 +42,10 @@ def _train(options: argparse.Namespace) -> None:
         GivenListTrainSettings if has_given_lists(options) else TrainSettings
     )
     settings = read_settings(kind, options.settings, vars(options))
-    models = options.language_model or [None]
+    language_models = options.language_model or [None]
     count = len(options.sentences)
-    if len(models) not in (1, count):
-        named = f"--language-model names {len(models)} files, --sentences {count}"
+    if len(language_models) not in (1, count):
+        named = f"--language-model names {len(language_models)} files, --sentences {count}"
         raise InputError(f"{named}; name one model for all files of the shard, or one per file")
 
     start = read_start(options.start, settings, training_has_stopped(options))
@@ -53,6 +53,6 @@ def _train(options: argparse.Namespace) -> None:
         write_training(options.output, untrained(start), settings)
         return
 
-    files = zip(options.sentences, models * (count // len(models)), strict=True)
+    files = zip(options.sentences, language_models * (count // len(language_models)), strict=True)
     parts = [file_part(*pair, options.start, settings, options.threads) for pair in files]
     write_training(options.output, train_parts(parts, start, settings), settings)

@@ -48,7 +48,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
 
     start = {
         "--start FILE": "start weights: text, .h5, .json or .ini (default: 0 for all features, or 1 for "
-        "tuners that search, such as mert)"
+        "tuners that search lines, such as mert)"
     }
     add_options(parser, start)
 
@@ -84,7 +84,7 @@ def _tune(options: argparse.Namespace) -> None:
     from itersel.tune.problem import tuned_with
 
     measure = read_measure(options.quality, options.tokenizer)
-    _check_devtest(options, has_numbers=measure.metric is None)
+    _check_devtest(options, has_numbers=measure.metric_name is None)
 
     tuner = section_of(LIST_TUNERS[options.tuner], options)
     references = read_references(options.reference) if options.reference else []
@@ -92,13 +92,13 @@ def _tune(options: argparse.Namespace) -> None:
     lists = prepare_nbest(options.nbest, references, tuner, options.start, features, measure)
 
     seed = options.seed
-    table: list[str] = []
+    results_of_seeds: list[str] = []
     if options.seeds:
-        found, table, seed = _tune_with_seeds(options, lists)
+        found, results_of_seeds, seed = _tune_with_seeds(options, lists)
     else:
         found = lists.tune(seed)
 
-    settings = {} if measure.metric is None else {"quality": measure.metric}
+    settings = {} if measure.metric_name is None else {"quality": measure.metric_name}
     counts = {"sentences": found.sentences, "translations": found.translations}
     attributes = tuned_with(tuner, seed, settings, **counts)
     write_any_weights(options.output, found.weights, attributes, found.sizes)
@@ -111,11 +111,13 @@ def _tune(options: argparse.Namespace) -> None:
 
     mean = "" if measure.is_bleu else "mean "
     described = f"{found.sentences} sentences, {found.translations} different translations"
-    for line in table:
+    for line in results_of_seeds:
         print(line)
     print(f"{mean}{measure.title}: {found.start_quality:.2f} -> {found.quality:.2f}; {described}")
-    if measure.metric is not None:
-        print(f"{measure.title}: sacrebleu {signature_of(measure.metric, references, measure.tokenizer)}")
+    if measure.metric_name is not None:
+        print(
+            f"{measure.title}: sacrebleu {signature_of(measure.metric_name, references, measure.tokenizer)}"
+        )
 
 
 def _check_devtest(options: argparse.Namespace, has_numbers: bool) -> None:
@@ -159,8 +161,8 @@ def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple
     columns = [[getattr(one, name) for one in best.seeds] for name in ("dev", "devtest")]
     rows |= {"mean": list(map(mean, columns)), "standard deviation": list(map(stdev, columns))}
 
-    table = [
+    results = [
         {"seed": name, "dev": f"{dev:.2f}", "devtest": f"{other:.2f}"} for name, (dev, other) in rows.items()
     ]
     note = f"*: best on devtest, written to {options.output}"
-    return best.tuned, [*aligned(table, ["seed"]), note], best.seed
+    return best.tuned, [*aligned(results, ["seed"]), note], best.seed

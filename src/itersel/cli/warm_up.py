@@ -69,7 +69,7 @@ LISTS = (
     'step text-models --words %words --alignment %forward %reverse --settings {"order":3} --output %models',
     "step divide --nbest %lists --source %source --reference %target"
     ' --settings {"division":{"name":"in-order","files":1}} --output %divided',
-    "step lists --folder %divided --file-number 0 --aligner %forward.h5 %reverse.h5 --models %models"
+    "step lists --folder %divided --file-number 0 --aligner %forward.h5 %reverse.h5 --text-models %models"
     f" --settings {_packed(_WORDS | _FEATURES)} --output %lists.h5",
 )
 # Then all learners train, and all tuners tune: see `learning`. Settings have no spaces, which separate words.
@@ -265,8 +265,8 @@ def _steps(folder: Path, main: Main) -> None:
     # what the second reads is made without compiling anything
     (folder / "again").mkdir()
     _run_processes([partial(_prepare_interpreted, folder, main)], PREPARING)
-    tasks = [partial(_prepare, folder / "again", main, LISTS), partial(_run_steps, learning(), folder, main)]
-    _run_processes(tasks, SIGN)
+    calls = [partial(_prepare, folder / "again", main, LISTS), partial(_run_steps, learning(), folder, main)]
+    _run_processes(calls, SIGN)
 
 
 def learning() -> list[str]:
@@ -309,13 +309,13 @@ def _prepare_interpreted(folder: Path, main: Main) -> None:
     _prepare(folder, main)
 
 
-def _run_processes(tasks: Sequence[Callable[[], None]], sign: str = SIGN) -> None:
-    """Run each task in a separate process and raise the first error, after all processes have ended."""
+def _run_processes(calls: Sequence[Callable[[], None]], sign: str = SIGN) -> None:
+    """Make each call in a separate process and raise the first error, after all processes have ended."""
     context = multiprocessing.get_context("fork")
     running = []
-    for task in tasks:
+    for call in calls:
         receiver, sender = context.Pipe(duplex=False)
-        process = context.Process(target=_send_error, args=(task, sender), daemon=True)
+        process = context.Process(target=_send_error, args=(call, sender), daemon=True)
         process.start()
         # before the next process is forked, which would hold it open
         sender.close()
@@ -340,12 +340,12 @@ def _run_processes(tasks: Sequence[Callable[[], None]], sign: str = SIGN) -> Non
             process.join()
 
 
-def _send_error(task: Callable[[], None], sender: Connection) -> None:
-    """Run a task, and send the error that it ends with, or nothing in zero bytes."""
+def _send_error(call: Callable[[], None], sender: Connection) -> None:
+    """Make a call, and send the error that it ends with, or nothing in zero bytes."""
     # the process that waits is interrupted, too
     with contextlib.suppress(KeyboardInterrupt):
         try:
-            task()
+            call()
             answer = b""
         except KeyboardInterrupt:
             raise

@@ -19,7 +19,7 @@ from itersel.config.score_checks import check_scores
 from itersel.config.search import BLEU_GAIN
 from itersel.config.splits import has_given_lists, has_labels, is_help, test_sets
 from itersel.config.tasks import TASKS
-from itersel.config.tuners import ALL_DENSE, LAST_STEP, TUNERS, Batch, NoTuner
+from itersel.config.tuners import ALL_DENSE, EPOCH_STEP, TUNERS, Batch, NoTuner
 from itersel.config.values import Config, Experiment
 from itersel.corpus.languages import is_unspaced
 from itersel.errors import attempt_all
@@ -249,10 +249,10 @@ def _check_directions(directions: Sequence[str], key: str, epochs: int) -> None:
 
     check_unique(key, directions)
     for name in directions:
-        if name not in (ALL_DENSE, LAST_STEP) and ALL_DENSE in directions:
+        if name not in (ALL_DENSE, EPOCH_STEP) and ALL_DENSE in directions:
             raise wrong(key, f": {ALL_DENSE} includes '{name}'; remove one of them")
-    if LAST_STEP in directions and epochs == 1:
-        raise wrong(key, f": {LAST_STEP} has no effect with epochs: 1; remove it")
+    if EPOCH_STEP in directions and epochs == 1:
+        raise wrong(key, f": {EPOCH_STEP} has no effect with epochs: 1; remove it")
 
 
 def _check_start(config: Config, name: str) -> None:

@@ -31,7 +31,7 @@ class Retuning:
     )
     next_epoch_from: str = key(
         "Which weights the next epoch starts from, if its shards start from mixed weights: those before "
-        "(mixed) or after (tuned) this step.",
+        "(mixed) or after (tuned) retuning.",
         "mixed",
         choices=("mixed", "tuned"),
     )

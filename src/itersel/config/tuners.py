@@ -20,8 +20,8 @@ from itersel.config.section_checks import check_section
 if TYPE_CHECKING:
     from itersel.vectors.weights import Weights
 
-# Directions of a line search that are not features: each dense feature, and the step from the last weights.
-ALL_DENSE, LAST_STEP = "dense", "step"
+# Directions of a line search that are not features: each dense feature, and the step of the epoch so far.
+ALL_DENSE, EPOCH_STEP = "dense", "step"
 
 
 class Tuned(NamedTuple):
@@ -60,9 +60,9 @@ class Batch:
         return None
 
     @property
-    def searches_step(self) -> bool:
-        """Whether it searches along the step from the weights of the epoch before."""
-        return LAST_STEP in (self.named_directions or ())
+    def searches_epoch_step(self) -> bool:
+        """Whether it searches along the step from the epoch's start weights to its own."""
+        return EPOCH_STEP in (self.named_directions or ())
 
     # `Any`, because a tuner takes only one of the two
     def tune(self, problem: Any) -> Tuned:

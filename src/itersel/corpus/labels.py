@@ -69,10 +69,10 @@ def most_frequent(counts: Mapping[str, int]) -> str:
     return f"{shown} and others" if len(counts) > SHOWN_LABELS else shown
 
 
-def lines_of(labels: Sequence[str], tasks: Sequence[str]) -> list[int]:
-    """Return the numbers (from 0) of the lines with the labels of some tasks, in the order of the text."""
-    wanted = set(tasks)
-    return [line for line, label in enumerate(labels) if label in wanted]
+def lines_of(labels: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    """Return the numbers (from 0) of the lines with one of the wanted labels, in the order of the text."""
+    kept = set(wanted)
+    return [line for line, label in enumerate(labels) if label in kept]
 
 
 def pick(text: Sequence[Line], lines: Sequence[int]) -> list[Line]:

@@ -86,8 +86,8 @@ def open_sentences(
 ) -> tuple[Sentences, Sequence[SentenceDecoder]]:
     """Read sentences, and make a decoder for each thread; lists need no language model, and one decoder."""
     if isinstance(settings, GivenListFeatures):
-        table = read_list_table(path, settings.uses_sparse, left_out=settings.left_out_templates)
-        return table, [ListDecoder(table)]
+        list_table = read_list_table(path, settings.uses_sparse, left_out=settings.left_out_templates)
+        return list_table, [ListDecoder(list_table)]
 
     assert model is not None, "only lists need no language model"
     return open_grammars(path, model, settings, threads)

@@ -27,7 +27,7 @@ from itersel.evaluate.names import (
     OF_TEXT,
     TOKENIZERS,
     TRIALS,
-    metric_name,
+    check_metric_name,
 )
 from itersel.evaluate.significance import Bootstrap, Interval, Randomization, differences
 from itersel.storage.arrays import Float64s
@@ -110,7 +110,7 @@ def compare(
     InputError
         If there is no reference or no sentence, or the numbers of lines differ.
     """
-    names = [*dict.fromkeys(metric_name(name, OF_TEXT) for name in metrics)]
+    names = [*dict.fromkeys(check_metric_name(name, OF_TEXT) for name in metrics)]
     check_choice("tokenizer", tokenizer, TOKENIZERS)
 
     if trials < 1:

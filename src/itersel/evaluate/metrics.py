@@ -127,9 +127,9 @@ def score_of_counts(metric: TextMetric, counts: Sums) -> CorpusScore:
     return CorpusScore(score.score, tuple(score.precisions), score.bp, score.sys_len, score.ref_len)
 
 
-def signature(metric: SacreMetric) -> str:
+def signature(counter: SacreMetric) -> str:
     """Return the sacrebleu signature of a metric."""
-    return str(metric.get_signature().format())
+    return str(counter.get_signature().format())
 
 
 def read_references(paths: Sequence[FilePath]) -> list[list[str | None]]:

@@ -60,7 +60,7 @@ MAX_USER_SCORE = 10**6
 TRIALS = 10_000
 
 
-def metric_name(text: object, choices: Collection[str]) -> str:
+def check_metric_name(text: object, choices: Collection[str]) -> str:
     """Return the name of a metric in lower case, or raise an InputError if it is not one of the choices."""
     name = text.lower() if isinstance(text, str) else text
     if name not in choices:

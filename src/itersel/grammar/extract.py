@@ -104,7 +104,7 @@ def _scratch(limits: RuleLimits) -> PatternRules:
 
 
 def _glue_rules() -> RuleBuffer:
-    """Return a table of the glue rules, whose two sides are the same."""
+    """Return the glue rules, whose two sides are the same."""
     symbols = np.array([[-1], [-1], [-2]], np.int32)
     return RuleBuffer(
         size=np.array([GLUE_RULES, 3, 3, 0, 0]),
@@ -116,41 +116,41 @@ def _glue_rules() -> RuleBuffer:
     )
 
 
-def _pass_through(table: ExtractedRules, words: Int32s, sentence: Int64s) -> ExtractedRules:
+def _pass_through(extracted: ExtractedRules, words: Int32s, sentence: Int64s) -> ExtractedRules:
     """Append pass-through rules, with rows at the end of their sentences."""
     distinct, rule = np.unique(words, return_inverse=True)
     pairs, first = np.unique(np.stack([sentence, rule.reshape(-1)], axis=1), axis=0, return_index=True)
     # In sentence order, because the numbers of words that are not in the corpus depend on them.
     pairs = pairs[np.argsort(first)]
 
-    row = np.zeros((pairs.shape[0], table.row.shape[1]), np.int32)
-    row[:, ROW_RULE] = pairs[:, 1] + table.source[1].shape[0] - 1
+    row = np.zeros((pairs.shape[0], extracted.row.shape[1]), np.int32)
+    row[:, ROW_RULE] = pairs[:, 1] + extracted.source[1].shape[0] - 1
     row[:, ROW_SENTENCE] = pairs[:, 0]
 
     step = np.arange(1, distinct.shape[0] + 1)
     further = distinct, distinct, np.zeros((distinct.shape[0], 2), np.int32)
     source, target, point = (
         (np.concatenate([values, more]), np.append(offset, offset[-1] + step))
-        for (values, offset), more in zip(table[:3], further, strict=True)
+        for (values, offset), more in zip(extracted[:3], further, strict=True)
     )
 
-    return ExtractedRules(source, target, point, np.concatenate([table.row, row]))
+    return ExtractedRules(source, target, point, np.concatenate([extracted.row, row]))
 
 
-def split_by_count(table: ExtractedRules) -> tuple[ExtractedRules, UInt8s]:
+def split_by_count(extracted: ExtractedRules) -> tuple[ExtractedRules, UInt8s]:
     """Split each rule into one rule per count bin (`itersel.grammar.sparse.count_bins`).
 
     With leave-one-out, the count of a rule differs between sentences; most rules are in one sentence.
     Returns the rules in the same order, copies of a rule sorted by bin, and their bins, uint8 (R).
     """
-    bins = count_bins(table.row[:, ROW_COUNT])
-    pair = table.row[:, ROW_RULE].astype(np.int64) << 8 | bins
+    bins = count_bins(extracted.row[:, ROW_COUNT])
+    pair = extracted.row[:, ROW_RULE].astype(np.int64) << 8 | bins
     glue = np.arange(GLUE_RULES) << 8
     distinct, number = np.unique(np.append(glue, pair), return_inverse=True)
-    row = table.row.copy()
+    row = extracted.row.copy()
     row[:, ROW_RULE] = number[GLUE_RULES:]
     rules = distinct >> 8
-    source, target, point = (take_rows(*ragged, rules) for ragged in table[:3])
+    source, target, point = (take_rows(*ragged, rules) for ragged in extracted[:3])
     return ExtractedRules(source, target, point, row), (distinct & 0xFF).astype(np.uint8)
 
 
@@ -298,13 +298,13 @@ def _make_grammars(
 ) -> SentenceGrammars:
     """Extract the rules of sentences, and return their grammars without sparse features."""
     limits = RuleLimits(**{name: getattr(settings, name) for name in RuleLimits._fields})
-    table = extract_rule_table(index, source, left_out, limits)
+    extracted = extract_rule_table(index, source, left_out, limits)
 
     bins = np.zeros(0, np.uint8)
     if COUNT in settings.templates:
-        table, bins = split_by_count(table)
+        extracted, bins = split_by_count(extracted)
 
-    (rule_source, source_offset), (rule_target, target_offset), (point, point_offset), row = table
+    (rule_source, source_offset), (rule_target, target_offset), (point, point_offset), row = extracted
 
     kind = np.full(source_offset.shape[0] - 1, GRAMMAR_RULE, np.uint8)
     kind[:GLUE_RULES] = GLUE_START, GLUE
@@ -316,7 +316,7 @@ def _make_grammars(
     number[used] = np.arange(used.shape[0])
 
     longest = int(np.diff(target_offset).max())
-    cost = rule_costs(index.pair_key, index.pair_cost, table.source, table.target, longest)
+    cost = rule_costs(index.pair_key, index.pair_cost, extracted.source, extracted.target, longest)
     cost[kind == PASS_THROUGH] = 0
 
     offset = offsets_of(np.bincount(row[:, ROW_SENTENCE], minlength=source.sentence_count))

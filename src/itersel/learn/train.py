@@ -92,25 +92,25 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
         # with resharding, the shard's size may have differed a little in earlier epochs
         steps_before = start.steps
 
+    def weights_at_start() -> WeightTable:
+        return WeightTable(start, settings.learner, sentence_count, steps_before)
+
+    # before training, so that only one table of weights is in memory
     loss = None
     if settings.measure_loss:
-        unchanged = WeightTable(start, settings.learner, sentence_count, steps_before)
-        # in a fixed epoch: losses of different epochs are comparable only if the same pairs are drawn
-        listed = _Pass(unchanged, learner, settings, LOSS_EPOCH).examples(parts)
-        losses = (learner.loss(one.example) for one in progress(listed, "measure loss", sentence_count))
-        loss = sum(losses, 0.0)
-        # freed before training has a table of the same size
-        del unchanged
+        loss = _measure_loss(weights_at_start(), learner, settings, parts)
 
-    pairs = updates = 0
-    mean_quality = total_quality = 0.0
+    pairs = 0
+    updates = 0
+    mean_quality = 0.0
+    total_quality = 0.0
     measured = SENTENCE_BLEU
 
     def status() -> str:
         return f"mean {measured} {mean_quality:.1f}, {updates:,} of {pairs:,} pairs with a loss"
 
-    table = WeightTable(start, settings.learner, sentence_count, steps_before)
-    examples = _Pass(table, learner, settings, settings.epoch).examples(parts)
+    weight_table = weights_at_start()
+    examples = _Pass(weight_table, learner, settings, settings.epoch).examples(parts)
     trained_on = progress(examples, "train", sentence_count, status)
     for seen, one in enumerate(trained_on, 1):
         move = learner.learn(one.example)
@@ -128,10 +128,20 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
         total_quality += float(one.example.quality[0])
         mean_quality = to_points(total_quality) / seen
 
-    mixed, state = table.collect(settings.learner.average)
+    mixed, state = weight_table.collect(settings.learner.average)
     if state is not None:
         state = state._replace(steps=steps_before + sentence_count)
     return Training(mixed, state, sentence_count, pairs, updates, mean_quality, loss)
+
+
+def _measure_loss(
+    weight_table: WeightTable, learner: OnlineLearner, settings: LearningSettings, parts: Sequence[Part]
+) -> float:
+    """Return the sum of the learner's losses with weights that do not change."""
+    # in a fixed epoch: losses of different epochs are comparable only if the same pairs are drawn
+    examples = _Pass(weight_table, learner, settings, LOSS_EPOCH).examples(parts)
+    sentence_count = sum(part.sentence_count for part in parts)
+    return sum((learner.loss(one.example) for one in progress(examples, "measure loss", sentence_count)), 0.0)
 
 
 class _Decoded(NamedTuple):
@@ -144,12 +154,12 @@ class _Decoded(NamedTuple):
 
 
 class _Pass:
-    """One pass over all sentences of an epoch, with the weights of `table`."""
+    """One pass over all sentences of an epoch, with the weights of `weight_table`."""
 
     def __init__(
-        self, table: WeightTable, learner: OnlineLearner, settings: LearningSettings, epoch: int
+        self, weight_table: WeightTable, learner: OnlineLearner, settings: LearningSettings, epoch: int
     ) -> None:
-        self._table = table
+        self._weight_table = weight_table
         self._epoch = epoch
         self._bleu = SentenceBleu(settings.learner.sentence_bleu)
         self._learner = learner
@@ -172,7 +182,7 @@ class _Pass:
         if not sentences.can_be_learned_from:
             raise InputError("has no references to train on; extract it with --reference", part.path)
 
-        weights = self._table.open(sentences, decoders[0].dense_names)
+        weights = self._weight_table.open(sentences, decoders[0].dense_names)
         settings = self._settings
         for sentence, kbest in self._decode_all(sentences, decoders, weights):
             quality = kbest.quality
@@ -186,7 +196,7 @@ class _Pass:
             example = Example(kbest, quality, length_factor, weights.rate, seed)
             yield _Decoded(sentence, example, weights, part.name)
 
-        self._table.close(weights)
+        self._weight_table.close(weights)
 
     def _decode_all(
         self, sentences: Sentences, decoders: Sequence[SentenceDecoder], weights: PartWeights

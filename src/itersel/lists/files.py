@@ -17,7 +17,7 @@ from itersel.bleu.bleu_kernels import Statistics, ngram_counts
 from itersel.bleu.order import ORDER
 from itersel.bleu.references import grouped_references
 from itersel.errors import FilePath, InputError
-from itersel.lists.headers import GIVEN, header_attributes, list_file
+from itersel.lists.headers import GIVEN, header_attributes, tuning_file
 from itersel.lists.table import (
     ListTable,
     SparseRows,
@@ -110,8 +110,8 @@ def write_lists(
         writer.finish()
 
 
-def write_no_lists(path: FilePath, iteration: int, number: int) -> None:
-    """Write a file without sentences, for an iteration in which nothing is tuned."""
+def write_empty_tuning_file(path: FilePath, iteration: int, number: int) -> None:
+    """Write a tuning file without sentences, for an iteration in which nothing is tuned."""
     with write_rows(path, FORMAT, 1, {"kind": NO_LISTS, "iteration": iteration, "file": number}):
         pass
 
@@ -176,7 +176,7 @@ def _features_of(key: UInt64s, name: StringTable) -> dict[str, NDArray[Any]]:
 def read_dense(path: FilePath) -> tuple[ListTable, UInt64s]:
     """Read everything but sparse features and text; returns the hashes of translations, too."""
     arrays, attributes = read_arrays(path, FORMAT, DENSE_ARRAYS)
-    return _table(path, arrays, attributes), arrays["hash"]
+    return _list_table(path, arrays, attributes), arrays["hash"]
 
 
 def has_sparse(path: FilePath) -> bool:
@@ -203,7 +203,7 @@ def read_list_table(
         names += TEXT_ARRAYS
 
     arrays, attributes = read_arrays(path, FORMAT, names)
-    table = _table(path, arrays, attributes)
+    table = _list_table(path, arrays, attributes)
     if with_sparse:
         table = table._replace(sparse=_checked_sparse(path, arrays).without(left_out))
     if has_text:
@@ -240,9 +240,11 @@ def _sparse(arrays: Mapping[str, NDArray[Any]]) -> SparseRows:
     )
 
 
-def _table(path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mapping[str, Any]) -> ListTable:
+def _list_table(
+    path: FilePath, arrays: Mapping[str, NDArray[Any]], attributes: Mapping[str, Any]
+) -> ListTable:
     """Return lists without sparse features and text, and check what the format does not declare."""
-    dense_names = list_file(path, attributes).dense_names
+    dense_names = tuning_file(path, attributes).dense_names
     offset, length = arrays["sentence_offset"], arrays["length"]
 
     if (np.diff(offset) == 0).any():

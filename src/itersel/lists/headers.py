@@ -1,4 +1,4 @@
-"""Attributes of files of lists and forests, which say which files belong together."""
+"""Attributes of tuning files, which say which of them belong together."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ GIVEN = 0
 
 
 class TuningFile(NamedTuple):
-    """A file of lists, or of forests, and its attributes."""
+    """A tuning file: the k-best lists, or the forests, of one file of sentences in one iteration."""
 
     path: FilePath
-    number: int  # of the file with its sentences
+    number: int  # of the file of sentences
     iteration: int
     settings: str
     sentence_digest: str
@@ -27,12 +27,12 @@ class TuningFile(NamedTuple):
 
 
 def read_tuning_header(path: FilePath, format: FileFormat) -> TuningFile:
-    """Read the attributes of a file of lists, or of forests."""
-    return list_file(path, header_of(path, format).attributes)
+    """Read the attributes of a tuning file."""
+    return tuning_file(path, header_of(path, format).attributes)
 
 
-def list_file(path: FilePath, attributes: Mapping[str, Any]) -> TuningFile:
-    """Return a file with these attributes, or raise an InputError if some are missing."""
+def tuning_file(path: FilePath, attributes: Mapping[str, Any]) -> TuningFile:
+    """Return a tuning file with these attributes, or raise an InputError if some are missing."""
     with checked(path, "damaged: the attributes are incomplete; recreate the file"):
         names = tuple(str(name) for name in json.loads(attributes["dense_names"]))
         number, iteration = int(attributes["file"]), int(attributes["iteration"])

@@ -26,13 +26,13 @@ from itersel.vectors.weights import Weights
 NO_SENTENCES = "contains no sentences, and neither does any other file; there is nothing to tune on"
 
 
-def find_files(
+def find_tuning_files(
     paths: Sequence[FilePath], count: int, iterations: range, format: FileFormat = FORMAT
 ) -> list[TuningFile]:
-    """Read the headers of files in any order, and return them by number and iteration.
+    """Read the headers of tuning files in any order, and return them by number and iteration.
 
-    The sentences are in `count` files, numbered from 0. There must be one file of lists or forests for each
-    of them and each of the iterations, with the same settings. Another decoder's lists are the same in all
+    The sentences are in `count` files, numbered from 0. There must be one tuning file for each of them
+    and each of the iterations, with the same settings. Another decoder's lists are the same in all
     iterations: there must be `count` files with different numbers of a text, which may have more files, for
     instance of other tasks.
     """
@@ -44,8 +44,16 @@ def find_files(
         iterations = range(GIVEN, GIVEN + 1)
         numbers = [file.number for file in files] if len(files) == count else numbers
 
+    _check_complete(files, numbers, iterations)
+    _check_same_origin(files)
+    return files
+
+
+def _check_complete(files: Sequence[TuningFile], numbers: Sequence[int], iterations: range) -> None:
+    """Raise an InputError unless there is one file, in ascending order, for each number and iteration."""
+    count = len(numbers)
     wanted = set(product(numbers, iterations))
-    found = list(map(place, files))
+    found = [(file.number, file.iteration) for file in files]
     missing = sorted(wanted.difference(found))
     if missing:
         number, iteration = missing[0]
@@ -65,6 +73,9 @@ def find_files(
             other = os.fspath(files[row - 1].path)
             raise InputError(f"has the same number and iteration as {other}; give only one", file.path)
 
+
+def _check_same_origin(files: Sequence[TuningFile]) -> None:
+    """Raise an InputError if files differ in their settings, or those with a number in their sentences."""
     first_of: dict[int, TuningFile] = {}
     for file in files:
         first = first_of.setdefault(file.number, file)
@@ -72,8 +83,6 @@ def find_files(
             if getattr(file, name) != getattr(like, name):
                 what = f"{os.fspath(like.path)} in its {name.replace('_', ' ')}"
                 raise InputError(f"differs from {what}; recreate one of them", file.path)
-
-    return files
 
 
 class SparseFiles(NamedTuple):
@@ -144,10 +153,11 @@ class SparseFiles(NamedTuple):
 def join_files(
     files: Sequence[TuningFile], with_sparse: bool = True, left_out: Collection[str] = ()
 ) -> ListTable:
-    """Return the lists of files from `find_files`, by number, sentence, iteration and rank, without text.
+    """Return the lists of tuning files, by number, sentence, iteration and rank, without text.
 
-    Of translations with the same words and features, the first is kept. Without `with_sparse`, there are no
-    sparse features; those of templates of text that are `left_out` are ignored, too.
+    `files` are as returned by `find_tuning_files`. Of translations with the same words and features, the
+    first is kept. Without `with_sparse`, there are no sparse features; those of templates of text that are
+    `left_out` are ignored, too.
     """
     parts: list[ListTable] = []
     origins: list[Int64s] = []

@@ -231,9 +231,11 @@ def _split_features(
     value = value[is_kept]
     order = np.argsort(row, kind="stable")
 
-    table = string_table(name for name, chosen in zip(names, is_sparse.tolist(), strict=True) if chosen)
+    sparse_names = string_table(
+        name for name, chosen in zip(names, is_sparse.tolist(), strict=True) if chosen
+    )
     offset = offsets_of(np.bincount(row, minlength=translations))
-    sparse = sparse_rows(feature[order], value[order], offset, feature_keys(table), table)
+    sparse = sparse_rows(feature[order], value[order], offset, feature_keys(sparse_names), sparse_names)
     return ListTable(offsets_of([]), dense, tuple(dense_names), sparse)
 
 

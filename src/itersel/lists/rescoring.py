@@ -68,13 +68,13 @@ def lists_with_weights(
     """Read lists and weights that fit each other; see `rescore` and `read_lists`."""
     given = given_weights(weights)
     read = read_lists(paths, features=features, has_lines=has_lines)
-    fitting = given.fitting(read)
-    absent = sorted(fitting.to_dict().keys() - set(read.names))
-    if len(absent) == fitting.key.shape[0]:
+    checked = given.checked_against(read)
+    absent = sorted(checked.to_dict().keys() - set(read.names))
+    if len(absent) == checked.key.shape[0]:
         raise InputError(
             "no feature in the lists has a weight; use the weights of their features", given.path
         )
-    return WeightedLists(read, fitting, absent)
+    return WeightedLists(read, checked, absent)
 
 
 def first_texts(paths: Sequence[FilePath]) -> list[str]:

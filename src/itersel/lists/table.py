@@ -255,7 +255,7 @@ class ListTable(NamedTuple):
         """Return the model scores of some translations, given the weight of each feature, (C) and (F)."""
         return dense_scores(self.dense[rows], dense) + self.sparse_rows.take(rows).scores_of(sparse)
 
-    def best(self, score: Float64s) -> float:
+    def quality_of_best(self, score: Float64s) -> float:
         """Return corpus BLEU, or the mean quality, of the translations with the highest scores (H)."""
         if not self.has_quality:
             return float(best_bleu(score, self.offset, self.statistics))

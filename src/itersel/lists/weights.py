@@ -31,7 +31,7 @@ class GivenWeights(NamedTuple):
     sizes: Mapping[str, int] = {}
     path: FilePath | None = None
 
-    def fitting(self, lists: ReadLists) -> Weights:
+    def checked_against(self, lists: ReadLists) -> Weights:
         """Return the weights; InputError if a feature function has more or fewer weights than values."""
         given = self.weights.to_dict().keys()
         names = set(lists.names)

@@ -21,11 +21,11 @@ from itersel.plan.epochs import Epochs
 from itersel.plan.files import Files
 from itersel.plan.language_models import LanguageModels
 from itersel.plan.list_texts import ListTexts
-from itersel.plan.lists import Lists
 from itersel.plan.origin import origin_of
 from itersel.plan.tables import Tables
 from itersel.plan.text_features import TextFeatureModels
 from itersel.plan.texts import Texts
+from itersel.plan.tuning import Tuning
 
 
 class Plan:
@@ -46,7 +46,7 @@ class Plan:
         self.list_texts = ListTexts(config, self.files, self.texts, self.divisions)
         self.text_features = TextFeatureModels(config, self.files, self.texts, self.divisions)
         self.epochs = Epochs(config, self.files, self.origin, self.divisions, self.language_models)
-        self.lists = Lists(config, self.origin, self.epochs)
+        self.tuning = Tuning(config, self.origin, self.epochs)
         self.tables = Tables(config, self.files, self.origin, self.texts, self.divisions, repeats)
 
     def config_digest(self) -> str:

@@ -23,12 +23,17 @@ class Epochs:
     """The epochs of all experiments."""
 
     def __init__(
-        self, config: Config, files: Files, origin: Origin, divisions: Divisions, models: LanguageModels
+        self,
+        config: Config,
+        files: Files,
+        origin: Origin,
+        divisions: Divisions,
+        language_models: LanguageModels,
     ) -> None:
         self.config = config
         self.files = files
         self.divisions = divisions
-        self.language_models = models
+        self.language_models = language_models
         self.origin = origin
         experiments = config.experiments
         # by the rules that make the weights of an epoch: `tune`, `mix` and then `tune`, or `mix`
@@ -71,9 +76,9 @@ class Epochs:
         """Return the files with the sentences of a shard: grammars, or lists of another decoder."""
         return self.of(wildcards).sentence_files(int(wildcards.shard))
 
-    def training_models(self, wildcards: Any) -> list[str]:
+    def training_language_models(self, wildcards: Any) -> list[str]:
         """Return the language model for each file: the full model, or one that has not seen its text."""
-        return self.of(wildcards).models(int(wildcards.shard))
+        return self.of(wildcards).language_models(int(wildcards.shard))
 
     def start_weights(self, wildcards: Any) -> list[str]:
         """Return the weights that a shard starts with: its own from the previous epoch, or `Epoch.start`."""
@@ -96,7 +101,7 @@ class Epochs:
         return ".".join(filter(None, [wildcards.experiment, wildcards.epoch, iteration]))
 
     def shards_per_array_task(self, wildcards: Any) -> int:
-        """Return the number of shards that a task of an array trains."""
+        """Return the number of shards that an array task trains."""
         return self.config.experiments[wildcards.experiment].tasks.shards_per_array_task
 
     def of_all(self, path: str) -> Any:
@@ -182,12 +187,12 @@ class Epoch:
         if self.number > 1:
             return []
         sentences = f"{self.sentence_folder}/{MANIFEST}"
-        models = self.epochs.language_models
-        folds = models.folds(self.experiment)
+        of_run = self.epochs.language_models
+        folds = of_run.folds(self.experiment)
         if folds == 1:
             return [sentences]
         division = self.epochs.divisions.name(self.experiment)
-        return [sentences, f"{models.fold_folder(division, folds)}/{MANIFEST}"]
+        return [sentences, f"{of_run.fold_folder(division, folds)}/{MANIFEST}"]
 
     @property
     def sentence_folder(self) -> str:
@@ -203,13 +208,13 @@ class Epoch:
         """Return the files with the sentences of a shard: grammars, or lists of another decoder."""
         return [f"{self.sentence_folder}/{file}.h5" for file in self.file_numbers(shard)]
 
-    def models(self, shard: int) -> list[str]:
+    def language_models(self, shard: int) -> list[str]:
         """Return the language model for each file: the full model, or one that has not seen its text."""
-        models = self.epochs.language_models
-        folds = models.folds(self.experiment)
+        of_run = self.epochs.language_models
+        folds = of_run.folds(self.experiment)
         if folds == 1:
-            return self.epochs.origin.models
-        folder = models.fold_folder(self.epochs.divisions.name(self.experiment), folds)
+            return self.epochs.origin.language_models
+        folder = of_run.fold_folder(self.epochs.divisions.name(self.experiment), folds)
         return [f"{folder}/{file % folds}.bin" for file in self.file_numbers(shard)]
 
     def shard_weights(self, number: int | str) -> str:

@@ -19,7 +19,7 @@ class Files:
         self.results = results
         self.fetched = f"{results}/{CORPUS}/fetched"
         # the compiled language model of all text; the index of the training corpus
-        self.model = f"{results}/lm/lm.bin"
+        self.language_model = f"{results}/lm/lm.bin"
         self.index = f"{results}/{INDEX}"
         # how train was prepared, and the recaser learned from it
         self.preparation = f"{results}/{PREPARATION}"

@@ -34,7 +34,7 @@ class Origin(ABC):
     """What differs between the two, from the text to the page."""
 
     # the compiled language model of all text, for jobs that decode; with lists, there is none
-    models: list[str]
+    language_models: list[str]
 
     def __init__(self, config: Config, files: Files) -> None:
         self._config = config
@@ -81,8 +81,8 @@ class Origin(ABC):
         """Return the number of threads that decode a shard; it does not change any result."""
 
     @abstractmethod
-    def to_tune_on(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
-        """Return what tuners read: files with the sentences, or the lists decoded from them so far."""
+    def tuning_files(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
+        """Return the tuning files: those decoded so far or, with lists of another decoder, these lists."""
 
     def decode_settings(self, wildcards: Any) -> str:
         """Return the `Search` of translations, or the `FeatureSettings` that score lists."""
@@ -111,7 +111,7 @@ class _ParallelText(Origin):
 
     def __init__(self, config: Config, files: Files) -> None:
         super().__init__(config, files)
-        self.models = [files.model]
+        self.language_models = [files.language_model]
 
     def sizes(self) -> TextSizes:
         return text_sizes(self._config, self._files.fetched)
@@ -139,7 +139,7 @@ class _ParallelText(Origin):
         learner = self._config.experiments[wildcards.experiment].learner
         return min(getattr(learner, "delay", 1), MAX_THREADS)
 
-    def to_tune_on(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
+    def tuning_files(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
         return decoded
 
     def search(self, experiment: Experiment) -> FeatureSettings:
@@ -162,7 +162,7 @@ class _GivenLists(Origin):
 
     def __init__(self, config: Config, files: Files) -> None:
         super().__init__(config, files)
-        self.models = []
+        self.language_models = []
 
     def sizes(self) -> TextSizes:
         return list_sizes(self._config)
@@ -188,7 +188,7 @@ class _GivenLists(Origin):
     def decoding_threads(self, wildcards: Any) -> int:
         return 1
 
-    def to_tune_on(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
+    def tuning_files(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
         # lists are the same in every iteration, and read whole
         return sentence_files
 

@@ -86,7 +86,7 @@ class TextFeatureModels:
         """Return the models of word alignment that an experiment's system needs."""
         return self._aligners if self._needs_models(wildcards) else []
 
-    def models_of_system(self, wildcards: Any) -> list[str]:
+    def text_models_of_system(self, wildcards: Any) -> list[str]:
         """Return the folder of the lexicon and language model that an experiment's system needs."""
         return [f"{self.folder}/all"] if self._needs_models(wildcards) else []
 
@@ -106,7 +106,7 @@ class TextFeatureModels:
         """Return the file of a language model that is not compiled yet."""
         return no_option(self._user_models[wildcards.model])
 
-    def models(self, wildcards: Any) -> list[str]:
+    def text_models(self, wildcards: Any) -> list[str]:
         """Return the folder of the models that a file of lists needs: for train, without its text."""
         if not self._is_needed:
             return []

@@ -38,13 +38,13 @@ class FinishedRun(NamedTuple):
         """The names of the test sets."""
         return [test_set.name for test_set in self.table.test_sets]
 
-    def scores(self, metric: str) -> dict[str, Score]:
+    def scores(self, metric_name: str) -> dict[str, Score]:
         """Return the scores on all test sets by name of the system, or raise an InputError."""
         test_set = self.table.all_sentences
-        if metric not in test_set.signatures:
-            why = f"has no scores by '{metric}'; choose another --metric, or run snakemake again"
+        if metric_name not in test_set.signatures:
+            why = f"has no scores by '{metric_name}'; choose another --metric, or run snakemake again"
             raise InputError(why, self.folder / TABLE)
-        return {system.name: system.scores[metric] for system in test_set.systems}
+        return {system.name: system.scores[metric_name] for system in test_set.systems}
 
     def repeat_folders(self, system: str) -> list[str]:
         """Return the names of the folders of a system's repeats."""

@@ -43,32 +43,34 @@ def _references(run: FinishedRun, test_set: str) -> list[Path]:
 
 
 def counts_of_scores(
-    run: FinishedRun, scores: Mapping[str, Score], metric: str
+    run: FinishedRun, scores: Mapping[str, Score], metric_name: str
 ) -> tuple[Metric, dict[str, list[Sums]]]:
     """Return a metric, and for each system the counts of its repeats, which must give its scores."""
     repeats = {name: run.repeat_folders(name) for name in scores}
     every = [repeat for names in repeats.values() for repeat in names]
-    scorer, counts = (
-        _count_tokens(run, every) if metric == TOKENIZED_BLEU else _read_counts(run, every, metric)
+    metric, counts = (
+        _count_tokens(run, every) if metric_name == TOKENIZED_BLEU else _read_counts(run, every, metric_name)
     )
 
     for name, score in scores.items():
         for repeat, expected in zip(repeats[name], score.repeats, strict=True):
-            if abs(scorer.score(counts[repeat]) - expected) > ROUNDING:
+            if abs(metric.score(counts[repeat]) - expected) > ROUNDING:
                 why = f"the score of {repeat} differs from the table; run snakemake again"
                 raise InputError(why, run.folder / TABLE)
-    return scorer, {name: [counts[repeat] for repeat in names] for name, names in repeats.items()}
+    return metric, {name: [counts[repeat] for repeat in names] for name, names in repeats.items()}
 
 
-def _read_counts(run: FinishedRun, repeats: Sequence[str], metric: str) -> tuple[Metric, dict[str, Sums]]:
+def _read_counts(
+    run: FinishedRun, repeats: Sequence[str], metric_name: str
+) -> tuple[Metric, dict[str, Sums]]:
     """Return a metric of detokenised text, and the counts of all test sets by folder of the repeat."""
     counts = {}
     for repeat in repeats:
         paths = [run.folder / counts_file(name, repeat) for name in run.test_set_names]
         pooled = pool_counts([read_counts(path).counts for path in paths])
-        [scorer] = (one for one in pooled if one.name == metric)
-        counts[repeat] = pooled[scorer]
-    return scorer, counts
+        [metric] = (one for one in pooled if one.name == metric_name)
+        counts[repeat] = pooled[metric]
+    return metric, counts
 
 
 def _count_tokens(run: FinishedRun, repeats: Sequence[str]) -> tuple[Metric, dict[str, Sums]]:

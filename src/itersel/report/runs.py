@@ -44,20 +44,21 @@ class RunComparison(NamedTuple):
 
 
 def compare_runs(
-    runs: Sequence[FinishedRun], baselines: Sequence[str], metric: str, how: SignificanceSettings
+    runs: Sequence[FinishedRun], baselines: Sequence[str], metric_name: str, how: SignificanceSettings
 ) -> dict[str, Any]:
     """Compare the experiments that all runs share with a baseline, in each run and over all runs.
 
-    Of several `baselines`, each run uses the one that is best on its devtest. `metric` is `TOKENIZED_BLEU`
-    or one of `TABULATED` (`itersel.evaluate.names`). Returns the content of the JSON file, see
-    docs/formats.md.
+    Of several `baselines`, each run uses the one that is best on its devtest. `metric_name` is
+    `TOKENIZED_BLEU` or one of `TABULATED` (`itersel.evaluate.names`). Returns the content of the JSON file,
+    see docs/formats.md.
     """
     shared = _shared_experiments(runs, baselines)
     numbers = numbers_of(shared)
     # the same sentences are exchanged and drawn together: repeating them is no evidence about other text
     texts = _numbers_of_texts(runs)
     compared = [
-        _compare(run, shared, baselines, metric, how, text) for run, text in zip(runs, texts, strict=True)
+        _compare(run, shared, baselines, metric_name, how, text)
+        for run, text in zip(runs, texts, strict=True)
     ]
 
     everywhere = {name for run in runs for name in run.systems}
@@ -67,14 +68,14 @@ def compare_runs(
     }
 
     return {
-        "metric": metric,
+        "metric": metric_name,
         "significance": as_content(describe_test(how, "run and sentence")),
         "baselines": list(baselines),
         "runs": [
-            _describe_run(run, metric, of_run.baseline, text)
+            _describe_run(run, metric_name, of_run.baseline, text)
             for run, of_run, text in zip(runs, compared, texts, strict=True)
         ],
-        "systems": [_describe_experiment(name, compared, metric, numbers) for name in shared],
+        "systems": [_describe_experiment(name, compared, metric_name, numbers) for name in shared],
         "left_out": {
             name: [run.name for run in runs if name in run.systems] for name in sorted(everywhere - {*shared})
         },
@@ -123,21 +124,21 @@ def _compare(
     run: FinishedRun,
     shared: Sequence[str],
     baselines: Sequence[str],
-    metric: str,
+    metric_name: str,
     how: SignificanceSettings,
     text: int,
 ) -> RunComparison:
     """Compare all experiments of a run with its baseline; `text` is the number of its text."""
-    every = run.scores(metric)
+    every = run.scores(metric_name)
     scores = {name: every[name] for name in shared}
     baseline = _baseline(run, baselines)
-    scorer, counts = counts_of_scores(run, scores, metric)
+    metric, counts = counts_of_scores(run, scores, metric_name)
 
     pairs = [(name, baseline) for name in shared if name != baseline]
-    found = paired_differences([scorer], [counts], pairs, how.trials, (how.seed, text))
+    found = paired_differences([metric], [counts], pairs, how.trials, (how.seed, text))
     differences = {name: one for (name, _), [one] in zip(pairs, found, strict=True)}
     bootstrap = Bootstrap(len(counts[baseline][0]), (SEED, text))
-    means = {name: bootstrap.means(scorer, repeats) for name, repeats in counts.items()}
+    means = {name: bootstrap.means(metric, repeats) for name, repeats in counts.items()}
 
     return RunComparison(
         baseline,
@@ -159,26 +160,26 @@ def _baseline(run: FinishedRun, baselines: Sequence[str]) -> str:
     return best_on_devtest(candidates).name
 
 
-def _describe_run(run: FinishedRun, metric: str, baseline: str, text: int) -> dict[str, Any]:
+def _describe_run(run: FinishedRun, metric_name: str, baseline: str, text: int) -> dict[str, Any]:
     test_set = run.table.all_sentences
     return {
         "name": run.name,
         "training_pairs": run.training_pairs,
         "sentences": test_set.sentences,
         "references": test_set.references,
-        "signature": test_set.signatures[metric],
+        "signature": test_set.signatures[metric_name],
         "baseline": baseline,
         "text": text,
     }
 
 
 def _describe_experiment(
-    name: str, compared: Sequence[RunComparison], metric: str, numbers: Mapping[str, int]
+    name: str, compared: Sequence[RunComparison], metric_name: str, numbers: Mapping[str, int]
 ) -> dict[str, Any]:
     """Return what the JSON file says of an experiment: its scores and differences in each run and overall."""
     observed = [run.differences[name].observed for run in compared]
     mean = mean_difference([run.differences[name] for run in compared])
-    sign = sign_of(metric)
+    sign = sign_of(metric_name)
     ahead = sum(sign * one > 0 for one in observed)
     behind = sum(sign * one < 0 for one in observed)
     is_baseline = [run.baseline == name for run in compared]
@@ -200,7 +201,7 @@ def _describe_experiment(
             {
                 **as_content(run.scores[name].summary),
                 "repeats": run.scores[name].repeats,
-                "better_than": [numbers[other] for other in _worse(run, name, metric)],
+                "better_than": [numbers[other] for other in _worse(run, name, metric_name)],
                 "difference": None if is_the_baseline else difference,
                 "interval": None if is_the_baseline else Interval.of(run.resampled[name]),
                 "p": None if is_the_baseline else run.scores[name].p[run.baseline],
@@ -212,7 +213,7 @@ def _describe_experiment(
     }
 
 
-def _worse(run: RunComparison, name: str, metric: str) -> list[str]:
+def _worse(run: RunComparison, name: str, metric_name: str) -> list[str]:
     """Return the experiments that are significantly worse in a run."""
     means = {other: score.mean for other, score in run.scores.items()}
-    return worse_systems(name, means, run.scores[name].p, metric)
+    return worse_systems(name, means, run.scores[name].p, metric_name)

@@ -44,9 +44,11 @@ def differing_systems(names: Iterable[str], p: Mapping[str, float]) -> list[str]
     return [name for name in names if p.get(name, 1.0) < ALPHA]
 
 
-def worse_systems(name: str, means: Mapping[str, float], p: Mapping[str, float], metric: str) -> list[str]:
+def worse_systems(
+    name: str, means: Mapping[str, float], p: Mapping[str, float], metric_name: str
+) -> list[str]:
     """Return the systems that are significantly worse than `name`, whose p-values are `p`."""
-    sign = sign_of(metric)
+    sign = sign_of(metric_name)
     return [other for other in differing_systems(means, p) if sign * (means[name] - means[other]) > 0]
 
 

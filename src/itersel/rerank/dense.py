@@ -18,12 +18,12 @@ from itersel.rerank.agreement import agreement
 from itersel.rerank.lexicon import LexicalTable
 from itersel.rerank.links import Links
 from itersel.rerank.text_kernels import changed_copies, repeated_bigrams, words_without_links
-from itersel.rerank.words import ListWords, letters, sum_words
+from itersel.rerank.words import ListWords, sum_words, word_characters
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.ragged import offsets_of
 
 
-class Known(NamedTuple):
+class FeatureInputs(NamedTuple):
     """What features of some lists are computed from; None if no feature needs it."""
 
     words: ListWords
@@ -35,36 +35,37 @@ class Known(NamedTuple):
     user_models: Sequence[LanguageModel] = ()
 
 
-def lengths(known: Known) -> NDArray[Any]:
+def lengths(inputs: FeatureInputs) -> NDArray[Any]:
     """Return words, characters without spaces, and by how much the words differ from the source's."""
-    words = known.words
+    words = inputs.words
     target, source = np.diff(words.target.offset), np.diff(words.source.offset)[words.sentence]
-    characters = sum_words(words.target, np.array([len(letters(word)) for word in words.target_words]))
+    size = np.array([len(word_characters(word)) for word in words.target_words])
+    characters = sum_words(words.target, size)
     # of few different numbers, so that no processor's own logarithm is used
     logarithms = np.array([math.log10(n + 1) for n in range(int(max(target.max(), source.max(), 0)) + 1)])
     return np.column_stack([target, characters, np.abs(logarithms[target] - logarithms[source])])
 
 
-def ranks(known: Known) -> NDArray[Any]:
+def ranks(inputs: FeatureInputs) -> NDArray[Any]:
     """Return log10 of the rank in the list, and how far the score is below the highest one."""
-    words = known.words
+    words = inputs.words
     begins = words.offset[:-1]
     sizes = np.diff(words.offset)
     rank = np.arange(words.offset[-1]) - np.repeat(begins, sizes)
     logarithms = np.array([math.log10(n + 1) for n in range(int(sizes.max(initial=1)))])
-    highest = np.repeat(np.maximum.reduceat(known.score, begins), sizes)
-    return np.column_stack([logarithms[rank], known.score - highest])
+    highest = np.repeat(np.maximum.reduceat(inputs.score, begins), sizes)
+    return np.column_stack([logarithms[rank], inputs.score - highest])
 
 
-def model_scores(known: Known) -> NDArray[Any]:
+def model_scores(inputs: FeatureInputs) -> NDArray[Any]:
     """Return log10 of the language model's probability, and the words that it does not know."""
-    assert known.language_model is not None
-    return _scores_by(known.language_model, known.words)
+    assert inputs.language_model is not None
+    return _scores_by(inputs.language_model, inputs.words)
 
 
-def user_model_scores(known: Known) -> NDArray[Any]:
+def user_model_scores(inputs: FeatureInputs) -> NDArray[Any]:
     """Return the two features of each of the user's own language models."""
-    scores = [_scores_by(model, known.words) for model in known.user_models]
+    scores = [_scores_by(model, inputs.words) for model in inputs.user_models]
     return np.concatenate(scores, axis=1)
 
 
@@ -90,46 +91,46 @@ def _scores_by(model: LanguageModel, words: ListWords) -> NDArray[Any]:
     return np.column_stack([score_sentences(model.arrays, numbers, offset), unknown])
 
 
-def lexical_scores(known: Known) -> NDArray[Any]:
+def lexical_scores(inputs: FeatureInputs) -> NDArray[Any]:
     """Return the lexical scores of both directions."""
-    assert known.lexicon is not None
-    return known.lexicon.scores()
+    assert inputs.lexicon is not None
+    return inputs.lexicon.scores()
 
 
-def coverage(known: Known) -> NDArray[Any]:
+def coverage(inputs: FeatureInputs) -> NDArray[Any]:
     """Return the source words and the target words without links."""
-    words = known.words
-    assert known.links is not None
+    words = inputs.words
+    assert inputs.links is not None
     source = np.diff(words.source.offset)[words.sentence]
-    return words_without_links(*known.links, source, np.diff(words.target.offset))
+    return words_without_links(*inputs.links, source, np.diff(words.target.offset))
 
 
-def copies(known: Known) -> NDArray[Any]:
+def copies(inputs: FeatureInputs) -> NDArray[Any]:
     """Return numbers, addresses, placeholders, tags and the like that are missing, and that are added."""
-    words = known.words
+    words = inputs.words
     numbers: dict[str, int] = {}
-    source = _copied(words.source, words.source_words, numbers, known.protected)
-    target = _copied(words.target, words.target_words, numbers, known.protected)
+    source = _copied(words.source, words.source_words, numbers, inputs.protected)
+    target = _copied(words.target, words.target_words, numbers, inputs.protected)
     return changed_copies(*source, *target, words.offset, len(numbers))
 
 
-def repetitions(known: Known) -> NDArray[Any]:
+def repetitions(inputs: FeatureInputs) -> NDArray[Any]:
     """Return the bigrams that occur earlier in the translation, too."""
-    return repeated_bigrams(*known.words.target)
+    return repeated_bigrams(*inputs.words.target)
 
 
-def unknowns(known: Known) -> NDArray[Any]:
+def unknowns(inputs: FeatureInputs) -> NDArray[Any]:
     """Return the words and the characters that do not occur in train."""
-    assert known.lexicon is not None
-    return np.column_stack([known.lexicon.unknown_words(), known.lexicon.unknown_characters()])
+    assert inputs.lexicon is not None
+    return np.column_stack([inputs.lexicon.unknown_words(), inputs.lexicon.unknown_characters()])
 
 
-def agreements(known: Known) -> NDArray[Any]:
+def agreements(inputs: FeatureInputs) -> NDArray[Any]:
     """Return the agreement with the list, see `agreement`."""
-    return agreement(known.words, known.score)
+    return agreement(inputs.words, inputs.score)
 
 
-GROUPS: Mapping[str, Callable[[Known], NDArray[Any]]] = {
+GROUPS: Mapping[str, Callable[[FeatureInputs], NDArray[Any]]] = {
     "length": lengths,
     "rank": ranks,
     "language-model": model_scores,

@@ -1,4 +1,4 @@
-"""Features of text added to a table of lists."""
+"""Features of text added to a list table (`ListTable`)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from itersel.config.text_features import LEXICAL, LINKED, MODELLED, GivenListSet
 from itersel.corpus.prepare import Preparation
 from itersel.errors import InputError
 from itersel.lists.table import ListTable, SparseRows, feature_exists, sparse_rows
-from itersel.rerank.dense import GROUPS, Known, user_model_scores
+from itersel.rerank.dense import GROUPS, FeatureInputs, user_model_scores
 from itersel.rerank.lexicon import LexicalTable
 from itersel.rerank.links import Links, align_lists
-from itersel.rerank.models import TextModels
+from itersel.rerank.models import FeatureModels
 from itersel.rerank.sparse import text_rows
 from itersel.rerank.words import ListWords, list_words
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
@@ -27,7 +27,7 @@ LEAVE_OUT_TEMPLATE = "leave out the template that computes it"
 
 
 class TextFeatureAdder:
-    """Adds features of text to tables of lists: those of some groups, and of some templates.
+    """Adds features of text to list tables: those of some groups, and of some templates.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class TextFeatureAdder:
         If a model is missing.
     """
 
-    def __init__(self, preparation: Preparation, models: TextModels, settings: GivenListSettings) -> None:
+    def __init__(self, preparation: Preparation, models: FeatureModels, settings: GivenListSettings) -> None:
         self._preparation = preparation
         self._models = models
         self._settings = settings
@@ -53,8 +53,8 @@ class TextFeatureAdder:
         wanted = {*settings.dense, *settings.templates}
         for needing, model, option in (
             (LINKED, models.aligners, "models of both directions of word alignment (--aligner)"),
-            (LEXICAL, models.lexicon, "a lexicon (--models)"),
-            (MODELLED, models.language_model, "a language model (--models)"),
+            (LEXICAL, models.lexicon, "a lexicon (--text-models)"),
+            (MODELLED, models.language_model, "a language model (--text-models)"),
         ):
             if model is None and (found := sorted(needing & wanted)):
                 raise InputError(f"features of text '{found[0]}' need {option}")
@@ -64,7 +64,7 @@ class TextFeatureAdder:
         self._has_links = bool(LINKED & wanted)
 
     def __call__(self, table: ListTable, sources: Sequence[str], score: Float64s) -> ListTable:
-        """Return a table with further features.
+        """Return the list table with further features.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class TextFeatureAdder:
         lexicon, model = self._models.lexicon, self._models.language_model
         lexical = None if lexicon is None else LexicalTable(lexicon, words)
         protected = self._preparation.words.protected
-        known = Known(words, score, protected, links, lexical, model, self._models.user_models)
+        inputs = FeatureInputs(words, score, protected, links, lexical, model, self._models.user_models)
 
         names = added_dense_features(self._groups, self._settings.user_model_names)
         taken = [name for name in names if name in table.dense_names]
@@ -117,7 +117,7 @@ class TextFeatureAdder:
             *(GROUPS[group] for group in self._groups),
             *([user_model_scores] if self._models.user_models else []),
         ]
-        columns = [group(known).reshape(table.translation_count, -1) for group in groups]
+        columns = [group(inputs).reshape(table.translation_count, -1) for group in groups]
         dense = np.concatenate([table.dense, *columns], axis=1, dtype=np.float64)
         return dense, (*table.dense_names, *names)
 

@@ -19,7 +19,7 @@ from itersel.corpus.alignments import Point
 from itersel.corpus.vocabulary import Side
 from itersel.errors import FilePath, InputError
 from itersel.rerank.lexicon_kernels import add_links, lookup_table, sum_of_costs
-from itersel.rerank.words import ListWords, letters, sum_words
+from itersel.rerank.words import ListWords, sum_words, word_characters
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.formats import Array, Arrays, FileFormat, strings
 from itersel.storage.hdf5 import read_arrays, write_arrays
@@ -154,8 +154,8 @@ class LexicalTable:
 
     def unknown_characters(self) -> Int64s:
         """Return the number of characters of each translation that the text does not have: int64 (H)."""
-        known = set(chain.from_iterable(map(letters, self._known)))
-        words = map(letters, self._words.target_words)
+        known = set(chain.from_iterable(map(word_characters, self._known)))
+        words = map(word_characters, self._words.target_words)
         count = np.array([sum(one not in known for one in word) for word in words])
         return sum_words(self._words.target, count)
 

@@ -1,4 +1,4 @@
-"""What the features of text need besides the lists: models that are estimated on the training corpus."""
+"""The models that features of text need: aligners, text models, and the user's language models."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from itersel.errors import FilePath, InputError
 from itersel.lm.binary import LanguageModel, load_model
 from itersel.rerank.lexicon import Lexicon, read_lexicon
 
-# Files in the folder of models.
+# Files in the folder of text models.
 LEXICON, LANGUAGE_MODEL = "lexicon.h5", "lm.bin"
 
 
 @dataclass(frozen=True)
-class TextModels:
+class FeatureModels:
     """Models of the features of text; those that no feature needs may be left out."""
 
     aligners: tuple[TrainedAligner, TrainedAligner] | None = None  # forward, reverse
@@ -40,13 +40,13 @@ def read_aligners(paths: Collection[FilePath]) -> tuple[TrainedAligner, TrainedA
     return found[FORWARD], found[REVERSE]
 
 
-def read_text_models(
+def read_feature_models(
     aligners: Collection[FilePath],
     folder: FilePath | None,
     needed: NeededModels,
     user_models: Sequence[FilePath] = (),
-) -> TextModels:
-    """Read the models that are given and needed: those of word alignment, and in a folder the others.
+) -> FeatureModels:
+    """Read the models that are given and needed: aligners, and text models from a `folder`.
 
     `user_models` are the language models that the user names.
     """
@@ -56,7 +56,7 @@ def read_text_models(
         lexicon = read_lexicon(Path(folder, LEXICON)) if needed.lexicon else None
         language_model = load_model(Path(folder, LANGUAGE_MODEL)) if needed.language_model else None
 
-    return TextModels(
+    return FeatureModels(
         read_aligners(aligners) if aligners and needed.aligners else None,
         lexicon,
         language_model,

@@ -57,7 +57,7 @@ def list_words(
     return ListWords(offset, sides[0], sides[1], list(numbers[0]), list(numbers[1]))
 
 
-def letters(word: str) -> str:
+def word_characters(word: str) -> str:
     """Return the characters of a word, without marks of the tokeniser and spaces."""
     return text_of_token(word).replace(" ", "")
 
@@ -65,7 +65,7 @@ def letters(word: str) -> str:
 def characters_of(side: Side, words: Sequence[str]) -> Side:
     """Return the characters of each sentence without spaces, as in chrF, given what its words stand for."""
     used, place = np.unique(side.words, return_inverse=True)
-    spelled = [letters(words[word]) for word in used.tolist()]
+    spelled = [word_characters(words[word]) for word in used.tolist()]
     characters = np.frombuffer("".join(spelled).encode("utf-32-le"), np.int32)
     token, ends = take_rows(characters, offsets_of(list(map(len, spelled))), place)
     return Side(token, ends[side.offset])

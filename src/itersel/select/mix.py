@@ -9,8 +9,8 @@ import contextlib
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,6 +47,14 @@ from itersel.vectors.weights import (
 TEXT = "is a text file, which does not record its settings"
 
 
+class _Previous(NamedTuple):
+    """The mixed weights of the previous epoch."""
+
+    path: FilePath
+    weights: Weights
+    attributes: dict[str, Any]
+
+
 def mix(
     inputs: Sequence[str],
     output: FilePath,
@@ -70,9 +78,8 @@ def mix(
     training_settings = shards[0].made.settings
 
     before = None
-    previous_attributes = None
     if previous is not None:
-        before, previous_attributes = _read_previous(previous, settings, training_settings, mixing)
+        before = _read_previous(previous, settings, training_settings, mixing)
 
     attributes: dict[str, str | int | float] = {
         "mixing": json.dumps(mixing),
@@ -82,9 +89,7 @@ def mix(
 
     state = None
     if isinstance(settings.mixing, PathFollowing):
-        last = None
-        if previous is not None and previous_attributes is not None:
-            last = read_state(previous_attributes, previous)
+        last = None if before is None else read_state(before.attributes, before.path)
         state = next_state(settings.mixing, shards, last, stopped)
         stopped = state.stopped
         attributes |= state.attributes()
@@ -93,28 +98,21 @@ def mix(
         if stopped:
             attributes |= STOPPED
 
-    if previous is not None and stopped:
+    passed_on = None
+    if before is not None and stopped:
         # every shard passes on the weights of the previous epoch, which are merged as those of shards are
-        shards = [open_weights(os.fspath(previous))] * settings.shards
+        shards = [open_weights(os.fspath(before.path))] * settings.shards
+        passed_on = before.weights
 
-    selection = _make_selection(settings, state, stopped)
+    selector = _make_selector(settings, state, stopped)
     opened = contextlib.nullcontext() if matrix is None else stream_hdf5(matrix)
     with opened as target:
         writer = None if target is None else MatrixWriter(*target)
-        count = 0
-        largest = 0.0
-
-        for columns, features in _columns(shards, settings, before if stopped else None):
-            count += features.key.shape[0]
-            largest = max(largest, features.norm.max(initial=0.0))
-            selection.add(features)
-            if writer is not None:
-                writer.append(columns, features)
-
-        selected = selection.result()
+        count, largest = _add_all(_columns(shards, settings, passed_on), selector, writer)
+        selected = selector.result()
         attributes |= {"features": count, "selected": selected.key.shape[0]}
 
-        if previous is None and state is not None:
+        if before is None and state is not None:
             _check_first_threshold(state, selected, largest)
 
         if writer is not None:
@@ -122,10 +120,25 @@ def mix(
 
         # an error still leaves no matrix
         weights = nonzero(Weights(selected.key, selected.mean, selected.name))
-        if previous is not None and before is not None and state is None and not stopped:
-            weights = _mean_over_epochs(before, weights, settings.epoch, previous)
+        if before is not None and state is None and not stopped:
+            weights = _mean_over_epochs(before, weights, settings.epoch)
 
     write_itersel_weights(output, weights, made_with(MIXED_WEIGHTS, training_settings, **attributes))
+
+
+def _add_all(
+    columns: Iterable[tuple[WeightColumns, FeatureNorms]], selector: Selector, writer: MatrixWriter | None
+) -> tuple[int, float]:
+    """Add all features to the selector, and to the matrix; return their number and their largest norm."""
+    count = 0
+    largest = 0.0
+    for part, features in columns:
+        count += features.key.shape[0]
+        largest = max(largest, features.norm.max(initial=0.0))
+        selector.add(features)
+        if writer is not None:
+            writer.append(part, features)
+    return count, largest
 
 
 def _check_first_threshold(state: PathState, selected: FeatureNorms, largest: float) -> None:
@@ -197,7 +210,7 @@ def _check_names(
 
 def _read_previous(
     path: FilePath, settings: MixSettings, training_settings: str, mixing: Mapping[str, Any]
-) -> tuple[Weights, dict[str, Any]]:
+) -> _Previous:
     """Read the previous epoch's mixed weights, and check by their attributes that they belong here."""
     if not os.fspath(path).endswith(".h5"):
         raise InputError(f"{TEXT}; mix the previous epoch with an --output that ends in .h5", path)
@@ -228,10 +241,10 @@ def _read_previous(
     if key := differing_key(mixed_with, mixing):
         raise InputError(f"was mixed with another {key}; mix that epoch again", path)
 
-    return weights, attributes
+    return _Previous(path, weights, attributes)
 
 
-def _make_selection(settings: MixSettings, state: PathState | None, stopped: bool) -> Selector:
+def _make_selector(settings: MixSettings, state: PathState | None, stopped: bool) -> Selector:
     if stopped:
         return Selector(above, -math.inf)
     if state is not None:
@@ -309,10 +322,10 @@ def _error(shards: Sequence[ShardWeightsFile], entries: Entries, bad: int, other
     return InputError(f"'{name}' {same}; rename one", path)
 
 
-def _mean_over_epochs(before: Weights, weights: Weights, epoch: int, previous: FilePath) -> Weights:
-    """Return the mean over all epochs so far; `before`, from `previous`, is the mean of the earlier ones."""
+def _mean_over_epochs(before: _Previous, weights: Weights, epoch: int) -> Weights:
+    """Return the mean over all epochs so far; `before` is the mean of the earlier ones."""
     try:
-        total = weighted_sum((before, weights), (epoch - 1, 1))
+        total = weighted_sum((before.weights, weights), (epoch - 1, 1))
     except InputError as error:  # two features with the same key
-        raise InputError(error.message, previous) from None
+        raise InputError(error.message, before.path) from None
     return nonzero(total._replace(value=total.value / epoch))

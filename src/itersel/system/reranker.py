@@ -14,7 +14,7 @@ from itersel.lists.reading import ReadLists, read_block, with_features, without_
 from itersel.lists.table import no_sparse_rows
 from itersel.rerank.features import TextFeatureAdder
 from itersel.rerank.mbr import ranking_of
-from itersel.rerank.models import TextModels, read_text_models
+from itersel.rerank.models import FeatureModels, read_feature_models
 from itersel.rerank.preparation import list_preparation
 from itersel.results import WEIGHTS
 from itersel.system.resources import RerankerDescription, RerankerResources
@@ -31,7 +31,7 @@ class Reranker(RerankerDescription):
     """A trained system that reranks lists."""
 
     weights: Weights
-    models: TextModels
+    models: FeatureModels
 
     def blocks(
         self,
@@ -139,5 +139,5 @@ def read_reranker_folder(folder: FilePath, resources: RerankerResources) -> Rera
         resources.settings,
         resources.training_dense_names,
         read_itersel_weights(Path(folder, WEIGHTS)),
-        read_text_models(files.aligners, files.models, needed, files.user_models),
+        read_feature_models(files.aligners, files.text_models, needed, files.user_models),
     )

@@ -14,7 +14,7 @@ from itersel.config.text_features import RerankerSettings
 from itersel.errors import FilePath, checked
 from itersel.lm import binary
 from itersel.rerank import lexicon
-from itersel.rerank.models import TextModels
+from itersel.rerank.models import FeatureModels
 from itersel.storage.arrayfile import DAMAGED, map_arrays, write_arrays
 from itersel.storage.formats import FileFormat
 from itersel.storage.json_files import as_content, from_content
@@ -91,7 +91,7 @@ def read_reranker_bundle(path: FilePath) -> Reranker:
     if needed.aligners:
         both = (sampler.model_of(part_of(arrays, name), name) for name in DIRECTIONS)
         aligners = next(both), next(both)
-    models = TextModels(
+    models = FeatureModels(
         aligners,
         lexicon.lexicon_of(part_of(arrays, "lexicon")) if needed.lexicon else None,
         model("model") if needed.language_model else None,

@@ -19,6 +19,8 @@ from itersel.errors import FilePath, InputError
 from itersel.results import RESOURCES
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
 
+# What messages call the only one of these files that is a folder.
+TEXT_MODELS = "text models"
 # Makes another path of one, given what the file is.
 Change = Callable[[str, str], str]
 
@@ -27,7 +29,7 @@ Change = Callable[[str, str], str]
 class TranslatorFiles:
     """The files of a translator besides its weights."""
 
-    model: str
+    language_model: str
     index: str
     preparation: str
     recaser: str
@@ -35,7 +37,7 @@ class TranslatorFiles:
     def changed(self, change: Change) -> TranslatorFiles:
         """Return other paths, made by `change`."""
         return TranslatorFiles(
-            change("model", self.model),
+            change("language model", self.language_model),
             change("index", self.index),
             change("preparation", self.preparation),
             change("recaser", self.recaser),
@@ -59,14 +61,14 @@ class RerankerFiles:
     """The files of a reranker besides its weights."""
 
     aligners: tuple[str, ...] = ()  # models of both directions, or none
-    models: str | None = None  # folder of the other models
+    text_models: str | None = None  # folder of the lexicon and the language model
     user_models: tuple[str, ...] = ()  # the user's own, in the order of their names
 
     def changed(self, change: Change) -> RerankerFiles:
         """Return other paths, made by `change`."""
         return RerankerFiles(
             tuple(change("aligner", file) for file in self.aligners),
-            None if self.models is None else change("models", self.models),
+            None if self.text_models is None else change(TEXT_MODELS, self.text_models),
             tuple(change("language model", file) for file in self.user_models),
         )
 
@@ -90,8 +92,8 @@ class RerankerResources(RerankerDescription):
         if needed.aligners and len(self.files.aligners) != 2:
             why = f"names {len(self.files.aligners)} models; features of text need those of both directions"
             raise wrong("aligners", why)
-        if (needed.lexicon or needed.language_model) and self.files.models is None:
-            raise wrong("models", "is missing; features of text need them")
+        if (needed.lexicon or needed.language_model) and self.files.text_models is None:
+            raise wrong("text_models", "is missing; features of text need them")
         own, names = self.files.user_models, self.settings.lists.user_model_names
         if len(own) != len(names):
             raise wrong("user_models", f"names {len(own)} files for {len(names)} models")
@@ -148,9 +150,9 @@ def no_translator(path: FilePath) -> InputError:
 
 
 def _resolved(path: Path, name: str, file: str) -> str:
-    """Return the path of a file, or of the folder of models, in a description; it must exist."""
+    """Return the path of a file, or of the folder of text models, in a description; it must exist."""
     found = os.path.normpath(path.parent / file)
-    exists, what = (os.path.isdir, "folder") if name == "models" else (os.path.isfile, "file")
+    exists, what = (os.path.isdir, "folder") if name == TEXT_MODELS else (os.path.isfile, "file")
     if not exists(found):
         advice = "run the workflow again, or copy a bundle (itersel bundle) instead of the folder"
         raise InputError(f"names the {name} {found}: no such {what}; {advice}", path)

@@ -49,7 +49,7 @@ class TrainedTranslator:
     """A trained system that translates; grammars are extracted from the index of the training corpus."""
 
     index: grammar_index.GrammarIndex
-    model: binary.LanguageModel
+    language_model: binary.LanguageModel
     weights: weight_file.Weights
     preparation: Preparation
     recaser: Recaser
@@ -71,7 +71,7 @@ def read_translator_folder(path: FilePath, resources: TranslatorResources) -> Tr
     files = resources.files
     return TrainedTranslator(
         grammar_index.load_index(files.index),
-        binary.load_model(files.model),
+        binary.load_model(files.language_model),
         weight_file.read_itersel_weights(Path(path, WEIGHTS)),
         read_preparation(files.preparation),
         read_recaser(files.recaser),
@@ -91,7 +91,7 @@ def write_translator_bundle(path: FilePath, system: TrainedTranslator) -> None:
     """Write a translator to one file, atomically."""
     parts = {
         "index": grammar_index.index_arrays(system.index),
-        "model": binary.model_arrays(system.model),
+        "model": binary.model_arrays(system.language_model),
         "weights": weight_file.weight_arrays(system.weights),
     }
 
@@ -101,7 +101,7 @@ def write_translator_bundle(path: FilePath, system: TrainedTranslator) -> None:
 
     attributes = {
         "itersel": __version__,
-        "model": dict(system.model.attributes),
+        "model": dict(system.language_model.attributes),
         "settings": as_content(system.settings),
     }
     write_arrays(path, FORMAT, arrays, attributes)

@@ -46,7 +46,7 @@ def export_cdec(system: FilePath, text: FilePath, output: FilePath, arpa: FilePa
     loaded = load_translator(system)
     file = _find_arpa(system) if arpa is None else arpa
     content = read_bytes(file)
-    if hashlib.sha256(content).hexdigest() != loaded.model.attributes.get("arpa_sha256"):
+    if hashlib.sha256(content).hexdigest() != loaded.language_model.attributes.get("arpa_sha256"):
         raise InputError("is not the ARPA file that the language model of the system was made from", file)
 
     with atomic_path(output) as temporary:
@@ -114,7 +114,7 @@ def _sentences(system: TrainedTranslator, text: FilePath) -> Iterator[tuple[str,
 
 def _find_arpa(system: FilePath) -> Path:
     if os.path.isdir(system):
-        compiled = Path(translator_resources(system).files.model)
+        compiled = Path(translator_resources(system).files.language_model)
         for suffix in (".arpa.gz", ".arpa"):
             if (path := compiled.with_suffix(suffix)).is_file():
                 return path

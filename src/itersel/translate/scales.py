@@ -28,8 +28,10 @@ def translations_by(
                 assert model is not None
                 yield from _decoded(piece, model, weights, settings)
             else:
-                table = read_list_table(piece, settings.search.uses_sparse, has_text=True)
-                by_candidate = [table.best_texts(weights, ranking_of(mbr)) for mbr in settings.mbr.candidates]
+                list_table = read_list_table(piece, settings.search.uses_sparse, has_text=True)
+                by_candidate = [
+                    list_table.best_texts(weights, ranking_of(mbr)) for mbr in settings.mbr.candidates
+                ]
                 yield from map(list, zip(*by_candidate, strict=True))
 
 

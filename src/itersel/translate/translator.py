@@ -147,7 +147,7 @@ class Translator:
 
         # the rules come from the index
         with located(system.index.path):
-            decoder = Decoder(grammars, system.model, system.settings.search())
+            decoder = Decoder(grammars, system.language_model, system.settings.search())
             vectors = decoder.weight_vectors(system.weights)
             words = grammars.vocabulary.to_list()
 

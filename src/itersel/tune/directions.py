@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from itersel.config.tuners import ALL_DENSE, LAST_STEP
+from itersel.config.tuners import ALL_DENSE, EPOCH_STEP
 from itersel.errors import InputError
 from itersel.storage.arrays import Float64s
 from itersel.tune.problem import TuningProblem
@@ -31,9 +31,9 @@ def named_directions(problem: TuningProblem, wanted: Sequence[str], deviation: F
     features = problem.features
     directions: list[Float64s] = []
     for name in wanted:
-        if name == LAST_STEP:
-            if (step := _epoch_step(problem)) is not None:
-                directions.append(step)
+        if name == EPOCH_STEP:
+            if (epoch_step := _epoch_step(problem)) is not None:
+                directions.append(epoch_step)
         elif name == ALL_DENSE:
             directions += [axis(deviation, column) for column in range(len(features))]
         elif name in features:
@@ -52,4 +52,4 @@ def _epoch_step(problem: TuningProblem) -> Float64s | None:
     if epoch_start is None:
         return None
     dense = find_named(problem.start_weights, problem.features) - find_named(epoch_start, problem.features)
-    return np.append(dense, [one.step for one in problem.sums])
+    return np.append(dense, [one.epoch_step for one in problem.sums])

@@ -1,7 +1,7 @@
 """Decode sentences, and write their k-best lists for tuners.
 
-A file (`itersel.lists.files`) contains the lists of one file of sentences, decoded with the weights of one
-iteration.
+The lists of one file of sentences, decoded with the weights of one iteration, are a tuning file
+(`itersel.lists.files`).
 """
 
 from __future__ import annotations

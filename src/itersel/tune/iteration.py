@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from itersel.bleu.points import to_points
 from itersel.config.steps import TuneSettings
 from itersel.config.tuners import Tuned
-from itersel.errors import FilePath, InputError, short_name
+from itersel.errors import FilePath, short_name
 from itersel.lists.files import FORMAT as LISTS
-from itersel.lists.joining import find_files, join_files
+from itersel.lists.joining import find_tuning_files, join_files
 from itersel.tune.forest_files import FORMAT as FORESTS
 from itersel.tune.problem import ForestProblem, ListProblem, run_tuner, tuned_with
-from itersel.tune.start_weights import start_weights_of_run
+from itersel.tune.start_weights import start_weights_of_iteration
 from itersel.tune.sums import sparse_sums
 from itersel.vectors.weights import Weights, write_itersel_weights
 
@@ -32,24 +32,20 @@ def tune(
 ) -> Tuned:
     """Tune on the lists or forests of all sentences and iterations so far, and write the weights.
 
-    There must be one for each file of sentences, 0 to `files` - 1, and each of the iterations 1 to
-    `iteration`; of another decoder's lists, one for each file of sentences. With forests and `retune`,
+    There must be one tuning file for each file of sentences, 0 to `files` - 1, and each of the iterations 1
+    to `iteration`; of another decoder's lists, one for each file of sentences. With forests and `retune`,
     there is only `iteration`, because they contain the sums for the weights that they were decoded with.
 
     `start_weights` are those that decoded the newest lists, unless they are another decoder's (default: see
-    `start_weights_of_run`); `epoch_start` are those that the epoch started from; see `TuningProblem`.
+    `start_weights_of_iteration`); `epoch_start` are those that the epoch started from; see `TuningProblem`.
     """
     iteration = settings.iteration
-    if start_weights is None and iteration > 1:
-        raise InputError(f"iteration {iteration} needs --start, the weights of the previous iteration")
-
     reads_forests = settings.tuner.reads_forests
     first = iteration if settings.retune and reads_forests else 1
     kind = FORESTS if reads_forests else LISTS
-    files = find_files(paths, settings.files, range(first, iteration + 1), kind)
+    files = find_tuning_files(paths, settings.files, range(first, iteration + 1), kind)
 
-    if start_weights is None:
-        start_weights = start_weights_of_run(files[0].dense_names)
+    start_weights = start_weights_of_iteration(start_weights, iteration, files[0].dense_names)
     sums = sparse_sums(start_weights, epoch_start) if settings.retune else ()
     seed = settings.seed, iteration
     problem: ListProblem | ForestProblem

@@ -34,29 +34,29 @@ from itersel.storage.ragged import offsets_of
 class Measure(NamedTuple):
     """A metric, or else numbers for the translations; higher numbers are better."""
 
-    metric: str | None = None
+    metric_name: str | None = None
     numbers: Numbers | None = None
     tokenizer: str = DEFAULT_TOKENIZER  # sacrebleu's for BLEU; other metrics have none
 
     @property
     def title(self) -> str:
         """Its name in output for people."""
-        return QUALITY if self.metric is None else title_of(self.metric)
+        return QUALITY if self.metric_name is None else title_of(self.metric_name)
 
     @property
     def sign(self) -> int:
         """The factor of a metric's values with which higher is better, as of quality: -1 for TER, else 1."""
-        return 1 if self.metric is None else sign_of(self.metric)
+        return 1 if self.metric_name is None else sign_of(self.metric_name)
 
     @property
     def is_bleu(self) -> bool:
         """Whether this is BLEU, which is computed over the corpus and not a mean over sentences."""
-        return self.metric is not None and METRICS[self.metric].kind == BLEU
+        return self.metric_name is not None and METRICS[self.metric_name].kind == BLEU
 
     @property
     def is_lowercased(self) -> bool:
         """Whether case is ignored."""
-        return self.metric is not None and METRICS[self.metric].is_lowercased
+        return self.metric_name is not None and METRICS[self.metric_name].is_lowercased
 
     def line_preparation(self) -> Callable[[str], str]:
         """Return the function that prepares a line for BLEU; other metrics take it as it is."""

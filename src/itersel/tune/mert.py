@@ -1,9 +1,9 @@
 """Minimum error rate training (Och 2003): a series of exact line searches for the highest quality.
 
-The quality is corpus BLEU, or a mean over sentences. An `ExactSearch`, over lists or forests, computes it at
-every point of a line. `climb` searches along each feature's axis and some random directions, moves as soon as
-the quality improves, and stops after a round without improvement. It is run from the start weights and from
-random points, and the best result is kept.
+The quality is corpus BLEU, or a mean over sentences. An `ExactLineSearch`, over lists or forests, computes it
+at every point of a line. `climb` searches along each feature's axis and some random directions, moves as soon
+as the quality improves, and stops after a round without improvement. It is run from the start weights and
+from random points, and the best result is kept.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ScoreLines(NamedTuple):
         return bool(self.quality.shape[0])
 
 
-class ExactSearch(ABC):
+class ExactLineSearch(ABC):
     """The quality (BLEU of the corpus, or a mean) of the best translations at every point of a line."""
 
     # float64 (C): standard deviation of each feature within sentences; 0 if it never varies
@@ -89,7 +89,7 @@ class ExactSearch(ABC):
         return best_bleu(score_lines.intercept, score_lines.offset, score_lines.statistics)
 
 
-class ListSearch(ExactSearch):
+class ListLineSearch(ExactLineSearch):
     """Line search over merged k-best lists."""
 
     def __init__(self, table: ListTable) -> None:
@@ -109,7 +109,7 @@ class ListSearch(ExactSearch):
 
     def quality(self, weights: Float64s) -> float:
         """Return BLEU, 0 to 1, or the mean quality of the best translations under `weights`."""
-        return self._table.best(self.score_lines(weights, np.zeros_like(weights)).intercept)
+        return self._table.quality_of_best(self.score_lines(weights, np.zeros_like(weights)).intercept)
 
     def score_lines(self, weights: Float64s, direction: Float64s) -> ScoreLines:
         """Return the lines of all translations."""
@@ -134,7 +134,7 @@ def squared_deviation(value: Float64s, offset: Int64s) -> float:
 def choose_point(begin: Float64s, quality: Float64s) -> tuple[float, float]:
     """Choose the midpoint of the interval with the highest quality; return the quality, too.
 
-    Intervals are as returned by `ExactSearch.intervals`.
+    Intervals are as returned by `ExactLineSearch.intervals`.
 
     If several intervals are equally good, the point nearest to 0 is chosen. In the interval that contains 0,
     the point is 0, which is no move; in an unbounded interval, it is `INTO_ENDLESS` from its end.
@@ -156,25 +156,29 @@ def choose_point(begin: Float64s, quality: Float64s) -> tuple[float, float]:
 
 
 def tune_mert(
-    search: ExactSearch, start: Float64s, random_directions: int, restarts: int, seed: tuple[int, ...]
+    line_search: ExactLineSearch,
+    start: Float64s,
+    random_directions: int,
+    restarts: int,
+    seed: tuple[int, ...],
 ) -> tuple[Float64s, float]:
     """Search for the weights with the highest quality.
 
     Returns weights, float64 (C), whose magnitudes sum to 1 (the scale affects nothing), and their quality.
     Features that never vary within a sentence keep their start weights, before scaling.
     """
-    varies = search.deviation > 0
+    varies = line_search.deviation > 0
     if not varies.any():
         raise InputError("no sentence has translations with different features; decode more of them")
 
     bits = np.random.PCG64(list(seed))
-    directions = partial(_directions, search.deviation, random_directions, bits)
-    weights, quality = climb(search, start, directions)
+    directions = partial(_directions, line_search.deviation, random_directions, bits)
+    weights, quality = climb(line_search, start, directions)
 
     for _ in progress(range(restarts), "MERT, restarts"):
         point = start.copy()
-        point[varies] = uniform(bits, int(varies.sum())) / search.deviation[varies]
-        other, other_quality = climb(search, point, directions)
+        point[varies] = uniform(bits, int(varies.sum())) / line_search.deviation[varies]
+        other, other_quality = climb(line_search, point, directions)
         if other_quality > quality + MIN_GAIN:
             weights = other
             quality = other_quality
@@ -184,33 +188,33 @@ def tune_mert(
 
 
 def climb(
-    search: ExactSearch, start: Float64s, directions: Callable[[], Sequence[Float64s]]
+    line_search: ExactLineSearch, start: Float64s, directions: Callable[[], Sequence[Float64s]]
 ) -> tuple[Float64s, float]:
     """Search along one direction after another, in rounds, until a round brings no improvement.
 
     `directions` returns the directions of a round. Returns weights, float64 (C), and their quality.
     """
     weights = start.copy()
-    quality = search.quality(start)
+    quality = line_search.quality(start)
     for _ in range(MAX_ROUNDS):
         before = quality
         for direction in directions():
-            weights, quality = move(search, weights, quality, direction)
+            weights, quality = move(line_search, weights, quality, direction)
         if quality <= before + MIN_GAIN:
             break
     return weights, quality
 
 
 def move(
-    search: ExactSearch, weights: Float64s, quality: float, direction: Float64s
+    line_search: ExactLineSearch, weights: Float64s, quality: float, direction: Float64s
 ) -> tuple[Float64s, float]:
     """Move from weights with this quality to the best point on a line if it is better; return both there."""
-    point, expected = choose_point(*search.intervals(weights, direction))
+    point, expected = choose_point(*line_search.intervals(weights, direction))
     if expected <= quality + MIN_GAIN:
         return weights, quality
     moved = weights + point * direction
     # if two translations score the same except for rounding errors, the expected quality may be too high
-    moved_quality = search.quality(moved)
+    moved_quality = line_search.quality(moved)
     return (moved, moved_quality) if moved_quality > quality + MIN_GAIN else (weights, quality)
 
 

@@ -26,8 +26,8 @@ from itersel.tune.start_weights import start_weights_of_lists
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
 
-# A search goes along the axis of each feature.
-MAX_SEARCHED = 500
+# A line search goes along the axis of each feature.
+MAX_SEARCHED_FEATURES = 500
 
 
 class TunedLists(NamedTuple):
@@ -79,8 +79,8 @@ def tune_nbest(
     tuner
         `Mert`, `Pro` or `KBestMira`, or the name of a tuner.
     start
-        Start weights, or a file of them. By default, all are 0; for `Mert` and other tuners that search, all
-        are 1, because with 0, all translations have the same score.
+        Start weights, or a file of them. By default, all are 0; for `Mert` and other tuners that search
+        lines, all are 1, because with 0, all translations have the same score.
     features
         Further features: for each, a number for each line of the lists, in a file or an array.
     quality
@@ -113,25 +113,25 @@ class PreparedLists(NamedTuple):
     tuner: Batch
     problem: ListProblem
     start_weights: Weights
-    names: Sequence[str]  # of all features in the lists
-    others: dict[str, float]  # start weights of features that are in no list
+    feature_names: Sequence[str]  # of all features in the lists
+    absent_weights: dict[str, float]  # start weights of features that are in no list
     sizes: Mapping[str, int]  # see `TunedLists`
     measure: Measure
-    name: str  # of the lists, for messages
+    source: str  # of the lists, in messages
 
     def tune(self, seed: int) -> TunedLists:
         """Tune with a seed."""
         # the random numbers of the first iteration of a run
         problem = replace(self.problem, seed=(seed, 1))
-        tuned = run_tuner(self.tuner, problem, self.name)
+        tuned = run_tuner(self.tuner, problem, self.source)
         return TunedLists(
-            make_weights(tuned.weights.to_dict() | self.others),
+            make_weights(tuned.weights.to_dict() | self.absent_weights),
             self.measure.shown(tuned.quality),
             self._quality(problem.table, self.start_weights),
             tuned.sentences,
             tuned.translations,
             self.sizes,
-            sorted(self.others),
+            sorted(self.absent_weights),
         )
 
     def quality_on(
@@ -149,20 +149,20 @@ class PreparedLists(NamedTuple):
         measure = self.measure if numbers is None else Measure(numbers=read_numbers(numbers))
         read = _read_lists(lists, references, self.tuner, features, measure)
         advice = "make both with the same models"
-        if {*read.names}.isdisjoint(self.names):
-            raise InputError(f"has no feature of {self.name}; {advice}", short_name(lists))
+        if {*read.names}.isdisjoint(self.feature_names):
+            raise InputError(f"has no feature of {self.source}; {advice}", short_name(lists))
         if different := sorted(self.sizes.items() ^ read.sizes.items()):
             name, _ = different[0]
             count = read.sizes.get(name, 0)
             expected = self.sizes.get(name, 0)
-            difference = f"the number of values of '{name}' is {count}, but {expected} in {self.name}"
+            difference = f"the number of values of '{name}' is {count}, but {expected} in {self.source}"
             raise InputError(f"{difference}; {advice}", short_name(lists))
         # features are rounded as in tuning
         table = ListProblem.of_table(read.table, self.start_weights).table
         return partial(self._quality, table)
 
     def _quality(self, table: ListTable, weights: Weights) -> float:
-        return self.measure.shown(table.best(table.scores(weights)))
+        return self.measure.shown(table.quality_of_best(table.scores(weights)))
 
 
 def prepare_nbest(
@@ -187,13 +187,13 @@ def prepare_nbest(
     if given is None:
         start_weights = start_weights_of_lists(read.names, tuner.searches_lines)
     else:
-        start_weights = given.fitting(read)
+        start_weights = given.checked_against(read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(start_weights.key, feature_keys(string_table(read.names)))
-    others = take_weights(start_weights, ~listed).to_dict()
+    absent_weights = take_weights(start_weights, ~listed).to_dict()
     problem = ListProblem.of_table(read.table, take_weights(start_weights, listed))
     return PreparedLists(
-        tuner, problem, start_weights, read.names, others, read.sizes, measure, short_name(lists)
+        tuner, problem, start_weights, read.names, absent_weights, read.sizes, measure, short_name(lists)
     )
 
 
@@ -205,16 +205,16 @@ def _read_lists(
     measure: Measure,
 ) -> ReadLists:
     """Return the lists as the tuner needs them; see `tune_nbest`."""
-    if not references and measure.metric is not None:
-        raise InputError(f"quality {measure.metric} needs references")
+    if not references and measure.metric_name is not None:
+        raise InputError(f"quality {measure.metric_name} needs references")
     texts = checked_references(references)
 
     def choose_dense(names: Sequence[str], sizes: Mapping[str, int]) -> Sequence[str]:
         """Return the features that are columns: all if the tuner searches along them, else none."""
         if not tuner.searches_lines:
             return ()
-        if len(names) > MAX_SEARCHED:
-            why = f"MERT tunes at most {MAX_SEARCHED}; choose kbest-mira or pro"
+        if len(names) > MAX_SEARCHED_FEATURES:
+            why = f"MERT tunes at most {MAX_SEARCHED_FEATURES}; choose kbest-mira or pro"
             raise InputError(f"has {len(names)} features; {why}", short_name(paths))
         return names
 
@@ -225,8 +225,8 @@ def _read_lists(
     quality = NO_NUMBERS
     if measure.numbers is not None:
         quality = measure.numbers.as_quality(read.row.shape[0])[read.row]
-    elif measure.metric is not None and not measure.is_bleu:
-        quality = quality_by_metric(read.table, texts, measure.metric)
+    elif measure.metric_name is not None and not measure.is_bleu:
+        quality = quality_by_metric(read.table, texts, measure.metric_name)
 
     counted: list[list[str]] = []
     if measure.is_bleu:

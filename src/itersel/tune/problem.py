@@ -120,7 +120,7 @@ class ListProblem(TuningProblem):
         return np.append(self.start, find_weights(self.start_weights, sparse.key))
 
     def tuned(self, weights: Weights, quality: float) -> Tuned:
-        """Return the result of tuning on lists; the quality of the weights is that of `ListTable.best`."""
+        """Return the result of tuning on lists; its quality is that of `ListTable.quality_of_best`."""
         return Tuned(weights, quality, self.table.sentence_count, self.table.translation_count)
 
 
@@ -128,7 +128,7 @@ class ListProblem(TuningProblem):
 class ForestProblem(TuningProblem):
     """Tuning on the forests of all sentences and iterations."""
 
-    files: Sequence[TuningFile]  # as returned by `itersel.lists.joining.find_files`
+    files: Sequence[TuningFile]  # as returned by `itersel.lists.joining.find_tuning_files`
 
     @property
     def dense_names(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from itersel.errors import InputError
 from itersel.vectors.feature_names import LANGUAGE_MODEL
-from itersel.vectors.weights import Weights, make_weights, read_itersel_weights
+from itersel.vectors.weights import Weights, make_weights
 
 # With all weights zero, the order of the grammar would determine the lists. The language model and the three
 # costs of a rule have the same weight. Words are rewarded, because each of these costs something for every
@@ -36,17 +36,17 @@ def start_weights_of_run(dense_names: Sequence[str]) -> Weights:
 def start_weights_of_lists(names: Sequence[str], searches_lines: bool) -> Weights:
     """Return the weights that a tuner of `itersel tune --nbest` starts from; `names` are all features.
 
-    They are 0, except for tuners that search (`searches_lines`): with 0, all translations have the same
+    They are 0, except for tuners that search lines (`searches_lines`): with 0, all translations have the same
     score, and the search has no best ones to start from, so it starts from 1. In a run, other tuners start
     from 1 for dense features, too, but here, nothing says which features are dense.
     """
     return make_weights(dict.fromkeys(names, 1.0) if searches_lines else {})
 
 
-def weights_of_iteration(path: str | None, iteration: int, dense_names: Sequence[str]) -> Weights:
-    """Return the weights that an iteration decodes with, from a file; only the first has default weights."""
-    if path is not None:
-        return read_itersel_weights(path)
+def start_weights_of_iteration(given: Weights | None, iteration: int, dense_names: Sequence[str]) -> Weights:
+    """Return the weights that an iteration decodes with and tunes from; only the first has a default."""
+    if given is not None:
+        return given
     if iteration > 1:
         raise InputError(f"iteration {iteration} needs --start, the weights of the previous iteration")
     return start_weights_of_run(dense_names)

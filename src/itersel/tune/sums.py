@@ -24,15 +24,15 @@ class SparseSum(NamedTuple):
     name: str
     weights: Weights  # of the sparse features
     start: float  # weight of the column to start from
-    step: float  # its change in the step from the weights that the epoch started from
+    epoch_step: float  # change of its weight from the epoch's start weights to the tuner's
 
 
 def sparse_sums(start_weights: Weights, epoch_start: Weights | None = None) -> tuple[SparseSum, ...]:
     """Return the sum with the tuner's start weights, and with the epoch's if given."""
-    sums = (SparseSum(SPARSE_SUM, start_weights, start=1.0, step=1.0),)
+    sums = (SparseSum(SPARSE_SUM, start_weights, start=1.0, epoch_step=1.0),)
     if epoch_start is None:
         return sums
-    return (*sums, SparseSum(EPOCH_START_SUM, epoch_start, start=0.0, step=-1.0))
+    return (*sums, SparseSum(EPOCH_START_SUM, epoch_start, start=0.0, epoch_step=-1.0))
 
 
 def with_sums(table: ListTable, sums: Sequence[SparseSum]) -> ListTable:

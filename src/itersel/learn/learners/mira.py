@@ -92,12 +92,12 @@ class MiraLearner(OnlineLearner):
         self._c = settings.c
         self._is_oracle = settings.hope == "oracle"
         self._is_prediction = settings.fear == "prediction"
-        self._all = settings.constraints == "all"
-        self._searches = settings.candidates == "forest"
+        self._has_all_constraints = settings.constraints == "all"
+        self._searches_forest = settings.candidates == "forest"
 
     def finder(self, bleu: ReferenceBleu) -> DerivationFinder | None:
         """Return the search for hope and fear in the forest; None if it is not used or BLEU is always 0."""
-        if not self._searches or bleu.references.longest == 0:
+        if not self._searches_forest or bleu.references.longest == 0:
             return None
 
         from itersel.learn.augmented import FEAR, HOPE, ORACLE, find_augmented
@@ -115,7 +115,7 @@ class MiraLearner(OnlineLearner):
 
         hope, fear, loss = self._compare(example)
         score = example.kbest.score
-        if self._all:
+        if self._has_all_constraints:
             coefficient, active = solve_constraints(
                 gram_matrix(example.columns), score, example.cost, hope, self._c
             )
@@ -141,8 +141,17 @@ class MiraLearner(OnlineLearner):
         """Return hope, fear, and their loss, which may be negative."""
         import numpy as np
 
-        score, cost = example.kbest.score, example.cost
+        score = example.kbest.score
+        cost = example.cost
+
         # ties go to the first; of oracles with the same cost, to the one with the largest score
-        hope = int(np.lexsort((-score, cost))[0] if self._is_oracle else np.argmax(score - cost))
-        fear = int(np.argmax(score if self._is_prediction else score + cost))
-        return hope, fear, cost[fear] - cost[hope] - (score[hope] - score[fear])
+        hope = int(np.argmax(score - cost))
+        if self._is_oracle:
+            hope = int(np.lexsort((-score, cost))[0])
+
+        feared = score if self._is_prediction else score + cost
+        fear = int(np.argmax(feared))
+
+        difference = cost[fear] - cost[hope]
+        lead = score[hope] - score[fear]
+        return hope, fear, difference - lead

@@ -42,14 +42,14 @@ class LineChart(NamedTuple):
 
 def charts_of_scores(content: Content) -> dict[str, LineChart]:
     """Return charts of scores by name: for each number that varies, one or as many as its lines need."""
-    metric = title_of(content["metric"])
+    title = title_of(content["metric"])
     charts = []
     for number in content["varied"]:
         key = number["key"]
         for part in _parts(number["series"], MAX_LINES):
             lines = [Line(one["name"], _scores(one["points"])) for one in part]
             has_intervals = any(point["interval"] for line in lines for point in line.points)
-            chart = scores_against(key, metric, _values(lines), has_intervals)
+            chart = scores_against(key, title, _values(lines), has_intervals)
             charts.append(LineChart(key, chart, lines))
 
     return {f"varied-{place}": chart for place, chart in enumerate(charts)}

@@ -32,9 +32,9 @@ def render_runs(content: Content) -> str:
     ends = [row[key] for figure in figures.values() for row in figure["rows"] for key in ("low", "high")]
     low = min(-0.1, *ends)
     high = max(0.1, *ends)
-    metric = title_of(content["metric"])
+    title = title_of(content["metric"])
     specifications = {
-        name: differences(f"difference in {metric}", low, high, len(figure["rows"]))
+        name: differences(f"difference in {title}", low, high, len(figure["rows"]))
         for name, figure in figures.items()
     }
 
@@ -65,8 +65,8 @@ def render_runs(content: Content) -> str:
 
 def _answer(content: Content) -> dict[str, Any]:
     """Return the experiment with the best mean difference, and what the page says of it."""
-    metric = content["metric"]
-    sign = sign_of(metric)
+    metric_name = content["metric"]
+    sign = sign_of(metric_name)
     compared = [system for system in content["systems"] if system["difference"]]
     best = max(compared, key=lambda system: sign * float(system["difference"]["mean"]))
     overall = best["difference"]
@@ -80,7 +80,7 @@ def _answer(content: Content) -> dict[str, Any]:
             "sign": sign * overall["mean"],
             "baseline": baselines[0] if len(baselines) == 1 else "the baselines",
             "size": describe_size(overall["mean"]),
-            "title": title_of(metric),
+            "title": title_of(metric_name),
             "where": f" in the mean of {runs} runs" if runs > 1 else "",
             "p": describe_p(overall["p"], alpha),
             "is_significant": overall["p"] < alpha,

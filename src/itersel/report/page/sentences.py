@@ -122,7 +122,7 @@ def pack(test_set: Translated, frequencies: Mapping[str, Frequency] | None) -> d
 
 def sentence_scores(test_set: Translated) -> list[tuple[list[str], list[int], list[int]]]:
     """Return each sentence's different translations, for each system an index into these, and chrF x 10."""
-    metric = CHRF()
+    chrf = CHRF()
     shown = test_set.shown
     sides = (zip(*lines, strict=True) for lines in (without_empty(shown.references), shown.translations))
 
@@ -131,8 +131,8 @@ def sentence_scores(test_set: Translated) -> list[tuple[list[str], list[int], li
         found: dict[str, int] = {}
         which = [found.setdefault(line, len(found)) for line in translations]
         known = [reference for reference in references if reference is not None]
-        chrf = [round(float(metric.sentence_score(text, known).score) * 10) for text in found]
-        scored.append((list(found), which, chrf))
+        scores = [round(float(chrf.sentence_score(text, known).score) * 10) for text in found]
+        scored.append((list(found), which, scores))
     return scored
 
 

@@ -26,11 +26,11 @@ class ForestMert(Batch):
 
     def tune(self, problem: ForestProblem) -> Tuned:
         """Tune by line searches over the forests."""
-        from itersel.tune.forest_search import read_search
+        from itersel.tune.forest_line_search import read_line_search
         from itersel.tune.mert import tune_mert
 
-        search = read_search(problem.files)
+        line_search = read_line_search(problem.files)
         weights, quality = tune_mert(
-            search, problem.start, self.random_directions, self.restarts, problem.seed
+            line_search, problem.start, self.random_directions, self.restarts, problem.seed
         )
-        return Tuned(problem.weights(weights), quality, search.sentence_count, 0)
+        return Tuned(problem.weights(weights), quality, line_search.sentence_count, 0)

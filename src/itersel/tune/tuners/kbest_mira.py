@@ -26,8 +26,8 @@ class KBestMira(Batch):
     def tune(self, problem: ListProblem) -> Tuned:
         """Tune; features that are in no list keep their weights.
 
-        The result is the averaged weights of the pass with the best translations (`ListTable.best`), the
-        first if several are equally good.
+        The result is the averaged weights of the pass whose best translations have the highest quality
+        (`ListTable.quality_of_best`), the first if several are equally good.
         """
         import numpy as np
 
@@ -48,7 +48,7 @@ class KBestMira(Batch):
             mira_pass(lists, sparse, state, order, self.c, self.decay)
 
             weights = mean_weights(state)
-            quality = table.best(score_rows(table.dense, sparse, weights))
+            quality = table.quality_of_best(score_rows(table.dense, sparse, weights))
             if quality > highest:
                 best = weights
                 highest = quality

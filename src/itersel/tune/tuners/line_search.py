@@ -35,9 +35,9 @@ class LineSearch(Batch):
     def tune(self, problem: ListProblem) -> Tuned:
         """Search along the directions, one after another, until none of them improves BLEU."""
         from itersel.tune.directions import named_directions
-        from itersel.tune.mert import ListSearch, climb
+        from itersel.tune.mert import ListLineSearch, climb
 
-        search = ListSearch(problem.table)
-        directions = named_directions(problem, self.directions, search.deviation)
-        weights, quality = climb(search, problem.start, lambda: directions)
+        line_search = ListLineSearch(problem.table)
+        directions = named_directions(problem, self.directions, line_search.deviation)
+        weights, quality = climb(line_search, problem.start, lambda: directions)
         return problem.tuned(problem.weights(weights), quality)

@@ -34,10 +34,10 @@ class Mert(Batch):
 
     def tune(self, problem: ListProblem) -> Tuned:
         """Tune by line searches over the lists."""
-        from itersel.tune.mert import ListSearch, tune_mert
+        from itersel.tune.mert import ListLineSearch, tune_mert
 
-        search = ListSearch(problem.table)
+        line_search = ListLineSearch(problem.table)
         weights, quality = tune_mert(
-            search, problem.start, self.random_directions, self.restarts, problem.seed
+            line_search, problem.start, self.random_directions, self.restarts, problem.seed
         )
         return problem.tuned(problem.weights(weights), quality)

@@ -56,4 +56,4 @@ class Pro(Batch):
 
         score = dense_scores(table.dense, value[: table.dense.shape[1]])
         score += table.sparse.scores(result)
-        return problem.tuned(result, table.best(score))
+        return problem.tuned(result, table.quality_of_best(score))

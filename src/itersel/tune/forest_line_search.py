@@ -15,11 +15,11 @@ from itersel.storage.ragged import offsets_of
 from itersel.tune.forest_files import read_forests
 from itersel.tune.forest_kernels import Forests, goal_lines
 from itersel.tune.line_kernels import project
-from itersel.tune.mert import ExactSearch, ScoreLines, squared_deviation
+from itersel.tune.mert import ExactLineSearch, ScoreLines, squared_deviation
 from itersel.vectors.feature_names import LANGUAGE_MODEL
 
 
-class ForestSearch(ExactSearch):
+class ForestLineSearch(ExactLineSearch):
     """Line search over the forests of each file of sentences and each iteration.
 
     The best derivations of a sentence in any of its forests form a short list of lines; the rest is the same
@@ -75,8 +75,8 @@ class ForestSearch(ExactSearch):
         return ScoreLines(intercept, slope, offset, statistics)
 
 
-def read_search(files: Sequence[TuningFile]) -> ForestSearch:
-    """Read the forests of all sentences and iterations (`files` as returned by `find_files`)."""
+def read_line_search(files: Sequence[TuningFile]) -> ForestLineSearch:
+    """Read the forests of all sentences and iterations (`files` as returned by `find_tuning_files`)."""
     names = files[0].dense_names
     if LANGUAGE_MODEL not in names:
         message = f"has no dense feature '{LANGUAGE_MODEL}'; recreate the forests with 'itersel step forest'"
@@ -95,4 +95,4 @@ def read_search(files: Sequence[TuningFile]) -> ForestSearch:
     with_sentences = [of_file for of_file in by_number.values() if of_file[0].reference_offset.shape[0] > 1]
     if not with_sentences:
         raise InputError(NO_SENTENCES, files[0].path)
-    return ForestSearch(with_sentences, names.index(LANGUAGE_MODEL))
+    return ForestLineSearch(with_sentences, names.index(LANGUAGE_MODEL))

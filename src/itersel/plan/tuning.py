@@ -1,4 +1,7 @@
-"""Lists for tuners: decoder output, or lists from another decoder."""
+"""Batch tuning: the iterations of tuners, their tuning files, start weights and settings.
+
+A tuning file has the k-best lists, or the forests, of one file of sentences in one iteration.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,13 @@ class _Iterations(Protocol):
     retunes: ClassVar[bool]  # mixed weights: the dense features, and one factor for all sparse ones
 
     def folder(self, epoch: Epoch, iteration: int) -> str:
-        """Return the folder of the lists and weights of an iteration, the job's or an earlier one."""
+        """Return the folder of the tuning files and weights of an iteration, the job's or an earlier one."""
 
     def first_weights(self, epoch: Epoch) -> list[str]:
         """Return the start weights of the first iteration."""
 
     def oldest(self, epoch: Epoch, iteration: int) -> int:
-        """Return the first iteration whose lists are tuned on in an iteration."""
+        """Return the first iteration whose tuning files are read in an iteration."""
 
     def file_count(self, epoch: Epoch) -> int:
         """Return the number of files of sentences that are decoded, one for each shard or piece."""
@@ -41,13 +44,13 @@ class _Iterations(Protocol):
         """Return the manifests that all shards or pieces wait for, so that they start together."""
 
     def sentence_files(self, wildcards: Any) -> list[str]:
-        """Return the files with the sentences to decode for a list: their grammars."""
+        """Return the files with the sentences to decode for a tuning file: their grammars."""
 
-    def models(self, wildcards: Any) -> list[str]:
+    def language_models(self, wildcards: Any) -> list[str]:
         """Return the language model for each file of `sentence_files`."""
 
     def shards_per_array_task(self, wildcards: Any) -> int:
-        """Return the number of lists that a task of an array writes."""
+        """Return the number of tuning files that an array task writes."""
 
 
 class _BatchIterations(_Iterations):
@@ -79,8 +82,8 @@ class _BatchIterations(_Iterations):
     def sentence_files(self, wildcards: Any) -> list[str]:
         return self._epochs.of(wildcards).sentence_files(int(wildcards.file))
 
-    def models(self, wildcards: Any) -> list[str]:
-        return self._epochs.of(wildcards).models(int(wildcards.file))
+    def language_models(self, wildcards: Any) -> list[str]:
+        return self._epochs.of(wildcards).language_models(int(wildcards.file))
 
     def shards_per_array_task(self, wildcards: Any) -> int:
         return self._epochs.shards_per_array_task(wildcards)
@@ -89,7 +92,7 @@ class _BatchIterations(_Iterations):
 class _RetuneIterations(_Iterations):
     """One or more iterations in each epoch, in which dev is decoded to tune mixed weights.
 
-    The lists of the last iteration are in the epoch's folder.
+    The tuning files of the last iteration are in the epoch's folder.
     """
 
     retunes = True
@@ -121,23 +124,23 @@ class _RetuneIterations(_Iterations):
     def sentence_files(self, wildcards: Any) -> list[str]:
         return [f"{self._dev}/{wildcards.file}.h5"]
 
-    def models(self, wildcards: Any) -> list[str]:
-        return self._origin.models
+    def language_models(self, wildcards: Any) -> list[str]:
+        return self._origin.language_models
 
     def shards_per_array_task(self, wildcards: Any) -> int:
         return 1
 
 
-def _decoded_lists(iterations: _Iterations, epoch: Epoch, last: int) -> list[str]:
-    """Return the lists or forests that have been decoded for all shards or pieces so far."""
+def _decoded_tuning_files(iterations: _Iterations, epoch: Epoch, last: int) -> list[str]:
+    """Return the tuning files that have been decoded for all shards or pieces so far."""
     numbers = range(iterations.oldest(epoch, last), last + 1)
     folders = [iterations.folder(epoch, number) for number in numbers]
     files = range(iterations.file_count(epoch))
     return [f"{folder}/tuning/{file}.h5" for folder in folders for file in files]
 
 
-class Lists:
-    """The lists of all experiments that tune, as the rules ask for them."""
+class Tuning:
+    """The tuning of all experiments that have a batch tuner, as the rules ask for it."""
 
     def __init__(self, config: Config, origin: Origin, epochs: Epochs) -> None:
         self._config = config
@@ -150,15 +153,15 @@ class Lists:
         return self._batch if self._epochs.of(wildcards).is_batch else self._retune
 
     def sentence_files(self, wildcards: Any) -> list[str]:
-        """Return the files with the sentences to decode for a list: their grammars."""
+        """Return the files with the sentences to decode for a tuning file: their grammars."""
         return self._of(wildcards).sentence_files(wildcards)
 
-    def models(self, wildcards: Any) -> list[str]:
+    def language_models(self, wildcards: Any) -> list[str]:
         """Return the language model for each file of `sentence_files`."""
-        return self._of(wildcards).models(wildcards)
+        return self._of(wildcards).language_models(wildcards)
 
     def shards_per_array_task(self, wildcards: Any) -> int:
-        """Return the number of lists that a task of an array writes."""
+        """Return the number of tuning files that an array task writes."""
         return self._of(wildcards).shards_per_array_task(wildcards)
 
     def level_before(self, wildcards: Any) -> list[str]:
@@ -179,7 +182,7 @@ class Lists:
         return iterations.first_weights(epoch)
 
     def step(self, wildcards: Any) -> str:
-        """Return the step that writes the lists."""
+        """Return the step that writes a tuning file."""
         return "forest" if self._epochs.of(wildcards).reads_forests else "kbest"
 
     @functools.cache  # noqa: B019  (there is one plan)
@@ -201,18 +204,18 @@ class Lists:
         """Return the `KBestSettings` or `ForestSettings` of that step."""
         return self._settings(wildcards.experiment)
 
-    def to_tune_on(self, wildcards: Any) -> list[str]:
-        """Return the files to tune on: lists of all iterations so far, but only the newest forests of dev."""
+    def tuning_files(self, wildcards: Any) -> list[str]:
+        """Return the files to tune on: of all iterations so far, but only the newest forests of dev."""
         iterations = self._of(wildcards)
         epoch = self._epochs.of(wildcards)
-        decoded = _decoded_lists(iterations, epoch, self.iteration(wildcards))
-        return self._origin.to_tune_on(iterations.all_sentence_files(epoch), decoded)
+        decoded = _decoded_tuning_files(iterations, epoch, self.iteration(wildcards))
+        return self._origin.tuning_files(iterations.all_sentence_files(epoch), decoded)
 
     def epoch_start(self, wildcards: Any) -> list[str]:
-        """Return the weights that the epoch started from, if the tuner searches along the step from there."""
+        """Return the weights that the epoch started from, if the tuner searches along its step."""
         epoch = self._epochs.of(wildcards)
-        searches_step = epoch.tuner is not None and epoch.tuner.searches_step
-        return epoch.start if epoch.number > 1 and searches_step else []
+        searches_epoch_step = epoch.tuner is not None and epoch.tuner.searches_epoch_step
+        return epoch.start if epoch.number > 1 and searches_epoch_step else []
 
     def tune_settings(self, wildcards: Any) -> str:
         """Return the `TuneSettings` of an experiment."""
