@@ -114,6 +114,7 @@ def jobs_of(config):
         "folds": [2],
         "shard": [0],
         "fold": [0],
+        "direction": ["forward"],
         "column": ["source"],
         "path": ["x"],
         "further": [["target.1", "labels"]],

@@ -19,7 +19,7 @@ if is_help(EXPANDED_CONFIG):
             HELP_FILES,
         output:
             multiext(
-                f"{RESULTS}/corpus/help/",
+                f"{PLAN.files.help}/",
                 source="source.gz",
                 target="target.gz",
                 labels="labels.gz",
@@ -35,7 +35,7 @@ if is_help(EXPANDED_CONFIG):
             **SIZES.request(2000, 60),
         params:
             given=PLAN.texts.help_folder,
-            folder=lambda wildcards: f"{RESULTS}/corpus/help",
+            folder=lambda wildcards: PLAN.files.help,
             settings=PLAN.texts.help_settings,
             code=step_digest("corpus libreoffice-help"),
         shell:
@@ -59,7 +59,7 @@ rule prepare_train:
         # 60 MB for each process
         **SIZES.request(700 + 60 * SIZES.preparation_processes, 60, train=(150, 2)),
     params:
-        folder=lambda wildcards: f"{RESULTS}/corpus",
+        folder=lambda wildcards: PLAN.files.corpus,
         settings=PLAN.texts.prepare_settings,
         code=step_digest("corpus prepare"),
     shell:
@@ -127,7 +127,7 @@ for further, held_out in groupby(
         conda:
             "../../envs/itersel.yaml"
         params:
-            folder=lambda wildcards: f"{RESULTS}/corpus",
+            folder=lambda wildcards: PLAN.files.corpus,
             settings=PLAN.texts.prepare_settings,
             code=step_digest("corpus prepare"),
         shell:

@@ -19,7 +19,7 @@ rule write_tuning_files:
         decision=lambda wildcards: PLAN.epochs.of(wildcards).decision_needed,
         level=lambda wildcards: ancient(PLAN.lists.level_before(wildcards)),
     output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/tuning/{{file}}.h5",
+        f"{EPOCH}/{results.tuning_file('{file}')}",
     log:
         f"{LOGS}/write_tuning_files/{{experiment}}/epoch-{{epoch}}/{{file}}.log",
     benchmark:
@@ -47,11 +47,11 @@ rule tune:
     """{experiment}: tune epoch {epoch}"""
     input:
         unpack(PLAN.epochs.passed_weights),
-        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/tuning/{MANIFEST}",
+        lists=f"{EPOCH}/{results.TUNING}/{results.MANIFEST}",
         start=PLAN.lists.start_weights,
         epoch_start=PLAN.lists.epoch_start,
     output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
+        f"{EPOCH}/{results.WEIGHTS}",
     log:
         f"{LOGS}/tune/{{experiment}}/epoch-{{epoch}}.log",
     benchmark:
@@ -77,7 +77,7 @@ rule tune:
 
 use rule write_tuning_files as write_tuning_files_again with:
     output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/tuning/{{file}}.h5",
+        f"{ITERATION}/{results.tuning_file('{file}')}",
     log:
         f"{LOGS}/write_tuning_files/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/{{file}}.log",
     benchmark:
@@ -89,11 +89,11 @@ use rule write_tuning_files as write_tuning_files_again with:
 use rule tune as tune_again with:
     input:
         unpack(PLAN.epochs.passed_weights),
-        lists=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/tuning/{MANIFEST}",
+        lists=f"{ITERATION}/{results.TUNING}/{results.MANIFEST}",
         start=PLAN.lists.start_weights,
         epoch_start=PLAN.lists.epoch_start,
     output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/weights.h5",
+        f"{ITERATION}/{results.WEIGHTS}",
     log:
         f"{LOGS}/tune/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}.log",
     benchmark:

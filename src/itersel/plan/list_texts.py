@@ -162,4 +162,4 @@ class ListTexts:
     def learned_lists(self, wildcards: Any) -> str:
         """Return the folder of the text of the lists that an experiment learns from."""
         experiment = self._config.experiments[wildcards.experiment]
-        return f"{self._divisions.folder(experiment.tune_on, self._divisions.name(experiment))}/text"
+        return self._divisions.text_folder(experiment.tune_on, self._divisions.name(experiment))

@@ -31,7 +31,7 @@ from itersel.corpus.text_names import (
 from itersel.plan.files import Files
 from itersel.plan.origin import Origin
 from itersel.plan.shell import no_option
-from itersel.results import CORPUS
+from itersel.results import alignment_file
 
 
 class Texts:
@@ -52,7 +52,7 @@ class Texts:
         # the text from which train and the splits that are not given are prepared: train, or the Help by hash
         self.first = BY_HASH if self._is_help else "train"
         # prepared text only for the language model, if the config names any
-        monolingual = f"{files.results}/{CORPUS}/{MONOLINGUAL_FILE}"
+        monolingual = f"{files.corpus}/{MONOLINGUAL_FILE}"
         self.prepared_monolingual = [monolingual] if config.data.monolingual else []
 
         # downloaded corpora, by the names of their folders
@@ -68,7 +68,7 @@ class Texts:
         """Return the corpora of a split; `hash` is the text that is split by hash."""
         if split == BY_HASH:
             source, target, labels = (
-                (f"{self._files.results}/{CORPUS}/help/{side}.gz",) for side in ("source", "target", "labels")
+                (f"{self._files.help}/{side}.gz",) for side in ("source", "target", "labels")
             )
             return [Corpus(source=source, target=target, labels=labels)]
         return [_named(one) for one in splits.corpora(self._config, split, self._files.fetched)]
@@ -156,7 +156,7 @@ class Texts:
     @property
     def collection(self) -> list[str]:
         """The statistics of collecting the text; none if the config names the files."""
-        return [f"{self._files.results}/{CORPUS}/help/{STATISTICS}"] if self._is_help else []
+        return [f"{self._files.help}/{STATISTICS}"] if self._is_help else []
 
     @property
     def prepared(self) -> list[str]:
@@ -228,7 +228,7 @@ class Texts:
         """The word alignment of train."""
         if splits.is_aligned(self._config):
             return self._files.text("train", "alignment")
-        return f"{self._files.results}/align/train.align.gz"
+        return f"{self._files.results}/{alignment_file('train')}"
 
 
 def _named(corpus: Corpus) -> Corpus:
