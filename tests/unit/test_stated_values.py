@@ -178,7 +178,7 @@ WITH_FEATURES = lists(
     {"tune_on": "dev"}, **{split: LISTED | {"source": "s"} for split in ("train", "dev", "devtest", "test")}
 )
 WITH_FEATURES |= {
-    "text_features": {"dense": ["lexical"], "source": "m", "target": "n", "user_models": ["own.arpa"]}
+    "text_features": {"groups": ["lexical"], "source": "m", "target": "n", "user_models": ["own.arpa"]}
 }
 # the default direction may be a feature of the lists
 WITH_LINES = lists({"retune": {"tuner": {"name": "line-search"}}})

@@ -142,7 +142,7 @@ class ListTexts:
         return word_settings(
             GivenListSettings,
             self._config,
-            dense=features.dense,
+            groups=features.groups,
             templates=features.templates,
             user_model_names=features.user_model_names,
         )

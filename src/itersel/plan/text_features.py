@@ -103,7 +103,7 @@ class TextFeatureModels:
     def _needs_models(self, wildcards: Any) -> bool:
         features = self._config.text_features
         experiment = self._config.experiments[wildcards.experiment]
-        return need_models(features.dense, experiment.templates_of(features.templates))
+        return need_models(features.groups, experiment.templates_of(features.templates))
 
     def user_models(self, wildcards: Any) -> list[str]:
         """Return the user's own language models, compiled."""
