@@ -42,7 +42,7 @@ SELECTION_TABLE = "selection.json"
 WEIGHTS = "weights.h5"
 # In the folder of an epoch: mixed weights that are tuned afterwards, the matrix of the shards' weights, the
 # decision whether training stops, and the lists or forests that a tuner reads.
-MIXED, SELECTION_MATRIX = "mixed.h5", "selection.h5"
+MIXED, WEIGHT_MATRIX = "mixed.h5", "matrix.h5"
 DECISION = "decision.json"
 TUNING = "tuning"
 # In the folder of the best epoch: what describes the system, and what it needs to translate.

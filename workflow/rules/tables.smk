@@ -1,6 +1,6 @@
 # Scoring test, and the tables of a run.
 #
-# needs: experiments/{experiment}/best/{system.json,test.txt}, experiments/{experiment}/epoch-{epoch}/selection.h5,
+# needs: experiments/{experiment}/best/{system.json,test.txt}, experiments/{experiment}/epoch-{epoch}/matrix.h5,
 #        corpus/*.target.gz, evaluation/{test}/counts/*.h5, and the files of evaluation.user_scores
 # makes: experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json}, report/table.{tex,md},
 #        report/rules.{split}.json; with corpus/*.labels.gz: report/tasks.{split}.{txt,tsv,json} and, for independent tasks,
@@ -12,7 +12,7 @@ SYSTEMS = len(EXPANDED_CONFIG.experiments) + len(PLAN.tables.outputs)
 rule describe_selection:
     """{experiment}: describe the selection"""
     input:
-        PLAN.epochs.of_all(results.SELECTION_MATRIX),
+        PLAN.epochs.of_all(results.WEIGHT_MATRIX),
     output:
         text=f"{EXPERIMENT}/selection.txt",
         tsv=f"{EXPERIMENT}/selection.tsv",

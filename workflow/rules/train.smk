@@ -1,7 +1,7 @@
 # Online learning: an epoch is one job per shard, then one job that selects and mixes.
 #
 # needs: shards/{train,dev}/{division}/{file}.h5, lm/lm.bin or lm/{division}/{folds}-folds/{fold}.bin
-# makes: experiments/{experiment}/epoch-{epoch}/{shard-{shard},selection}.h5, and weights.h5, or mixed.h5 if
+# makes: experiments/{experiment}/epoch-{epoch}/{shard-{shard},matrix}.h5, and weights.h5, or mixed.h5 if
 #        tune.smk makes weights.h5 from it
 #
 # All algorithms are this chain of epochs. They differ in what a shard does, which weights it starts from, and how the
@@ -47,7 +47,7 @@ rule mix:
         previous=lambda wildcards: PLAN.epochs.of(wildcards).mixed_before,
     output:
         weights=f"{EPOCH}/{results.WEIGHTS}",
-        matrix=f"{EPOCH}/{results.SELECTION_MATRIX}",
+        matrix=f"{EPOCH}/{results.WEIGHT_MATRIX}",
     log:
         f"{LOGS}/mix/{{experiment}}/epoch-{{epoch}}.log",
     benchmark:
@@ -72,6 +72,6 @@ rule mix:
 use rule mix as mix_before_tuning with:
     output:
         weights=f"{EPOCH}/{results.MIXED}",
-        matrix=f"{EPOCH}/{results.SELECTION_MATRIX}",
+        matrix=f"{EPOCH}/{results.WEIGHT_MATRIX}",
     wildcard_constraints:
         experiment=one_of(PLAN.epochs.retuned),
