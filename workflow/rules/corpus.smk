@@ -9,7 +9,12 @@
 from itertools import groupby
 
 from itersel.config.splits import is_help
-from itersel.corpus.text_names import RAW_SOURCE, STATISTICS
+from itersel.corpus.text_names import (
+    HELP_COLUMNS,
+    RAW_SOURCE,
+    STATISTICS,
+    collected_file,
+)
 
 if is_help(EXPANDED_CONFIG):
 
@@ -18,13 +23,8 @@ if is_help(EXPANDED_CONFIG):
         input:
             HELP_FILES,
         output:
-            multiext(
-                f"{PLAN.files.help}/",
-                source="source.gz",
-                target="target.gz",
-                labels="labels.gz",
-                statistics=STATISTICS,
-            ),
+            [f"{PLAN.files.help}/{collected_file(column)}" for column in HELP_COLUMNS],
+            f"{PLAN.files.help}/{STATISTICS}",
         log:
             f"{LOGS}/corpus/help.log",
         # a download; the nodes of many clusters have no network
@@ -80,7 +80,10 @@ for columns, names in groupby(
         name:
             "_".join(["fetch_corpus", *columns[2:]]).replace(".", "_")
         output:
-            [f"{PLAN.files.fetched}/{{fetched}}/{column}.gz" for column in columns],
+            [
+                f"{PLAN.files.fetched}/{{fetched}}/{collected_file(column)}"
+                for column in columns
+            ],
             f"{PLAN.files.fetched}/{{fetched}}/{STATISTICS}",
         log:
             f"{LOGS}/corpus/fetched/{{fetched}}.log",

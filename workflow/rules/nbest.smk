@@ -4,7 +4,7 @@
 # makes: corpus/{split}.{target,source,labels}.gz, corpus/{split}.target.{number}.gz (further references),
 #        corpus/{split}.first.gz (the translations that the decoder ranks first, of test),
 #        corpus/{preparation,recaser}.json, statistics, shards/{split}/{division}/{file}.h5
-
+from itersel.corpus.text_names import FIRST_COLUMN
 
 # Outputs cannot vary with a wildcard, so there is one rule for each split. Their names differ even if the test sets are
 # called a-b and a__b.
@@ -39,7 +39,7 @@ rule take_first_entries:
     input:
         PLAN.list_texts.lists,
     output:
-        PLAN.files.text("{split}", "first"),
+        PLAN.files.text("{split}", FIRST_COLUMN),
     log:
         f"{LOGS}/corpus/{{split}}.first.log",
     conda:

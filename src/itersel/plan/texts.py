@@ -22,9 +22,11 @@ from itersel.config.values import Config
 from itersel.corpus.corpora import Corpus
 from itersel.corpus.text_names import (
     BY_HASH,
+    HELP_COLUMNS,
     MONOLINGUAL_FILE,
     RAW_SOURCE,
     STATISTICS,
+    collected_file,
     reference_columns,
     text_name,
 )
@@ -67,10 +69,10 @@ class Texts:
     def corpora(self, split: str) -> list[Corpus]:
         """Return the corpora of a split; `hash` is the text that is split by hash."""
         if split == BY_HASH:
-            source, target, labels = (
-                (f"{self._files.help}/{side}.gz",) for side in ("source", "target", "labels")
-            )
-            return [Corpus(source=source, target=target, labels=labels)]
+            columns: dict[str, Any] = {
+                column: (f"{self._files.help}/{collected_file(column)}",) for column in HELP_COLUMNS
+            }
+            return [Corpus(**columns)]
         return [_named(one) for one in splits.corpora(self._config, split, self._files.fetched)]
 
     @property
