@@ -48,26 +48,24 @@ rule all:
     """takes no time"""
     default_target: True
     input:
-        table=f"{RESULTS}/report/table.txt",
-        corpus=f"{RESULTS}/report/corpus.txt",
-        tasks=[
-            f"{RESULTS}/report/tasks.{split}.txt" for split in PLAN.tables.task_splits
-        ],
+        table=f"{REPORT}/table.txt",
+        corpus=f"{REPORT}/corpus.txt",
+        tasks=[f"{REPORT}/tasks.{split}.txt" for split in PLAN.tables.task_splits],
         # no other job may need them any more, but they are what the run is for
         systems=[
             path
-            for stage in BEST
-            for name in ("weights.h5", "system.json")
+            for stage in BEST_FOLDERS
+            for name in (results.WEIGHTS, results.SYSTEM)
             for path in PLAN.files.experiments(
                 list(EXPANDED_CONFIG.experiments), f"{stage}/{name}"
             )
         ],
         resources=PLAN.files.experiments(
-            list(EXPANDED_CONFIG.experiments), "best/resources.json"
+            list(EXPANDED_CONFIG.experiments), f"{results.BEST}/{results.RESOURCES}"
         ),
         selections=PLAN.files.experiments(PLAN.epochs.selecting, "selection.txt"),
-        paper=multiext(f"{RESULTS}/report/table", ".tex", ".md"),
-        page=f"{RESULTS}/report/index.html",
+        paper=multiext(f"{REPORT}/table", ".tex", ".md"),
+        page=f"{RESULTS}/{results.PAGE}",
 
 
 onstart:

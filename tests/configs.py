@@ -49,7 +49,7 @@ def with_text(**experiments):
     """Return a config with lists that get features of their text, with these experiments."""
     text = LISTED | {"source": "s"}
     data = LISTS | dict.fromkeys(("train", "dev", "devtest", "test"), text)
-    features = {"dense": ["length"], "templates": ["Ngram1", "Ngram2"]}
+    features = {"groups": ["length"], "templates": ["Ngram1", "Ngram2"]}
     return {"data": data, "text_features": features, "experiments": experiments}
 
 

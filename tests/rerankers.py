@@ -20,7 +20,7 @@ LANGUAGES = {"source_language": "de", "target_language": "en"}
 TOKENIZED = {"tokenized": True}
 ALL_TEXT = {
     **LANGUAGES,
-    "dense": list(TEXT_FEATURES),
+    "groups": list(TEXT_FEATURES),
     "templates": list(TEXT_TEMPLATES),
     "user_model_names": ["short", "long.er"],
 }
@@ -83,7 +83,7 @@ def make_reranker(
         write_lines(folder / f"{name}.gz", lines)
     models: list[object] = []
     how = LANGUAGES | how
-    if how.get("dense") or how.get("templates"):
+    if how.get("groups") or how.get("templates"):
         models += write_models(folder, how)
     if names := how.get("user_model_names"):
         models += ["--user-model", *(write_model(folder, name) for name in names)]

@@ -1,7 +1,7 @@
-"""Names of files in a folder of results, ``<output>/<name>``, that several modules write or read.
+"""Names of files in a folder of results, ``<output>/<name>``: those that several modules or rules need.
 
-The inputs and outputs of rules state the same names, so that rules can be read without this module; functions
-of the workflow import them.
+They are relative to that folder, or to the folder that a comment names. Functions also take the wildcards of
+rules, such as ``{epoch}``. The comments at the top of the files in workflow/rules show whole paths.
 """
 
 from __future__ import annotations
@@ -13,9 +13,15 @@ CORPUS, EXPERIMENTS, EVALUATION, REPORT = "corpus", "experiments", "evaluation",
 
 # Logs and measurements of jobs, in a folder for each step.
 LOGS, BENCHMARKS = "logs", "benchmarks"
-# How train was prepared, and the recaser learned from it; the index of the training corpus.
-PREPARATION, RECASER = f"{CORPUS}/preparation.json", f"{CORPUS}/recaser.json"
+
+# In the folder of prepared text: how train was prepared, and the recaser learned from it.
+PREPARATION_FILE, RECASER_FILE = "preparation.json", "recaser.json"
+PREPARATION, RECASER = f"{CORPUS}/{PREPARATION_FILE}", f"{CORPUS}/{RECASER_FILE}"
+# The index of the training corpus.
 INDEX = "grammar/index"
+# The language model of all text: compiled, and as it is estimated.
+LANGUAGE_MODEL, ARPA = "lm/lm.bin", "lm/lm.arpa.gz"
+
 # Written when the workflow starts: the config as given, and versions.
 RUN = f"{REPORT}/run.json"
 # The tables of the systems and of the corpora, and the sentences that are explained, for the page.
@@ -26,15 +32,19 @@ PAGE, PROGRESS_PAGE = f"{REPORT}/index.html", f"{REPORT}/progress.html"
 
 # In the folders of divisions, epochs and lists: their manifest, written once all of their files exist.
 MANIFEST = "files.txt"
+# In the folder of a division: the text of its files.
+DIVIDED_TEXT = "text"
+
 # In the folder of an experiment: the best epoch, and the table of what was selected.
 BEST = "best"
 SELECTION_TABLE = "selection.json"
 # In the folder of an epoch, or of the best one: its weights.
 WEIGHTS = "weights.h5"
 # In the folder of an epoch: mixed weights that are tuned afterwards, the matrix of the shards' weights, the
-# translation of devtest, the decision whether training stops.
-MIXED, SELECTION_MATRIX = "mixed.h5", "selection.h5"
-DEVTEST, DECISION = "devtest.txt", "decision.json"
+# decision whether training stops, and the lists or forests that a tuner reads.
+MIXED, WEIGHT_MATRIX = "mixed.h5", "matrix.h5"
+DECISION = "decision.json"
+TUNING = "tuning"
 # In the folder of the best epoch: what describes the system, and what it needs to translate.
 SYSTEM, RESOURCES, MBR = "system.json", "resources.json", "mbr.json"
 
@@ -42,7 +52,32 @@ EPOCH_PREFIX = "epoch-"
 _EPOCH = re.compile(rf"{EPOCH_PREFIX}([1-9][0-9]{{0,5}})")
 
 
-def epoch_folder(number: int) -> str:
+def alignment_file(text: str) -> str:
+    """Return the word alignment of train, or in one direction, ``forward`` or ``reverse``."""
+    return f"align/{text}.align.gz"
+
+
+def fold_folder(division: str, folds: int | str) -> str:
+    """Return the folder of the language models that each leave out every `folds`-th file of a division."""
+    return f"lm/{division}/{folds}-folds"
+
+
+def fold_model(fold: int | str) -> str:
+    """Return the language model without the text of a fold, in that folder."""
+    return f"{fold}.bin"
+
+
+def division_folder(split: str, division: str) -> str:
+    """Return the folder of a division of a split."""
+    return f"sentences/{split}/{division}"
+
+
+def sentence_file(file: int | str) -> str:
+    """Return a file of sentences with their grammars, or of given lists, in the folder of a division."""
+    return f"{file}.h5"
+
+
+def epoch_folder(number: int | str) -> str:
     """Return the folder of an epoch, in that of its experiment."""
     return f"{EPOCH_PREFIX}{number}"
 
@@ -58,6 +93,41 @@ def shard_weights(number: int | str) -> str:
     return f"shard-{number}.h5"
 
 
+def iteration_folder(number: int | str) -> str:
+    """Return the folder of an iteration of retuning that is not the last one, in that of its epoch."""
+    return f"iteration-{number}"
+
+
+def tuning_file(file: int | str) -> str:
+    """Return the lists or forests of a file of sentences, in the folder of an epoch or iteration."""
+    return f"{TUNING}/{file}.h5"
+
+
+def best_folder(test_set: str | None = None) -> str:
+    """Return the folder of the best epoch; for a test set with its own devtest, of the best one for it."""
+    return BEST if test_set is None else f"{BEST}-{test_set}"
+
+
+def translation_file(split: str) -> str:
+    """Return the tokenised translation of a split, in the folder of an epoch, or of the best one."""
+    return f"{split}.txt"
+
+
+def translated_piece(split: str, piece: int | str) -> str:
+    """Return the part of this translation that one job writes."""
+    return f"{split}/{piece}.txt"
+
+
+def joined_translation(split: str) -> str:
+    """Return the translation of a split by all independent tasks, in the folder of their experiment."""
+    return f"tasks/{split}.txt"
+
+
+def plain_reference(test_set: str, number: int | str) -> str:
+    """Return a reference of a test set as plain text."""
+    return f"{EVALUATION}/{test_set}/reference.{number}.txt"
+
+
 def detokenized_text(test_set: str, system: str) -> str:
     """Return the detokenised translations of a test set by a system."""
     return f"{EVALUATION}/{test_set}/{system}.txt"
@@ -68,6 +138,6 @@ def counts_file(test_set: str, system: str) -> str:
     return f"{EVALUATION}/{test_set}/counts/{system}.h5"
 
 
-def best_folder(test_set: str | None = None) -> str:
-    """Return the folder of the best epoch; for a test set with its own devtest, of the best one for it."""
-    return BEST if test_set is None else f"{BEST}-{test_set}"
+def rule_counts_file(split: str) -> str:
+    """Return the number of rules in the grammars of a split."""
+    return f"{REPORT}/rules.{split}.json"

@@ -276,7 +276,7 @@ def _make_reranker() -> None:
     write_itersel_weights("reranker/weights.h5", make_weights(weights))
     models = "--aligner forward.model reverse.model --text-models models"
     lists = {**TEXT_LANGUAGES, "tokenized": True}
-    lists |= {"dense": list(TEXT_FEATURES), "templates": list(TEXT_TEMPLATES)}
+    lists |= {"groups": list(TEXT_FEATURES), "templates": list(TEXT_TEMPLATES)}
     files = f"--folder reranked {models} --output reranker/resources.json"
     itersel(f"{step('step reranker', lists=lists)} {files}")
     itersel("bundle reranker reranker.bundle")

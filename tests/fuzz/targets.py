@@ -102,7 +102,7 @@ def _table(**files: list[str]) -> str:
 _LISTED = f"{step('step lists', **TEXT_LANGUAGES)} --folder listed --file-number 0"
 # All features of the text of lists; the models of word alignment follow.
 _TOKENIZED = {**TEXT_LANGUAGES, "tokenized": True}
-_FEATURES = step("step lists", **_TOKENIZED, dense=[*TEXT_FEATURES], templates=[*TEXT_TEMPLATES])
+_FEATURES = step("step lists", **_TOKENIZED, groups=[*TEXT_FEATURES], templates=[*TEXT_TEMPLATES])
 _FEATURES += " --folder reranked --file-number 0 --text-models models --output out.h5 --aligner"
 _DETOKENIZE = "detokenize --input target.txt --output out"
 TARGETS = {

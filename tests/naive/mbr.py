@@ -3,7 +3,7 @@
 import math
 
 from tests.naive.learning import Bleu
-from tests.naive.text_features import ngrams
+from tests.naive.text_features import f_score, ngrams
 
 
 def posterior(scores, scale):
@@ -26,10 +26,9 @@ def chrf(words, reference):
             common = (ours & theirs).total()
             precisions.append(common / ours.total())
             recalls.append(common / theirs.total())
-    if not sum(precisions):
+    if not precisions:
         return 0.0
-    precision, recall = (sum(one) / len(one) for one in (precisions, recalls))
-    return 5 * precision * recall / (4 * precision + recall)
+    return f_score(*(sum(one) / len(one) for one in (precisions, recalls)))
 
 
 GAINS = {"sentence-bleu": bleu, "chrf": chrf}

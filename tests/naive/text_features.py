@@ -87,9 +87,13 @@ def _chrf(tokens, translations, shares):
         if not given or not wanted:
             continue
         matches = sum(min(count, expected[gram]) for gram, count in ngrams(tokens, n).items())
-        precision, recall = matches / given, matches / wanted
-        found.append(5 * precision * recall / (4 * precision + recall) if matches else 0.0)
+        found.append(f_score(matches / given, matches / wanted))
     return sum(found) / len(found) if found else 0.0
+
+
+def f_score(precision, recall):
+    """Return the F score in which recall has a weight of 2."""
+    return 5 * precision * recall / (4 * precision + recall) if precision + recall else 0.0
 
 
 def sparse_features(source, target, points, templates):

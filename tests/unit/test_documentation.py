@@ -70,7 +70,7 @@ def test_formats_are_those_declared(formats_page, heading):
 
 def test_formats_of_matrices_and_bundles(formats_page):
     """The table of the matrix has no shapes, that of the bundle only parts of names."""
-    (rows,) = tables(formats_page["Selection"])
+    (rows,) = tables(formats_page["Matrix"])
     assert {name: dtype for name, dtype, _ in rows} == {
         name: array.dtype.lstrip("|") for name, array in selection.DATASETS.items()
     }

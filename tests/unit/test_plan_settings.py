@@ -134,12 +134,12 @@ def test_rerankers_need_what_their_features_need():
     tuned = {"tune_on": "dev", "features": "dense", "learner": {"name": "pro"}}
     tasks = {"name": "random", "shards": 4}
     both = {"selected": {**SELECTED, "tasks": tasks, "retune": {"tuner": {"name": "mert"}}}, "tuned": tuned}
-    for dense, needing in ((["length"], ["selected"]), (["length", "lexical"], ["selected", "tuned"])):
-        plan = plan_of(both, data, text_features={"dense": dense, "templates": ["Lex"], "minimum_count": 3})
+    for groups, needing in ((["length"], ["selected"]), (["length", "lexical"], ["selected", "tuned"])):
+        plan = plan_of(both, data, text_features={"groups": groups, "templates": ["Lex"], "minimum_count": 3})
         for name in both:
             made = json.loads(plan.list_texts.reranker_settings(job(name)))
             assert made["lists"]["templates"] == (["Lex"] if name == "selected" else [])
-            assert (made["lists"]["dense"], made["dense_names"]) == (dense, ["LM"])
+            assert (made["lists"]["groups"], made["dense_names"]) == (groups, ["LM"])
             assert made["lists"]["minimum_count"] == 1
             models = plan.text_features.text_models_of_system(job(name))
             assert bool(models) == (name in needing) == bool(plan.text_features.aligners_of_system(job(name)))
@@ -291,7 +291,7 @@ def test_models_of_features_of_text_have_not_seen_the_file():
     text = {"lists": "l", "target": "t", "source": "s"}
     data = {"kind": "lists", **dict.fromkeys(("train", "dev", "devtest", "test"), text)}
     experiments = {"a": {"tasks": {"name": "random", "shards": 5}}}
-    plan = plan_of(experiments, data, text_features={"dense": ["lexical"], "folds": 3})
+    plan = plan_of(experiments, data, text_features={"groups": ["lexical"], "folds": 3})
     found = plan.text_features
     folder = "out/x/text-features"
     for file in range(5):

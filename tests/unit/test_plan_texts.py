@@ -47,7 +47,7 @@ def test_lists_replace_grammars_and_models():
     assert texts.texts("test.new") == [*files, "out/x/corpus/test.new.statistics.json"]
     assert of_lists().texts.raw_references("test.new") == of_lists().texts.references("test.new") == files[:2]
     assert of_lists().texts.statistics == [f"out/x/corpus/{split}.statistics.json" for split in texts.splits]
-    features = {key: [] for key in ("dense", "user_model_names", "templates")}
+    features = {key: [] for key in ("groups", "user_model_names", "templates")}
     words = {"source_language": "de", "target_language": "en", "tokenized": False}
     no_features = {"minimum_count": 1, **features}
     expected = {**words, "protected": ["a b"], "lowercase": True, **no_features}

@@ -35,8 +35,8 @@ def write_epochs(folder: Path, epochs: list[list[Vector]]) -> list[str]:
         own = folder / f"epoch-{epoch}"
         own.mkdir(parents=True)
         settings = MixSettings(Selection(select=SELECT), len(shards), epoch)
-        mix(write_shards(own, shards, epoch), own / "v.h5", settings, matrix=own / "selection.h5")
-        paths.append(str(own / "selection.h5"))
+        mix(write_shards(own, shards, epoch), own / "v.h5", settings, matrix=own / "matrix.h5")
+        paths.append(str(own / "matrix.h5"))
     return paths
 
 
@@ -126,7 +126,7 @@ def test_files_that_are_not_epochs_of_one_run(tmp_path, report):
         assert f"{path}: differs in '{key}' from {first}; name the epochs of one" in report(first, str(path))
     weights = tmp_path / "v.h5"
     write_itersel_weights(weights, make_weights({"a": 1.0}), {"kind": "mixed-weights", "epoch": 1})
-    assert f"{weights}: is not the selection.h5 of an epoch" in report(str(weights))
+    assert f"{weights}: is not the matrix.h5 of an epoch" in report(str(weights))
     assert "nowhere.h5: no such file" in report("nowhere.h5")
 
 

@@ -75,7 +75,7 @@ def read_table(run, source, lists="lists"):
         ("all", LANGUAGES),
         ("dense", ALL_TEXT),
         ("all", ALL_TEXT | TOKENIZED),
-        ("all", {**LANGUAGES, "dense": ["rank", "agreement", "length"]}),
+        ("all", {**LANGUAGES, "groups": ["rank", "agreement", "length"]}),
         ("all", {**LANGUAGES, "templates": ["Ngram2", "Lex"]}),
         ("dense", {**LANGUAGES, "user_model_names": ["own"]}),
     ],
@@ -94,7 +94,7 @@ def test_the_same_translations_as_in_the_run(tmp_path, features, how):
 @pytest.mark.parametrize("features", ["dense", "all"])
 def test_lists_that_leave_out_zeros(tmp_path, features, columns):
     """Then the first lines lack features, and only their names tell which are dense."""
-    system = make_reranker(tmp_path, features, columns, as_json, **LANGUAGES, dense=["rank"])
+    system = make_reranker(tmp_path, features, columns, as_json, **LANGUAGES, groups=["rank"])
     assert rescore(tmp_path, system, tmp_path / "out", "--source", tmp_path / "s.de") == of_run(tmp_path)
     found = read_resources(system)
     assert {*found.training_dense_names} == {*(columns or ("LM", "TM_0", "TM_1"))}
@@ -310,7 +310,7 @@ def test_lists_without_any_sparse_features(tmp_path, refused, monkeypatch, featu
 
 def test_only_the_models_that_are_needed(tmp_path):
     """In a run, all are files; of the others, nothing is read, and a bundle has nothing."""
-    how = {**LANGUAGES, "dense": ["language-model"]}
+    how = {**LANGUAGES, "groups": ["language-model"]}
     system = make_reranker(tmp_path, **how)
     source = ["--source", tmp_path / "s.de"]
     for name in ("forward.h5", "reverse.h5", "all/lexicon.h5"):
@@ -403,7 +403,7 @@ def in_lists(**values):
         in_lists(user_model_names=["short", "a b"]),
         in_lists(minimum_count=2),
         in_lists(source_language=None),
-        in_lists(dense=["x"]),
+        in_lists(groups=["x"]),
         in_lists(templates=["x"]),
         in_lists(target_language="../x"),
         in_lists(protected=["("]),

@@ -114,6 +114,7 @@ def jobs_of(config):
         "folds": [2],
         "shard": [0],
         "fold": [0],
+        "direction": ["forward"],
         "column": ["source"],
         "path": ["x"],
         "further": [["target.1", "labels"]],
@@ -177,7 +178,7 @@ WITH_FEATURES = lists(
     {"tune_on": "dev"}, **{split: LISTED | {"source": "s"} for split in ("train", "dev", "devtest", "test")}
 )
 WITH_FEATURES |= {
-    "text_features": {"dense": ["lexical"], "source": "m", "target": "n", "user_models": ["own.arpa"]}
+    "text_features": {"groups": ["lexical"], "source": "m", "target": "n", "user_models": ["own.arpa"]}
 }
 # the default direction may be a feature of the lists
 WITH_LINES = lists({"retune": {"tuner": {"name": "line-search"}}})

@@ -28,9 +28,9 @@ LISTS = [
     for number, reference in enumerate(TARGET)
     for rank, text in enumerate((reference, reference[2:], f"{reference} 7"))
 ]
-ALL = {"dense": [*TEXT_FEATURES], "templates": [*TEXT_TEMPLATES]}
+ALL = {"groups": [*TEXT_FEATURES], "templates": [*TEXT_TEMPLATES]}
 # What needs no models.
-PLAIN = {"dense": ["length", "rank", "copies", "repetition", "agreement"], "templates": ["Ngram1"]}
+PLAIN = {"groups": ["length", "rank", "copies", "repetition", "agreement"], "templates": ["Ngram1"]}
 
 
 @pytest.fixture(scope="module")
@@ -276,8 +276,8 @@ def test_without_any_sparse_features(by_templates, tmp_path, refused):
     ("features", "dropped", "facts"),
     [
         (ALL, "--aligner", ["--aligner"]),
-        ({"dense": ["unknown"]}, "--text-models", ["unknown", "--text-models"]),
-        ({"dense": ["language-model"]}, "--text-models", ["language-model", "--text-models"]),
+        ({"groups": ["unknown"]}, "--text-models", ["unknown", "--text-models"]),
+        ({"groups": ["language-model"]}, "--text-models", ["language-model", "--text-models"]),
     ],
 )
 def test_missing_models(made, tmp_path, features, dropped, facts, refused):
@@ -333,7 +333,7 @@ def test_features_that_the_lists_have_already(made, tmp_path, feature, refused):
     ]
     write_lines(tmp_path / "lists", lines)
     whole = cut_whole(made, tmp_path / "cut", tmp_path / "lists")
-    step = [*lists_step(made, tmp_path / "x.h5", {**PLAIN, "dense": ["length"]}), *whole]
+    step = [*lists_step(made, tmp_path / "x.h5", {**PLAIN, "groups": ["length"]}), *whole]
     refused(step, feature.partition("=")[0])
     assert not (tmp_path / "x.h5").exists()
 
@@ -357,16 +357,16 @@ def of_lists(**features):
 @pytest.mark.parametrize(
     ("content", "facts"),
     [
-        ({"text_features": {"dense": ["length"]}, "experiments": {"a": {}}}, "text_features.dense"),
-        (of_lists(dense=["lengths"]), "text_features.dense"),
+        ({"text_features": {"groups": ["length"]}, "experiments": {"a": {}}}, "text_features.groups"),
+        (of_lists(groups=["lengths"]), "text_features.groups"),
         (of_lists(templates=["Ngram9"]), "text_features.templates"),
-        (of_lists(dense=["length"], minimum_count=2), "text_features.minimum_count"),
-        (of_lists(dense=["length"], source=["x"], target=["y"]), "text_features.source"),
-        (of_lists(dense=["lexical"], source=["x"]), "text_features.target"),
+        (of_lists(groups=["length"], minimum_count=2), "text_features.minimum_count"),
+        (of_lists(groups=["length"], source=["x"], target=["y"]), "text_features.source"),
+        (of_lists(groups=["lexical"], source=["x"]), "text_features.target"),
         (of_lists(user_models=["a/x.bin", "b/x.arpa.gz"]), "text_features.user_models"),
         (of_lists(user_models=["a b"]), "text_features.user_models"),
         ({"text_features": {"user_models": ["x"]}, "experiments": {"a": {}}}, "text_features.user_models"),
-        (of_lists(dense=["length"]) | {"language_model": {"order": 4}}, "language_model.order"),
+        (of_lists(groups=["length"]) | {"language_model": {"order": 4}}, "language_model.order"),
         (of_lists(), "data.train.source"),
     ],
 )
@@ -408,7 +408,7 @@ def test_language_models_and_their_names(made, tmp_path, refused):
 
 def test_every_text_needs_its_source():
     for split in ("train", "dev", "devtest", "test"):
-        content = json.loads(json.dumps(of_lists(dense=["length"])))
+        content = json.loads(json.dumps(of_lists(groups=["length"])))
         del content["data"][split]["source"]
         with pytest.raises(InputError, match=rf"data\.{split}\.source"):
             read_config(content)

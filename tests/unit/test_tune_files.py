@@ -91,6 +91,7 @@ BAD = [
     (put("reference_length", 0, 50), "1.2.h5"),
     (set_attributes(iteration=1), (1, 2, 4)),
     (set_attributes(settings="{}"), "1.2.h5"),
+    (set_attributes(settings="["), "1.2.h5"),
     (set_attributes(sentence_digest="others"), "1.1.h5"),
     (set_attributes(dense_names='["a", "b", "c"]'), "1.2.h5:"),
     (set_attributes(dense_names="["), "1.2.h5"),
@@ -134,7 +135,7 @@ def test_empty_tuning_set(tmp_path):
 
 
 def test_forests_without_the_feature_of_the_language_model(tmp_path):
-    file = TuningFile(tmp_path / "forests.h5", 0, 1, "", "", ("Glue", "WordPenalty"))
+    file = TuningFile(tmp_path / "forests.h5", 0, 1, {}, "", ("Glue", "WordPenalty"))
     with input_error("forests.h5", "'LanguageModel'"):
         read_line_search([file])
 

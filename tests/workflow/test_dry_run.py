@@ -75,9 +75,7 @@ def test_a_run_does_what_its_dry_run_has_shown(copy, finished):
         Path(name).name for name, (time, _) in copy.files().items() if before.get(name, (0,))[0] != time
     ]
     rules = {"shard": "train_shard", "files": "manifest_of_trained_shards", "weights": "mix"}
-    done = Counter(
-        rules[name.partition(".")[0].partition("-")[0]] for name in changed if name != "selection.h5"
-    )
+    done = Counter(rules[name.partition(".")[0].partition("-")[0]] for name in changed if name != "matrix.h5")
     assert done == planned
     made = "experiments/selected/*/*.h5"
     assert copy.contents(made) == finished.contents(made)

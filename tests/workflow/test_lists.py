@@ -58,7 +58,7 @@ def first_entries(lists):
 
 
 # All groups and templates.
-TEXT_FEATURES = {"dense": [*TEXT_GROUPS], "templates": [*TEXT_TEMPLATES]}
+TEXT_FEATURES = {"groups": [*TEXT_GROUPS], "templates": [*TEXT_TEMPLATES]}
 # Its files of train, which need models that have not seen them.
 OF_TRAIN = [f"results/tiny/sentences/train/2/{file}.h5" for file in range(2)]
 
@@ -307,7 +307,7 @@ def test_features_of_text(make_project):
     assert project.contents("sentences/**/*.h5") == before
 
     # without models, none are estimated
-    project.configure(text_features={"dense": ["length", "agreement"], "templates": ["Ngram1"]})
+    project.configure(text_features={"groups": ["length", "agreement"], "templates": ["Ngram1"]})
     project.configure(language_model={})
     jobs = project.planned()
     assert not {"prepare_words", "learn_aligner", "estimate_text_models"} & jobs.keys()
@@ -317,7 +317,7 @@ def test_features_of_text(make_project):
 @pytest.mark.slow
 def test_features_of_text_with_natural_tasks(make_project):
     """The models of a fold leave out the sentences of its tasks."""
-    features = {"dense": ["language-model", "lexical"], "templates": ["Lex"]}
+    features = {"groups": ["language-model", "lexical"], "templates": ["Lex"]}
     project = with_lists(make_project(), features)
     content = project.config()
     content["data"]["train"]["labels"] = "train.labels"

@@ -1,6 +1,7 @@
 # Word alignment of the training corpus.
 #
 # needs: corpus/train.{source,target}.gz     makes: align/{forward,reverse,train}.align.gz
+from itersel.align.symmetrize import DIRECTIONS
 
 
 rule align_direction:
@@ -9,13 +10,13 @@ rule align_direction:
         source=PLAN.files.text("train", "source"),
         target=PLAN.files.text("train", "target"),
     output:
-        f"{RESULTS}/align/{{direction}}.align.gz",
+        f"{RESULTS}/{results.alignment_file('{direction}')}",
     log:
         f"{LOGS}/align/{{direction}}.log",
     benchmark:
         f"{BENCHMARKS}/align/{{direction}}.tsv"
     wildcard_constraints:
-        direction="forward|reverse",
+        direction=one_of(DIRECTIONS),
     conda:
         "../../envs/itersel.yaml"
     resources:
@@ -32,11 +33,11 @@ rule align:
     """align words"""
     input:
         directions=[
-            f"{RESULTS}/align/forward.align.gz",
-            f"{RESULTS}/align/reverse.align.gz",
+            f"{RESULTS}/{results.alignment_file(direction)}"
+            for direction in DIRECTIONS
         ],
     output:
-        f"{RESULTS}/align/train.align.gz",
+        f"{RESULTS}/{results.alignment_file('train')}",
     log:
         f"{LOGS}/align.log",
     benchmark:

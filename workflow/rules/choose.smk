@@ -10,6 +10,7 @@
 SCORES_LOCALLY = not (PLAN.tables.scores_text or PLAN.list_texts.scores_quality)
 PREPARATION_OF_TEXT = [] if SCORES_LOCALLY else [PLAN.files.preparation]
 RECASER_OF_TEXT = [PLAN.files.recaser] if PLAN.tables.scores_text else []
+BEST_FOR_TEST_SET = results.best_folder("{test_set}")
 # One job decodes all pieces of devtest to choose a scale.
 PIECES = EXPANDED_CONFIG.decoder.pieces
 
@@ -18,7 +19,7 @@ rule check_patience:
     """{experiment}: score epoch {epoch} on devtest"""
     input:
         references=PLAN.tables.devtest_references,
-        translations=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/devtest.txt",
+        translations=f"{EPOCH}/{results.translation_file('devtest')}",
         previous=lambda wildcards: PLAN.epochs.of(wildcards).decision_before,
         labels=PLAN.tables.devtest_labels,
         raw_references=PLAN.tables.devtest_raw_references,
@@ -27,7 +28,7 @@ rule check_patience:
         lists=PLAN.list_texts.devtest_lists,
         quality=PLAN.list_texts.devtest_quality,
     output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/decision.json",
+        f"{EPOCH}/{results.DECISION}",
     log:
         f"{LOGS}/patience/{{experiment}}/epoch-{{epoch}}.log",
     localrule: SCORES_LOCALLY
@@ -53,8 +54,8 @@ rule choose_epoch:
     """{experiment}: choose the best epoch"""
     input:
         references=PLAN.tables.devtest_references,
-        translations=PLAN.epochs.of_all("devtest.txt"),
-        weights=PLAN.epochs.of_all("weights.h5"),
+        translations=PLAN.epochs.of_all(results.translation_file("devtest")),
+        weights=PLAN.epochs.of_all(results.WEIGHTS),
         labels=PLAN.tables.devtest_labels,
         raw_references=PLAN.tables.devtest_raw_references,
         preparation=PREPARATION_OF_TEXT,
@@ -62,8 +63,8 @@ rule choose_epoch:
         lists=PLAN.list_texts.devtest_lists,
         quality=PLAN.list_texts.devtest_quality,
     output:
-        weights=f"{RESULTS}/experiments/{{experiment}}/best/weights.h5",
-        system=f"{RESULTS}/experiments/{{experiment}}/best/system.json",
+        weights=f"{EXPERIMENT}/{results.BEST}/{results.WEIGHTS}",
+        system=f"{EXPERIMENT}/{results.BEST}/{results.SYSTEM}",
     log:
         f"{LOGS}/choose/{{experiment}}.log",
     localrule: SCORES_LOCALLY
@@ -88,8 +89,8 @@ rule choose_epoch:
 use rule choose_epoch as choose_epoch_for_test_set with:
     input:
         references=PLAN.tables.devtest_references,
-        translations=PLAN.epochs.of_all("devtest.{test_set}.txt"),
-        weights=PLAN.epochs.of_all("weights.h5"),
+        translations=PLAN.epochs.of_all(results.translation_file("devtest.{test_set}")),
+        weights=PLAN.epochs.of_all(results.WEIGHTS),
         labels=[],
         raw_references=PLAN.tables.devtest_raw_references,
         preparation=PREPARATION_OF_TEXT,
@@ -97,8 +98,8 @@ use rule choose_epoch as choose_epoch_for_test_set with:
         lists=PLAN.list_texts.devtest_lists,
         quality=PLAN.list_texts.devtest_quality,
     output:
-        weights=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/weights.h5",
-        system=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/system.json",
+        weights=f"{EXPERIMENT}/{BEST_FOR_TEST_SET}/{results.WEIGHTS}",
+        system=f"{EXPERIMENT}/{BEST_FOR_TEST_SET}/{results.SYSTEM}",
     log:
         f"{LOGS}/choose/{{experiment}}/{{test_set}}.log",
     localrule: SCORES_LOCALLY
@@ -110,7 +111,7 @@ rule choose_scale:
     input:
         pieces=PLAN.tables.devtest_pieces,
         language_model=PLAN.origin.language_models,
-        weights=f"{RESULTS}/experiments/{{experiment}}/best/weights.h5",
+        weights=f"{EXPERIMENT}/{results.BEST}/{results.WEIGHTS}",
         references=PLAN.tables.devtest_references,
         labels=PLAN.tables.devtest_labels,
         raw_references=PLAN.tables.devtest_raw_references,
@@ -119,7 +120,7 @@ rule choose_scale:
         lists=PLAN.list_texts.devtest_lists,
         quality=PLAN.list_texts.devtest_quality,
     output:
-        f"{RESULTS}/experiments/{{experiment}}/best/mbr.json",
+        f"{EXPERIMENT}/{results.BEST}/{results.MBR}",
     log:
         f"{LOGS}/scale/{{experiment}}.log",
     conda:
@@ -144,7 +145,7 @@ use rule choose_scale as choose_scale_for_test_set with:
     input:
         pieces=PLAN.tables.devtest_pieces,
         language_model=PLAN.origin.language_models,
-        weights=f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/weights.h5",
+        weights=f"{EXPERIMENT}/{BEST_FOR_TEST_SET}/{results.WEIGHTS}",
         references=PLAN.tables.devtest_references,
         labels=[],
         raw_references=PLAN.tables.devtest_raw_references,
@@ -153,6 +154,6 @@ use rule choose_scale as choose_scale_for_test_set with:
         lists=PLAN.list_texts.devtest_lists,
         quality=PLAN.list_texts.devtest_quality,
     output:
-        f"{RESULTS}/experiments/{{experiment}}/best-{{test_set}}/mbr.json",
+        f"{EXPERIMENT}/{BEST_FOR_TEST_SET}/{results.MBR}",
     log:
         f"{LOGS}/scale/{{experiment}}/{{test_set}}.log",

@@ -23,7 +23,6 @@ from itersel.plan.shell import sequence, sequences
 from itersel.code.plugins import imported_code
 from itersel.project import PROJECT
 from itersel import results
-from itersel.results import MANIFEST
 from itersel.run.atomic import remove_leftovers
 from itersel.run.manifests import stale_manifests
 
@@ -87,11 +86,13 @@ HAS_GIVEN_LISTS = has_given_lists(EXPANDED_CONFIG)
 RESULTS = PLAN.files.results
 EXPERIMENTS = os.path.join(RESULTS, results.EXPERIMENTS)
 # Folders of the best epochs of an experiment: on devtest, and on the own devtest of a test set.
-BEST = [results.best_folder(name) for name in (None, *PLAN.texts.test_set_devtests)]
+BEST_FOLDERS = [
+    results.best_folder(name) for name in (None, *PLAN.texts.test_set_devtests)
+]
 # Manifests of files that were deleted after a run. Mixing depends on a manifest alone, so Snakemake has to treat it as
 # missing, to make the missing files again. Jobs that use the files of other manifests depend on each of them.
 STALE_MANIFESTS = (
-    set(map(os.path.abspath, stale_manifests(EXPERIMENTS, MANIFEST)))
+    set(map(os.path.abspath, stale_manifests(EXPERIMENTS, results.MANIFEST)))
     if workflow.is_main_process
     else set()
 )
@@ -99,11 +100,19 @@ STALE_MANIFESTS = (
 
 def remove_stale_manifests():
     """Remove stale manifests when a run starts: once their files exist again, they would only look outdated."""
-    for path in stale_manifests(EXPERIMENTS, MANIFEST) if STALE_MANIFESTS else ():
+    for path in (
+        stale_manifests(EXPERIMENTS, results.MANIFEST) if STALE_MANIFESTS else ()
+    ):
         if os.path.abspath(path) in STALE_MANIFESTS:
             path.unlink(missing_ok=True)
 
 
+# Folders in which rules write, with their wildcards; itersel/results.py has the names of files in them.
+DIVISION = f"{RESULTS}/{results.division_folder('{split}', '{division}')}"
+EXPERIMENT = f"{EXPERIMENTS}/{{experiment}}"
+EPOCH = f"{EXPERIMENT}/{results.epoch_folder('{epoch}')}"
+ITERATION = f"{EPOCH}/{results.iteration_folder('{iteration}')}"
+REPORT = f"{RESULTS}/{results.REPORT}"
 LOGS = f"{RESULTS}/{results.LOGS}"
 BENCHMARKS = f"{RESULTS}/{results.BENCHMARKS}"
 
@@ -146,7 +155,7 @@ wildcard_constraints:
     shard=r"\d+",
     epoch=r"\d+",
     iteration=r"\d+",
-    stage=rf"{one_of(BEST)}|epoch-\d+",
+    stage="|".join([one_of(BEST_FOLDERS), results.epoch_folder(r"\d+")]),
     experiment=one_of(EXPANDED_CONFIG.experiments),
 
 

@@ -9,7 +9,12 @@
 from itertools import groupby
 
 from itersel.config.splits import is_help
-from itersel.corpus.text_names import RAW_SOURCE, STATISTICS
+from itersel.corpus.text_names import (
+    HELP_COLUMNS,
+    RAW_SOURCE,
+    STATISTICS,
+    collected_file,
+)
 
 if is_help(EXPANDED_CONFIG):
 
@@ -18,13 +23,8 @@ if is_help(EXPANDED_CONFIG):
         input:
             HELP_FILES,
         output:
-            multiext(
-                f"{RESULTS}/corpus/help/",
-                source="source.gz",
-                target="target.gz",
-                labels="labels.gz",
-                statistics=STATISTICS,
-            ),
+            [f"{PLAN.files.help}/{collected_file(column)}" for column in HELP_COLUMNS],
+            f"{PLAN.files.help}/{STATISTICS}",
         log:
             f"{LOGS}/corpus/help.log",
         # a download; the nodes of many clusters have no network
@@ -35,7 +35,7 @@ if is_help(EXPANDED_CONFIG):
             **SIZES.request(2000, 60),
         params:
             given=PLAN.texts.help_folder,
-            folder=lambda wildcards: f"{RESULTS}/corpus/help",
+            folder=lambda wildcards: PLAN.files.help,
             settings=PLAN.texts.help_settings,
             code=step_digest("corpus libreoffice-help"),
         shell:
@@ -59,7 +59,7 @@ rule prepare_train:
         # 60 MB for each process
         **SIZES.request(700 + 60 * SIZES.preparation_processes, 60, train=(150, 2)),
     params:
-        folder=lambda wildcards: f"{RESULTS}/corpus",
+        folder=lambda wildcards: PLAN.files.corpus,
         settings=PLAN.texts.prepare_settings,
         code=step_digest("corpus prepare"),
     shell:
@@ -80,7 +80,10 @@ for columns, names in groupby(
         name:
             "_".join(["fetch_corpus", *columns[2:]]).replace(".", "_")
         output:
-            [f"{PLAN.files.fetched}/{{fetched}}/{column}.gz" for column in columns],
+            [
+                f"{PLAN.files.fetched}/{{fetched}}/{collected_file(column)}"
+                for column in columns
+            ],
             f"{PLAN.files.fetched}/{{fetched}}/{STATISTICS}",
         log:
             f"{LOGS}/corpus/fetched/{{fetched}}.log",
@@ -127,7 +130,7 @@ for further, held_out in groupby(
         conda:
             "../../envs/itersel.yaml"
         params:
-            folder=lambda wildcards: f"{RESULTS}/corpus",
+            folder=lambda wildcards: PLAN.files.corpus,
             settings=PLAN.texts.prepare_settings,
             code=step_digest("corpus prepare"),
         shell:

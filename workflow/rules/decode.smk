@@ -5,17 +5,19 @@
 # makes: experiments/{experiment}/{stage}/{split}.txt; a stage is an epoch, `best`, or
 #        `best-{test_set}`
 
+PIECES_OF_SPLIT = PLAN.divisions.folder("{split}", PLAN.divisions.of_pieces)
+
 
 rule decode_piece:
     """{experiment}: translate {split} ({stage})"""
     input:
         unpack(PLAN.epochs.passed_translation),
-        sentences=f"{RESULTS}/sentences/{{split}}/{PLAN.divisions.of_pieces}/{{piece}}.h5",
+        sentences=f"{PIECES_OF_SPLIT}/{results.sentence_file('{piece}')}",
         language_model=PLAN.origin.language_models,
-        weights=f"{RESULTS}/experiments/{{experiment}}/{{stage}}/weights.h5",
+        weights=f"{EXPERIMENT}/{{stage}}/{results.WEIGHTS}",
         mbr=PLAN.tables.mbr,
     output:
-        f"{RESULTS}/experiments/{{experiment}}/{{stage}}/{{split}}/{{piece}}.txt",
+        f"{EXPERIMENT}/{{stage}}/{results.translated_piece('{split}', '{piece}')}",
     log:
         f"{LOGS}/decode/{{experiment}}/{{stage}}/{{split}}/{{piece}}.log",
     conda:
@@ -38,7 +40,7 @@ rule join_pieces:
     input:
         PLAN.tables.translated_pieces,
     output:
-        f"{RESULTS}/experiments/{{experiment}}/{{stage}}/{{split}}.txt",
+        f"{EXPERIMENT}/{{stage}}/{results.translation_file('{split}')}",
     log:
         f"{LOGS}/join/{{experiment}}/{{stage}}/{{split}}.log",
     localrule: True

@@ -19,7 +19,7 @@ rule write_references:
     input:
         PLAN.tables.raw_reference,
     output:
-        f"{RESULTS}/evaluation/{{evaluated}}/reference.{{number}}.txt",
+        f"{RESULTS}/{results.plain_reference('{evaluated}', '{number}')}",
     log:
         f"{LOGS}/evaluation/{{evaluated}}/reference.{{number}}.log",
     wildcard_constraints:
@@ -41,8 +41,8 @@ rule detokenize:
         preparation=PLAN.files.preparation,
         recaser=PLAN.tables.recaser,
     output:
-        text=f"{RESULTS}/evaluation/{{evaluated}}/{{scored}}.txt",
-        counts=f"{RESULTS}/evaluation/{{evaluated}}/counts/{{scored}}.h5",
+        text=f"{RESULTS}/{results.detokenized_text('{evaluated}', '{scored}')}",
+        counts=f"{RESULTS}/{results.counts_file('{evaluated}', '{scored}')}",
     log:
         f"{LOGS}/evaluation/{{evaluated}}/{{scored}}.log",
     conda:

@@ -39,7 +39,7 @@ rule divide_corpus:
         labels=PLAN.divisions.labels,
         devtest_labels=PLAN.divisions.devtest_labels,
     output:
-        directory(f"{RESULTS}/sentences/{{split}}/{{division}}/text"),
+        directory(f"{DIVISION}/{results.DIVIDED_TEXT}"),
     log:
         f"{LOGS}/sentences/{{split}}/{{division}}/text.log",
     conda:
@@ -59,9 +59,9 @@ rule extract_grammars:
     """extract grammars of {split}"""
     input:
         index=PLAN.files.index,
-        text=f"{RESULTS}/sentences/{{split}}/{{division}}/text",
+        text=f"{DIVISION}/{results.DIVIDED_TEXT}",
     output:
-        f"{RESULTS}/sentences/{{split}}/{{division}}/{{file}}.h5",
+        f"{DIVISION}/{results.sentence_file('{file}')}",
     log:
         f"{LOGS}/sentences/{{split}}/{{division}}/{{file}}.log",
     benchmark:

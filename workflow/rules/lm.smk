@@ -9,7 +9,7 @@ rule estimate_language_model:
         vocabulary=PLAN.language_models.vocabulary,
         divided=[],
     output:
-        f"{RESULTS}/lm/lm.arpa.gz",
+        f"{RESULTS}/{results.ARPA}",
     log:
         f"{LOGS}/lm/estimate.log",
     benchmark:
@@ -52,9 +52,9 @@ use rule estimate_language_model as estimate_fold_model with:
     input:
         text=PLAN.language_models.text,
         vocabulary=PLAN.language_models.vocabulary,
-        divided=f"{RESULTS}/sentences/train/{{division}}/text",
+        divided=PLAN.divisions.text_folder("train", "{division}"),
     output:
-        f"{PLAN.language_models.fold_folder('{division}', '{folds}')}/{{fold}}.bin",
+        PLAN.language_models.fold_model("{division}", "{folds}", "{fold}"),
     log:
         f"{LOGS}/lm/{{division}}/{{folds}}-folds/estimate.{{fold}}.log",
     benchmark:

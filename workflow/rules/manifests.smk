@@ -18,32 +18,37 @@ def checked(level, files_of_level):
     """Return the input function of the manifest of a level; Snakemake calls it before it looks for the manifest."""
 
     def files(wildcards):
-        treat_as_missing(f"{RESULTS}/{level}/{MANIFEST}".format(**wildcards))
+        treat_as_missing(f"{RESULTS}/{level}/{results.MANIFEST}".format(**wildcards))
         return files_of_level(wildcards)
 
     return files
 
 
-epoch_level = "experiments/{experiment}/epoch-{epoch}"
+epoch_level = f"{results.EXPERIMENTS}/{{experiment}}/{results.epoch_folder('{epoch}')}"
+iteration_level = f"{epoch_level}/{results.iteration_folder('{iteration}')}"
 
 for manifest_rule, level, files_of_level in (
     (
         "manifest_of_sentences",
-        "sentences/{split}/{division}",
+        results.division_folder("{split}", "{division}"),
         lambda wildcards: PLAN.divisions.sentence_files(
             wildcards.split, wildcards.division
         ),
     ),
     (
         "manifest_of_fold_models",
-        "lm/{division}/{folds}-folds",
+        results.fold_folder("{division}", "{folds}"),
         PLAN.language_models.fold_models,
     ),
     ("manifest_of_trained_shards", epoch_level, PLAN.epochs.trained_shards),
-    ("manifest_of_tuning_files", f"{epoch_level}/tuning", PLAN.tuning.tuning_files),
+    (
+        "manifest_of_tuning_files",
+        f"{epoch_level}/{results.TUNING}",
+        PLAN.tuning.tuning_files,
+    ),
     (
         "manifest_of_tuning_files_again",
-        f"{epoch_level}/iteration-{{iteration}}/tuning",
+        f"{iteration_level}/{results.TUNING}",
         PLAN.tuning.tuning_files,
     ),
 ):
@@ -55,7 +60,7 @@ for manifest_rule, level, files_of_level in (
         input:
             checked(level, files_of_level),
         output:
-            f"{RESULTS}/{level}/{MANIFEST}",
+            f"{RESULTS}/{level}/{results.MANIFEST}",
         log:
             f"{LOGS}/manifests/{level}.log",
         localrule: True

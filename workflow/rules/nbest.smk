@@ -4,7 +4,7 @@
 # makes: corpus/{split}.{target,source,labels}.gz, corpus/{split}.target.{number}.gz (further references),
 #        corpus/{split}.first.gz (the translations that the decoder ranks first, of test),
 #        corpus/{preparation,recaser}.json, statistics, sentences/{split}/{division}/{file}.h5
-
+from itersel.corpus.text_names import FIRST_COLUMN
 
 # Outputs cannot vary with a wildcard, so there is one rule for each split. Their names differ even if the test sets are
 # called a-b and a__b.
@@ -26,7 +26,7 @@ for list_split in PLAN.list_texts.splits:
             "../../envs/itersel.yaml"
         params:
             split=lambda wildcards, split=list_split: split,
-            folder=lambda wildcards: f"{RESULTS}/corpus",
+            folder=lambda wildcards: PLAN.files.corpus,
             settings=PLAN.list_texts.reference_settings,
             code=step_digest("corpus references"),
         shell:
@@ -39,7 +39,7 @@ rule take_first_entries:
     input:
         PLAN.list_texts.lists,
     output:
-        f"{RESULTS}/corpus/{{split}}.first.gz",
+        PLAN.files.text("{split}", FIRST_COLUMN),
     log:
         f"{LOGS}/corpus/{{split}}.first.log",
     conda:
@@ -63,7 +63,7 @@ rule divide_lists:
         labels=PLAN.divisions.labels,
         devtest_labels=PLAN.divisions.devtest_labels,
     output:
-        directory(f"{RESULTS}/sentences/{{split}}/{{division}}/text"),
+        directory(f"{DIVISION}/{results.DIVIDED_TEXT}"),
     log:
         f"{LOGS}/sentences/{{split}}/{{division}}/text.log",
     conda:
@@ -84,12 +84,12 @@ rule divide_lists:
 rule import_lists:
     """read the lists of {split}"""
     input:
-        text=f"{RESULTS}/sentences/{{split}}/{{division}}/text",
+        text=f"{DIVISION}/{results.DIVIDED_TEXT}",
         aligners=PLAN.text_features.aligners,
         text_models=PLAN.text_features.text_models,
         user_models=PLAN.text_features.user_models,
     output:
-        f"{RESULTS}/sentences/{{split}}/{{division}}/{{file}}.h5",
+        f"{DIVISION}/{results.sentence_file('{file}')}",
     log:
         f"{LOGS}/sentences/{{split}}/{{division}}/{{file}}.log",
     benchmark:

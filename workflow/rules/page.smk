@@ -8,11 +8,11 @@
 rule explain_translations:
     """explain the translations that differ most"""
     input:
-        table=f"{RESULTS}/report/table.json",
+        table=f"{RESULTS}/{results.TABLE}",
         language_model=PLAN.files.language_model,
         pieces=PLAN.tables.explained_pieces,
     output:
-        f"{RESULTS}/report/derivations.json",
+        f"{RESULTS}/{results.DERIVATIONS}",
     log:
         f"{LOGS}/explain.log",
     conda:
@@ -34,13 +34,15 @@ rule explain_translations:
 rule write_page:
     """write the page"""
     input:
-        table=f"{RESULTS}/report/table.json",
-        corpus=f"{RESULTS}/report/corpus.json",
-        selections=PLAN.files.experiments(PLAN.epochs.selecting, "selection.json"),
+        table=f"{RESULTS}/{results.TABLE}",
+        corpus=f"{RESULTS}/{results.CORPUS_TABLE}",
+        selections=PLAN.files.experiments(
+            PLAN.epochs.selecting, results.SELECTION_TABLE
+        ),
         derivations=PLAN.origin.derivations,
     output:
         report(
-            f"{RESULTS}/report/index.html",
+            f"{RESULTS}/{results.PAGE}",
             caption="../report/page.rst",
             category="Charts and translations",
             labels={"page": "the whole run"},

@@ -14,7 +14,7 @@ rule describe_reranker:
         user_models=PLAN.text_features.user_models,
         mbr=PLAN.tables.mbr,
     output:
-        f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
+        f"{EXPERIMENT}/{results.BEST}/{results.RESOURCES}",
     log:
         f"{LOGS}/resources/{{experiment}}.log",
     localrule: True

@@ -8,7 +8,6 @@ from snakemake.logging import logger
 from snakemake_interface_executor_plugins.settings import SharedFSUsage
 
 from itersel.report.description import other_versions, write_config, write_run
-from itersel.results import PAGE, PROGRESS_PAGE, SYSTEM
 from itersel.run.killed import killed_commands
 from itersel.storage.files import write_lines
 
@@ -66,7 +65,7 @@ def show_progress():
     """Write the page of a run that has failed, and log where it is."""
     from itersel.report.page.writing import write_page
 
-    page = Path(RESULTS, PROGRESS_PAGE)
+    page = Path(RESULTS, results.PROGRESS_PAGE)
     try:
         write_page(Path(RESULTS), page)
     except (InputError, OSError):
@@ -78,11 +77,9 @@ def show_progress():
 def show_results():
     """Show the tables, and where to find the results and what to do next."""
     # of an earlier run that did not end
-    Path(RESULTS, PROGRESS_PAGE).unlink(missing_ok=True)
+    Path(RESULTS, results.PROGRESS_PAGE).unlink(missing_ok=True)
     by_task = [f"tasks.{split}.txt" for split in PLAN.tables.task_splits]
-    tables = [
-        Path(RESULTS, "report", name) for name in ("corpus.txt", "table.txt", *by_task)
-    ]
+    tables = [Path(REPORT, name) for name in ("corpus.txt", "table.txt", *by_task)]
     made = [table for table in tables if table.exists()]
     for table in made:
         logger.info("\n" + table.read_text(encoding="utf-8").rstrip())
@@ -96,15 +93,17 @@ def next_steps():
     from itersel.corpus.prepare import read_preparation
     from itersel.report.hints import hints, hints_for_lists, short_sentence
 
-    yield f"Tables: {RESULTS}/report"
-    page = Path(RESULTS, PAGE)
+    yield f"Tables: {REPORT}"
+    page = Path(RESULTS, results.PAGE)
     if page.exists():
         yield f"Report: {page}"
-    yield f"Weights and translations: {RESULTS}/experiments/*/best"
+    yield f"Weights and translations: {EXPERIMENTS}/*/{results.BEST}"
     names = PLAN.tables.compared or list(EXPANDED_CONFIG.experiments)
-    systems = {name: Path(PLAN.files.experiment(name, "best")) for name in names}
+    systems = {name: Path(PLAN.files.experiment(name, results.BEST)) for name in names}
     # a run with explicit targets may not have made them
-    systems = {name: path for name, path in systems.items() if (path / SYSTEM).exists()}
+    systems = {
+        name: path for name, path in systems.items() if (path / results.SYSTEM).exists()
+    }
     if not systems:
         return
     split = next(iter(PLAN.texts.test_sets.values()))

@@ -1,6 +1,6 @@
 # Scoring test, and the tables of a run.
 #
-# needs: experiments/{experiment}/best/{system.json,test.txt}, experiments/{experiment}/epoch-{epoch}/selection.h5,
+# needs: experiments/{experiment}/best/{system.json,test.txt}, experiments/{experiment}/epoch-{epoch}/matrix.h5,
 #        corpus/*.target.gz, evaluation/{test}/counts/*.h5, and the files of evaluation.user_scores
 # makes: experiments/{experiment}/selection.{txt,tsv,json}, report/{table,corpus}.{txt,tsv,json}, report/table.{tex,md},
 #        report/rules.{split}.json; with corpus/*.labels.gz: report/tasks.{split}.{txt,tsv,json} and, for independent tasks,
@@ -12,14 +12,11 @@ SYSTEMS = len(EXPANDED_CONFIG.experiments) + len(PLAN.tables.outputs)
 rule describe_selection:
     """{experiment}: describe the selection"""
     input:
-        PLAN.epochs.of_all("selection.h5"),
+        PLAN.epochs.of_all(results.WEIGHT_MATRIX),
     output:
-        multiext(
-            f"{RESULTS}/experiments/{{experiment}}/selection",
-            text=".txt",
-            tsv=".tsv",
-            json=".json",
-        ),
+        text=f"{EXPERIMENT}/selection.txt",
+        tsv=f"{EXPERIMENT}/selection.tsv",
+        json=f"{EXPERIMENT}/{results.SELECTION_TABLE}",
     log:
         f"{LOGS}/selection/{{experiment}}.log",
     conda:
@@ -44,13 +41,13 @@ rule compare_systems:
         scores=PLAN.tables.score_files,
     output:
         text=report(
-            f"{RESULTS}/report/table.txt",
+            f"{REPORT}/table.txt",
             caption="../report/table.rst",
             category="Tables",
             labels={"table": "systems"},
         ),
-        tsv=f"{RESULTS}/report/table.tsv",
-        json=f"{RESULTS}/report/table.json",
+        tsv=f"{REPORT}/table.tsv",
+        json=f"{RESULTS}/{results.TABLE}",
     log:
         f"{LOGS}/compare.log",
     conda:
@@ -73,7 +70,7 @@ rule join_tasks:
         labels=PLAN.files.text("{split}", "labels"),
         translations=PLAN.tables.task_translations,
     output:
-        f"{RESULTS}/experiments/{{independent}}/tasks/{{split}}.txt",
+        f"{EXPERIMENTS}/{{independent}}/{results.joined_translation('{split}')}",
     log:
         f"{LOGS}/join/{{independent}}/{{split}}.log",
     wildcard_constraints:
@@ -97,9 +94,7 @@ rule compare_tasks:
             dict(PLAN.tables.task_systems(wildcards.split))
         ),
     output:
-        multiext(
-            f"{RESULTS}/report/tasks.{{split}}", text=".txt", tsv=".tsv", json=".json"
-        ),
+        multiext(f"{REPORT}/tasks.{{split}}", text=".txt", tsv=".tsv", json=".json"),
     log:
         f"{LOGS}/compare-tasks/{{split}}.log",
     wildcard_constraints:
@@ -123,7 +118,7 @@ rule count_rules:
             wildcards.split, PLAN.tables.counted[wildcards.split]
         ),
     output:
-        f"{RESULTS}/report/rules.{{split}}.json",
+        f"{RESULTS}/{results.rule_counts_file('{split}')}",
     log:
         f"{LOGS}/rules/{{split}}.log",
     conda:
@@ -145,13 +140,13 @@ rule describe_corpus:
         rules=PLAN.tables.counts_of_rules,
     output:
         text=report(
-            f"{RESULTS}/report/corpus.txt",
+            f"{REPORT}/corpus.txt",
             caption="../report/corpus.rst",
             category="Tables",
             labels={"table": "corpora"},
         ),
-        tsv=f"{RESULTS}/report/corpus.tsv",
-        json=f"{RESULTS}/report/corpus.json",
+        tsv=f"{REPORT}/corpus.tsv",
+        json=f"{RESULTS}/{results.CORPUS_TABLE}",
     log:
         f"{LOGS}/corpus-table.log",
     conda:
@@ -167,10 +162,10 @@ rule describe_corpus:
 rule write_paper_tables:
     """write the tables for papers"""
     input:
-        f"{RESULTS}/report/table.json",
+        f"{RESULTS}/{results.TABLE}",
     output:
-        latex=f"{RESULTS}/report/table.tex",
-        markdown=f"{RESULTS}/report/table.md",
+        latex=f"{REPORT}/table.tex",
+        markdown=f"{REPORT}/table.md",
     log:
         f"{LOGS}/paper-tables.log",
     localrule: True

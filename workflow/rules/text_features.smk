@@ -4,6 +4,7 @@
 # makes: text-features/words, text-features/{forward,reverse}.{align.gz,h5};
 #        text-features/all, text-features/{division}/{folds}-folds/{fold}: the lexicon and the language model of
 #        all text, and without every folds-th file; text-features/language-models: the user's own
+from itersel.align.symmetrize import DIRECTIONS
 
 
 rule prepare_words:
@@ -37,14 +38,14 @@ rule learn_aligner:
     input:
         PLAN.text_features.words,
     output:
-        align=f"{PLAN.text_features.folder}/{{direction}}.align.gz",
-        model=f"{PLAN.text_features.folder}/{{direction}}.h5",
+        align=PLAN.text_features.alignment("{direction}"),
+        model=PLAN.text_features.aligner("{direction}"),
     log:
         f"{LOGS}/text-features/{{direction}}.log",
     benchmark:
         f"{BENCHMARKS}/text-features/{{direction}}.tsv"
     wildcard_constraints:
-        direction="forward|reverse",
+        direction=one_of(DIRECTIONS),
     conda:
         "../../envs/itersel.yaml"
     resources:
@@ -64,7 +65,7 @@ rule estimate_text_models:
         alignments=PLAN.text_features.alignments,
         divided=[],
     output:
-        directory(f"{PLAN.text_features.folder}/all"),
+        directory(PLAN.text_features.models_of_all_text),
     log:
         f"{LOGS}/text-features/models.log",
     benchmark:
@@ -88,7 +89,7 @@ use rule estimate_text_models as estimate_fold_text_models with:
     input:
         words=PLAN.text_features.words,
         alignments=PLAN.text_features.alignments,
-        divided=f"{RESULTS}/sentences/train/{{division}}/text",
+        divided=PLAN.divisions.text_folder("train", "{division}"),
     output:
         directory(PLAN.text_features.fold_folder("{division}", "{folds}", "{fold}")),
     log:
@@ -106,7 +107,7 @@ rule compile_user_language_model:
     input:
         PLAN.text_features.arpa,
     output:
-        f"{PLAN.text_features.user_folder}/{{model}}.bin",
+        PLAN.text_features.compiled_user_model("{model}"),
     log:
         f"{LOGS}/text-features/language-models/{{model}}.log",
     wildcard_constraints:

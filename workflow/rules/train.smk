@@ -1,7 +1,7 @@
 # Online learning: an epoch is one job per shard, then one job that selects and mixes.
 #
 # needs: sentences/{train,dev}/{division}/{file}.h5, lm/lm.bin or lm/{division}/{folds}-folds/{fold}.bin
-# makes: experiments/{experiment}/epoch-{epoch}/{shard-{shard},selection}.h5, and weights.h5, or mixed.h5 if
+# makes: experiments/{experiment}/epoch-{epoch}/{shard-{shard},matrix}.h5, and weights.h5, or mixed.h5 if
 #        tune.smk makes weights.h5 from it
 #
 # All algorithms are this chain of epochs. They differ in what a shard does, which weights it starts from, and how the
@@ -17,7 +17,7 @@ rule train_shard:
         decision=lambda wildcards: PLAN.epochs.of(wildcards).decision_needed,
         level=lambda wildcards: ancient(PLAN.epochs.of(wildcards).level_before),
     output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/shard-{{shard}}.h5",
+        f"{EPOCH}/{results.shard_weights('{shard}')}",
     log:
         f"{LOGS}/train/{{experiment}}/epoch-{{epoch}}/{{shard}}.log",
     benchmark:
@@ -43,11 +43,11 @@ rule mix:
     """{experiment}: mix epoch {epoch}"""
     input:
         unpack(PLAN.epochs.passed_mixed),
-        shards=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/{MANIFEST}",
+        shards=f"{EPOCH}/{results.MANIFEST}",
         previous=lambda wildcards: PLAN.epochs.of(wildcards).mixed_before,
     output:
-        weights=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
-        matrix=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/selection.h5",
+        weights=f"{EPOCH}/{results.WEIGHTS}",
+        matrix=f"{EPOCH}/{results.WEIGHT_MATRIX}",
     log:
         f"{LOGS}/mix/{{experiment}}/epoch-{{epoch}}.log",
     benchmark:
@@ -71,7 +71,7 @@ rule mix:
 
 use rule mix as mix_before_tuning with:
     output:
-        weights=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/mixed.h5",
-        matrix=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/selection.h5",
+        weights=f"{EPOCH}/{results.MIXED}",
+        matrix=f"{EPOCH}/{results.WEIGHT_MATRIX}",
     wildcard_constraints:
         experiment=one_of(PLAN.epochs.retuned),

@@ -13,7 +13,7 @@ rule describe_resources:
         recaser=PLAN.files.recaser,
         mbr=PLAN.tables.mbr,
     output:
-        f"{RESULTS}/experiments/{{experiment}}/best/resources.json",
+        f"{EXPERIMENT}/{results.BEST}/{results.RESOURCES}",
     log:
         f"{LOGS}/resources/{{experiment}}.log",
     localrule: True

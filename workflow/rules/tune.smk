@@ -20,7 +20,7 @@ rule write_tuning_files:
         decision=lambda wildcards: PLAN.epochs.of(wildcards).decision_needed,
         level=lambda wildcards: ancient(PLAN.tuning.level_before(wildcards)),
     output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/tuning/{{file}}.h5",
+        f"{EPOCH}/{results.tuning_file('{file}')}",
     log:
         f"{LOGS}/write_tuning_files/{{experiment}}/epoch-{{epoch}}/{{file}}.log",
     benchmark:
@@ -48,11 +48,11 @@ rule tune:
     """{experiment}: tune epoch {epoch}"""
     input:
         unpack(PLAN.epochs.passed_weights),
-        tuning_files=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/tuning/{MANIFEST}",
+        tuning_files=f"{EPOCH}/{results.TUNING}/{results.MANIFEST}",
         start=PLAN.tuning.start_weights,
         epoch_start=PLAN.tuning.epoch_start,
     output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/weights.h5",
+        f"{EPOCH}/{results.WEIGHTS}",
     log:
         f"{LOGS}/tune/{{experiment}}/epoch-{{epoch}}.log",
     benchmark:
@@ -78,7 +78,7 @@ rule tune:
 
 use rule write_tuning_files as write_tuning_files_again with:
     output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/tuning/{{file}}.h5",
+        f"{ITERATION}/{results.tuning_file('{file}')}",
     log:
         f"{LOGS}/write_tuning_files/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/{{file}}.log",
     benchmark:
@@ -90,11 +90,11 @@ use rule write_tuning_files as write_tuning_files_again with:
 use rule tune as tune_again with:
     input:
         unpack(PLAN.epochs.passed_weights),
-        tuning_files=f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/tuning/{MANIFEST}",
+        tuning_files=f"{ITERATION}/{results.TUNING}/{results.MANIFEST}",
         start=PLAN.tuning.start_weights,
         epoch_start=PLAN.tuning.epoch_start,
     output:
-        f"{RESULTS}/experiments/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}/weights.h5",
+        f"{ITERATION}/{results.WEIGHTS}",
     log:
         f"{LOGS}/tune/{{experiment}}/epoch-{{epoch}}/iteration-{{iteration}}.log",
     benchmark:

@@ -204,7 +204,7 @@ class TrainedAligner(NamedTuple):
 def write_model(path: FilePath, trained: TrainedAligner, seed: int) -> None:
     """Write the model of a sampler that has run, with its seed."""
     arrays = model_arrays(trained)
-    attributes = {"itersel": __version__, "direction": trained.direction, "seed": seed}
+    attributes = {"version": __version__, "direction": trained.direction, "seed": seed}
     write_arrays(path, FORMAT, arrays, attributes)
 
 

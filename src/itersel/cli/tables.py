@@ -103,7 +103,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "For each epoch and group of features, show how many features were selected, how many of these had "
         "been selected before, how many shards share them, and their norms."
     )
-    add_files(parser, {"--matrix FILE": "selection.h5 of each epoch, in order"}, required=True)
+    add_files(parser, {"--matrix FILE": "matrix.h5 of each epoch, in order"}, required=True)
     add_outputs(parser, TABLE_SUFFIXES)
 
 

@@ -57,12 +57,12 @@ def _add_text_models(parser: argparse.ArgumentParser) -> None:
 
 
 def _text_models(options: argparse.Namespace) -> None:
-    from itersel.rerank.estimate import estimate_text_models, lines_of_fold
+    from itersel.rerank.estimate import estimate_text_models, lines_of_list_fold
 
     check_fold(options)
     if len(options.alignment) != 2:
         raise InputError("--alignment takes two files, of both directions")
 
     settings = read_settings(TextModelSettings, options.settings)
-    left_out = lines_of_fold(options.words, options.leave_out, *options.fold) if options.fold else set()
+    left_out = lines_of_list_fold(options.words, options.leave_out, *options.fold) if options.fold else set()
     estimate_text_models(options.words, options.alignment, left_out, settings.order, options.output)

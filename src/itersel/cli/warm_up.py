@@ -49,7 +49,7 @@ def _packed(settings: Mapping[str, object]) -> str:
 
 
 _WORDS = {"source_language": "de", "target_language": "en", "tokenized": True}
-_FEATURES = {"dense": [*TEXT_FEATURES], "templates": [*TEXT_TEMPLATES]}
+_FEATURES = {"groups": [*TEXT_FEATURES], "templates": [*TEXT_TEMPLATES]}
 _EXTRACT = "grammar extract --index %index --input %source --reference %target"
 # From text to grammars and a language model.
 PREPARATION = (

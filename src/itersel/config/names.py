@@ -22,7 +22,7 @@ LABEL_PATTERN = r"[^\s=,{}\x00-\x1f\x7f-\x9f-][^\s=,{}\x00-\x1f\x7f-\x9f]*"
 RENAMED_KEYS: Mapping[str, tuple[str, ...]] = {
     "bleu": ("sentence_bleu",),
     "cut": ("division",),
-    "dense": ("dense_names",),
+    "dense": ("dense_names", "groups"),
     "density": ("forest_density",),
     "directions": ("random_directions",),
     "held_out": ("retune",),

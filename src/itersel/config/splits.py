@@ -7,7 +7,13 @@ from dataclasses import asdict
 from itersel.config.data import Data, ReferencedText, TestSet, TrainingText
 from itersel.config.values import Config
 from itersel.corpus.corpora import Corpus
-from itersel.corpus.text_names import UNNAMED_TEST_SET, reference_columns, split_of_test_set, text_name
+from itersel.corpus.text_names import (
+    UNNAMED_TEST_SET,
+    collected_file,
+    reference_columns,
+    split_of_test_set,
+    text_name,
+)
 
 
 def test_sets(config: Config) -> dict[str, str]:
@@ -105,8 +111,9 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
     for name, text in texts_of(config, split).items():
         if is_fetched(text):
             folder = f"{fetched}/{text_name(split, name)}"
-            first, *further = [f"{folder}/{side}.gz" for side in reference_names(config, text)]
-            found.append(Corpus(name, (f"{folder}/source.gz",), (first,), tuple(further), labels=text.labels))
+            first, *further = [f"{folder}/{collected_file(side)}" for side in reference_names(config, text)]
+            source = f"{folder}/{collected_file('source')}"
+            found.append(Corpus(name, (source,), (first,), tuple(further), labels=text.labels))
             continue
 
         # the parts of a side, or references

@@ -52,7 +52,7 @@ def needed_models(groups: Collection[str], templates: Collection[str]) -> Needed
 class TextFeatures:
     """Features that are computed from the text of n-best lists (docs/text-features.md)."""
 
-    dense: tuple[str, ...] = key(
+    groups: tuple[str, ...] = key(
         "data.kind: lists: groups of dense features to add to those of the lists (docs/text-features.md); "
         "empty: none. They need data.*.source.",
         (),
@@ -93,7 +93,7 @@ class TextFeatures:
     @property
     def is_empty(self) -> bool:
         """Whether no features are added."""
-        return not (self.dense or self.templates or self.user_models)
+        return not (self.groups or self.templates or self.user_models)
 
     def left_out(self, templates: tuple[str, ...] | None) -> tuple[str, ...]:
         """Return the templates that an experiment leaves out, given its key `templates`."""
@@ -107,12 +107,12 @@ class TextFeatures:
     @property
     def dense_features(self) -> tuple[str, ...]:
         """The dense features that are added."""
-        return added_dense_features(self.dense, self.user_model_names)
+        return added_dense_features(self.groups, self.user_model_names)
 
     @property
     def needs_models(self) -> bool:
         """Whether any of them needs a model."""
-        return need_models(self.dense, self.templates)
+        return need_models(self.groups, self.templates)
 
 
 def need_models(groups: Collection[str], templates: Collection[str]) -> bool:
@@ -156,7 +156,7 @@ class GivenListSettings(WordSettings):
 
     # only features of text depend on it
     source_language: str = key_of(WordSettings, "source_language", recorded_otherwise=True)
-    dense: tuple[str, ...] = key_of(TextFeatures, "dense", recorded_otherwise=True)
+    groups: tuple[str, ...] = key_of(TextFeatures, "groups", recorded_otherwise=True)
     templates: tuple[str, ...] = key_of(TextFeatures, "templates", recorded_otherwise=True)
     # unlike the other keys of features, the content of files does not show it
     minimum_count: int = key_of(TextFeatures, "minimum_count")
@@ -170,12 +170,12 @@ class GivenListSettings(WordSettings):
     @property
     def adds_features(self) -> bool:
         """Whether there are features of text."""
-        return bool(self.dense or self.templates or self.user_model_names)
+        return bool(self.groups or self.templates or self.user_model_names)
 
     @property
     def needed_models(self) -> NeededModels:
         """Which models they need."""
-        return needed_models(self.dense, self.templates)
+        return needed_models(self.groups, self.templates)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import Any
 
 from itersel.corpus.languages import primary_language
 from itersel.corpus.text import FIELD_SEPARATOR, clean_text
-from itersel.corpus.text_names import STATISTICS, reference_columns
+from itersel.corpus.text_names import STATISTICS, collected_file, reference_columns
 from itersel.errors import InputError, suggest
 from itersel.run.progress import count_up
 from itersel.storage.files import open_output, read_lines, write_lines
@@ -47,7 +47,8 @@ def fetch_mtdata(names: Sequence[str], source_language: str, target_language: st
     # before the output is created: there may be none, which is an error
     first = next(found)
 
-    with open_output(output / "source.gz") as source, open_output(output / "target.gz") as target:
+    files = [output / collected_file(side) for side in ("source", "target")]
+    with open_output(files[0]) as source, open_output(files[1]) as target:
         for one, other in count_up(chain([first], found), "pairs fetched", lambda _: 1):
             source.write(f"{one}\n")
             target.write(f"{other}\n")
@@ -65,7 +66,7 @@ def fetch_sacrebleu(name: str, source_language: str, target_language: str, outpu
     """
     texts = _test_set(name, source_language, target_language)
     for column, lines in zip(["source", *reference_columns(len(texts) - 1)], texts, strict=True):
-        write_lines(output / f"{column}.gz", lines)
+        write_lines(output / collected_file(column), lines)
     _write_statistics(output, "sacrebleu", [name], len(texts[0]))
     return len(texts[0])
 

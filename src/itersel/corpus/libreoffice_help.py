@@ -20,7 +20,7 @@ from lxml import etree, html
 from itersel.corpus.debian import DEBIAN_MIRROR, DEBIAN_RELEASE
 from itersel.corpus.debian_files import download, unpack, version
 from itersel.corpus.text import clean_text
-from itersel.corpus.text_names import STATISTICS
+from itersel.corpus.text_names import HELP_COLUMNS, STATISTICS, collected_file
 from itersel.errors import InputError
 from itersel.storage.files import write_lines
 from itersel.storage.json_files import write_json
@@ -69,8 +69,8 @@ def fetch(
         pairs, counts = _collect(*(_find_pages(pages, language) for language in languages))
         versions = [version(file) for file in files]
 
-    for name, column in zip(("source", "target", "labels"), zip(*pairs, strict=True), strict=True):
-        write_lines(output / f"{name}.gz", column)
+    for name, column in zip(HELP_COLUMNS, zip(*pairs, strict=True), strict=True):
+        write_lines(output / collected_file(name), column)
 
     packaged = dict(zip(packages, versions, strict=False))
     statistics = {"packages": packaged, "pairs": len(pairs), **counts}

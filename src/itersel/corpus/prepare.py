@@ -23,6 +23,7 @@ from itersel.corpus.settings import Words
 from itersel.corpus.text import split_words
 from itersel.corpus.tokenization import check_pattern, clean, protected, text_of_token, tokenizer
 from itersel.errors import FilePath, checked
+from itersel.results import PREPARATION_FILE, RECASER_FILE
 from itersel.storage.files import write_lines
 from itersel.storage.json_files import check_counts, from_content, parse_json, read_json, record_text
 
@@ -174,8 +175,8 @@ class Preparation:
 
 def write_preparation(folder: Path, preparation: Preparation, recaser: Recaser) -> None:
     """Write what new text and its translations need: ``preparation.json`` and ``recaser.json``."""
-    write_lines(folder / "preparation.json", [record_text(preparation)])
-    write_lines(folder / "recaser.json", [record_text(recaser)])
+    write_lines(folder / PREPARATION_FILE, [record_text(preparation)])
+    write_lines(folder / RECASER_FILE, [record_text(recaser)])
 
 
 def read_preparation(path: FilePath, content: bytes | None = None) -> Preparation:

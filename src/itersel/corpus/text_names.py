@@ -6,8 +6,10 @@ HELD_OUT = ("dev", "devtest", "test")
 SPLITS = ("train", *HELD_OUT)
 # The text that is split by a hash of its source.
 BY_HASH = "hash"
-# The column of the raw source, before preparation.
-RAW_SOURCE = "raw.source"
+# The column of the raw source, before preparation, and that of the first translations in lists.
+RAW_SOURCE, FIRST_COLUMN = "raw.source", "first"
+# The columns of the LibreOffice Help.
+HELP_COLUMNS = ("source", "target", "labels")
 # How a text was collected or prepared.
 STATISTICS = "statistics.json"
 # How files end that have the numbers of the sentences of a part of a text.
@@ -59,6 +61,11 @@ def statistics_file(split: str) -> str:
 def column_file(text: str | int, column: str) -> str:
     """Return the file of a column of a text, or of a part of it: ``train.source.gz``, ``0.lists.gz``."""
     return f"{text}.{column}.gz"
+
+
+def collected_file(column: str) -> str:
+    """Return the file of a column in the folder of a text that was downloaded or collected."""
+    return f"{column}.gz"
 
 
 def ids_file(file: str | int) -> str:

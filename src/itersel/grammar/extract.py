@@ -185,7 +185,7 @@ def extract_grammars(
     settings = settings or Grammar()
     check_templates(settings.templates)
     attributes = {
-        "itersel": __version__,
+        "version": __version__,
         "leave_one_out": leave_one_out is not None,
         "indexed_sentences": loaded.sentence_count,
         "settings": recorded(settings),

@@ -117,7 +117,7 @@ def build_index(source: FilePath, target: FilePath, alignment: FilePath, output:
     )
 
     index = GrammarIndex(arrays, string_table(ids), os.fspath(output))
-    attributes = {"itersel": __version__, "sentences": sides[0].sentence_count}
+    attributes = {"version": __version__, "sentences": sides[0].sentence_count}
     write_arrays(output, FORMAT, index_arrays(index), attributes)
 
 

@@ -21,7 +21,7 @@ class TuningFile(NamedTuple):
     path: FilePath
     number: int  # of the file of sentences
     iteration: int
-    settings: str
+    settings: Mapping[str, Any]  # with which it was made
     sentence_digest: str
     dense_names: tuple[str, ...]
 
@@ -36,8 +36,8 @@ def tuning_file(path: FilePath, attributes: Mapping[str, Any]) -> TuningFile:
     with checked(path, "damaged: the attributes are incomplete; recreate the file"):
         names = tuple(str(name) for name in json.loads(attributes["dense_names"]))
         number, iteration = int(attributes["file"]), int(attributes["iteration"])
-        digest = attributes["sentence_digest"]
-        return TuningFile(path, number, iteration, attributes["settings"], digest, names)
+        settings = json.loads(attributes["settings"])
+        return TuningFile(path, number, iteration, settings, attributes["sentence_digest"], names)
 
 
 def header_attributes(

@@ -179,7 +179,7 @@ def _write_model(model: Arpa, path: FilePath, source: FilePath, more: Mapping[st
         "slots": _hash_table(ngrams, flags, source),
     }
 
-    attributes = {"order": len(ngrams), "words": words.count, "ngrams": listed, "itersel": __version__}
+    attributes = {"order": len(ngrams), "words": words.count, "ngrams": listed, "version": __version__}
     write_arrays(path, FORMAT, arrays, {**attributes, **more})
 
 

@@ -17,6 +17,7 @@ from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import column_file, ids_file
 from itersel.plan.files import Files
 from itersel.plan.texts import Texts
+from itersel.results import DIVIDED_TEXT, division_folder, sentence_file
 
 
 class NamedDivision(NamedTuple):
@@ -65,11 +66,16 @@ class Divisions:
 
     def folder(self, split: str, division: str) -> str:
         """Return the folder of a division of a split."""
-        return f"{self._files.results}/sentences/{split}/{division}"
+        return f"{self._files.results}/{division_folder(split, division)}"
 
     def sentence_files(self, split: str, division: str) -> list[str]:
         """Return the files with the sentences of a split: grammars, or lists of another decoder."""
-        return [f"{self.folder(split, division)}/{file}.h5" for file in range(self.file_count(division))]
+        folder = self.folder(split, division)
+        return [f"{folder}/{sentence_file(file)}" for file in range(self.file_count(division))]
+
+    def text_folder(self, split: str, division: str) -> str:
+        """Return the folder of the text of these files."""
+        return f"{self.folder(split, division)}/{DIVIDED_TEXT}"
 
     def further_texts(self, wildcards: Any) -> list[str]:
         """Return the additional references that are divided with a split."""
@@ -112,7 +118,7 @@ class Divisions:
         return [ids_file(self._text(wildcards))] if wildcards.split == "train" else []
 
     def _text(self, wildcards: Any) -> str:
-        return f"{self.folder(wildcards.split, wildcards.division)}/text/{wildcards.file}"
+        return f"{self.text_folder(wildcards.split, wildcards.division)}/{wildcards.file}"
 
     def grammar(self, wildcards: Any) -> str:
         """Return the `Grammar` of the config."""

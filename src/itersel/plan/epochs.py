@@ -16,7 +16,17 @@ from itersel.plan.files import Files
 from itersel.plan.language_models import LanguageModels
 from itersel.plan.origin import Origin
 from itersel.plan.retune import retune_iterations, retuner
-from itersel.results import BEST, DECISION, MANIFEST, MIXED, WEIGHTS, epoch_folder, shard_weights
+from itersel.results import (
+    BEST,
+    DECISION,
+    MANIFEST,
+    MIXED,
+    WEIGHTS,
+    epoch_folder,
+    sentence_file,
+    shard_weights,
+    translated_piece,
+)
 
 
 class Epochs:
@@ -60,7 +70,9 @@ class Epochs:
         if number is None:
             return {"decision": [], "passed_on": []}
         epoch = self.epoch(wildcards.experiment, number)
-        return epoch.files_passed_on(f"{epoch.before.folder}/{wildcards.split}/{wildcards.piece}.txt")
+        return epoch.files_passed_on(
+            f"{epoch.before.folder}/{translated_piece(wildcards.split, wildcards.piece)}"
+        )
 
     def passed_mixed(self, wildcards: Any) -> dict[str, list[str]]:
         """Return the files of `Epoch.files_passed_on` for mixed weights."""
@@ -206,7 +218,7 @@ class Epoch:
 
     def sentence_files(self, shard: int) -> list[str]:
         """Return the files with the sentences of a shard: grammars, or lists of another decoder."""
-        return [f"{self.sentence_folder}/{file}.h5" for file in self.file_numbers(shard)]
+        return [f"{self.sentence_folder}/{sentence_file(file)}" for file in self.file_numbers(shard)]
 
     def language_models(self, shard: int) -> list[str]:
         """Return the language model for each file: the full model, or one that has not seen its text."""
@@ -214,8 +226,8 @@ class Epoch:
         folds = of_run.folds(self.experiment)
         if folds == 1:
             return self.epochs.origin.language_models
-        folder = of_run.fold_folder(self.epochs.divisions.name(self.experiment), folds)
-        return [f"{folder}/{file % folds}.bin" for file in self.file_numbers(shard)]
+        division = self.epochs.divisions.name(self.experiment)
+        return [of_run.fold_model(division, folds, file % folds) for file in self.file_numbers(shard)]
 
     def shard_weights(self, number: int | str) -> str:
         """Return the weights of a shard."""

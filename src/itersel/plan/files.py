@@ -7,7 +7,7 @@ import os
 from itersel.config.values import Config
 from itersel.corpus.text_names import column_file, statistics_file
 from itersel.plan.shell import no_option
-from itersel.results import CORPUS, EXPERIMENTS, INDEX, PREPARATION, RECASER
+from itersel.results import CORPUS, EXPERIMENTS, INDEX, LANGUAGE_MODEL, PREPARATION, RECASER
 
 
 class Files:
@@ -15,11 +15,13 @@ class Files:
 
     def __init__(self, config: Config) -> None:
         results = no_option(os.path.join(config.output, config.name))
-        # the folders of all results, and of downloads
+        # the folders of all results, of prepared text, and of text that is downloaded or collected
         self.results = results
-        self.fetched = f"{results}/{CORPUS}/fetched"
+        self.corpus = f"{results}/{CORPUS}"
+        self.fetched = f"{self.corpus}/fetched"
+        self.help = f"{self.corpus}/help"
         # the compiled language model of all text; the index of the training corpus
-        self.language_model = f"{results}/lm/lm.bin"
+        self.language_model = f"{results}/{LANGUAGE_MODEL}"
         self.index = f"{results}/{INDEX}"
         # how train was prepared, and the recaser learned from it
         self.preparation = f"{results}/{PREPARATION}"
@@ -27,11 +29,11 @@ class Files:
 
     def text(self, split: str, column: str) -> str:
         """Return a column of a split: source, target, target.1, labels, raw, ..."""
-        return f"{self.results}/{CORPUS}/{column_file(split, column)}"
+        return f"{self.corpus}/{column_file(split, column)}"
 
     def statistics(self, split: str) -> str:
         """Return the statistics of preparing a split, or of the text that is split by hash."""
-        return f"{self.results}/{CORPUS}/{statistics_file(split)}"
+        return f"{self.corpus}/{statistics_file(split)}"
 
     def experiment(self, name: str, path: str) -> str:
         """Return a file of an experiment."""

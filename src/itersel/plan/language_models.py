@@ -11,6 +11,7 @@ from itersel.config.values import Config, Experiment
 from itersel.plan.files import Files
 from itersel.plan.shell import no_option
 from itersel.plan.texts import Texts
+from itersel.results import ARPA, fold_folder, fold_model
 
 
 class LanguageModels:
@@ -31,7 +32,7 @@ class LanguageModels:
     @property
     def arpa(self) -> str:
         """The model of all text before it is compiled: estimated, or the user's."""
-        return no_option(self._config.language_model.arpa or f"{self._files.results}/lm/lm.arpa.gz")
+        return no_option(self._config.language_model.arpa or f"{self._files.results}/{ARPA}")
 
     @property
     def estimate_settings(self) -> str:
@@ -49,9 +50,13 @@ class LanguageModels:
 
     def fold_folder(self, division: str, folds: int | str) -> str:
         """Return the folder of the models that each leave out every `folds`-th file of a division."""
-        return f"{self._files.results}/lm/{division}/{folds}-folds"
+        return f"{self._files.results}/{fold_folder(division, folds)}"
+
+    def fold_model(self, division: str, folds: int | str, fold: int | str) -> str:
+        """Return the model that leaves out a fold of a division."""
+        return f"{self.fold_folder(division, folds)}/{fold_model(fold)}"
 
     def fold_models(self, wildcards: Any) -> list[str]:
         """Return the models of all folds."""
-        folder = self.fold_folder(wildcards.division, wildcards.folds)
-        return [f"{folder}/{fold}.bin" for fold in range(int(wildcards.folds))]
+        folds = int(wildcards.folds)
+        return [self.fold_model(wildcards.division, folds, fold) for fold in range(folds)]

@@ -142,7 +142,7 @@ class ListTexts:
         return word_settings(
             GivenListSettings,
             self._config,
-            dense=features.dense,
+            groups=features.groups,
             templates=features.templates,
             user_model_names=features.user_model_names,
         )
@@ -162,4 +162,4 @@ class ListTexts:
     def learned_lists(self, wildcards: Any) -> str:
         """Return the folder of the text of the lists that an experiment learns from."""
         experiment = self._config.experiments[wildcards.experiment]
-        return f"{self._divisions.folder(experiment.tune_on, self._divisions.name(experiment))}/text"
+        return self._divisions.text_folder(experiment.tune_on, self._divisions.name(experiment))

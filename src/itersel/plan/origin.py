@@ -19,7 +19,7 @@ from itersel.config.search import FeatureSettings
 from itersel.config.settings import as_json
 from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
 from itersel.config.values import Config, Experiment
-from itersel.corpus.text_names import BY_HASH, FIRST_ENTRIES, raw_columns
+from itersel.corpus.text_names import BY_HASH, FIRST_COLUMN, FIRST_ENTRIES, raw_columns
 from itersel.plan.files import Files
 from itersel.plan.requests import TextSizes, list_sizes, text_sizes
 from itersel.plan.search import search_keys, search_of
@@ -196,7 +196,7 @@ class _GivenLists(Origin):
         return FeatureSettings(experiment.features)
 
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
-        entries = {test_set: self._files.text(split, "first") for test_set, split in test_sets.items()}
+        entries = {test_set: self._files.text(split, FIRST_COLUMN) for test_set, split in test_sets.items()}
         return {FIRST_ENTRIES: entries}
 
     def scored_lists(self, split: str) -> list[str]:

@@ -36,7 +36,19 @@ from itersel.plan.origin import Origin
 from itersel.plan.retune import retuner
 from itersel.plan.shell import no_option
 from itersel.plan.texts import Texts
-from itersel.results import BEST, EVALUATION, MBR, REPORT, SYSTEM, best_folder, counts_file, detokenized_text
+from itersel.results import (
+    BEST,
+    MBR,
+    SYSTEM,
+    best_folder,
+    counts_file,
+    detokenized_text,
+    joined_translation,
+    plain_reference,
+    rule_counts_file,
+    translated_piece,
+    translation_file,
+)
 
 
 class Tables:
@@ -112,7 +124,7 @@ class Tables:
     @property
     def counts_of_rules(self) -> list[str]:
         """The numbers of rules, by split."""
-        return [f"{self._files.results}/{REPORT}/rules.{split}.json" for split in self.counted]
+        return [f"{self._files.results}/{rule_counts_file(split)}" for split in self.counted]
 
     @property
     def corpora_settings(self) -> str:
@@ -121,8 +133,9 @@ class Tables:
 
     def translated_pieces(self, wildcards: Any) -> list[str]:
         """Return the translations of the pieces of a split."""
-        folder = self._files.experiment(wildcards.experiment, f"{wildcards.stage}/{wildcards.split}")
-        return [f"{folder}/{piece}.txt" for piece in range(self._config.decoder.pieces)]
+        folder = self._files.experiment(wildcards.experiment, wildcards.stage)
+        pieces = range(self._config.decoder.pieces)
+        return [f"{folder}/{translated_piece(wildcards.split, piece)}" for piece in pieces]
 
     def devtest_references(self, wildcards: Any) -> list[str]:
         """Return the references of the split on which an epoch is chosen."""
@@ -228,7 +241,8 @@ class Tables:
 
     def translation(self, name: str, test_set: str) -> str:
         """Return the tokenised translation of a test set by a system."""
-        return self._files.experiment(name, f"{self._stage(test_set)}/{self._texts.test_sets[test_set]}.txt")
+        split = self._texts.test_sets[test_set]
+        return self._files.experiment(name, f"{self._stage(test_set)}/{translation_file(split)}")
 
     def scored_translation(self, name: str, test_set: str) -> str:
         """Return the translation of a test set by a compared system, or the plain text of another one."""
@@ -247,8 +261,7 @@ class Tables:
     def plain_references(self, test_set: str) -> list[str]:
         """Return the plain-text references of a test set."""
         count = len(self._texts.references(self._texts.test_sets[test_set]))
-        folder = f"{self._files.results}/{EVALUATION}/{test_set}"
-        return [f"{folder}/reference.{number}.txt" for number in range(count)]
+        return [f"{self._files.results}/{plain_reference(test_set, number)}" for number in range(count)]
 
     def counts(self, test_set: str) -> list[str]:
         """Return the counts from which the translations of a test set are scored."""
@@ -332,7 +345,7 @@ class Tables:
         # in the order of the other tables, followed by the independent tasks, which these tables leave out
         pairs = [(self.translation(name, test_set), self._repeats[name].system) for name in self.compared]
         for name, whole in self._joined.items():
-            pairs.append((self._files.experiment(name, f"tasks/{split}.txt"), whole.system))
+            pairs.append((self._files.experiment(name, joined_translation(split)), whole.system))
         return pairs
 
     def task_settings(self, wildcards: Any) -> str:
@@ -351,7 +364,7 @@ class Tables:
     def _task_translations(self, wildcards: Any) -> dict[str, str]:
         names = self.independent[wildcards.independent]
         return {
-            label: self._files.experiment(name, f"{BEST}/{wildcards.split}.txt")
+            label: self._files.experiment(name, f"{BEST}/{translation_file(wildcards.split)}")
             for label, name in names.items()
         }
 

@@ -45,8 +45,10 @@ class TextFeatureModels:
         # the user's own language models, by their names, and the folder of those that are compiled
         features = config.text_features
         self._user_models = dict(zip(features.user_model_names, features.user_models, strict=True))
-        self.user_folder = f"{self.folder}/language-models"
-        self.alignments = [f"{self.folder}/{direction}.align.gz" for direction in DIRECTIONS]
+        self._user_folder = f"{self.folder}/language-models"
+        self.alignments = list(map(self.alignment, DIRECTIONS))
+        # the folder of the lexicon and language model of all text
+        self.models_of_all_text = f"{self.folder}/all"
 
     @property
     def _is_needed(self) -> bool:
@@ -80,7 +82,15 @@ class TextFeatureModels:
 
     @property
     def _aligners(self) -> list[str]:
-        return [f"{self.folder}/{direction}.h5" for direction in DIRECTIONS]
+        return list(map(self.aligner, DIRECTIONS))
+
+    def alignment(self, direction: str) -> str:
+        """Return the word alignment of these words in one direction."""
+        return f"{self.folder}/{direction}.align.gz"
+
+    def aligner(self, direction: str) -> str:
+        """Return the model of word alignment in one direction."""
+        return f"{self.folder}/{direction}.h5"
 
     def aligners_of_system(self, wildcards: Any) -> list[str]:
         """Return the models of word alignment that an experiment's system needs."""
@@ -88,19 +98,23 @@ class TextFeatureModels:
 
     def text_models_of_system(self, wildcards: Any) -> list[str]:
         """Return the folder of the lexicon and language model that an experiment's system needs."""
-        return [f"{self.folder}/all"] if self._needs_models(wildcards) else []
+        return [self.models_of_all_text] if self._needs_models(wildcards) else []
 
     def _needs_models(self, wildcards: Any) -> bool:
         features = self._config.text_features
         experiment = self._config.experiments[wildcards.experiment]
-        return need_models(features.dense, experiment.templates_of(features.templates))
+        return need_models(features.groups, experiment.templates_of(features.templates))
 
     def user_models(self, wildcards: Any) -> list[str]:
         """Return the user's own language models, compiled."""
         return [
-            no_option(path) if is_array_file(path) else f"{self.user_folder}/{name}.bin"
+            no_option(path) if is_array_file(path) else self.compiled_user_model(name)
             for name, path in self._user_models.items()
         ]
+
+    def compiled_user_model(self, name: str) -> str:
+        """Return the file of one of them that itersel compiles."""
+        return f"{self._user_folder}/{name}.bin"
 
     def arpa(self, wildcards: Any) -> str:
         """Return the file of a language model that is not compiled yet."""
@@ -112,7 +126,7 @@ class TextFeatureModels:
             return []
         folds = self._folds(wildcards.division) if wildcards.split == "train" else 1
         if folds == 1:
-            return [f"{self.folder}/all"]
+            return [self.models_of_all_text]
         return [self.fold_folder(wildcards.division, folds, int(wildcards.file) % folds)]
 
     def fold_folder(self, division: str, folds: int | str, fold: int | str) -> str:

@@ -22,16 +22,18 @@ from itersel.config.values import Config
 from itersel.corpus.corpora import Corpus
 from itersel.corpus.text_names import (
     BY_HASH,
+    HELP_COLUMNS,
     MONOLINGUAL_FILE,
     RAW_SOURCE,
     STATISTICS,
+    collected_file,
     reference_columns,
     text_name,
 )
 from itersel.plan.files import Files
 from itersel.plan.origin import Origin
 from itersel.plan.shell import no_option
-from itersel.results import CORPUS
+from itersel.results import alignment_file
 
 
 class Texts:
@@ -52,7 +54,7 @@ class Texts:
         # the text from which train and the splits that are not given are prepared: train, or the Help by hash
         self.first = BY_HASH if self._is_help else "train"
         # prepared text only for the language model, if the config names any
-        monolingual = f"{files.results}/{CORPUS}/{MONOLINGUAL_FILE}"
+        monolingual = f"{files.corpus}/{MONOLINGUAL_FILE}"
         self.prepared_monolingual = [monolingual] if config.data.monolingual else []
 
         # downloaded corpora, by the names of their folders
@@ -67,10 +69,10 @@ class Texts:
     def corpora(self, split: str) -> list[Corpus]:
         """Return the corpora of a split; `hash` is the text that is split by hash."""
         if split == BY_HASH:
-            source, target, labels = (
-                (f"{self._files.results}/{CORPUS}/help/{side}.gz",) for side in ("source", "target", "labels")
-            )
-            return [Corpus(source=source, target=target, labels=labels)]
+            columns: dict[str, Any] = {
+                column: (f"{self._files.help}/{collected_file(column)}",) for column in HELP_COLUMNS
+            }
+            return [Corpus(**columns)]
         return [_named(one) for one in splits.corpora(self._config, split, self._files.fetched)]
 
     @property
@@ -156,7 +158,7 @@ class Texts:
     @property
     def collection(self) -> list[str]:
         """The statistics of collecting the text; none if the config names the files."""
-        return [f"{self._files.results}/{CORPUS}/help/{STATISTICS}"] if self._is_help else []
+        return [f"{self._files.help}/{STATISTICS}"] if self._is_help else []
 
     @property
     def prepared(self) -> list[str]:
@@ -228,7 +230,7 @@ class Texts:
         """The word alignment of train."""
         if splits.is_aligned(self._config):
             return self._files.text("train", "alignment")
-        return f"{self._files.results}/align/train.align.gz"
+        return f"{self._files.results}/{alignment_file('train')}"
 
 
 def _named(corpus: Corpus) -> Corpus:

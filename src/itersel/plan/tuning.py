@@ -17,7 +17,7 @@ from itersel.plan.epochs import Epoch, Epochs
 from itersel.plan.origin import Origin
 from itersel.plan.retune import retuner
 from itersel.plan.search import search_keys
-from itersel.results import MANIFEST, WEIGHTS
+from itersel.results import MANIFEST, WEIGHTS, iteration_folder, sentence_file, tuning_file
 
 
 class _Iterations(Protocol):
@@ -103,7 +103,8 @@ class _RetuneIterations(_Iterations):
         self._dev = epochs.divisions.folder("dev", epochs.divisions.of_pieces)
 
     def folder(self, epoch: Epoch, iteration: int) -> str:
-        return epoch.folder if iteration == epoch.last_iteration else f"{epoch.folder}/iteration-{iteration}"
+        is_last = iteration == epoch.last_iteration
+        return epoch.folder if is_last else f"{epoch.folder}/{iteration_folder(iteration)}"
 
     def first_weights(self, epoch: Epoch) -> list[str]:
         return [epoch.mixed]
@@ -116,13 +117,13 @@ class _RetuneIterations(_Iterations):
         return self._pieces
 
     def all_sentence_files(self, epoch: Epoch) -> list[str]:
-        return [f"{self._dev}/{piece}.h5" for piece in range(self._pieces)]
+        return [f"{self._dev}/{sentence_file(piece)}" for piece in range(self._pieces)]
 
     def level_before(self, epoch: Epoch) -> list[str]:
         return [f"{self._dev}/{MANIFEST}"]
 
     def sentence_files(self, wildcards: Any) -> list[str]:
-        return [f"{self._dev}/{wildcards.file}.h5"]
+        return [f"{self._dev}/{sentence_file(wildcards.file)}"]
 
     def language_models(self, wildcards: Any) -> list[str]:
         return self._origin.language_models
@@ -136,7 +137,7 @@ def _decoded_tuning_files(iterations: _Iterations, epoch: Epoch, last: int) -> l
     numbers = range(iterations.oldest(epoch, last), last + 1)
     folders = [iterations.folder(epoch, number) for number in numbers]
     files = range(iterations.file_count(epoch))
-    return [f"{folder}/tuning/{file}.h5" for folder in folders for file in files]
+    return [f"{folder}/{tuning_file(file)}" for folder in folders for file in files]
 
 
 class Tuning:

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import itersel
+from itersel import __version__
 from itersel.config.plain import recorded
 from itersel.config.reading import read_config
 from itersel.config.rendering import plain_yaml
@@ -30,7 +30,7 @@ PACKAGES = (*OF_RESULTS, "h5py", "deflate", "snakemake")
 
 def current_versions() -> dict[str, str]:
     """Return the versions of itersel, Python and the packages that matter."""
-    versions = {"itersel": itersel.__version__, "Python": platform.python_version()}
+    versions = {"itersel": __version__, "Python": platform.python_version()}
     return versions | {package: version(package) for package in PACKAGES}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from itersel.config.experiments import PlannedRepeat
 from itersel.corpus.text_names import column_file, reference_column, split_of_test_set
 from itersel.errors import InputError, checked
-from itersel.results import BEST, EXPERIMENTS, SYSTEM, best_folder
+from itersel.results import BEST, EXPERIMENTS, SYSTEM, best_folder, plain_reference, translation_file
 from itersel.storage.json_files import check_counts, check_texts, read_json
 
 T = TypeVar("T")
@@ -93,12 +93,21 @@ def translation_of(repeat: Path, test_set: str) -> Path | None:
     """Return the file of translations of a test set at the epoch chosen for it; None if not written yet."""
     split = split_of_test_set(test_set)
     for stage in (best_folder(test_set), best_folder()):
-        if (path := repeat / stage / f"{split}.txt").is_file():
+        if (path := repeat / stage / translation_file(split)).is_file():
             return path
     return None
 
 
 def references_of(corpus: Path, split: str) -> list[Path]:
     """Return the files of the references of a split, the first one without a number."""
-    paths = (corpus / column_file(split, reference_column(number)) for number in count())
-    return list(takewhile(Path.is_file, paths))
+    return _existing(corpus / column_file(split, reference_column(number)) for number in count())
+
+
+def plain_references_of(results: Path, test_set: str) -> list[Path]:
+    """Return the files of the references of a test set as plain text."""
+    return _existing(results / plain_reference(test_set, number) for number in count())
+
+
+def _existing(numbered: Iterable[Path]) -> list[Path]:
+    """Return the files before the first that does not exist."""
+    return list(takewhile(Path.is_file, numbered))

@@ -39,7 +39,7 @@ class MatrixColumns(NamedTuple):
 def describe_selection(paths: Sequence[FilePath]) -> list[dict[str, Any]]:
     """Return the rows of all epochs: for each, one for all features, then one for each group that occurs.
 
-    `paths` are the ``selection.h5`` of each epoch, in order. Returns the content of selection.json (see
+    `paths` are the ``matrix.h5`` of each epoch, in order. Returns the content of selection.json (see
     docs/formats.md), whose ``features`` have a weight in at least one shard. Path following adds
     ``threshold``, ``loss_before`` and ``ended``; see `itersel.select.path.PathState`.
     """
@@ -85,7 +85,7 @@ def _read(path: FilePath, epoch: int) -> tuple[dict[str, Any], MatrixColumns]:
     attributes = header_of(path, MATRIX).attributes
     made = read_provenance(attributes, path)
     if made.kind != SHARD_MATRIX:
-        raise InputError("is not the selection.h5 of an epoch; name one for each epoch", path)
+        raise InputError("is not the matrix.h5 of an epoch; name one for each epoch", path)
     if made.epoch != epoch:
         raise InputError(
             f"is from epoch {made.epoch}, expected epoch {epoch}; name the epochs in order", path

@@ -16,7 +16,8 @@ import numpy as np
 from itersel.bleu.bleu_kernels import ngram_count
 from itersel.bleu.order import ORDER
 from itersel.compile.jit import kernel, leaf_kernel
-from itersel.evaluate.chrf import BETA, CHARACTER_ORDER
+from itersel.evaluate.chrf import CHARACTER_ORDER
+from itersel.evaluate.chrf_kernels import f_score
 from itersel.rerank.ngram_kernels import hash_ngram, slot_of
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 
@@ -160,18 +161,14 @@ def expected_chrf(matches: Float64s, length: Int64s, sentence: Int64s, expected:
     matches: (H, 6); length: characters (H); sentence: int64 (H); expected: number of n-grams (N, 6).
     """
     result = np.zeros(length.shape[0])
-    square = BETA * BETA
     for row in range(result.shape[0]):
         total = 0.0
         orders = 0
         for n in range(CHARACTER_ORDER):
             grams = max(length[row] - n, 0)
             wanted = expected[sentence[row], n]
-            if grams == 0 or wanted == 0.0:
-                continue
-            orders += 1
-            if matches[row, n] > 0.0:
-                precision, recall = matches[row, n] / grams, matches[row, n] / wanted
-                total += (1.0 + square) * precision * recall / (square * precision + recall)
+            if grams > 0 and wanted > 0.0:
+                orders += 1
+                total += f_score(matches[row, n] / grams, matches[row, n] / wanted)
         result[row] = total / max(orders, 1)
     return result

@@ -48,9 +48,9 @@ class TextFeatureAdder:
         self._preparation = preparation
         self._models = models
         self._settings = settings
-        self._groups = [group for group in GROUPS if group in settings.dense]
+        self._groups = [group for group in GROUPS if group in settings.groups]
 
-        wanted = {*settings.dense, *settings.templates}
+        wanted = {*settings.groups, *settings.templates}
         for needing, model, option in (
             (LINKED, models.aligners, "models of both directions of word alignment (--aligner)"),
             (LEXICAL, models.lexicon, "a lexicon (--text-models)"),

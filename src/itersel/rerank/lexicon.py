@@ -94,7 +94,7 @@ def count_lexicon(
 
 def write_lexicon(path: FilePath, lexicon: Lexicon) -> None:
     """Write a lexicon, whole or not at all."""
-    write_arrays(path, FORMAT, lexicon_arrays(lexicon), {"itersel": __version__})
+    write_arrays(path, FORMAT, lexicon_arrays(lexicon), {"version": __version__})
 
 
 def lexicon_arrays(lexicon: Lexicon) -> dict[str, NDArray[Any]]:

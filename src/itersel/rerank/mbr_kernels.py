@@ -17,7 +17,8 @@ from itersel.bleu.bleu_kernels import ngram_count, sentence_bleu_of
 from itersel.bleu.names import LIN
 from itersel.bleu.order import ORDER
 from itersel.compile.jit import kernel, leaf_kernel
-from itersel.evaluate.chrf import BETA, CHARACTER_ORDER
+from itersel.evaluate.chrf import CHARACTER_ORDER
+from itersel.evaluate.chrf_kernels import f_score
 from itersel.rerank.ngram_kernels import hash_ngram, slot_of
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 
@@ -86,13 +87,9 @@ def chrf(matches: Float64s, length: int, reference_length: int) -> float:
             precision += matches[n] / (length - n)
             recall += matches[n] / (reference_length - n)
             orders += 1
-    if precision + recall == 0.0:
+    if orders == 0:
         return 0.0
-
-    precision /= orders
-    recall /= orders
-    square = BETA * BETA
-    return (1.0 + square) * precision * recall / (square * precision + recall)
+    return f_score(precision / orders, recall / orders)
 
 
 @leaf_kernel

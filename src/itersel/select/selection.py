@@ -1,4 +1,4 @@
-"""Joint feature selection: which columns of the shard weights to keep, and selection.h5.
+"""Joint feature selection: which columns of the shard weights to keep, and the file of their matrix.
 
 docs/formats.md describes the file.
 

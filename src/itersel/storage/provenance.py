@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import itersel
+from itersel import __version__
 from itersel.errors import FilePath
 from itersel.storage.formats import damaged_file
 
@@ -33,7 +33,7 @@ class Provenance(NamedTuple):
 def made_with(kind: str, settings: Mapping[str, Any] | str, **more: str | int | float) -> dict[str, Any]:
     """Return attributes for a file made with these settings, which may be JSON, as a file records them."""
     recorded = settings if isinstance(settings, str) else json.dumps(settings, sort_keys=True)
-    return {"kind": kind, "version": itersel.__version__, "settings": recorded, **more}
+    return {"kind": kind, "version": __version__, "settings": recorded, **more}
 
 
 def read_provenance(attributes: Mapping[str, Any], path: FilePath) -> Provenance:

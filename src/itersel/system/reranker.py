@@ -114,7 +114,7 @@ class Reranker(RerankerDescription):
         if not settings.uses_sparse or has_some or sentence_count < WITHOUT_SPARSE:
             return
 
-        of_groups = chain.from_iterable(TEXT_FEATURES[group] for group in settings.lists.dense)
+        of_groups = chain.from_iterable(TEXT_FEATURES[group] for group in settings.lists.groups)
         of_models = chain.from_iterable(map(user_model_features, settings.lists.user_model_names))
         known = {*self.training_dense_names, *of_groups, *of_models}
         of_text = tuple(map(text_prefix, settings.lists.templates))

@@ -55,7 +55,7 @@ def write_reranker_bundle(path: FilePath, system: Reranker) -> None:
     """Write a system to one file, atomically."""
     parts = {"weights": weight_file.weight_arrays(system.weights)}
     description = RerankerDescription(system.settings, system.training_dense_names)
-    attributes = {"itersel": __version__, **as_content(description)}
+    attributes = {"version": __version__, **as_content(description)}
     models = system.models
 
     if models.aligners is not None:

@@ -100,7 +100,7 @@ def write_translator_bundle(path: FilePath, system: TrainedTranslator) -> None:
         arrays[text] = np.frombuffer(record_text(getattr(system, text)).encode(), np.uint8)
 
     attributes = {
-        "itersel": __version__,
+        "version": __version__,
         "model": dict(system.language_model.attributes),
         "settings": as_content(system.settings),
     }

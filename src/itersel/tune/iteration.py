@@ -6,7 +6,6 @@ another decoder's.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from itersel.bleu.points import to_points
@@ -60,7 +59,7 @@ def tune(
     attributes = tuned_with(
         settings.tuner,
         settings.seed,
-        {"lists": json.loads(files[0].settings)},
+        {"lists": files[0].settings},
         iteration=iteration,
         files=settings.files,
         sentences=result.sentences,

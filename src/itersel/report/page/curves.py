@@ -14,7 +14,7 @@ import numpy as np
 from itersel.errors import InputError
 from itersel.evaluate.epoch_scores import read_epochs, score_epochs
 from itersel.report.folder import FoundRepeat
-from itersel.results import DEVTEST, EPOCH_PREFIX, WEIGHTS, epoch_folder, epoch_of, shard_weights
+from itersel.results import EPOCH_PREFIX, WEIGHTS, epoch_folder, epoch_of, shard_weights, translation_file
 from itersel.storage.hdf5 import header_of
 from itersel.storage.provenance import read_provenance
 from itersel.system.chosen import ChosenSystem
@@ -91,7 +91,7 @@ def _of_devtest(
     folder: Path, epoch: int, system: ChosenSystem | None, references: Sequence[Path], retokenize: str
 ) -> Record:
     bleu, penalty = None, None
-    path = folder / DEVTEST
+    path = folder / translation_file("devtest")
     if system is not None and epoch <= len(system.devtest_tokenized_bleu):
         bleu, penalty = system.devtest_tokenized_bleu[epoch - 1], system.devtest_brevity_penalty[epoch - 1]
     elif path.is_file() and references:

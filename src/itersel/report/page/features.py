@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from itersel.report.folder import FoundRepeat, read_optional
-from itersel.results import BEST, SELECTION_MATRIX, SELECTION_TABLE, WEIGHTS, epoch_folder
+from itersel.results import BEST, SELECTION_TABLE, WEIGHT_MATRIX, WEIGHTS, epoch_folder
 from itersel.select.selection import MATRIX
 from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.hdf5 import read_arrays
@@ -31,7 +31,7 @@ def read_features(repeat: FoundRepeat, system: ChosenSystem | None) -> dict[str,
 
     weights = read_itersel_weights(path)
     group = find_reported_groups(weights.key, weights.name)
-    shards = _shards(repeat.path / epoch_folder(system.epoch) / SELECTION_MATRIX, weights)
+    shards = _shards(repeat.path / epoch_folder(system.epoch) / WEIGHT_MATRIX, weights)
 
     groups = [
         {"group": name, **_describe(weights, rows, shards)}

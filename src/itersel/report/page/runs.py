@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import itersel
+from itersel import __version__
 from itersel.evaluate.names import sign_of, title_of
 from itersel.report.answer import describe_size
 from itersel.report.p_values import describe_p
@@ -50,7 +50,7 @@ def render_runs(content: Content) -> str:
         data={"figures": figures, "lines": lines},
         charts=specifications,
         title=", ".join(run["name"] for run in content["runs"]),
-        version=itersel.__version__,
+        version=__version__,
         answer=_answer(content),
         views=[_for_page(view, len(content["runs"])) for view in of_all_runs],
         by_run=by_run,

@@ -20,9 +20,9 @@ from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text import split_words
 from itersel.corpus.text_names import RAW_SOURCE, column_file, split_of_test_set
 from itersel.evaluate.metrics import read_translations, signature, without_empty
-from itersel.report.folder import FoundRepeat, references_of, translation_of
+from itersel.report.folder import FoundRepeat, plain_references_of, references_of, translation_of
 from itersel.report.page.groups import Frequency, group_sentences
-from itersel.results import CORPUS, EVALUATION, PREPARATION, detokenized_text
+from itersel.results import CORPUS, PREPARATION, detokenized_text
 from itersel.storage.files import read_lines
 
 # Longest n-grams, and the number of those that the page keeps.
@@ -56,7 +56,6 @@ def read_translated(
     """
     split = split_of_test_set(name)
     corpus = results / CORPUS
-    folder = results / EVALUATION / name
     source, raw_source = (corpus / column_file(split, column) for column in ("source", RAW_SOURCE))
     plain = {one.folder: path for one in repeats if (path := translation_of(one.path, name)) is not None}
     files = references_of(corpus, split)
@@ -72,7 +71,7 @@ def read_translated(
     [lines] = parallel([source]) if source.is_file() else [[""] * len(reference)]
     tokens = TestSetTexts(lines, parallel(files), parallel(plain.values()))
 
-    raw = sorted(folder.glob("reference.[0-9]*.txt"), key=lambda path: int(path.name.split(".")[1]))
+    raw = plain_references_of(results, name)
     outputs = {one: results / detokenized_text(name, one) for one in (*plain, *others)}
     texts = {one: path for one, path in outputs.items() if path.is_file()}
     if not raw or not texts.keys() >= plain.keys():
