@@ -14,9 +14,14 @@ min_version("9.14")
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/refuse.smk"
-include: "workflow/rules/run.smk"
-include: "workflow/rules/scheduler.smk"
+
+
+# Jobs read this file, too, but start no run.
+if workflow.is_main_process:
+
+    include: "workflow/rules/refuse.smk"
+    include: "workflow/rules/run.smk"
+    include: "workflow/rules/scheduler.smk"
 
 
 if HAS_GIVEN_LISTS:

@@ -21,7 +21,8 @@ from itersel.decode.decoder import WeightVectors
 from itersel.decode.list_decoder import ListDecoder
 from itersel.lists.division import divide_lists
 from itersel.lists.files import read_list_table
-from itersel.lists.lines import find_lists, listed_translations
+from itersel.lists.folders import find_lists
+from itersel.lists.lines import listed_translations
 from itersel.lists.summary import summarise
 from itersel.storage.files import read_lines
 from itersel.storage.hdf5 import header_of

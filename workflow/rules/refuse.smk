@@ -23,9 +23,7 @@ OWN_FOLDERS = ("", "auxiliary", "incomplete", "iocache", "locks", "metadata", "s
 
 def refuse_read_only_folder():
     """Say in one line that this folder may not be written to; Snakemake would show a traceback."""
-    if not workflow.is_main_process or READING & {
-        word.split("=")[0] for word in sys.argv
-    }:
+    if READING & {word.split("=")[0] for word in sys.argv}:
         return
     for path in [Path(".snakemake", name) for name in OWN_FOLDERS]:
         place = path if path.is_dir() else path.parent

@@ -19,7 +19,7 @@ if {"--dag", "--rulegraph", "--filegraph"} & {word.split("=")[0] for word in sys
             handler.setStream(sys.stderr)
 
 # Also before a dry run; a run that starts jobs records its versions.
-if workflow.is_main_process and (changed := other_versions(Path(RESULTS))):
+if changed := other_versions(Path(RESULTS)):
     print(
         f"itersel: warning: results in {RESULTS} were made with {changed} and are kept; to make all with the same"
         " versions, change 'output'",

@@ -17,7 +17,7 @@ README = (PACKAGE / "README.md").read_text()
 PROJECT = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]
 SOURCES = sorted((PACKAGE / "src").rglob("*.py"))
 # what Snakemake on a node is, and needs itself, is there
-ALLOWED = {"snakemake", "snakemake_executor_plugin_arrays", "psutil"}
+ALLOWED = {"snakemake", "snakemake_executor_plugin_arrays", "snakemake_interface_report_plugins", "psutil"}
 
 
 def imported(path: Path) -> set[str]:

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from itersel.errors import FilePath, InputError
-from itersel.lists.lines import Line, ListBlock, find_lists, listed_translations, translation_lines
+from itersel.lists.folders import find_lists
+from itersel.lists.lines import Line, ListBlock, listed_translations, translation_lines
 from itersel.lists.summary import summarise
 from itersel.storage.files import STANDARD_STREAM
 

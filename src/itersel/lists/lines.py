@@ -17,7 +17,6 @@ alignments and scores of words.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -28,6 +27,7 @@ import numpy as np
 from itersel.corpus.text import FIELD_SEPARATOR, find_control, split_words
 from itersel.corpus.vocabulary import WordNumbers
 from itersel.errors import FilePath, InputError
+from itersel.lists.folders import find_lists
 from itersel.run.progress import count_up
 from itersel.storage.arrays import Int64s
 from itersel.storage.files import line_blocks
@@ -51,17 +51,6 @@ class ListBlock(NamedTuple):
 
     ids: Int64s  # numbers of the sentences
     lines: list[Line]
-
-
-def find_lists(paths: Sequence[FilePath]) -> list[str]:
-    """Return files of lists: the given files, and all files in given folders by name, except hidden files."""
-    found = []
-    for path in paths:
-        inside = [os.fspath(path)]
-        if os.path.isdir(path):
-            inside = sorted(one.path for one in os.scandir(path) if one.is_file() and one.name[0] != ".")
-        found += inside
-    return found
 
 
 def listed_translations(paths: Sequence[FilePath]) -> Iterator[Line]:

@@ -14,7 +14,7 @@ from itersel.config.text_steps import ReferenceSettings
 from itersel.config.values import Config
 from itersel.corpus.text_names import reference_columns
 from itersel.evaluate.names import QUALITY
-from itersel.lists.lines import find_lists
+from itersel.lists.folders import find_lists
 from itersel.plan.divisions import Divisions
 from itersel.plan.files import Files
 from itersel.plan.shell import no_option

@@ -15,7 +15,7 @@ from itersel.config.data import TrainingText
 from itersel.config.splits import corpora, cut_sizes, held_out_splits, is_given, is_help, test_sets, texts_of
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
-from itersel.lists.lines import find_lists
+from itersel.lists.folders import find_lists
 from itersel.plan.retune import retune_iterations, retuner
 from itersel.storage.files import compression_of
 

@@ -29,7 +29,7 @@ from itersel.config.text_steps import DetokenizeSettings
 from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import BY_HASH
 from itersel.evaluate.names import DEFAULT_TOKENIZER, QUALITY, TOKENIZED_BLEU
-from itersel.lists.lines import find_lists
+from itersel.lists.folders import find_lists
 from itersel.plan.divisions import Divisions
 from itersel.plan.files import Files
 from itersel.plan.origin import Origin

@@ -13,7 +13,6 @@ from itersel.plan.divisions import Divisions
 from itersel.plan.files import Files
 from itersel.plan.shell import no_option
 from itersel.plan.texts import Texts
-from itersel.storage.arrayfile import is_array_file
 
 W = TypeVar("W", bound=WordSettings)
 
@@ -107,6 +106,8 @@ class TextFeatureModels:
 
     def user_models(self, wildcards: Any) -> list[str]:
         """Return the user's own language models, compiled."""
+        from itersel.storage.arrayfile import is_array_file
+
         return [
             no_option(path) if is_array_file(path) else self.compiled_user_model(name)
             for name, path in self._user_models.items()

@@ -13,7 +13,7 @@ its part that submits, and `reporting` the one that reports. `requests` collects
 line, and `failures` explains what went wrong. `takeover` ends runs whose Snakemake was killed, and `waiting`
 knows what has to wait. On a node, `node` is the Snakemake of one job, `together` that of several, and
 `attempt` stops them if another attempt has taken their place or their job was given up. `clocks` corrects the
-times of outputs if the clock of a host is behind.
+times of outputs if the clock of a host is behind, and `plugins` leaves out what no job needs.
 """
 
 # Snakemake calls the annotated types to parse the command line, so annotations must be real types here, not

@@ -2,10 +2,11 @@
 
 from snakemake.cli import main
 
-from snakemake_executor_plugin_arrays import clocks, quoting
+from snakemake_executor_plugin_arrays import clocks, plugins, quoting
 
 quoting.install()
 clocks.install()
+plugins.install()
 
 if __name__ == "__main__":
     main()

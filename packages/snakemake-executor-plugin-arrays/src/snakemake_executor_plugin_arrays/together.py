@@ -24,7 +24,7 @@ from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 from snakemake_interface_executor_plugins.utils import encode_target_jobs_cli_args
 
-from snakemake_executor_plugin_arrays import clocks, quoting
+from snakemake_executor_plugin_arrays import clocks, plugins, quoting
 from snakemake_executor_plugin_arrays.arrays import PAUSE
 from snakemake_executor_plugin_arrays.attempt import STATUS, Attempt, ReplacedError
 
@@ -136,9 +136,10 @@ def run(folder: Path, first: int, words: list[str]) -> None:
     words[place] = lines
     attempt.prepare(min(lines.values()))
     Executor.attempt, Executor.lines = attempt, lines
-    ExecutorPluginRegistry().register_plugin(PLUGIN, sys.modules[__name__])
     quoting.install()
     clocks.install()
+    plugins.install()
+    ExecutorPluginRegistry().register_plugin(PLUGIN, sys.modules[__name__])
     main([*words, "--executor", PLUGIN, "--keep-going"])
 
 
