@@ -210,7 +210,7 @@ def test_downloads_and_lists_run_on_the_host_of_snakemake(make_project, is_given
     project.configure(data={"kind": "libreoffice-help", **({"folder": "."} if is_given else {})})
     output = project.run("--quiet", "rules", "--dry-run", "results/tiny/corpus/help/source.gz")
     local = set(re.search("local: (.*)", output)[1].split())
-    listed = ("shards", "fold_models", "trained_shards", "tuning_files", "tuning_files_again")
+    listed = ("sentences", "fold_models", "trained_shards", "tuning_files", "tuning_files_again")
     choices = {"check_patience", "choose_epoch", "choose_epoch_for_test_set", "describe_resources"}
     texts = {"join_tasks", "join_pieces", "write_paper_tables", "write_references"}
     assert local - {"fetch_help"} == {f"manifest_of_{name}" for name in listed} | choices | texts
