@@ -194,8 +194,8 @@ def test_a_resolved_config_is_final():
         if name not in everything().epochs.batch:
             assert changed.origin.train_settings(place) == everything().origin.train_settings(place)
         if name not in everything().epochs.mixed:
-            assert changed.lists.settings(place) == everything().tuning.settings(place)
-            assert changed.lists.tune_settings(place) == everything().tuning.tune_settings(place)
+            assert changed.tuning.settings(place) == everything().tuning.settings(place)
+            assert changed.tuning.tune_settings(place) == everything().tuning.tune_settings(place)
     assert changed.origin.sizes().tuned == everything().origin.sizes().tuned
     # forests have no size of lists
     assert everything().config.experiments["forest-mert"].k_best is None
