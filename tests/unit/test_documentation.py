@@ -34,7 +34,12 @@ from itersel.tune import forest_files
 from itersel.vectors import weights
 
 # By heading in docs/formats.md: the module with the format of the table of arrays.
-MODULES = {"Shards": grammar_format, "Weights": weights, "Lists": lists, "Forests": forest_files}
+MODULES = {
+    "Sentences with grammars": grammar_format,
+    "Weights": weights,
+    "Lists": lists,
+    "Forests": forest_files,
+}
 MODULES |= {"Language models": binary, "Grammar index": index, "Score counts": counts}
 MODULES |= {"Alignment models": sampler, "Lexicons": lexicon}
 
