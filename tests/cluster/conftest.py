@@ -65,7 +65,7 @@ def local(make_project: Callable[[], Project], tmp_path_factory: pytest.TempPath
             return Project(Path(folder), project.snakefile)
         project.name_tasks()
         # tasks with different numbers of shards
-        tasks = {"name": "natural", "labels": {"even": SHARDS - 2, "odd": 2}}
+        tasks = {"name": "natural", "labels": {"even": SHARDS - 2, "odd": 2}, "language_model_folds": 2}
         experiment = {**EXPERIMENTS["selected"], "epochs": EPOCHS, "tasks": tasks}
         project.configure(experiments={"selected": experiment})
         project.run("--cores", "2")

@@ -9,7 +9,8 @@ from tests.cluster.clusters import FAST, Cluster
 
 pytestmark = pytest.mark.cluster
 
-JOBS = 12
+# One more than there are slots: a task waits.
+JOBS = 5
 # Prepended to the command of the third job, so that its first attempt fails.
 ONCE = 'if [ {wildcards.i} = 3 ] && mkdir tried; then echo "no luck" >&2; exit 7; fi; '
 

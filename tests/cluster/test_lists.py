@@ -32,6 +32,7 @@ def test_shard_of_lists_fails(make_project, cluster, tmp_path):
         cluster.clear()
 
 
+@mostly("slurm")
 def test_features_of_a_shard_fail(make_project, cluster, tmp_path):
     """Features of the text of lists: those of the failed file are computed again, alone."""
     here = with_lists(make_project(), TEXT_FEATURES)

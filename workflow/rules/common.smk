@@ -30,21 +30,24 @@ from itersel.run.manifests import stale_manifests
 GIVEN_CONFIG_FILES = list(workflow.overwrite_configfiles)
 CONFIG_FILES = GIVEN_CONFIG_FILES or ["config.yaml"]
 
-# Snakemake would silently use the last of duplicate keys, and read 1:30 as 90.
-try:
-    for file in CONFIG_FILES:
-        read_yaml(file)
-except InputError as error:
-    is_missing = not GIVEN_CONFIG_FILES and not os.path.exists("config.yaml")
-    advice = "; name your config with --configfile" if is_missing else ""
-    sys.exit(f"itersel: {error}{advice}")
+# Jobs read what the main process has checked.
+if workflow.is_main_process:
+    # Snakemake would silently use the last of duplicate keys, and read 1:30 as 90.
+    try:
+        for file in CONFIG_FILES:
+            read_yaml(file)
+    except InputError as error:
+        is_missing = not GIVEN_CONFIG_FILES and not os.path.exists("config.yaml")
+        advice = "; name your config with --configfile" if is_missing else ""
+        sys.exit(f"itersel: {error}{advice}")
 
-if len(CONFIG_FILES) > 1 and workflow.is_main_process:
-    print(
-        "itersel: warning: Snakemake merges the config files: all of their experiments run, and values in "
-        f"{CONFIG_FILES[-1]} override those in earlier files",
-        file=sys.stderr,
-    )
+    if len(CONFIG_FILES) > 1:
+        print(
+            "itersel: warning: Snakemake merges the config files: all of their experiments run, and values in "
+            f"{CONFIG_FILES[-1]} override those in earlier files",
+            file=sys.stderr,
+        )
+
 if not GIVEN_CONFIG_FILES:
 
     configfile: "config.yaml"

@@ -1,8 +1,8 @@
 """On a node, Snakemake looks for plugins once, and loads none that write reports, which no job does.
 
 Snakemake looks into the folder of every installed package once for each kind of plugin, and imports all
-plugins that it finds. That is about a sixth of the time in which it starts, and most of its requests to the
-file system, where packages often are on a server: the tasks of an array all start at once.
+plugins that it finds. That is about a sixth of the time in which it starts, and more than a quarter of its
+requests to the file system, which is often on a server: the tasks of an array all start at once.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import pkgutil
 from typing import Any
 
 from snakemake_interface_common.plugin_registry import PluginRegistryBase
-from snakemake_interface_report_plugins.registry import ReportPluginRegistry
+from snakemake_interface_report_plugins.registry import ReportPluginRegistry  # type: ignore[import-untyped]
 
 
 def install() -> None:
     """Make Snakemake find its plugins in this way; it looks for them when it reads its command line."""
-    PluginRegistryBase.collect_plugins = collect
+    PluginRegistryBase.collect_plugins = collect  # type: ignore[assignment, method-assign]
     ReportPluginRegistry.collect_plugins = collect_none
 
 
