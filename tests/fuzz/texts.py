@@ -212,7 +212,7 @@ ODD: tuple[Any, ...] = (
     *("", " ", "x", "\x00", "a\nb", "1_000", "\u0661", "\u2028", "../../etc/passwd", "x" * 100_000),
     *([], [[]], {}, {"a": 1}, [1, 2], ["x"] * 1000, {"": None}),
     # kinds of files, types of arrays and their shapes
-    *("shard", "language-model", "<i4", ">i4", "<f2", "O", "V8", "<i4,<f4", "<M8[s]", "<c8"),
+    *("file of lists", "language-model", "<i4", ">i4", "<f2", "O", "V8", "<i4,<f4", "<M8[s]", "<c8"),
     *([2**32, 2**32], [-1, -8], [0, 2**62], [1] * 40),
 )
 NESTED = (50, 2_000, 100_000)

@@ -191,8 +191,8 @@ CHANGES = [
     (without_rules, "'a b a'"),
     (format_name(None), "'itersel grammar extract'"),
     (format_name("weights file/2"), ()),
-    (format_name("shard/1"), ()),
-    (format_name("shard/99"), ()),
+    (format_name("file of sentences with grammars/5"), ()),
+    (format_name("file of sentences with grammars/99"), ()),
 ]
 CHANGES_OF_EXTRACTED = [
     (replaced("grammar_count", lambda array: array[1:]), "'grammar_count'"),

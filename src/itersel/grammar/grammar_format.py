@@ -11,8 +11,8 @@ from itersel.storage.formats import Array, FileFormat, numbers, offsets, strings
 # features, K categories.
 # Arrays that ascend, wholly or in runs, are byte-shuffled because they compress better; others would grow.
 FORMAT = FileFormat(
-    "shard",
-    5,
+    "file of sentences with grammars",
+    6,
     ("itersel grammar extract",),
     {
         **strings("vocabulary", "V", "words", shuffled=True),
@@ -45,5 +45,4 @@ FORMAT = FileFormat(
         "grammar_singleton": Array("|u1", ("G",), most=1, is_extra=True),
     },
     packed=True,
-    title="file of sentences with grammars",
 )

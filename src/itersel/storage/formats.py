@@ -60,7 +60,6 @@ class FileFormat:
     made_by: tuple[str, ...]
     arrays: Mapping[str, Array]
     packed: bool = False  # arrays are stored compressed; only in HDF5 files
-    title: str | None = None  # what messages call the file, if not by its kind
 
 
 def numbers(dtype: str, *shape: str | int, **more: Any) -> Array:

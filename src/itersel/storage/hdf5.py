@@ -113,11 +113,10 @@ def read_header(stream: h5py.File, format: FileFormat, path: FilePath) -> Header
 
     found = attributes.pop(FORMAT, None)
     if found != f"{format.kind}/{format.version}":
-        title = format.title or format.kind
         if str(found).startswith(f"{format.kind}/"):
-            raise InputError(f"is a {title} of another version of itersel; recreate it", path)
+            raise InputError(f"is a {format.kind} of another version of itersel; recreate it", path)
         commands = " or ".join(f"'{command}'" for command in format.made_by)
-        raise InputError(f"is not a {title}; make one with {commands}", path)
+        raise InputError(f"is not a {format.kind}; make one with {commands}", path)
 
     with checked(path, "damaged: has no checksums; recreate the file"):
         digests = {str(name): str(value) for name, value in json.loads(attributes.pop(DIGESTS)).items()}
