@@ -31,7 +31,7 @@ def test_modules_do_not_spell_them(root):
 
 def test_rules_do_not_spell_them(root):
     """Nor the folders of epochs, iterations, divisions, folds and lists; those of logs are like them."""
-    folders = {"shards/", "align/", "lm/", "tuning", "epoch-", "iteration-", "best"}
+    folders = {"sentences/", "align/", "lm/", "tuning", "epoch-", "iteration-", "best"}
     end = "|".join(map(re.escape, NAMES))
     name = re.compile(rf'["/](?:(?:{end})"|(?:{"|".join(folders)})["/{{\\])')
     spelled = [

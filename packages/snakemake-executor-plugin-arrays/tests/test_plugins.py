@@ -35,3 +35,14 @@ def test_plugins_of_a_node():
     assert "arrays" in here["ExecutorPluginRegistry"]
     assert here == elsewhere
     assert "snakemake.report" not in modules
+
+
+def test_a_profile_names_reports(tmp_path):
+    """Jobs read such a profile, too."""
+    (tmp_path / "Snakefile").write_text('rule all:\n    output: "all"\n    shell: "touch {output}"\n')
+    profile = tmp_path / "profiles/default/config.yaml"
+    profile.parent.mkdir(parents=True)
+    profile.write_text("report-after-run: true\nreport: report.html\nreport-html-path: other.html\n")
+    command = [sys.executable, "-m", "snakemake_executor_plugin_arrays.node", "--dry-run", "--cores", "1"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
