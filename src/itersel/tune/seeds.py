@@ -1,7 +1,7 @@
 """Tuning with several seeds, of which the weights that are best on other lists are kept.
 
-MERT finds different weights with each seed, and the weights that are best on the lists it is tuned on need
-not be best on other text (Clark et al. 2011).
+MERT finds different weights with each seed, and those that are best on the tuning lists need not be best on
+other text (Clark et al. 2011).
 """
 
 from __future__ import annotations
