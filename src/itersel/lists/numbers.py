@@ -1,4 +1,4 @@
-"""Numbers of translations in files of their own: extra features, a quality, and users' own scores."""
+"""Numbers of translations in files of their own: further features, a quality, and users' own scores."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def compare_runs(
 ) -> dict[str, Any]:
     """Compare the experiments that all runs share with a baseline, in each run and over all runs.
 
-    Of several `baselines`, each run uses the one that is best on its devtest. `metric_name` is
+    If several `baselines` are given, each run uses the best of them on its devtest. `metric_name` is
     `TOKENIZED_BLEU` or one of `TABULATED` (`itersel.evaluate.names`). Returns the content of the JSON file,
     see docs/formats.md.
     """
