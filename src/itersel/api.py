@@ -46,7 +46,7 @@ class Translation(NamedTuple):
 
 def decode_sentences(
     grammars: SentenceGrammars,
-    model: LanguageModel,
+    language_model: LanguageModel,
     weights: Weights,
     *,
     k_best: int = 1,
@@ -59,7 +59,7 @@ def decode_sentences(
     ----------
     grammars
         Sentences with their grammars, from `read_grammars`.
-    model
+    language_model
         Language model, from `load_model`.
     weights
         Feature weights, from `read_any_weights` or `make_weights`; other features weigh 0.
@@ -86,7 +86,7 @@ def decode_sentences(
     from itersel.decode.decoder import DEFAULT, Decoder
     from itersel.decode.output import feature_values, text_of
 
-    decoder = Decoder(grammars, model, DEFAULT if search is None else search)
+    decoder = Decoder(grammars, language_model, DEFAULT if search is None else search)
     vectors = decoder.weight_vectors(weights)
     words = grammars.vocabulary.to_list()
 
@@ -103,7 +103,7 @@ def decode_sentences(
 
 def train_epoch(
     grammars: SentenceGrammars,
-    model: LanguageModel,
+    language_model: LanguageModel,
     start: Weights | FilePath | None = None,
     settings: TrainSettings | None = None,
 ) -> Training:
@@ -113,7 +113,7 @@ def train_epoch(
     ----------
     grammars
         Sentences with references and grammars, from `read_grammars`.
-    model
+    language_model
         Language model, from `load_model`.
     start
         Start weights, or the name of their file (default: all zero). The file of a shard's weights also holds
@@ -145,7 +145,7 @@ def train_epoch(
     state = ShardState(start) if isinstance(start, Weights) else read_start(start, settings)
     if state.stopped:
         return untrained(state)
-    return train_shard(grammars, [Decoder(grammars, model, settings)], state, settings)
+    return train_shard(grammars, [Decoder(grammars, language_model, settings)], state, settings)
 
 
 def write_training(path: FilePath, training: Training, settings: TrainSettings | None = None) -> None:

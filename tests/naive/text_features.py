@@ -13,7 +13,7 @@ def lexical_scores(source, translation, counts):
     return forward, _direction(source, translation, counts)
 
 
-def model_scores(words, model, order):
+def language_model_scores(words, model, order):
     """Return log10 of the probability by a language model, and the words that it does not know."""
     return lm.score_sentence(model, order, words), sum((word,) not in model for word in words)
 

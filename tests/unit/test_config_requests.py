@@ -68,7 +68,7 @@ def test_requests_grow_with_each_size(root, field):
         tables = {"compare_systems", "compare_tasks"}
         expected = {
             # those of the user, with lists, are among them
-            "model": {*models, "compile_user_language_model", "import_lists"},
+            "language_model": {*models, "compile_user_language_model", "import_lists"},
             "grammars": grammars,
             "lists": lists,
             "compared": tables,
@@ -134,10 +134,10 @@ def test_translations_that_tuners_read(tmp_path):
 def test_text_of_the_language_model(tmp_path):
     (tmp_path / "more").write_text("abcde\n" * 5000)
     config = config_of(tmp_path, data={"monolingual": [str(tmp_path / "more")]})
-    assert text_sizes(config, "").model == 3000 + 5000
+    assert text_sizes(config, "").language_model == 3000 + 5000
     arpa = tmp_path / "lm.arpa"
     arpa.write_bytes(bytes(1_000_000))
-    assert text_sizes(config_of(tmp_path, language_model={"arpa": str(arpa)}), "").model == 50_000
+    assert text_sizes(config_of(tmp_path, language_model={"arpa": str(arpa)}), "").language_model == 50_000
 
 
 def test_downloads_count_as_large_until_they_are_there(root, tmp_path):

@@ -1,6 +1,7 @@
 """Documentation that must agree with the code: formats, the command line, the site, the workflow catalog."""
 
 import dataclasses
+import pkgutil
 import re
 import runpy
 import shlex
@@ -25,12 +26,14 @@ from itersel.evaluate import counts
 from itersel.grammar import grammar_format, index
 from itersel.learn import start
 from itersel.lists import files as lists
+from itersel.lists.table import ListTable
 from itersel.lm import binary
 from itersel.rerank import lexicon
 from itersel.select import selection
 from itersel.storage.files import write_lines
 from itersel.system import reranker_bundle, trained_translator
 from itersel.tune import forest_files
+from itersel.tune.problem import ListProblem
 from itersel.vectors import weights
 
 # By heading in docs/formats.md: the module with the format of the table of arrays.
@@ -245,6 +248,22 @@ def test_printed_commands_can_be_parsed(root, capsys):
     for page, command in sorted(in_text):
         error = usage_error(command, capsys)
         assert not error or any(text in error for text in incomplete), (page, command, error)
+
+
+def test_names_for_plugins_exist(root):
+    """Attributes and modules that the page names in running text; the tests of plug-ins run its code."""
+    text = re.sub(r"(?ms)^```.*?^```", "", (root / "docs/plugins.md").read_text())
+    attributes = re.findall(r"`(table|problem)\.(\w+)", text)
+    modules = re.findall(r"`(itersel\.[\w.]+)`", text)
+    assert attributes
+    assert modules
+
+    kinds = {"table": ListTable, "problem": ListProblem}
+    for name, attribute in attributes:
+        kind = kinds[name]
+        assert hasattr(kind, attribute) or attribute in getattr(kind, "__dataclass_fields__", {}), attribute
+    for module in modules:
+        pkgutil.resolve_name(module)
 
 
 def test_link_check(site, tmp_path):

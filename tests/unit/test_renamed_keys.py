@@ -9,13 +9,19 @@ from tests.configs import experiment
 from tests.refusals import input_error
 from tests.unit.test_config_settings import read_by_steps
 
+from itersel.cli.main import make_parser
+from itersel.cli.parser import RENAMED_OPTIONS, RENAMED_STEPS
 from itersel.config.names import RENAMED_KEYS
 from itersel.config.reading import read_config
 from itersel.config.sections import read_section
 from itersel.config.values import Config
 from itersel.keys import split_optional, types_of
 
-CHANGES = Path(__file__).parents[2] / "CHANGELOG.md"
+ROOT = Path(__file__).parents[2]
+CHANGES = ROOT / "CHANGELOG.md"
+
+# Old names of keys that still mean something else on the pages: a metric, a value of `features`, an argument.
+NOT_ONLY_KEYS = {"bleu", "dense", "minimum"}
 
 
 def sections_of(kind):
@@ -62,3 +68,34 @@ def test_sections_with_the_new_name_refuse_the_old_one(old, new):
 def test_keys_of_other_sections_or_forms_are_not_suggested(config, old, new):
     with input_error(f"{old}'", f"{new}'"):
         read_config({"experiments": {"a": {}}, **config})
+
+
+def options_of(parser):
+    """Yield the options of all commands."""
+    for action in parser._actions:
+        yield from action.option_strings
+        if action.nargs == "A...":
+            for command in action.choices.values():
+                yield from options_of(command)
+
+
+# Names of datasets, attributes and JSON keys are those of files.
+PAGES = [ROOT / "README.md", *(page for page in (ROOT / "docs").glob("*.md") if page.name != "formats.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_have_no_old_names(page):
+    keys = {name for section in sections_of(Config) for name in keys_of(section)}
+    old_keys = RENAMED_KEYS.keys() - keys - NOT_ONLY_KEYS
+    options = set(options_of(make_parser(is_full=True)))
+    old_options = RENAMED_OPTIONS.keys() - options
+    old_commands = {f"step {name}" for name in RENAMED_STEPS}
+
+    # in running text; the tests of the documentation parse the commands in blocks of code
+    for code in re.findall(r"`([^`\n]+)`", re.sub(r"(?ms)^```.*?^```", "", page.read_text())):
+        first, *inner = re.split("[:=]", code)[0].split(".")
+        # `Example.rate` is an attribute, `data.cut` a key
+        if not inner or first in keys:
+            assert not old_keys & {first, *inner}, code
+        assert not old_options & set(re.findall(r"--[\w-]+", code)), code
+        assert not old_commands & set(re.findall(r"step [\w-]+", code)), code

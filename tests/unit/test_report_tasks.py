@@ -124,7 +124,7 @@ def test_text_tsv_and_document():
         "repeats",
         "tokenized_bleu",
         "deviation",
-        "beats",
+        "better_than",
     ]
     assert [row[0] for row in rows] == ["calc"] * 3 + ["base"] * 3 + ["mean of tasks"] * 3 + ["all tasks"] * 3
     assert [row[2:4] for row in rows[:3]] == [["1", "bad"], ["2", "good"], ["3", "like good"]]

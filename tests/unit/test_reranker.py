@@ -185,7 +185,7 @@ def test_k_best_lines(run, tmp_path):
         assert line.startswith(f"{number // 2} ||| ")
         assert line.rpartition(" ||| ")[0] in {one.rpartition(" ||| ")[0] for one in given}
     assert all(first >= second for first, second in zip(scores[::2], scores[1::2], strict=True))
-    # equal translations count once
+    # duplicates within a sentence are counted once
     assert len(set(lines)) == len(lines)
 
 

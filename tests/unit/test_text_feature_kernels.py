@@ -13,7 +13,7 @@ from itersel.align.symmetrize import symmetrize
 from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.lm.binary import load_model
 from itersel.rerank.agreement import agreement
-from itersel.rerank.dense import FeatureInputs, model_scores, user_model_scores
+from itersel.rerank.dense import FeatureInputs, language_model_scores, user_model_scores
 from itersel.rerank.lexicon import LexicalTable, count_lexicon
 from itersel.rerank.link_kernels import grow_diag_final_and
 from itersel.rerank.links import Links
@@ -134,10 +134,10 @@ def test_scores_by_language_models(tmp_path, order):
         plain.append(naive_lm.estimate([line.split() for line in text], order))
 
     known = FeatureInputs(lists.words, np.zeros(len(lists.rows)), (), None, None, models[0], models)
-    expected = [[naive.model_scores(row, model, order) for model in plain] for row in lists.rows]
+    expected = [[naive.language_model_scores(row, model, order) for model in plain] for row in lists.rows]
     found = user_model_scores(known)
     np.testing.assert_allclose(found, [[*chain(*row)] for row in expected], atol=1e-4)
-    assert found[:, :2].tolist() == model_scores(known).tolist()
+    assert found[:, :2].tolist() == language_model_scores(known).tolist()
 
 
 @pytest.mark.parametrize("seed", range(20))

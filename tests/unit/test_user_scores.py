@@ -11,7 +11,7 @@ from tests.refusals import input_error
 
 import itersel
 from itersel.cli.main import main
-from itersel.evaluate.compare import user_counts, user_metric
+from itersel.evaluate.compare import user_score_counts, user_score_metric
 from itersel.storage.files import write_lines
 
 LINES = [f"sentence number {number} has some words" for number in range(60)]
@@ -57,10 +57,10 @@ def test_p_value_is_that_of_plain_python():
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30), st.randoms())
 def test_order_does_not_matter(values, source):
-    metric = user_metric("x")
-    mean = metric.score(user_counts(np.array(values)))
+    metric = user_score_metric("x")
+    mean = metric.score(user_score_counts(np.array(values)))
     source.shuffle(values)
-    assert metric.score(user_counts(np.array(values))) == mean
+    assert metric.score(user_score_counts(np.array(values))) == mean
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ rule estimate_language_model:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **SIZES.request(1500, 60, model=(10, 1)),
+        **SIZES.request(1500, 60, language_model=(10, 1)),
     params:
         fold=[],
         settings=PLAN.language_models.estimate_settings,
@@ -39,7 +39,7 @@ rule compile_language_model:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **SIZES.request(500, 60, model=(100, 1)),
+        **SIZES.request(500, 60, language_model=(100, 1)),
     params:
         settings=PLAN.language_models.compile_settings,
         code=step_digest("lm compile"),
@@ -60,7 +60,7 @@ use rule estimate_language_model as estimate_fold_model with:
     benchmark:
         f"{BENCHMARKS}/lm/{{division}}/{{folds}}-folds/estimate.{{fold}}.tsv"
     resources:
-        **SIZES.request(1500, 60, model=(100, 2)),
+        **SIZES.request(1500, 60, language_model=(100, 2)),
     params:
         fold="{fold}/{folds}",
         settings=PLAN.language_models.estimate_settings,

@@ -97,7 +97,7 @@ rule import_lists:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **SIZES.request(500, 60, lists=9, train=(100, 0.5), model=(20, 0)),
+        **SIZES.request(500, 60, lists=9, train=(100, 0.5), language_model=(20, 0)),
     params:
         settings=PLAN.list_texts.list_settings,
         code=step_digest("step lists"),

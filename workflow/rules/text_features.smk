@@ -115,7 +115,7 @@ rule compile_user_language_model:
     conda:
         "../../envs/itersel.yaml"
     resources:
-        **SIZES.request(500, 60, model=(100, 1)),
+        **SIZES.request(500, 60, language_model=(100, 1)),
     params:
         code=step_digest("lm compile"),
     shell:

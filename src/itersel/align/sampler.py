@@ -138,11 +138,11 @@ class Sampler:
             self._pass(Pass(stage, 1000 * self.seed + number, True))
         return self.links[:, -1].copy()
 
-    def _pass(self, task: Pass) -> None:
+    def _pass(self, one_pass: Pass) -> None:
         begin, end = 0, len(self.text.given_start) - 1
         while begin < end:
             free = int(FULL * len(self.model.pairs)) - self._used
-            begin, added = sample(self.model, self.text, self.links, self.room, task, begin, free)
+            begin, added = sample(self.model, self.text, self.links, self.room, one_pass, begin, free)
             self._used += added
             if begin < end:
                 self._renew_table()

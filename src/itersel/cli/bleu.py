@@ -122,7 +122,7 @@ def _user_scores(
     given: list[tuple[str, str]], systems: list[str], sentences: int
 ) -> dict[str, dict[str, Any]]:
     """Read the scores that a user has for each line, by name and system."""
-    from itersel.lists.numbers import read_user_numbers
+    from itersel.lists.numbers import read_user_score_numbers
 
     paths: dict[str, list[str]] = {}
     for name, path in given:
@@ -132,7 +132,7 @@ def _user_scores(
     for name, files in paths.items():
         if len(files) != len(systems):
             raise InputError(f"--user-score names {len(files)} files of {name} for {len(systems)} systems")
-        numbers = [read_user_numbers(file).of_translations(sentences) for file in files]
+        numbers = [read_user_score_numbers(file).of_translations(sentences) for file in files]
         found[name] = dict(zip(systems, numbers, strict=True))
     return found
 

@@ -42,7 +42,7 @@ def _add_divide(parser: argparse.ArgumentParser) -> None:
     texts = {
         "--target FILE": "its translations: one file for each reference (DIR/f.target.gz, DIR/f.target.1.gz)",
         "--nbest FILE": "n-best lists of any decoder, or folders of them; --source is optional then",
-        "--reference FILE": "with --nbest: references, in the same files of DIR as those of --target",
+        "--reference FILE": "with --nbest: one file for each reference, written like those of --target",
     }
     add_files(parser, texts, nargs="*", default=[])
 
@@ -85,7 +85,7 @@ def _divide(options: argparse.Namespace) -> None:
 def _check_files(options: argparse.Namespace, settings: DivideSettings) -> None:
     """Raise an InputError if a file is missing or superfluous."""
     if options.nbest and options.target:
-        raise InputError("with --nbest, --target is now called --reference")
+        raise InputError("with --nbest, use --reference instead of --target")
     if options.nbest and not options.reference and options.quality is None:
         raise InputError("--nbest needs --reference or --quality")
     if not options.nbest and (options.source is None or not options.target):

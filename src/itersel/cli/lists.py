@@ -16,8 +16,9 @@ from itersel.config.text_features import GivenListSettings
 def _add_lists(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Build a file to train on (HDF5) from another decoder's n-best lists, divided by 'itersel step "
-        "divide --nbest'. Translations are cleaned like their references; equal ones of a sentence count "
-        "once. Features of their text can be added, for which --aligner and --text-models may be needed."
+        "divide --nbest'. Translations are cleaned like their references; duplicates within a sentence "
+        "are counted once. Features of their text can be added, for which --aligner and --text-models may be "
+        "needed."
     )
     add_options(parser, {"--folder DIR": "output of 'itersel step divide --nbest'"}, required=True)
     add_options(parser, {"--file-number f": "number of the file, from 0"}, type=not_negative, required=True)

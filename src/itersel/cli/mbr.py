@@ -16,7 +16,7 @@ MBR_KEYS = ("scale", "size")
 
 
 class _UseMbr(argparse.Action):
-    """Keep the gain, if one is named, and that minimum Bayes risk is used; the last of the options counts."""
+    """Keep the gain, if one is named, and that minimum Bayes risk is used; the last such option wins."""
 
     def __call__(
         self,

@@ -85,8 +85,8 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     add_options(parser, {"runs RESULTS": runs}, nargs="+", type=Path)
 
     baselines = (
-        "experiment to compare with; of several, separated by commas, each run is compared with the best one "
-        "on its devtest"
+        "experiments to compare with, separated by commas; if several are given, each run uses the best of "
+        "them on its devtest"
     )
     add_options(parser, {"--baselines NAMES": baselines}, type=different_names(None), required=True)
 

@@ -18,8 +18,8 @@ use_portable_blas()
 def _add_tune(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Tune weights on the k-best lists or forests of all sentences and iterations so far: one tuning file "
-        "for each file of sentences and iteration. forest-mert reads forests, other tuners read lists. Equal "
-        "translations of a sentence count once."
+        "for each file of sentences and iteration. forest-mert reads forests, other tuners read lists. "
+        "Duplicates within a sentence are counted once."
     )
 
     inputs = "one tuning file per line, in any order; - is standard input"

@@ -153,12 +153,14 @@ def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple
     references = read_references(options.devtest_reference) if options.devtest_reference else []
     features = dict(options.devtest_feature)
     numbers = options.devtest_quality
-    devtest = lists.quality_on(options.devtest_nbest, references, features, numbers)
-    best = tune_with_seeds(lists, options.seeds, devtest)
+    quality_on_devtest = lists.quality_on(options.devtest_nbest, references, features, numbers)
+    best = tune_with_seeds(lists, options.seeds, quality_on_devtest)
 
     rows: dict[str, Sequence[float]] = {"start": (best.tuned.start_quality, best.start_quality)}
-    rows |= {f"{one.seed}{' *' * (one.seed == best.seed)}": (one.dev, one.devtest) for one in best.seeds}
-    columns = [[getattr(one, name) for one in best.seeds] for name in ("dev", "devtest")]
+    names = [f"{one.seed}{' *' * (one.seed == best.seed)}" for one in best.qualities]
+    qualities = [(one.quality_on_dev, one.quality_on_devtest) for one in best.qualities]
+    rows |= dict(zip(names, qualities, strict=True))
+    columns = list(zip(*qualities, strict=True))
     rows |= {"mean": list(map(mean, columns)), "standard deviation": list(map(stdev, columns))}
 
     results = [

@@ -162,7 +162,8 @@ class Extensible(Mapping[str, T]):
 class Joined(Mapping[str, Any]):
     """The values of several groups of extensions by name: the built-in extensions, then those of packages.
 
-    If packages are searched, it is an `InputError` if one adds a name to a group that is built in in another.
+    If packages are searched, it is an `InputError` if one adds to a group a name that another group has built
+    in.
     """
 
     def __init__(self, *parts: Extensible[Any]) -> None:

@@ -107,7 +107,7 @@ class Comparison(SignificanceSettings):
 
 
 @dataclass(frozen=True)
-class UserNumbers:
+class UserScoreNumbers:
     """The numbers of one of the user's own scores for the translations of a test set."""
 
     list_numbers: str | None = key("A number for each translation in the lists.", path=True)
@@ -141,7 +141,7 @@ class ScoredTestSet:
         (),
         path=True,
     )
-    user_scores: dict[str, UserNumbers] = section(
+    user_scores: dict[str, UserScoreNumbers] = section(
         dict, "The user's own scores by name.", names=Names("scores by name", check_score)
     )
 

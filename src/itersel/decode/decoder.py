@@ -112,20 +112,24 @@ class Decoder:
     than the grammars were read with.
     """
 
-    def __init__(self, grammars: SentenceGrammars, model: LanguageModel, search: Search = DEFAULT) -> None:
+    def __init__(
+        self, grammars: SentenceGrammars, language_model: LanguageModel, search: Search = DEFAULT
+    ) -> None:
         wanted = search.templates
         if search.uses_sparse and wanted is not None and {*wanted} != {*grammars.templates}:
             read, needed = (", ".join(names) or "none" for names in (grammars.templates, wanted))
             raise InputError(f"the grammars were read with the templates {read}, the search needs {needed}")
 
         self.grammars = grammars
-        self.model = model
+        self.language_model = language_model
         self.pop_limit = search.pop_limit
         self.max_span = search.max_span
         self.dense_names = tuple(grammars.dense_names) + DECODER_FEATURES
         self.uses_sparse = search.uses_sparse
 
-        lm_word = np.array([model.ids.get(word, 0) for word in grammars.vocabulary.to_list()], np.int32)
+        lm_word = np.array(
+            [language_model.ids.get(word, 0) for word in grammars.vocabulary.to_list()], np.int32
+        )
         self._rule_table = RuleTable(
             grammars.rule_source,
             grammars.rule_source_offset,
@@ -199,20 +203,22 @@ class Decoder:
             text = " ".join(self.grammars.vocabulary.get(word) for word in words.tolist())
             raise InputError(f"has no rules for some words of the sentence '{text}'; recreate the file")
 
-        model = self.model
+        language_model = self.language_model
         lm_weight = float(weights.dense[self.lm_column])
-        begin = model.ids[START]
-        end = model.ids[END]
+        begin = language_model.ids[START]
+        end = language_model.ids[END]
         # With categories other than X, a derivation of the whole sentence need not begin with [S] -> [X].
         glue_begin, goal_begin = (begin, -1) if self._ranks is None else (-1, begin)
-        problem = SearchProblem(forest, trie, rules, model.arrays, lm_weight, goal_begin, end, self.pop_limit)
+        problem = SearchProblem(
+            forest, trie, rules, language_model.arrays, lm_weight, goal_begin, end, self.pop_limit
+        )
 
         queue, hypotheses = self._search_tables(forest)
         expected_pairs = PAIRS_PER_WORD * words.shape[0]
         pairs = min(1 << expected_pairs.bit_length(), MAX_FIRST_PAIRS)
         while True:
             states = self._empty_states(pairs)
-            state_rules(self._rule_table, rules, model.arrays, states, glue_begin, lm_weight)
+            state_rules(self._rule_table, rules, language_model.arrays, states, glue_begin, lm_weight)
             if not states.counts[1]:
                 sort_rules(trie, rules)
                 search(problem, states, queue, hypotheses)
@@ -224,7 +230,7 @@ class Decoder:
         """Return tables of language-model states without any, for this number of compositions."""
         states = self._states.get(pairs)
         if states is None:
-            states = make_states(self.model.order, pairs // 4, pairs)
+            states = make_states(self.language_model.order, pairs // 4, pairs)
             # larger ones, of few sentences, are not kept
             if pairs <= MAX_FIRST_PAIRS:
                 self._states[pairs] = states
@@ -299,10 +305,10 @@ def extend(best: Best, further: Sequence[Best]) -> Best:
     if len(parts) == 1:
         return best
 
-    score, model, rule, rule_offset, word, word_offset = zip(*parts, strict=True)
+    score, lm, rule, rule_offset, word, word_offset = zip(*parts, strict=True)
     return Best(
         np.concatenate(score),
-        np.concatenate(model),
+        np.concatenate(lm),
         np.concatenate(rule),
         offsets_of(np.concatenate(list(map(np.diff, rule_offset)))),
         np.concatenate(word),

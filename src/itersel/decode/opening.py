@@ -68,29 +68,29 @@ class SentenceDecoder(Protocol):
         """Return at most `k` translations of a sentence, best first, and those that `finder` finds."""
 
 
-# Consecutive files often have the same model.
+# Consecutive files often have the same language model.
 _load_model = lru_cache(maxsize=1)(load_model)
 
 
 def open_grammars(
-    path: FilePath, model: str, settings: Search, threads: int = 1
+    path: FilePath, language_model: str, settings: Search, threads: int = 1
 ) -> tuple[SentenceGrammars, list[Decoder]]:
     """Read sentences with their grammars and a language model, and make a decoder for each thread."""
     grammars = read_grammars(path, settings.templates, settings.features)
-    loaded = _load_model(model)
+    loaded = _load_model(language_model)
     return grammars, [Decoder(grammars, loaded, settings) for _ in range(threads)]
 
 
 def open_sentences(
-    path: FilePath, model: str | None, settings: Search | GivenListFeatures, threads: int = 1
+    path: FilePath, language_model: str | None, settings: Search | GivenListFeatures, threads: int = 1
 ) -> tuple[Sentences, Sequence[SentenceDecoder]]:
     """Read sentences, and make a decoder for each thread; lists need no language model, and one decoder."""
     if isinstance(settings, GivenListFeatures):
         list_table = read_list_table(path, settings.uses_sparse, left_out=settings.left_out_templates)
         return list_table, [ListDecoder(list_table)]
 
-    assert model is not None, "only lists need no language model"
-    return open_grammars(path, model, settings, threads)
+    assert language_model is not None, "only lists need no language model"
+    return open_grammars(path, language_model, settings, threads)
 
 
 def count_sentences(path: FilePath, settings: Search | GivenListFeatures) -> int:

@@ -121,7 +121,7 @@ def compare(
     sentences = len(references[0])
     _check_outputs(outputs, sentences)
 
-    of_user = _user_counts(user_scores or {}, outputs, sentences)
+    of_user = _user_score_counts(user_scores or {}, outputs, sentences)
     text_metrics = make_metrics(checked_references(references), tokenizer, names)
     counted = chain(
         _counted(outputs, text_metrics), ((one, counts.items()) for one, counts in of_user.items())
@@ -170,7 +170,7 @@ def _score_systems(
     return MetricScores(metric.name, metric.signature, tuple(systems))
 
 
-def _user_counts(
+def _user_score_counts(
     user_scores: Mapping[str, Mapping[str, ArrayLike]], systems: Collection[str], sentences: int
 ) -> dict[Metric, dict[str, Sums]]:
     """Return the counts of a user's own scores; see `compare`."""
@@ -185,8 +185,8 @@ def _user_counts(
             )
 
     return {
-        user_metric(name): {
-            system: user_counts(
+        user_score_metric(name): {
+            system: user_score_counts(
                 _checked_numbers(by_system[system], sentences, f"the scores '{name}' of {system}")
             )
             for system in systems
@@ -195,13 +195,13 @@ def _user_counts(
     }
 
 
-def user_metric(name: str) -> Metric:
+def user_score_metric(name: str) -> Metric:
     """Return the mean of a score that a user has for each sentence, such as COMET."""
     return Metric(name, "", USER_SCALE)
 
 
-def user_counts(values: Float64s) -> Sums:
-    """Return the counts of `user_metric`, sentences x 2, given checked numbers of all sentences."""
+def user_score_counts(values: Float64s) -> Sums:
+    """Return the counts of `user_score_metric`, sentences x 2, given checked numbers of all sentences."""
     return np.column_stack((np.rint(values * USER_SCALE), np.ones(values.shape[0])))
 
 

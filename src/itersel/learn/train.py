@@ -45,17 +45,18 @@ class Part(NamedTuple):
 
 def file_part(
     path: str,
-    model: str | None,
+    language_model: str | None,
     start_path: str | None,
     settings: TrainSettings | GivenListTrainSettings,
     threads: int,
 ) -> Part:
-    """Return a file of a shard's sentences as a part; `model` is None if it contains another decoder's lists.
+    """Return a file of a shard's sentences as a part.
 
-    `start_path` is the file of the weights that training starts from, named in messages. At most as
-    many decoder `threads` are used as the learner's delay.
+    `language_model` is None if the file contains another decoder's lists. `start_path` is the file of the
+    weights that training starts from, named in messages. At most as many decoder `threads` are used as the
+    learner's delay.
     """
-    read = partial(open_sentences, path, model, settings, min(threads, settings.learner.delay))
+    read = partial(open_sentences, path, language_model, settings, min(threads, settings.learner.delay))
     count = count_sentences(path, settings)
     # conflicting features and overflowing weights can be due to either file
     return Part(count, read, path, path if start_path is None else f"{path} and {start_path}")

@@ -95,7 +95,7 @@ class SparseFiles(NamedTuple):
     """
 
     files: Sequence[TuningFile]
-    origin: Int64s  # (H): row of each translation in the concatenation of all files
+    joined_row: Int64s  # (H): row of each translation in the concatenation of all files
     left_out: Collection[str]  # templates of text whose features are ignored
 
     @property
@@ -112,7 +112,7 @@ class SparseFiles(NamedTuple):
         counts = np.zeros(rows.shape[0], np.int64)
         parts = []
 
-        for sparse, wanted, found in self._parts(self.origin[rows]):
+        for sparse, wanted, found in self._parts(self.joined_row[rows]):
             place, offset = places_of(sparse.offset, found)
             used, number = np.unique(sparse.feature[place], return_inverse=True)
             keys = sparse.key[used]
@@ -134,19 +134,19 @@ class SparseFiles(NamedTuple):
 
     def scores(self, weights: Weights) -> Float64s:
         """Return the scores of all translations, float64 (H); features without a weight count 0."""
-        scores = np.zeros(self.origin.shape[0])
-        for sparse, wanted, rows in self._parts(self.origin):
+        scores = np.zeros(self.joined_row.shape[0])
+        for sparse, wanted, rows in self._parts(self.joined_row):
             scores[wanted] = sparse.take(rows).scores(weights)
         return scores
 
-    def _parts(self, origin: Int64s) -> Iterator[tuple[SparseRows, Int64s, Int64s]]:
-        """Yield the features of each file, which elements of `origin` are in it, and their rows there."""
+    def _parts(self, joined_row: Int64s) -> Iterator[tuple[SparseRows, Int64s, Int64s]]:
+        """Yield the features of each file, which elements of `joined_row` are in it, and their rows there."""
         base = 0
         for file in self.files:
             sparse = read_sparse(file.path).without(self.left_out)
             rows = sparse.offset.shape[0] - 1
-            wanted = np.flatnonzero((origin >= base) & (origin < base + rows))
-            yield sparse, wanted, origin[wanted] - base
+            wanted = np.flatnonzero((joined_row >= base) & (joined_row < base + rows))
+            yield sparse, wanted, joined_row[wanted] - base
             base += rows
 
 
@@ -160,14 +160,14 @@ def join_files(
     `left_out` are ignored, too.
     """
     parts: list[ListTable] = []
-    origins: list[Int64s] = []
+    joined_rows: list[Int64s] = []
     base = 0
 
     numbers = sorted({file.number for file in files})
     for number in numbers:
-        part, origin, rows = _join_iterations([file for file in files if file.number == number])
+        part, joined_row, rows = _join_iterations([file for file in files if file.number == number])
         parts.append(part)
-        origins.append(origin + base)
+        joined_rows.append(joined_row + base)
         base += rows
 
     _check_alike(parts, [next(file.path for file in files if file.number == number) for number in numbers])
@@ -179,7 +179,7 @@ def join_files(
 
     if not with_sparse:
         return table
-    return table._replace(sparse=SparseFiles(files, np.concatenate(origins), left_out))
+    return table._replace(sparse=SparseFiles(files, np.concatenate(joined_rows), left_out))
 
 
 def _join_iterations(files: Sequence[TuningFile]) -> tuple[ListTable, Int64s, int]:

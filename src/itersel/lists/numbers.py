@@ -1,4 +1,4 @@
-"""Numbers of translations in files of their own: extra features, a quality, and users' own scores."""
+"""Numbers of translations in files of their own: further features, a quality, and users' own scores."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def read_numbers(values: FilePath | ArrayLike, what: str = "quality") -> Numbers
     return Numbers(numbers, what, None)
 
 
-def read_user_numbers(path: FilePath) -> Numbers:
+def read_user_score_numbers(path: FilePath) -> Numbers:
     """Read and check the numbers of one of the user's own scores in a file: up to `MAX_USER_SCORE`."""
     return Numbers(_parse_numbers(path, MAX_USER_SCORE), "score", path)
 

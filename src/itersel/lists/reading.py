@@ -65,7 +65,7 @@ class ReadLists(NamedTuple):
 def read_lists(
     paths: Sequence[FilePath],
     sentence_count: int | None = None,
-    features: Mapping[str, FilePath | ArrayLike] | None = None,
+    further_features: Mapping[str, FilePath | ArrayLike] | None = None,
     ids: Int64s | None = None,
     choose_dense: DenseChooser = lambda names, sizes: (),
     prepare: Callable[[str], str] = str,
@@ -74,15 +74,15 @@ def read_lists(
     """Read n-best lists, such as those of several iterations, and merge them by sentence.
 
     The lists are files, or folders of files. By default, they determine the `sentence_count`, and the
-    numbers (`ids`) are 0, 1, 2, ... Further `features` have a number for each translation, in the order of
+    numbers (`ids`) are 0, 1, 2, ... `further_features` have a number for each translation, in the order of
     the lists, in a file or an array. Features that `choose_dense` does not return are sparse. `prepare`
     changes each text, for instance by tokenising it. With `has_lines`, the lines are kept, too.
     """
     # before the lists, which take longest
-    extra = _read_features(features or {})
+    further = _read_further(further_features or {})
     found = _collect(listed_translations(paths), prepare, has_lines)
     place = _sentence_places(found.sentence, sentence_count, ids, os.fspath(paths[0]))
-    return _by_sentence(found, place, choose_dense, extra)
+    return _by_sentence(found, place, choose_dense, further)
 
 
 def read_block(
@@ -160,7 +160,7 @@ def _sentence_places(sentence: Int64s, sentence_count: int | None, ids: Int64s |
     return order[np.searchsorted(ids[order], sentence)]
 
 
-def _read_features(given: Mapping[str, FilePath | ArrayLike]) -> dict[str, Numbers]:
+def _read_further(given: Mapping[str, FilePath | ArrayLike]) -> dict[str, Numbers]:
     found = {}
     for name, values in given.items():
         found[name] = read_numbers(values, f"the feature '{name}'")
@@ -170,15 +170,15 @@ def _read_features(given: Mapping[str, FilePath | ArrayLike]) -> dict[str, Numbe
 
 
 def _by_sentence(
-    found: _ParsedLists, place: Int64s, choose_dense: DenseChooser, extra: Mapping[str, Numbers]
+    found: _ParsedLists, place: Int64s, choose_dense: DenseChooser, further: Mapping[str, Numbers]
 ) -> ReadLists:
     """Return translations with further features in a table, given the position of each one's sentence."""
     translations = found.text.count
     order = np.argsort(place, kind="stable")
-    columns = _further_columns(found, extra)
-    names = [*found.names, *extra]
+    columns = _further_columns(found, further)
+    names = [*found.names, *further]
 
-    # the entries of the lines, then of the extra features
+    # the entries of the lines, then of the further features
     row = np.repeat(np.arange(translations), found.size)
     row = np.append(row, np.tile(np.arange(translations), len(columns)))
     added = np.arange(len(found.names), len(names))
@@ -195,11 +195,11 @@ def _by_sentence(
     return ReadLists(table, order, line, names, found.sizes, found.score[order])
 
 
-def _further_columns(found: _ParsedLists, extra: Mapping[str, Numbers]) -> list[Float64s]:
+def _further_columns(found: _ParsedLists, further: Mapping[str, Numbers]) -> list[Float64s]:
     """Return the values of further features for all translations."""
     known = {*found.names, *found.sizes}
     columns = []
-    for name, numbers in extra.items():
+    for name, numbers in further.items():
         if name in known:
             raise feature_exists(name, "give it another name", numbers.path)
         columns.append(numbers.of_translations(found.text.count))

@@ -67,7 +67,7 @@ def lists_with_weights(
 ) -> WeightedLists:
     """Read lists and weights that fit each other; see `rescore` and `read_lists`."""
     given = given_weights(weights)
-    read = read_lists(paths, features=features, has_lines=has_lines)
+    read = read_lists(paths, further_features=features, has_lines=has_lines)
     checked = given.checked_against(read)
     absent = sorted(checked.to_dict().keys() - set(read.names))
     if len(absent) == checked.key.shape[0]:

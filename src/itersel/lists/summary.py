@@ -1,6 +1,6 @@
 """What n-best lists contain, from parsing every line once: sentences, and features, of which some are dense.
 
-Dense features are columns of a table, others sparse rows.
+Dense features are the columns of a table; all other features are in sparse rows.
 """
 
 from __future__ import annotations

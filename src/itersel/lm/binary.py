@@ -164,8 +164,8 @@ def compile_estimate(model: EstimatedModel, path: FilePath) -> None:
     _write_model(Arpa(model.words, ngrams), path, path, {})
 
 
-def _write_model(model: Arpa, path: FilePath, source: FilePath, more: Mapping[str, Any]) -> None:
-    """Write a compiled model; `source` is the name of what it is made from, for errors."""
+def _write_model(model: Arpa, path: FilePath, name: FilePath, more: Mapping[str, Any]) -> None:
+    """Write a compiled model; `name` is that of what it is made from, in messages."""
     listed = [grams.words.shape[0] for grams in model.ngrams]
     ngrams = _add_missing_infixes(model.ngrams)
     flags = _flags(ngrams)
@@ -176,7 +176,7 @@ def _write_model(model: Arpa, path: FilePath, source: FilePath, more: Mapping[st
         "words_offset": words.offset,
         "unigram": np.column_stack(ngrams[0][1:]).astype(np.float32),
         "unigram_flags": flags[0],
-        "slots": _hash_table(ngrams, flags, source),
+        "slots": _hash_table(ngrams, flags, name),
     }
 
     attributes = {"order": len(ngrams), "words": words.count, "ngrams": listed, "version": __version__}

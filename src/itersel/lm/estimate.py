@@ -99,7 +99,7 @@ def count_ngrams(text: NumberedText, order: int, limits: MemoryLimits = MEMORY_L
     rows = None
     bounds = [0]
     while runs:
-        # What is no longer in the list leaves the disk.
+        # Runs that are dropped are deleted from disk.
         run = runs.pop(0)
         code, suffix = _renumbered(run, rows, bounds, size)
         merged, rows = _merge(code, suffix, run, types[-1].starts, size, limits.rows)
@@ -179,7 +179,7 @@ def _merge(
 
     for taken, codes in count_up(parts, "n-grams merged", lambda part: part[1].shape[0]):
         done = types.code.size
-        # Asked for the first rows, numpy sorts stably, which is four times as fast for sorted runs.
+        # With return_index, numpy sorts stably, which is four times as fast for sorted runs.
         distinct, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
 
         types.code.append(distinct)
@@ -302,7 +302,7 @@ def estimate(text: NumberedText, order: int, limits: MemoryLimits = MEMORY_LIMIT
     fallback = [order for order, found in enumerate(discounts, 1) if found is None]
     model = EstimatedModel(text.words, limits, fallback)
     for found in discounts:
-        # What is no longer in the lists leaves the disk.
+        # N-grams and counts that are dropped are deleted from disk.
         _interpolate(model, types.pop(0), counts.pop(0), np.array([0.0, *(found or FALLBACK_DISCOUNTS)]))
     return model
 

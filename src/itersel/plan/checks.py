@@ -13,7 +13,7 @@ from itersel.config.values import Config
 from itersel.corpus.text import check_line_counts, read_text
 from itersel.errors import FilePath
 from itersel.lists.lines import listed_translations
-from itersel.lists.numbers import read_numbers, read_user_numbers
+from itersel.lists.numbers import read_numbers, read_user_score_numbers
 from itersel.lists.summary import summarise
 from itersel.plan.list_texts import LEARNED_FROM
 
@@ -80,6 +80,6 @@ def check_user_scores(
 
 
 def _check(path: str, count: int | None) -> None:
-    numbers = read_user_numbers(path)
+    numbers = read_user_score_numbers(path)
     if count is not None:
         numbers.check_count(count)

@@ -68,7 +68,7 @@ class Origin(ABC):
     def _training(self, experiment: Experiment) -> LearningSettings: ...
 
     def _learning(self, experiment: Experiment) -> dict[str, Any]:
-        """Return the keys of training that do not depend on who translates the sentences."""
+        """Return the keys of training that do not depend on which decoder translates."""
         return {
             "k_best": never_null(experiment.k_best),
             "learner": _online_learner(experiment),
@@ -90,7 +90,7 @@ class Origin(ABC):
 
     @abstractmethod
     def search(self, experiment: Experiment) -> FeatureSettings:
-        """Return how translations by an experiment are searched for, or which features score lists."""
+        """Return the settings of an experiment's search, or the features that score lists."""
 
     @abstractmethod
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:

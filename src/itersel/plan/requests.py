@@ -55,7 +55,7 @@ class TextSizes(NamedTuple):
     """The sizes that determine what jobs request, in words unless stated otherwise."""
 
     train: float  # its source side
-    model: float  # the text of the language model
+    language_model: float  # its text
     grammars: float  # the source sentences of the largest part or piece
     lists: float = 0.0  # bytes of the n-best lists of the largest part or piece
     tuned: float = 0.0  # translations in all lists of a batch tuner; see `_tuned`
@@ -72,7 +72,7 @@ class TextSizes(NamedTuple):
         minutes: float,
         *,
         train: tuple[float, float] = (0.0, 0.0),
-        model: tuple[float, float] = (0.0, 0.0),
+        language_model: tuple[float, float] = (0.0, 0.0),
         rules: float = 0.0,
         lists: float = 0.0,
         tuned: float = 0.0,
@@ -81,19 +81,19 @@ class TextSizes(NamedTuple):
         """Return the resources ``mem_mb`` and ``runtime`` of a rule's jobs.
 
         They are numbers because functions of the attempt would add ten seconds to the planning of 25,000
-        jobs. `memory` (MB) and `minutes` do not depend on the texts. `train` and `model` are additional MB
-        and minutes per million source words of train, and words of the language model's text; `rules` and
-        `lists` are additional MB per million rules in the grammars of a file, and bytes of its n-best lists;
-        `tuned` and `compared` are additional MB per million translations that a batch tuner and a comparison
-        read.
+        jobs. `memory` (MB) and `minutes` do not depend on the texts. `train` and `language_model` are
+        additional MB and minutes per million source words of train, and words of the language model's text;
+        `rules` and `lists` are additional MB per million rules in the grammars of a file, and bytes of its
+        n-best lists; `tuned` and `compared` are additional MB per million translations that a batch tuner and
+        a comparison read.
         """
         train_memory, train_minutes = train
-        model_memory, model_minutes = model
+        lm_memory, lm_minutes = language_model
 
-        memory += (train_memory * self.train + model_memory * self.model + lists * self.lists) / 1e6
+        memory += (train_memory * self.train + lm_memory * self.language_model + lists * self.lists) / 1e6
         memory += (tuned * self.tuned + compared * self.compared) / 1e6
         memory += rules * rules_per_word(self.train / WORDS_PER_PAIR) * self.grammars / 1e6
-        minutes += (train_minutes * self.train + model_minutes * self.model) / 1e6
+        minutes += (train_minutes * self.train + lm_minutes * self.language_model) / 1e6
 
         hundreds = math.ceil(max(MIN_MEMORY, memory) / 100)
         return {"mem_mb": 100 * hundreds, "runtime": math.ceil(minutes)}
@@ -125,9 +125,9 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
     if config.data.max_train is not None:
         train = min(train, config.data.max_train * WORDS_PER_PAIR)
 
-    model = train + sum(map(_bytes, config.data.monolingual)) / BYTES_PER_WORD
+    language_model = train + sum(map(_bytes, config.data.monolingual)) / BYTES_PER_WORD
     if config.language_model.arpa is not None:
-        model = _bytes(config.language_model.arpa) * WORDS_PER_ARPA_BYTE
+        language_model = _bytes(config.language_model.arpa) * WORDS_PER_ARPA_BYTE
 
     most = math.inf if config.data.max_held_out is None else config.data.max_held_out * WORDS_PER_PAIR
     held_out = {
@@ -147,7 +147,7 @@ def text_sizes(config: Config, fetched: str) -> TextSizes:
     sentences = {split: words / WORDS_PER_PAIR for split, words in {**held_out, "train": train}.items()}
     return TextSizes(
         train,
-        model,
+        language_model,
         max(pieces),
         tuned=_tuned(config, lambda split, one: sentences[split] * _translations(one, FOREST_TRANSLATIONS)),
         compared=_systems(config) * sum(sentences[split] for split in test_sets(config).values()),

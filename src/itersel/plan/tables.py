@@ -21,7 +21,7 @@ from itersel.config.report_steps import (
     Scoring,
     TableSettings,
     TaskTableSettings,
-    UserNumbers,
+    UserScoreNumbers,
 )
 from itersel.config.search import TranslationSettings
 from itersel.config.settings import as_json
@@ -305,14 +305,14 @@ class Tables:
             counts=tuple(self.counts(test_set)),
             outputs=dict(zip(self.outputs, self.output_texts(test_set), strict=True)),
             lists=tuple(self._origin.scored_lists(split)),
-            user_scores=self._user_numbers(test_set),
+            user_scores=self._user_score_numbers(test_set),
         )
 
-    def _user_numbers(self, test_set: str) -> dict[str, UserNumbers]:
+    def _user_score_numbers(self, test_set: str) -> dict[str, UserScoreNumbers]:
         """Return the files with the numbers of the user's own scores for a test set."""
         place = list(self._texts.test_sets).index(test_set)
         return {
-            name: UserNumbers(
+            name: UserScoreNumbers(
                 list_numbers=no_option(score.list_numbers[place]) if score.list_numbers else None,
                 system_numbers={
                     system: no_option(files[place]) for system, files in (score.system_numbers or {}).items()
@@ -329,7 +329,7 @@ class Tables:
             files += find_lists(self._origin.scored_lists(split))
 
         for test_set in self._texts.test_sets:
-            for numbers in self._user_numbers(test_set).values():
+            for numbers in self._user_score_numbers(test_set).values():
                 files += [numbers.list_numbers] if numbers.list_numbers else []
                 files += numbers.system_numbers.values()
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from itersel.corpus.text_names import POOLED
 from itersel.errors import InputError
-from itersel.evaluate.compare import user_metric
+from itersel.evaluate.compare import user_score_metric
 from itersel.evaluate.counts import pool_counts
 from itersel.evaluate.metrics import Metric, ReferenceText, Sums
 from itersel.evaluate.names import TOKENIZED_BLEU
@@ -97,7 +97,7 @@ def _score_numbers(
     found: dict[Metric, dict[str, Score]] = {}
     every = (of_repeat for repeats in counts.values() for of_repeat in repeats)
     for score in dict.fromkeys(chain.from_iterable(every)):
-        metric = user_metric(score)
+        metric = user_score_metric(score)
         counted = {
             name: [{metric: of_repeat[score]} for of_repeat in repeats]
             for name, repeats in counts.items()

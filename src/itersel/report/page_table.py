@@ -100,7 +100,7 @@ def _view(test_set: TestSetTable, shown: Shown) -> View:
 
     differing = [title for title in SETTINGS if title not in agreed]
     values = [[row[title].text for row in experiments] for title in differing]
-    varied = _varied(systems, values, shown.settings, test_set.user_metrics)
+    varied = _varied(systems, values, shown.settings, test_set.user_score_names)
 
     scores = score_columns(test_set, shown.baseline, shown.alpha)
     columns = {title: [row[title] for row in rows] for title in ("system", "experiment", *differing)}

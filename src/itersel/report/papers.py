@@ -85,11 +85,11 @@ def _known_metrics(test_set: TestSetTable, metrics: Sequence[str]) -> Sequence[s
     is_scored = test_set.signatures
     for metric in metrics:
         if metric not in is_scored:
-            known = ", ".join(name for name in (*METRICS, *test_set.user_metrics) if name in is_scored)
+            known = ", ".join(name for name in (*METRICS, *test_set.user_score_names) if name in is_scored)
             raise InputError(f"the systems have no scores by '{metric}'; choose some of {known}")
 
     of_text = [metric for metric in DEFAULT_METRICS if metric in is_scored]
-    return metrics or [*(of_text or [TOKENIZED_BLEU]), *test_set.user_metrics]
+    return metrics or [*(of_text or [TOKENIZED_BLEU]), *test_set.user_score_names]
 
 
 def latex(table: Table, columns: Sequence[str] = (), metrics: Sequence[str] = ()) -> list[str]:

@@ -48,17 +48,17 @@ def compare_runs(
 ) -> dict[str, Any]:
     """Compare the experiments that all runs share with a baseline, in each run and over all runs.
 
-    Of several `baselines`, each run uses the one that is best on its devtest. `metric_name` is
+    If several `baselines` are given, each run uses the best of them on its devtest. `metric_name` is
     `TOKENIZED_BLEU` or one of `TABULATED` (`itersel.evaluate.names`). Returns the content of the JSON file,
     see docs/formats.md.
     """
     shared = _shared_experiments(runs, baselines)
     numbers = numbers_of(shared)
     # the same sentences are exchanged and drawn together: repeating them is no evidence about other text
-    texts = _numbers_of_texts(runs)
+    text_numbers = _text_numbers(runs)
     compared = [
-        _compare(run, shared, baselines, metric_name, how, text)
-        for run, text in zip(runs, texts, strict=True)
+        _compare(run, shared, baselines, metric_name, how, text_number)
+        for run, text_number in zip(runs, text_numbers, strict=True)
     ]
 
     everywhere = {name for run in runs for name in run.systems}
@@ -72,8 +72,8 @@ def compare_runs(
         "significance": as_content(describe_test(how, "run and sentence")),
         "baselines": list(baselines),
         "runs": [
-            _describe_run(run, metric_name, of_run.baseline, text)
-            for run, of_run, text in zip(runs, compared, texts, strict=True)
+            _describe_run(run, metric_name, of_run.baseline, text_number)
+            for run, of_run, text_number in zip(runs, compared, text_numbers, strict=True)
         ],
         "systems": [_describe_experiment(name, compared, metric_name, numbers) for name in shared],
         "left_out": {
@@ -84,7 +84,7 @@ def compare_runs(
     }
 
 
-def _numbers_of_texts(runs: Sequence[FinishedRun]) -> list[int]:
+def _text_numbers(runs: Sequence[FinishedRun]) -> list[int]:
     """Return a number for each run, the same for runs whose test sets have the same references."""
     digests = [digest_of_references(run) for run in runs]
     return [digests.index(digest) for digest in digests]
@@ -126,18 +126,18 @@ def _compare(
     baselines: Sequence[str],
     metric_name: str,
     how: SignificanceSettings,
-    text: int,
+    text_number: int,
 ) -> RunComparison:
-    """Compare all experiments of a run with its baseline; `text` is the number of its text."""
+    """Compare all experiments of a run with its baseline."""
     every = run.scores(metric_name)
     scores = {name: every[name] for name in shared}
     baseline = _baseline(run, baselines)
     metric, counts = counts_of_scores(run, scores, metric_name)
 
     pairs = [(name, baseline) for name in shared if name != baseline]
-    found = paired_differences([metric], [counts], pairs, how.trials, (how.seed, text))
+    found = paired_differences([metric], [counts], pairs, how.trials, (how.seed, text_number))
     differences = {name: one for (name, _), [one] in zip(pairs, found, strict=True)}
-    bootstrap = Bootstrap(len(counts[baseline][0]), (SEED, text))
+    bootstrap = Bootstrap(len(counts[baseline][0]), (SEED, text_number))
     means = {name: bootstrap.means(metric, repeats) for name, repeats in counts.items()}
 
     return RunComparison(
@@ -160,7 +160,7 @@ def _baseline(run: FinishedRun, baselines: Sequence[str]) -> str:
     return best_on_devtest(candidates).name
 
 
-def _describe_run(run: FinishedRun, metric_name: str, baseline: str, text: int) -> dict[str, Any]:
+def _describe_run(run: FinishedRun, metric_name: str, baseline: str, text_number: int) -> dict[str, Any]:
     test_set = run.table.all_sentences
     return {
         "name": run.name,
@@ -169,7 +169,7 @@ def _describe_run(run: FinishedRun, metric_name: str, baseline: str, text: int) 
         "references": test_set.references,
         "signature": test_set.signatures[metric_name],
         "baseline": baseline,
-        "text": text,
+        "text": text_number,
     }
 
 

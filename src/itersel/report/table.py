@@ -38,7 +38,7 @@ def text_table(table: Table, text: str = "detokenized") -> list[str]:
         rows = [{title: cell.text for title, cell in row.items()} for row in cells_of_systems(test_set)]
         lines += [*aligned(rows, WORDS), ""]
 
-        for metrics in (DEFAULT_METRICS, TABULATED[len(DEFAULT_METRICS) :], test_set.user_metrics):
+        for metrics in (DEFAULT_METRICS, TABULATED[len(DEFAULT_METRICS) :], test_set.user_score_names):
             if metrics and test_set.signatures.keys() >= set(metrics):
                 lines += [*_scores(test_set.systems, metrics), ""]
 

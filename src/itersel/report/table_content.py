@@ -126,7 +126,7 @@ class TestSetTable:
         return [name for name in self.signatures if name != TOKENIZED_BLEU]
 
     @property
-    def user_metrics(self) -> list[str]:
+    def user_score_names(self) -> list[str]:
         """The names of the user's own scores."""
         return [name for name in self.signatures if name not in METRICS]
 

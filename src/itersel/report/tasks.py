@@ -20,7 +20,16 @@ if TYPE_CHECKING:
 # Names of the rows below the tasks; they differ from all labels, which have no spaces.
 MEAN_OF_TASKS, ALL_TASKS = "mean of tasks", "all tasks"
 TITLE = title_of(TOKENIZED_BLEU)
-TSV_COLUMNS = ("task", "sentences", "system", "experiment", "repeats", "tokenized_bleu", "deviation", "beats")
+TSV_COLUMNS = (
+    "task",
+    "sentences",
+    "system",
+    "experiment",
+    "repeats",
+    "tokenized_bleu",
+    "deviation",
+    "better_than",
+)
 
 
 @dataclass(frozen=True)
@@ -174,13 +183,13 @@ def _scores(table: TaskTable) -> list[str]:
 
 
 def _column(systems: Sequence[TaskScore | TaskMean]) -> list[str]:
-    """Return the cells of a system: its number, and aligned scores, followed by the systems that it beats."""
+    """Return the cells of a system: number, and aligned scores, followed by the systems that are worse."""
     texts = [str(system.score) for system in systems]
     width = max(map(len, texts))
     cells = [f"{systems[0].number:>{width}}"]
     for text, system in zip(texts, systems, strict=True):
-        beaten = ",".join(map(str, _better_than(system) or ()))
-        cells.append(f"{text:>{width}}" + (f" ({beaten})" if beaten else ""))
+        better_than = ",".join(map(str, _better_than(system) or ()))
+        cells.append(f"{text:>{width}}" + (f" ({better_than})" if better_than else ""))
     return cells
 
 

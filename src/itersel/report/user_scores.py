@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from itersel.config.report_steps import ScoredTestSet, UserNumbers
+from itersel.config.report_steps import ScoredTestSet, UserScoreNumbers
 from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.errors import FilePath, InputError, suggest
-from itersel.evaluate.compare import user_counts
+from itersel.evaluate.compare import user_score_counts
 from itersel.evaluate.metrics import Sums
 from itersel.lists.lookup import find_texts
-from itersel.lists.numbers import Numbers, read_user_numbers
+from itersel.lists.numbers import Numbers, read_user_score_numbers
 from itersel.storage.arrays import Float64s
 
 
@@ -39,7 +39,7 @@ def read_user_scores(
 
     # numbers are read before the lists, which take longest
     listed = {
-        name: read_user_numbers(score.list_numbers)
+        name: read_user_score_numbers(score.list_numbers)
         for name, score in files.user_scores.items()
         if score.list_numbers
     }
@@ -48,14 +48,16 @@ def read_user_scores(
         found[name] |= numbers
 
     return {
-        system: {name: user_counts(numbers[system]) for name, numbers in found.items() if system in numbers}
+        system: {
+            name: user_score_counts(numbers[system]) for name, numbers in found.items() if system in numbers
+        }
         for system in texts
     }
 
 
-def _of_systems(score: UserNumbers, texts: Mapping[str, Text]) -> dict[str, Float64s]:
+def _of_systems(score: UserScoreNumbers, texts: Mapping[str, Text]) -> dict[str, Float64s]:
     return {
-        system: read_user_numbers(path).of_translations(len(texts[system].lines))
+        system: read_user_score_numbers(path).of_translations(len(texts[system].lines))
         for system, path in score.system_numbers.items()
     }
 

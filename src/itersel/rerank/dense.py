@@ -57,7 +57,7 @@ def ranks(inputs: FeatureInputs) -> NDArray[Any]:
     return np.column_stack([logarithms[rank], inputs.score - highest])
 
 
-def model_scores(inputs: FeatureInputs) -> NDArray[Any]:
+def language_model_scores(inputs: FeatureInputs) -> NDArray[Any]:
     """Return log10 of the language model's probability, and the words that it does not know."""
     assert inputs.language_model is not None
     return _scores_by(inputs.language_model, inputs.words)
@@ -133,7 +133,7 @@ def agreements(inputs: FeatureInputs) -> NDArray[Any]:
 GROUPS: Mapping[str, Callable[[FeatureInputs], NDArray[Any]]] = {
     "length": lengths,
     "rank": ranks,
-    "language-model": model_scores,
+    "language-model": language_model_scores,
     "lexical": lexical_scores,
     "coverage": coverage,
     "copies": copies,

@@ -39,7 +39,7 @@ class ListArrays(NamedTuple):
     target_shape: Int32s
 
 
-class Table(NamedTuple):
+class FeatureTable(NamedTuple):
     """A hash table of the features of a list, with a slot for each."""
 
     code: UInt64s  # 0: empty
@@ -60,12 +60,12 @@ class Entries(NamedTuple):
 
 
 @kernel
-def make_table(features: int, wanted: UInt8s) -> Table:
+def make_table(features: int, wanted: UInt8s) -> FeatureTable:
     """Return an empty table with room for a number of features."""
     slots = 16
     while slots < 2 * features:
         slots *= 2
-    return Table(
+    return FeatureTable(
         np.zeros(slots, np.uint64),
         np.empty((slots, PARTS), np.int32),
         np.empty(slots, np.int64),
@@ -77,7 +77,7 @@ def make_table(features: int, wanted: UInt8s) -> Table:
 
 
 @leaf_kernel
-def find(table: Table, template: int, a: int, b: int, c: int, d: int) -> int:
+def find(table: FeatureTable, template: int, a: int, b: int, c: int, d: int) -> int:
     """Return the slot of a feature, which is added if it is not there."""
     code = hash_with(hash_with(hash_with(hash_with(np.uint64(template), a + 1), b + 1), c + 1), d + 1)
     mask = table.code.shape[0] - 1
@@ -109,7 +109,7 @@ def find(table: Table, template: int, a: int, b: int, c: int, d: int) -> int:
 
 @leaf_kernel
 def add(
-    table: Table, found: Int64s, count: int, row: int, template: int, a: int, b: int, c: int, d: int
+    table: FeatureTable, found: Int64s, count: int, row: int, template: int, a: int, b: int, c: int, d: int
 ) -> int:
     """Count a feature of a translation; returns the number of its different features, listed in `found`."""
     if not table.wanted[template]:
@@ -133,7 +133,7 @@ def word_at(word: Int32s, begin: int, end: int, place: int) -> int:
 
 
 @leaf_kernel
-def add_ngrams(table: Table, found: Int64s, count: int, row: int, lists: ListArrays) -> int:
+def add_ngrams(table: FeatureTable, found: Int64s, count: int, row: int, lists: ListArrays) -> int:
     """Add the n-grams of a translation; see `add`."""
     word = lists.target
     begin = lists.target_offset[row]
@@ -153,7 +153,7 @@ def add_ngrams(table: Table, found: Int64s, count: int, row: int, lists: ListArr
 
 @leaf_kernel
 def add_linked(
-    table: Table, found: Int64s, count: int, row: int, sentence: int, lists: ListArrays, used: UInt8s
+    table: FeatureTable, found: Int64s, count: int, row: int, sentence: int, lists: ListArrays, used: UInt8s
 ) -> int:
     """Add pairs of linked words and of their shapes, and source and target words without links; see `add`.
 
@@ -185,7 +185,9 @@ def add_linked(
 
 
 @leaf_kernel
-def add_phrases(table: Table, found: Int64s, count: int, row: int, sentence: int, lists: ListArrays) -> int:
+def add_phrases(
+    table: FeatureTable, found: Int64s, count: int, row: int, sentence: int, lists: ListArrays
+) -> int:
     """Add pairs of phrases of up to two words that are linked only to each other; see `add`.
 
     Pairs of single words are not among them, and no phrase begins or ends with a word without links.
@@ -243,7 +245,7 @@ def most_features(translations: int, words: int, links: int, sources: int) -> in
 @kernel
 def count_features(
     lists: ListArrays, sentence: int, begin: int, end: int, wanted: UInt8s
-) -> tuple[Table, Entries]:
+) -> tuple[FeatureTable, Entries]:
     """Return the features of the translations `begin` to `end` of a sentence, and those of each."""
     words = lists.target_offset[end] - lists.target_offset[begin]
     links = lists.link_offset[end] - lists.link_offset[begin]

@@ -1,4 +1,4 @@
-"""Outputs that appear whole or not at all, and what killed processes leave of them."""
+"""Outputs that appear whole or not at all, and temporary files left behind by killed processes."""
 
 from __future__ import annotations
 

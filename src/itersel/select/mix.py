@@ -118,7 +118,7 @@ def mix(
         if writer is not None:
             writer.finish(selected, made_with(SHARD_MATRIX, training_settings, **attributes))
 
-        # an error still leaves no matrix
+        # inside the block, so that an error here leaves no matrix
         weights = nonzero(Weights(selected.key, selected.mean, selected.name))
         if before is not None and state is None and not stopped:
             weights = _mean_over_epochs(before, weights, settings.epoch)

@@ -16,17 +16,18 @@ from itersel.vectors.weights import Weights
 
 
 def translations_by(
-    pieces: Sequence[str], model: str | None, weights: Weights, settings: GivenListScaleSettings
+    pieces: Sequence[str], language_model: str | None, weights: Weights, settings: GivenListScaleSettings
 ) -> Iterator[list[str]]:
     """Yield the translations of each sentence: one for each candidate of the settings.
 
-    Without a `model`, pieces contain lists of another decoder; with one, the settings are `ScaleSettings`.
+    Without a `language_model`, pieces contain lists of another decoder; with one, the settings are
+    `ScaleSettings`.
     """
     for piece in progress(pieces, "translate"):
         with located(piece):
             if isinstance(settings, ScaleSettings):
-                assert model is not None
-                yield from _decoded(piece, model, weights, settings)
+                assert language_model is not None
+                yield from _decoded(piece, language_model, weights, settings)
             else:
                 list_table = read_list_table(piece, settings.search.uses_sparse, has_text=True)
                 by_candidate = [
@@ -35,8 +36,10 @@ def translations_by(
                 yield from map(list, zip(*by_candidate, strict=True))
 
 
-def _decoded(piece: str, model: str, weights: Weights, settings: ScaleSettings) -> Iterator[list[str]]:
-    sentences, [decoder] = open_grammars(piece, model, settings.search)
+def _decoded(
+    piece: str, language_model: str, weights: Weights, settings: ScaleSettings
+) -> Iterator[list[str]]:
+    sentences, [decoder] = open_grammars(piece, language_model, settings.search)
     vectors = decoder.weight_vectors(weights)
     words = sentences.vocabulary.to_list()
     candidates = settings.mbr.candidates

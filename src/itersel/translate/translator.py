@@ -136,7 +136,7 @@ class Translator:
         sentences = list(map(split_words, lines))
         for number, words in enumerate(sentences, block.first):
             if len(words) > MAX_SENTENCE:
-                why = f"a sentence of {len(words)} words; up to {MAX_SENTENCE} are translated, cut it"
+                why = f"a sentence of {len(words)} words; the limit is {MAX_SENTENCE}, so split it"
                 raise InputError(why, path, number)
         return sentences
 

@@ -55,12 +55,12 @@ class ForestLineSearch(ExactLineSearch):
 
     def score_lines(self, weights: Float64s, direction: Float64s) -> ScoreLines:
         """Return the lines of the best derivations of all sentences by iteration; see `goal_lines`."""
-        model_line = np.array([weights[self._lm_column], direction[self._lm_column]])
+        lm_line = np.array([weights[self._lm_column], direction[self._lm_column]])
 
         goals = []
         for forests, columns in zip(self._forests, self._columns, strict=True):
             rule_line = np.stack((project(columns, weights), project(columns, direction)), axis=1)
-            goals.append(goal_lines(forests, rule_line, model_line))
+            goals.append(goal_lines(forests, rule_line, lm_line))
 
         sentence = np.concatenate(
             [np.repeat(rows, np.diff(one[0])) for rows, one in zip(self._sentence, goals, strict=True)]

@@ -117,13 +117,13 @@ class PreparedLists(NamedTuple):
     absent_weights: dict[str, float]  # start weights of features that are in no list
     sizes: Mapping[str, int]  # see `TunedLists`
     measure: Measure
-    source: str  # of the lists, in messages
+    name: str  # of the lists, in messages
 
     def tune(self, seed: int) -> TunedLists:
         """Tune with a seed."""
         # the random numbers of the first iteration of a run
         problem = replace(self.problem, seed=(seed, 1))
-        tuned = run_tuner(self.tuner, problem, self.source)
+        tuned = run_tuner(self.tuner, problem, self.name)
         return TunedLists(
             make_weights(tuned.weights.to_dict() | self.absent_weights),
             self.measure.shown(tuned.quality),
@@ -150,12 +150,12 @@ class PreparedLists(NamedTuple):
         read = _read_lists(lists, references, self.tuner, features, measure)
         advice = "make both with the same models"
         if {*read.names}.isdisjoint(self.feature_names):
-            raise InputError(f"has no feature of {self.source}; {advice}", short_name(lists))
+            raise InputError(f"has no feature of {self.name}; {advice}", short_name(lists))
         if different := sorted(self.sizes.items() ^ read.sizes.items()):
             name, _ = different[0]
             count = read.sizes.get(name, 0)
             expected = self.sizes.get(name, 0)
-            difference = f"the number of values of '{name}' is {count}, but {expected} in {self.source}"
+            difference = f"the number of values of '{name}' is {count}, but {expected} in {self.name}"
             raise InputError(f"{difference}; {advice}", short_name(lists))
         # features are rounded as in tuning
         table = ListProblem.of_table(read.table, self.start_weights).table

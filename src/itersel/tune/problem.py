@@ -143,12 +143,12 @@ def elsewhere(weights: Weights, known: Weights) -> Weights:
     return take_weights(weights, is_elsewhere)
 
 
-def run_tuner(tuner: Batch, problem: ListProblem | ForestProblem, source: str) -> Tuned:
-    """Tune; errors name the source of the lists or forests."""
+def run_tuner(tuner: Batch, problem: ListProblem | ForestProblem, name: str) -> Tuned:
+    """Tune; `name` is that of the lists or forests, in messages."""
     check_magnitude(problem.start_weights, " at the start", "start from smaller weights")
     has_quality = isinstance(problem, ListProblem) and problem.table.has_quality
 
-    with located(source):
+    with located(name):
         _check_problem(tuner, problem)
         result = tuner.tune(problem)
         if tuner.searches_lines and result.quality == 0.0 and not has_quality:
@@ -156,8 +156,8 @@ def run_tuner(tuner: Batch, problem: ListProblem | ForestProblem, source: str) -
                 "BLEU is 0 for all weights tried; decode with better weights, larger lists or denser forests"
             )
 
-    name = name_in(ALL_TUNERS, tuner)
-    check_magnitude(result.weights, f" from tuner {name}", "regularise more, or choose smaller steps")
+    tuner_name = name_in(ALL_TUNERS, tuner)
+    check_magnitude(result.weights, f" from tuner {tuner_name}", "regularise more, or choose smaller steps")
     return result
 
 

@@ -1,7 +1,7 @@
 """Tuning with several seeds, of which the weights that are best on other lists are kept.
 
-MERT finds different weights with each seed, and the weights that are best on the lists it is tuned on need
-not be best on other text (Clark et al. 2011).
+MERT finds different weights with each seed, and those that are best on the tuning lists need not be best on
+other text (Clark et al. 2011).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ class SeedQuality(NamedTuple):
     """The quality that is reached with a seed, 0 to 100 as in `TunedLists`."""
 
     seed: int
-    dev: float  # on the lists that are tuned on
-    devtest: float
+    quality_on_dev: float  # on the lists that are tuned on
+    quality_on_devtest: float
 
 
 class BestSeed(NamedTuple):
@@ -27,21 +27,21 @@ class BestSeed(NamedTuple):
     seed: int  # the first of those that are equally good
     tuned: TunedLists
     start_quality: float  # of the start weights, on devtest
-    seeds: list[SeedQuality]
+    qualities: list[SeedQuality]  # in the order of the seeds
 
 
 def tune_with_seeds(
-    lists: PreparedLists, seeds: Sequence[int], devtest: Callable[[Weights], float]
+    lists: PreparedLists, seeds: Sequence[int], quality_on_devtest: Callable[[Weights], float]
 ) -> BestSeed:
-    """Tune with each seed; `devtest` returns the quality of weights there (`PreparedLists.quality_on`)."""
+    """Tune with each seed; `quality_on_devtest` is made by `PreparedLists.quality_on`."""
     best = None
     reached = []
     for seed in seeds:
         tuned = lists.tune(seed)
-        of_seed = SeedQuality(seed, tuned.quality, devtest(tuned.weights))
+        of_seed = SeedQuality(seed, tuned.quality, quality_on_devtest(tuned.weights))
         reached.append(of_seed)
-        if best is None or lists.measure.is_better(of_seed.devtest, best[0].devtest):
+        if best is None or lists.measure.is_better(of_seed.quality_on_devtest, best[0].quality_on_devtest):
             best = of_seed, tuned
 
     assert best is not None, "there is no seed"
-    return BestSeed(best[0].seed, best[1], devtest(lists.start_weights), reached)
+    return BestSeed(best[0].seed, best[1], quality_on_devtest(lists.start_weights), reached)
