@@ -24,7 +24,8 @@ from itersel.config.numbered import REGULARIZATIONS
 from itersel.config.steps import TrainSettings
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.perceptron import Perceptron
-from itersel.learn.start import Memory, ShardState, read_start
+from itersel.learn.start import read_start
+from itersel.learn.state import Memory, ShardState
 from itersel.learn.train import Part, train_parts, train_shard
 from itersel.learn.training import write_training
 from itersel.vectors.weights import make_weights, write_itersel_weights

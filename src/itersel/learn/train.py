@@ -23,9 +23,9 @@ from itersel.errors import InputError, located
 from itersel.evaluate.names import QUALITY, SENTENCE_BLEU
 from itersel.learn.example import Example
 from itersel.learn.learners import OnlineLearner
-from itersel.learn.start import ShardState
-from itersel.learn.state import PartWeights, WeightTable
+from itersel.learn.state import ShardState
 from itersel.learn.training import Training
+from itersel.learn.weight_table import PartWeights, WeightTable
 from itersel.run.progress import progress
 from itersel.vectors.weights import check_magnitude, make_weights
 
@@ -128,10 +128,10 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
         total_quality += float(one.example.quality[0])
         mean_quality = to_points(total_quality) / seen
 
-    mixed, state = weight_table.collect(settings.learner.average)
+    to_mix, state = weight_table.collect(settings.learner.average)
     if state is not None:
         state = state._replace(steps=steps_before + sentence_count)
-    return Training(mixed, state, sentence_count, pairs, updates, mean_quality, loss)
+    return Training(to_mix, state, sentence_count, pairs, updates, mean_quality, loss)
 
 
 def _measure_loss(

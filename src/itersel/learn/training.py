@@ -10,7 +10,7 @@ import numpy as np
 
 from itersel.config.plain import recorded
 from itersel.errors import FilePath
-from itersel.learn.start import STATE, Memory, ShardState
+from itersel.learn.state import STATE, Memory, ShardState
 from itersel.storage.hdf5 import write_arrays
 from itersel.storage.provenance import SHARD_WEIGHTS, STOPPED, made_with
 from itersel.vectors.weights import FORMAT, Weights, weight_arrays, write_itersel_weights
