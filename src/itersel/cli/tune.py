@@ -113,7 +113,8 @@ def _tune(options: argparse.Namespace) -> None:
     described = f"{found.sentences} sentences, {found.translations} different translations"
     for line in results_of_seeds:
         print(line)
-    print(f"{mean}{measure.title}: {found.start_quality:.2f} -> {found.quality:.2f}; {described}")
+    reached = f"{found.start_quality_points:.2f} -> {found.quality_points:.2f}"
+    print(f"{mean}{measure.title}: {reached}; {described}")
     if measure.metric_name is not None:
         print(
             f"{measure.title}: sacrebleu {signature_of(measure.metric_name, references, measure.tokenizer)}"
@@ -153,12 +154,15 @@ def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple
     references = read_references(options.devtest_reference) if options.devtest_reference else []
     features = dict(options.devtest_feature)
     numbers = options.devtest_quality
-    devtest = lists.quality_on(options.devtest_nbest, references, features, numbers)
+    devtest = lists.quality_points_on(options.devtest_nbest, references, features, numbers)
     best = tune_with_seeds(lists, options.seeds, devtest)
 
-    rows: dict[str, Sequence[float]] = {"start": (best.tuned.start_quality, best.start_quality)}
-    rows |= {f"{one.seed}{' *' * (one.seed == best.seed)}": (one.dev, one.devtest) for one in best.seeds}
-    columns = [[getattr(one, name) for one in best.seeds] for name in ("dev", "devtest")]
+    rows: dict[str, Sequence[float]] = {"start": (best.tuned.start_quality_points, best.start_quality_points)}
+    rows |= {
+        f"{one.seed}{' *' * (one.seed == best.seed)}": (one.dev_points, one.devtest_points)
+        for one in best.seeds
+    }
+    columns = [[getattr(one, name) for one in best.seeds] for name in ("dev_points", "devtest_points")]
     rows |= {"mean": list(map(mean, columns)), "standard deviation": list(map(stdev, columns))}
 
     results = [

@@ -102,12 +102,12 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
 
     pairs = 0
     updates = 0
-    mean_quality = 0.0
     total_quality = 0.0
+    mean_quality_points = 0.0
     measured = SENTENCE_BLEU
 
     def status() -> str:
-        return f"mean {measured} {mean_quality:.1f}, {updates:,} of {pairs:,} pairs with a loss"
+        return f"mean {measured} {mean_quality_points:.1f}, {updates:,} of {pairs:,} pairs with a loss"
 
     weight_table = weights_at_start()
     examples = _Pass(weight_table, learner, settings, settings.epoch).examples(parts)
@@ -126,12 +126,12 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
         updates += move.updates
         measured = QUALITY if one.example.kbest.has_quality else SENTENCE_BLEU
         total_quality += float(one.example.quality[0])
-        mean_quality = to_points(total_quality) / seen
+        mean_quality_points = to_points(total_quality) / seen
 
     to_mix, state = weight_table.collect(settings.learner.average)
     if state is not None:
         state = state._replace(steps=steps_before + sentence_count)
-    return Training(to_mix, state, sentence_count, pairs, updates, mean_quality, loss)
+    return Training(to_mix, state, sentence_count, pairs, updates, mean_quality_points, loss)
 
 
 def _measure_loss(

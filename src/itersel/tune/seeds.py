@@ -14,11 +14,11 @@ from itersel.vectors.weights import Weights
 
 
 class SeedQuality(NamedTuple):
-    """The quality that is reached with a seed, 0 to 100 as in `TunedLists`."""
+    """The quality that is reached with a seed, as in `TunedLists`."""
 
     seed: int
-    dev: float  # on the lists that are tuned on
-    devtest: float
+    dev_points: float  # on the lists that are tuned on
+    devtest_points: float
 
 
 class BestSeed(NamedTuple):
@@ -26,21 +26,21 @@ class BestSeed(NamedTuple):
 
     seed: int  # the first of those that are equally good
     tuned: TunedLists
-    start_quality: float  # of the start weights, on devtest
+    start_quality_points: float  # of the start weights, on devtest
     seeds: list[SeedQuality]
 
 
 def tune_with_seeds(
     lists: PreparedLists, seeds: Sequence[int], devtest: Callable[[Weights], float]
 ) -> BestSeed:
-    """Tune with each seed; `devtest` returns the quality of weights there (`PreparedLists.quality_on`)."""
+    """Tune with each seed; `devtest` returns the quality there (`PreparedLists.quality_points_on`)."""
     best = None
     reached = []
     for seed in seeds:
         tuned = lists.tune(seed)
-        of_seed = SeedQuality(seed, tuned.quality, devtest(tuned.weights))
+        of_seed = SeedQuality(seed, tuned.quality_points, devtest(tuned.weights))
         reached.append(of_seed)
-        if best is None or lists.measure.is_better(of_seed.devtest, best[0].devtest):
+        if best is None or lists.measure.is_better(of_seed.devtest_points, best[0].devtest_points):
             best = of_seed, tuned
 
     assert best is not None, "there is no seed"
