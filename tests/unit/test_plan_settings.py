@@ -148,6 +148,17 @@ def test_rerankers_need_what_their_features_need():
         assert "/train/4/text" in plan.list_texts.learned_lists(job("selected"))
 
 
+def test_only_templates_that_an_experiment_restricts_are_in_its_settings():
+    """Settings, and what a table says, are the same whether all templates are stated or none are."""
+    every, some = ["RBS", "Lex"], ["Lex"]
+    experiments = {"unstated": {}, "every": {"templates": every}, "some": {"templates": some}}
+    plan = plan_of(experiments, grammar={"templates": every})
+    for name, expected in (("unstated", None), ("every", None), ("some", some)):
+        trained = json.loads(plan.origin.train_settings(job(name, epoch=1, shard=0)))
+        chosen = json.loads(plan.tables.choose_settings(job(name)))
+        assert trained["templates"] == chosen["experiment"]["templates"] == expected
+
+
 def test_templates_of_an_experiment_on_lists():
     """They are a choice among those of the lists, so experiments with different ones read the same lists."""
     experiments = {"a": {"templates": ["Ngram2"]}, "every": {}, "none": {"templates": []}}

@@ -28,6 +28,7 @@ from itersel.config.values import Config
 from itersel.errors import InputError
 from itersel.evaluate import compare, significance
 from itersel.keys import split_optional, types_of
+from itersel.plan.search import search_of
 
 REFUSED = object()
 TUNE = ["tune", "--nbest", "list", "--output", "weights", "--tuner"]
@@ -150,8 +151,7 @@ def test_python_has_the_bounds_of_a_config(kind, data):
 def test_extraction_and_search_of_which_nothing_is_stated():
     config = read_config({"experiments": {"a": {}}})
     assert config.grammar == Grammar()
-    of_experiment = config.experiments["a"].features, config.experiments["a"].templates
-    assert Search(*of_experiment, config.decoder.pop_limit, config.grammar.max_span) == Search()
+    assert search_of(config, config.experiments["a"]) == Search()
 
 
 @pytest.mark.parametrize("name", TUNERS)

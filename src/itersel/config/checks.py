@@ -9,7 +9,7 @@ from functools import partial
 from itersel.config.data import ReferencedText
 from itersel.config.data_checks import check_parallel_text, check_preparation
 from itersel.config.decoding_checks import check_decoding
-from itersel.config.defaults import estimates_model, first_seed
+from itersel.config.defaults import available_templates, estimates_model, first_seed
 from itersel.config.experiments import is_reserved
 from itersel.config.learners import LEARNERS
 from itersel.config.list_checks import check_lists
@@ -278,8 +278,8 @@ def _check_start(config: Config, name: str) -> None:
 
     if not own.uses_sparse:
         raise wrong(key, f": '{first}' has features: all, but this experiment has features: dense")
-    every = config.text_features.templates if has_given_lists(config) else config.grammar.templates
-    others, used = (set(one.templates_of(every)) for one in (experiments[first], own))
+    available = available_templates(config)
+    others, used = (set(one.templates_of(available)) for one in (experiments[first], own))
     if others - used:
         listed = ", ".join(sorted(others - used))
         raise wrong(key, f": '{first}' has weights of templates {listed}, which this experiment does not use")
