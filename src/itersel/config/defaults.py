@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from itersel.config.splits import has_given_lists
-from itersel.config.tasks import DEFAULT_FOLDS
+from itersel.config.tasks import DEFAULT_FOLDS, fold_count
 from itersel.config.tuners import Batch, NoTuner
 from itersel.config.values import Config, Experiment
 from itersel.evaluate.tokenizers import tokenizer_of
@@ -65,7 +65,7 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
 
     folds = 1
     if experiment.tune_on == "train" and estimates_model(config):
-        folds = min(tasks.language_model_folds or DEFAULT_FOLDS, tasks.file_count)
+        folds = fold_count(tasks.language_model_folds or DEFAULT_FOLDS, tasks.file_count)
     # every kind has this key
     tasks = replace(cast(Any, tasks), language_model_folds=folds)
 

@@ -88,6 +88,10 @@ class Online:
         """The key by which it also learns from the forest of a sentence; None if it needs only lists."""
         return None
 
+    def thread_count(self, most: int) -> int:
+        """Return the number of threads that decode: one for each sentence of a batch, but at most `most`."""
+        return min(self.delay, most)
+
     def make_learner(self) -> OnlineLearner:
         """Return the learner with these settings."""
         raise NotImplementedError

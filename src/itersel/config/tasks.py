@@ -23,6 +23,11 @@ DEFAULT_FOLDS = 10
 MAX_PARTS = 100
 
 
+def fold_count(folds: int, file_count: int) -> int:
+    """Return the number of models that leave text out, at most one for each file of train."""
+    return min(folds, file_count)
+
+
 @dataclass(frozen=True)
 class Tasks:
     """Base class of all kinds of tasks; its methods suit shards that do not depend on labels.

@@ -55,7 +55,7 @@ def file_part(
     `start_path` is the file of the weights that training starts from, named in messages. At most as
     many decoder `threads` are used as the learner's delay.
     """
-    read = partial(open_sentences, path, model, settings, min(threads, settings.learner.delay))
+    read = partial(open_sentences, path, model, settings, settings.learner.thread_count(threads))
     count = count_sentences(path, settings)
     # conflicting features and overflowing weights can be due to either file
     return Part(count, read, path, path if start_path is None else f"{path} and {start_path}")

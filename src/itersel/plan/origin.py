@@ -136,8 +136,7 @@ class _ParallelText(Origin):
         )
 
     def decoding_threads(self, wildcards: Any) -> int:
-        learner = self._config.experiments[wildcards.experiment].learner
-        return min(getattr(learner, "delay", 1), MAX_THREADS)
+        return _online_learner(self._config.experiments[wildcards.experiment]).thread_count(MAX_THREADS)
 
     def tuning_files(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
         return decoded
