@@ -14,7 +14,7 @@ from itersel.config.experiments import is_reserved
 from itersel.config.learners import LEARNERS
 from itersel.config.list_checks import check_lists
 from itersel.config.messages import check_unique, reject, wrong
-from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
+from itersel.config.mixing import ALGORITHMS, MIXINGS, SGD, Nothing
 from itersel.config.score_checks import check_scores
 from itersel.config.search import BLEU_GAIN
 from itersel.config.splits import has_given_lists, has_labels, is_help, test_sets
@@ -149,7 +149,7 @@ def _check_outputs(config: Config) -> None:
 
 def _check_alone(experiment: Experiment, key: str) -> None:
     """Reject several shards if their weights are not mixed."""
-    is_sgd = experiment.algorithm == "sgd"
+    is_sgd = experiment.algorithm == SGD
     is_alone = isinstance(experiment.mixing, Nothing) and not isinstance(experiment.learner, Batch)
     if not (is_sgd or is_alone):
         return

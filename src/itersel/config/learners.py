@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from itersel.bleu.names import SENTENCE_BLEUS
 from itersel.code.plugins import Extensible
+from itersel.config.conditions import TUNE_ON_DEV
 from itersel.config.numbered import NONE, REGULARIZATIONS
 from itersel.config.plugin_checks import section_of_plugin
 from itersel.config.section_checks import check_section
@@ -52,7 +53,7 @@ class Online:
         "Sentence-level BLEU used to rank the k-best list.",
         "papineni",
         choices=tuple(SENTENCE_BLEUS),
-        on={"tune_on: dev": "lin"},
+        on={TUNE_ON_DEV: "lin"},
     )
     average: bool = key(
         "Mix the weights averaged over all sentences of the epoch (Collins 2002) instead of the final ones.",

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from itersel.config.conditions import MIXED_WEIGHTS, TUNE_ON_TRAIN, all_of
 from itersel.config.division import MAX_FILES, Labelled, Pooled
 from itersel.config.names import LABEL_PATTERN
 from itersel.keys import key, key_of
@@ -129,7 +130,7 @@ class RandomTasks(Tasks):
         1,
         minimum=1,
         maximum=MAX_FILES,
-        on={"tune_on: train and mixed weights": 4},
+        on={all_of(TUNE_ON_TRAIN, MIXED_WEIGHTS): 4},
     )
     language_model_folds: int | None = key(
         "tune_on train: number N of language models that leave text out, at most one for each file (a shard "
