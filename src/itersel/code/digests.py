@@ -42,6 +42,7 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.code.edits",
         # what they declare reaches the steps as settings or options
         "itersel.config.command_line",
+        "itersel.config.conditions",
         "itersel.config.division",
         "itersel.config.data",
         "itersel.config.evaluation",

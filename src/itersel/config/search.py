@@ -130,9 +130,15 @@ class Search(FeatureSettings):
 class MinimumRisk:
     """Minimum Bayes risk: choose the translation that is most similar to the other good ones."""
 
-    gain: str = key(f"{SIMILARITY}.", BLEU_GAIN, choices=GAINS)
+    gain: str = key(
+        f"{SIMILARITY}; in a config, by default null: choose by model score.", BLEU_GAIN, choices=GAINS
+    )
     scale: float = key(
-        f"{SCALING}; the larger, the closer to the best score.", 1.0, above=0, maximum=MAX_SCALE
+        f"{SCALING}; the larger, the closer to the best score. In a config, by default null: the best of "
+        "several on devtest.",
+        1.0,
+        above=0,
+        maximum=MAX_SCALE,
     )
     size: int = key(
         "Number of translations per sentence that are compared, those with the best model scores.",
@@ -159,14 +165,16 @@ class MbrSettings:
         MinimumRisk,
         "gain",
         default=None,
-        explanation=f"{SIMILARITY} (docs/decoder.md); null: choose by model score.",
+        explanation=f"{SIMILARITY} (docs/decoder.md); null: choose by model score. The default of "
+        f"`--mbr` is the system's gain or, if it has none, {MinimumRisk.gain}.",
     )
     scale: float | None = key_of(
         MinimumRisk,
         "scale",
         default=None,
         explanation=f"{SCALING}; null: for each experiment, the best on devtest of "
-        f"{', '.join(f'{scale:g}' for scale in SCALES)}.",
+        f"{', '.join(f'{scale:g}' for scale in SCALES)}. The default of `--mbr-scale` is "
+        f"the system's scale or, if it has none, {MinimumRisk.scale:g}.",
     )
     size: int = key_of(MinimumRisk, "size")
 
