@@ -21,6 +21,7 @@ from tests.plans import (
 )
 
 from itersel.config.division import DivideSettings, GivenListDivideSettings
+from itersel.config.extraction import ExtractionSettings
 from itersel.config.reading import read_config
 from itersel.config.report_steps import (
     ChooseSettings,
@@ -31,14 +32,7 @@ from itersel.config.report_steps import (
     ScaleSettings,
     TableSettings,
 )
-from itersel.config.search import (
-    FeatureSettings,
-    ForestSettings,
-    Grammar,
-    KBestSettings,
-    Search,
-    TranslationSettings,
-)
+from itersel.config.search import FeatureSettings, ForestSettings, KBestSettings, Search, TranslationSettings
 from itersel.config.settings import as_json, read_settings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
 from itersel.config.text_features import GivenListSettings, RerankerSettings
@@ -76,7 +70,7 @@ def test_steps_read_their_settings():
     check_settings(EstimateSettings, plan.language_models.estimate_settings)
     check_settings(CompileSettings, plan.language_models.compile_settings)
     check_settings(DetokenizeSettings, plan.tables.detokenize_settings)
-    check_settings(Grammar, plan.divisions.grammar(place))
+    check_settings(ExtractionSettings, plan.divisions.grammar(place))
     check_settings(TableSettings, plan.tables.table_settings(job()))
     check_settings(PatienceSettings, plan.tables.patience_settings(job("patient", epoch=2)))
     check_settings(Search, plan.origin.decode_settings(translated))

@@ -46,6 +46,8 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.config.division",
         "itersel.config.data",
         "itersel.config.evaluation",
+        "itersel.config.extraction",
+        "itersel.config.mbr",
         "itersel.config.messages",
         "itersel.config.names",
         "itersel.config.report_steps",

@@ -13,10 +13,10 @@ from itersel.config.defaults import available_templates, estimates_model, first_
 from itersel.config.experiments import is_reserved
 from itersel.config.learners import LEARNERS
 from itersel.config.list_checks import check_lists
+from itersel.config.mbr import BLEU_GAIN
 from itersel.config.messages import check_unique, reject, wrong
 from itersel.config.mixing import ALGORITHMS, MIXINGS, SGD, Nothing
 from itersel.config.score_checks import check_scores
-from itersel.config.search import BLEU_GAIN
 from itersel.config.splits import has_given_lists, has_labels, is_help, test_sets
 from itersel.config.tasks import TASKS
 from itersel.config.tuners import ALL_DENSE, EPOCH_STEP, TUNERS, Batch, NoTuner

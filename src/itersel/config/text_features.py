@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from itersel.config.data import Data
+from itersel.config.mbr import MinimumRisk
 from itersel.config.messages import wrong
 from itersel.config.names import NAME_PATTERN
-from itersel.config.search import MinimumRisk, Search, TranslationSettings, WithFeatures
+from itersel.config.search import Search, TranslationSettings, WithFeatures
 from itersel.config.section_checks import check_section
 from itersel.config.tasks import DEFAULT_FOLDS, MAX_FOLDS
 from itersel.config.text_steps import EstimateSettings, PreparationSettings, check_tokenized

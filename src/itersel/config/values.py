@@ -24,7 +24,9 @@ from itersel.config.conditions import (
 )
 from itersel.config.data import Data
 from itersel.config.evaluation import Evaluation, Report
+from itersel.config.extraction import ExtractionSettings
 from itersel.config.learners import DEFAULT_LEARNER, LEARNERS, Online, default_learner
+from itersel.config.mbr import MbrSettings
 from itersel.config.mixing import (
     ALGORITHMS,
     DEFAULT_MIXING,
@@ -37,7 +39,7 @@ from itersel.config.mixing import (
 )
 from itersel.config.names import NAME_PATTERN, Names, check_name
 from itersel.config.retune import DEFAULT_RETUNER, Retuning
-from itersel.config.search import ForestSettings, Grammar, KBestSettings, MbrSettings, Search, WithFeatures
+from itersel.config.search import ForestSettings, KBestSettings, Search, WithFeatures
 from itersel.config.tasks import TASKS, RandomTasks, Tasks
 from itersel.config.text_features import TextFeatures
 from itersel.config.text_steps import EstimateSettings, SymmetrizationSettings
@@ -205,7 +207,7 @@ class Config:
     text_features: TextFeatures = section(TextFeatures)
     align: Align = section(Align)
     language_model: LanguageModelSettings = section(LanguageModelSettings)
-    grammar: Grammar = section(Grammar)
+    grammar: ExtractionSettings = section(ExtractionSettings)
     decoder: DecoderSettings = section(DecoderSettings)
     mbr: MbrSettings = section(MbrSettings)
     evaluation: Evaluation = section(Evaluation)
