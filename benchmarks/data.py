@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.measure import PROJECT, SNAKEMAKE, itersel, run
-from itersel.config.search import Grammar, TranslationSettings
+from itersel.config.extraction import ExtractionSettings
+from itersel.config.search import TranslationSettings
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.recase import RecaserCounts
 from itersel.corpus.settings import Words
@@ -108,7 +109,7 @@ def make_bundle(data: Data) -> Path:
         read_itersel_weights(data.weights),
         Preparation(Words("de", "en")),
         recaser.recaser(),
-        TranslationSettings(pop_limit=200, features="all", grammar=Grammar()),
+        TranslationSettings(pop_limit=200, features="all", grammar=ExtractionSettings()),
     )
     path = data.work / "system.bundle"
     write_translator_bundle(path, system)

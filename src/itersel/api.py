@@ -136,7 +136,8 @@ def train_epoch(
     """
     from itersel.config.steps import TrainSettings
     from itersel.decode.decoder import Decoder
-    from itersel.learn.start import ShardState, read_start
+    from itersel.learn.start import read_start
+    from itersel.learn.state import ShardState
     from itersel.learn.train import train_shard
     from itersel.learn.training import untrained
     from itersel.vectors.weights import Weights

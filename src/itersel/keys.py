@@ -28,6 +28,8 @@ T = TypeVar("T")
 
 # Instead of a default: the key must be given.
 REQUIRED: Any = MISSING
+# Between conditions of a default that must all hold.
+AND = " and "
 
 # Bounds of numbers: what a value must be, and when it is out of bounds.
 BOUNDS = {
@@ -183,11 +185,11 @@ def is_required(item: Field[Any]) -> bool:
 def default_of(item: Field[Any], conditions: Collection[str] = ()) -> Any:
     """Return the default of a key under the conditions that hold; MISSING for a section.
 
-    A condition is declared in the words of the documentation: the value of a key, such as ``tune_on: dev``,
-    or what `itersel.config.forms` calls it, such as ``a batch tuner``. Several are joined by "and".
+    Conditions are named in `itersel.config.conditions`, in the words of the documentation, such as
+    ``tune_on: dev``. Several are joined by `AND`.
     """
     others = item.metadata.get("on", {})
-    return next((others[one] for one in others if {*one.split(" and ")} <= {*conditions}), item.default)
+    return next((others[one] for one in others if {*one.split(AND)} <= {*conditions}), item.default)
 
 
 def default_form(item: Field[Any], conditions: Collection[str] = ()) -> str:

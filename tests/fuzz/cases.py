@@ -25,7 +25,7 @@ from itersel.align import sampler
 from itersel.cli.main import main
 from itersel.evaluate import counts
 from itersel.grammar import grammar_format, index
-from itersel.learn.start import STATE
+from itersel.learn.state import STATE
 from itersel.lists import files as lists
 from itersel.lm import binary
 from itersel.rerank import lexicon

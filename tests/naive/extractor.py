@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from itersel.config.search import Grammar
+from itersel.config.extraction import ExtractionSettings
 
 Words = tuple[str, ...]
 Span = tuple[int, int]
@@ -104,7 +104,9 @@ def split_blocks(symbols: Sequence[Symbol], start: int, gap_lengths: Sequence[in
     return tuple(blocks), tuple(starts)
 
 
-def rules_of(pair: SentencePair, settings: Grammar) -> Iterator[tuple[Blocks, Starts, Rule, Alignment]]:
+def rules_of(
+    pair: SentencePair, settings: ExtractionSettings
+) -> Iterator[tuple[Blocks, Starts, Rule, Alignment]]:
     """Yield every rule of a sentence pair, once for each way to derive it."""
     phrases = initial_phrases(pair, settings.max_span)
     for source, target in phrases:
@@ -130,7 +132,7 @@ def rules_of(pair: SentencePair, settings: Grammar) -> Iterator[tuple[Blocks, St
                     yield *occurrence, (tuple(symbols), tuple(target_symbols)), tuple(alignment)
 
 
-def matches(words: Words, blocks: Blocks, settings: Grammar) -> Iterator[Starts]:
+def matches(words: Words, blocks: Blocks, settings: ExtractionSettings) -> Iterator[Starts]:
     """Yield the positions of the blocks in a sentence, with gaps of at least `min_gap` between them."""
     places = [[i for i in range(len(words)) if words[i : i + len(block)] == block] for block in blocks]
     for starts in itertools.product(*places):
@@ -140,7 +142,7 @@ def matches(words: Words, blocks: Blocks, settings: Grammar) -> Iterator[Starts]
             yield starts
 
 
-def patterns_of(words: Words, settings: Grammar) -> set[Blocks]:
+def patterns_of(words: Words, settings: ExtractionSettings) -> set[Blocks]:
     """Return the possible runs of words in source sides of rules for a sentence."""
     found = set()
     runs = [(i, j) for i in range(len(words)) for j in range(i + 1, len(words) + 1)]
@@ -157,7 +159,7 @@ def patterns_of(words: Words, settings: Grammar) -> set[Blocks]:
 class Extractor:
     """The rules of a corpus, by the occurrences that yield them."""
 
-    def __init__(self, corpus: Sequence[SentencePair], settings: Grammar) -> None:
+    def __init__(self, corpus: Sequence[SentencePair], settings: ExtractionSettings) -> None:
         self.corpus, self.settings = corpus, settings
         # (blocks, occurrence): {(rule, alignment)}
         self.rules: dict[tuple[Blocks, Occurrence], set[tuple[Rule, Alignment]]] = defaultdict(set)

@@ -9,8 +9,12 @@ from tests.text_grammars import read_kbest
 
 from itersel.cli.main import main
 from itersel.storage.files import read_lines
-from itersel.translate.cdec import FEATURE_FUNCTIONS
-from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, DECODER_FEATURES, GRAMMAR_FEATURES
+from itersel.vectors.feature_names import (
+    BUILT_IN_TEMPLATES,
+    CDEC_TEMPLATES,
+    DECODER_FEATURES,
+    GRAMMAR_FEATURES,
+)
 
 PAIRS, SENTENCES = 1500, 6
 # A rule as cdec's extractor writes it.
@@ -60,7 +64,7 @@ def test_feature_functions_give_the_features_of_the_templates(parity):
     """The recorded features are those of all templates, and those that the decoder adds."""
     lists = read_kbest(parity / "decode/kbest20.sparse.gz")
     found = {name for _, _, features, _ in lists for name in features}
-    prefixes = {template: BUILT_IN_TEMPLATES[template].prefix for template in FEATURE_FUNCTIONS}
+    prefixes = {template: BUILT_IN_TEMPLATES[template].prefix for template in CDEC_TEMPLATES}
     for prefix in prefixes.values():
         assert any(name.startswith(prefix) for name in found)
     others = {name for name in found if not name.startswith(tuple(prefixes.values()))}

@@ -9,7 +9,7 @@ import pytest
 from tests.naive import extractor as naive
 from tests.text_grammars import grammar_of
 
-from itersel.config.search import Grammar
+from itersel.config.extraction import ExtractionSettings
 from itersel.grammar.extract import extract_grammars
 from itersel.grammar.index import build_index
 from itersel.grammar.sentence_grammars import read_grammars
@@ -20,7 +20,7 @@ from itersel.vectors.feature_names import GRAMMAR_FEATURES
 pytestmark = pytest.mark.slow
 
 # settings of the recorded run
-SETTINGS = Grammar(max_span=15, max_symbols=5, max_nonterminals=2, min_gap=1, max_samples=300)
+SETTINGS = ExtractionSettings(max_span=15, max_symbols=5, max_nonterminals=2, min_gap=1, max_samples=300)
 TOLERANCE = 1e-3
 
 Rules = dict[naive.Rule, naive.Entry]

@@ -16,12 +16,13 @@ from itersel.cli.main import main
 from itersel.config import data, splits, values
 from itersel.config.checks import warnings
 from itersel.config.command_line import add_key, add_section_arguments, section_of
+from itersel.config.extraction import ExtractionSettings
 from itersel.config.learners import LEARNERS
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Selection
 from itersel.config.reading import read_config
 from itersel.config.rendering import commented_yaml
 from itersel.config.retune import Retuning
-from itersel.config.search import ForestSettings, Grammar, KBestSettings, Search
+from itersel.config.search import ForestSettings, KBestSettings, Search
 from itersel.config.tasks import RandomTasks, Resharding
 from itersel.config.tuners import TUNERS
 from itersel.config.yaml_loader import StrictLoader
@@ -33,7 +34,7 @@ from itersel.learn.learners.perceptron import Perceptron
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
 
-SECTIONS = [Grammar, Search, KBestSettings, *LEARNERS.values(), *TUNERS.values()]
+SECTIONS = [ExtractionSettings, Search, KBestSettings, *LEARNERS.values(), *TUNERS.values()]
 PATHS = {"results/": "results", "./a//b/": "a/b", "/": "/", ".": ".", "../x": "../x"}
 PATHS["~/x"] = f"{Path.home()}/x"
 RETUNE = Retuning(KBestMira(c=0.001), iterations=6)
@@ -102,7 +103,7 @@ def test_options_make_a_section(kind):
         assert section_of(kind, parser.parse_args(words)) == section
 
 
-@pytest.mark.parametrize("kind", [Grammar, Search, KBestSettings, ForestSettings])
+@pytest.mark.parametrize("kind", [ExtractionSettings, Search, KBestSettings, ForestSettings])
 def test_sections_refuse_what_is_out_of_bounds(kind):
     """Whoever makes them; so do their options."""
     parser = argparse.ArgumentParser()

@@ -10,15 +10,16 @@ import pytest
 import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.configs import FILES, LISTS, experiment
+from tests.configs import FILES, LISTS, experiment, with_text
 from tests.refusals import input_error
 
 import itersel
 from itersel.cli.main import main
+from itersel.config.conditions import can_hold
+from itersel.config.defaults import available_templates
 from itersel.config.forms import conditions_of, with_forms
 from itersel.config.learners import LEARNERS, Online
 from itersel.config.mixing import ALGORITHMS, MIXINGS, EpochsMean, Mean, PathFollowing, Selection
-from itersel.config.plugin_checks import CONDITION
 from itersel.config.reading import read_config
 from itersel.config.rendering import plain_yaml
 from itersel.config.retune import Retuning
@@ -200,6 +201,20 @@ def test_the_config_is_shown_as_jobs_use_it(tmp_path, capsys):
     assert capsys.readouterr().out == shown
 
 
+@pytest.mark.parametrize("content", [experiment(), with_text(a={})], ids=["text", "lists"])
+def test_stating_all_templates_changes_nothing(content):
+    config = read_config(content)
+    shown = config.experiments["a"].templates
+    assert shown == available_templates(config) != ()
+    for stated in (shown, shown[::-1]):
+        assert read_config(content | {"experiments": {"a": {"templates": list(stated)}}}) == config
+
+
+@pytest.mark.parametrize("content", [experiment(features="dense"), with_text(a={"features": "dense"})])
+def test_templates_of_dense_features(content):
+    assert read_config(content).experiments["a"].templates is None
+
+
 def outcome(content):
     """Return a config, or the error that it has."""
     try:
@@ -308,7 +323,7 @@ def test_defaults_that_depend_on_other_keys():
     learners, mixings = (None, "mert"), (None, *MIXINGS)
     every = itertools.product((None, *ALGORITHMS), (None, "dev", "train"), learners, mixings)
     possible = {conditions_of(*one) for one in every}
-    assert all(map(CONDITION.fullmatch, set().union(*possible)))
+    assert all(map(can_hold, set().union(*possible)))
     waiting, named = [Experiment], set()
 
     while waiting:

@@ -13,7 +13,7 @@ from tests.refusals import input_error
 from tests.systems import itersel
 
 from itersel.cli.main import main
-from itersel.config.search import Grammar
+from itersel.config.extraction import ExtractionSettings
 from itersel.grammar.build import Rule, make_grammars
 from itersel.grammar.extract import extract_grammars
 from itersel.grammar.grammar_format import FORMAT
@@ -46,7 +46,7 @@ def made(tmp_path_factory):
     text.write_text(TEXT)
     (folder / "links").write_text(LINKS)
     build_index(text, text, folder / "links", folder / "index")
-    settings = Grammar(templates=(*DEFAULT_TEMPLATES, "Count"))
+    settings = ExtractionSettings(templates=(*DEFAULT_TEMPLATES, "Count"))
     extract_grammars(folder / "index", text, folder / "extracted.h5", references=[text], settings=settings)
     itersel("lm", "estimate", "--order", "3", "--input", text, "--output", folder / "arpa")
     itersel("lm", "compile", "--input", folder / "arpa", "--output", folder / "model")

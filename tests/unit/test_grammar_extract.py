@@ -12,7 +12,7 @@ from tests.naive.features import sparse_features
 from tests.refusals import input_error
 from tests.text_grammars import features_by_rule, grammar_of, index_lines, rows_of, rule_of, write
 
-from itersel.config.search import Grammar
+from itersel.config.extraction import ExtractionSettings
 from itersel.grammar.build import Rule, make_grammars
 from itersel.grammar.extract import extract_grammars
 from itersel.grammar.grammar_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
@@ -67,7 +67,7 @@ def problems(draw):
     corpus = draw(st.lists(sentence_pairs(), min_size=2, max_size=5))
     # copies, some of which are left out
     corpus += draw(st.lists(st.sampled_from(corpus), max_size=2))
-    chosen = Grammar(
+    chosen = ExtractionSettings(
         max_span=draw(st.sampled_from([8, 6, 2])),
         max_symbols=draw(st.sampled_from([5, 4, 3, 1])),
         max_nonterminals=draw(st.sampled_from([2, 1, 0])),
@@ -92,7 +92,7 @@ def example(source, target, links):
 
 def about(sentence, *corpus):
     """Return a problem: one sentence, with nothing left out."""
-    return [*corpus], [tuple(sentence.split())], None, Grammar()
+    return [*corpus], [tuple(sentence.split())], None, ExtractionSettings()
 
 
 STRAIGHT, CROSSED = example("a b", "x x", "0-0 1-1"), example("a b", "x x", "0-1 1-0")
@@ -256,7 +256,7 @@ def test_all_templates_for_every_sentence(tmp_path, problem):
     index_corpus(tmp_path, corpus)
     everything = tuple(BUILT_IN_TEMPLATES)
     plain = extract(tmp_path, sentences, own)
-    grammars = extract(tmp_path, sentences, own, Grammar(templates=everything))
+    grammars = extract(tmp_path, sentences, own, ExtractionSettings(templates=everything))
     features = features_by_rule(grammars)
     for sentence in range(len(sentences)):
         grammar = grammar_of(grammars, sentence)
@@ -285,7 +285,7 @@ def test_all_templates_for_every_sentence(tmp_path, problem):
 
 def test_templates_that_grammars_lack(tmp_path):
     index_lines(tmp_path, ["a"], ["x"], ["0-0"])
-    grammars = extract(tmp_path, [("a",)], chosen=Grammar(templates=("RBS", "Lex")))
+    grammars = extract(tmp_path, [("a",)], chosen=ExtractionSettings(templates=("RBS", "Lex")))
     assert grammars.templates == ("RBS", "Lex")
     assert set(grammars.feature_name.to_list()) == {
         "Lex:a_x", "Lex:a_a", "RBS:<r>_a", "RBS:a_</r>", "RBS:<r>_X", "RBS:X_</r>", "RBS:<r>_S", "RBS:S_X",
@@ -297,7 +297,7 @@ def test_templates_that_grammars_lack(tmp_path):
     with input_error("sentences.h5", "'R'", "RBS"):
         read_grammars(tmp_path / "sentences.h5", ("Lex", "R"))
     with input_error("'R'"):
-        extract(tmp_path, [("a",)], chosen=Grammar(templates=("R", "R")))
+        extract(tmp_path, [("a",)], chosen=ExtractionSettings(templates=("R", "R")))
 
 
 def test_only_listed_features_are_stored(tmp_path):

@@ -13,7 +13,7 @@ from tests.refusals import input_error
 from tests.text_grammars import index_lines, write
 from tests.unit.test_grammar_extract import index_corpus
 
-from itersel.config.search import Grammar
+from itersel.config.extraction import ExtractionSettings
 from itersel.corpus.vocabulary import WordNumbers, read_side
 from itersel.grammar import index_kernels
 from itersel.grammar.extract import extract_grammars
@@ -172,7 +172,7 @@ def test_costs_of_a_rule(tmp_path, corpus, source, target):
     words = index.words.to_list()
     # the number of a word that is not in the corpus is in no pair of the table
     numbers = {word: words.index(word) if word in words else 99 for word in "abcxyz"} | {"X": -1}
-    slow = naive.Extractor(corpus, Grammar())
+    slow = naive.Extractor(corpus, ExtractionSettings())
     terminals = [word for word in source if word != "X"], [word for word in target if word != "X"]
     expected = (
         sum(slow.cost(word, terminals[1], "source") for word in terminals[0]),

@@ -24,7 +24,7 @@ from itersel.learn.learners.margin_perceptron import MarginPerceptron
 from itersel.learn.learners.mira import Mira
 from itersel.learn.learners.perceptron import UPDATES, Perceptron
 from itersel.learn.pairs import make_pairs, pro_pairs
-from itersel.learn.start import ShardState
+from itersel.learn.state import ShardState
 from itersel.learn.train import train_shard
 from itersel.learn.training import Training
 from itersel.vectors.weights import make_weights
@@ -54,7 +54,7 @@ def train(corpus, learner, start=None, threads=1, **options) -> Training:
 def assert_same(found: Training, expected: Training) -> None:
     """Check that all but the measured loss is identical."""
     assert found.weights.to_dict() == expected.weights.to_dict()
-    for name in ("sentences", "pairs", "updates", "mean_quality", "stopped"):
+    for name in ("sentences", "pairs", "updates", "mean_quality_points", "stopped"):
         assert getattr(found, name) == getattr(expected, name), name
     assert (found.state is None) == (expected.state is None)
     if found.state is not None:

@@ -24,7 +24,8 @@ from itersel.config.numbered import REGULARIZATIONS
 from itersel.config.steps import TrainSettings
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.perceptron import Perceptron
-from itersel.learn.start import Memory, ShardState, read_start
+from itersel.learn.start import read_start
+from itersel.learn.state import Memory, ShardState
 from itersel.learn.train import Part, train_parts, train_shard
 from itersel.learn.training import write_training
 from itersel.vectors.weights import make_weights, write_itersel_weights
@@ -40,7 +41,7 @@ def test_counts() -> None:
     # pairs 0 > 1, 0 > 2, 1 > 2: the second one has no loss after the first
     assert result[2:5] == (2, 3, 2)
     # Liang's BLEU of a perfect translation of 2 words, twice: 1/16 + 1/8
-    assert result.mean_quality == pytest.approx(100 * 3 / 16)
+    assert result.mean_quality_points == pytest.approx(100 * 3 / 16)
     assert result.weights.to_dict() == {"feature0": 2.0**-6}
 
 

@@ -299,7 +299,7 @@ def test_bad_divisions(folder, refused, name, lines, options, facts):
 
 @pytest.mark.parametrize(
     ("name", "lines", "facts"),
-    [("0.quality.gz", "x", "0.quality.gz:1:"), ("0.target.gz", "ab", ("0.target.gz", 2, 4))],
+    [("0.scaled-quality.gz", "x", "0.scaled-quality.gz:1:"), ("0.target.gz", "ab", ("0.target.gz", 2, 4))],
 )
 def test_other_files_are_read_before_the_lists(folder, refused, name, lines, facts):
     divide(folder)

@@ -170,7 +170,7 @@ def test_weights_of_other_files_may_leave_out_zeros(tmp_path):
     weights = write(tmp_path / "weights.txt", "tm_0 1.0")
     assert rescore([path], weights) == ["a b"]
     tuned = tune_nbest([path], ["c"], tuner="kbest-mira", start=weights, quality="chrf")
-    assert tuned.quality == pytest.approx(100)
+    assert tuned.quality_points == pytest.approx(100)
     with input_error("weights.txt:", "'tm_2'", "'tm'", 2):
         rescore([path], write(weights, "tm_2 1.0"))
 

@@ -14,7 +14,7 @@ from tests.steps import settings
 from tests.systems import itersel, make_system, raw_text, translate
 
 from itersel import load_system
-from itersel.config.search import GAINS, SCALES, MinimumRisk
+from itersel.config.mbr import GAINS, SCALES, MinimumRisk
 from itersel.corpus.vocabulary import WordNumbers, number_words
 from itersel.errors import InputError
 from itersel.rerank.mbr import ranked_by_gain

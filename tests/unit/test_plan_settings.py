@@ -21,6 +21,7 @@ from tests.plans import (
 )
 
 from itersel.config.division import DivideSettings, GivenListDivideSettings
+from itersel.config.extraction import ExtractionSettings
 from itersel.config.reading import read_config
 from itersel.config.report_steps import (
     ChooseSettings,
@@ -31,14 +32,7 @@ from itersel.config.report_steps import (
     ScaleSettings,
     TableSettings,
 )
-from itersel.config.search import (
-    FeatureSettings,
-    ForestSettings,
-    Grammar,
-    KBestSettings,
-    Search,
-    TranslationSettings,
-)
+from itersel.config.search import FeatureSettings, ForestSettings, KBestSettings, Search, TranslationSettings
 from itersel.config.settings import as_json, read_settings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
 from itersel.config.text_features import GivenListSettings, RerankerSettings
@@ -76,7 +70,7 @@ def test_steps_read_their_settings():
     check_settings(EstimateSettings, plan.language_models.estimate_settings)
     check_settings(CompileSettings, plan.language_models.compile_settings)
     check_settings(DetokenizeSettings, plan.tables.detokenize_settings)
-    check_settings(Grammar, plan.divisions.grammar(place))
+    check_settings(ExtractionSettings, plan.divisions.grammar(place))
     check_settings(TableSettings, plan.tables.table_settings(job()))
     check_settings(PatienceSettings, plan.tables.patience_settings(job("patient", epoch=2)))
     check_settings(Search, plan.origin.decode_settings(translated))
@@ -146,6 +140,17 @@ def test_rerankers_need_what_their_features_need():
         assert plan.list_texts.reranking_options("test") == ["--source", "s", "--nbest", "l's"]
         assert "/dev/1/text" in plan.list_texts.learned_lists(job("tuned"))
         assert "/train/4/text" in plan.list_texts.learned_lists(job("selected"))
+
+
+def test_only_templates_that_an_experiment_restricts_are_in_its_settings():
+    """Settings, and what a table says, are the same whether all templates are stated or none are."""
+    every, some = ["RBS", "Lex"], ["Lex"]
+    experiments = {"unstated": {}, "every": {"templates": every}, "some": {"templates": some}}
+    plan = plan_of(experiments, grammar={"templates": every})
+    for name, expected in (("unstated", None), ("every", None), ("some", some)):
+        trained = json.loads(plan.origin.train_settings(job(name, epoch=1, shard=0)))
+        chosen = json.loads(plan.tables.choose_settings(job(name)))
+        assert trained["templates"] == chosen["experiment"]["templates"] == expected
 
 
 def test_templates_of_an_experiment_on_lists():

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itersel.config.search import GAINS, Grammar, MinimumRisk, TranslationSettings
+from itersel.config.extraction import ExtractionSettings
+from itersel.config.mbr import GAINS, MinimumRisk
+from itersel.config.search import TranslationSettings
 from itersel.config.text_features import GivenListSettings, RerankerSettings
 from itersel.corpus.prepare import CompoundSplitter, Preparation
 from itersel.corpus.recase import Recaser
@@ -32,7 +34,7 @@ TRANSLATION = st.builds(
     TranslationSettings,
     st.integers(1, 9),
     FEATURES,
-    st.builds(Grammar, max_span=st.integers(1, 9), templates=st.just(("R", "RBS"))),
+    st.builds(ExtractionSettings, max_span=st.integers(1, 9), templates=st.just(("R", "RBS"))),
     st.none() | MBR,
 )
 RERANKING = st.builds(

@@ -15,10 +15,11 @@ from itersel.cli.main import make_parser
 from itersel.cli.settings import settings_of
 from itersel.config.command_line import section_of
 from itersel.config.evaluation import Evaluation, SignificanceSettings
+from itersel.config.extraction import ExtractionSettings
 from itersel.config.mixing import Selection
 from itersel.config.reading import read_config
 from itersel.config.report_steps import Comparison
-from itersel.config.search import ForestSettings, Grammar, KBestSettings, Search
+from itersel.config.search import ForestSettings, KBestSettings, Search
 from itersel.config.sections import read_section
 from itersel.config.settings import read_settings
 from itersel.config.steps import MixSettings, TrainSettings, TuneSettings
@@ -28,6 +29,7 @@ from itersel.config.values import Config
 from itersel.errors import InputError
 from itersel.evaluate import compare, significance
 from itersel.keys import split_optional, types_of
+from itersel.plan.search import search_of
 
 REFUSED = object()
 TUNE = ["tune", "--nbest", "list", "--output", "weights", "--tuner"]
@@ -37,7 +39,7 @@ EXTRACT = ["grammar", "extract", "--index", "index", "--input", "text", "--outpu
 WITH_OPTIONS = {
     **{f"tune {name}": ([*TUNE, name], LIST_TUNERS[name]) for name in LIST_TUNERS},
     "decode": (DECODE, Search),
-    "grammar extract": (EXTRACT, Grammar),
+    "grammar extract": (EXTRACT, ExtractionSettings),
     "align": (["align", "--output", "x"], AlignSettings),
     "lm estimate": (["lm", "estimate", "--input", "text", "--output", "x"], EstimateSettings),
     "lm compile": (["lm", "compile", "--input", "arpa", "--output", "x"], CompileSettings),
@@ -46,7 +48,7 @@ WITH_OPTIONS = {
 # A key of commands that take settings, with a value, which is written in JSON, too.
 STATED = {
     Search: ("pop_limit", 7, "7"),
-    Grammar: ("max_span", 7, "7"),
+    ExtractionSettings: ("max_span", 7, "7"),
     AlignSettings: ("symmetrization", "union", '"union"'),
     EstimateSettings: ("order", 4, "4"),
 }
@@ -55,7 +57,15 @@ NEEDED = {
     TuneSettings: ({"tuner": {"name": "pro"}}, {"tuner": TUNERS["pro"]()}),
     ForestSettings: ({"features": "all"}, {"features": "all"}),
 }
-IN_PYTHON = [Grammar, Search, KBestSettings, ForestSettings, TrainSettings, MixSettings, TuneSettings]
+IN_PYTHON = [
+    ExtractionSettings,
+    Search,
+    KBestSettings,
+    ForestSettings,
+    TrainSettings,
+    MixSettings,
+    TuneSettings,
+]
 
 
 def outcome(make, *arguments):
@@ -149,9 +159,8 @@ def test_python_has_the_bounds_of_a_config(kind, data):
 
 def test_extraction_and_search_of_which_nothing_is_stated():
     config = read_config({"experiments": {"a": {}}})
-    assert config.grammar == Grammar()
-    of_experiment = config.experiments["a"].features, config.experiments["a"].templates
-    assert Search(*of_experiment, config.decoder.pop_limit, config.grammar.max_span) == Search()
+    assert config.grammar == ExtractionSettings()
+    assert search_of(config, config.experiments["a"]) == Search()
 
 
 @pytest.mark.parametrize("name", TUNERS)

@@ -79,7 +79,7 @@ def test_good_features_get_weight(files, settings):
     weights = found.weights.to_dict()
     assert found.sizes == {"good": 2}
     # the first translation of each list is right
-    assert found.quality == pytest.approx(100)
+    assert found.quality_points == pytest.approx(100)
     assert weights["good_0"] - weights.get("bad", 0) > 0
     assert found.translations == 200
 
@@ -89,7 +89,7 @@ def test_numbers_of_a_file_are_tuned_for(files, settings):
     # the lowest rank of each list, after the file's order of lines
     (files / "quality").write_text("\n".join([str(row % 10) for row in range(200)] + ["9"]))
     found = tune_nbest([files / "list"], tuner=settings, quality=str(files / "quality"))
-    assert found.quality > 80
+    assert found.quality_points > 80
     assert found.weights.to_dict()["good_0"] < 0
 
 
@@ -121,7 +121,7 @@ def test_the_same_text_is_counted_once(files, monkeypatch, name):
 @pytest.mark.parametrize("quality", ["chrF++", "TER"])
 def test_scores_of_sacrebleu_are_tuned_for(files, quality):
     found = tune_nbest([files / "list"], *references_of(files), tuner=Mert(), quality=quality)
-    assert found.quality == pytest.approx({"chrF++": 100, "TER": 0}[quality])
+    assert found.quality_points == pytest.approx({"chrF++": 100, "TER": 0}[quality])
 
 
 def test_sentence_scores_are_those_of_sacrebleu(files):
@@ -251,7 +251,7 @@ def test_weights_of_features_that_are_not_in_the_lists_are_kept(files, settings)
 def test_passes_of_mira_with_very_low_quality_are_kept(tmp_path):
     (tmp_path / "list").write_text("0 ||| b c d ||| f=1\n0 ||| b c d e ||| g=1\n")
     found = tune_nbest([tmp_path / "list"], ["a"], tuner=KBestMira(), quality="ter")
-    assert found.quality == pytest.approx(300)
+    assert found.quality_points == pytest.approx(300)
 
 
 @pytest.mark.parametrize("quality", ["chrf", [1.0]])
@@ -266,7 +266,7 @@ def test_bleu_has_a_tokenizer(tmp_path, tokenizer, is_equal):
     """Only a tokenizer splits off the comma."""
     (tmp_path / "list").write_text("0 ||| a, b c d e ||| f=1\n")
     found = tune_nbest([tmp_path / "list"], ["a , b c d e"], tuner=KBestMira(), tokenizer=tokenizer)
-    assert (found.quality == pytest.approx(100)) == is_equal
+    assert (found.quality_points == pytest.approx(100)) == is_equal
 
 
 def test_command(files, monkeypatch, capsys, refused):
@@ -288,7 +288,8 @@ def test_mert_refuses_many_features(tmp_path):
     (tmp_path / "list").write_text("".join(f"0 ||| a b c d ||| f{i}=1 ||| 0\n" for i in range(501)))
     with input_error(501, "MERT", 500):
         tune_nbest([tmp_path / "list"], ["a b c d"], tuner=Mert())
-    assert tune_nbest([tmp_path / "list"], ["a b c d"], tuner=KBestMira()).quality == pytest.approx(100)
+    found = tune_nbest([tmp_path / "list"], ["a b c d"], tuner=KBestMira())
+    assert found.quality_points == pytest.approx(100)
 
 
 def test_command_for_moses(files, capsys):

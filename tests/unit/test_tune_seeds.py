@@ -55,7 +55,8 @@ def test_seeds(hard, capsys, quality):
     for seed in (3, 4, 5, 9):
         tuned = tune_nbest(["dev"], *dev, tuner=KBestMira(passes=1), quality=quality, seed=seed)
         again = tune_nbest(["devtest"], *devtest, tuner=KBestMira(), start=tuned.weights, quality=quality)
-        found[seed], weights[seed] = (tuned.quality, again.start_quality), tuned.weights.to_dict()
+        found[seed] = tuned.quality_points, again.start_quality_points
+        weights[seed] = tuned.weights.to_dict()
     reached = {seed: scores[1] for seed, scores in found.items()}
     assert len({*reached.values()}) > 1
     best = (min if quality == "ter" else max)(reached, key=reached.__getitem__)

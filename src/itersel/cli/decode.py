@@ -13,13 +13,13 @@ from itersel.cli.mbr import add_mbr, mbr_of
 from itersel.cli.settings import add_place, add_settings, settings_of
 from itersel.cli.shared_options import add_text_output
 from itersel.config.command_line import whole
+from itersel.config.mbr import MinimumRisk
 from itersel.config.search import (
     MAX_K_BEST,
     FeatureSettings,
     ForestSettings,
     IterationSearch,
     KBestSettings,
-    MinimumRisk,
     Search,
 )
 from itersel.config.settings import read_settings

@@ -7,7 +7,7 @@ import argparse
 from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output
 from itersel.cli.settings import add_settings, settings_of
 from itersel.config.command_line import add_key
-from itersel.config.search import Grammar
+from itersel.config.extraction import ExtractionSettings
 
 PARTS = {
     "grammar index": "index a word-aligned corpus for extraction",
@@ -38,7 +38,7 @@ def _add_extract(parser: argparse.ArgumentParser) -> None:
     )
     add_optional_files(parser, {"--leave-one-out IDS": leave_one_out})
     _add_references_and_output(parser)
-    add_settings(parser, Grammar, with_options=True)
+    add_settings(parser, ExtractionSettings, with_options=True)
 
 
 def _add_references_and_output(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +72,7 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
     add_options(parser.add_mutually_exclusive_group(), grammars)
 
     _add_references_and_output(parser)
-    add_key(parser, Grammar, "templates")
+    add_key(parser, ExtractionSettings, "templates")
 
 
 def _index(options: argparse.Namespace) -> None:
@@ -90,7 +90,7 @@ def _extract(options: argparse.Namespace) -> None:
         output=options.output,
         leave_one_out=options.leave_one_out,
         references=options.reference,
-        settings=settings_of(Grammar, options),
+        settings=settings_of(ExtractionSettings, options),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from itersel.cli.arguments import add_options
 from itersel.config.command_line import add_key, refuse
-from itersel.config.search import GAINS, SIMILARITY, MinimumRisk
+from itersel.config.mbr import GAINS, SIMILARITY, MinimumRisk
 from itersel.errors import InputError
 
 # The keys with options of their own.

@@ -10,7 +10,8 @@ from itersel.cli.arguments import add_options
 from itersel.cli.mbr import add_mbr, mbr_of
 from itersel.cli.shared_options import add_jobs, add_text_files
 from itersel.config.command_line import whole
-from itersel.config.search import MAX_K_BEST, MinimumRisk
+from itersel.config.mbr import MinimumRisk
+from itersel.config.search import MAX_K_BEST
 
 PARTS = {"export cdec": "write a folder that cdec runs as it is"}
 

@@ -113,7 +113,8 @@ def _tune(options: argparse.Namespace) -> None:
     described = f"{found.sentences} sentences, {found.translations} different translations"
     for line in results_of_seeds:
         print(line)
-    print(f"{mean}{measure.title}: {found.start_quality:.2f} -> {found.quality:.2f}; {described}")
+    reached = f"{found.start_quality_points:.2f} -> {found.quality_points:.2f}"
+    print(f"{mean}{measure.title}: {reached}; {described}")
     if measure.metric_name is not None:
         print(
             f"{measure.title}: sacrebleu {signature_of(measure.metric_name, references, measure.tokenizer)}"
@@ -153,12 +154,12 @@ def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple
     references = read_references(options.devtest_reference) if options.devtest_reference else []
     features = dict(options.devtest_feature)
     numbers = options.devtest_quality
-    quality_on_devtest = lists.quality_on(options.devtest_nbest, references, features, numbers)
-    best = tune_with_seeds(lists, options.seeds, quality_on_devtest)
+    points_on_devtest = lists.quality_points_on(options.devtest_nbest, references, features, numbers)
+    best = tune_with_seeds(lists, options.seeds, points_on_devtest)
 
-    rows: dict[str, Sequence[float]] = {"start": (best.tuned.start_quality, best.start_quality)}
+    rows: dict[str, Sequence[float]] = {"start": (best.tuned.start_quality_points, best.start_quality_points)}
     names = [f"{one.seed}{' *' * (one.seed == best.seed)}" for one in best.qualities]
-    qualities = [(one.quality_on_dev, one.quality_on_devtest) for one in best.qualities]
+    qualities = [(one.dev_points, one.devtest_points) for one in best.qualities]
     rows |= dict(zip(names, qualities, strict=True))
     columns = list(zip(*qualities, strict=True))
     rows |= {"mean": list(map(mean, columns)), "standard deviation": list(map(stdev, columns))}

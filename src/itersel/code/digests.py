@@ -42,9 +42,12 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.code.edits",
         # what they declare reaches the steps as settings or options
         "itersel.config.command_line",
+        "itersel.config.conditions",
         "itersel.config.division",
         "itersel.config.data",
         "itersel.config.evaluation",
+        "itersel.config.extraction",
+        "itersel.config.mbr",
         "itersel.config.messages",
         "itersel.config.names",
         "itersel.config.report_steps",

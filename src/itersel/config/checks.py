@@ -9,14 +9,14 @@ from functools import partial
 from itersel.config.data import ReferencedText
 from itersel.config.data_checks import check_parallel_text, check_preparation
 from itersel.config.decoding_checks import check_decoding
-from itersel.config.defaults import estimates_model, first_seed
+from itersel.config.defaults import available_templates, estimates_model, first_seed
 from itersel.config.experiments import is_reserved
 from itersel.config.learners import LEARNERS
 from itersel.config.list_checks import check_lists
+from itersel.config.mbr import BLEU_GAIN
 from itersel.config.messages import check_unique, reject, wrong
-from itersel.config.mixing import ALGORITHMS, MIXINGS, Nothing
+from itersel.config.mixing import ALGORITHMS, MIXINGS, SGD, Nothing
 from itersel.config.score_checks import check_scores
-from itersel.config.search import BLEU_GAIN
 from itersel.config.splits import has_given_lists, has_labels, is_help, test_sets
 from itersel.config.tasks import TASKS
 from itersel.config.tuners import ALL_DENSE, EPOCH_STEP, TUNERS, Batch, NoTuner
@@ -149,7 +149,7 @@ def _check_outputs(config: Config) -> None:
 
 def _check_alone(experiment: Experiment, key: str) -> None:
     """Reject several shards if their weights are not mixed."""
-    is_sgd = experiment.algorithm == "sgd"
+    is_sgd = experiment.algorithm == SGD
     is_alone = isinstance(experiment.mixing, Nothing) and not isinstance(experiment.learner, Batch)
     if not (is_sgd or is_alone):
         return
@@ -278,8 +278,8 @@ def _check_start(config: Config, name: str) -> None:
 
     if not own.uses_sparse:
         raise wrong(key, f": '{first}' has features: all, but this experiment has features: dense")
-    every = config.text_features.templates if has_given_lists(config) else config.grammar.templates
-    others, used = (set(one.templates_of(every)) for one in (experiments[first], own))
+    available = available_templates(config)
+    others, used = (set(one.templates_of(available)) for one in (experiments[first], own))
     if others - used:
         listed = ", ".join(sorted(others - used))
         raise wrong(key, f": '{first}' has weights of templates {listed}, which this experiment does not use")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from itersel.config.splits import has_given_lists
-from itersel.config.tasks import DEFAULT_FOLDS
+from itersel.config.tasks import DEFAULT_FOLDS, fold_count
 from itersel.config.tuners import Batch, NoTuner
 from itersel.config.values import Config, Experiment
 from itersel.evaluate.tokenizers import tokenizer_of
@@ -32,6 +32,11 @@ def first_seed(config: Config, experiment: Experiment) -> int:
     return config.seed if experiment.seed is None else experiment.seed
 
 
+def available_templates(config: Config) -> tuple[str, ...]:
+    """Return the templates of sparse features that experiments can use: of rules, or of the text of lists."""
+    return config.text_features.templates if has_given_lists(config) else config.grammar.templates
+
+
 def never_null(value: T | None) -> T:
     """Return the value of a key that is never null in a config that is `resolved`."""
     assert value is not None
@@ -41,7 +46,7 @@ def never_null(value: T | None) -> T:
 def resolved(config: Config) -> Config:
     """Return a config in which values taken from elsewhere are filled in.
 
-    Null then means "none", except for `templates` (all of them) and `cache` (the user's cache folder).
+    Null then means "none", except for `cache` (the user's cache folder).
     Readers of such a config use its values as they are; `never_null` tells type checkers what cannot be null.
     """
     return replace(
@@ -60,7 +65,7 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
 
     folds = 1
     if experiment.tune_on == "train" and estimates_model(config):
-        folds = min(tasks.language_model_folds or DEFAULT_FOLDS, tasks.file_count)
+        folds = fold_count(tasks.language_model_folds or DEFAULT_FOLDS, tasks.file_count)
     # every kind has this key
     tasks = replace(cast(Any, tasks), language_model_folds=folds)
 
@@ -71,4 +76,18 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
     if uses_k_best:
         k_best = config.decoder.k_best if experiment.k_best is None else experiment.k_best
 
-    return replace(experiment, k_best=k_best, seed=first_seed(config, experiment), tasks=tasks, retune=retune)
+    templates = None
+    if experiment.uses_sparse:
+        available = available_templates(config)
+        used = experiment.templates_of(available)
+        # their order affects nothing
+        templates = tuple(one for one in available if one in used)
+
+    return replace(
+        experiment,
+        templates=templates,
+        k_best=k_best,
+        seed=first_seed(config, experiment),
+        tasks=tasks,
+        retune=retune,
+    )

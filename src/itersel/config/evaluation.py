@@ -67,7 +67,8 @@ class Evaluation:
     tokenizer: str | None = key(
         "sacrebleu's tokenizer for bleu and lowercased-bleu, of detokenised text; by default "
         f"{', '.join(f'{one} for {language}' for language, one in OF_LANGUAGE.items())}, and "
-        f"{DEFAULT_TOKENIZER} for other target languages.",
+        f"{DEFAULT_TOKENIZER} for other target languages. `itersel compare` and `itersel tune` use "
+        f"{DEFAULT_TOKENIZER} by default, whatever the language.",
         choices=TOKENIZERS,
     )
     choose_by: str = key(

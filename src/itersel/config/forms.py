@@ -18,7 +18,8 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import Field, fields, is_dataclass
 from typing import Any
 
-from itersel.config.mixing import ALGORITHMS, MIXINGS
+from itersel.config.conditions import BATCH_TUNER, MIXED_WEIGHTS, algorithm_is, mixing_is
+from itersel.config.mixing import ALGORITHMS, MIXINGS, NO_MIXING, SGD
 from itersel.config.tuners import TUNERS
 from itersel.config.values import ALL_LEARNERS, TUNING_SETS, Experiment
 from itersel.errors import InputError
@@ -39,18 +40,17 @@ def conditions_of(
     key = Experiment.__dataclass_fields__
     found = set()
     if _is_batch(default_form(key["learner"]) if learner is None else learner):
-        found.add("a batch tuner")
+        found.add(BATCH_TUNER)
     if algorithm is not None:
-        found.add(f"algorithm: {algorithm}")
+        found.add(algorithm_is(algorithm))
 
     tune_on = default_of(key["tune_on"], found) if tune_on is None else tune_on
     found.add(f"tune_on: {tune_on}")
     mixing = default_form(key["mixing"], found) if mixing is None else mixing
-    found.add(f"mixing: {mixing}")
+    found.add(mixing_is(mixing))
 
-    # otherwise there is a single weight vector
-    if found.isdisjoint(["a batch tuner", "algorithm: sgd", "mixing: none"]):
-        found.add("mixed weights")
+    if found.isdisjoint([BATCH_TUNER, algorithm_is(SGD), mixing_is(NO_MIXING)]):
+        found.add(MIXED_WEIGHTS)
     return frozenset(found)
 
 

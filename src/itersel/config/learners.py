@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from itersel.bleu.names import SENTENCE_BLEUS
 from itersel.code.plugins import Extensible
+from itersel.config.conditions import TUNE_ON_DEV
 from itersel.config.numbered import NONE, REGULARIZATIONS
 from itersel.config.plugin_checks import section_of_plugin
 from itersel.config.section_checks import check_section
@@ -52,7 +53,7 @@ class Online:
         "Sentence-level BLEU used to rank the k-best list.",
         "papineni",
         choices=tuple(SENTENCE_BLEUS),
-        on={"tune_on: dev": "lin"},
+        on={TUNE_ON_DEV: "lin"},
     )
     average: bool = key(
         "Mix the weights averaged over all sentences of the epoch (Collins 2002) instead of the final ones.",
@@ -87,6 +88,10 @@ class Online:
     def forest_key(self) -> str | None:
         """The key by which it also learns from the forest of a sentence; None if it needs only lists."""
         return None
+
+    def thread_count(self, most: int) -> int:
+        """Return the number of threads that decode: one for each sentence of a batch, but at most `most`."""
+        return min(self.delay, most)
 
     def make_learner(self) -> OnlineLearner:
         """Return the learner with these settings."""

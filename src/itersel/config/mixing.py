@@ -9,7 +9,9 @@ from itersel.config.numbered import NORMS
 from itersel.config.section_checks import check_section
 from itersel.keys import documented, key, key_of
 
+NO_MIXING = "none"
 PATH_FOLLOWING = "path-following"
+SGD = "sgd"
 DEFAULT_SELECT = 100_000
 # For steps and Python; a config has others under some conditions, such as this one on dev.
 DEFAULT_MIXING, DEFAULT_MIXING_ON_DEV = "selection", "mean-of-epochs"
@@ -138,17 +140,12 @@ class PathFollowing(Mixing):
 
 
 MIXINGS: dict[str, type[Mixing]] = {
-    "none": Nothing,
+    NO_MIXING: Nothing,
     "mean-of-epochs": EpochsMean,
     "mean": Mean,
     "selection": Selection,
     PATH_FOLLOWING: PathFollowing,
 }
 
-# The algorithms of Simianer, Riezler & Dyer (2012) by name, and their mixings; sgd has one shard.
-ALGORITHMS = {
-    "sgd": "mean-of-epochs",
-    "mixsgd": "mean-of-epochs",
-    "itermixsgd": "mean",
-    "itersel": "selection",
-}
+# The algorithms of Simianer, Riezler & Dyer (2012) by name, and their mixings; SGD has one shard.
+ALGORITHMS = {SGD: "mean-of-epochs", "mixsgd": "mean-of-epochs", "itermixsgd": "mean", "itersel": "selection"}

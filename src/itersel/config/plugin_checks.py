@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import fields
 from typing import Any, get_type_hints
 
 from itersel.code.plugins import Plugin
+from itersel.config.conditions import can_hold
 
 # Types of keys, and what their declarations need besides an explanation.
 NEEDED_BOUNDS: dict[Any, tuple[str, ...]] = {float: (), int: ("minimum",), str: ("choices",), bool: ()}
-# A condition of another default, of those that `itersel.config.forms` can find to hold.
-CONDITION = re.compile(r"tune_on: (dev|train)|(algorithm|mixing): [\w-]+|a batch tuner|mixed weights")
 
 
 def section_of_plugin(base: Any, method: str, plugin: Plugin) -> Any:
@@ -34,7 +32,7 @@ def section_of_plugin(base: Any, method: str, plugin: Plugin) -> Any:
                 "(with a minimum), str (with choices) or bool, and do not call it 'name'"
             )
         for condition in item.metadata.get("on", {}):
-            if not all(map(CONDITION.fullmatch, condition.split(" and "))):
+            if not can_hold(condition):
                 raise plugin.error(
                     f"has a key with a condition that never holds, '{condition}' of '{item.name}': "
                     "conditions are 'tune_on: dev', 'algorithm: sgd', 'mixing: mean', 'a batch tuner', "

@@ -17,9 +17,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from itersel.config.evaluation import Evaluation, Report, SignificanceSettings, check_score
+from itersel.config.mbr import MbrSettings
 from itersel.config.messages import wrong
 from itersel.config.names import LABEL_PATTERN, NAME_PATTERN, Names, check_label, check_text_name
-from itersel.config.search import FeatureSettings, MbrSettings, Search
+from itersel.config.search import FeatureSettings, Search
 from itersel.config.section_checks import check_section
 from itersel.config.values import Experiment
 from itersel.corpus.text_names import NO_TEST_SETS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from itersel.config.conditions import BATCH_TUNER, TUNE_ON_TRAIN
 from itersel.config.tuners import ALL_TUNERS, RETUNE_ONLY, Batch, NoTuner
 from itersel.keys import key, section
 
@@ -20,7 +21,7 @@ class Retuning:
         NoTuner,
         "How the mixed weights are tuned on k-best lists or forests of dev.",
         forms=ALL_TUNERS,
-        on={"a batch tuner": "none", "tune_on: train": DEFAULT_RETUNER},
+        on={BATCH_TUNER: "none", TUNE_ON_TRAIN: DEFAULT_RETUNER},
     )
     iterations: int | None = key(
         "How often dev is decoded and the weights are tuned after each epoch. Each iteration starts from the "

@@ -1,72 +1,28 @@
-"""The settings of the steps that extract grammars and search for translations.
+"""The settings of the steps that search for translations.
 
-- ``itersel grammar extract``: `Grammar`
 - ``itersel decode``: `Search`; with lists of another decoder, `FeatureSettings`
 - ``itersel step kbest``: `KBestSettings`
 - ``itersel step forest``: `ForestSettings`
 - ``itersel step resources``: `TranslationSettings`
 
-The options ``--mbr`` of ``itersel decode``, ``translate`` and ``rescore`` are a `MinimumRisk`. Config,
-command line and library use the same settings; see also `itersel.config.settings`.
+Config, command line and library use the same settings; see also `itersel.config.settings`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from itersel.config.extraction import ExtractionSettings
+from itersel.config.mbr import MinimumRisk
 from itersel.config.section_checks import check_section
-from itersel.errors import InputError
 from itersel.keys import REQUIRED, documented, key, key_of, section
-from itersel.vectors.feature_names import DEFAULT_TEMPLATES, DENSE_FEATURES, TEMPLATES, TEXT_TEMPLATES
-
-# Limits on a rule: words in its source span (phrases are indexed up to this length), source symbols,
-# non-terminals.
-MAX_SPAN = 30
-MAX_SYMBOLS = 15
-MAX_NONTERMINALS = 2
-MAX_SAMPLES = 1_000_000
+from itersel.vectors.feature_names import DENSE_FEATURES, TEMPLATES, TEXT_TEMPLATES
 
 MAX_POP_LIMIT = 10_000
 # Learning from a k-best list keeps the products of all pairs in memory: 800 MB for this size.
 MAX_K_BEST = 10_000
 
-# The time to compare translations grows with the square of their number.
-MAX_COMPARED = 1000
-
 DENSE_ONLY, ALL_FEATURES = "dense", "all"
-BLEU_GAIN, CHRF_GAIN = GAINS = "sentence-bleu", "chrf"
-# How keys and options explain the gain and the scale of minimum Bayes risk.
-SIMILARITY = "Measure of the similarity of translations: sentence-bleu (lin) of their words, or chrf"
-SCALING = "Factor of model scores before they become probabilities"
-MAX_SCALE = 1_000_000
-# Candidates for the scale. Among equally good ones, the first is chosen: the closest to the best score of the
-# model.
-SCALES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
-
-
-@dataclass(frozen=True)
-class Grammar:
-    """Extraction of the hierarchical rules (Chiang 2007)."""
-
-    max_span: int = key("Longest source span of a rule, in words.", 15, minimum=1, maximum=MAX_SPAN)
-    max_symbols: int = key(
-        "Maximum number of symbols on the source side of a rule.", 5, minimum=1, maximum=MAX_SYMBOLS
-    )
-    max_nonterminals: int = key(
-        "Maximum number of nonterminals in a rule.", 2, minimum=0, maximum=MAX_NONTERMINALS
-    )
-    min_gap: int = key(
-        "Minimum number of words that a nonterminal covers in extraction.", 1, minimum=1, maximum=MAX_SPAN
-    )
-    max_samples: int = key(
-        "Maximum number of sampled occurrences of a source side.", 300, minimum=1, maximum=MAX_SAMPLES
-    )
-    templates: tuple[str, ...] = key(
-        "Templates of the sparse features of rules (docs/features.md).", DEFAULT_TEMPLATES, choices=TEMPLATES
-    )
-
-    def __post_init__(self) -> None:
-        check_section(self)
 
 
 class WithFeatures:
@@ -122,61 +78,7 @@ class Search(FeatureSettings):
         minimum=1,
         maximum=MAX_POP_LIMIT,
     )
-    max_span: int = key_of(Grammar, "max_span", maximum=None)
-
-
-@documented
-@dataclass(frozen=True)
-class MinimumRisk:
-    """Minimum Bayes risk: choose the translation that is most similar to the other good ones."""
-
-    gain: str = key(f"{SIMILARITY}.", BLEU_GAIN, choices=GAINS)
-    scale: float = key(
-        f"{SCALING}; the larger, the closer to the best score.", 1.0, above=0, maximum=MAX_SCALE
-    )
-    size: int = key(
-        "Number of translations per sentence that are compared, those with the best model scores.",
-        100,
-        minimum=2,
-        maximum=MAX_COMPARED,
-    )
-
-    def __post_init__(self) -> None:
-        check_section(self)
-
-    def check_k_best(self, k_best: int, name: str = "k_best", advice: str = "ask for fewer") -> None:
-        """Raise an InputError if fewer translations are compared than are asked for, under this `name`."""
-        if k_best > self.size:
-            why = f"more than the {self.size} translations that minimum Bayes risk compares"
-            raise InputError(f"{name} {k_best} is {why}; {advice}")
-
-
-@dataclass(frozen=True)
-class MbrSettings:
-    """Minimum Bayes risk: of each list for a test set, choose the translation most similar to the others."""
-
-    gain: str | None = key_of(
-        MinimumRisk,
-        "gain",
-        default=None,
-        explanation=f"{SIMILARITY} (docs/decoder.md); null: choose by model score.",
-    )
-    scale: float | None = key_of(
-        MinimumRisk,
-        "scale",
-        default=None,
-        explanation=f"{SCALING}; null: for each experiment, the best on devtest of "
-        f"{', '.join(f'{scale:g}' for scale in SCALES)}.",
-    )
-    size: int = key_of(MinimumRisk, "size")
-
-    @property
-    def candidates(self) -> tuple[MinimumRisk, ...]:
-        """What devtest chooses from: one for each scale; nothing without a gain."""
-        if self.gain is None:
-            return ()
-        scales = SCALES if self.scale is None else (self.scale,)
-        return tuple(MinimumRisk(gain=self.gain, scale=scale, size=self.size) for scale in scales)
+    max_span: int = key_of(ExtractionSettings, "max_span", maximum=None)
 
 
 @dataclass(frozen=True)
@@ -185,7 +87,7 @@ class TranslationSettings(WithFeatures):
 
     pop_limit: int = key_of(Search, "pop_limit")
     features: str = key_of(Search, "features")
-    grammar: Grammar = section(Grammar)
+    grammar: ExtractionSettings = section(ExtractionSettings)
     mbr: MinimumRisk | None = key("Minimum Bayes risk; null: the highest model scores.")
 
     def __post_init__(self) -> None:

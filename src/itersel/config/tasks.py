@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from itersel.config.conditions import MIXED_WEIGHTS, TUNE_ON_TRAIN, all_of
 from itersel.config.division import MAX_FILES, Labelled, Pooled
 from itersel.config.names import LABEL_PATTERN
 from itersel.keys import key, key_of
@@ -21,6 +22,11 @@ MAX_FOLDS = 1000
 DEFAULT_FOLDS = 10
 # The command that trains a shard names all of its files.
 MAX_PARTS = 100
+
+
+def fold_count(folds: int, file_count: int) -> int:
+    """Return the number of models that leave text out, at most one for each file of train."""
+    return min(folds, file_count)
 
 
 @dataclass(frozen=True)
@@ -124,7 +130,7 @@ class RandomTasks(Tasks):
         1,
         minimum=1,
         maximum=MAX_FILES,
-        on={"tune_on: train and mixed weights": 4},
+        on={all_of(TUNE_ON_TRAIN, MIXED_WEIGHTS): 4},
     )
     language_model_folds: int | None = key(
         "tune_on train: number N of language models that leave text out, at most one for each file (a shard "

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from itersel.config.data import Data
+from itersel.config.mbr import MinimumRisk
 from itersel.config.messages import wrong
 from itersel.config.names import NAME_PATTERN
-from itersel.config.search import MinimumRisk, Search, TranslationSettings, WithFeatures
+from itersel.config.search import Search, TranslationSettings, WithFeatures
 from itersel.config.section_checks import check_section
 from itersel.config.tasks import DEFAULT_FOLDS, MAX_FOLDS
 from itersel.config.text_steps import EstimateSettings, PreparationSettings, check_tokenized
@@ -96,7 +97,7 @@ class TextFeatures:
         return not (self.groups or self.templates or self.user_models)
 
     def left_out(self, templates: tuple[str, ...] | None) -> tuple[str, ...]:
-        """Return the templates that an experiment leaves out, given its key `templates`."""
+        """Return the templates that an experiment with these leaves out; None: it has no sparse features."""
         return () if templates is None else tuple(one for one in self.templates if one not in templates)
 
     @property

@@ -13,20 +13,33 @@ from dataclasses import dataclass
 from functools import partial
 
 from itersel.code.plugins import Joined
+from itersel.config.conditions import (
+    BATCH_TUNER,
+    MIXED_WEIGHTS,
+    TUNE_ON_DEV,
+    TUNE_ON_TRAIN,
+    algorithm_is,
+    all_of,
+    mixing_is,
+)
 from itersel.config.data import Data
 from itersel.config.evaluation import Evaluation, Report
+from itersel.config.extraction import ExtractionSettings
 from itersel.config.learners import DEFAULT_LEARNER, LEARNERS, Online, default_learner
+from itersel.config.mbr import MbrSettings
 from itersel.config.mixing import (
     ALGORITHMS,
     DEFAULT_MIXING,
     DEFAULT_MIXING_ON_DEV,
     MIXINGS,
+    NO_MIXING,
     PATH_FOLLOWING,
+    SGD,
     Mixing,
 )
 from itersel.config.names import NAME_PATTERN, Names, check_name
 from itersel.config.retune import DEFAULT_RETUNER, Retuning
-from itersel.config.search import ForestSettings, Grammar, KBestSettings, MbrSettings, Search, WithFeatures
+from itersel.config.search import ForestSettings, KBestSettings, Search, WithFeatures
 from itersel.config.tasks import TASKS, RandomTasks, Tasks
 from itersel.config.text_features import TextFeatures
 from itersel.config.text_steps import EstimateSettings, SymmetrizationSettings
@@ -92,7 +105,7 @@ class Experiment(WithFeatures):
         "Corpus from which weights are learned.",
         "train",
         choices=TUNING_SETS,
-        on={"algorithm: sgd": "dev", "a batch tuner": "dev"},
+        on={algorithm_is(SGD): "dev", BATCH_TUNER: "dev"},
     )
     features: str = key_of(Search, "features")
     templates: tuple[str, ...] | None = key_of(
@@ -107,7 +120,7 @@ class Experiment(WithFeatures):
         3,
         minimum=1,
         maximum=1000,
-        on={"tune_on: dev": 10},
+        on={TUNE_ON_DEV: 10},
     )
     patience: int | None = key(
         "Stop training after this many epochs without a better score on devtest; the remaining epochs pass "
@@ -143,7 +156,7 @@ class Experiment(WithFeatures):
         "How the tuning corpus is divided into Z shards. Default: resharding on train if the weights of "
         f"shards are mixed (except with {PATH_FOLLOWING}), otherwise random.",
         forms=TASKS,
-        on={f"mixing: {PATH_FOLLOWING}": "random", "tune_on: train and mixed weights": "resharding"},
+        on={mixing_is(PATH_FOLLOWING): "random", all_of(TUNE_ON_TRAIN, MIXED_WEIGHTS): "resharding"},
     )
     learner: Online | Batch = section(
         default_learner,
@@ -158,9 +171,9 @@ class Experiment(WithFeatures):
         f"{DEFAULT_MIXING} on train.",
         forms=MIXINGS,
         on={
-            "a batch tuner": "none",
-            **{f"algorithm: {name}": mixing for name, mixing in ALGORITHMS.items()},
-            "tune_on: dev": DEFAULT_MIXING_ON_DEV,
+            BATCH_TUNER: NO_MIXING,
+            **{algorithm_is(name): mixing for name, mixing in ALGORITHMS.items()},
+            TUNE_ON_DEV: DEFAULT_MIXING_ON_DEV,
         },
     )
     retune: Retuning = section(
@@ -194,7 +207,7 @@ class Config:
     text_features: TextFeatures = section(TextFeatures)
     align: Align = section(Align)
     language_model: LanguageModelSettings = section(LanguageModelSettings)
-    grammar: Grammar = section(Grammar)
+    grammar: ExtractionSettings = section(ExtractionSettings)
     decoder: DecoderSettings = section(DecoderSettings)
     mbr: MbrSettings = section(MbrSettings)
     evaluation: Evaluation = section(Evaluation)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from itersel.config.search import MinimumRisk
+from itersel.config.mbr import MinimumRisk
 from itersel.corpus.vocabulary import Side
 from itersel.decode.decoder import KBest
 from itersel.rerank.mbr import ranked_by_gain

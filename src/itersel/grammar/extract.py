@@ -14,8 +14,8 @@ import numpy as np
 
 from itersel import __version__
 from itersel.bleu.references import TextReferences, join_references
+from itersel.config.extraction import ExtractionSettings
 from itersel.config.plain import recorded
-from itersel.config.search import Grammar
 from itersel.corpus.text import check_line_counts, split_words
 from itersel.corpus.vocabulary import Side, number_words, read_side
 from itersel.errors import FilePath, InputError
@@ -160,7 +160,7 @@ def extract_grammars(
     output: FilePath,
     leave_one_out: FilePath | None = None,
     references: Sequence[FilePath] = (),
-    settings: Grammar | None = None,
+    settings: ExtractionSettings | None = None,
 ) -> None:
     """Extract the grammars of tokenised sentences, one per line, and write both to a file.
 
@@ -182,7 +182,7 @@ def extract_grammars(
     if leave_one_out is not None:
         left_out = _read_left_out(leave_one_out, loaded, input, source)
 
-    settings = settings or Grammar()
+    settings = settings or ExtractionSettings()
     check_templates(settings.templates)
     attributes = {
         "version": __version__,
@@ -198,7 +198,7 @@ def extract_grammars(
 class Extractor:
     """Extracts the grammars of new sentences in memory, some sentences at a time."""
 
-    def __init__(self, index: GrammarIndex, settings: Grammar) -> None:
+    def __init__(self, index: GrammarIndex, settings: ExtractionSettings) -> None:
         check_templates(settings.templates)
         self._index = index.arrays
         self._settings = settings
@@ -294,7 +294,7 @@ def _make_grammars(
     source: Side,
     reference: TextReferences,
     left_out: LeftOut,
-    settings: Grammar,
+    settings: ExtractionSettings,
 ) -> SentenceGrammars:
     """Extract the rules of sentences, and return their grammars without sparse features."""
     limits = RuleLimits(**{name: getattr(settings, name) for name in RuleLimits._fields})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itersel.config.search import MAX_SAMPLES
+from itersel.config.extraction import MAX_SAMPLES
 from itersel.grammar.grammar_kernels import PASS_THROUGH
 from itersel.grammar.templates.count_kernels import MAX_BIN
 from itersel.storage.formats import Array, FileFormat, numbers, offsets, strings

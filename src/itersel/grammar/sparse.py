@@ -23,7 +23,7 @@ from itersel.grammar.templates.count_kernels import MAX_BIN
 from itersel.storage.arrays import Float32s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
 from itersel.storage.ragged import begins_run, offsets_of, rows_of
 from itersel.storage.strings import StringTable, concatenate, string_table
-from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, DEFAULT_TEMPLATES, TEMPLATES
+from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, CDEC_TEMPLATES, TEMPLATES
 from itersel.vectors.features import (
     escaped,
     feature_groups,
@@ -34,7 +34,7 @@ from itersel.vectors.features import (
 )
 
 # Features that text grammars do not list because cdec also computes them.
-COMPUTED_FEATURE = re.compile("|".join(BUILT_IN_TEMPLATES[name].prefix for name in DEFAULT_TEMPLATES))
+COMPUTED_FEATURE = re.compile("|".join(BUILT_IN_TEMPLATES[name].prefix for name in CDEC_TEMPLATES))
 # Maximum bytes of a name besides its symbols, such as `Count:524289-1048576`; kernels do not check it.
 FIXED_BYTES = 32
 

@@ -1,16 +1,14 @@
-"""Where an epoch starts: the weights of a shard, its state, and whether training has stopped."""
+"""Read where an epoch starts: the weights of a shard, its state, and whether training has stopped."""
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from itersel.errors import FilePath, InputError
-from itersel.storage.arrays import Float64s
-from itersel.storage.formats import Array, Arrays, damaged_file, numbers, strings
+from itersel.learn.state import LARGEST, STATE, Memory, ShardState
+from itersel.storage.formats import Arrays, damaged_file
 from itersel.storage.hdf5 import checked_arrays, open_hdf5, read_header
 from itersel.storage.numbers import MAX_INTEGER
 from itersel.storage.provenance import read_provenance
@@ -19,36 +17,6 @@ from itersel.vectors.weights import FORMAT, Weights, make_weights, read_itersel_
 
 if TYPE_CHECKING:
     from itersel.config.steps import LearningSettings
-
-_LARGEST = sys.float_info.max
-# S features, which can differ from the features of the weights to mix.
-STATE = replace(
-    FORMAT,
-    arrays={
-        "state/key": Array("<u8", ("S",), rising=True),
-        **strings("state/name", "S", "state names", rising=True),
-        "state/v": numbers("<f8", "S"),
-        "state/squares": Array("<f8", ("S",), least=0, most=_LARGEST),
-        "state/paid": Array("<f8", ("S",), least=-_LARGEST, most=_LARGEST),
-    },
-)
-
-
-class Memory(NamedTuple):
-    """The state kept between epochs besides the weights; arrays are float64, of the same size."""
-
-    squares: Float64s  # sums of squared gradients
-    paid: Float64s  # the total penalty that cumulative l1 has added to the weights
-    owed: float = 0.0  # the total penalty that cumulative l1 would have taken from a weight that is never 0
-
-
-class ShardState(NamedTuple):
-    """The state of a shard that training starts from."""
-
-    weights: Weights  # of any features
-    memory: Memory | None = None  # state of the previous epoch, with rows as in `weights`
-    steps: int | None = None  # number of steps taken so far, if known
-    stopped: bool = False  # training has stopped: the weights are passed on
 
 
 def read_start(path: FilePath | None, settings: LearningSettings, stopped: bool = False) -> ShardState:
@@ -100,7 +68,7 @@ def _state(arrays: Arrays, attributes: Mapping[str, Any], path: FilePath, epoch:
     before = read_provenance(attributes, path).epoch
     if not isinstance(steps, int) or not 0 <= steps <= MAX_INTEGER:
         raise damaged_file(path, "the number of steps is missing or invalid")
-    if not isinstance(owed, float) or not 0 <= owed <= _LARGEST:
+    if not isinstance(owed, float) or not 0 <= owed <= LARGEST:
         raise damaged_file(path, "the penalty of cumulative l1 is missing or invalid")
     if before < 0:
         raise damaged_file(path, "the number of the epoch is missing or invalid")

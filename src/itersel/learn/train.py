@@ -23,9 +23,9 @@ from itersel.errors import InputError, located
 from itersel.evaluate.names import QUALITY, SENTENCE_BLEU
 from itersel.learn.example import Example
 from itersel.learn.learners import OnlineLearner
-from itersel.learn.start import ShardState
-from itersel.learn.state import PartWeights, WeightTable
+from itersel.learn.state import ShardState
 from itersel.learn.training import Training
+from itersel.learn.weight_table import PartWeights, WeightTable
 from itersel.run.progress import progress
 from itersel.vectors.weights import check_magnitude, make_weights
 
@@ -56,7 +56,7 @@ def file_part(
     weights that training starts from, named in messages. At most as many decoder `threads` are used as the
     learner's delay.
     """
-    read = partial(open_sentences, path, language_model, settings, min(threads, settings.learner.delay))
+    read = partial(open_sentences, path, language_model, settings, settings.learner.thread_count(threads))
     count = count_sentences(path, settings)
     # conflicting features and overflowing weights can be due to either file
     return Part(count, read, path, path if start_path is None else f"{path} and {start_path}")
@@ -103,12 +103,12 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
 
     pairs = 0
     updates = 0
-    mean_quality = 0.0
     total_quality = 0.0
+    mean_quality_points = 0.0
     measured = SENTENCE_BLEU
 
     def status() -> str:
-        return f"mean {measured} {mean_quality:.1f}, {updates:,} of {pairs:,} pairs with a loss"
+        return f"mean {measured} {mean_quality_points:.1f}, {updates:,} of {pairs:,} pairs with a loss"
 
     weight_table = weights_at_start()
     examples = _Pass(weight_table, learner, settings, settings.epoch).examples(parts)
@@ -127,12 +127,12 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
         updates += move.updates
         measured = QUALITY if one.example.kbest.has_quality else SENTENCE_BLEU
         total_quality += float(one.example.quality[0])
-        mean_quality = to_points(total_quality) / seen
+        mean_quality_points = to_points(total_quality) / seen
 
-    mixed, state = weight_table.collect(settings.learner.average)
+    to_mix, state = weight_table.collect(settings.learner.average)
     if state is not None:
         state = state._replace(steps=steps_before + sentence_count)
-    return Training(mixed, state, sentence_count, pairs, updates, mean_quality, loss)
+    return Training(to_mix, state, sentence_count, pairs, updates, mean_quality_points, loss)
 
 
 def _measure_loss(

@@ -10,7 +10,7 @@ import numpy as np
 
 from itersel.config.plain import recorded
 from itersel.errors import FilePath
-from itersel.learn.start import STATE, Memory, ShardState
+from itersel.learn.state import STATE, Memory, ShardState
 from itersel.storage.hdf5 import write_arrays
 from itersel.storage.provenance import SHARD_WEIGHTS, STOPPED, made_with
 from itersel.vectors.weights import FORMAT, Weights, weight_arrays, write_itersel_weights
@@ -31,7 +31,7 @@ class Training(NamedTuple):
         The state from which the shard itself would continue; None if that is just `weights`.
     sentences, pairs, updates
         Number of sentences, preference pairs, and pairs with a loss.
-    mean_quality
+    mean_quality_points
         Mean sentence BLEU, or the lists' own quality, of the model's best translations, 0 to 100; 0 without
         sentences.
     loss
@@ -45,7 +45,7 @@ class Training(NamedTuple):
     sentences: int
     pairs: int
     updates: int
-    mean_quality: float
+    mean_quality_points: float
     loss: float | None
     stopped: bool = False
 
@@ -66,7 +66,7 @@ def write_training(path: FilePath, training: Training, settings: LearningSetting
         "sentences": training.sentences,
         "pairs": training.pairs,
         "updates": training.updates,
-        "mean_quality": training.mean_quality,
+        "mean_quality": training.mean_quality_points,
     }
     if training.loss is not None:
         measured["loss"] = training.loss

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from itersel.corpus.text import check_line_counts
-from itersel.corpus.text_names import column_file, ids_file, reference_columns
+from itersel.corpus.text_names import SCALED_QUALITY, column_file, ids_file, reference_columns
 from itersel.errors import FilePath
 from itersel.lists.lines import listed_translations
 from itersel.lists.numbers import read_numbers
@@ -40,9 +40,9 @@ def divide_lists(
 
     ``f.ids`` has the numbers of its sentences in training order; its translations are in the order of the
     given `lists`. References are ``f.target.gz``, ``f.target.1.gz`` and so on; a `source` is ``f.source.gz``.
-    With `quality`, a file of numbers, ``f.quality.gz`` has one for each translation, scaled. `divide` returns
-    the sentences of each file, given the number of sentences. The folder appears only when it is complete,
-    with a declaration of its files.
+    With `quality`, a file of numbers, ``f.scaled-quality.gz`` has one for each translation, from 0 to 1.
+    `divide` returns the sentences of each file, given the number of sentences. The folder appears only when
+    it is complete, with a declaration of its files.
     """
     # everything else is read before the lists, which take longest
     paths = [*([] if source is None else [source]), *references]
@@ -54,7 +54,7 @@ def divide_lists(
 
     found = summarise(listed_translations(lists), lists, len(texts[0]) if texts else None)
     dense = found.dense_names(dense_names)
-    scaled = None if read is None else read.as_quality(found.sentence.shape[0])
+    scaled_quality = None if read is None else read.as_quality(found.sentence.shape[0])
     parts = divide(found.sentence_count)
     file_of_sentence = np.full(found.sentence_count, -1)
 
@@ -67,13 +67,13 @@ def divide_lists(
             for column, text in zip(columns, texts, strict=True):
                 folder.write(column_file(file, column), (text[line] for line in ids))
 
-        _distribute(folder, lists, file_of_sentence[found.sentence], scaled)
+        _distribute(folder, lists, file_of_sentence[found.sentence], scaled_quality)
 
 
 def _distribute(
-    folder: DeclaredWriter, lists: Sequence[FilePath], file_of: Int64s, quality: Float64s | None
+    folder: DeclaredWriter, lists: Sequence[FilePath], file_of: Int64s, scaled_quality: Float64s | None
 ) -> None:
-    """Write the translations and their quality to their files; those of file -1 are left out.
+    """Write the translations and their scaled quality to their files; those of file -1 are left out.
 
     Lines are appended many at a time: a process cannot keep thousands of files open.
     """
@@ -84,8 +84,9 @@ def _distribute(
         if (file := int(file_of[row])) < 0:
             continue
         waiting.setdefault(column_file(file, "lists"), []).append(line)
-        if quality is not None:
-            waiting.setdefault(column_file(file, "quality"), []).append(repr(float(quality[row])))
+        if scaled_quality is not None:
+            name = column_file(file, SCALED_QUALITY)
+            waiting.setdefault(name, []).append(repr(float(scaled_quality[row])))
         size += len(line)
 
         if size > WAITING_CHARACTERS:

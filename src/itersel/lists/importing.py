@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from itersel.corpus.prepare import Preparation
-from itersel.corpus.text_names import column_file, ids_file, reference_column
+from itersel.corpus.text_names import SCALED_QUALITY, column_file, ids_file, reference_column
 from itersel.errors import FilePath, InputError, located
 from itersel.lists.division import DENSE_FILE
 from itersel.lists.numbers import read_numbers
@@ -33,8 +33,8 @@ def import_lists(
     while divided.has(reference := column_file(number, reference_column(len(texts)))):
         texts[divided.path / reference] = read_lines(divided.checked(reference))
     references = list(texts.values())
-    name = column_file(number, "quality")
-    numbers = read_numbers(divided.checked(name)) if divided.has(name) else None
+    name = column_file(number, SCALED_QUALITY)
+    scaled = read_numbers(divided.checked(name)) if divided.has(name) else None
 
     sources: list[str] = []
     if add_features is not None:
@@ -51,7 +51,7 @@ def import_lists(
         [listed], ids=ids, choose_dense=lambda names, sizes: dense_names, prepare=preparation.clean_line
     )
 
-    quality = NO_NUMBERS if numbers is None else numbers.of_translations(read.row.shape[0])[read.row]
+    quality = NO_NUMBERS if scaled is None else scaled.of_translations(read.row.shape[0])[read.row]
     lists = make_learnable(read, references, quality, preparation.prepare_cleaned_target)
     if add_features is None:
         return lists.table

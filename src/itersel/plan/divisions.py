@@ -121,7 +121,7 @@ class Divisions:
         return f"{self.text_folder(wildcards.split, wildcards.division)}/{wildcards.file}"
 
     def grammar(self, wildcards: Any) -> str:
-        """Return the `Grammar` of the config."""
+        """Return the `ExtractionSettings` of the config."""
         return as_json(self._config.grammar)
 
 

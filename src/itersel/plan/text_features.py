@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from itersel.align.symmetrize import DIRECTIONS
 from itersel.config.settings import as_json
 from itersel.config.splits import has_references
+from itersel.config.tasks import fold_count
 from itersel.config.text_features import TextModelSettings, WordSettings, need_models
 from itersel.config.values import Config
 from itersel.plan.divisions import Divisions
@@ -135,7 +136,7 @@ class TextFeatureModels:
         return f"{self.folder}/{division}/{folds}-folds/{fold}"
 
     def _folds(self, division: str) -> int:
-        return min(self._config.text_features.folds, self._divisions.file_count(division))
+        return fold_count(self._config.text_features.folds, self._divisions.file_count(division))
 
     def word_settings(self, wildcards: Any) -> str:
         """Return the `WordSettings`."""

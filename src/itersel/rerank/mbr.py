@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from itersel.config.search import CHRF_GAIN, MinimumRisk
+from itersel.config.mbr import CHRF_GAIN, MinimumRisk
 from itersel.corpus.text import split_words
 from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.lists.table import ListTable, Ranking, best_first

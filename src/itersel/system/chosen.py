@@ -100,7 +100,7 @@ def choose_system(
 
 
 def _used_features(experiment: Experiment) -> str:
-    """Return what the table says of the features of an experiment: its templates, if it states them."""
+    """Return what the table says of the features of an experiment: its templates, if it uses only some."""
     if experiment.templates is None:
         return experiment.features
     return ", ".join(experiment.templates) or "no templates"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from itersel.config.search import MinimumRisk
+from itersel.config.mbr import MinimumRisk
 from itersel.errors import FilePath, checked
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
 

@@ -18,16 +18,10 @@ from itersel.storage.files import open_output, read_bytes, write_lines
 from itersel.system.resources import translator_resources
 from itersel.system.trained_translator import TrainedTranslator, load_translator
 from itersel.translate.translator import Translator, read_blocks
+from itersel.vectors.feature_names import CDEC_TEMPLATES
 from itersel.vectors.weights import write_itersel_weights
 
 CONFIG, WEIGHTS, MODEL, INPUT, GRAMMARS = "cdec.ini", "weights.txt", "lm.arpa", "input.sgm", "grammars"
-# The templates that cdec computes itself; the others are listed in the grammars.
-FEATURE_FUNCTIONS = {
-    "R": "RuleIdentityFeatures",
-    "RBS": "RuleSourceBigramFeatures",
-    "RBT": "RuleTargetBigramFeatures",
-    "Shape": "RuleShape",
-}
 # Strings with a special meaning in cdec's input: end of a segment, beginning of a lattice, a nonterminal.
 SEGMENT_END, LATTICE = "</seg>", "((('"
 NONTERMINAL = re.compile(r"\[[^\]]+\]")
@@ -84,8 +78,8 @@ def config_lines(settings: TranslationSettings) -> Iterator[str]:
     yield f"feature_function=KLanguageModel {MODEL}"
     if settings.uses_sparse:
         for template in settings.grammar.templates:
-            if template in FEATURE_FUNCTIONS:
-                yield f"feature_function={FEATURE_FUNCTIONS[template]}"
+            if template in CDEC_TEMPLATES:
+                yield f"feature_function={CDEC_TEMPLATES[template]}"
 
     yield f"weights={WEIGHTS}"
     yield f"input={INPUT}"

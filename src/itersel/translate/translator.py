@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from itersel.config.search import MinimumRisk
+from itersel.config.mbr import MinimumRisk
 from itersel.corpus.prepare import restore
 from itersel.corpus.text import check_text, split_words, text_blocks
 from itersel.decode.decoder import Decoder, WeightVectors

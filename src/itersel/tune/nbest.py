@@ -37,7 +37,7 @@ class TunedLists(NamedTuple):
     ----------
     weights
         All non-zero weights.
-    quality, start_quality
+    quality_points, start_quality_points
         Of the best translations in the lists under these and the start weights: corpus BLEU, or the mean of
         another metric, 0 to 100 as in sacrebleu (of TER, lower is better); with numbers, their mean, where 0
         is the lowest of them, and 100 the highest.
@@ -50,8 +50,8 @@ class TunedLists(NamedTuple):
     """
 
     weights: Weights
-    quality: float
-    start_quality: float
+    quality_points: float
+    start_quality_points: float
     sentences: int
     translations: int
     sizes: Mapping[str, int]
@@ -127,21 +127,21 @@ class PreparedLists(NamedTuple):
         return TunedLists(
             make_weights(tuned.weights.to_dict() | self.absent_weights),
             self.measure.shown(tuned.quality),
-            self._quality(problem.table, self.start_weights),
+            self._quality_points(problem.table, self.start_weights),
             tuned.sentences,
             tuned.translations,
             self.sizes,
             sorted(self.absent_weights),
         )
 
-    def quality_on(
+    def quality_points_on(
         self,
         lists: Sequence[FilePath],
         references: Sequence[ReferenceText],
         features: Mapping[str, FilePath | ArrayLike] | None,
         numbers: FilePath | ArrayLike | None = None,
     ) -> Callable[[Weights], float]:
-        """Return a function from weights to the quality that they reach on other lists, as it is shown.
+        """Return a function from weights to the quality that they reach on other lists, as in `TunedLists`.
 
         The lists have the same features as those that are tuned on. If not by a metric, their translations
         are measured by `numbers`.
@@ -159,9 +159,9 @@ class PreparedLists(NamedTuple):
             raise InputError(f"{difference}; {advice}", short_name(lists))
         # features are rounded as in tuning
         table = ListProblem.of_table(read.table, self.start_weights).table
-        return partial(self._quality, table)
+        return partial(self._quality_points, table)
 
-    def _quality(self, table: ListTable, weights: Weights) -> float:
+    def _quality_points(self, table: ListTable, weights: Weights) -> float:
         return self.measure.shown(table.quality_of_best(table.scores(weights)))
 
 

@@ -14,11 +14,11 @@ from itersel.vectors.weights import Weights
 
 
 class SeedQuality(NamedTuple):
-    """The quality that is reached with a seed, 0 to 100 as in `TunedLists`."""
+    """The quality that is reached with a seed, as in `TunedLists`."""
 
     seed: int
-    quality_on_dev: float  # on the lists that are tuned on
-    quality_on_devtest: float
+    dev_points: float  # on the lists that are tuned on
+    devtest_points: float
 
 
 class BestSeed(NamedTuple):
@@ -26,22 +26,22 @@ class BestSeed(NamedTuple):
 
     seed: int  # the first of those that are equally good
     tuned: TunedLists
-    start_quality: float  # of the start weights, on devtest
+    start_quality_points: float  # of the start weights, on devtest
     qualities: list[SeedQuality]  # in the order of the seeds
 
 
 def tune_with_seeds(
-    lists: PreparedLists, seeds: Sequence[int], quality_on_devtest: Callable[[Weights], float]
+    lists: PreparedLists, seeds: Sequence[int], points_on_devtest: Callable[[Weights], float]
 ) -> BestSeed:
-    """Tune with each seed; `quality_on_devtest` is made by `PreparedLists.quality_on`."""
+    """Tune with each seed; `points_on_devtest` is made by `PreparedLists.quality_points_on`."""
     best = None
     reached = []
     for seed in seeds:
         tuned = lists.tune(seed)
-        of_seed = SeedQuality(seed, tuned.quality, quality_on_devtest(tuned.weights))
+        of_seed = SeedQuality(seed, tuned.quality_points, points_on_devtest(tuned.weights))
         reached.append(of_seed)
-        if best is None or lists.measure.is_better(of_seed.quality_on_devtest, best[0].quality_on_devtest):
+        if best is None or lists.measure.is_better(of_seed.devtest_points, best[0].devtest_points):
             best = of_seed, tuned
 
     assert best is not None, "there is no seed"
-    return BestSeed(best[0].seed, best[1], quality_on_devtest(lists.start_weights), reached)
+    return BestSeed(best[0].seed, best[1], points_on_devtest(lists.start_weights), reached)

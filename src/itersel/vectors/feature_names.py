@@ -51,6 +51,13 @@ BUILT_IN_TEMPLATES = {
     COUNT: Template("Count:", "how often the rule was seen, in bins: 1, 2, 3-4, 5-8, ..."),
 }
 DEFAULT_TEMPLATES = ("R", "RBS", "RBT", "Shape")
+# The templates that cdec computes itself, and what it calls them; text grammars list the others.
+CDEC_TEMPLATES = {
+    "R": "RuleIdentityFeatures",
+    "RBS": "RuleSourceBigramFeatures",
+    "RBT": "RuleTargetBigramFeatures",
+    "Shape": "RuleShape",
+}
 
 
 def _is_feature_name(name: str) -> bool:

@@ -5,7 +5,7 @@ Reading a config imports the modules, so they import numpy and kernels, which ta
 only in the methods that use them.
 
 The step along the sum of coefficient * features, the learning rate, regularisation and averaging are the same
-for all learners: see `itersel.learn.state`.
+for all learners: see `itersel.learn.weight_table`.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from itersel.config.conditions import TUNE_ON_DEV
 from itersel.config.learners import Online
 from itersel.keys import documented, key_of
 from itersel.learn.learners import Move, OnlineLearner
@@ -22,7 +23,7 @@ class AdaGrad(Online):
     adaptive: ClassVar[bool] = True
 
     sentence_bleu: str = key_of(Online, "sentence_bleu", default="nakov", on=None)
-    learning_rate: float = key_of(Perceptron, "learning_rate", default=0.3, on={"tune_on: dev": 0.1})
+    learning_rate: float = key_of(Perceptron, "learning_rate", default=0.3, on={TUNE_ON_DEV: 0.1})
     schedule: str = key_of(Perceptron, "schedule")
     pairs: str = key_of(Perceptron, "pairs", default="pro")
     regularization: str = key_of(Online, "regularization", default="l1")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from itersel.config.conditions import TUNE_ON_DEV
 from itersel.config.learners import Online
 from itersel.keys import documented, key_of
 from itersel.learn.learners.perceptron import Perceptron
@@ -21,4 +22,4 @@ class MarginPerceptron(Perceptron):
     margin: ClassVar[float] = 1.0
 
     sentence_bleu: str = key_of(Online, "sentence_bleu", default="papineni", on=None)
-    learning_rate: float = key_of(Perceptron, "learning_rate", default=0.0001, on={"tune_on: dev": 0.0003})
+    learning_rate: float = key_of(Perceptron, "learning_rate", default=0.0001, on={TUNE_ON_DEV: 0.0003})

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from itersel.config.conditions import TUNE_ON_DEV
 from itersel.config.learners import Online
 from itersel.keys import documented, key, key_of
 from itersel.learn.learners import Move, OnlineLearner
@@ -34,7 +35,7 @@ class Mira(Online):
         on=None,
         explanation="Sentence-level BLEU that defines the cost; chiang: BLEU of a pseudo-corpus.",
     )
-    c: float = key("Maximum step size C.", 1.0, above=0, on={"tune_on: dev": 0.1})
+    c: float = key("Maximum step size C.", 1.0, above=0, on={TUNE_ON_DEV: 0.1})
     hope: str = key(
         "cost-diminished: the translation with the largest score minus cost; oracle: the one with the least "
         "cost.",

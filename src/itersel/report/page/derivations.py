@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from itersel.config.search import ALL_FEATURES, DENSE_ONLY, MinimumRisk, Search
+from itersel.config.mbr import MinimumRisk
+from itersel.config.search import ALL_FEATURES, DENSE_ONLY, Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.derivation_trees import derive_all
 from itersel.decode.ranking import best_ranks, list_size

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from itersel.config.conditions import TUNE_ON_TRAIN
 from itersel.config.tuners import Batch, Tuned
 from itersel.keys import documented, key
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 class KBestMira(Batch):
     """Batch MIRA on k-best lists (Cherry & Foster 2012)."""
 
-    c: float = key("Maximum step size C.", 0.01, above=0, on={"tune_on: train": 0.001})
+    c: float = key("Maximum step size C.", 0.01, above=0, on={TUNE_ON_TRAIN: 0.001})
     passes: int = key("Number of passes over the lists; the best is used.", 60, minimum=1, maximum=10_000)
     decay: float = key(
         "Factor by which the background of BLEU decays after each sentence.", 0.999, above=0, maximum=1
