@@ -64,7 +64,8 @@ def ngram_matches(word: Int32s, word_offset: Int64s, references: References) -> 
 
     root = capacity
     key = np.full(capacity, -1, np.int64)
-    available, left = np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
+    available = np.zeros(capacity, np.int64)
+    left = np.zeros(capacity, np.int64)
 
     for one in range(references.offset.shape[0] - 1):
         stop = references.offset[one + 1]
@@ -191,7 +192,8 @@ def sentence_bleus(
     """
     count = matches.shape[0]
     bleu = np.empty(count)
-    total_matches, total_ngrams = np.empty(ORDER), np.empty(ORDER)
+    total_matches = np.empty(ORDER)
+    total_ngrams = np.empty(ORDER)
     for hypothesis in range(count):
         length = lengths[hypothesis]
         for n in range(ORDER):

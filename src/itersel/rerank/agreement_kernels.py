@@ -124,7 +124,8 @@ def matches_with_expected(
 
         for n in range(1, order + 1):
             for slot in range(size):
-                key[slot], expected[slot] = 0, 0.0
+                key[slot] = 0
+                expected[slot] = 0.0
                 seen[slot] = -1
             total = expect(key[:size], expected[:size], token, offset, first, probability[first:last], n)
             expected_total[sentence, n - 1] = total

@@ -22,10 +22,12 @@ def words_without_links(
     for row in range(rows):
         longest = max(longest, source_size[row], target_size[row])
     # the last translation that links the word
-    source_seen, target_seen = np.full(longest, -1, np.int64), np.full(longest, -1, np.int64)
+    source_seen = np.full(longest, -1, np.int64)
+    target_seen = np.full(longest, -1, np.int64)
 
     for row in range(rows):
-        count[row, 0], count[row, 1] = source_size[row], target_size[row]
+        count[row, 0] = source_size[row]
+        count[row, 1] = target_size[row]
         for k in range(link_offset[row], link_offset[row + 1]):
             if source_seen[link_source[k]] != row:
                 source_seen[link_source[k]] = row
