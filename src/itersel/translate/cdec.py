@@ -20,7 +20,8 @@ from itersel.system.trained_translator import TrainedTranslator, load_translator
 from itersel.translate.translator import Translator, read_blocks
 from itersel.vectors.weights import write_itersel_weights
 
-CONFIG, WEIGHTS, MODEL, INPUT, GRAMMARS = "cdec.ini", "weights.txt", "lm.arpa", "input.sgm", "grammars"
+CONFIG, MODEL, INPUT, GRAMMARS = "cdec.ini", "lm.arpa", "input.sgm", "grammars"
+TEXT_WEIGHTS = "weights.txt"
 # The templates that cdec computes itself; the others are listed in the grammars.
 FEATURE_FUNCTIONS = {
     "R": "RuleIdentityFeatures",
@@ -67,7 +68,7 @@ def _write(folder: Path, system: TrainedTranslator, text: FilePath, arpa: bytes)
         segments.append(f'<seg grammar="{name}" id="{number}"> {words} </seg>')
     write_lines(folder / INPUT, segments)
     (folder / MODEL).write_bytes(arpa)
-    write_itersel_weights(folder / WEIGHTS, system.weights)
+    write_itersel_weights(folder / TEXT_WEIGHTS, system.weights)
     write_lines(folder / CONFIG, config_lines(system.settings))
 
 
@@ -87,7 +88,7 @@ def config_lines(settings: TranslationSettings) -> Iterator[str]:
             if template in FEATURE_FUNCTIONS:
                 yield f"feature_function={FEATURE_FUNCTIONS[template]}"
 
-    yield f"weights={WEIGHTS}"
+    yield f"weights={TEXT_WEIGHTS}"
     yield f"input={INPUT}"
 
 
