@@ -138,6 +138,7 @@ def add_pair(model: Model, text: SentencePairs, sentence: int, room: Room, word:
     pair = pair_of(word, generated)
     slot = slot_of_pair(model.pairs, pair, home_of(model.pairs, pair))
     model.pairs[slot] = pair
+
     first = text.given_start[sentence]
     width = text.given_start[sentence + 1] - text.given_start[sentence] + 1
     cell = 0

@@ -77,6 +77,7 @@ def sort_stably(order: Int64s, key: Float64s, other: Int64s, size: int) -> None:
             end = min(begin + 2 * width, size)
             left = begin
             right = middle
+
             for i in range(begin, end):
                 if right == end or (left < middle and key[order[left]] <= key[order[right]]):
                     other[i] = order[left]

@@ -56,6 +56,7 @@ def longer_ngrams(tokens: Int32s, row: Int32s, place: Int32s, n: int) -> tuple[I
     count = 0
     context = -1
     word = -1
+
     for i in range(place.shape[0]):
         begin = place[i]
         if row[begin] != context or tokens[begin + n - 1] != word:
@@ -66,8 +67,10 @@ def longer_ngrams(tokens: Int32s, row: Int32s, place: Int32s, n: int) -> tuple[I
             columns[2, count] = row[begin + 1]
             columns[3, count] = 0
             count += 1
+
         columns[3, count - 1] += 1
         longer[begin] = count - 1
+
     return longer, columns[:, :count]
 
 

@@ -78,13 +78,16 @@ def probabilities(score: Float64s, lists: Int64s) -> Float64s:
     probability = np.empty(score.shape[0])
     for sentence in range(lists.shape[0] - 1):
         begin, end = lists[sentence], lists[sentence + 1]
+
         highest = score[begin]
-        total = 0.0
         for row in range(begin, end):
             highest = max(highest, score[row])
+
+        total = 0.0
         for row in range(begin, end):
             probability[row] = math.exp(score[row] - highest)
             total += probability[row]
+
         for row in range(begin, end):
             probability[row] /= total
     return probability

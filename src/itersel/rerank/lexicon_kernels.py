@@ -111,13 +111,16 @@ def sum_of_costs(
                 other = 0 if j == words else target[first + j]
                 if one == 0 and other == 0:
                     continue
+
                 slot = find_word_pair(key, one, other)
                 if key[slot] == 0:
                     continue
+
                 if j < words:
                     of_target[j] += count[slot] / source_count[one]
                 if i >= begin:
                     of_source += count[slot] / target_count[other]
+
             if i >= begin:
                 score[row, 1] += math.log10(max(of_source / (words + 1), LEAST))
 

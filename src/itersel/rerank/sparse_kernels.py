@@ -216,6 +216,7 @@ def add_phrases(table: Table, found: Int64s, count: int, row: int, sentence: int
                 most = max(most, lists.link_target[place])
                 is_linked |= lists.link_source[place] == i + length - 1
                 place += 1
+
             size = most - least + 1
             if not is_linked or size > LONGEST_PHRASE or (length == 1 and size == 1):
                 continue
@@ -224,6 +225,7 @@ def add_phrases(table: Table, found: Int64s, count: int, row: int, sentence: int
             for other in range(low, high):
                 if least <= lists.link_target[other] <= most:
                     is_consistent &= i <= lists.link_source[other] < i + length
+
             if not is_consistent:
                 continue
 

@@ -134,6 +134,7 @@ def find_columns(
                     count += 1
                 elif work.slot_check[slot] != check[entry]:
                     return count, entry, work.first[column]
+
                 work.column[turn] = column
                 work.size[column] += 1
 
@@ -147,14 +148,17 @@ def sort_columns(key: UInt64s, work: Workspace) -> None:
     first = work.first
     order = work.order
     placed = 0
+
     for slot in range(work.slot_column.shape[0]):
         column = work.slot_column[slot]
         if column == -1:
             continue
+
         place = placed
         while place > 0 and key[first[order[place - 1]]] > key[first[column]]:
             order[place] = order[place - 1]
             place -= 1
+
         order[place] = column
         placed += 1
 

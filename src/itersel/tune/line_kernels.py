@@ -72,8 +72,10 @@ def envelope_bends(intercept: Float64s, slope: Float64s, offset: Int64s) -> tupl
                 row = left[i]
                 if slope[row] <= slope[line]:
                     continue
+
                 left[steeper] = row
                 steeper += 1
+
                 x = (intercept[line] - intercept[row]) / (slope[row] - slope[line])
                 if x < nearest or (x == nearest and best >= 0 and slope[row] > slope[best]):
                     best = row

@@ -49,14 +49,18 @@ def bigram_code(rules: Rules, rule: int, slot: int, on_target: bool) -> int:
     offset = rules.target_offset if on_target else rules.source_offset
     begin, end = offset[rule], offset[rule + 1]
     place = begin + slot
+
     left = OUTSIDE_CODE
     right = OUTSIDE_CODE
+
     if place > begin:
         left = symbol_code(rules, rule, symbols[place - 1])
     if place < end:
         right = symbol_code(rules, rule, symbols[place])
+
     if max(left, right) >> SYMBOL_BITS != 0:
         return NO_CODE
+
     return (int(on_target) << 2 * SYMBOL_BITS) | (left << SYMBOL_BITS) | right
 
 
