@@ -24,7 +24,7 @@ from itersel.align.sampler_kernels import (
     HMM,
     IBM1,
     LARGEST_FERTILITY,
-    LEXICAL,
+    LEXICAL_PRIOR,
     LONGEST_JUMP,
     RANDOM,
     SWEEPS,
@@ -90,10 +90,11 @@ def schedule(pairs: int) -> list[int]:
 def prior_of(generated_words: int) -> float:
     """Return what is added to the number of links of a given word.
 
-    It follows from a Dirichlet prior with a parameter of `LEXICAL` for at most 1,000 words: with one for all
-    words of a large vocabulary, rare given words, such as compounds, would lose their links to frequent ones.
+    It follows from a Dirichlet prior with a parameter of `LEXICAL_PRIOR` for at most 1,000 words: with one
+    for all words of a large vocabulary, rare given words, such as compounds, would lose their links to
+    frequent ones.
     """
-    return min(1.0, LEXICAL * generated_words)
+    return min(1.0, LEXICAL_PRIOR * generated_words)
 
 
 class Sampler:
@@ -286,15 +287,23 @@ class NumberedBitext(NamedTuple):
 
 def read_bitext(source: FilePath, target: FilePath) -> NumberedBitext:
     """Read parallel text, tokenised, one sentence per line; none may have more than `LONGEST` words."""
-    numbers = [WordNumbers({"": 0}) for _ in range(2)]
-    sides = [read_side(path, words) for path, words in zip((source, target), numbers, strict=True)]
-    check_line_counts((source, range(sides[0].sentence_count)), (target, range(sides[1].sentence_count)))
-    for path, side in zip((source, target), sides, strict=True):
+    source_numbers = WordNumbers({"": 0})
+    target_numbers = WordNumbers({"": 0})
+    source_side = read_side(source, source_numbers)
+    target_side = read_side(target, target_numbers)
+
+    source_lines = range(source_side.sentence_count)
+    target_lines = range(target_side.sentence_count)
+    check_line_counts((source, source_lines), (target, target_lines))
+
+    for path, side in ((source, source_side), (target, target_side)):
         long = np.flatnonzero(np.diff(side.offset) > LONGEST)
         if long.size:
             why = f"has over {LONGEST:,} words, too many for the aligner; drop it (data.max_length)"
             raise InputError(why, path, int(long[0]) + 1)
-    return NumberedBitext(SentencePairs(*sides[0], *sides[1]), list(numbers[0]), list(numbers[1]))
+
+    pairs = SentencePairs(*source_side, *target_side)
+    return NumberedBitext(pairs, list(source_numbers), list(target_numbers))
 
 
 def _numbers_in(known: Sequence[str], words: Sequence[str]) -> Int32s:

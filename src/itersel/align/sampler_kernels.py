@@ -16,9 +16,12 @@ from itersel.storage.arrays import Float32s, Float64s, Int16s, Int32s, Int64s, U
 from itersel.storage.hash_kernels import GOLDEN_RATIO, mixed
 
 # Jumps of more words, and fertilities of more links, are counted together; the latter do not occur.
-LONGEST_JUMP, LARGEST_FERTILITY = 200, 7
-# What is added to the number of links of a pair of words, and the weight of NULL.
-LEXICAL, NULL = 0.001, 0.125
+LONGEST_JUMP = 200
+LARGEST_FERTILITY = 7
+# What is added to the number of links of a pair of words.
+LEXICAL_PRIOR = 0.001
+# The weight of NULL.
+NULL = 0.125
 # How often DECIDE samples the links of a sentence.
 SWEEPS = 2
 
@@ -26,8 +29,10 @@ SWEEPS = 2
 # DECIDE takes the links that are most probable on average over the samplers.
 RANDOM, IBM1, HMM, FERTILE, DECIDE = range(5)
 
-_11, _32 = np.uint64(11), np.uint64(32)
-_EMPTY, _ONE = np.uint64(0), np.uint64(1)
+_11 = np.uint64(11)
+_32 = np.uint64(32)
+_EMPTY = np.uint64(0)
+_ONE = np.uint64(1)
 
 
 class SentencePairs(NamedTuple):
@@ -133,6 +138,7 @@ def add_pair(model: Model, text: SentencePairs, sentence: int, room: Room, word:
     pair = pair_of(word, generated)
     slot = slot_of_pair(model.pairs, pair, home_of(model.pairs, pair))
     model.pairs[slot] = pair
+
     first = text.given_start[sentence]
     width = text.given_start[sentence + 1] - text.given_start[sentence] + 1
     cell = 0
@@ -182,7 +188,9 @@ def add_scores(
 
     The slots of its pairs begin at `row`; its neighbours are linked to the positions `before` and `after`.
     """
-    total: float = NULL * model.scale[0, sampler] * (LEXICAL + model.pair_links[room.slot[row], sampler])
+    total: float = (
+        NULL * model.scale[0, sampler] * (LEXICAL_PRIOR + model.pair_links[room.slot[row], sampler])
+    )
     if stage >= HMM:
         # instead of dividing the two jumps of other links by this sum
         total *= model.jumps[sampler, distance(before, after)] * model.all_jumps[sampler]
@@ -190,7 +198,9 @@ def add_scores(
 
     for i in range(size):
         word = text.given[first + i]
-        score = model.scale[word, sampler] * (LEXICAL + model.pair_links[room.slot[row + i + 1], sampler])
+        score = model.scale[word, sampler] * (
+            LEXICAL_PRIOR + model.pair_links[room.slot[row + i + 1], sampler]
+        )
         if stage >= HMM:
             score *= model.jumps[sampler, distance(before, i)] * model.jumps[sampler, distance(i, after)]
         if stage >= FERTILE:

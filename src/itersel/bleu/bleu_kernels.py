@@ -64,7 +64,8 @@ def ngram_matches(word: Int32s, word_offset: Int64s, references: References) -> 
 
     root = capacity
     key = np.full(capacity, -1, np.int64)
-    available, left = np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
+    available = np.zeros(capacity, np.int64)
+    left = np.zeros(capacity, np.int64)
 
     for one in range(references.offset.shape[0] - 1):
         stop = references.offset[one + 1]
@@ -168,13 +169,16 @@ def sentence_bleu_of(
     hypothesis_length = ngrams[0]
     if hypothesis_length == 0.0 or order == 0:
         return 0.0
+
     if variant == LIANG:
         total = 0.0
         for n in range(1, order + 1):
             total += mean_precision(matches, ngrams, n, 0.0) / 2.0 ** (ORDER - n + 1)
         return brevity_penalty(hypothesis_length, reference_length) * total
+
     if variant == NAKOV:
         reference_length += 1.0
+
     added = 1.0 if variant in (LIN, NAKOV) else 0.0
     penalty = brevity_penalty(hypothesis_length, reference_length)
     return penalty * mean_precision(matches, ngrams, order, added)
@@ -191,12 +195,15 @@ def sentence_bleus(
     """
     count = matches.shape[0]
     bleu = np.empty(count)
-    total_matches, total_ngrams = np.empty(ORDER), np.empty(ORDER)
+    total_matches = np.empty(ORDER)
+    total_ngrams = np.empty(ORDER)
+
     for hypothesis in range(count):
         length = lengths[hypothesis]
         for n in range(ORDER):
             total_matches[n] = context[MATCHES + n] + matches[hypothesis, n]
             total_ngrams[n] = context[NGRAMS + n] + ngram_count(length, n + 1)
+
         bleu[hypothesis] = sentence_bleu_of(
             variant, total_matches, total_ngrams, context[REFERENCE] + closest[hypothesis], order
         )

@@ -49,7 +49,8 @@ def add_key(
     required, so is the option, `unless` another is given. `settings` are those of argparse.
     """
     item = section.__dataclass_fields__[name]
-    (kind, is_optional), bounds = split_optional(types_of(section)[name]), item.metadata
+    kind, is_optional = split_optional(types_of(section)[name])
+    bounds = item.metadata
     chosen: Any = item.default
     choices = bounds.get("choices")
     shown = (explanation or bounds["explanation"]).replace("%", "%%")

@@ -165,13 +165,16 @@ def _read_list(item: Field[Any], kind: Any, value: object, key: str) -> tuple[An
 def _read_scalar(item: Field[Any], kind: type, value: object, key: str) -> Any:
     if item.metadata.get("pattern") == LABEL_PATTERN:
         check_label(value, key)
+
     checked = _check_type(kind, value, key)
     if "any_case" in item.metadata:
         checked = checked.lower()
+
     if item.metadata.get("pattern") == LANGUAGE_PATTERN:
         code = usual_code(checked)
         # a message about other text names it as it is written
         checked = code if re.fullmatch(LANGUAGE_PATTERN, code) else checked
+
     _check_bounds(item.metadata, checked, key)
     return _clean_path(checked) if "path" in item.metadata else checked
 

@@ -189,9 +189,11 @@ class _Collected:
         of_train = list(range(block.size))
         if self._settings.split == BY_HASH:
             of_train = [index for index in of_train if _split_name(block, index, self._settings) == "train"]
+
         found = dict(zip(of_train, self._held_out.find(block.take(of_train)), strict=True))
         if not self._settings.drop_overlap or not any(found.values()):
             return block
+
         self.dropped["train"].update(f"also in {split}" for split in found.values() if split)
         return block.take([index for index in range(block.size) if not found.get(index)])
 
@@ -200,11 +202,13 @@ class _Collected:
         split = self._settings.split
         if self._settings.compound_splitting:
             self._frequency.update(chain.from_iterable(map(split_words, block.source)))
+
         if split == "train":
             self.case.add(map(split_words, block.cased or ()))
             kept, reasons = self._trainable(block)
             self.dropped[split].update(reasons)
             block = block.take(kept)
+
         self.parts[split].append(_of_split(block, split))
 
     def _trainable(self, block: Bitext) -> tuple[list[int], dict[str, int]]:
@@ -227,9 +231,11 @@ def _prepared(preparation: Preparation, settings: CorpusSettings, block: Bitext)
     if settings.split != "train" or settings.cut:
         columns = block.source, block.target, *zip(*further or (), strict=True)
         raw = list(zip(*map(preparation.clean, columns), strict=True))
+
     if further is not None:
         references = [preparation.target(lines) for lines in zip(*further, strict=True)]
         further = list(zip(*references, strict=True))
+
     source = preparation.source(block.source)
     cased = preparation.cased_target(block.target)
     target = preparation.lower_target(cased)
@@ -239,23 +245,29 @@ def _prepared(preparation: Preparation, settings: CorpusSettings, block: Bitext)
 def _split_name(block: Bitext, index: int, settings: CorpusSettings) -> str:
     """Return the split of a pair, if a hash decides."""
     label = block.labels[index] if block.labels else ""
-    return text_name("test", label) if label in settings.held_out_labels else split_of(block.source[index])
+    if label in settings.held_out_labels:
+        return text_name("test", label)
+
+    return split_of(block.source[index])
 
 
 def _of_split(block: Bitext, name: str) -> Bitext:
     """Return a block without cased text and, if it is for train, which is never scored, without raw text."""
-    return block._replace(cased=None, raw=None if name == "train" else block.raw)
+    raw = None if name == "train" else block.raw
+    return block._replace(cased=None, raw=raw)
 
 
 def _with_labels(blocks: Iterable[Bitext], settings: CorpusSettings) -> Iterator[Bitext]:
     """Yield the pairs with the selected labels, or all pairs if none is selected."""
     found: set[str] = set()
     named = {*settings.only_labels, *settings.held_out_labels}
+
     for block in blocks:
         found.update(block.labels or ())
         if settings.only_labels:
             block = block.take([index for index, label in enumerate(block.labels or ()) if label in named])
         yield block
+
     unknown = sorted(named - found)
     if unknown:
         there = ", ".join(sorted(found)) or "no labels"

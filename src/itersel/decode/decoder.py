@@ -40,7 +40,7 @@ from itersel.lm.ngrams import END, START
 from itersel.lm.state_kernels import States, make_states, reset_states
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.ragged import offsets_of
-from itersel.vectors.feature_names import DECODER_FEATURES, LANGUAGE_MODEL
+from itersel.vectors.feature_names import DECODER_FEATURES, LANGUAGE_MODEL_FEATURE
 from itersel.vectors.weights import Weights, find_named, find_weights
 
 WORD_PENALTY = -1 / math.log(10)
@@ -241,7 +241,7 @@ class Decoder:
     @property
     def lm_column(self) -> int:
         """Index of the language model among the dense features."""
-        return len(self.grammars.dense_names) + DECODER_FEATURES.index(LANGUAGE_MODEL)
+        return len(self.grammars.dense_names) + DECODER_FEATURES.index(LANGUAGE_MODEL_FEATURE)
 
     def _sentence_rules(self, sentence: int) -> SentenceRules:
         """Collect the rules of a sentence, glue rules first, and their dense features."""

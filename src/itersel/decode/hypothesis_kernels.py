@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.compile.jit import kernel
-from itersel.decode.scoring_kernels import NONE
+from itersel.decode.scoring_kernels import MISSING
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 
 # Rule of the goal's edges: they add `</s>`, and `<s>` unless [S] -> [X] does, to a whole translation.
@@ -70,7 +70,8 @@ def best_through_edges(hypotheses: Hypotheses) -> Float64s:
 
     These are max-marginals: inside and outside scores, with the maximum instead of the sum.
     """
-    items, edges = hypotheses.counts[0], hypotheses.counts[1]
+    items = hypotheses.counts[0]
+    edges = hypotheses.counts[1]
     outside = np.full(items, -np.inf)
     through = np.full(edges, -np.inf)
     outside[items - 1] = 0.0
@@ -80,10 +81,10 @@ def best_through_edges(hypotheses: Hypotheses) -> Float64s:
             continue
 
         edge = hypotheses.item_edge[item]
-        while edge != NONE:
+        while edge != MISSING:
             through[edge] = outside[item] + hypotheses.edge_score[edge]
             for antecedent in (hypotheses.edge_first[edge], hypotheses.edge_second[edge]):
-                if antecedent != NONE:
+                if antecedent != MISSING:
                     rest = through[edge] - hypotheses.item_score[antecedent]
                     outside[antecedent] = max(outside[antecedent], rest)
             edge = hypotheses.edge_next[edge]
@@ -107,7 +108,7 @@ def keep_edges(hypotheses: Hypotheses, through: Float64s, threshold: float) -> K
 
         edge = hypotheses.item_edge[item]
         best = edge
-        while edge != NONE:
+        while edge != MISSING:
             is_kept[edge] = through[edge] >= threshold
             if hypotheses.edge_score[edge] > hypotheses.edge_score[best]:
                 best = edge
@@ -115,17 +116,17 @@ def keep_edges(hypotheses: Hypotheses, through: Float64s, threshold: float) -> K
         is_kept[best] = True
 
         edge = hypotheses.item_edge[item]
-        while edge != NONE:
+        while edge != MISSING:
             if is_kept[edge]:
                 for antecedent in (hypotheses.edge_first[edge], hypotheses.edge_second[edge]):
-                    if antecedent != NONE:
+                    if antecedent != MISSING:
                         needed[antecedent] = True
             edge = hypotheses.edge_next[edge]
 
     edges = np.empty(is_kept.sum(), np.int32)
     count = 0
     offset = np.zeros(needed.sum() + 1, np.int64)
-    number = np.full(items, NONE, np.int32)
+    number = np.full(items, MISSING, np.int32)
     used = 0
 
     for item in range(items):
@@ -134,7 +135,7 @@ def keep_edges(hypotheses: Hypotheses, through: Float64s, threshold: float) -> K
 
         number[item] = used
         edge = hypotheses.item_edge[item]
-        while edge != NONE:
+        while edge != MISSING:
             if is_kept[edge]:
                 edges[count] = edge
                 count += 1

@@ -11,7 +11,7 @@ import numpy as np
 
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Hypotheses
-from itersel.decode.scoring_kernels import NONE, RuleTable, SentenceRules
+from itersel.decode.scoring_kernels import MISSING, RuleTable, SentenceRules
 from itersel.grammar.array_kernels import doubled
 from itersel.storage.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
 
@@ -73,9 +73,9 @@ def before(derivations: Derivations, a: int, b: int) -> bool:
 @leaf_kernel
 def meld(derivations: Derivations, a: int, b: int) -> int:
     """Join two skew heaps (Sleator and Tarjan 1986), top-down."""
-    if a == NONE:
+    if a == MISSING:
         return b
-    if b == NONE:
+    if b == MISSING:
         return a
     if before(derivations, b, a):
         a, b = b, a
@@ -85,7 +85,7 @@ def meld(derivations: Derivations, a: int, b: int) -> int:
         # what was on the left goes to the right; what is melded goes to the left
         rest = derivations.right[a]
         derivations.right[a] = derivations.left[a]
-        if rest == NONE:
+        if rest == MISSING:
             derivations.left[a] = b
             return root
 
@@ -115,9 +115,13 @@ def add_candidate(
         score -= hypotheses.item_score[antecedent]
         score += derivations.score[derivations.ranked[derivations.block[antecedent], second]]
 
-    derivations.score[candidate], derivations.edge[candidate] = score, edge
-    derivations.first[candidate], derivations.second[candidate] = first, second
-    derivations.left[candidate], derivations.right[candidate] = NONE, NONE
+    derivations.score[candidate] = score
+    derivations.edge[candidate] = edge
+    derivations.first[candidate] = first
+    derivations.second[candidate] = second
+    derivations.left[candidate] = MISSING
+    derivations.right[candidate] = MISSING
+
     derivations.heap[item] = meld(derivations, derivations.heap[item], candidate)
 
 
@@ -127,35 +131,44 @@ def hash_yield(
 ) -> None:
     """Fill in the parts, hash and power of a candidate whose antecedents' derivations are known."""
     edge = derivations.edge[candidate]
-    first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
+    first = hypotheses.edge_first[edge]
+    second = hypotheses.edge_second[edge]
     rule = hypotheses.edge_rule[edge]
-    a, b = NONE, NONE
 
-    if first != NONE:
+    a = MISSING
+    b = MISSING
+    if first != MISSING:
         a = derivations.ranked[derivations.block[first], derivations.first[candidate]]
-    if second != NONE:
+    if second != MISSING:
         b = derivations.ranked[derivations.block[second], derivations.second[candidate]]
-    derivations.first_part[candidate], derivations.second_part[candidate] = a, b
+
+    derivations.first_part[candidate] = a
+    derivations.second_part[candidate] = b
 
     if rule == GOAL_RULE:
-        derivations.hash[candidate], derivations.power[candidate] = derivations.hash[a], derivations.power[a]
+        derivations.hash[candidate] = derivations.hash[a]
+        derivations.power[candidate] = derivations.power[a]
         return
 
     if rules.swapped[rule]:
         a, b = b, a
-    value, power = rules.hash[rule, 0], rules.power[rule, 0]
-    if a != NONE:
-        value = (value * derivations.power[a] + derivations.hash[a]) * rules.power[rule, 1] + rules.hash[
-            rule, 1
-        ]
+
+    # the words of the rule, with the yields of the antecedents in place of the nonterminals
+    value = rules.hash[rule, 0]
+    power = rules.power[rule, 0]
+
+    if a != MISSING:
+        value = value * derivations.power[a] + derivations.hash[a]
+        value = value * rules.power[rule, 1] + rules.hash[rule, 1]
         power *= derivations.power[a] * rules.power[rule, 1]
-    if b != NONE:
-        value = (value * derivations.power[b] + derivations.hash[b]) * rules.power[rule, 2] + rules.hash[
-            rule, 2
-        ]
+
+    if b != MISSING:
+        value = value * derivations.power[b] + derivations.hash[b]
+        value = value * rules.power[rule, 2] + rules.hash[rule, 2]
         power *= derivations.power[b] * rules.power[rule, 2]
 
-    derivations.hash[candidate], derivations.power[candidate] = value, power
+    derivations.hash[candidate] = value
+    derivations.power[candidate] = power
 
 
 @leaf_kernel
@@ -177,22 +190,27 @@ def find_derivations(
     is 0. A corner never scores higher than its parent, so candidates are popped in the exact order without
     a set of visited corners.
     """
-    derivations.stack_item[0], derivations.stack_rank[0] = goal, derivations.ranked.shape[1] - 1
+    derivations.stack_item[0] = goal
+    derivations.stack_rank[0] = derivations.ranked.shape[1] - 1
     depth = 1
+
     while depth > 0:
-        item, rank = derivations.stack_item[depth - 1], derivations.stack_rank[depth - 1]
+        item = derivations.stack_item[depth - 1]
+        rank = derivations.stack_rank[depth - 1]
         if is_settled(derivations, item, rank):
             depth -= 1
             continue
 
-        if derivations.block[item] == NONE and not visit_item(hypotheses, derivations, item):
+        if derivations.block[item] == MISSING and not visit_item(hypotheses, derivations, item):
             return
 
         wanted, wanted_rank = awaited(hypotheses, derivations, item)
         if derivations.counts[0] > derivations.score.shape[0]:
             return
-        if wanted != NONE:
-            derivations.stack_item[depth], derivations.stack_rank[depth] = wanted, wanted_rank
+
+        if wanted != MISSING:
+            derivations.stack_item[depth] = wanted
+            derivations.stack_rank[depth] = wanted_rank
             depth += 1
             continue
 
@@ -205,13 +223,15 @@ def visit_item(hypotheses: Hypotheses, derivations: Derivations, item: int) -> b
     if derivations.counts[1] >= derivations.ranked.shape[0]:
         derivations.counts[0] = derivations.score.shape[0] + 1
         return False
+
     derivations.block[item] = derivations.counts[1]
     derivations.counts[1] += 1
 
     edge = hypotheses.item_edge[item]
-    while edge != NONE:
+    while edge != MISSING:
         add_candidate(hypotheses, derivations, item, edge, 0, 0)
         edge = hypotheses.edge_next[edge]
+
     return derivations.counts[0] <= derivations.score.shape[0]
 
 
@@ -222,32 +242,39 @@ def awaited(hypotheses: Hypotheses, derivations: Derivations, item: int) -> tupl
     Adds the neighbours of the last popped candidate once they can be scored.
     """
     last = derivations.last[item]
-    if last != NONE:
+    if last != MISSING:
         edge = derivations.edge[last]
         i = derivations.first[last]
         j = derivations.second[last]
-        first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
-        if first != NONE and j == 0 and not is_settled(derivations, first, i + 1):
+        first = hypotheses.edge_first[edge]
+        second = hypotheses.edge_second[edge]
+
+        # a corner with j > 0 is not the parent of (i + 1, j), see `find_derivations`
+        moves_first = first != MISSING and j == 0
+        if moves_first and not is_settled(derivations, first, i + 1):
             return np.int64(first), np.int64(i + 1)
-        if second != NONE and not is_settled(derivations, second, j + 1):
+        if second != MISSING and not is_settled(derivations, second, j + 1):
             return np.int64(second), np.int64(j + 1)
 
-        derivations.last[item] = NONE
-        if first != NONE and j == 0 and derivations.size[first] > i + 1:
+        derivations.last[item] = MISSING
+        if moves_first and derivations.size[first] > i + 1:
             add_candidate(hypotheses, derivations, item, edge, i + 1, 0)
-        if second != NONE and derivations.size[second] > j + 1:
+        if second != MISSING and derivations.size[second] > j + 1:
             add_candidate(hypotheses, derivations, item, edge, i, j + 1)
 
     candidate = derivations.heap[item]
-    if candidate != NONE:
+    if candidate != MISSING:
         # higher ranks were settled when the candidate was made
         edge = derivations.edge[candidate]
-        first, second = hypotheses.edge_first[edge], hypotheses.edge_second[edge]
-        if first != NONE and derivations.size[first] == 0:
+        first = hypotheses.edge_first[edge]
+        second = hypotheses.edge_second[edge]
+
+        if first != MISSING and derivations.size[first] == 0:
             return np.int64(first), np.int64(0)
-        if second != NONE and derivations.size[second] == 0:
+        if second != MISSING and derivations.size[second] == 0:
             return np.int64(second), np.int64(0)
-    return np.int64(NONE), np.int64(0)
+
+    return np.int64(MISSING), np.int64(0)
 
 
 @leaf_kernel
@@ -256,7 +283,7 @@ def next_derivation(
 ) -> None:
     """Pop the best candidate of an item, whose antecedents are settled; keep it if its yield is new."""
     candidate = derivations.heap[item]
-    if candidate == NONE:
+    if candidate == MISSING:
         derivations.exhausted[item] = True
         return
 
@@ -286,8 +313,8 @@ def kbest(
         np.empty(pool, np.float64), np.empty(pool, np.int32), np.empty(pool, np.int32),
         np.empty(pool, np.int32), np.empty(pool, np.int32), np.empty(pool, np.int32),
         np.empty(pool, np.int32), np.empty(pool, np.int32), np.empty(pool, np.uint64),
-        np.empty(pool, np.uint64), np.full(items, NONE, np.int32), np.full(items, NONE, np.int32),
-        np.full(items, NONE, np.int32), np.zeros(items, np.int32), np.zeros(items, np.bool_),
+        np.empty(pool, np.uint64), np.full(items, MISSING, np.int32), np.full(items, MISSING, np.int32),
+        np.full(items, MISSING, np.int32), np.zeros(items, np.int32), np.zeros(items, np.bool_),
         np.empty((rows, k), np.int32), np.empty(items + 1, np.int32), np.empty(items + 1, np.int32),
         np.zeros(2, np.int64),
     )  # fmt: skip
@@ -312,11 +339,14 @@ def unfold(
     count = wanted.shape[0]
     score = np.zeros(count, np.float64)
     lm = np.zeros(count, np.float64)
-    rule_offset, word_offset = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
-    rule, word = np.empty(1024, np.int32), np.empty(1024, np.int32)
+    rule_offset = np.zeros(count + 1, np.int64)
+    word_offset = np.zeros(count + 1, np.int64)
+    rule = np.empty(1024, np.int32)
+    word = np.empty(1024, np.int32)
+    used_rules = 0
+    used_words = 0
     # symbols still to be written, the next one on top: words, or derivations as -1 - number
     stack = np.empty(1024, np.int32)
-    used_rules, used_words = 0, 0
 
     for i in range(count):
         score[i] = trees.score[wanted[i]]
@@ -326,6 +356,7 @@ def unfold(
         while depth > 0:
             depth -= 1
             symbol = stack[depth]
+
             if symbol >= 0:
                 if used_words == word.shape[0]:
                     word = doubled(word)
@@ -336,7 +367,9 @@ def unfold(
             derivation = -1 - symbol
             edge = trees.edge[derivation]
             lm[i] += hypotheses.edge_lm[edge]
-            first, second = -1 - trees.first[derivation], -1 - trees.second[derivation]
+            first = -1 - trees.first[derivation]
+            second = -1 - trees.second[derivation]
+
             if hypotheses.edge_rule[edge] == GOAL_RULE:
                 stack[depth] = first
                 depth += 1
@@ -354,8 +387,16 @@ def unfold(
                 target = rule_table.target[j]
                 if depth == stack.shape[0]:
                     stack = doubled(stack)
-                stack[depth] = first if target == -1 else (second if target == -2 else target)
+
+                if target == -1:
+                    stack[depth] = first
+                elif target == -2:
+                    stack[depth] = second
+                else:
+                    stack[depth] = target
                 depth += 1
 
-        rule_offset[i + 1], word_offset[i + 1] = used_rules, used_words
+        rule_offset[i + 1] = used_rules
+        word_offset[i + 1] = used_words
+
     return Best(score, lm, rule[:used_rules], rule_offset, word[:used_words], word_offset)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.compile.jit import kernel, leaf_kernel
-from itersel.decode.scoring_kernels import NONE
+from itersel.decode.scoring_kernels import MISSING
 from itersel.decode.trie_kernels import NONTERMINAL, Trie, trie_slot
 from itersel.grammar.array_kernels import doubled
 from itersel.grammar.grammar_kernels import CATEGORY_S, CATEGORY_X
@@ -93,8 +93,8 @@ def add_item(items: DottedItems, used: int, end: int, node: int, first: int, sec
     items.node[used] = node
     items.first[used] = first
     items.second[used] = second
-    items.next[used] = NONE
-    if items.head[end] == NONE:
+    items.next[used] = MISSING
+    if items.head[end] == MISSING:
         items.head[end] = used
     else:
         items.next[items.tail[end]] = used
@@ -107,13 +107,14 @@ def add_complete(
 ) -> tuple[Bundles, int]:
     """Add the items of a list that are complete rules to the bundles, of which `used` are in use."""
     item = items.head[end]
-    while item != NONE:
+    while item != MISSING:
         node = items.node[item]
         if trie.rule_offset[node + 1] > trie.rule_offset[node]:
             if used == bundles.first.shape[0]:
                 bundles = more_bundles(bundles)
             bundles.trie_node[used] = node
-            bundles.first[used], bundles.second[used] = items.first[item], items.second[item]
+            bundles.first[used] = items.first[item]
+            bundles.second[used] = items.second[item]
             used += 1
         item = items.next[item]
     return bundles, used
@@ -133,7 +134,7 @@ def advance(
 ) -> tuple[DottedItems, int]:
     """Advance the items that end at `at` over the next word, and over every node that starts there."""
     item = items.head[at]
-    while item != NONE:
+    while item != MISSING:
         node = items.node[item]
         first = items.first[item]
         second = items.second[item]
@@ -146,8 +147,8 @@ def advance(
                 if trie.key[place] != -1:
                     if used == items.node.shape[0]:
                         items = more_items(items)
-                    if first == NONE:
-                        add_item(items, used, end, trie.child[place], antecedent, NONE)
+                    if first == MISSING:
+                        add_item(items, used, end, trie.child[place], antecedent, MISSING)
                     else:
                         add_item(items, used, end, trie.child[place], first, antecedent)
                     used += 1
@@ -190,9 +191,9 @@ def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Fore
     for begin in range(length - 1, -1, -1):
         limit = min(length, begin + longest)
         left_nodes = nodes
-        items.head[:] = NONE
+        items.head[:] = MISSING
         # the root of the trie is the only item that ends where it starts
-        add_item(items, 0, begin, 0, NONE, NONE)
+        add_item(items, 0, begin, 0, MISSING, MISSING)
         items, used_items = advance(items, 1, begin, begin, limit, words, chart, bundles.category, trie)
 
         for end in range(begin + 1, limit + 1):
@@ -218,7 +219,7 @@ def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Fore
                 if trie.key[place] != -1:
                     if used_items == items.node.shape[0]:
                         items = more_items(items)
-                    add_item(items, used_items, end, trie.child[place], node, NONE)
+                    add_item(items, used_items, end, trie.child[place], node, MISSING)
                     used_items += 1
 
             items, used_items = advance(
@@ -280,10 +281,10 @@ def add_categories(
     """
     glue_start = trie.rule_offset.shape[0] - 3
     count = 0
-    waiting.head[:] = NONE
+    waiting.head[:] = MISSING
 
     item = items.head[end]
-    while item != NONE:
+    while item != MISSING:
         node = items.node[item]
         first = items.first[item]
         second = items.second[item]
@@ -294,23 +295,24 @@ def add_categories(
         for middle in range(1, end):
             left = find_node(chart, bundles.category, 0, middle, CATEGORY_S)
             right = find_node(chart, bundles.category, middle, end, CATEGORY_X)
-            if left != NONE and right != NONE:
+            if left != MISSING and right != MISSING:
                 waiting, count = add_waiting(waiting, count, trie, rank, glue_start + 1, left, right)
 
     for place in range(rank.shape[0]):
         item = waiting.head[place]
-        if item == NONE:
+        if item == MISSING:
             continue
 
         category = trie.category[waiting.node[item]]
         if category == CATEGORY_X and end - begin > max_span:
             continue
 
-        while item != NONE:
+        while item != MISSING:
             if used == bundles.first.shape[0]:
                 bundles = more_bundles(bundles)
             bundles.trie_node[used] = waiting.node[item]
-            bundles.first[used], bundles.second[used] = waiting.first[item], waiting.second[item]
+            bundles.first[used] = waiting.first[item]
+            bundles.second[used] = waiting.second[item]
             used += 1
             item = waiting.next[item]
 
@@ -322,9 +324,9 @@ def add_categories(
 
         edge = trie_slot(trie.key, 0, NONTERMINAL - category)
         if trie.key[edge] != -1:
-            waiting, count = add_waiting(waiting, count, trie, rank, trie.child[edge], nodes - 1, NONE)
+            waiting, count = add_waiting(waiting, count, trie, rank, trie.child[edge], nodes - 1, MISSING)
         if category == CATEGORY_X and begin == 0:
-            waiting, count = add_waiting(waiting, count, trie, rank, glue_start, nodes - 1, NONE)
+            waiting, count = add_waiting(waiting, count, trie, rank, glue_start, nodes - 1, MISSING)
 
     return bundles, waiting, used, nodes
 
@@ -334,7 +336,7 @@ def add_waiting(
     waiting: DottedItems, count: int, trie: Trie, rank: Int32s, node: int, first: int, second: int
 ) -> tuple[DottedItems, int]:
     """Add the rules of a source side to the lists of their left-hand sides; `count` entries are in use."""
-    while node != NONE:
+    while node != MISSING:
         if trie.rule_offset[node + 1] > trie.rule_offset[node]:
             if count == waiting.node.shape[0]:
                 waiting = more_items(waiting)
@@ -350,7 +352,7 @@ def find_node(chart: Chart, category: Int32s, begin: int, end: int, wanted: int)
     for node in range(chart.begin[begin, end - begin], chart.end[begin, end - begin]):
         if category[node] == wanted:
             return node
-    return NONE
+    return MISSING
 
 
 @kernel
@@ -362,13 +364,13 @@ def add_glue(bundles: Bundles, used: int, nodes: int, chart: Chart, trie: Trie) 
     length = chart.begin.shape[0]
     longest = chart.begin.shape[1] - 1
     glue_start = trie.rule_offset.shape[0] - 3
-    glue_node = np.full(length + 1, NONE, np.int32)
+    glue_node = np.full(length + 1, MISSING, np.int32)
 
     for end in range(1, length + 1):
         before = used
         for middle in range(max(0, end - longest), end):
             antecedent = chart.begin[middle, end - middle]
-            if antecedent == chart.end[middle, end - middle] or (middle > 0 and glue_node[middle] == NONE):
+            if antecedent == chart.end[middle, end - middle] or (middle > 0 and glue_node[middle] == MISSING):
                 continue
 
             if used == bundles.first.shape[0]:
@@ -376,7 +378,7 @@ def add_glue(bundles: Bundles, used: int, nodes: int, chart: Chart, trie: Trie) 
             if middle == 0:
                 bundles.trie_node[used] = glue_start
                 bundles.first[used] = antecedent
-                bundles.second[used] = NONE
+                bundles.second[used] = MISSING
             else:
                 bundles.trie_node[used] = glue_start + 1
                 bundles.first[used] = glue_node[middle]
@@ -389,6 +391,6 @@ def add_glue(bundles: Bundles, used: int, nodes: int, chart: Chart, trie: Trie) 
             bundles.category[nodes] = CATEGORY_S
             nodes += 1
 
-    if glue_node[length] == NONE:
+    if glue_node[length] == MISSING:
         nodes = 0
     return bundles, nodes

@@ -22,7 +22,9 @@ BUNDLE, RANK, FIRST_RANK, SECOND_RANK, RULE, FIRST, SECOND = range(7)
 SCORE, LM = 4, 5
 # Its int64 column: language-model state of the hypothesis.
 STATE = 6
-INTEGERS, NUMBERS = 16, 8  # columns of a row
+# Columns of a row: of int32, and of float64 or int64.
+INTEGERS = 16
+NUMBERS = 8
 
 
 class Queue(NamedTuple):
@@ -66,20 +68,28 @@ def goes_before(score: float, candidate: int, other_score: float, other: int) ->
 @inline_kernel
 def sift_up(queue: Queue, place: int, candidate: int, score: float) -> None:
     """Insert a corner into the heap at `place`, a leaf, and sift it up."""
-    heap, heap_score = queue.heap, queue.heap_score
+    heap = queue.heap
+    heap_score = queue.heap_score
+
     while place > 0:
         parent = (place - 1) >> 1
         if not goes_before(score, candidate, heap_score[parent], heap[parent]):
             break
-        heap[place], heap_score[place] = heap[parent], heap_score[parent]
+
+        heap[place] = heap[parent]
+        heap_score[place] = heap_score[parent]
         place = parent
-    heap[place], heap_score[place] = candidate, score
+
+    heap[place] = candidate
+    heap_score[place] = score
 
 
 @inline_kernel
 def sift_down(queue: Queue, size: int, place: int, candidate: int, score: float) -> None:
     """Insert a corner into the heap of `size` elements at `place`, and sift it down."""
-    heap, heap_score = queue.heap, queue.heap_score
+    heap = queue.heap
+    heap_score = queue.heap_score
+
     while True:
         child = 2 * place + 1
         if child >= size:
@@ -92,6 +102,10 @@ def sift_down(queue: Queue, size: int, place: int, candidate: int, score: float)
 
         if goes_before(score, candidate, heap_score[child], heap[child]):
             break
-        heap[place], heap_score[place] = heap[child], heap_score[child]
+
+        heap[place] = heap[child]
+        heap_score[place] = heap_score[child]
         place = child
-    heap[place], heap_score[place] = candidate, score
+
+    heap[place] = candidate
+    heap_score[place] = score

@@ -19,7 +19,8 @@ from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, word_stat
 from itersel.storage.arrays import Bools, Float32s, Float64s, Int32s, Int64s, UInt16s, UInt64s
 from itersel.storage.hash_kernels import GOLDEN_RATIO
 
-NONE = -1
+# In the place of the number of an item, edge, node or candidate.
+MISSING = -1
 SEGMENTS = 3  # target words before, between and after at most two nonterminals
 YIELD_BASE = GOLDEN_RATIO  # odd: base of the polynomial hash of a yield
 YIELD_MIX = np.uint64(0xBF58476D1CE4E5B9)
@@ -120,7 +121,9 @@ def state_rules(
         segment = 0
         state = np.int64(EMPTY_STATE)
         inside = 0.0
-        value, power = np.uint64(0), np.uint64(1)
+        value = np.uint64(0)
+        power = np.uint64(1)
+
         if i == GLUE_START_RULE and begin_of_sentence >= 0:
             state = begin_state(model, states, begin_of_sentence)
 
@@ -129,22 +132,30 @@ def state_rules(
             if symbol < 0:
                 if segment == 0:
                     rules.swapped[i] = symbol == -2
+
                 rules.state[i, segment] = state
-                rules.hash[i, segment], rules.power[i, segment] = value, power
+                rules.hash[i, segment] = value
+                rules.power[i, segment] = power
+
                 segment += 1
                 state = np.int64(EMPTY_STATE)
-                value, power = np.uint64(0), np.uint64(1)
+                value = np.uint64(0)
+                power = np.uint64(1)
                 continue
 
             word = rule_table.lm_word[symbol]
             if word_states[symbol] == EMPTY_STATE:
                 word_states[symbol] = word_state(model, states, word)
+
             state, change = compose(model, states, state, word_states[symbol])
             inside += model.unigram[word, 0] + change
+
             value = value * YIELD_BASE + word_hash(symbol)
             power *= YIELD_BASE
 
         rules.state[i, segment] = state
-        rules.hash[i, segment], rules.power[i, segment] = value, power
+        rules.hash[i, segment] = value
+        rules.power[i, segment] = power
+
         rules.inside[i] = inside
         rules.estimate[i] = rules.score[i] + lm_weight * inside

@@ -27,7 +27,7 @@ from itersel.decode.queue_kernels import (
     sift_down,
     sift_up,
 )
-from itersel.decode.scoring_kernels import NONE, SentenceRules
+from itersel.decode.scoring_kernels import MISSING, SentenceRules
 from itersel.decode.trie_kernels import Trie
 from itersel.grammar.array_kernels import sort_stably
 from itersel.lm.compose_kernels import compose
@@ -58,7 +58,8 @@ def sort_rules(trie: Trie, rules: SentenceRules) -> None:
     for node in range(trie.rule_offset.shape[0] - 1):
         largest = max(largest, trie.rule_offset[node + 1] - trie.rule_offset[node])
 
-    order, other = np.empty(largest, np.int64), np.empty(largest, np.int64)
+    order = np.empty(largest, np.int64)
+    other = np.empty(largest, np.int64)
     rule = np.empty(largest, np.int64)
     key = np.empty(largest)
 
@@ -101,16 +102,18 @@ def combine(
             right = second
         else:
             right = np.int64(rules.state[rule, (piece + 1) >> 1])
+
         state, change = compose(model, states, state, right)
         total += change
+
     return state, total
 
 
 @inline_kernel
 def item_at(hypotheses: Hypotheses, node: int, rank: int) -> int:
     """Return the item at a rank of a node, -1 if there is no node."""
-    if node == NONE:
-        return np.int64(NONE)
+    if node == MISSING:
+        return np.int64(MISSING)
     return np.int64(hypotheses.ranked[hypotheses.node_offset[node] + rank])
 
 
@@ -122,14 +125,18 @@ def score_corner(
     rules = problem.rules
     row = INTEGERS * candidate
     rule = np.int64(queue.corner[row + RULE])
-    first, second = np.int64(queue.corner[row + FIRST]), np.int64(queue.corner[row + SECOND])
-    score = rules.score[rule]
+    first = np.int64(queue.corner[row + FIRST])
+    second = np.int64(queue.corner[row + SECOND])
 
-    first_state, second_state = np.int64(EMPTY_STATE), np.int64(EMPTY_STATE)
-    if first != NONE:
+    score = rules.score[rule]
+    first_state = np.int64(EMPTY_STATE)
+    second_state = np.int64(EMPTY_STATE)
+
+    if first != MISSING:
         score += hypotheses.item_score[first]
         first_state = hypotheses.item_state[first]
-    if second != NONE:
+
+    if second != MISSING:
         score += hypotheses.item_score[second]
         second_state = hypotheses.item_state[second]
 
@@ -149,7 +156,8 @@ def first_corners(
     problem: SearchProblem, states: States, queue: Queue, hypotheses: Hypotheses, node: int
 ) -> int:
     """Score the first rules of each bundle with the best antecedents; returns the size of the heap."""
-    forest, trie = problem.forest, problem.trie
+    forest = problem.forest
+    trie = problem.trie
     size = 0
 
     for bundle in range(forest.bundle_offset[node], forest.bundle_offset[node + 1]):
@@ -163,9 +171,12 @@ def first_corners(
             row = INTEGERS * size
             queue.corner[row + BUNDLE] = bundle
             queue.corner[row + RANK] = rank
-            queue.corner[row + FIRST_RANK], queue.corner[row + SECOND_RANK] = 0, 0
+            queue.corner[row + FIRST_RANK] = 0
+            queue.corner[row + SECOND_RANK] = 0
             queue.corner[row + RULE] = trie.rule[begin + rank]
-            queue.corner[row + FIRST], queue.corner[row + SECOND] = first, second
+            queue.corner[row + FIRST] = first
+            queue.corner[row + SECOND] = second
+
             queue.heap[size] = size
             queue.heap_score[size] = score_corner(problem, states, queue, hypotheses, size)
             size += 1
@@ -185,10 +196,12 @@ def add_edge(queue: Queue, hypotheses: Hypotheses, candidate: int, node_begin: i
     hypotheses.edge_second[edge] = queue.corner[row + SECOND]
 
     row = NUMBERS * candidate
-    score, state = queue.number[row + SCORE], queue.state[row + STATE]
+    score = queue.number[row + SCORE]
+    state = queue.state[row + STATE]
+
     hypotheses.edge_score[edge] = score
     hypotheses.edge_lm[edge] = queue.number[row + LM]
-    hypotheses.edge_next[edge] = NONE
+    hypotheses.edge_next[edge] = MISSING
     hypotheses.counts[1] = edge + 1
 
     mask = queue.slot.shape[0] - 1
@@ -239,6 +252,7 @@ def pop_corners(
         for axis in range(3):
             if not make_neighbour(problem, queue, hypotheses, candidate, pool, axis):
                 continue
+
             score = score_corner(problem, states, queue, hypotheses, pool)
             if top_is_free:
                 sift_down(queue, size, 0, pool, score)
@@ -262,38 +276,47 @@ def make_neighbour(
     Returns False if there is none, or if it is pushed by another corner.
     """
     corner = queue.corner
-    row, new = INTEGERS * candidate, INTEGERS * pool
+    row = INTEGERS * candidate
+    new = INTEGERS * pool
+
     bundle = np.int64(corner[row + BUNDLE])
-    rank, rule = np.int64(corner[row + RANK]), np.int64(corner[row + RULE])
-    first_rank, second_rank = np.int64(corner[row + FIRST_RANK]), np.int64(corner[row + SECOND_RANK])
-    first, second = np.int64(corner[row + FIRST]), np.int64(corner[row + SECOND])
+    rank = np.int64(corner[row + RANK])
+    rule = np.int64(corner[row + RULE])
+    first_rank = np.int64(corner[row + FIRST_RANK])
+    second_rank = np.int64(corner[row + SECOND_RANK])
+    first = np.int64(corner[row + FIRST])
+    second = np.int64(corner[row + SECOND])
 
     if axis == 0:
         rank += 1
         if rank < FIRST_RULES or first_rank + second_rank > 0:
             return False
+
         source_side = problem.forest.trie_node[bundle]
         if rank >= problem.trie.rule_offset[source_side + 1] - problem.trie.rule_offset[source_side]:
             return False
+
         rule = np.int64(problem.trie.rule[problem.trie.rule_offset[source_side] + rank])
     elif axis == 1:
         first_rank += 1
         antecedent = np.int64(problem.forest.first[bundle])
-        if first == NONE or second_rank > 0 or first_rank >= item_count(hypotheses, antecedent):
+        if first == MISSING or second_rank > 0 or first_rank >= item_count(hypotheses, antecedent):
             return False
         first = item_at(hypotheses, antecedent, first_rank)
     else:
         second_rank += 1
         antecedent = np.int64(problem.forest.second[bundle])
-        if second == NONE or second_rank >= item_count(hypotheses, antecedent):
+        if second == MISSING or second_rank >= item_count(hypotheses, antecedent):
             return False
         second = item_at(hypotheses, antecedent, second_rank)
 
     corner[new + BUNDLE] = bundle
     corner[new + RANK] = rank
     corner[new + RULE] = rule
-    corner[new + FIRST_RANK], corner[new + SECOND_RANK] = first_rank, second_rank
-    corner[new + FIRST], corner[new + SECOND] = first, second
+    corner[new + FIRST_RANK] = first_rank
+    corner[new + SECOND_RANK] = second_rank
+    corner[new + FIRST] = first
+    corner[new + SECOND] = second
     return True
 
 
@@ -328,7 +351,9 @@ def add_goal(
     If items already include `<s>`, `start_state` is the empty state.
     """
     node = problem.forest.is_glue.shape[0] - 1
-    goal, edge = hypotheses.counts[0], hypotheses.counts[1]
+    goal = hypotheses.counts[0]
+    edge = hypotheses.counts[1]
+
     hypotheses.item_edge[goal] = edge
     hypotheses.item_score[goal] = -np.inf
 
@@ -336,20 +361,23 @@ def add_goal(
         item = hypotheses.ranked[place]
         state, start_change = compose(problem.model, states, start_state, hypotheses.item_state[item])
         _, change = compose(problem.model, states, state, end_state)
+
         hypotheses.edge_lm[edge] = problem.model.unigram[problem.end_of_sentence, 0] + (start_change + change)
         hypotheses.edge_rule[edge] = GOAL_RULE
         hypotheses.edge_first[edge] = item
-        hypotheses.edge_second[edge] = NONE
+        hypotheses.edge_second[edge] = MISSING
         hypotheses.edge_score[edge] = (
             hypotheses.item_score[item] + problem.lm_weight * hypotheses.edge_lm[edge]
         )
         hypotheses.edge_next[edge] = edge + 1
+
         hypotheses.item_score[goal] = max(hypotheses.item_score[goal], hypotheses.edge_score[edge])
         edge += 1
 
-    hypotheses.edge_next[edge - 1] = NONE
+    hypotheses.edge_next[edge - 1] = MISSING
     hypotheses.item_last[goal] = edge - 1
-    hypotheses.counts[0], hypotheses.counts[1] = goal + 1, edge
+    hypotheses.counts[0] = goal + 1
+    hypotheses.counts[1] = edge
 
 
 @leaf_kernel
@@ -360,7 +388,7 @@ def search(problem: SearchProblem, states: States, queue: Queue, hypotheses: Hyp
     best. Afterwards, `states.counts[1]` tells whether the tables were too small.
     """
     for place in range(queue.slot.shape[0]):
-        queue.slot[place] = NONE
+        queue.slot[place] = MISSING
     hypotheses.counts[0] = 0
     hypotheses.counts[1] = 0
     hypotheses.node_offset[0] = 0

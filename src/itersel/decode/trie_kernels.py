@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.compile.jit import kernel, leaf_kernel
-from itersel.decode.scoring_kernels import GLUE_RULE, GLUE_START_RULE, NONE, RuleTable
+from itersel.decode.scoring_kernels import GLUE_RULE, GLUE_START_RULE, MISSING, RuleTable
 from itersel.grammar.grammar_kernels import CATEGORY_S
 from itersel.storage.arrays import Bools, Int32s, Int64s
 from itersel.storage.hash_kernels import GOLDEN_RATIO
@@ -73,7 +73,8 @@ def build_trie(rule_table: RuleTable, rule: Int32s) -> Trie:
     room = symbols + rule.shape[0] + 1
     takes_nonterminal = np.zeros(room, np.bool_)
     room = 0 if x_only else room
-    category, other = np.full(room, NONE, np.int32), np.full(room, NONE, np.int32)
+    category = np.full(room, MISSING, np.int32)
+    other = np.full(room, MISSING, np.int32)
 
     end_node = np.empty(rule.shape[0], np.int32)
     nodes = 1
@@ -97,9 +98,9 @@ def build_trie(rule_table: RuleTable, rule: Int32s) -> Trie:
 
         if not x_only:
             left = np.int32(rule_table.category[rule[i], 0])
-            while category[node] != left and other[node] != NONE:
+            while category[node] != left and other[node] != MISSING:
                 node = other[node]
-            if category[node] != NONE and category[node] != left:
+            if category[node] != MISSING and category[node] != left:
                 other[node] = nodes
                 node = nodes
                 nodes += 1

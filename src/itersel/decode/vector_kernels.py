@@ -14,7 +14,8 @@ from itersel.storage.arrays import Float64s, Int32s, Int64s
 @kernel
 def dense_vectors(best: Best, rules: SentenceRules, lm_column: int) -> Float64s:
     """Return float64 (k, C): sums over the rules of each derivation, and the language-model column."""
-    count, columns = best.score.shape[0], rules.dense.shape[1]
+    count = best.score.shape[0]
+    columns = rules.dense.shape[1]
     vectors = np.zeros((count, columns))
     for i in range(count):
         for j in range(best.rule_offset[i], best.rule_offset[i + 1]):
@@ -35,10 +36,13 @@ def sparse_vectors(
         rule = rules.rule[best.rule[j]]
         total += rule_table.feature_offset[rule + 1] - rule_table.feature_offset[rule]
 
-    feature, value = np.empty(total, np.int32), np.empty(total, np.float64)
+    feature = np.empty(total, np.int32)
+    value = np.empty(total, np.float64)
     offset = np.zeros(count + 1, np.int64)
-    key, buffer_value = np.empty(total, np.float64), np.empty(total, np.float64)
-    order, other = np.empty(total, np.int64), np.empty(total, np.int64)
+    key = np.empty(total, np.float64)
+    buffer_value = np.empty(total, np.float64)
+    order = np.empty(total, np.int64)
+    other = np.empty(total, np.int64)
 
     used = 0
 
@@ -47,7 +51,8 @@ def sparse_vectors(
         for j in range(best.rule_offset[i], best.rule_offset[i + 1]):
             rule = rules.rule[best.rule[j]]
             for place in range(rule_table.feature_offset[rule], rule_table.feature_offset[rule + 1]):
-                key[size], buffer_value[size] = rule_table.feature[place], rule_table.feature_value[place]
+                key[size] = rule_table.feature[place]
+                buffer_value[size] = rule_table.feature_value[place]
                 order[size] = size
                 size += 1
 
@@ -57,7 +62,8 @@ def sparse_vectors(
             if used > offset[i] and feature[used - 1] == key[place]:
                 value[used - 1] += buffer_value[place]
             else:
-                feature[used], value[used] = key[place], buffer_value[place]
+                feature[used] = key[place]
+                value[used] = buffer_value[place]
                 used += 1
 
         offset[i + 1] = used

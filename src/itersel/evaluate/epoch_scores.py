@@ -62,14 +62,18 @@ def read_epochs(
     task: str | None = None,
 ) -> EpochTexts:
     """Read the references of translations, and keep the lines with the label of a task, if given."""
-    references, raw = read_references(reference), read_references(raw_reference)
+    references = read_references(reference)
     lines: Sequence[int] = range(len(references[0]))
+
+    raw = read_references(raw_reference)
     if raw:
         check_line_counts((reference[0], lines), (raw_reference[0], raw[0]))
+
     if labels is not None and task is not None:
         found = read_labels(labels, len(lines), reference[0])
         require_label(found, task, labels)
         lines = lines_of(found, [task])
+
     return EpochTexts(translations, lines, references, reference[0], _pick_all(raw, lines))
 
 

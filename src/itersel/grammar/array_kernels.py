@@ -75,7 +75,9 @@ def sort_stably(order: Int64s, key: Float64s, other: Int64s, size: int) -> None:
         for begin in range(0, size, 2 * width):
             middle = min(begin + width, size)
             end = min(begin + 2 * width, size)
-            left, right = begin, middle
+            left = begin
+            right = middle
+
             for i in range(begin, end):
                 if right == end or (left < middle and key[order[left]] <= key[order[right]]):
                     other[i] = order[left]

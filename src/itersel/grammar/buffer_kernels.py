@@ -207,7 +207,8 @@ def append_rules(
     size = rules.size
     length = blocks.length
     lengths = (int(length[block[0]]), int(length[block[1]]), int(length[block[2]]))
-    point, vote = np.empty((0, 2), np.int32), np.empty((0, 3), np.int32)
+    point = np.empty((0, 2), np.int32)
+    vote = np.empty((0, 3), np.int32)
 
     for number in range(new):
         pair = pairs.new[number]
@@ -216,7 +217,8 @@ def append_rules(
 
         if row < 0:
             rules.target[size[TARGETS], 0] = rules.source[size[SOURCES] - 1, 0]
-            rules.point[size[POINTS], 0] = rules.point[size[POINTS], 1] = 0
+            rules.point[size[POINTS], 0] = 0
+            rules.point[size[POINTS], 1] = 0
             size[TARGETS] += 1
             size[POINTS] += 1
         else:
@@ -226,7 +228,8 @@ def append_rules(
 
             point, vote, line = vote_alignment(corpus, pairs, row, lengths, point, vote)
             for i in range(vote[line, VOTED_BEGIN], vote[line, VOTED_END]):
-                rules.point[size[POINTS], 0], rules.point[size[POINTS], 1] = point[i, 0], point[i, 1]
+                rules.point[size[POINTS], 0] = point[i, 0]
+                rules.point[size[POINTS], 1] = point[i, 1]
                 size[POINTS] += 1
 
         for i in range(3):

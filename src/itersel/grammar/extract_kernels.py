@@ -72,7 +72,9 @@ def extract_rules(
     seconds = thirds = Matches(begin, none, none, none, none)
 
     for pattern in range(block.shape[0]):
-        u, v, w = block[pattern, 0], block[pattern, 1], block[pattern, 2]
+        u = block[pattern, 0]
+        v = block[pattern, 1]
+        w = block[pattern, 2]
         distance = blocks.length[u] + limits.min_gap
 
         if pattern == group_end:

@@ -13,7 +13,8 @@ from itersel.storage.arrays import Int32s, UInt8s, UInt16s
 GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH = 0, 1, 2, 3
 
 # names and numbers of the categories in every grammar; a file that lists categories begins with these
-X, S = "X", "S"
+X = "X"
+S = "S"
 FIXED_CATEGORIES = (X, S)
 CATEGORY_X, CATEGORY_S = 0, 1
 

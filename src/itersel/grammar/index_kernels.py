@@ -21,7 +21,12 @@ from itersel.storage.arrays import Bools, Float32s, Int32s, Int64s, UInt8s, UInt
 # Longest span of a rule that the bit masks of phrases can hold.
 SPAN_LIMIT = 30
 
-SPACE, NEWLINE, HYPHEN, ZERO, NINE = 32, 10, 45, 48, 57
+# bytes of a file of alignments
+SPACE = 32
+NEWLINE = 10
+HYPHEN = 45
+ZERO = 48
+NINE = 57
 
 # instead of a suffix that is not yet sorted
 EMPTY = -1
@@ -121,14 +126,17 @@ def sort_links(
     for line in range(lines):
         first = source_offset[line]
         length = source_offset[line + 1] - source_offset[line]
+
         # LINK_HIGH counts the links of a position, then is where the next one goes, until all are in order
         for k in range(line_begin[line], line_begin[line + 1]):
             position[first + links[k, 0], LINK_HIGH] += 1
 
         end = count
         for i in range(length):
-            begin, end = end, end + position[first + i, LINK_HIGH]
-            position[first + i, LINK_BEGIN] = position[first + i, LINK_HIGH] = begin
+            begin = end
+            end = begin + position[first + i, LINK_HIGH]
+            position[first + i, LINK_BEGIN] = begin
+            position[first + i, LINK_HIGH] = begin
 
         for k in range(line_begin[line], line_begin[line + 1]):
             i = links[k, 0]
@@ -152,8 +160,9 @@ def sort_links(
                 if k == low or link[k] != link[k - 1]:
                     link[count] = link[k]
                     count += 1
-            position[first + i, LINK_LOW] = position[first + i, LINK_HIGH] = -1
 
+            position[first + i, LINK_LOW] = -1
+            position[first + i, LINK_HIGH] = -1
             if high > low:
                 position[first + i, LINK_LOW] = link[position[first + i, LINK_BEGIN]]
                 position[first + i, LINK_HIGH] = link[count - 1] + 1
@@ -175,12 +184,15 @@ def mark_phrases(source_offset: Int64s, position: Int32s, room: UInt8s, span: In
 
             if position[begin, LINK_LOW] < 0:
                 continue
-            low = high = position[begin, LINK_LOW]
+
+            low = position[begin, LINK_LOW]
+            high = low
             source_low, source_high = begin, begin + 1
 
             for end in range(begin + 1, min(begin + SPAN_LIMIT, stop) + 1):
                 if position[end - 1, LINK_LOW] < 0:
                     continue
+
                 new_low = min(low, position[end - 1, LINK_LOW])
                 new_high = max(high, position[end - 1, LINK_HIGH])
 
@@ -224,21 +236,27 @@ def find_bad_position(index: IndexArrays) -> tuple[int, int]:
             begin, end = position[p, LINK_BEGIN], link.shape[0]
             if p + 1 < source.shape[0]:
                 end = position[p + 1, LINK_BEGIN]
-            if begin < 0 or begin > end or end > link.shape[0] or (p == 0 and begin > 0):
+
+            is_range = 0 <= begin <= end <= link.shape[0]
+            skips_links = p == 0 and begin > 0
+            if not is_range or skips_links:
                 return p, BAD_LINKS
 
             low, high = -1, -1
             if begin < end:
                 low, high = link[begin], link[end - 1] + 1
+
             for k in range(begin + 1, end):
                 if link[k] <= link[k - 1]:
                     return p, BAD_LINKS
+
             if position[p, LINK_LOW] != low or position[p, LINK_HIGH] != high:
                 return p, BAD_LINKS
 
             longest = min(stop - 1 - p, SPAN_LIMIT)
             if position[p, BEGINS] & 1 or position[p, BEGINS] >> (longest + 1):
                 return p, BAD_PHRASE
+
             longest = min(p - first, SPAN_LIMIT)
             if position[p, ENDS] & 1 or position[p, ENDS] >> (longest + 1):
                 return p, BAD_PHRASE
@@ -310,7 +328,9 @@ def name_substrings(text: Int32s, smaller: Bools, order: Int32s, name: Int32s) -
         k = 0
         while same:
             # one that reaches the end is unlike any other
-            a, b = last + k, here + k
+            a = last + k
+            b = here + k
+
             if max(a, b) == size or text[a] != text[b] or smaller[a] != smaller[b]:
                 same = False
             elif k > 0 and smaller[b] and not smaller[b - 1]:

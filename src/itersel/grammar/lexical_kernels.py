@@ -47,7 +47,8 @@ def count_word_pair(key: UInt64s, count: Int64s, source: int, target: int, numbe
 def doubled_table(key: UInt64s, count: Int64s) -> tuple[UInt64s, Int64s]:
     """Return a table twice as large with the same pairs and counts."""
     slots = key.shape[0]
-    more_key, more_count = np.zeros(2 * slots, np.uint64), np.zeros(2 * slots, np.int64)
+    more_key = np.zeros(2 * slots, np.uint64)
+    more_count = np.zeros(2 * slots, np.int64)
     for slot in range(slots):
         if count[slot]:
             count_word_pair(more_key, more_count, key[slot] >> HIGH_HALF, key[slot] & LOW_HALF, count[slot])
@@ -92,7 +93,8 @@ def fill_table(pair: UInt64s, cost: Float32s, pair_key: UInt64s, pair_cost: Floa
     for i in range(pair.shape[0]):
         slot = find_word_pair(pair_key, pair[i] >> HIGH_HALF, pair[i] & LOW_HALF)
         pair_key[slot] = pair[i]
-        pair_cost[slot, 0], pair_cost[slot, 1] = cost[i, 0], cost[i, 1]
+        pair_cost[slot, 0] = cost[i, 0]
+        pair_cost[slot, 1] = cost[i, 1]
 
 
 @kernel
@@ -103,17 +105,21 @@ def rule_costs(
 
     sources, targets: symbols, int32; negative ones are nonterminals.
     """
-    (source, source_offset), (target, target_offset) = sources, targets
+    source, source_offset = sources
+    target, target_offset = targets
     cost = np.empty((source_offset.shape[0] - 1, 2), np.float32)
     best = np.empty(longest, np.float32)
 
     for rule in range(cost.shape[0]):
-        source_begin, target_begin = source_offset[rule], target_offset[rule]
+        source_begin = source_offset[rule]
+        target_begin = target_offset[rule]
         target_length = target_offset[rule + 1] - target_begin
+
         for j in range(target_length):
             best[j] = INFINITE_COST
 
-        source_given_target, target_given_source = 0.0, 0.0
+        source_given_target = 0.0
+        target_given_source = 0.0
         # i = -1 is NULL on the source side; the last j is NULL on the target side
         for i in range(-1, source_offset[rule + 1] - source_begin):
             word = 0 if i < 0 else source[source_begin + i]
@@ -138,5 +144,6 @@ def rule_costs(
             if target[target_begin + j] > 0:
                 target_given_source += best[j]
 
-        cost[rule, 0], cost[rule, 1] = source_given_target, target_given_source
+        cost[rule, 0] = source_given_target
+        cost[rule, 1] = target_given_source
     return cost

@@ -210,7 +210,8 @@ def match_seconds(
     """
     count = fill_slots(blocks, seconds)
     relative = begin - begin[0]
-    first, second = np.empty(relative[count], np.int32), np.empty(relative[count], np.int32)
+    first = np.empty(relative[count], np.int32)
+    second = np.empty(relative[count], np.int32)
     last = np.full(count, -1, np.int32)
     place = relative.copy()
     slot = blocks.slot
@@ -225,7 +226,8 @@ def match_seconds(
             while block > 0:
                 number = slot[block]
                 if number >= 0:
-                    first[place[number]], second[place[number]] = p, q
+                    first[place[number]] = p
+                    second[place[number]] = q
                     place[number] += 1
                     last[number] = p
                 block = next_block(blocks, block, end, stop)
@@ -294,7 +296,8 @@ def match_thirds(
 @leaf_kernel
 def take_sample(first: Int32s, second: Int32s, third: Int32s, sample: Int32s) -> int:
     """Copy evenly spaced occurrences to `sample` (M, 3), or all if they fit; returns their number."""
-    total, size = first.shape[0], sample.shape[0]
+    total = first.shape[0]
+    size = sample.shape[0]
     for k in range(min(total, size)):
         i = sample_number(k, total, size)
         sample[k, 0] = first[i]

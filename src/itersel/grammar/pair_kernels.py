@@ -192,7 +192,8 @@ def write_points(
                 if row[i, LOW_2] >= 0 and link[k] >= row[i, HIGH_2]:
                     place -= row[i, HIGH_2] - row[i, LOW_2] - 1
 
-                point[end, 0], point[end, 1] = symbol, place
+                point[end, 0] = symbol
+                point[end, 1] = place
                 end += 1
             symbol += 1
         symbol += 1
@@ -202,8 +203,10 @@ def write_points(
 @leaf_kernel
 def compare_points(point: Int32s, vote: Int32s, a: int, b: int) -> int:
     """Return -1, 0 or 1 if the alignment in row a of `vote` is less than, equal to, or greater than in b."""
-    first, second = vote[a, VOTED_BEGIN], vote[b, VOTED_BEGIN]
-    length, other_length = vote[a, VOTED_END] - first, vote[b, VOTED_END] - second
+    first = vote[a, VOTED_BEGIN]
+    second = vote[b, VOTED_BEGIN]
+    length = vote[a, VOTED_END] - first
+    other_length = vote[b, VOTED_END] - second
     result = 0
     i = 0
     while i < 2 * min(length, other_length) and result == 0:

@@ -99,7 +99,8 @@ def find_blocks(index: IndexArrays, words: Int32s, offset: Int64s, ranges: Int32
 
                 if begin == end:
                     break
-                ranges[0, i, k], ranges[1, i, k] = begin, end
+                ranges[0, i, k] = begin
+                ranges[1, i, k] = end
 
 
 @leaf_kernel
@@ -119,7 +120,8 @@ def list_patterns(block: Int64s, offset: Int64s, limits: RuleLimits, key: Int64s
                     break
                 first = block[i, a - 1] << (2 * BLOCK_BITS)
                 if write:
-                    key[count], sentence[count] = first, s
+                    key[count] = first
+                    sentence[count] = s
                 count += 1
 
                 if limits.max_nonterminals < 1:
@@ -130,7 +132,8 @@ def list_patterns(block: Int64s, offset: Int64s, limits: RuleLimits, key: Int64s
                             break
                         second = first | (block[j, b - 1] << BLOCK_BITS)
                         if write:
-                            key[count], sentence[count] = second, s
+                            key[count] = second
+                            sentence[count] = s
                         count += 1
 
                         if limits.max_nonterminals < 2:

@@ -89,6 +89,7 @@ def target_span(position: Int32s, begin: int, end: int) -> Span:
             if low < 0 or position[p, LINK_LOW] < low:
                 low = position[p, LINK_LOW]
             high = max(high, position[p, LINK_HIGH])
+
     return low, high
 
 
@@ -120,12 +121,16 @@ def add_row(
 
     if before[0] >= 0:
         variant |= BEFORE
-        low, high = min(low, before[0]), max(high, before[1])
-        low_1, high_1, low_2, high_2 = before[0], before[1], low_1, high_1
+        low = min(low, before[0])
+        high = max(high, before[1])
+        # the X at the left edge comes before the gaps
+        low_2, high_2 = low_1, high_1
+        low_1, high_1 = before
 
     if after[0] >= 0:
         variant |= AFTER
-        low, high = min(low, after[0]), max(high, after[1])
+        low = min(low, after[0])
+        high = max(high, after[1])
         if low_1 < 0:
             low_1, high_1 = after
         else:
@@ -138,8 +143,10 @@ def add_row(
     row[count, VARIANT] = variant
     row[count, LOW] = low
     row[count, HIGH] = high
-    row[count, LOW_1], row[count, HIGH_1] = low_1, high_1
-    row[count, LOW_2], row[count, HIGH_2] = low_2, high_2
+    row[count, LOW_1] = low_1
+    row[count, HIGH_1] = high_1
+    row[count, LOW_2] = low_2
+    row[count, HIGH_2] = high_2
     return count + 1
 
 
@@ -168,16 +175,20 @@ def find_core(
             end = begin + lengths[block]
             block_low, block_high = target_span(position, begin, end)
             if block_low >= 0:
-                low, high = block_low if low < 0 else min(low, block_low), max(high, block_high)
+                low = block_low if low < 0 else min(low, block_low)
+                high = max(high, block_high)
 
     if low < 0:
         return 0, Spans(-1, -1, -1, -1, -1, -1)
 
     # checked last: the gaps are aligned, but the pattern itself also needs an aligned word
     if low_1 >= 0:
-        low, high = min(low, low_1), max(high, high_1)
+        low = min(low, low_1)
+        high = max(high, high_1)
     if low_2 >= 0:
-        low, high = min(low, low_2), max(high, high_2)
+        low = min(low, low_2)
+        high = max(high, high_2)
+
     return end, Spans(low, high, low_1, high_1, low_2, high_2)
 
 

@@ -89,9 +89,12 @@ def find_name(names: NameTable, count: int, key: np.uint64, name: UInt8s, length
                 if names.data[begin + position] != name[position]:
                     return COLLISION
             return number
+
         place = (place + 1) & mask
 
-    names.slot[place], names.key[count] = count, key
+    names.slot[place] = count
+    names.key[count] = key
+
     begin = names.offset[count]
     names.offset[count + 1] = begin + length
     for position in range(length):
@@ -125,15 +128,18 @@ def count_features(
         for template in templates:
             slots += count_slots(rules, rule, template)
 
-    feature, value = np.empty(slots, np.int32), np.empty(slots, np.float32)
+    feature = np.empty(slots, np.int32)
+    value = np.empty(slots, np.float32)
     offset = np.zeros(rule_count + 1, np.int64)
     names = NameTable(
         np.full(2, -1, np.int32), np.empty(1, np.uint64), np.empty(1, np.uint8), np.zeros(2, np.int64)
     )
 
     identity = np.empty(rule_count if (templates == IDENTITY).any() else 0, np.uint64)
+
     places = (1 << MEMO_BITS) + 1  # the last one is always free
-    memo_code, memo_number = np.full(places, NO_CODE, np.int64), np.empty(places, np.int32)
+    memo_code = np.full(places, NO_CODE, np.int64)
+    memo_number = np.empty(places, np.int32)
 
     name = np.empty(longest, np.uint8)
     filled = 0
@@ -143,7 +149,9 @@ def count_features(
             if template == IDENTITY:
                 length = put_identity(name, rules, rule)
                 identity[rule] = finish(hash_bytes(FNV_OFFSET, name, 0, length))
-                feature[filled], value[filled] = -1 - rule, 1.0
+
+                feature[filled] = -1 - rule
+                value[filled] = 1.0
                 filled += 1
                 continue
 
@@ -165,14 +173,18 @@ def count_features(
                     number = find_name(names, count, key, name, length)
                     if number == COLLISION:
                         return Occurrences(feature, value, offset), identity, names, count, name[:length]
+
                     count = max(count, number + 1)
-                    memo_code[remembered], memo_number[remembered] = code, number
+                    memo_code[remembered] = code
+                    memo_number[remembered] = number
 
                 place = first
                 while place < filled and feature[place] != number:
                     place += 1
+
                 if place == filled:
-                    feature[place], value[place] = number, 0.0
+                    feature[place] = number
+                    value[place] = 0.0
                     filled += 1
                 value[place] += 1.0
 
@@ -211,9 +223,14 @@ def renumber(rows: Occurrences, rank: Int32s, identity_rank: Int32s) -> None:
     for rule in range(rows.offset.shape[0] - 1):
         begin = rows.offset[rule]
         for place in range(begin, rows.offset[rule + 1]):
-            number, value = rows.feature[place], rows.value[place]
+            number = rows.feature[place]
+            value = rows.value[place]
             feature = rank[number] if number >= 0 else identity_rank[-1 - number]
+
             while place > begin and rows.feature[place - 1] > feature:
-                rows.feature[place], rows.value[place] = rows.feature[place - 1], rows.value[place - 1]
+                rows.feature[place] = rows.feature[place - 1]
+                rows.value[place] = rows.value[place - 1]
                 place -= 1
-            rows.feature[place], rows.value[place] = feature, value
+
+            rows.feature[place] = feature
+            rows.value[place] = value

@@ -92,7 +92,8 @@ def put_identity(name: UInt8s, rules: Rules, rule: int) -> int:
 
         symbol = rules.target[place]
         if symbol < 0:
-            name[length], name[length + 1] = LETTER_N, DIGIT_0 - symbol
+            name[length] = LETTER_N
+            name[length + 1] = DIGIT_0 - symbol
             length += 2
         else:
             length = put_symbol(name, length, rules, rule, symbol, True)

@@ -26,7 +26,7 @@ from itersel.bleu.bleu_kernels import (
 from itersel.bleu.order import ORDER
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.hypothesis_kernels import GOAL_RULE, Kept
-from itersel.decode.scoring_kernels import NONE
+from itersel.decode.scoring_kernels import MISSING
 from itersel.learn.partial_kernels import (
     MARGIN,
     Partials,
@@ -125,7 +125,8 @@ def translate(problem: AugmentedProblem, partials: Partials, row: int) -> None:
     ngrams = problem.ngrams
     partials.length[row] = 0
     for i in range(MARGIN):
-        partials.left[row, i], partials.right[row, i] = 0, 0
+        partials.left[row, i] = 0
+        partials.right[row, i] = 0
 
     for node in range(ngrams.available.shape[0]):
         partials.matched[row, node] = 0
@@ -171,27 +172,32 @@ def fill_item(
         if rule != GOAL_RULE:
             own += problem.rule_score[rule]
 
-        first, second = problem.edge_first[edge], problem.edge_second[edge]
+        first = problem.edge_first[edge]
+        second = problem.edge_second[edge]
+
         first_begin = 0
         first_size = 1
         second_begin = 0
         second_size = 1
-        if first != NONE:
-            first_begin, first_size = kept.item[first] * beam, partials.size[kept.item[first]]
-        if second != NONE:
-            second_begin, second_size = kept.item[second] * beam, partials.size[kept.item[second]]
+        if first != MISSING:
+            first_begin = kept.item[first] * beam
+            first_size = partials.size[kept.item[first]]
+
+        if second != MISSING:
+            second_begin = kept.item[second] * beam
+            second_size = partials.size[kept.item[second]]
 
         for i in range(min(first_size, beam)):
             for j in range(min(second_size, beam // (i + 1))):
                 partials.edge[row] = edge
-                partials.first[row] = NONE
-                partials.second[row] = NONE
+                partials.first[row] = MISSING
+                partials.second[row] = MISSING
 
                 model = own
-                if first != NONE:
+                if first != MISSING:
                     partials.first[row] = partials.rank[first_begin + i]
                     model += partials.model[partials.first[row]]
-                if second != NONE:
+                if second != MISSING:
                     partials.second[row] = partials.rank[second_begin + j]
                     model += partials.model[partials.second[row]]
 
@@ -214,7 +220,7 @@ def count_covered(problem: AugmentedProblem, covered: Int64s) -> None:
     for item in range(covered.shape[0]):
         edge = problem.kept.edge[problem.kept.edge_offset[item]]
         for antecedent in (problem.edge_first[edge], problem.edge_second[edge]):
-            if antecedent != NONE:
+            if antecedent != MISSING:
                 covered[item] += covered[problem.kept.item[antecedent]]
         rule = problem.edge_rule[edge]
         if rule != GOAL_RULE:

@@ -76,8 +76,10 @@ def gram_matrix(columns: ShiftedFeatures) -> Float64s:
 
     Does not use BLAS, whose order of summation depends on the processor and the threads.
     """
-    dense, offset = columns.dense, columns.offset
-    row, value = columns.row, columns.value
+    dense = columns.dense
+    offset = columns.offset
+    row = columns.row
+    value = columns.value
     count = dense.shape[0]
     gram = np.zeros((count, count))
 
@@ -111,11 +113,13 @@ def violated_pairs(
     the score of translation t by rate * (gram[t, better] - gram[t, worse]).
     """
     count = score.shape[0]
-    coefficient, shift = np.zeros(count), np.zeros(count)
+    coefficient = np.zeros(count)
+    shift = np.zeros(count)
     updates = 0
 
     for pair in range(pairs.shape[0]):
-        better, worse = pairs[pair, 0], pairs[pair, 1]
+        better = pairs[pair, 0]
+        worse = pairs[pair, 1]
         lead = score[better] - score[worse] + rate * (shift[better] - shift[worse])
         if lead > 0.0 and lead >= margin:
             continue
@@ -137,7 +141,8 @@ def logistic_coefficients(score: Float64s, pairs: Int64s) -> tuple[Float64s, int
     coefficient = np.zeros(score.shape[0])
     wrong = 0
     for pair in range(pairs.shape[0]):
-        better, worse = pairs[pair, 0], pairs[pair, 1]
+        better = pairs[pair, 0]
+        worse = pairs[pair, 1]
         lead = score[better] - score[worse]
 
         if lead <= 0.0:
@@ -162,29 +167,34 @@ def solve_constraints(
     """Return the update that best satisfies the constraints of all translations, and how many were active.
 
     Minimises |dw|^2 / 2 + C max over j of (cost(j) - cost(hope) - (w + dw)(h(hope) - h(j))); the maximum is
-    at least 0 because of j = hope. In the dual, each translation has a weight a(j) >= 0, these sum to C, and
-    dw = sum of a(j) (h(hope) - h(j)). Sequential minimal optimisation (Platt 1998; Chiang 2012, section 3.2)
-    moves weight from the best satisfied constraint with non-zero weight to the most violated one.
+    at least 0 because of j = hope. In the dual, C is divided among the translations: each has a
+    share a(j) >= 0, and dw = sum of a(j) (h(hope) - h(j)). Sequential minimal optimisation (Platt 1998;
+    Chiang 2012, section 3.2) moves a part of C from the best satisfied constraint with a non-zero share to
+    the most violated one.
 
     gram: float64 (k, k), inner products of the features; score, cost: float64 (k).
     """
     count = score.shape[0]
-    weight = np.zeros(count)
-    weight[hope] = c
+    share = np.zeros(count)
+    share[hope] = c
     # of each score, by the update so far
     change = np.zeros(count)
 
     for _ in range(ROUNDS):
-        # the most violated constraint, and the best satisfied one with weight
-        worst, best = -1, -1
-        most, least = -np.inf, np.inf
+        # the most violated constraint, and the best satisfied one with a share
+        worst = -1
+        best = -1
+        most = -np.inf
+        least = np.inf
+
         for j in range(count):
             lead = score[hope] + change[hope] - score[j] - change[j]
             violation = cost[j] - cost[hope] - lead
             if violation > most:
                 worst = j
                 most = violation
-            if weight[j] > 0.0 and violation < least:
+
+            if share[j] > 0.0 and violation < least:
                 best = j
                 least = violation
 
@@ -193,12 +203,12 @@ def solve_constraints(
             break
 
         distance = gram[worst, worst] + gram[best, best] - 2.0 * gram[worst, best]
-        step = weight[best]
+        step = share[best]
         if distance > 0.0:
             step = min(step, (most - least) / distance)
 
-        weight[worst] += step
-        weight[best] -= step
+        share[worst] += step
+        share[best] -= step
 
         # adds step * (h(best) - h(worst)) to the update
         for t in range(count):
@@ -208,9 +218,9 @@ def solve_constraints(
     active = 0
     total = 0.0
     for j in range(count):
-        if j != hope and weight[j] > 0.0:
-            coefficient[j] = -weight[j]
-            total += weight[j]
+        if j != hope and share[j] > 0.0:
+            coefficient[j] = -share[j]
+            total += share[j]
             active += 1
     coefficient[hope] = total
     return coefficient, active

@@ -107,7 +107,8 @@ def settle(update_rule: UpdateRule, weights: Coordinates, i: int, now: int) -> N
     value = regularized(update_rule, weights.anchor[i], weights.paid[i], weights.since[i], now)
     weights.area[i] += summed(update_rule, weights.anchor[i], weights.paid[i], weights.since[i], now)
     weights.paid[i] += value - weights.anchor[i]
-    weights.anchor[i] = weights.value[i] = value
+    weights.anchor[i] = value
+    weights.value[i] = value
     weights.since[i] = now
 
 

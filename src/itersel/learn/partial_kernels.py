@@ -59,7 +59,8 @@ def index_references(references: References, words: int) -> ReferenceNgrams:
             number[word] = distinct
 
     child = np.zeros((ORDER * length + 1, distinct + 1), np.int32)
-    available, count = np.zeros(ORDER * length + 1, np.uint8), np.zeros(ORDER * length + 1, np.uint8)
+    available = np.zeros(ORDER * length + 1, np.uint8)
+    count = np.zeros(ORDER * length + 1, np.uint8)
     offset = np.zeros(ORDER + 1, np.int64)
 
     # for each position, the node of the n-gram that ends there
@@ -163,8 +164,10 @@ def is_equivalent(partials: Partials, a: int, b: int) -> bool:
 def copy_row(partials: Partials, source: int, target: int) -> None:
     """Copy a row to another."""
     partials.edge[target] = partials.edge[source]
-    partials.first[target], partials.second[target] = partials.first[source], partials.second[source]
-    partials.model[target], partials.objective[target] = partials.model[source], partials.objective[source]
+    partials.first[target] = partials.first[source]
+    partials.second[target] = partials.second[source]
+    partials.model[target] = partials.model[source]
+    partials.objective[target] = partials.objective[source]
     partials.length[target] = partials.length[source]
     for i in range(MARGIN):
         partials.left[target, i] = partials.left[source, i]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import count
 
 import numpy as np
 
@@ -30,9 +32,10 @@ def import_lists(
 
     # before the lists, which take longest
     texts: dict[FilePath, list[str]] = {}
-    while divided.has(reference := column_file(number, reference_column(len(texts)))):
+    for reference in _reference_files(divided, number):
         texts[divided.path / reference] = read_lines(divided.checked(reference))
     references = list(texts.values())
+
     name = column_file(number, SCALED_QUALITY)
     scaled = read_numbers(divided.checked(name)) if divided.has(name) else None
 
@@ -57,6 +60,16 @@ def import_lists(
         return lists.table
     with located(listed):
         return with_features(lists, add_features, sources).table
+
+
+def _reference_files(divided: DeclaredFolder, number: int) -> Iterator[str]:
+    """Yield the names of the files with the references, of which there may be any number."""
+    for reference in count():
+        name = column_file(number, reference_column(reference))
+        if not divided.has(name):
+            return
+
+        yield name
 
 
 def read_ids(path: FilePath) -> list[int]:

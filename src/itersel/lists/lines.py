@@ -219,7 +219,11 @@ def _is_number(word: str) -> bool:
 
 def score_field(fields: Sequence[str], features: int) -> int:
     """Return the field with the score: after those of the features or, if nothing follows them, before."""
-    return features + 1 if features == FEATURES or features + 1 < len(fields) else features - 1
+    after = features + 1
+    if features == FEATURES or after < len(fields):
+        return after
+
+    return features - 1
 
 
 def _parse_fields(fields: Sequence[str]) -> _Parsed:
@@ -227,10 +231,12 @@ def _parse_fields(fields: Sequence[str]) -> _Parsed:
     number = fields[0].strip()
     if not (number.isascii() and number.isdigit()):
         raise ValueError(f"'{number}' is not a sentence number; sentences are numbered from 0")
+
     features = features_field(fields)
     for place in (features, features + 1):
         if place < len(fields) and _has_word_scores(fields[place]):
             raise ValueError(f"has scores of words in field {place + 1}, but no features after them")
+
     try:
         values = _parse_features(split_words(fields[features]))
     except ValueError as error:
@@ -243,6 +249,7 @@ def _parse_fields(fields: Sequence[str]) -> _Parsed:
             values.append((SCORE_FEATURE, parse_number(given)))
         except ValueError as error:
             raise ValueError(f"{error}; a score is expected in field {place + 1}") from None
+
     return int(number[:20]), " ".join(split_words(fields[1])), values, _score(given)
 
 
@@ -291,18 +298,26 @@ def value_names(name: str, count: int) -> list[str]:
 def _parse_json(line: str) -> _Parsed:
     """Parse a line of JSON; raises a ValueError with a message for the user."""
     content = parse_object(line)
-    sentence, text, features = (content.get(name) for name in ("id", "text", "features"))
+
+    sentence = content.get("id")
     if type(sentence) is not int:
         raise ValueError("'id' is missing, or not a sentence number; sentences are numbered from 0")
+
+    text = content.get("text")
     if not isinstance(text, str):
         raise ValueError("'text' is missing, or not a string")
+
+    features = content.get("features")
     if not isinstance(features, dict | None):
         raise ValueError("'features' is not an object of names and numbers")
-    if not features and content.get("score") is not None:
-        features = {SCORE_FEATURE: content["score"]}
+
     score = content.get("score")
+    if not features and score is not None:
+        features = {SCORE_FEATURE: score}
+    values: _Values = list(named_numbers(features or {}))
+
     given = repr(score) if type(score) in (int, float) else ""
-    return sentence, " ".join(split_words(text)), list(named_numbers(features or {})), _score(given)
+    return sentence, " ".join(split_words(text)), values, _score(given)
 
 
 def parse_object(text: str) -> dict[str, Any]:

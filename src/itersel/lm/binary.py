@@ -144,12 +144,16 @@ def compile_model(arpa: FilePath, path: FilePath, order: int | None = None) -> N
     """
     checksum = hashlib.sha256()
     model = parse_arpa(_hashed(arpa, checksum), arpa)
-    if order not in (None, found := len(model.ngrams)):
+
+    found = len(model.ngrams)
+    if order not in (None, found):
         why = f"is of order {found}, expected order {order}; choose order {found} or a different file"
         raise InputError(why, arpa)
+
     for grams in model.ngrams:
         if not all((np.abs(numbers) <= MAX_MAGNITUDE).all() for numbers in grams[1:]):
             raise InputError(f"contains a number that is not finite or beyond {MAX_MAGNITUDE:g}", arpa)
+
     _write_model(model, path, arpa, {"arpa_sha256": checksum.hexdigest()})
 
 

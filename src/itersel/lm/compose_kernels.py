@@ -146,7 +146,8 @@ def composed_change(model: ModelArrays, states: States, right_a: int, left_b: in
 @leaf_kernel
 def composed_left(model: ModelArrays, states: States, left_a: int, left_b: int) -> int:
     """Return the left edge of a followed by b, if the left edge of a contains all of a."""
-    row, words = states.row, states.scratch
+    row = states.row
+    words = states.scratch
     made = clear_row(states)
     length = np.int64(row[left_a, LENGTH])
     for i in range(length):
@@ -174,9 +175,11 @@ def composed_left(model: ModelArrays, states: States, left_a: int, left_b: int) 
 @leaf_kernel
 def composed_right(model: ModelArrays, states: States, right_a: int, right_b: int) -> int:
     """Return the right edge of a followed by b, if the right edge of b contains all of b."""
-    row, words = states.row, states.scratch
+    row = states.row
+    words = states.scratch
     made = clear_row(states)
-    from_a, length = np.int64(row[right_a, LENGTH]), np.int64(row[right_b, LENGTH])
+    from_a = np.int64(row[right_a, LENGTH])
+    length = np.int64(row[right_b, LENGTH])
 
     for i in range(from_a):
         words[i] = row[right_a, WORDS + i]

@@ -15,7 +15,9 @@ LEFT_PAIR, RIGHT_PAIR = 1, 2
 PAIR_SIZE = 4  # numbers of a pair
 PAIR_BITS = 15  # of an edge in the key of a pair
 # Numbers of a pair: the new left edge of a left pair; the change and the new right edge of a right pair.
-NEW_LEFT, CHANGE, NEW_RIGHT = 1, 1, 2
+NEW_LEFT = 1
+CHANGE = 1
+NEW_RIGHT = 2
 LINE_BITS = np.uint64(2)
 PLACE_SHIFT = np.uint64(32)
 

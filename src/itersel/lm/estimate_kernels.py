@@ -8,9 +8,12 @@ from itersel.compile.jit import kernel, leaf_kernel
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt8s
 
 _MINUS, _POINT, _ZERO, _EXPONENT, _SPACE, _TAB, _LINE = b"-.0e \t\n"
-# Digits of a number in an ARPA file. What is smaller than SMALLEST becomes 0.
-DIGITS, SMALLEST = 7, 1e-15
-_LEAST, _MOST = 10.0 ** (DIGITS - 1), 10.0**DIGITS
+# Digits of a number in an ARPA file.
+DIGITS = 7
+# Smaller numbers become 0.
+SMALLEST = 1e-15
+_LEAST = 10.0 ** (DIGITS - 1)
+_MOST = 10.0**DIGITS
 # A double times this, and less the rest, has half of its bits (Veltkamp's splitting).
 _HALVES = 2.0**27 + 1
 # Bytes of a number and what follows it.
@@ -53,6 +56,7 @@ def longer_ngrams(tokens: Int32s, row: Int32s, place: Int32s, n: int) -> tuple[I
     count = 0
     context = -1
     word = -1
+
     for i in range(place.shape[0]):
         begin = place[i]
         if row[begin] != context or tokens[begin + n - 1] != word:
@@ -63,8 +67,10 @@ def longer_ngrams(tokens: Int32s, row: Int32s, place: Int32s, n: int) -> tuple[I
             columns[2, count] = row[begin + 1]
             columns[3, count] = 0
             count += 1
+
         columns[3, count - 1] += 1
         longer[begin] = count - 1
+
     return longer, columns[:, :count]
 
 
@@ -101,7 +107,8 @@ def put_number(number: float, text: UInt8s, end: int) -> int:
         length -= 1
 
     if whole == 0:
-        text[end], text[end + 1] = _ZERO, _POINT
+        text[end] = _ZERO
+        text[end + 1] = _POINT
         for i in range(-exponent - 1):
             text[end + 2 + i] = _ZERO
         end += 1 - exponent
@@ -117,8 +124,10 @@ def put_number(number: float, text: UInt8s, end: int) -> int:
     end += length
 
     if exponent < -4:
-        text[end], text[end + 1] = _EXPONENT, _MINUS
-        text[end + 2], text[end + 3] = _ZERO + -exponent // 10, _ZERO + -exponent % 10
+        text[end] = _EXPONENT
+        text[end + 1] = _MINUS
+        text[end + 2] = _ZERO + -exponent // 10
+        text[end + 3] = _ZERO + -exponent % 10
         end += 4
     return end
 
@@ -128,8 +137,11 @@ def rounded_product(a: float, b: float) -> int:
     """Return the integer next to a b (below 2^52), the even one if two are equally near."""
     product = a * b
     # the product less its rounded value, exactly (Dekker 1971)
-    a_high, b_high = _HALVES * a - (_HALVES * a - a), _HALVES * b - (_HALVES * b - b)
-    a_low, b_low = a - a_high, b - b_high
+    a_high = _HALVES * a - (_HALVES * a - a)
+    b_high = _HALVES * b - (_HALVES * b - b)
+    a_low = a - a_high
+    b_low = b - b_high
+
     rest = a_high * b_high - product + a_high * b_low + a_low * b_high + a_low * b_low
     below = int(product)
     over = product - below - 0.5

@@ -153,7 +153,8 @@ def flagged_whole(states: States, state: int) -> int:
     """Return a state, with `WHOLE_BIT` if both edges contain all its words."""
     if state & FULL_BIT:
         return state
-    left, right = left_edge(state), state & EDGE_MASK
+    left = left_edge(state)
+    right = state & EDGE_MASK
     if states.row[left, LENGTH] == states.row[right, LENGTH]:
         return state | WHOLE_BIT
     return state

@@ -78,13 +78,16 @@ def probabilities(score: Float64s, lists: Int64s) -> Float64s:
     probability = np.empty(score.shape[0])
     for sentence in range(lists.shape[0] - 1):
         begin, end = lists[sentence], lists[sentence + 1]
+
         highest = score[begin]
-        total = 0.0
         for row in range(begin, end):
             highest = max(highest, score[row])
+
+        total = 0.0
         for row in range(begin, end):
             probability[row] = math.exp(score[row] - highest)
             total += probability[row]
+
         for row in range(begin, end):
             probability[row] /= total
     return probability
@@ -124,7 +127,8 @@ def matches_with_expected(
 
         for n in range(1, order + 1):
             for slot in range(size):
-                key[slot], expected[slot] = 0, 0.0
+                key[slot] = 0
+                expected[slot] = 0.0
                 seen[slot] = -1
             total = expect(key[:size], expected[:size], token, offset, first, probability[first:last], n)
             expected_total[sentence, n - 1] = total

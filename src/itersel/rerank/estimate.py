@@ -21,7 +21,7 @@ from itersel.lm.estimate import estimate
 from itersel.lm.ngrams import END, START, UNKNOWN
 from itersel.lm.numbered_text import read_numbered_text
 from itersel.rerank.lexicon import count_lexicon, write_lexicon
-from itersel.rerank.models import LANGUAGE_MODEL, LEXICON
+from itersel.rerank.models import LANGUAGE_MODEL_FILE, LEXICON_FILE
 from itersel.rerank.words import NULL
 from itersel.run.atomic import new_folder
 from itersel.storage.declared import DeclaredFolder
@@ -131,9 +131,9 @@ def estimate_text_models(
     lexicon = count_lexicon(*sides, _symmetrized(alignments), left_out, alignments[0])
 
     with new_folder(output) as folder:
-        write_lexicon(folder / LEXICON, lexicon)
+        write_lexicon(folder / LEXICON_FILE, lexicon)
         model = estimate(read_numbered_text([paths[1]], None, left_out, folder), order)
-        compile_estimate(model, folder / LANGUAGE_MODEL)
+        compile_estimate(model, folder / LANGUAGE_MODEL_FILE)
 
 
 def _symmetrized(alignments: Sequence[FilePath]) -> Iterator[list[Point]]:

@@ -27,8 +27,10 @@ def add_links(
 ) -> tuple[Int32s, Int32s]:
     """Return the two words of each link of the sentences that are kept; 0 for words without links."""
     most = link_source.shape[0] + source.shape[0] + target.shape[0]
-    first, second = np.empty(most, np.int32), np.empty(most, np.int32)
-    has_source, has_target = np.zeros(source.shape[0], np.uint8), np.zeros(target.shape[0], np.uint8)
+    first = np.empty(most, np.int32)
+    second = np.empty(most, np.int32)
+    has_source = np.zeros(source.shape[0], np.uint8)
+    has_target = np.zeros(target.shape[0], np.uint8)
     count = 0
 
     for sentence in range(is_kept.shape[0]):
@@ -37,17 +39,22 @@ def add_links(
 
         for k in range(link_offset[sentence], link_offset[sentence + 1]):
             i, j = source_offset[sentence] + link_source[k], target_offset[sentence] + link_target[k]
-            has_source[i] = has_target[j] = 1
-            first[count], second[count] = source[i], target[j]
+            has_source[i] = 1
+            has_target[j] = 1
+
+            first[count] = source[i]
+            second[count] = target[j]
             count += 1
 
         for i in range(source_offset[sentence], source_offset[sentence + 1]):
             if not has_source[i]:
-                first[count], second[count] = source[i], 0
+                first[count] = source[i]
+                second[count] = 0
                 count += 1
         for j in range(target_offset[sentence], target_offset[sentence + 1]):
             if not has_target[j]:
-                first[count], second[count] = 0, target[j]
+                first[count] = 0
+                second[count] = target[j]
                 count += 1
 
     return first[:count].copy(), second[:count].copy()
@@ -59,7 +66,8 @@ def lookup_table(source: Int32s, target: Int32s, number: Int64s) -> tuple[UInt64
     slots = 16
     while slots < 2 * source.shape[0]:
         slots *= 2
-    key, count = np.zeros(slots, np.uint64), np.zeros(slots, np.int64)
+    key = np.zeros(slots, np.uint64)
+    count = np.zeros(slots, np.int64)
     for k in range(source.shape[0]):
         count_word_pair(key, count, source[k], target[k], number[k])
     return key, count
@@ -103,13 +111,16 @@ def sum_of_costs(
                 other = 0 if j == words else target[first + j]
                 if one == 0 and other == 0:
                     continue
+
                 slot = find_word_pair(key, one, other)
                 if key[slot] == 0:
                     continue
+
                 if j < words:
                     of_target[j] += count[slot] / source_count[one]
                 if i >= begin:
                     of_source += count[slot] / target_count[other]
+
             if i >= begin:
                 score[row, 1] += math.log10(max(of_source / (words + 1), LEAST))
 

@@ -32,7 +32,8 @@ def grow(cell: UInt8s, source_links: UInt8s, target_links: UInt8s, sources: int,
                 continue
             if has_neighbour(cell, i, j, sources, targets):
                 cell[i * targets + j] |= TAKEN
-                source_links[i] = target_links[j] = 1
+                source_links[i] = 1
+                target_links[j] = 1
                 added += 1
     return added
 
@@ -46,7 +47,8 @@ def finish(
         for j in range(targets):
             if cell[i * targets + j] & direction and not (source_links[i] or target_links[j]):
                 cell[i * targets + j] |= TAKEN
-                source_links[i] = target_links[j] = 1
+                source_links[i] = 1
+                target_links[j] = 1
 
 
 @kernel
@@ -67,20 +69,26 @@ def grow_diag_final_and(
     for pair in range(pairs):
         sources = source_offset[pair + 1] - source_offset[pair]
         targets = target_offset[pair + 1] - target_offset[pair]
-        longest_source, longest_target = max(longest_source, sources), max(longest_target, targets)
+        longest_source = max(longest_source, sources)
+        longest_target = max(longest_target, targets)
         cells = max(cells, sources * targets)
 
     cell = np.zeros(cells, np.uint8)
-    source_links, target_links = np.zeros(longest_source, np.uint8), np.zeros(longest_target, np.uint8)
+    source_links = np.zeros(longest_source, np.uint8)
+    target_links = np.zeros(longest_target, np.uint8)
     # each direction links each of its words at most once
     most = forward.shape[0] + reverse.shape[0]
-    source, target = np.empty(most, np.int32), np.empty(most, np.int32)
+    source = np.empty(most, np.int32)
+    target = np.empty(most, np.int32)
     offset = np.zeros(pairs + 1, np.int64)
     count = 0
 
     for pair in range(pairs):
-        first_source, first_target = source_offset[pair], target_offset[pair]
-        sources, targets = source_offset[pair + 1] - first_source, target_offset[pair + 1] - first_target
+        first_source = source_offset[pair]
+        first_target = target_offset[pair]
+        sources = source_offset[pair + 1] - first_source
+        targets = target_offset[pair + 1] - first_target
+
         for place in range(sources * targets):
             cell[place] = 0
         for i in range(sources):
@@ -97,7 +105,8 @@ def grow_diag_final_and(
                 cell[i * targets + j] |= REVERSE
                 if cell[i * targets + j] & FORWARD:
                     cell[i * targets + j] |= TAKEN
-                    source_links[i] = target_links[j] = 1
+                    source_links[i] = 1
+                    target_links[j] = 1
 
         while grow(cell, source_links, target_links, sources, targets):
             pass
@@ -107,7 +116,8 @@ def grow_diag_final_and(
         for i in range(sources):
             for j in range(targets):
                 if cell[i * targets + j] & TAKEN:
-                    source[count], target[count] = i, j
+                    source[count] = i
+                    target[count] = j
                     count += 1
         offset[pair + 1] = count
 

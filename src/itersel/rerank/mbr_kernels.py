@@ -43,9 +43,11 @@ def count_ngrams(token: Int32s, offset: Int64s, order: int) -> NgramCounts:
     size = 16
     while size < 2 * token.shape[0]:
         size *= 2
-    key, number = np.zeros(size, np.uint64), np.zeros(size, np.int32)
+    key = np.zeros(size, np.uint64)
+    number = np.zeros(size, np.int32)
 
-    gram, times = np.empty(most, np.int32), np.zeros(most, np.int32)
+    gram = np.empty(most, np.int32)
+    times = np.zeros(most, np.int32)
     begins = np.zeros(order * rows + 1, np.int64)
     # for each n-gram, the last entry that counts it
     last = np.full(most, -1, np.int64)
@@ -61,12 +63,14 @@ def count_ngrams(token: Int32s, offset: Int64s, order: int) -> NgramCounts:
                 hashed = hash_ngram(token, place, n)
                 slot = slot_of(key, hashed)
                 if key[slot] == 0:
-                    key[slot], number[slot] = hashed, grams
+                    key[slot] = hashed
+                    number[slot] = grams
                     grams += 1
 
                 found = number[slot]
                 if last[found] < first:
-                    last[found], gram[entries] = entries, found
+                    last[found] = entries
+                    gram[entries] = found
                     entries += 1
                 times[last[found]] += 1
             begins[(n - 1) * rows + row + 1] = entries
@@ -122,7 +126,8 @@ def expected_gains(token: Int32s, offset: Int64s, probability: Float64s, is_chrf
     begins = counts.offset
 
     available = np.zeros(counts.grams, np.int32)
-    matches, ngrams = np.zeros(order), np.zeros(order)
+    matches = np.zeros(order)
+    ngrams = np.zeros(order)
     expected = np.zeros(rows)
     for row in range(rows):
         length = offset[row + 1] - offset[row]

@@ -14,7 +14,8 @@ from itersel.lm.binary import LanguageModel, load_model
 from itersel.rerank.lexicon import Lexicon, read_lexicon
 
 # Files in the folder of text models.
-LEXICON, LANGUAGE_MODEL = "lexicon.h5", "lm.bin"
+LEXICON_FILE = "lexicon.h5"
+LANGUAGE_MODEL_FILE = "lm.bin"
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,8 @@ def read_feature_models(
     lexicon = None
     language_model = None
     if folder is not None:
-        lexicon = read_lexicon(Path(folder, LEXICON)) if needed.lexicon else None
-        language_model = load_model(Path(folder, LANGUAGE_MODEL)) if needed.language_model else None
+        lexicon = read_lexicon(Path(folder, LEXICON_FILE)) if needed.lexicon else None
+        language_model = load_model(Path(folder, LANGUAGE_MODEL_FILE)) if needed.language_model else None
 
     return FeatureModels(
         read_aligners(aligners) if aligners and needed.aligners else None,

@@ -16,12 +16,15 @@ from itersel.storage.arrays import Int32s, Int64s, UInt8s, UInt64s
 
 # The numbers of the templates, and of what phrases are, by their words on either side.
 UNIGRAM, BIGRAM, TRIGRAM, LINKED, DELETED, INSERTED, ONE_TWO, TWO_ONE, TWO_TWO, SHAPED = range(10)
-# A template and four words; NO_WORD where there are fewer.
-PARTS, NO_WORD = 5, -1
+# A template and four words.
+PARTS = 5
+# Where there are fewer words.
+NO_WORD = -1
 # What n-grams see before the first word and after the last one.
 EDGE = 0
 # Longest n-grams and phrases.
-LONGEST_NGRAM, LONGEST_PHRASE = 3, 2
+LONGEST_NGRAM = 3
+LONGEST_PHRASE = 2
 
 
 class ListArrays(NamedTuple):
@@ -165,8 +168,11 @@ def add_linked(
 
     for k in range(lists.link_offset[row], lists.link_offset[row + 1]):
         i, j = lists.link_source[k], lists.link_target[k]
-        used[i] = used[middle + j] = 1
-        one, other = lists.source[begin + i], lists.target[first + j]
+        used[i] = 1
+        used[middle + j] = 1
+
+        one = lists.source[begin + i]
+        other = lists.target[first + j]
         count = add(table, found, count, row, LINKED, one, other, NO_WORD, NO_WORD)
         shapes = lists.source_shape[one], lists.target_shape[other]
         count = add(table, found, count, row, SHAPED, shapes[0], shapes[1], NO_WORD, NO_WORD)
@@ -192,7 +198,8 @@ def add_phrases(
 
     Pairs of single words are not among them, and no phrase begins or ends with a word without links.
     """
-    begin, first = lists.source_offset[sentence], lists.target_offset[row]
+    begin = lists.source_offset[sentence]
+    first = lists.target_offset[row]
     low, high = lists.link_offset[row], lists.link_offset[row + 1]
 
     for k in range(low, high):
@@ -207,9 +214,11 @@ def add_phrases(
             is_linked = False
             place = k
             while place < high and lists.link_source[place] < i + length:
-                least, most = min(least, lists.link_target[place]), max(most, lists.link_target[place])
+                least = min(least, lists.link_target[place])
+                most = max(most, lists.link_target[place])
                 is_linked |= lists.link_source[place] == i + length - 1
                 place += 1
+
             size = most - least + 1
             if not is_linked or size > LONGEST_PHRASE or (length == 1 and size == 1):
                 continue
@@ -218,10 +227,12 @@ def add_phrases(
             for other in range(low, high):
                 if least <= lists.link_target[other] <= most:
                     is_consistent &= i <= lists.link_source[other] < i + length
+
             if not is_consistent:
                 continue
 
-            one, two = lists.source[begin + i], lists.target[first + least]
+            one = lists.source[begin + i]
+            two = lists.target[first + least]
             if length == 1:
                 last = lists.target[first + most]
                 count = add(table, found, count, row, ONE_TWO, one, two, last, NO_WORD)

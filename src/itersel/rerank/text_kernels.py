@@ -22,10 +22,12 @@ def words_without_links(
     for row in range(rows):
         longest = max(longest, source_size[row], target_size[row])
     # the last translation that links the word
-    source_seen, target_seen = np.full(longest, -1, np.int64), np.full(longest, -1, np.int64)
+    source_seen = np.full(longest, -1, np.int64)
+    target_seen = np.full(longest, -1, np.int64)
 
     for row in range(rows):
-        count[row, 0], count[row, 1] = source_size[row], target_size[row]
+        count[row, 0] = source_size[row]
+        count[row, 1] = target_size[row]
         for k in range(link_offset[row], link_offset[row + 1]):
             if source_seen[link_source[k]] != row:
                 source_seen[link_source[k]] = row
@@ -47,11 +49,13 @@ def changed_copies(
     """
     changes = np.zeros((target_offset.shape[0] - 1, 2), np.int64)
     left = np.zeros(words, np.int64)
+
     for sentence in range(lists.shape[0] - 1):
         begin, end = source_offset[sentence], source_offset[sentence + 1]
         for row in range(lists[sentence], lists[sentence + 1]):
             for i in range(begin, end):
                 left[source[i]] += 1
+
             missing = end - begin
             for j in range(target_offset[row], target_offset[row + 1]):
                 if left[target[j]] > 0:
@@ -59,7 +63,9 @@ def changed_copies(
                     missing -= 1
                 else:
                     changes[row, 1] += 1
+
             changes[row, 0] = missing
+
             for i in range(begin, end):
                 left[source[i]] = 0
     return changes

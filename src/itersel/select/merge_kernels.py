@@ -48,7 +48,8 @@ class WeightColumns(NamedTuple):
 
 def make_columns(entries: int) -> WeightColumns:
     """Return memory for the columns of this number of entries."""
-    key, first = np.empty(entries, np.uint64), np.empty(entries, np.int64)
+    key = np.empty(entries, np.uint64)
+    first = np.empty(entries, np.int64)
     shard = np.empty(entries, np.int32)
     value = np.empty(entries)
     return WeightColumns(key, first, np.empty(entries + 1, np.int64), shard, value)
@@ -126,12 +127,14 @@ def find_columns(
                 if column == -1:
                     column = np.int32(count)
                     work.slot_column[slot] = column
-                    work.slot_key[slot], work.slot_check[slot] = key[entry], check[entry]
+                    work.slot_key[slot] = key[entry]
+                    work.slot_check[slot] = check[entry]
                     work.first[column] = entry
                     work.size[column] = 0
                     count += 1
                 elif work.slot_check[slot] != check[entry]:
                     return count, entry, work.first[column]
+
                 work.column[turn] = column
                 work.size[column] += 1
 
@@ -142,16 +145,20 @@ def find_columns(
 @leaf_kernel
 def sort_columns(key: UInt64s, work: Workspace) -> None:
     """Write the columns to `work.order`, sorted by key."""
-    first, order = work.first, work.order
+    first = work.first
+    order = work.order
     placed = 0
+
     for slot in range(work.slot_column.shape[0]):
         column = work.slot_column[slot]
         if column == -1:
             continue
+
         place = placed
         while place > 0 and key[first[order[place - 1]]] > key[first[column]]:
             order[place] = order[place - 1]
             place -= 1
+
         order[place] = column
         placed += 1
 

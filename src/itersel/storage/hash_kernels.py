@@ -12,7 +12,9 @@ GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
 
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
-_27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
+_27 = np.uint64(27)
+_30 = np.uint64(30)
+_31 = np.uint64(31)
 
 
 @inline_kernel

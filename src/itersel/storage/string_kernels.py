@@ -65,7 +65,8 @@ def distinct_words(text: UInt8s) -> tuple[Int32s, Int64s]:
                 place = (place + 1) & mask
             if slot[place] < 0:
                 slot[place] = distinct
-                bounds[distinct, 0], bounds[distinct, 1] = begin, end
+                bounds[distinct, 0] = begin
+                bounds[distinct, 1] = end
                 distinct += 1
             numbers[words] = slot[place]
             words += 1

@@ -68,8 +68,10 @@ class Reranker(RerankerDescription):
         self._check_names(found.names, lists[0])
         dense_names = found.dense_names(settings.dense_names)
         self._check_sparse(found.names, dense_names, found.sentence_count, lists[0])
-        if sources is not None and len(sources) != (count := found.sentence_count):
-            raise InputError(f"has {len(sources)} lines for the lists of {count} sentences", source_path)
+
+        sentences = found.sentence_count
+        if sources is not None and len(sources) != sentences:
+            raise InputError(f"has {len(sources)} lines for the lists of {sentences} sentences", source_path)
 
         for block in blocks:
             # a preparation remembers its lines

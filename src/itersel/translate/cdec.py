@@ -21,7 +21,8 @@ from itersel.translate.translator import Translator, read_blocks
 from itersel.vectors.feature_names import CDEC_TEMPLATES
 from itersel.vectors.weights import write_itersel_weights
 
-CONFIG, WEIGHTS, MODEL, INPUT, GRAMMARS = "cdec.ini", "weights.txt", "lm.arpa", "input.sgm", "grammars"
+CONFIG, MODEL, INPUT, GRAMMARS = "cdec.ini", "lm.arpa", "input.sgm", "grammars"
+TEXT_WEIGHTS = "weights.txt"
 # Strings with a special meaning in cdec's input: end of a segment, beginning of a lattice, a nonterminal.
 SEGMENT_END, LATTICE = "</seg>", "((('"
 NONTERMINAL = re.compile(r"\[[^\]]+\]")
@@ -61,7 +62,7 @@ def _write(folder: Path, system: TrainedTranslator, text: FilePath, arpa: bytes)
         segments.append(f'<seg grammar="{name}" id="{number}"> {words} </seg>')
     write_lines(folder / INPUT, segments)
     (folder / MODEL).write_bytes(arpa)
-    write_itersel_weights(folder / WEIGHTS, system.weights)
+    write_itersel_weights(folder / TEXT_WEIGHTS, system.weights)
     write_lines(folder / CONFIG, config_lines(system.settings))
 
 
@@ -81,7 +82,7 @@ def config_lines(settings: TranslationSettings) -> Iterator[str]:
             if template in CDEC_TEMPLATES:
                 yield f"feature_function={CDEC_TEMPLATES[template]}"
 
-    yield f"weights={WEIGHTS}"
+    yield f"weights={TEXT_WEIGHTS}"
     yield f"input={INPUT}"
 
 

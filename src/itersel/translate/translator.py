@@ -217,10 +217,13 @@ def _derivation(tree: Derivation) -> list[dict[str, Any]]:
 def _rule(node: Node) -> str:
     """Return a rule in the format of text grammars; rules without words are the glue rules."""
     is_glue = not any(isinstance(symbol, str) for symbol in node.source)
-    left, first = (S if is_glue else X), (S if is_glue and len(node.source) > 1 else X)
+    left = S if is_glue else X
+    # only the rule that begins a derivation has no S on its right-hand side
+    first = S if is_glue and len(node.source) > 1 else X
     names = {-1: f"[{first},1]", -2: f"[{X},2]"}
     source, target = (
         " ".join(symbol if isinstance(symbol, str) else names[symbol] for symbol in side)
         for side in (node.source, node.target)
     )
+
     return f"[{left}] ||| {source} ||| {target}"

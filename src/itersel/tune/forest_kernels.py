@@ -20,7 +20,7 @@ from itersel.bleu.bleu_kernels import Statistics, closest_lengths, ngram_matches
 from itersel.bleu.order import ORDER
 from itersel.bleu.references import References
 from itersel.compile.jit import kernel, leaf_kernel
-from itersel.decode.scoring_kernels import NONE
+from itersel.decode.scoring_kernels import MISSING
 from itersel.grammar.array_kernels import doubled, grown, sort_stably
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 
@@ -72,20 +72,23 @@ def find_bad_sentence(forests: Forests) -> int:
         for item in range(begin, end):
             if forests.edge_offset[item] == forests.edge_offset[item + 1]:
                 return sentence
+
             for edge in range(forests.edge_offset[item], forests.edge_offset[item + 1]):
                 rule = first_rule + forests.edge_rule[edge]
                 if rule < first_rule or rule >= rules:
                     return sentence
 
-                wanted_first, wanted_second = 0, 0
+                wanted_first = 0
+                wanted_second = 0
                 for i in range(forests.target_offset[rule], forests.target_offset[rule + 1]):
                     wanted_first += forests.target[i] == -1
                     wanted_second += forests.target[i] == -2
 
-                first, second = forests.edge_first[edge], forests.edge_second[edge]
-                if max(first, second) >= item - begin or min(first, second) < NONE:
+                first = forests.edge_first[edge]
+                second = forests.edge_second[edge]
+                if max(first, second) >= item - begin or min(first, second) < MISSING:
                     return sentence
-                if wanted_first != (first != NONE) or wanted_second != (second != NONE):
+                if wanted_first != (first != MISSING) or wanted_second != (second != MISSING):
                     return sentence
     return -1
 
@@ -122,18 +125,28 @@ def add_sum(
     The sum of two envelopes bends where either of them does, so `sums` needs capacity for as many lines as
     both have. `offset` (items + 1) are the lines of the items. Returns the new number of lines in use.
     """
-    i, i_end = (offset[first], offset[first + 1]) if first != NONE else (0, 0)
-    j, j_end = (offset[second], offset[second + 1]) if second != NONE else (0, 0)
-    while True:
-        sums.number[used, INTERCEPT], sums.number[used, SLOPE] = intercept, slope
-        sums.origin[used, EDGE] = edge
-        sums.origin[used, FIRST], sums.origin[used, SECOND] = NONE, NONE
+    # the lines of the antecedents
+    i, i_end = 0, 0
+    if first != MISSING:
+        i, i_end = offset[first], offset[first + 1]
 
-        if first != NONE:
+    j, j_end = 0, 0
+    if second != MISSING:
+        j, j_end = offset[second], offset[second + 1]
+
+    while True:
+        sums.number[used, INTERCEPT] = intercept
+        sums.number[used, SLOPE] = slope
+        sums.origin[used, EDGE] = edge
+        sums.origin[used, FIRST] = MISSING
+        sums.origin[used, SECOND] = MISSING
+
+        if first != MISSING:
             sums.number[used, INTERCEPT] += lines.number[i, INTERCEPT]
             sums.number[used, SLOPE] += lines.number[i, SLOPE]
             sums.origin[used, FIRST] = i
-        if second != NONE:
+
+        if second != MISSING:
             sums.number[used, INTERCEPT] += lines.number[j, INTERCEPT]
             sums.number[used, SLOPE] += lines.number[j, SLOPE]
             sums.origin[used, SECOND] = j
@@ -166,9 +179,9 @@ def add_envelope(sums: Lines, count: int, lines: Lines, used: int) -> int:
     sort_stably(order, key, other, count)
 
     begin = used
-
     for row in order:
-        intercept, slope = sums.number[row, INTERCEPT], sums.number[row, SLOPE]
+        intercept = sums.number[row, INTERCEPT]
+        slope = sums.number[row, SLOPE]
         x = -np.inf
         is_hidden = False
 
@@ -194,7 +207,8 @@ def add_envelope(sums: Lines, count: int, lines: Lines, used: int) -> int:
         if is_hidden or x == np.inf:
             continue
 
-        lines.number[used, INTERCEPT], lines.number[used, SLOPE] = intercept, slope
+        lines.number[used, INTERCEPT] = intercept
+        lines.number[used, SLOPE] = slope
         lines.number[used, BEGIN] = x
         for i in range(3):
             lines.origin[used, i] = sums.origin[row, i]
@@ -221,12 +235,13 @@ def sentence_envelope(
         for edge in range(forests.edge_offset[begin + item], forests.edge_offset[begin + item + 1]):
             rule = forests.rule_offset[sentence] + forests.edge_rule[edge]
             model = forests.edge_lm[edge]
-            first, second = forests.edge_first[edge], forests.edge_second[edge]
+            first = forests.edge_first[edge]
+            second = forests.edge_second[edge]
 
             room = count + 1
-            if first != NONE:
+            if first != MISSING:
                 room += offset[first + 1] - offset[first]
-            if second != NONE:
+            if second != MISSING:
                 room += offset[second + 1] - offset[second]
 
             if room > sums.number.shape[0]:

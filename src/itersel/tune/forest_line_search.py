@@ -16,7 +16,7 @@ from itersel.tune.forest_files import read_forests
 from itersel.tune.forest_kernels import Forests, goal_lines
 from itersel.tune.line_kernels import project
 from itersel.tune.mert import ExactLineSearch, ScoreLines, squared_deviation
-from itersel.vectors.feature_names import LANGUAGE_MODEL
+from itersel.vectors.feature_names import LANGUAGE_MODEL_FEATURE
 
 
 class ForestLineSearch(ExactLineSearch):
@@ -78,9 +78,9 @@ class ForestLineSearch(ExactLineSearch):
 def read_line_search(files: Sequence[TuningFile]) -> ForestLineSearch:
     """Read the forests of all sentences and iterations (`files` as returned by `find_tuning_files`)."""
     names = files[0].dense_names
-    if LANGUAGE_MODEL not in names:
-        message = f"has no dense feature '{LANGUAGE_MODEL}'; recreate the forests with 'itersel step forest'"
-        raise InputError(message, files[0].path)
+    if LANGUAGE_MODEL_FEATURE not in names:
+        lacks = f"has no dense feature '{LANGUAGE_MODEL_FEATURE}'"
+        raise InputError(f"{lacks}; recreate the forests with 'itersel step forest'", files[0].path)
 
     by_number: dict[int, list[Forests]] = {}
     for file in files:
@@ -95,4 +95,4 @@ def read_line_search(files: Sequence[TuningFile]) -> ForestLineSearch:
     with_sentences = [of_file for of_file in by_number.values() if of_file[0].reference_offset.shape[0] > 1]
     if not with_sentences:
         raise InputError(NO_SENTENCES, files[0].path)
-    return ForestLineSearch(with_sentences, names.index(LANGUAGE_MODEL))
+    return ForestLineSearch(with_sentences, names.index(LANGUAGE_MODEL_FEATURE))

@@ -72,18 +72,22 @@ def envelope_bends(intercept: Float64s, slope: Float64s, offset: Int64s) -> tupl
                 row = left[i]
                 if slope[row] <= slope[line]:
                     continue
+
                 left[steeper] = row
                 steeper += 1
+
                 x = (intercept[line] - intercept[row]) / (slope[row] - slope[line])
                 if x < nearest or (x == nearest and best >= 0 and slope[row] > slope[best]):
-                    best, nearest = row, x
+                    best = row
+                    nearest = x
 
             if best < 0:
                 break
 
             count = steeper
             if bends == place.shape[0]:
-                place, lines = grown(place, bends + 1), grown(lines, bends + 1)
+                place = grown(place, bends + 1)
+                lines = grown(lines, bends + 1)
 
             # rounding could put a bend to the left of the previous one
             last = max(last, nearest)
@@ -112,7 +116,8 @@ def bleu_along_line(
         add_counts(counts, statistics, row, 1)
 
     bends = place.shape[0]
-    begin, bleu = np.empty(bends + 1), np.empty(bends + 1)
+    begin = np.empty(bends + 1)
+    bleu = np.empty(bends + 1)
     begin[0] = -np.inf
     bleu[0] = bleu_of_counts(counts)
     before = counts.copy()

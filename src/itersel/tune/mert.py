@@ -184,7 +184,9 @@ def tune_mert(
             quality = other_quality
 
     total = np.abs(weights).sum()
-    return (weights / total if total > 0 else weights), quality
+    if total > 0:
+        weights = weights / total
+    return weights, quality
 
 
 def climb(
@@ -212,10 +214,14 @@ def move(
     point, expected = choose_point(*line_search.intervals(weights, direction))
     if expected <= quality + MIN_GAIN:
         return weights, quality
+
     moved = weights + point * direction
     # if two translations score the same except for rounding errors, the expected quality may be too high
     moved_quality = line_search.quality(moved)
-    return (moved, moved_quality) if moved_quality > quality + MIN_GAIN else (weights, quality)
+    if moved_quality > quality + MIN_GAIN:
+        return moved, moved_quality
+
+    return weights, quality
 
 
 def _directions(deviation: Float64s, random: int, bits: np.random.PCG64) -> list[Float64s]:

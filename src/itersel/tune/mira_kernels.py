@@ -170,11 +170,11 @@ def mira_update(state: MiraState, difference: Difference, used: int, cost: float
     if not loss > 0.0 or norm == 0.0:
         return
 
-    rate = min(c, loss / norm)
+    step_size = min(c, loss / norm)
     before = state.steps[0]
     for i in range(used):
         feature = difference.feature[i]
-        step = rate * difference.value[i]
+        step = step_size * difference.value[i]
         state.weight[feature] += step
         state.late[feature] += before * step
 
@@ -195,9 +195,12 @@ def mira_pass(
 
     for sentence in order:
         mean_reference = lists.mean_reference[sentence]
-        hope, fear = np.int64(-1), np.int64(-1)
-        hope_value, fear_value = 0.0, 0.0
-        hope_quality, fear_quality = 0.0, 0.0
+        hope = np.int64(-1)
+        fear = np.int64(-1)
+        hope_value = 0.0
+        fear_value = 0.0
+        hope_quality = 0.0
+        fear_quality = 0.0
 
         for row in range(lists.offset[sentence], lists.offset[sentence + 1]):
             score = score_row(lists.dense, sparse, state.weight, row)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from itersel.errors import InputError
-from itersel.vectors.feature_names import LANGUAGE_MODEL
+from itersel.vectors.feature_names import LANGUAGE_MODEL_FEATURE
 from itersel.vectors.weights import Weights, make_weights
 
 # With all weights zero, the order of the grammar would determine the lists. The language model and the three
 # costs of a rule have the same weight. Words are rewarded, because each of these costs something for every
 # word. Copied and unknown words and glue rules are penalised.
 START_WEIGHTS = {
-    LANGUAGE_MODEL: 1.0,
+    LANGUAGE_MODEL_FEATURE: 1.0,
     "EgivenFCoherent": -1.0,
     "MaxLexFgivenE": -1.0,
     "MaxLexEgivenF": -1.0,

@@ -19,7 +19,8 @@ SHIFT = np.uint64(33)
 # Constants of fasthash (Zilong Tan, https://github.com/ztanml/fast-hash).
 MULTIPLIER = np.uint64(0x880355F21E6D1965)
 MIX = np.uint64(0x2127599BF4325C37)
-LOW, HIGH = np.uint64(23), np.uint64(47)
+LOW = np.uint64(23)
+HIGH = np.uint64(47)
 
 
 @leaf_kernel

@@ -18,8 +18,8 @@ GRAMMAR_FEATURES = (
     "IsSingletonFE",
 )
 # Dense features that the decoder adds, for a rule by itself or for a derivation.
-LANGUAGE_MODEL = "LanguageModel"
-DECODER_FEATURES = ("Glue", "PassThrough", "WordPenalty", LANGUAGE_MODEL, "LanguageModel_OOV")
+LANGUAGE_MODEL_FEATURE = "LanguageModel"
+DECODER_FEATURES = ("Glue", "PassThrough", "WordPenalty", LANGUAGE_MODEL_FEATURE, "LanguageModel_OOV")
 DENSE_FEATURES = (*GRAMMAR_FEATURES, *DECODER_FEATURES)
 # Names of dense features of other tools: PhraseModel_0 is dense, R:X:haus:house and SourcePath_haus are not.
 # Only the name decides, so all shards of a corpus agree on which features are dense.
@@ -157,7 +157,7 @@ EXPLANATIONS = {
     "Glue": "1 for each glue rule",
     "PassThrough": "1 for each word that is copied",
     "WordPenalty": "−0.434 for each target word",
-    LANGUAGE_MODEL: "log10 of the language model's probability",
+    LANGUAGE_MODEL_FEATURE: "log10 of the language model's probability",
     "LanguageModel_OOV": "number of words that the language model does not know",
     **{name: template.explanation for name, template in BUILT_IN_TEMPLATES.items()},
 }

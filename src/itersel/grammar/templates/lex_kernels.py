@@ -14,7 +14,8 @@ PREFIX = np.frombuffer(b"Lex:", np.uint8)
 @leaf_kernel
 def find_pair(rules: Rules, rule: int, slot: int) -> int:
     """Return the alignment point of pair `slot` of linked words, or -1 - n if there are only n pairs."""
-    source, target = rules.source_offset[rule], rules.target_offset[rule]
+    source = rules.source_offset[rule]
+    target = rules.target_offset[rule]
     pairs = 0
     for point in range(rules.point_offset[rule], rules.point_offset[rule + 1]):
         word = rules.source[source + rules.point[point, 0]]

@@ -8,8 +8,10 @@ from itersel.compile.jit import inline_kernel, leaf_kernel
 from itersel.grammar.template_kernels import NO_CODE, UNDERSCORE, Rules, put, put_symbol
 from itersel.storage.arrays import UInt8s
 
-SOURCE_PREFIX, TARGET_PREFIX = np.frombuffer(b"RBS:", np.uint8), np.frombuffer(b"RBT:", np.uint8)
-BEGIN_OF_RULE, END_OF_RULE = np.frombuffer(b"<r>", np.uint8), np.frombuffer(b"</r>", np.uint8)
+SOURCE_PREFIX = np.frombuffer(b"RBS:", np.uint8)
+TARGET_PREFIX = np.frombuffer(b"RBT:", np.uint8)
+BEGIN_OF_RULE = np.frombuffer(b"<r>", np.uint8)
+END_OF_RULE = np.frombuffer(b"</r>", np.uint8)
 
 SYMBOL_BITS = 30
 # Codes of symbols are even for words and odd for nonterminals; this one is beyond those of all categories.
@@ -47,13 +49,18 @@ def bigram_code(rules: Rules, rule: int, slot: int, on_target: bool) -> int:
     offset = rules.target_offset if on_target else rules.source_offset
     begin, end = offset[rule], offset[rule + 1]
     place = begin + slot
-    left, right = OUTSIDE_CODE, OUTSIDE_CODE
+
+    left = OUTSIDE_CODE
+    right = OUTSIDE_CODE
+
     if place > begin:
         left = symbol_code(rules, rule, symbols[place - 1])
     if place < end:
         right = symbol_code(rules, rule, symbols[place])
+
     if max(left, right) >> SYMBOL_BITS != 0:
         return NO_CODE
+
     return (int(on_target) << 2 * SYMBOL_BITS) | (left << SYMBOL_BITS) | right
 
 

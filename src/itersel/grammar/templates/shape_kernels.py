@@ -9,7 +9,8 @@ from itersel.grammar.template_kernels import DIGIT_0, SHAPE_CODE, Rules, put
 from itersel.storage.arrays import Int32s, UInt8s
 
 SHAPE_PREFIX = np.frombuffer(b"Shape", np.uint8)
-SHAPE_SOURCE, SHAPE_TARGET = np.frombuffer(b"_S", np.uint8), np.frombuffer(b"_T", np.uint8)
+SHAPE_SOURCE = np.frombuffer(b"_S", np.uint8)
+SHAPE_TARGET = np.frombuffer(b"_T", np.uint8)
 # 1, 3 and 5 stand for runs of terminals, 2 and 4 for nonterminals
 SHAPE_POSITIONS = 5
 
