@@ -84,7 +84,7 @@ class GivenListScaleSettings:
 
     scoring: Scoring = section(REQUIRED, "How translations of devtest are scored.")
     mbr: MbrSettings = section(REQUIRED, "Minimum Bayes risk, as in the config; it must state the gain.")
-    search: FeatureSettings = section(FeatureSettings, "The features that score the lists.")
+    decoding: FeatureSettings = section(FeatureSettings, "The features that score the lists.")
     devtest: str = key_of(ChooseSettings, "devtest")
 
     def __post_init__(self) -> None:
@@ -97,7 +97,7 @@ class GivenListScaleSettings:
 class ScaleSettings(GivenListScaleSettings):
     """How the scale is chosen if our decoder translates devtest."""
 
-    search: Search = section(Search, "How translations are searched for.")
+    decoding: Search = section(Search, "How translations are searched for.")
 
 
 @dataclass(frozen=True)

@@ -86,11 +86,11 @@ class Origin(ABC):
 
     def decode_settings(self, wildcards: Any) -> str:
         """Return the `Search` of translations, or the `FeatureSettings` that score lists."""
-        return as_json(self.search(self._config.experiments[wildcards.experiment]))
+        return as_json(self.decoding(self._config.experiments[wildcards.experiment]))
 
     @abstractmethod
-    def search(self, experiment: Experiment) -> FeatureSettings:
-        """Return the settings of an experiment's search, or the features that score lists."""
+    def decoding(self, experiment: Experiment) -> FeatureSettings:
+        """Return how an experiment translates: with which search or, of lists, which features score them."""
 
     @abstractmethod
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -141,7 +141,7 @@ class _ParallelText(Origin):
     def tuning_files(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
         return decoded
 
-    def search(self, experiment: Experiment) -> FeatureSettings:
+    def decoding(self, experiment: Experiment) -> FeatureSettings:
         # with all templates: the weights of templates that an experiment does not use are 0
         return search_of(self._config, experiment)
 
@@ -191,7 +191,7 @@ class _GivenLists(Origin):
         # lists are the same in every iteration, and read whole
         return sentence_files
 
-    def search(self, experiment: Experiment) -> FeatureSettings:
+    def decoding(self, experiment: Experiment) -> FeatureSettings:
         return FeatureSettings(experiment.features)
 
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:

@@ -202,7 +202,7 @@ class Tables:
         settings = GivenListScaleSettings(
             scoring=self._scoring(experiment),
             mbr=self._config.mbr,
-            search=self._origin.search(experiment),
+            decoding=self._origin.decoding(experiment),
             devtest=self._texts.devtest(wildcards),
         )
         return as_json(settings)

@@ -29,7 +29,7 @@ def translations_by(
                 assert language_model is not None
                 yield from _decoded(piece, language_model, weights, settings)
             else:
-                list_table = read_list_table(piece, settings.search.uses_sparse, has_text=True)
+                list_table = read_list_table(piece, settings.decoding.uses_sparse, has_text=True)
                 by_candidate = [
                     list_table.best_texts(weights, ranking_of(mbr)) for mbr in settings.mbr.candidates
                 ]
@@ -39,7 +39,7 @@ def translations_by(
 def _decoded(
     piece: str, language_model: str, weights: Weights, settings: ScaleSettings
 ) -> Iterator[list[str]]:
-    sentences, [decoder] = open_grammars(piece, language_model, settings.search)
+    sentences, [decoder] = open_grammars(piece, language_model, settings.decoding)
     vectors = decoder.weight_vectors(weights)
     words = sentences.vocabulary.to_list()
     candidates = settings.mbr.candidates
