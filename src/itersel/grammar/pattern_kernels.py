@@ -21,7 +21,7 @@ BLOCK_BITS = 21
 
 
 class RuleLimits(NamedTuple):
-    """Limits on rules; see `itersel.config.search.Grammar`."""
+    """Limits on rules; see `itersel.config.extraction.ExtractionSettings`."""
 
     max_span: int
     max_symbols: int
