@@ -218,7 +218,7 @@ def sample_sentence(
     links: Int16s,
     room: Room,
     sampler: int,
-    task: Pass,
+    one_pass: Pass,
     sweep: int,
 ) -> int:
     """Sample the links of a sentence with one sampler; returns the number of pairs that got a slot.
@@ -239,9 +239,9 @@ def sample_sentence(
             after = links[j, sampler] - 1
             room.fertility[after] += 1
 
-    place = sentence if task.is_counted else 0
+    place = sentence if one_pass.is_counted else 0
     number = (place * SWEEPS + sweep) * links.shape[1] + sampler
-    state = mixed(np.uint64(task.seed) * GOLDEN_RATIO + np.uint64(number))
+    state = mixed(np.uint64(one_pass.seed) * GOLDEN_RATIO + np.uint64(number))
     before = -1
     row = 0
     added = 0
@@ -252,9 +252,9 @@ def sample_sentence(
         if old:
             room.fertility[old - 1] -= 1
 
-        if task.is_counted:
+        if one_pass.is_counted:
             count_jumps(model, sampler, before, old, after, -1)
-        if task.is_counted and task.stage != RANDOM:
+        if one_pass.is_counted and one_pass.stage != RANDOM:
             word = text.given[first + old - 1] if old else 0
             count_link(model, sampler, room.slot[row + old], word, -1)
 
@@ -262,17 +262,17 @@ def sample_sentence(
         drawn = np.float64(mixed(state) >> _11) / 9007199254740992.0
 
         new = 0
-        if task.stage == RANDOM:
+        if one_pass.stage == RANDOM:
             if drawn >= NULL:
                 new = int((drawn - NULL) / (1.0 - NULL) * size) + 1
         else:
-            total = add_scores(model, text, first, size, room, row, sampler, task.stage, before, after)
-            if task.stage == DECIDE:
+            total = add_scores(model, text, first, size, room, row, sampler, one_pass.stage, before, after)
+            if one_pass.stage == DECIDE:
                 room.probability[row] += room.total[0] / total
                 for i in range(1, size + 1):
                     room.probability[row + i] += (room.total[i] - room.total[i - 1]) / total
 
-            if task.stage == DECIDE and sweep == SWEEPS - 1:
+            if one_pass.stage == DECIDE and sweep == SWEEPS - 1:
                 for i in range(1, size + 1):
                     if room.probability[row + i] > room.probability[row + new]:
                         new = i
@@ -282,7 +282,7 @@ def sample_sentence(
                     new += 1
 
         links[j, sampler] = new
-        if task.is_counted:
+        if one_pass.is_counted:
             word = text.given[first + new - 1] if new else 0
             slot = room.slot[row + new]
             if slot == model.pairs.shape[0]:
@@ -300,7 +300,7 @@ def sample_sentence(
 
 @leaf_kernel
 def sample(
-    model: Model, text: SentencePairs, links: Int16s, room: Room, task: Pass, begin: int, free: int
+    model: Model, text: SentencePairs, links: Int16s, room: Room, one_pass: Pass, begin: int, free: int
 ) -> tuple[int, int]:
     """Sample the links of all sentences from `begin` with all samplers.
 
@@ -320,12 +320,12 @@ def sample(
 
         find_slots(model, text, sentence, room)
 
-        for cell in range(length * width if task.stage == DECIDE else 0):
+        for cell in range(length * width if one_pass.stage == DECIDE else 0):
             room.probability[cell] = 0.0
 
-        for sweep in range(SWEEPS if task.stage == DECIDE else 1):
+        for sweep in range(SWEEPS if one_pass.stage == DECIDE else 1):
             for sampler in range(links.shape[1]):
-                added += sample_sentence(model, text, sentence, links, room, sampler, task, sweep)
+                added += sample_sentence(model, text, sentence, links, room, sampler, one_pass, sweep)
     return text.given_start.shape[0] - 1, added
 
 

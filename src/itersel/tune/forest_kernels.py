@@ -218,11 +218,11 @@ def add_envelope(sums: Lines, count: int, lines: Lines, used: int) -> int:
 
 @kernel
 def sentence_envelope(
-    forests: Forests, sentence: int, rule_line: Float64s, model_line: Float64s, lines: Lines, sums: Lines
+    forests: Forests, sentence: int, rule_line: Float64s, lm_line: Float64s, lines: Lines, sums: Lines
 ) -> tuple[Lines, Lines, Int64s]:
     """Compute the envelopes of all items of a sentence.
 
-    `rule_line` is float64 (R, 2): intercept and slope of each rule; `model_line` is float64 (2): those per
+    `rule_line` is float64 (R, 2): intercept and slope of each rule; `lm_line` is float64 (2): those per
     unit of the language-model feature. Returns the scratch arrays `lines` and `sums`, grown as needed, and
     the lines of each item, int64 (items + 1).
     """
@@ -255,8 +255,8 @@ def sentence_envelope(
                 edge,
                 first,
                 second,
-                rule_line[rule, INTERCEPT] + model * model_line[INTERCEPT],
-                rule_line[rule, SLOPE] + model * model_line[SLOPE],
+                rule_line[rule, INTERCEPT] + model * lm_line[INTERCEPT],
+                rule_line[rule, SLOPE] + model * lm_line[SLOPE],
             )
 
         lines = Lines(grown(lines.number, used + count), grown(lines.origin, used + count))
@@ -303,11 +303,11 @@ def read_words(
 
 @kernel
 def goal_lines(
-    forests: Forests, rule_line: Float64s, model_line: Float64s
+    forests: Forests, rule_line: Float64s, lm_line: Float64s
 ) -> tuple[Int64s, Float64s, Statistics]:
     """Return the derivations that are best for some x, for all sentences.
 
-    The forests must have passed `find_bad_sentence`; for `rule_line` and `model_line` see
+    The forests must have passed `find_bad_sentence`; for `rule_line` and `lm_line` see
     `sentence_envelope`. Returns the derivations of each sentence, int64 (N + 1); their intercepts and slopes,
     float64 (D, 2); and their BLEU statistics.
     """
@@ -323,7 +323,7 @@ def goal_lines(
     used = 0
 
     for sentence in range(sentences):
-        lines, sums, line_offset = sentence_envelope(forests, sentence, rule_line, model_line, lines, sums)
+        lines, sums, line_offset = sentence_envelope(forests, sentence, rule_line, lm_line, lines, sums)
         goal = line_offset.shape[0] - 2
         first, last = line_offset[goal], line_offset[goal + 1]
         word_offset = np.zeros(last - first + 1, np.int64)
