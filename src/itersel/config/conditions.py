@@ -36,6 +36,10 @@ def all_of(*conditions: str) -> str:
     return AND.join(conditions)
 
 
+# One of each kind, for messages.
+EXAMPLES = (TUNE_ON_DEV, algorithm_is("sgd"), mixing_is("mean"), BATCH_TUNER, MIXED_WEIGHTS)
+
+
 def can_hold(condition: str) -> bool:
     """Return whether this is a condition, or several, in the words of this module."""
     return all(map(_CONDITION.fullmatch, condition.split(AND)))

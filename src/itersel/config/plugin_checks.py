@@ -6,7 +6,8 @@ from dataclasses import fields
 from typing import Any, get_type_hints
 
 from itersel.code.plugins import Plugin
-from itersel.config.conditions import can_hold
+from itersel.config.conditions import EXAMPLES, can_hold
+from itersel.keys import AND
 
 # Types of keys, and what their declarations need besides an explanation.
 NEEDED_BOUNDS: dict[Any, tuple[str, ...]] = {float: (), int: ("minimum",), str: ("choices",), bool: ()}
@@ -35,8 +36,7 @@ def section_of_plugin(base: Any, method: str, plugin: Plugin) -> Any:
             if not can_hold(condition):
                 raise plugin.error(
                     f"has a key with a condition that never holds, '{condition}' of '{item.name}': "
-                    "conditions are 'tune_on: dev', 'algorithm: sgd', 'mixing: mean', 'a batch tuner', "
-                    "'mixed weights' and the like, joined by ' and '"
+                    f"conditions are {', '.join(map(repr, EXAMPLES))} and the like, joined by {AND!r}"
                 )
 
     return kind
