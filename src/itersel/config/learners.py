@@ -90,7 +90,7 @@ class Online:
         return None
 
     def thread_count(self, most: int) -> int:
-        """Return the number of threads that decode: one for each sentence of a batch, but at most `most`."""
+        """Return the number of threads that decode: at most `most`, and no more than `delay` sentences."""
         return min(self.delay, most)
 
     def make_learner(self) -> OnlineLearner:

@@ -14,7 +14,7 @@ HELP_COLUMNS = ("source", "target", "labels")
 STATISTICS = "statistics.json"
 # How files end that have the numbers of the sentences of a part of a text.
 IDS = ".ids"
-# Of divided lists, how the file of scaled numbers is called: 0 to 1, unlike those of `data.*.quality`.
+# In divided lists, the column of the numbers of `data.*.quality`, scaled to 0 to 1.
 SCALED_QUALITY = "scaled-quality"
 # Further text for the language model.
 MONOLINGUAL_FILE = "monolingual.gz"

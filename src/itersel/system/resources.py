@@ -19,7 +19,7 @@ from itersel.errors import FilePath, InputError
 from itersel.results import RESOURCES
 from itersel.storage.json_files import as_content, from_content, read_json, write_json
 
-# What messages call the only one of these files that is a folder.
+# The name of these models in messages. They are a folder; all others are files.
 TEXT_MODELS = "text models"
 # Makes another path of one, given what the file is.
 Change = Callable[[str, str], str]
