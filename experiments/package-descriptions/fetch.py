@@ -2,9 +2,9 @@
 
     python experiments/package-descriptions/fetch.py --language it --output data/package-descriptions/it
 
-This writes ``source.gz`` (the language), ``target.gz`` (English) and ``labels.gz`` (the section of the
-archive that the package is in), one sentence per line, and ``statistics.json``: what was taken, and what was
-dropped and why.
+This writes ``source.gz`` (the language), ``target.gz`` (English), ``labels.gz`` (the section of the archive
+that the package is in) and ``tasks.gz`` (the section, or the name of several small ones), one sentence per line,
+and ``statistics.json``: what was taken, and what was dropped and why.
 """
 
 from __future__ import annotations
@@ -27,6 +27,22 @@ from itersel.storage.json_files import write_json
 TRANSLATION = "main/i18n/Translation-{}"
 # Its packages include those of all architectures; those that it lacks have the label OTHER.
 PACKAGES, OTHER = "main/binary-amd64/Packages", "other"
+
+# Sections that together are one task. Every other section is a task of its own.
+JOINED = {
+    "desktop": "gnome gnustep kde x11 xfce",
+    "development": "debug introspection libdevel",
+    "languages": "cli-mono devel golang interpreters java lisp ocaml ruby rust vcs",
+    "libraries": "libs oldlibs",
+    "media": "graphics sound video",
+    "network": "comm mail net news",
+    "research": "education electronics gnu-r hamradio math science",
+    "system": "admin database embedded kernel metapackages otherosfs shells tasks",
+    "text": "fonts localization tex text",
+    "utilities": f"editors misc utils {OTHER}",
+    "web": "httpd javascript php web zope",
+}
+TASK_OF_SECTION = {section: task for task, sections in JOINED.items() for section in sections.split()}
 
 # Lines that begin with two spaces are set as they are, unless they are items of a list.
 ITEM = re.compile(r"(?P<indent>  +)[-*+o•·] +(?P<text>\S.*)")
@@ -95,8 +111,11 @@ def write(folder: Path, pairs: list[tuple[str, str, str]], counts: Counter[str])
     """Write the pairs and the counts, and print the counts."""
     if not pairs:
         raise InputError("no description has as many paragraphs in both languages; name another language")
-    for name, column in zip(("source", "target", "labels"), zip(*pairs, strict=True), strict=True):
-        write_lines(folder / f"{name}.gz", column)
+    sources, targets, sections = zip(*pairs, strict=True)
+    write_lines(folder / "source.gz", sources)
+    write_lines(folder / "target.gz", targets)
+    write_lines(folder / "labels.gz", sections)
+    write_lines(folder / "tasks.gz", [TASK_OF_SECTION.get(section, section) for section in sections])
     write_json(folder / "statistics.json", {"pairs": len(pairs), **counts}, indent=1)
     for what, count in counts.items():
         print(f"{count:9,} {what}")
