@@ -111,8 +111,7 @@ def test_a_killed_process(system, victim):
     if victim == "parent":
         process.kill()
         process.wait()
-        _, alive = psutil.wait_procs(children, timeout=60)
-        assert not alive
+        psutil.wait_procs(children)
         return
     for child in children:
         child.kill()
