@@ -183,7 +183,9 @@ def _make_models() -> None:
 def _make_sentences() -> None:
     itersel(f"{DIVIDE} --source source.txt --target target.txt --output divided")
     itersel("step divide --nbest nbest.txt nbest.json --reference target.txt --output listed")
-    itersel(f"{step('step lists', **TEXT_LANGUAGES)} --folder listed --file-number 0 --output listed.h5")
+    itersel(
+        f"{step('step lists', **TEXT_LANGUAGES)} --divided-lists listed --file-number 0 --output listed.h5"
+    )
     for part, name in (("divided/0", "sentences.h5"), ("divided/1", "others.h5")):
         texts = f"--input {part}.source.gz --reference {part}.target.gz --leave-one-out {part}.ids"
         itersel(f"grammar extract --index index {texts} --output {name}")
@@ -277,7 +279,7 @@ def _make_reranker() -> None:
     models = "--aligner forward.model reverse.model --text-models models"
     lists = {**TEXT_LANGUAGES, "tokenized": True}
     lists |= {"groups": list(TEXT_FEATURES), "templates": list(TEXT_TEMPLATES)}
-    files = f"--folder reranked {models} --output reranker/resources.json"
+    files = f"--divided-lists reranked {models} --output reranker/resources.json"
     itersel(f"{step('step reranker', lists=lists)} {files}")
     itersel("bundle reranker reranker.bundle")
 

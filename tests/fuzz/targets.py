@@ -99,11 +99,11 @@ def _table(**files: list[str]) -> str:
     return f"{step('step table', test_sets={'test': test_set}, comparison={'trials': 50})} {_TABLES}"
 
 
-_LISTED = f"{step('step lists', **TEXT_LANGUAGES)} --folder listed --file-number 0"
+_LISTED = f"{step('step lists', **TEXT_LANGUAGES)} --divided-lists listed --file-number 0"
 # All features of the text of lists; the models of word alignment follow.
 _TOKENIZED = {**TEXT_LANGUAGES, "tokenized": True}
 _FEATURES = step("step lists", **_TOKENIZED, groups=[*TEXT_FEATURES], templates=[*TEXT_TEMPLATES])
-_FEATURES += " --folder reranked --file-number 0 --text-models models --output out.h5 --aligner"
+_FEATURES += " --divided-lists reranked --file-number 0 --text-models models --output out.h5 --aligner"
 _DETOKENIZE = "detokenize --input target.txt --output out"
 TARGETS = {
     "grammars": _target(
@@ -297,7 +297,7 @@ TARGETS = {
     "text-language-model": _target(
         "models/lm.bin",
         f"{_FEATURES} forward.model reverse.model",
-        f"{step('step lists', **_TOKENIZED, user_model_names=['own'])} --folder reranked"
+        f"{step('step lists', **_TOKENIZED, user_model_names=['own'])} --divided-lists reranked"
         " --file-number 0 --user-model FILE --output out.h5",
         also=("reranked",),
     ),

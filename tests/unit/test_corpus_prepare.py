@@ -116,8 +116,10 @@ def test_several_processes_prepare_the_same_text(tmp_path, monkeypatch):
     monkeypatch.setattr("itersel.storage.files.BLOCK_BYTES", 2**13)
     lines = [(f"Der Satz Nr. {n}, am 1. Mai " * 3, f"Sentence no. {n}, May 1") for n in range(600)]
     lines[7] = ("", "")
-    for jobs in ("1", "2"):
-        prepare_train(tmp_path / jobs, lines, "--compound-splitting", "--cut=dev=3", "--jobs", jobs)
+    for processes in ("1", "2"):
+        prepare_train(
+            tmp_path / processes, lines, "--compound-splitting", "--cut=dev=3", "--processes", processes
+        )
     files = sorted(path.name for path in (tmp_path / "1/out").iterdir())
     assert "train.source.gz" in files
     for name in files:
@@ -126,7 +128,7 @@ def test_several_processes_prepare_the_same_text(tmp_path, monkeypatch):
 
 def test_a_bad_line_in_several_processes(tmp_path, refused):
     texts = {"source": ["haus"] * 9 + ["a\x07b"], "target": ["house"] * 10}
-    refused(command(tmp_path, "--jobs=2", **texts), ("source:10:", "U+0007"))
+    refused(command(tmp_path, "--processes=2", **texts), ("source:10:", "U+0007"))
 
 
 @given(st.data())

@@ -72,9 +72,8 @@ def own_translation(folder, kind, corpus):
     division = settings(division={"name": "in-order", "files": 1}, dense_names=["good"])
     assert main([*command, *division, "--output", divided]) == 0
     how = settings(tokenized="tokenized" in kind, source_language="de", target_language="tr")
-    assert (
-        main(["step", "lists", "--folder", divided, "--file-number", "0", *how, "--output", sentences]) == 0
-    )
+    files = ["--divided-lists", divided, "--file-number", "0", "--output", sentences]
+    assert main(["step", "lists", *files, *how]) == 0
 
     # learning sees the same: all n-grams match
     statistics = read_list_table(sentences).statistics

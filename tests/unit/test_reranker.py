@@ -321,7 +321,7 @@ def test_only_the_models_that_are_needed(tmp_path):
     content = (tmp_path / "small").read_bytes()
     assert b"model/" in content
     assert not any(part in content for part in (b"forward/", b"lexicon/"))
-    shards = ["--folder", tmp_path / "cut", "--file-number", 0, "--output", tmp_path / "0.h5"]
+    shards = ["--divided-lists", tmp_path / "cut", "--file-number", 0, "--output", tmp_path / "0.h5"]
     models = [
         "--aligner",
         tmp_path / "forward.h5",

@@ -65,7 +65,7 @@ def cut_whole(made, output, lists=None):
     given = [str(one) for pair in files.items() for one in pair]
     division = settings(division={"name": "in-order", "files": 1})
     itersel("step", "divide", *given, *division, "--output", str(output))
-    return ["--folder", str(output)]
+    return ["--divided-lists", str(output)]
 
 
 def rows_of(table):
@@ -79,7 +79,8 @@ def rows_of(table):
 
 
 def lists_step(made, output, features, file=0):
-    given = ["--folder", str(made / "cut"), "--file-number", str(file), *settings(**(WORDS | features))]
+    given = ["--divided-lists", str(made / "cut"), "--file-number", str(file)]
+    given += settings(**(WORDS | features))
     aligners = ["--aligner", str(made / "forward.h5"), str(made / "reverse.h5")]
     return ["step", "lists", *given, *aligners, "--text-models", str(made / "all"), "--output", str(output)]
 
@@ -302,7 +303,7 @@ def test_case_counts_if_it_is_to(made, tmp_path):
     for lowercase in (True, False):
         output = tmp_path / f"{lowercase}.h5"
         features = {"tokenized": False, "lowercase": lowercase, "templates": ["Ngram1"]}
-        itersel(*lists_step(made, output, features), "--folder", str(tmp_path / "cut"))
+        itersel(*lists_step(made, output, features), "--divided-lists", str(tmp_path / "cut"))
         table = read_list_table(output)
         matches = table.statistics.matches[:, 0].tolist()
         if lowercase:

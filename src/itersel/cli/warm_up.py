@@ -69,8 +69,8 @@ LISTS = (
     'step text-models --words %words --alignment %forward %reverse --settings {"order":3} --output %models',
     "step divide --nbest %lists --source %source --reference %target"
     ' --settings {"division":{"name":"in-order","files":1}} --output %divided',
-    "step lists --folder %divided --file-number 0 --aligner %forward.h5 %reverse.h5 --text-models %models"
-    f" --settings {_packed(_WORDS | _FEATURES)} --output %lists.h5",
+    "step lists --divided-lists %divided --file-number 0 --aligner %forward.h5 %reverse.h5"
+    f" --text-models %models --settings {_packed(_WORDS | _FEATURES)} --output %lists.h5",
 )
 # Then all learners train, and all tuners tune: see `learning`. Settings have no spaces, which separate words.
 _TRAIN = "train --sentences %loo.h5 --language-model %lm --output %shard.h5"
