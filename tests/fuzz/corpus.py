@@ -263,8 +263,8 @@ def _make_descriptions() -> None:
     itersel(f"{choose} {scoring} --output-weights best.h5 --output system.json")
     system = json.loads(Path("system.json").read_text())
     Path("other.json").write_text(json.dumps({**system, "name": "other"}) + "\n")
-    counted = "--reference raw.target --counts counts.h5"
-    itersel(f"detokenize {restored} --input hypotheses.txt {counted} --output hypotheses.text")
+    counted = "--translation hypotheses.txt --reference raw.target --output-text hypotheses.text"
+    itersel(f"{step('step count', tokenizer='13a')} {restored} {counted} --output counts.h5")
 
 
 def _make_reranker() -> None:

@@ -271,7 +271,8 @@ TARGETS = {
         _tasks("FILE", "tasks.txt"),
         f"{step('step join', translations={'people': 'FILE'})} --labels tasks.txt --output out",
         f"detokenize {_RESTORED} --input FILE --output out",
-        f"detokenize {_RESTORED} --input hypotheses.txt --reference FILE --counts out.h5 --output out",
+        f"{step('step count', tokenizer='13a')} {_RESTORED} --translation hypotheses.txt --reference FILE "
+        "--output-text out --output out.h5",
         f"{_choose(choose_by='ter')} {_SCORED} --translation FILE --raw-reference raw.target {_RESTORED}",
     ),
     "corpus-gz": _target("target.txt.gz", *_PACKED, "lm estimate --order 3 --input FILE --output out"),

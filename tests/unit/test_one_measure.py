@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.scored import make_system, table_command
+from tests.scored import count_command, make_system, table_command
 from tests.steps import settings
 
 from itersel.cli.main import main
@@ -106,9 +106,8 @@ def test_references_as_translations(tmp_path, kind):
     restoring = [f"--{name}={corpus / name}.json" for name in ("preparation", "recaser")]
     scored = {"own": (own, restoring), "other": (tmp_path / "text", restoring[:1])}
     for name, (text, how) in scored.items():
-        out = ["--output", str(tmp_path / f"{name}.txt"), "--counts", str(tmp_path / f"{name}.h5")]
-        reference = ["--reference", str(tmp_path / "reference.txt"), "--input", str(text)]
-        assert main(["detokenize", *how, *reference, *out]) == 0
+        outputs = [tmp_path / f"{name}.txt", tmp_path / f"{name}.h5"]
+        assert main(count_command(text, [tmp_path / "reference.txt"], how, outputs)) == 0
 
     write_system(tmp_path / "system.json", make_system("own"))
     files = {

@@ -26,6 +26,7 @@ from itersel.config.reading import read_config
 from itersel.config.report_steps import (
     ChooseSettings,
     CorporaSettings,
+    CountSettings,
     ExplainSettings,
     GivenListScaleSettings,
     PatienceSettings,
@@ -38,7 +39,6 @@ from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSetti
 from itersel.config.text_features import GivenListSettings, RerankerSettings
 from itersel.config.text_steps import (
     CompileSettings,
-    DetokenizeSettings,
     EstimateSettings,
     HelpSettings,
     PrepareSettings,
@@ -69,7 +69,7 @@ def test_steps_read_their_settings():
     check_settings(SymmetrizationSettings, plan.texts.symmetrization_settings)
     check_settings(EstimateSettings, plan.language_models.estimate_settings)
     check_settings(CompileSettings, plan.language_models.compile_settings)
-    check_settings(DetokenizeSettings, plan.tables.detokenize_settings)
+    check_settings(CountSettings, plan.tables.count_settings)
     check_settings(ExtractionSettings, plan.divisions.grammar(place))
     check_settings(TableSettings, plan.tables.table_settings(job()))
     check_settings(PatienceSettings, plan.tables.patience_settings(job("patient", epoch=2)))

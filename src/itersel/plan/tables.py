@@ -13,6 +13,7 @@ from itersel.config.report_steps import (
     ChooseSettings,
     Comparison,
     CorporaSettings,
+    CountSettings,
     GivenListScaleSettings,
     JoinSettings,
     PatienceSettings,
@@ -25,7 +26,6 @@ from itersel.config.report_steps import (
 )
 from itersel.config.search import TranslationSettings
 from itersel.config.settings import as_json
-from itersel.config.text_steps import DetokenizeSettings
 from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import BY_HASH
 from itersel.evaluate.names import DEFAULT_TOKENIZER, QUALITY, TOKENIZED_BLEU
@@ -285,9 +285,9 @@ class Tables:
         return never_null(self._config.evaluation.tokenizer)
 
     @property
-    def detokenize_settings(self) -> str:
-        """The `DetokenizeSettings`."""
-        return as_json(DetokenizeSettings(self._tokenizer))
+    def count_settings(self) -> str:
+        """The `CountSettings`."""
+        return as_json(CountSettings(self._tokenizer))
 
     def table_settings(self, wildcards: Any) -> str:
         """Return the `TableSettings`, with the files of each test set."""
