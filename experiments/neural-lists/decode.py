@@ -29,9 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.cli.main import main as itersel
+from itersel.corpus.filters import trainable, unique
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.settings import Words
-from itersel.corpus.split import digest, trainable, unique
+from itersel.corpus.split import digest
 from itersel.corpus.text import Bitext
 from itersel.errors import InputError, checked
 from itersel.run.atomic import atomic_path
