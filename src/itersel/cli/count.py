@@ -29,7 +29,7 @@ def _count(options: argparse.Namespace) -> None:
     from itersel.corpus.prepare import read_preparation, restore
     from itersel.corpus.recase import read_recaser
     from itersel.evaluate.counts import count, write_counts
-    from itersel.evaluate.metrics import read_references, read_translations
+    from itersel.evaluate.texts import read_references, read_translations
     from itersel.storage.files import write_lines
 
     settings = read_settings(CountSettings, options.settings)

@@ -15,8 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.errors import FilePath, InputError, checked
-from itersel.evaluate.metrics import COUNTED, Metric, ReferenceText, Sums, make_metrics
+from itersel.evaluate.formulas import COUNTED, Sums
+from itersel.evaluate.metrics import Metric, make_metrics
 from itersel.evaluate.names import METRICS, TABULATED, TER, title_of
+from itersel.evaluate.texts import ReferenceText
 from itersel.storage.formats import Array, FileFormat, checksum, damaged_file
 from itersel.storage.hdf5 import read_arrays, write_arrays
 
