@@ -12,7 +12,7 @@ rule describe_reranker:
         aligners=PLAN.text_features.aligners_of_system,
         text_models=PLAN.text_features.text_models_of_system,
         user_models=PLAN.text_features.user_models,
-        mbr=PLAN.tables.mbr,
+        mbr=PLAN.choice.mbr,
     output:
         f"{EXPERIMENT}/{results.BEST}/{results.RESOURCES}",
     log:
