@@ -13,14 +13,14 @@ from tests.systems import itersel, sentences
 
 from itersel.lists.files import read_list_table
 from itersel.storage.files import write_lines
-from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+from itersel.vectors.feature_names import TEXT_GROUPS, TEXT_TEMPLATES
 from itersel.vectors.weights import make_weights, write_itersel_weights
 
 LANGUAGES = {"source_language": "de", "target_language": "en"}
 TOKENIZED = {"tokenized": True}
 ALL_TEXT = {
     **LANGUAGES,
-    "groups": list(TEXT_FEATURES),
+    "groups": list(TEXT_GROUPS),
     "templates": list(TEXT_TEMPLATES),
     "user_model_names": ["short", "long.er"],
 }

@@ -13,7 +13,7 @@ from tests.steps import TEXT_LANGUAGES, step
 
 from itersel.cli.main import main
 from itersel.storage.files import write_lines
-from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+from itersel.vectors.feature_names import TEXT_GROUPS, TEXT_TEMPLATES
 from itersel.vectors.weights import make_weights, write_itersel_weights
 
 SOURCE = [
@@ -278,7 +278,7 @@ def _make_reranker() -> None:
     write_itersel_weights("reranker/weights.h5", make_weights(weights))
     models = "--aligner forward.model reverse.model --text-models models"
     lists = {**TEXT_LANGUAGES, "tokenized": True}
-    lists |= {"groups": list(TEXT_FEATURES), "templates": list(TEXT_TEMPLATES)}
+    lists |= {"groups": list(TEXT_GROUPS), "templates": list(TEXT_TEMPLATES)}
     files = f"--divided-lists reranked {models} --output reranker/resources.json"
     itersel(f"{step('step reranker', lists=lists)} {files}")
     itersel("bundle reranker reranker.bundle")

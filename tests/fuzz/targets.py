@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from tests.fuzz.corpus import DIVIDE, LANGUAGES, PATH, PERCEPTRON, SELECT_9, SYSTEM, TEXT_MODELS, mix
 from tests.steps import TEXT_LANGUAGES, step
 
-from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+from itersel.vectors.feature_names import TEXT_GROUPS, TEXT_TEMPLATES
 
 DAMAGED, RESEALED, CHANGED = "damaged", "resealed", "changed"
 # Ways to damage files; `cases` maps them to modules.
@@ -102,7 +102,7 @@ def _table(**files: list[str]) -> str:
 _LISTED = f"{step('step lists', **TEXT_LANGUAGES)} --divided-lists listed --file-number 0"
 # All features of the text of lists; the models of word alignment follow.
 _TOKENIZED = {**TEXT_LANGUAGES, "tokenized": True}
-_FEATURES = step("step lists", **_TOKENIZED, groups=[*TEXT_FEATURES], templates=[*TEXT_TEMPLATES])
+_FEATURES = step("step lists", **_TOKENIZED, groups=[*TEXT_GROUPS], templates=[*TEXT_TEMPLATES])
 _FEATURES += " --divided-lists reranked --file-number 0 --text-models models --output out.h5 --aligner"
 _DETOKENIZE = "detokenize --input target.txt --output out"
 TARGETS = {

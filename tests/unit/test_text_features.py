@@ -17,7 +17,7 @@ from itersel.lists.files import FORMAT, read_list_table
 from itersel.rerank.lexicon import read_lexicon
 from itersel.storage.files import read_lines, write_lines
 from itersel.storage.hdf5 import header_of
-from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+from itersel.vectors.feature_names import TEXT_GROUPS, TEXT_TEMPLATES
 from itersel.vectors.weights import read_itersel_weights
 
 WORDS = {**TEXT_LANGUAGES, "tokenized": True}
@@ -28,7 +28,7 @@ LISTS = [
     for number, reference in enumerate(TARGET)
     for rank, text in enumerate((reference, reference[2:], f"{reference} 7"))
 ]
-ALL = {"groups": [*TEXT_FEATURES], "templates": [*TEXT_TEMPLATES]}
+ALL = {"groups": [*TEXT_GROUPS], "templates": [*TEXT_TEMPLATES]}
 # What needs no models.
 PLAIN = {"groups": ["length", "rank", "copies", "repetition", "agreement"], "templates": ["Ngram1"]}
 
@@ -88,7 +88,8 @@ def lists_step(made, output, features, file=0):
 def test_all_features(made, tmp_path):
     itersel(*lists_step(made, tmp_path / "lists.h5", ALL))
     table = read_list_table(tmp_path / "lists.h5")
-    assert list(table.dense_names) == ["score", *(name for own in TEXT_FEATURES.values() for name in own)]
+    added = [name for group in TEXT_GROUPS.values() for name in group.features]
+    assert list(table.dense_names) == ["score", *added]
     column = {name: table.dense[:, number].tolist() for number, name in enumerate(table.dense_names)}
     assert column["TextWords"] == [2, 2, 3, 2, 1, 3]
     assert column["TextScore"] == [0, -1, -2, 0, -1, -2]

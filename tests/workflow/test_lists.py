@@ -13,8 +13,7 @@ from tests.workflow.conftest import CONSOLE, NOT_RETUNED, SELECTION, SIZES, ende
 
 import itersel
 from itersel.lists.files import read_list_table
-from itersel.vectors.feature_names import TEXT_FEATURES as TEXT_GROUPS
-from itersel.vectors.feature_names import TEXT_TEMPLATES
+from itersel.vectors.feature_names import TEXT_GROUPS, TEXT_TEMPLATES
 from itersel.vectors.weights import read_itersel_weights
 
 SEARCH = {"name": "line-search", "directions": ["dense"]}

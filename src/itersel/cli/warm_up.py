@@ -26,7 +26,7 @@ from itersel.compile.numba_versions import is_plain, numba_config, plain_notice
 from itersel.errors import InputError
 from itersel.run.atomic import remove_leftovers
 from itersel.run.progress import Clock, duration, signs_of_life
-from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+from itersel.vectors.feature_names import TEXT_GROUPS, TEXT_TEMPLATES
 
 # % stands for the folder. The files named in the lists are made later.
 SMALL_FILES = {
@@ -49,7 +49,7 @@ def _packed(settings: Mapping[str, object]) -> str:
 
 
 _WORDS = {"source_language": "de", "target_language": "en", "tokenized": True}
-_FEATURES = {"groups": [*TEXT_FEATURES], "templates": [*TEXT_TEMPLATES]}
+_FEATURES = {"groups": [*TEXT_GROUPS], "templates": [*TEXT_TEMPLATES]}
 _EXTRACT = "grammar extract --index %index --input %source --reference %target"
 # From text to grammars and a language model.
 PREPARATION = (

@@ -11,9 +11,7 @@ See also `itersel.config.settings`.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from itersel.config.data import Data
 from itersel.config.mbr import MinimumRisk
@@ -25,28 +23,16 @@ from itersel.config.tasks import DEFAULT_FOLDS, MAX_FOLDS
 from itersel.config.text_steps import EstimateSettings, PreparationSettings, check_tokenized
 from itersel.keys import REQUIRED, documented, key, key_of, paths, section
 from itersel.storage.files import without_compression
-from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES, added_dense_features
+from itersel.vectors.feature_names import (
+    TEXT_GROUPS,
+    TEXT_TEMPLATES,
+    NeededModels,
+    added_dense_features,
+    needed_models,
+)
 
-# Groups and templates that need models of word alignment, a lexicon, or a language model.
-LINKED = {"coverage", "Lex", "Del", "Ins", "Phrase", "LexShape"}
-LEXICAL = {"lexical", "unknown"}
-MODELLED = {"language-model"}
 # Suffixes of files of language models.
 MODEL_SUFFIXES = (".arpa", ".bin")
-
-
-class NeededModels(NamedTuple):
-    """Which models features of text need."""
-
-    aligners: bool
-    lexicon: bool
-    language_model: bool
-
-
-def needed_models(groups: Collection[str], templates: Collection[str]) -> NeededModels:
-    """Return which models these groups and templates need."""
-    wanted = {*groups, *templates}
-    return NeededModels(*(not needing.isdisjoint(wanted) for needing in (LINKED, LEXICAL, MODELLED)))
 
 
 @dataclass(frozen=True)
@@ -57,7 +43,7 @@ class TextFeatures:
         "data.kind: lists: groups of dense features to add to those of the lists (docs/text-features.md); "
         "empty: none. They need data.*.source.",
         (),
-        choices=tuple(TEXT_FEATURES),
+        choices=tuple(TEXT_GROUPS),
     )
     templates: tuple[str, ...] = key(
         "data.kind: lists: templates of sparse features to add (docs/text-features.md); empty: none. Their "
@@ -113,12 +99,7 @@ class TextFeatures:
     @property
     def needs_models(self) -> bool:
         """Whether any of them needs a model."""
-        return need_models(self.groups, self.templates)
-
-
-def need_models(groups: Collection[str], templates: Collection[str]) -> bool:
-    """Return whether any of these groups and templates needs a model."""
-    return any(needed_models(groups, templates))
+        return any(needed_models(self.groups, self.templates))
 
 
 def model_name(path: str) -> str:
