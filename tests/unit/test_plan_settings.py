@@ -22,6 +22,7 @@ from tests.plans import (
 
 from itersel.config.division import DivideSettings, GivenListDivideSettings
 from itersel.config.extraction import ExtractionSettings
+from itersel.config.list_steps import GivenListSettings, RerankerSettings
 from itersel.config.reading import read_config
 from itersel.config.report_steps import (
     ChooseSettings,
@@ -36,7 +37,6 @@ from itersel.config.report_steps import (
 from itersel.config.search import FeatureSettings, ForestSettings, KBestSettings, Search, TranslationSettings
 from itersel.config.settings import as_json, read_settings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
-from itersel.config.text_features import GivenListSettings, RerankerSettings
 from itersel.config.text_steps import (
     CompileSettings,
     EstimateSettings,

@@ -8,9 +8,9 @@ from itersel.cli.argument_types import not_negative
 from itersel.cli.arguments import add_feature_models, add_files, add_options, add_output
 from itersel.cli.settings import add_settings
 from itersel.cli.shared_options import add_text_output
+from itersel.config.list_steps import GivenListSettings
 from itersel.config.plain import recorded
 from itersel.config.settings import read_settings
-from itersel.config.text_features import GivenListSettings
 
 
 def _add_lists(parser: argparse.ArgumentParser) -> None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from itersel.cli.arguments import add_feature_models, add_optional_files, add_options, add_output
 from itersel.cli.settings import add_settings
+from itersel.config.list_steps import RerankerSettings
 from itersel.config.search import TranslationSettings
 from itersel.config.settings import read_settings
-from itersel.config.text_features import RerankerSettings
 
 MBR = {"--chosen-mbr FILE": "output of 'itersel step scale', if the system chooses by minimum Bayes risk"}
 

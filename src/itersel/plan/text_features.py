@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from itersel.align.symmetrize import DIRECTIONS
+from itersel.config.list_steps import TextModelSettings, WordSettings
 from itersel.config.settings import as_json
 from itersel.config.splits import has_references
 from itersel.config.tasks import fold_count
-from itersel.config.text_features import TextModelSettings, WordSettings
 from itersel.config.values import Config
 from itersel.plan.divisions import Divisions
 from itersel.plan.files import Files

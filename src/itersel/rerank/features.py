@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from itersel.align.sampler import TrainedAligner
-from itersel.config.text_features import GivenListSettings
+from itersel.config.list_steps import GivenListSettings
 from itersel.corpus.prepare import Preparation
 from itersel.errors import InputError
 from itersel.lists.table import ListTable, SparseRows, feature_exists, sparse_rows
