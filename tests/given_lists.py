@@ -36,6 +36,6 @@ def divide(folder, *options, **how):
 def import_file(folder, number=0, **how):
     """Make a file of the lists, by default of tokenised ones; returns its file."""
     output = folder / f"{number}.h5"
-    files = ["--folder", folder / "cut", "--file-number", number, "--output", output]
+    files = ["--divided-lists", folder / "cut", "--file-number", number, "--output", output]
     itersel("step", "lists", *files, *settings(**(TEXT_LANGUAGES | {"tokenized": True} | how)))
     return output

@@ -13,14 +13,14 @@ from tests.systems import itersel, sentences
 
 from itersel.lists.files import read_list_table
 from itersel.storage.files import write_lines
-from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+from itersel.vectors.feature_names import TEXT_GROUPS, TEXT_TEMPLATES
 from itersel.vectors.weights import make_weights, write_itersel_weights
 
 LANGUAGES = {"source_language": "de", "target_language": "en"}
 TOKENIZED = {"tokenized": True}
 ALL_TEXT = {
     **LANGUAGES,
-    "groups": list(TEXT_FEATURES),
+    "groups": list(TEXT_GROUPS),
     "templates": list(TEXT_TEMPLATES),
     "user_model_names": ["short", "long.er"],
 }
@@ -102,7 +102,7 @@ def make_reranker(
     chance, weights = random.Random(5), dict[str, float]()
     for number in range(FILES):
         output = folder / f"{number}.h5"
-        files = ["--folder", folder / "cut", "--file-number", number, *models, "--output", output]
+        files = ["--divided-lists", folder / "cut", "--file-number", number, *models, "--output", output]
         itersel("step", "lists", *files, *settings(**how))
         table = read_list_table(output)
         # so that no feature decides alone
@@ -111,7 +111,7 @@ def make_reranker(
             weights.setdefault(name, chance.uniform(-1, 1) / scale)
     write_itersel_weights(best / "weights.h5", make_weights(weights))
     kept = how | ({"templates": []} if features == "dense" and "templates" in how else {})
-    files = ["--folder", folder / "cut", *models, "--output", best / "resources.json"]
+    files = ["--divided-lists", folder / "cut", *models, "--output", best / "resources.json"]
     itersel("step", "reranker", *files, *settings(features=features, dense_names=columns, lists=kept))
     write_lines(best / "test.txt", decoded(folder, features))
     return best

@@ -94,6 +94,23 @@ def table_command(test_sets: Mapping[str, Any], *outputs: str | Path, **comparis
     return ["step", "table", *how, "--output", *map(str, outputs)]
 
 
+def count_command(
+    translation: str | Path,
+    references: Sequence[str | Path],
+    restoring: Sequence[str],
+    outputs: Sequence[str | Path],
+    tokenizer: str = "13a",
+) -> list[str]:
+    """Return the command that counts for scores; `outputs` are the plain text and the counts.
+
+    `restoring` are the options for the preparation and, for text of our own systems, the recaser.
+    """
+    text, counts = map(str, outputs)
+    files = ["--translation", str(translation), "--reference", *map(str, references)]
+    written = ["--output-text", text, "--output", counts]
+    return ["step", "count", *settings(tokenizer=tokenizer), *restoring, *files, *written]
+
+
 def p_values(
     metric: TextMetric,
     baseline: Sequence[str],

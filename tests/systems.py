@@ -8,7 +8,7 @@ from tests.scored import write_detokenizer
 from tests.steps import settings
 
 from itersel.cli.main import main
-from itersel.corpus.prepare import CompoundSplitter
+from itersel.corpus.compounds import CompoundSplitter
 from itersel.storage.files import write_lines
 from itersel.vectors.weights import make_weights, write_itersel_weights
 

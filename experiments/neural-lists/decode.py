@@ -29,9 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itersel.cli.main import main as itersel
+from itersel.corpus.filters import trainable, unique
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.settings import Words
-from itersel.corpus.split import digest, trainable, unique
+from itersel.corpus.split import digest
 from itersel.corpus.text import Bitext
 from itersel.errors import InputError, checked
 from itersel.run.atomic import atomic_path
@@ -72,7 +73,7 @@ def main() -> None:
     parser.add_argument(
         "--beam", type=int, default=12, help="also the size of the lists (default: %(default)s)"
     )
-    parser.add_argument("--jobs", type=int, default=_cores(), help="processes (default: all cores)")
+    parser.add_argument("--processes", type=int, default=_cores(), help="processes (default: all cores)")
     python = "Python 3.9 to 3.12 for the environment (default: this one)"
     parser.add_argument("--python", default=sys.executable, metavar="COMMAND", help=python)
     options = parser.parse_args()
@@ -80,7 +81,7 @@ def main() -> None:
         ("train", [options.train] if options.train is not None else []),
         ("parts", options.parts),
         ("beam", [options.beam]),
-        ("jobs", [options.jobs]),
+        ("processes", [options.processes]),
     ):
         for number in numbers:
             if number < 1:
@@ -93,7 +94,9 @@ def main() -> None:
         make_model(folder / "model", folder / "environment")
         make_texts(folder / "text", folder / "help")
         for split in (*HELD_OUT, "train"):
-            make_lists(folder, split, options.train if split == "train" else None, options.beam, options.jobs)
+            make_lists(
+                folder, split, options.train if split == "train" else None, options.beam, options.processes
+            )
         write_parts(folder, options.parts)
     except (InputError, OSError) as error:
         sys.exit(f"decode.py: {error}")
@@ -254,7 +257,7 @@ def make_texts(folder: Path, downloaded: Path) -> None:
 # ---- lists
 
 
-def make_lists(folder: Path, split: str, sentences: int | None, beam: int, jobs: int) -> None:
+def make_lists(folder: Path, split: str, sentences: int | None, beam: int, processes: int) -> None:
     """Translate the first sentences of a split, or all, and write their lists and both sides of the text."""
     source, target = (read_lines(folder / "text" / f"{split}.{side}.gz") for side in ("source", "target"))
     chunks = [source[begin : begin + CHUNK] for begin in range(0, len(source[:sentences]), CHUNK)]
@@ -273,7 +276,7 @@ def make_lists(folder: Path, split: str, sentences: int | None, beam: int, jobs:
         return len(chunks[number])
 
     # decoders end first, so that those who wait for them end, too
-    with ThreadPoolExecutor(jobs) as pool, decoders(folder, beam, min(jobs, len(missing))) as idle:
+    with ThreadPoolExecutor(processes) as pool, decoders(folder, beam, min(processes, len(missing))) as idle:
         done = itertools.chain.from_iterable(map(range, pool.map(translate, missing)))
         for _ in progress(done, split, count):
             pass
@@ -346,7 +349,7 @@ class Decoder(NamedTuple):
         assert self.process.stdout is not None
         if not (answer := self.process.stdout.readline()).endswith("\n"):
             why = f"pymarian has ended with exit status {self.process.wait()}"
-            raise InputError(f"{why}; is there enough memory? Try fewer --jobs", self.log)
+            raise InputError(f"{why}; is there enough memory? Try fewer --processes", self.log)
 
         fields = [line.partition(" ") for line in json.loads(answer)]
         numbers = [int(number) for number, *_ in fields]

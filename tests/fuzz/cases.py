@@ -8,7 +8,7 @@ import os
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -137,10 +137,15 @@ class Result(NamedTuple):
 
 
 class Runner:
-    """Runs cases in an empty, temporary folder; keeps the files of those that fail in `kept`, if given."""
+    """Runs cases in an empty, temporary folder; keeps the files of those that fail in `kept`, if given.
 
-    def __init__(self, folder: Path, kept: Path | None = None, seconds: float = steps.TIME_LIMIT) -> None:
-        self._folder, self._kept, self._seconds = folder, kept, seconds
+    `in_time` says whether a step ends in time; see `steps.ends_in_time`.
+    """
+
+    def __init__(
+        self, folder: Path, kept: Path | None = None, in_time: Callable[[int], bool] = steps.ends_in_time
+    ) -> None:
+        self._folder, self._kept, self._in_time = folder, kept, in_time
         self._base, self._case, self._streams = folder / "base", folder / "case", folder / "streams"
         self._streams.mkdir()
         self._expected: dict[tuple[str, ...], Outputs] = {}
@@ -156,7 +161,7 @@ class Runner:
         try:
             work = partial(write_damaged, case, self._base, self._case)
             try:
-                mutation = steps.call_apart(work, self._folder, self._streams)
+                mutation = steps.call_apart(work, self._folder, self._streams, self._in_time)
             except RuntimeError as error:
                 return Result(case, ["?"], arguments, Verdict(steps.NOT_MADE, str(error)), 0.0)
             ended, outputs = self._step(arguments)
@@ -193,7 +198,7 @@ class Runner:
 
     def _step(self, arguments: list[str]) -> tuple[Ended, Outputs]:
         before = {str(path.relative_to(self._case)) for path in self._case.rglob("*")}
-        ended = steps.run_apart(lambda: main(arguments), self._case, self._streams, self._seconds)
+        ended = steps.run_apart(lambda: main(arguments), self._case, self._streams, self._in_time)
         return ended, steps.new_files(self._case, before, ended.output)
 
     def _keep(self, result: Result, file: str, ended: Ended) -> None:
@@ -215,7 +220,7 @@ class Runner:
 
 
 @contextlib.contextmanager
-def runner(kept: Path | None = None, seconds: float = steps.TIME_LIMIT) -> Iterator[Runner]:
+def runner(kept: Path | None = None, in_time: Callable[[int], bool] = steps.ends_in_time) -> Iterator[Runner]:
     """Yield a runner; its files are removed at the end."""
     with tempfile.TemporaryDirectory(prefix="itersel-fuzz-") as folder:
-        yield Runner(Path(folder), kept, seconds)
+        yield Runner(Path(folder), kept, in_time)

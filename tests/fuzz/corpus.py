@@ -13,7 +13,7 @@ from tests.steps import TEXT_LANGUAGES, step
 
 from itersel.cli.main import main
 from itersel.storage.files import write_lines
-from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+from itersel.vectors.feature_names import TEXT_GROUPS, TEXT_TEMPLATES
 from itersel.vectors.weights import make_weights, write_itersel_weights
 
 SOURCE = [
@@ -183,7 +183,9 @@ def _make_models() -> None:
 def _make_sentences() -> None:
     itersel(f"{DIVIDE} --source source.txt --target target.txt --output divided")
     itersel("step divide --nbest nbest.txt nbest.json --reference target.txt --output listed")
-    itersel(f"{step('step lists', **TEXT_LANGUAGES)} --folder listed --file-number 0 --output listed.h5")
+    itersel(
+        f"{step('step lists', **TEXT_LANGUAGES)} --divided-lists listed --file-number 0 --output listed.h5"
+    )
     for part, name in (("divided/0", "sentences.h5"), ("divided/1", "others.h5")):
         texts = f"--input {part}.source.gz --reference {part}.target.gz --leave-one-out {part}.ids"
         itersel(f"grammar extract --index index {texts} --output {name}")
@@ -261,8 +263,8 @@ def _make_descriptions() -> None:
     itersel(f"{choose} {scoring} --output-weights best.h5 --output system.json")
     system = json.loads(Path("system.json").read_text())
     Path("other.json").write_text(json.dumps({**system, "name": "other"}) + "\n")
-    counted = "--reference raw.target --counts counts.h5"
-    itersel(f"detokenize {restored} --input hypotheses.txt {counted} --output hypotheses.text")
+    counted = "--translation hypotheses.txt --reference raw.target --output-text hypotheses.text"
+    itersel(f"{step('step count', tokenizer='13a')} {restored} {counted} --output counts.h5")
 
 
 def _make_reranker() -> None:
@@ -276,8 +278,8 @@ def _make_reranker() -> None:
     write_itersel_weights("reranker/weights.h5", make_weights(weights))
     models = "--aligner forward.model reverse.model --text-models models"
     lists = {**TEXT_LANGUAGES, "tokenized": True}
-    lists |= {"groups": list(TEXT_FEATURES), "templates": list(TEXT_TEMPLATES)}
-    files = f"--folder reranked {models} --output reranker/resources.json"
+    lists |= {"groups": list(TEXT_GROUPS), "templates": list(TEXT_TEMPLATES)}
+    files = f"--divided-lists reranked {models} --output reranker/resources.json"
     itersel(f"{step('step reranker', lists=lists)} {files}")
     itersel("bundle reranker reranker.bundle")
 

@@ -43,8 +43,18 @@ class Ended(NamedTuple):
     timed_out: bool
 
 
-def run_apart(work: Callable[[], int], folder: Path, streams: Path, seconds: float = TIME_LIMIT) -> Ended:
-    """Run a function in a separate process with the working folder `folder`; its output goes to `streams`."""
+def ends_in_time(alive: int) -> bool:
+    """Wait for the end of a process, which closes the pipe `alive`; return False after `TIME_LIMIT`."""
+    return bool(select.select([alive], [], [], TIME_LIMIT)[0])
+
+
+def run_apart(
+    work: Callable[[], int], folder: Path, streams: Path, in_time: Callable[[int], bool] = ends_in_time
+) -> Ended:
+    """Run a function in a separate process with the working folder `folder`; its output goes to `streams`.
+
+    If `in_time` (see `ends_in_time`) returns False, the process is killed.
+    """
     output, errors = streams / "stdout", streams / "stderr"
     sys.stdout.flush()
     sys.stderr.flush()
@@ -55,7 +65,7 @@ def run_apart(work: Callable[[], int], folder: Path, streams: Path, seconds: flo
         os.close(alive)
         _child(work, folder, output, errors)
     os.close(end_of_child)
-    timed_out = not select.select([alive], [], [], seconds)[0]
+    timed_out = not in_time(alive)
     if timed_out:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process, signal.SIGKILL)
@@ -90,14 +100,16 @@ def _child(work: Callable[[], int], folder: Path, output: Path, errors: Path) ->
         os._exit(status)
 
 
-def call_apart(work: Callable[[], list[str]], folder: Path, streams: Path) -> list[str]:
+def call_apart(
+    work: Callable[[], list[str]], folder: Path, streams: Path, in_time: Callable[[int], bool]
+) -> list[str]:
     """Run a function in a separate process and return its result; if it fails, the fuzzer has a bug."""
 
     def write() -> int:
         print(json.dumps(work()))
         return 0
 
-    ended = run_apart(write, folder, streams)
+    ended = run_apart(write, folder, streams, in_time)
     if ended.status:
         raise RuntimeError(f"the file could not be damaged (status {ended.status}): {ended.errors}")
     result: list[str] = json.loads(ended.output)

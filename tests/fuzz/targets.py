@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from tests.fuzz.corpus import DIVIDE, LANGUAGES, PATH, PERCEPTRON, SELECT_9, SYSTEM, TEXT_MODELS, mix
 from tests.steps import TEXT_LANGUAGES, step
 
-from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+from itersel.vectors.feature_names import TEXT_GROUPS, TEXT_TEMPLATES
 
 DAMAGED, RESEALED, CHANGED = "damaged", "resealed", "changed"
 # Ways to damage files; `cases` maps them to modules.
@@ -99,11 +99,11 @@ def _table(**files: list[str]) -> str:
     return f"{step('step table', test_sets={'test': test_set}, comparison={'trials': 50})} {_TABLES}"
 
 
-_LISTED = f"{step('step lists', **TEXT_LANGUAGES)} --folder listed --file-number 0"
+_LISTED = f"{step('step lists', **TEXT_LANGUAGES)} --divided-lists listed --file-number 0"
 # All features of the text of lists; the models of word alignment follow.
 _TOKENIZED = {**TEXT_LANGUAGES, "tokenized": True}
-_FEATURES = step("step lists", **_TOKENIZED, groups=[*TEXT_FEATURES], templates=[*TEXT_TEMPLATES])
-_FEATURES += " --folder reranked --file-number 0 --text-models models --output out.h5 --aligner"
+_FEATURES = step("step lists", **_TOKENIZED, groups=[*TEXT_GROUPS], templates=[*TEXT_TEMPLATES])
+_FEATURES += " --divided-lists reranked --file-number 0 --text-models models --output out.h5 --aligner"
 _DETOKENIZE = "detokenize --input target.txt --output out"
 TARGETS = {
     "grammars": _target(
@@ -271,7 +271,8 @@ TARGETS = {
         _tasks("FILE", "tasks.txt"),
         f"{step('step join', translations={'people': 'FILE'})} --labels tasks.txt --output out",
         f"detokenize {_RESTORED} --input FILE --output out",
-        f"detokenize {_RESTORED} --input hypotheses.txt --reference FILE --counts out.h5 --output out",
+        f"{step('step count', tokenizer='13a')} {_RESTORED} --translation hypotheses.txt --reference FILE "
+        "--output-text out --output out.h5",
         f"{_choose(choose_by='ter')} {_SCORED} --translation FILE --raw-reference raw.target {_RESTORED}",
     ),
     "corpus-gz": _target("target.txt.gz", *_PACKED, "lm estimate --order 3 --input FILE --output out"),
@@ -297,7 +298,7 @@ TARGETS = {
     "text-language-model": _target(
         "models/lm.bin",
         f"{_FEATURES} forward.model reverse.model",
-        f"{step('step lists', **_TOKENIZED, user_model_names=['own'])} --folder reranked"
+        f"{step('step lists', **_TOKENIZED, user_model_names=['own'])} --divided-lists reranked"
         " --file-number 0 --user-model FILE --output out.h5",
         also=("reranked",),
     ),

@@ -5,7 +5,8 @@ import pytest
 from itersel.cli.main import main
 from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Corpus, Reading
-from itersel.corpus.split import split_of, unique
+from itersel.corpus.filters import unique
+from itersel.corpus.split import split_of
 from itersel.corpus.text import concatenate_bitexts
 from itersel.corpus.text_names import SPLITS
 from itersel.storage.files import read_lines

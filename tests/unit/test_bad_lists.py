@@ -68,7 +68,7 @@ def make_lists(folder, lists):
         itersel(*divide(folder, write(folder / "good", *LISTS)))
     (cut / "0.lists.gz").write_bytes(gzip.compress(lists.read_bytes()))
     redeclare(cut)
-    files = ["--folder", cut, "--file-number", 0, "--output", folder / "0.h5"]
+    files = ["--divided-lists", cut, "--file-number", 0, "--output", folder / "0.h5"]
     return ["step", "lists", *files, *settings(**TEXT_LANGUAGES)]
 
 

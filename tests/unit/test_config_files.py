@@ -53,7 +53,7 @@ def test_sizes_and_estimate(capsys):
     sizes = [f"  {split}: {count} sentences, {4 * count} words" for split, count in SPLITS.items()]
     assert lines[:5] == ["config.yaml: valid; experiments: x", *sizes]
     # 4 + 1 + 1 files extracted; 2 epochs with 4 shards, mixing and decoding each; test decoded once
-    cost = r"\d+ s of processor time, \d+ MB of grammars, [\d.]+ GB of memory per job"
+    cost = r"[\d.]+ s of processor time, \d+ MB of grammars, [\d.]+ GB of memory per job"
     assert re.fullmatch(f"  rough estimate: 19 jobs of extraction, training and decoding, {cost}", lines[5])
     fetched = {"kind": "libreoffice-help", "source_language": "de", "target_language": "en-us"}
     assert check(content() | {"data": fetched}) == 0

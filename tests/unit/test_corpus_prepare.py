@@ -10,10 +10,11 @@ from tests.limited import limited
 
 from itersel.cli.main import main
 from itersel.config.text_steps import PrepareSettings
+from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.pipeline import prepare_corpus
-from itersel.corpus.prepare import CompoundSplitter, Preparation, read_preparation
+from itersel.corpus.prepare import Preparation, read_preparation
 from itersel.corpus.settings import Words
-from itersel.corpus.split import sample_pairs, split_of, trainable
+from itersel.corpus.split import split_of
 from itersel.corpus.text import Bitext
 from itersel.corpus.text_names import SPLITS
 from itersel.storage.files import read_lines, write_lines
@@ -116,8 +117,10 @@ def test_several_processes_prepare_the_same_text(tmp_path, monkeypatch):
     monkeypatch.setattr("itersel.storage.files.BLOCK_BYTES", 2**13)
     lines = [(f"Der Satz Nr. {n}, am 1. Mai " * 3, f"Sentence no. {n}, May 1") for n in range(600)]
     lines[7] = ("", "")
-    for jobs in ("1", "2"):
-        prepare_train(tmp_path / jobs, lines, "--compound-splitting", "--cut=dev=3", "--jobs", jobs)
+    for processes in ("1", "2"):
+        prepare_train(
+            tmp_path / processes, lines, "--compound-splitting", "--cut=dev=3", "--processes", processes
+        )
     files = sorted(path.name for path in (tmp_path / "1/out").iterdir())
     assert "train.source.gz" in files
     for name in files:
@@ -126,7 +129,7 @@ def test_several_processes_prepare_the_same_text(tmp_path, monkeypatch):
 
 def test_a_bad_line_in_several_processes(tmp_path, refused):
     texts = {"source": ["haus"] * 9 + ["a\x07b"], "target": ["house"] * 10}
-    refused(command(tmp_path, "--jobs=2", **texts), ("source:10:", "U+0007"))
+    refused(command(tmp_path, "--processes=2", **texts), ("source:10:", "U+0007"))
 
 
 @given(st.data())
@@ -268,24 +271,6 @@ def test_several_references_stay_parallel(tmp_path, refused):
     refused(test, ("source:3:", 3, 2, tmp_path / "other"))
 
 
-def test_split_is_md5_modulo_1000():
-    # echo -n 'hilfe zu dieser hilfe' | md5sum: a 128-bit number, 15 modulo 1000, which is below 28.
-    assert int("6c947b66a50508529f6d98e362086a5f", 16) % 1000 == 15
-    assert split_of("hilfe zu dieser hilfe") == "dev"
-    counts = Counter(split_of(f"satz {number}") for number in range(20_000))
-    # 28, 28, 56 and 888 of 1000, within five standard deviations.
-    for split, expected in (("dev", 560), ("devtest", 560), ("test", 1120), ("train", 17_760)):
-        assert abs(counts[split] - expected) < 5 * expected**0.5
-
-
-def test_filters_count_what_they_drop_and_why():
-    source = ["a", "", "a b c d", "a b c d e f", "a", "a b"]
-    target = ["x", "x", "x y", "x", "x y z v w", ""]
-    kept, dropped = trainable(Bitext(source, target), max_length=5, max_ratio=3.0)
-    assert kept == [0, 2]
-    assert dropped == {"empty": 2, "too long": 1, "length ratio": 1}
-
-
 def test_only_train_is_filtered(tmp_path):
     out = prepare(tmp_path, "--split=test", "--max-length=1", source=["a b c", ""], target=["x", "y"])
     assert read_lines(out / "test.source.gz") == ["a b c", ""]
@@ -307,15 +292,6 @@ def test_labels_and_bounds(tmp_path):
         for name in ("max_train", "max_held_out", "only_labels", "compound_splitting", "max_ratio")
     ]
     assert found == [50, 2, ["swriter", "smath"], False, 9.0]
-
-
-@given(st.lists(st.text("abxy", max_size=3), max_size=20), st.integers(0, 25))
-def test_samples_are_nested_and_in_order(source, count):
-    bitext = Bitext(source, source[::-1])
-    chosen = sample_pairs(bitext, count)
-    assert len(chosen) == min(count, len(source))
-    assert chosen == sorted(set(chosen))
-    assert set(chosen) <= set(sample_pairs(bitext, count + 1))
 
 
 def test_alignment_and_monolingual_text(tmp_path):

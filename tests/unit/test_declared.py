@@ -224,7 +224,7 @@ def cut(tmp_path):
     return tmp_path
 
 
-LISTS = f"{step('step lists', **TEXT_LANGUAGES)} --folder cut --file-number 0"
+LISTS = f"{step('step lists', **TEXT_LANGUAGES)} --divided-lists cut --file-number 0"
 EXTRACT = "grammar extract --index % --input %0.source.gz --reference %0.target.gz --leave-one-out %0.ids"
 READERS = {
     "divided/0.source.gz": (EXTRACT, "grammar import --grammar grammar --input %0.source.gz"),

@@ -9,7 +9,8 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
 from itersel.cli.main import main
-from itersel.evaluate.metrics import make_tokenized_bleu, read_references, score_corpus
+from itersel.evaluate.metrics import make_tokenized_bleu, score_corpus
+from itersel.evaluate.texts import read_references
 
 REFERENCES = ["a b c d e f", "g h i j", "k l m n o", "p q r s t u v", "w x y z a b"]
 BETTER = ["a b c d e f", "g h i x", "k l m n o", "p q r s t u v", "w x y z b"]

@@ -3,7 +3,14 @@
 import json
 
 import pytest
-from tests.scored import make_system, table_command, tokenized_bleu, write_detokenizer, write_test_set
+from tests.scored import (
+    count_command,
+    make_system,
+    table_command,
+    tokenized_bleu,
+    write_detokenizer,
+    write_test_set,
+)
 
 from itersel.cli.main import main
 from itersel.errors import InputError
@@ -51,11 +58,10 @@ def test_row_0(tmp_path):
     texts = {"0": REFERENCE, "1": WORSE, "first": WORSE, "online": WORSE}
     for name, text in texts.items():
         write_lines(tmp_path / name, text)
-        count = ["detokenize", preparation, "--reference", str(tmp_path / "reference"), "--input"]
         counts = str(tmp_path / f"{name}.h5")
         files["counts"].append(counts)
-        output = ["--output", str(tmp_path / f"{name}.txt"), "--counts", counts]
-        assert main([*count, str(tmp_path / name), *output]) == 0
+        outputs = [tmp_path / f"{name}.txt", counts]
+        assert main(count_command(tmp_path / name, [tmp_path / "reference"], [preparation], outputs)) == 0
 
     outputs = tmp_path / "table.json", tmp_path / "table.txt"
     assert main([*table_command({"test": files}, *outputs, trials=200), preparation]) == 0

@@ -292,7 +292,7 @@ def test_bad_divisions(folder, refused, name, lines, options, facts):
     divide(folder)
     write(folder / "cut" / name, *lines)
     redeclare(folder / "cut")
-    files = ["--folder", folder / "cut", "--file-number", 0, "--output", folder / "out.h5"]
+    files = ["--divided-lists", folder / "cut", "--file-number", 0, "--output", folder / "out.h5"]
     words = ["step", "lists", *files, *settings(**TEXT_LANGUAGES)]
     refused([*words, *options.split()], facts)
 
@@ -306,7 +306,7 @@ def test_other_files_are_read_before_the_lists(folder, refused, name, lines, fac
     write(folder / "cut/0.lists.gz", "not a list")
     write(folder / "cut" / name, *lines)
     redeclare(folder / "cut")
-    files = ["--folder", folder / "cut", "--file-number", 0, "--output", folder / "out.h5"]
+    files = ["--divided-lists", folder / "cut", "--file-number", 0, "--output", folder / "out.h5"]
     words = ["step", "lists", *files, *settings(**TEXT_LANGUAGES)]
     refused(words, facts)
 

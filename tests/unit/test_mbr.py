@@ -245,7 +245,7 @@ def test_translate(system, tmp_path):
     chosen = translate(system, text, tmp_path / "out", *options)
     assert chosen == [one[0]["text"] for one in expected]
     assert chosen != [one["translations"][0]["text"] for one in lists]
-    assert translate(system, text, tmp_path / "two", "--jobs", "2", *options) == chosen
+    assert translate(system, text, tmp_path / "two", "--processes", "2", *options) == chosen
 
     details = translate(system, text, tmp_path / "out", "--k-best", "3", "--alignments", *options)
     for line, best in zip(details, expected, strict=True):
@@ -331,7 +331,7 @@ def test_the_scale_is_chosen_on_devtest_and_kept_in_a_reranker(tmp_path):
     assert decoded(tmp_path, "dense", "--chosen-mbr", tmp_path / "mbr.json", "--no-mbr") != wanted
 
     without_mbr = json.loads((system / "resources.json").read_text())
-    files = ["--folder", tmp_path / "cut", "--chosen-mbr", tmp_path / "mbr.json"]
+    files = ["--divided-lists", tmp_path / "cut", "--chosen-mbr", tmp_path / "mbr.json"]
     how = settings(features="dense", lists=without_mbr["settings"]["lists"])
     itersel("step", "reranker", *files, *how, "--output", system / "resources.json")
     with_mbr = json.loads((system / "resources.json").read_text())

@@ -85,8 +85,8 @@ def check_split(folder, split, sentences):
     assert len(source) == sentences
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_stopped_and_continued(decode, jobs):
+@pytest.mark.parametrize("processes", [1, 2])
+def test_stopped_and_continued(decode, processes):
     """Nothing is lost or written twice, and a split appears as a whole.
 
     Translated again is at most what other decoders were translating when one of them ended.
@@ -96,17 +96,17 @@ def test_stopped_and_continued(decode, jobs):
     last = read_lines(folder / "text/train.source.gz")[7]
     (folder / "model/last").write_text(last)
     with pytest.raises(SystemExit) as ended:
-        decode("--jobs", str(jobs))
+        decode("--processes", str(processes))
     check_facts(str(ended.value), "decoder-", ".log:", 3)
     check_split(folder, "train", 1)
 
     (folder / "model/last").unlink()
-    decode("--jobs", str(jobs))
+    decode("--processes", str(processes))
     for split, sentences in SENTENCES.items():
         check_split(folder, split, sentences)
     requests = read_lines(folder / "model/requests")
     assert len(set(requests)) == sum(SENTENCES.values())
-    assert len(requests) - len(set(requests)) <= (jobs - 1) * CHUNK
+    assert len(requests) - len(set(requests)) <= (processes - 1) * CHUNK
     assert "\n" not in str(ended.value)
 
 

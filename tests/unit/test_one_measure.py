@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.scored import make_system, table_command
+from tests.scored import count_command, make_system, table_command
 from tests.steps import settings
 
 from itersel.cli.main import main
@@ -72,9 +72,8 @@ def own_translation(folder, kind, corpus):
     division = settings(division={"name": "in-order", "files": 1}, dense_names=["good"])
     assert main([*command, *division, "--output", divided]) == 0
     how = settings(tokenized="tokenized" in kind, source_language="de", target_language="tr")
-    assert (
-        main(["step", "lists", "--folder", divided, "--file-number", "0", *how, "--output", sentences]) == 0
-    )
+    files = ["--divided-lists", divided, "--file-number", "0", "--output", sentences]
+    assert main(["step", "lists", *files, *how]) == 0
 
     # learning sees the same: all n-grams match
     statistics = read_list_table(sentences).statistics
@@ -107,9 +106,8 @@ def test_references_as_translations(tmp_path, kind):
     restoring = [f"--{name}={corpus / name}.json" for name in ("preparation", "recaser")]
     scored = {"own": (own, restoring), "other": (tmp_path / "text", restoring[:1])}
     for name, (text, how) in scored.items():
-        out = ["--output", str(tmp_path / f"{name}.txt"), "--counts", str(tmp_path / f"{name}.h5")]
-        reference = ["--reference", str(tmp_path / "reference.txt"), "--input", str(text)]
-        assert main(["detokenize", *how, *reference, *out]) == 0
+        outputs = [tmp_path / f"{name}.txt", tmp_path / f"{name}.h5"]
+        assert main(count_command(text, [tmp_path / "reference.txt"], how, outputs)) == 0
 
     write_system(tmp_path / "system.json", make_system("own"))
     files = {

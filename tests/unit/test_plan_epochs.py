@@ -144,7 +144,7 @@ def test_an_epoch_passes_on_what_the_one_before_made():
                 assert passed(place) == {"decision": before, "passed_on": files}
     best = job("mixed", stage="best", split="test", piece=0)
     assert plan.epochs.passed_translation(best) == {"decision": [], "passed_on": []}
-    assert json.loads(plan.tables.patience_settings(job("mixed")))["patience"] == 2
+    assert json.loads(plan.choice.patience_settings(job("mixed")))["patience"] == 2
     before = [[], [f"{FOLDER}/mixed/epoch-1/decision.json"]]
     assert [plan.epochs.of(job("mixed", epoch=epoch)).decision_before for epoch in (1, 2)] == before
 
@@ -182,5 +182,5 @@ def test_repeats():
     assert json.loads(plan.origin.train_settings(third))["seed"] == 7
     assert plan.divisions.division(job(split="train", division="2-seed-7")) == Shuffled(2, seed=7)
     assert plan.divisions.division(job(split="devtest", division="1")) == InOrder(1)
-    described = json.loads(plan.tables.choose_settings(third))
+    described = json.loads(plan.choice.choose_settings(third))
     assert (described["name"], described["repeat"]) == ("a", 3)

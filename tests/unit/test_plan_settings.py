@@ -22,10 +22,12 @@ from tests.plans import (
 
 from itersel.config.division import DivideSettings, GivenListDivideSettings
 from itersel.config.extraction import ExtractionSettings
+from itersel.config.list_steps import GivenListSettings, RerankerSettings
 from itersel.config.reading import read_config
 from itersel.config.report_steps import (
     ChooseSettings,
     CorporaSettings,
+    CountSettings,
     ExplainSettings,
     GivenListScaleSettings,
     PatienceSettings,
@@ -35,10 +37,8 @@ from itersel.config.report_steps import (
 from itersel.config.search import FeatureSettings, ForestSettings, KBestSettings, Search, TranslationSettings
 from itersel.config.settings import as_json, read_settings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
-from itersel.config.text_features import GivenListSettings, RerankerSettings
 from itersel.config.text_steps import (
     CompileSettings,
-    DetokenizeSettings,
     EstimateSettings,
     HelpSettings,
     PrepareSettings,
@@ -69,13 +69,13 @@ def test_steps_read_their_settings():
     check_settings(SymmetrizationSettings, plan.texts.symmetrization_settings)
     check_settings(EstimateSettings, plan.language_models.estimate_settings)
     check_settings(CompileSettings, plan.language_models.compile_settings)
-    check_settings(DetokenizeSettings, plan.tables.detokenize_settings)
+    check_settings(CountSettings, plan.tables.count_settings)
     check_settings(ExtractionSettings, plan.divisions.grammar(place))
     check_settings(TableSettings, plan.tables.table_settings(job()))
-    check_settings(PatienceSettings, plan.tables.patience_settings(job("patient", epoch=2)))
+    check_settings(PatienceSettings, plan.choice.patience_settings(job("patient", epoch=2)))
     check_settings(Search, plan.origin.decode_settings(translated))
     check_settings(DivideSettings, plan.divisions.divide_settings(pieces))
-    check_settings(CorporaSettings, plan.tables.corpora_settings)
+    check_settings(CorporaSettings, plan.rule_counts.settings)
     check_settings(ExplainSettings, plan.explain_settings(job()))
     check_settings(GivenListDivideSettings, lists.list_texts.divide_settings(place))
     check_settings(GivenListSettings, lists.list_texts.list_settings(place))
@@ -83,35 +83,35 @@ def test_steps_read_their_settings():
     check_settings(GivenListTrainSettings, lists.origin.train_settings(place))
     check_settings(FeatureSettings, lists.origin.decode_settings(place))
     check_settings(TableSettings, lists.tables.table_settings(job()))
-    check_settings(ChooseSettings, lists.tables.choose_settings(place))
-    check_settings(CorporaSettings, lists.tables.corpora_settings)
+    check_settings(ChooseSettings, lists.choice.choose_settings(place))
+    check_settings(CorporaSettings, lists.rule_counts.settings)
 
 
 def test_minimum_bayes_risk():
     """Systems choose by it, and translations of test sets; those of epochs do not."""
     mbr, best = {"gain": "chrf", "size": 50}, job("a", stage="best-one")
     plan, lists = (plan_of({"a": SELECTED}, mbr=mbr), Plan(read_config(with_text(a={}) | {"mbr": mbr})))
-    assert plan.tables.mbr(best) == [f"{FOLDER}/a/best-one/mbr.json"]
-    assert plan.tables.mbr(job("a")) == [f"{FOLDER}/a/best/mbr.json"]
-    assert plan.tables.mbr(job("a", stage="epoch-2")) == []
-    assert everything().tables.mbr(job("patient", stage="best")) == []
+    assert plan.choice.mbr(best) == [f"{FOLDER}/a/best-one/mbr.json"]
+    assert plan.choice.mbr(job("a")) == [f"{FOLDER}/a/best/mbr.json"]
+    assert plan.choice.mbr(job("a", stage="epoch-2")) == []
+    assert everything().choice.mbr(job("patient", stage="best")) == []
     assert json.loads(plan.explain_settings(job()))["has_mbr"]
 
-    check_settings(ScaleSettings, plan.tables.scale_settings(job("a", test_set="one")))
-    check_settings(GivenListScaleSettings, lists.tables.scale_settings(job("a")))
-    found = json.loads(plan.tables.scale_settings(job("a", test_set="one")))
+    check_settings(ScaleSettings, plan.choice.scale_settings(job("a", test_set="one")))
+    check_settings(GivenListScaleSettings, lists.choice.scale_settings(job("a")))
+    found = json.loads(plan.choice.scale_settings(job("a", test_set="one")))
     assert found["devtest"] == "devtest.one"
     assert found["mbr"] == {**mbr, "scale": None}
     stated = plan_of({"a": SELECTED}, mbr={**mbr, "scale": 0.5})
-    assert json.loads(stated.tables.scale_settings(job("a")))["mbr"] == {**mbr, "scale": 0.5}
-    assert plan.tables.devtest_pieces(job("a", test_set="one")) == ["out/x/sentences/devtest.one/1/0.h5"]
+    assert json.loads(stated.choice.scale_settings(job("a")))["mbr"] == {**mbr, "scale": 0.5}
+    assert plan.choice.devtest_pieces(job("a", test_set="one")) == ["out/x/sentences/devtest.one/1/0.h5"]
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_steps_read_the_settings_of_every_experiment(name):
     plan, place = everything(), job(name, epoch=2, shard=0)
-    check_settings(ChooseSettings, plan.tables.choose_settings(place))
-    check_settings(TranslationSettings, plan.tables.resource_settings(place))
+    check_settings(ChooseSettings, plan.choice.choose_settings(place))
+    check_settings(TranslationSettings, plan.choice.resource_settings(place))
     if name not in plan.epochs.batch:
         check_settings(TrainSettings, plan.origin.train_settings(place))
         check_settings(MixSettings, plan.epochs.mix_settings(place))
@@ -149,7 +149,7 @@ def test_only_templates_that_an_experiment_restricts_are_in_its_settings():
     plan = plan_of(experiments, grammar={"templates": every})
     for name, expected in (("unstated", None), ("every", None), ("some", some)):
         trained = json.loads(plan.origin.train_settings(job(name, epoch=1, shard=0)))
-        chosen = json.loads(plan.tables.choose_settings(job(name)))
+        chosen = json.loads(plan.choice.choose_settings(job(name)))
         assert trained["templates"] == chosen["experiment"]["templates"] == expected
 
 

@@ -68,13 +68,13 @@ def test_tasks(tasks, files, shards, folds, division):
     assert plan.divisions.labels(place) == (["out/x/corpus/train.labels.gz"] if has_digest else [])
     in_shard = files // shards
     assert len(plan.epochs.training_files(job(epoch=1, shard=0))) == in_shard
-    settings = read_settings(ChooseSettings, plan.tables.choose_settings(job()))
+    settings = read_settings(ChooseSettings, plan.choice.choose_settings(job()))
     # templates are named only if they are not all of the run's
     assert settings.experiment == replace(plan.config.experiments["a"], tasks=found, templates=None)
     assert settings.experiment.tasks.shards == shards
     # if sentences are dropped, the shards do not have all rules of train
     is_whole = kind in ("random", "resharding") or "others" in tasks
-    assert plan.tables.counted.get("train") == (name if is_whole else None)
+    assert plan.rule_counts.divisions_of_splits.get("train") == (name if is_whole else None)
 
 
 def test_a_kind_is_one_class(monkeypatch):
@@ -96,7 +96,7 @@ def test_a_kind_is_one_class(monkeypatch):
     plan = plan_of({"a": {**SELECTED, "tasks": {"name": "every-other", "shards": 3}}})
     assert plan.divisions.name(plan.config.experiments["a"]) == "6"
     assert plan.epochs.training_files(job(epoch=1, shard=2)) == ["out/x/sentences/train/6/4.h5"]
-    assert "train" not in plan.tables.counted
+    assert "train" not in plan.rule_counts.divisions_of_splits
 
     whole = plan_of({"a": {**SELECTED, "tasks": {"name": "random", "shards": 6}}})
     sizes = dict.fromkeys(("train", *whole.texts.held_out), Size({10: 1000}))
@@ -129,8 +129,8 @@ def test_independent_tasks():
     assert plan.divisions.labels(place) == ["out/x/corpus/train.labels.gz"]
     assert plan.divisions.devtest_labels(place) == ["out/x/corpus/devtest.labels.gz"]
     of_b = job("own.task-b.repeat-2")
-    assert plan.tables.devtest_labels(of_b) == ["out/x/corpus/devtest.labels.gz"]
-    chosen = json.loads(plan.tables.choose_settings(of_b))
+    assert plan.choice.devtest_labels(of_b) == ["out/x/corpus/devtest.labels.gz"]
+    chosen = json.loads(plan.choice.choose_settings(of_b))
     assert (chosen["name"], chosen["repeat"], chosen["scoring"]["label"]) == ("own.task-b", 2, "b")
     assert chosen["experiment"]["tasks"] == {
         **{"name": "independent", "labels": {"b": 1}, "minimum_sentences": 1},
@@ -169,4 +169,4 @@ def test_held_out_sets_cut_from_train_have_its_labels():
     cut = {"dev": 2, "devtest": 2, "test": 2}
     plan = plan_of({"own": own, "all": natural}, {"kind": "files", "train": LABELLED, "cut": cut})
     assert plan.tables.task_splits == ["test"]
-    assert plan.tables.devtest_labels(job("own.task-a")) == ["out/x/corpus/devtest.labels.gz"]
+    assert plan.choice.devtest_labels(job("own.task-a")) == ["out/x/corpus/devtest.labels.gz"]

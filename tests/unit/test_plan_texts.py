@@ -20,7 +20,7 @@ def test_lists_replace_grammars_and_models():
     assert (
         of_lists().epochs.training_language_models(place),
         of_lists().origin.language_models,
-        of_lists().tables.counted,
+        of_lists().rule_counts.divisions_of_splits,
     ) == ([], [], {})
     # nothing of a decoder
     made = json.loads(of_lists().origin.train_settings(place))
@@ -84,7 +84,7 @@ def test_text_of_a_run():
     assert plan.texts.devtest(job(test_set="one")) == "devtest.one"
     assert plan.tables.translation("a", "one") == f"{FOLDER}/a/best-one/test.one.txt"
     splits_of_one_file = ["devtest", "devtest.one", "test.one", "test.two"]
-    assert plan.tables.counted == {"train": "1", **dict.fromkeys(splits_of_one_file, "1")}
+    assert plan.rule_counts.divisions_of_splits == {"train": "1", **dict.fromkeys(splits_of_one_file, "1")}
 
 
 def test_alignment():
@@ -111,7 +111,7 @@ def test_texts_of_the_help():
     statistics = ["out/x/corpus/statistics.json", "out/x/corpus/test.news.statistics.json"]
     assert plan.texts.statistics == statistics
     assert plan.texts.collection == ["out/x/corpus/help/statistics.json"]
-    rules = json.loads(plan.tables.corpora_settings)["rules"]
+    rules = json.loads(plan.rule_counts.settings)["rules"]
     assert rules["test.sbasic"] == "out/x/report/rules.test.sbasic.json"
 
 

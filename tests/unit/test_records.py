@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itersel.config.extraction import ExtractionSettings
+from itersel.config.list_steps import GivenListSettings, RerankerSettings
 from itersel.config.mbr import GAINS, MinimumRisk
 from itersel.config.search import TranslationSettings
-from itersel.config.text_features import GivenListSettings, RerankerSettings
-from itersel.corpus.prepare import CompoundSplitter, Preparation
+from itersel.corpus.compounds import CompoundSplitter
+from itersel.corpus.prepare import Preparation
 from itersel.corpus.recase import Recaser
 from itersel.corpus.settings import Words
 from itersel.evaluate.epochs import Decision

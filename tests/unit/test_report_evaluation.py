@@ -7,6 +7,7 @@ import pytest
 from tests.refusals import input_error
 from tests.scored import (
     content_of,
+    count_command,
     learn_recaser,
     make_system,
     table_command,
@@ -141,15 +142,8 @@ def outputs(tmp_path):
     write_lines(tmp_path / "raw", RAW)
     write_lines(tmp_path / "bad.gz", BAD)
     preparation, _ = write_detokenizer(tmp_path, RAW)
-    count_bad = [
-        "detokenize",
-        preparation,
-        "--input",
-        str(tmp_path / "bad.gz"),
-        "--output",
-        str(tmp_path / "plain"),
-    ]
-    assert main([*count_bad, "--reference", str(tmp_path / "raw"), "--counts", counts[2]]) == 0
+    written = [tmp_path / "plain", counts[2]]
+    assert main(count_command(tmp_path / "bad.gz", [tmp_path / "raw"], [preparation], written)) == 0
     assert read_lines(tmp_path / "plain") == BAD
 
     def command(outputs):
@@ -213,36 +207,31 @@ def test_inconsistent_counts(tmp_path, refused, references, tokenizer, signature
     refused(command, f"{counts[1]}:", signature, counts[0])
 
 
-def test_detokenize_counts(tmp_path, text_file, refused):
-    files = write_detokenizer(tmp_path, [line.replace(",", " ,").replace(".", " .") for line in RAW])
-    arguments = ["detokenize", *files, "--input", text_file("good", tokenised(GOOD))]
-    first, second = text_file("raw", RAW), text_file("other", BAD)
-    output, counts = ["--output", str(tmp_path / "text")], ["--counts", str(tmp_path / "counts.h5")]
-    # in both forms
-    for references in (["--reference", first, second], ["--reference", first, "--reference", second]):
-        assert main([*arguments, *output, *counts, *references]) == 0
-        found = read_counts(counts[1])
-        expected = counted((tmp_path / "text").read_text().splitlines(), [RAW, BAD]).counts
-        assert found[1:] == counted(GOOD, [RAW, BAD])[1:]
-        pairs = zip(found.counts.values(), expected.values(), strict=True)
-        assert all((mine == theirs).all() for mine, theirs in pairs)
-    for wrong, facts in (
-        ([*output, *counts], ("--counts", "--reference")),
-        ([*output, "--tokenizer", "zh"], ("--tokenizer", "--counts")),
-        ([*output, "--counts", "-", "--reference", first], "--counts"),
-        ([*output, "--counts", output[1], "--reference", first], "--counts"),
-    ):
-        refused([*arguments, *wrong], facts)
-    refused(["detokenize", files[0], "--input", first, *output], "--counts")
+def test_counts_of_our_own_translation(tmp_path, text_file):
+    """Its restored text is counted."""
+    restoring = write_detokenizer(tmp_path, [line.replace(",", " ,").replace(".", " .") for line in RAW])
+    references = text_file("raw", RAW), text_file("other", BAD)
+    outputs = tmp_path / "text", tmp_path / "counts.h5"
+    assert main(count_command(text_file("good", tokenised(GOOD)), references, restoring, outputs)) == 0
+    found = read_counts(outputs[1])
+    expected = counted(outputs[0].read_text().splitlines(), [RAW, BAD]).counts
+    assert found[1:] == counted(GOOD, [RAW, BAD])[1:]
+    pairs = zip(found.counts.values(), expected.values(), strict=True)
+    assert all((mine == theirs).all() for mine, theirs in pairs)
 
 
-def test_the_tokenizer_of_which_nothing_is_stated(tmp_path, text_file):
-    """It is that of the target language, as in a run."""
+def test_the_tokenizer_of_counts(tmp_path, text_file):
     write_preparation(tmp_path, Preparation(Words("en", "zh")), learn_recaser([["x"]]))
-    text = text_file("text", ["我喜欢你", "你好"])
-    output = ["--output", str(tmp_path / "out"), "--counts", str(tmp_path / "counts.h5")]
-    command = ["detokenize", "--preparation", str(tmp_path / "preparation.json"), "--input", text]
-    for stated, name in (([], "zh"), (["--tokenizer", "char"], "char")):
-        assert main([*command, "--reference", text, *output, *stated]) == 0
-        [signature] = [one.signature for one in read_counts(output[-1]).counts if one.name == "bleu"]
+    text, outputs = text_file("text", ["我喜欢你", "你好"]), (tmp_path / "out", tmp_path / "counts.h5")
+    restoring = ["--preparation", str(tmp_path / "preparation.json")]
+    for name in ("zh", "char"):
+        assert main(count_command(text, [text], restoring, outputs, name)) == 0
+        [signature] = [one.signature for one in read_counts(outputs[1]).counts if one.name == "bleu"]
         assert f"tok:{name}|" in signature
+
+
+def test_what_cannot_be_counted(tmp_path, text_file, refused):
+    restoring, text = write_detokenizer(tmp_path, RAW), text_file("good", tokenised(GOOD))
+    outputs = tmp_path / "out", tmp_path / "counts.h5"
+    refused(count_command(text_file("short", RAW[:3]), [text], restoring, outputs), ("short:", 3, 40))
+    refused(count_command(text, [text], restoring, outputs, "tok"), ("tokenizer", "tok"))

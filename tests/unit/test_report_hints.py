@@ -5,8 +5,9 @@ import shlex
 import pytest
 from tests.scored import make_system
 
+from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.corpora import Corpus
-from itersel.corpus.prepare import CompoundSplitter, Preparation
+from itersel.corpus.prepare import Preparation
 from itersel.corpus.settings import Words
 from itersel.corpus.text import Bitext
 from itersel.report.hints import hints, hints_for_lists, short_sentence

@@ -19,7 +19,7 @@ from itersel.report.description import other_versions, write_run
 from itersel.report.page.charts import charts, curves
 from itersel.report.page.document import read_document
 from itersel.report.page.render import render, vega
-from itersel.report.page_table import format_hours, table_view
+from itersel.report.page_table import table_view
 from itersel.report.papers import markdown
 from itersel.report.views import join_numbers
 from itersel.results import RUN
@@ -53,11 +53,6 @@ def test_figures_equal_the_table(run, document):
         # 3 repeats of 3 epochs of 2 shards, 36 s each
         assert cells["processor time"].text == f"{3 * 3 * SHARDS * 36 / 60:.3g} min"
         assert cells["memory (MB)"].text == "300"
-
-
-def test_processor_time():
-    found = [format_hours(seconds / 3600) for seconds in (0.004, 14.4, 60, 3599, 5400, 3.6e6)]
-    assert found == ["0.004 s", "14.4 s", "1 min", "60 min", "1.5 h", "1,000 h"]
 
 
 def test_numbers_of_systems():

@@ -23,8 +23,8 @@ from itersel.report.page.document import compared_systems, read_document
 from itersel.report.page.render import SCRIPTS, asset, render
 from itersel.report.settings import settings_table
 from itersel.report.translations import Translations
+from itersel.vectors.feature_groups import find_reported_groups, reported_groups
 from itersel.vectors.feature_names import TEXT_EXPLANATIONS
-from itersel.vectors.features import find_reported_groups, reported_groups
 from itersel.vectors.weights import make_weights, write_itersel_weights
 
 NAMES = ["<script>window.hacked = 1", "a|b_c%d$"]

@@ -22,7 +22,7 @@ import itersel
 from itersel.cli.main import main
 from itersel.system.loading import load_reranker
 from itersel.system.resources import RerankerFiles, read_resources
-from itersel.vectors.feature_names import TEXT_FEATURES
+from itersel.vectors.feature_names import TEXT_GROUPS
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +166,7 @@ def test_everything_matters(run):
     assert own < {*table.dense_names}
     models = [table.dense[:, table.dense_names.index(f"TextModel_{name}")] for name in ("short", "long.er")]
     assert (models[0] != models[1]).any()
-    assert {*table.dense_names} >= {"LM", "TM_0", *chain(*TEXT_FEATURES.values())}
+    assert {*table.dense_names} >= {"LM", "TM_0", *chain(*(group.features for group in TEXT_GROUPS.values()))}
     assert table.feature_name.to_list() != other.feature_name.to_list()
 
 
@@ -321,7 +321,7 @@ def test_only_the_models_that_are_needed(tmp_path):
     content = (tmp_path / "small").read_bytes()
     assert b"model/" in content
     assert not any(part in content for part in (b"forward/", b"lexicon/"))
-    shards = ["--folder", tmp_path / "cut", "--file-number", 0, "--output", tmp_path / "0.h5"]
+    shards = ["--divided-lists", tmp_path / "cut", "--file-number", 0, "--output", tmp_path / "0.h5"]
     models = [
         "--aligner",
         tmp_path / "forward.h5",

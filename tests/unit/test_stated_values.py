@@ -24,6 +24,7 @@ STATED = 3
 PARTS = {"texts": "Texts", "divisions": "Divisions", "list_texts": "ListTexts", "files": "Files"}
 PARTS |= {"origin": "_ParallelText", "epochs": "Epochs", "tuning": "Tuning", "tables": "Tables"}
 PARTS |= {"text_features": "TextFeatureModels", "language_models": "LanguageModels"}
+PARTS |= {"choice": "Choice", "rule_counts": "RuleCounts"}
 
 
 class Wildcards(SimpleNamespace):

@@ -17,7 +17,7 @@ from itersel.lists.files import FORMAT, read_list_table
 from itersel.rerank.lexicon import read_lexicon
 from itersel.storage.files import read_lines, write_lines
 from itersel.storage.hdf5 import header_of
-from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+from itersel.vectors.feature_names import TEXT_GROUPS, TEXT_TEMPLATES
 from itersel.vectors.weights import read_itersel_weights
 
 WORDS = {**TEXT_LANGUAGES, "tokenized": True}
@@ -28,7 +28,7 @@ LISTS = [
     for number, reference in enumerate(TARGET)
     for rank, text in enumerate((reference, reference[2:], f"{reference} 7"))
 ]
-ALL = {"groups": [*TEXT_FEATURES], "templates": [*TEXT_TEMPLATES]}
+ALL = {"groups": [*TEXT_GROUPS], "templates": [*TEXT_TEMPLATES]}
 # What needs no models.
 PLAIN = {"groups": ["length", "rank", "copies", "repetition", "agreement"], "templates": ["Ngram1"]}
 
@@ -65,7 +65,7 @@ def cut_whole(made, output, lists=None):
     given = [str(one) for pair in files.items() for one in pair]
     division = settings(division={"name": "in-order", "files": 1})
     itersel("step", "divide", *given, *division, "--output", str(output))
-    return ["--folder", str(output)]
+    return ["--divided-lists", str(output)]
 
 
 def rows_of(table):
@@ -79,7 +79,8 @@ def rows_of(table):
 
 
 def lists_step(made, output, features, file=0):
-    given = ["--folder", str(made / "cut"), "--file-number", str(file), *settings(**(WORDS | features))]
+    given = ["--divided-lists", str(made / "cut"), "--file-number", str(file)]
+    given += settings(**(WORDS | features))
     aligners = ["--aligner", str(made / "forward.h5"), str(made / "reverse.h5")]
     return ["step", "lists", *given, *aligners, "--text-models", str(made / "all"), "--output", str(output)]
 
@@ -87,7 +88,8 @@ def lists_step(made, output, features, file=0):
 def test_all_features(made, tmp_path):
     itersel(*lists_step(made, tmp_path / "lists.h5", ALL))
     table = read_list_table(tmp_path / "lists.h5")
-    assert list(table.dense_names) == ["score", *(name for own in TEXT_FEATURES.values() for name in own)]
+    added = [name for group in TEXT_GROUPS.values() for name in group.features]
+    assert list(table.dense_names) == ["score", *added]
     column = {name: table.dense[:, number].tolist() for number, name in enumerate(table.dense_names)}
     assert column["TextWords"] == [2, 2, 3, 2, 1, 3]
     assert column["TextScore"] == [0, -1, -2, 0, -1, -2]
@@ -302,7 +304,7 @@ def test_case_counts_if_it_is_to(made, tmp_path):
     for lowercase in (True, False):
         output = tmp_path / f"{lowercase}.h5"
         features = {"tokenized": False, "lowercase": lowercase, "templates": ["Ngram1"]}
-        itersel(*lists_step(made, output, features), "--folder", str(tmp_path / "cut"))
+        itersel(*lists_step(made, output, features), "--divided-lists", str(tmp_path / "cut"))
         table = read_list_table(output)
         matches = table.statistics.matches[:, 0].tolist()
         if lowercase:

@@ -23,7 +23,7 @@ from itersel.config.search import ForestSettings, KBestSettings, Search
 from itersel.config.sections import read_section
 from itersel.config.settings import read_settings
 from itersel.config.steps import MixSettings, TrainSettings, TuneSettings
-from itersel.config.text_steps import AlignSettings, CompileSettings, DetokenizeSettings, EstimateSettings
+from itersel.config.text_steps import AlignSettings, CompileSettings, EstimateSettings
 from itersel.config.tuners import LIST_TUNERS, TUNERS
 from itersel.config.values import Config
 from itersel.errors import InputError
@@ -43,7 +43,6 @@ WITH_OPTIONS = {
     "align": (["align", "--output", "x"], AlignSettings),
     "lm estimate": (["lm", "estimate", "--input", "text", "--output", "x"], EstimateSettings),
     "lm compile": (["lm", "compile", "--input", "arpa", "--output", "x"], CompileSettings),
-    "detokenize": (["detokenize", "--preparation", "x"], DetokenizeSettings),
 }
 # A key of commands that take settings, with a value, which is written in JSON, too.
 STATED = {

@@ -14,7 +14,8 @@ from tests.refusals import check_facts, input_error
 from tests.tuning import DENSE_NAMES, make_table, random_sentences
 
 from itersel.cli.main import main
-from itersel.evaluate.metrics import make_tokenized_bleu, read_references
+from itersel.evaluate.metrics import make_tokenized_bleu
+from itersel.evaluate.texts import read_references
 from itersel.lists.reading import make_learnable, read_lists
 from itersel.storage.hdf5 import header_of
 from itersel.tune.measure import quality_by_metric

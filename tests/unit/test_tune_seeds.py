@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from itersel.cli.main import main
-from itersel.evaluate.metrics import read_references
+from itersel.evaluate.texts import read_references
 from itersel.storage.hdf5 import header_of
 from itersel.tune.nbest import tune_nbest
 from itersel.tune.tuners.kbest_mira import KBestMira

@@ -153,7 +153,6 @@ COMMANDS = [
         "lm estimate --order 3 --input two --leave-out folder --output new",
         "give --leave-out and --fold together, or neither",
     ),
-    ("detokenize --preparation x --input two", "give --recaser, too; only with --counts may it be left out"),
     (
         "tune --tuner kbest-mira --nbest list --reference one --output new --quality ter --tokenizer 13a",
         "tokenizer 13a has no effect: quality is not BLEU; remove it",

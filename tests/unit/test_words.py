@@ -9,10 +9,11 @@ from tests.refusals import input_error
 
 from itersel.cli.main import main
 from itersel.corpus.blocks import corpus_blocks
+from itersel.corpus.compounds import CompoundSplitter
 from itersel.corpus.corpora import Corpus, Reading
-from itersel.corpus.prepare import CompoundSplitter, Preparation
+from itersel.corpus.filters import trainable
+from itersel.corpus.prepare import Preparation
 from itersel.corpus.settings import Words
-from itersel.corpus.split import trainable
 from itersel.corpus.statistics import count_words
 from itersel.corpus.text import Bitext, split_words
 from itersel.evaluate.metrics import HIDDEN, make_tokenized_bleu, score_corpus

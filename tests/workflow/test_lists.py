@@ -13,8 +13,7 @@ from tests.workflow.conftest import CONSOLE, NOT_RETUNED, SELECTION, SIZES, ende
 
 import itersel
 from itersel.lists.files import read_list_table
-from itersel.vectors.feature_names import TEXT_FEATURES as TEXT_GROUPS
-from itersel.vectors.feature_names import TEXT_TEMPLATES
+from itersel.vectors.feature_names import TEXT_GROUPS, TEXT_TEMPLATES
 from itersel.vectors.weights import read_itersel_weights
 
 SEARCH = {"name": "line-search", "directions": ["dense"]}
@@ -289,7 +288,7 @@ def test_features_of_text(make_project):
     assert [jobs[name] for name in models] == [1, 2, 1, 2]
 
     project.run("--cores", "2", "results/tiny/experiments/selected/epoch-1/shard-0.h5", *OF_TRAIN)
-    own = [name for group in TEXT_GROUPS.values() for name in group]
+    own = [name for group in TEXT_GROUPS.values() for name in group.features]
     table = read_list_table(project.folder / OF_TRAIN[0])
     own += [f"{name}_{model}" for model in ("own", "other") for name in ("TextModel", "TextModelUnknown")]
     assert list(table.dense_names) == ["LM", "Length", *own]

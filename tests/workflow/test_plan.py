@@ -50,12 +50,12 @@ def test_jobs_of_all_algorithms(jobs):
 
 def test_scores_of_text(jobs):
     """Translations of test are scored as text for every experiment, and so are the references."""
-    assert len(jobs["detokenize"]) == 3
+    assert len(jobs["count_for_scores"]) == 3
     assert len(jobs["write_references"]) == 1
     (table,) = jobs["compare_systems"]
     folder = "results/tiny/evaluation/test"
     assert f'"counts": ["{folder}/counts/dev-dense.h5", "{folder}/counts/' in table
-    for job in jobs["detokenize"]:
+    for job in jobs["count_for_scores"]:
         assert f'--reference {folder}/reference.0.txt --settings \'{{"tokenizer": "intl"}}\'' in job
     for job in jobs["choose_epoch"]:
         assert '"tokenizer": "intl", "retokenize": ' in job

@@ -188,7 +188,7 @@ CHANGES = [
     ({"evaluation": {"trials": 50}}, {"compare_systems": 1}, {"choose_epoch", "decode_piece"}),
     (
         {"evaluation": {"outputs": {"online": "test.target"}}},
-        {"detokenize": 1, "compare_systems": 1, "write_page": 1},
+        {"count_for_scores": 1, "compare_systems": 1, "write_page": 1},
         {"choose_epoch", "decode_piece", "compare_tasks"},
     ),
     ({"data": {"max_length": 50}}, {"prepare_train": 1, "align_direction": 2}, set()),
@@ -235,7 +235,7 @@ def test_scores_of_translations_of_a_run(copy):
     (copy.folder / "dense.comet").write_text("".join(f"{len(line) / 100}\n" for line in lines))
     scores = {"COMET": {"system_numbers": {"dev-dense": "dense.comet"}}}
     copy.configure(evaluation={**copy.config()["evaluation"], "user_scores": scores})
-    assert not {"decode_piece", "detokenize", "choose_epoch"} & copy.planned().keys()
+    assert not {"decode_piece", "count_for_scores", "choose_epoch"} & copy.planned().keys()
     copy.run("--cores", "2", "results/tiny/report/table.json")
     [table] = json.loads((copy.results / "report/table.json").read_text())["test_sets"]
     found = {

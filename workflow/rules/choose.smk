@@ -7,9 +7,9 @@
 #        with mbr, experiments/{experiment}/best/mbr.json, likewise
 
 # Computing tokenized BLEU takes no time; other scores, which need detokenised text or read lists, may take long.
-SCORES_LOCALLY = not (PLAN.tables.scores_text or PLAN.list_texts.scores_quality)
+SCORES_LOCALLY = not (PLAN.choice.scores_text or PLAN.list_texts.scores_quality)
 PREPARATION_OF_TEXT = [] if SCORES_LOCALLY else [PLAN.files.preparation]
-RECASER_OF_TEXT = [PLAN.files.recaser] if PLAN.tables.scores_text else []
+RECASER_OF_TEXT = [PLAN.files.recaser] if PLAN.choice.scores_text else []
 BEST_FOR_TEST_SET = results.best_folder("{test_set}")
 # One job decodes all pieces of devtest to choose a scale.
 PIECES = EXPANDED_CONFIG.decoder.pieces
@@ -18,11 +18,11 @@ PIECES = EXPANDED_CONFIG.decoder.pieces
 rule check_patience:
     """{experiment}: score epoch {epoch} on devtest"""
     input:
-        references=PLAN.tables.devtest_references,
+        references=PLAN.choice.devtest_references,
         translations=f"{EPOCH}/{results.translation_file('devtest')}",
         previous=lambda wildcards: PLAN.epochs.of(wildcards).decision_before,
-        labels=PLAN.tables.devtest_labels,
-        raw_references=PLAN.tables.devtest_raw_references,
+        labels=PLAN.choice.devtest_labels,
+        raw_references=PLAN.choice.devtest_raw_references,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
         lists=PLAN.list_texts.devtest_lists,
@@ -37,7 +37,7 @@ rule check_patience:
     resources:
         **SIZES.request(2000, 120),
     params:
-        settings=PLAN.tables.patience_settings,
+        settings=PLAN.choice.patience_settings,
         lists=PLAN.list_texts.given_devtest_lists,
         code=step_digest("step patience"),
     shell:
@@ -53,11 +53,11 @@ rule check_patience:
 rule choose_epoch:
     """{experiment}: choose the best epoch"""
     input:
-        references=PLAN.tables.devtest_references,
+        references=PLAN.choice.devtest_references,
         translations=PLAN.epochs.of_all(results.translation_file("devtest")),
         weights=PLAN.epochs.of_all(results.WEIGHTS),
-        labels=PLAN.tables.devtest_labels,
-        raw_references=PLAN.tables.devtest_raw_references,
+        labels=PLAN.choice.devtest_labels,
+        raw_references=PLAN.choice.devtest_raw_references,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
         lists=PLAN.list_texts.devtest_lists,
@@ -73,7 +73,7 @@ rule choose_epoch:
     resources:
         **SIZES.request(2000, 120),
     params:
-        settings=PLAN.tables.choose_settings,
+        settings=PLAN.choice.choose_settings,
         lists=PLAN.list_texts.given_devtest_lists,
         code=step_digest("step choose"),
     shell:
@@ -88,11 +88,11 @@ rule choose_epoch:
 # For a test set with its own devtest.
 use rule choose_epoch as choose_epoch_for_test_set with:
     input:
-        references=PLAN.tables.devtest_references,
+        references=PLAN.choice.devtest_references,
         translations=PLAN.epochs.of_all(results.translation_file("devtest.{test_set}")),
         weights=PLAN.epochs.of_all(results.WEIGHTS),
         labels=[],
-        raw_references=PLAN.tables.devtest_raw_references,
+        raw_references=PLAN.choice.devtest_raw_references,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
         lists=PLAN.list_texts.devtest_lists,
@@ -109,12 +109,12 @@ use rule choose_epoch as choose_epoch_for_test_set with:
 rule choose_scale:
     """{experiment}: choose the scale of minimum Bayes risk"""
     input:
-        pieces=PLAN.tables.devtest_pieces,
+        pieces=PLAN.choice.devtest_pieces,
         language_model=PLAN.origin.language_models,
         weights=f"{EXPERIMENT}/{results.BEST}/{results.WEIGHTS}",
-        references=PLAN.tables.devtest_references,
-        labels=PLAN.tables.devtest_labels,
-        raw_references=PLAN.tables.devtest_raw_references,
+        references=PLAN.choice.devtest_references,
+        labels=PLAN.choice.devtest_labels,
+        raw_references=PLAN.choice.devtest_raw_references,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
         lists=PLAN.list_texts.devtest_lists,
@@ -129,7 +129,7 @@ rule choose_scale:
         **SIZES.request_to_decode(minutes=120 * (PIECES + 1)),
     params:
         pieces=lambda wildcards, input: sequence(input.pieces),
-        settings=PLAN.tables.scale_settings,
+        settings=PLAN.choice.scale_settings,
         lists=PLAN.list_texts.given_devtest_lists,
         code=step_digest("step scale"),
     shell:
@@ -143,12 +143,12 @@ rule choose_scale:
 
 use rule choose_scale as choose_scale_for_test_set with:
     input:
-        pieces=PLAN.tables.devtest_pieces,
+        pieces=PLAN.choice.devtest_pieces,
         language_model=PLAN.origin.language_models,
         weights=f"{EXPERIMENT}/{BEST_FOR_TEST_SET}/{results.WEIGHTS}",
-        references=PLAN.tables.devtest_references,
+        references=PLAN.choice.devtest_references,
         labels=[],
-        raw_references=PLAN.tables.devtest_raw_references,
+        raw_references=PLAN.choice.devtest_raw_references,
         preparation=PREPARATION_OF_TEXT,
         recaser=RECASER_OF_TEXT,
         lists=PLAN.list_texts.devtest_lists,

@@ -65,7 +65,7 @@ rule prepare_train:
     shell:
         # not an argument: Linux limits each to 128 KB
         "(printf %s {params.settings:q} | itersel corpus prepare --settings -"
-        " --monolingual {input.monolingual:q} --jobs {threads} --output {params.folder:q}) &> {log:q}"
+        " --monolingual {input.monolingual:q} --processes {threads} --output {params.folder:q}) &> {log:q}"
 
 
 # Outputs cannot vary with a wildcard, so there is one rule for each number of references: fetch_corpus,

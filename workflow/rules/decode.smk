@@ -15,7 +15,7 @@ rule decode_piece:
         sentences=f"{PIECES_OF_SPLIT}/{results.sentence_file('{piece}')}",
         language_model=PLAN.origin.language_models,
         weights=f"{EXPERIMENT}/{{stage}}/{results.WEIGHTS}",
-        mbr=PLAN.tables.mbr,
+        mbr=PLAN.choice.mbr,
     output:
         f"{EXPERIMENT}/{{stage}}/{results.translated_piece('{split}', '{piece}')}",
     log:
@@ -38,7 +38,7 @@ rule decode_piece:
 rule join_pieces:
     """takes no time"""
     input:
-        PLAN.tables.translated_pieces,
+        PLAN.epochs.translated_pieces,
     output:
         f"{EXPERIMENT}/{{stage}}/{results.translation_file('{split}')}",
     log:

@@ -102,6 +102,6 @@ rule import_lists:
         settings=PLAN.list_texts.list_settings,
         code=step_digest("step lists"),
     shell:
-        "itersel step lists --folder {input.text:q} --file-number {wildcards.file}"
+        "itersel step lists --divided-lists {input.text:q} --file-number {wildcards.file}"
         " --aligner {input.aligners:q} --text-models {input.text_models:q} --user-model {input.user_models:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"

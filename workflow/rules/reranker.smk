@@ -12,7 +12,7 @@ rule describe_reranker:
         aligners=PLAN.text_features.aligners_of_system,
         text_models=PLAN.text_features.text_models_of_system,
         user_models=PLAN.text_features.user_models,
-        mbr=PLAN.tables.mbr,
+        mbr=PLAN.choice.mbr,
     output:
         f"{EXPERIMENT}/{results.BEST}/{results.RESOURCES}",
     log:
@@ -24,6 +24,6 @@ rule describe_reranker:
         settings=PLAN.list_texts.reranker_settings,
         code=step_digest("step reranker"),
     shell:
-        "itersel step reranker --folder {input.lists:q} --aligner {input.aligners:q} --text-models {input.text_models:q}"
-        " --user-model {input.user_models:q} --chosen-mbr {input.mbr:q}"
+        "itersel step reranker --divided-lists {input.lists:q} --aligner {input.aligners:q}"
+        " --text-models {input.text_models:q} --user-model {input.user_models:q} --chosen-mbr {input.mbr:q}"
         " --settings {params.settings:q} --output {output:q} &> {log:q}"

@@ -114,9 +114,7 @@ rule compare_tasks:
 rule count_rules:
     """count rules"""
     input:
-        lambda wildcards: PLAN.divisions.sentence_files(
-            wildcards.split, PLAN.tables.counted[wildcards.split]
-        ),
+        PLAN.rule_counts.sentence_files,
     output:
         f"{RESULTS}/{results.rule_counts_file('{split}')}",
     log:
@@ -137,7 +135,7 @@ rule describe_corpus:
     input:
         collection=PLAN.texts.collection,
         statistics=PLAN.texts.statistics,
-        rules=PLAN.tables.counts_of_rules,
+        rules=PLAN.rule_counts.files,
     output:
         text=report(
             f"{REPORT}/corpus.txt",
@@ -152,7 +150,7 @@ rule describe_corpus:
     conda:
         "../../envs/itersel.yaml"
     params:
-        settings=lambda wildcards: PLAN.tables.corpora_settings,
+        settings=lambda wildcards: PLAN.rule_counts.settings,
         code=step_digest("step corpora"),
     shell:
         "itersel step corpora --settings {params.settings:q} --statistics {input.statistics:q}"

@@ -11,7 +11,7 @@ rule describe_resources:
         index=PLAN.files.index,
         preparation=PLAN.files.preparation,
         recaser=PLAN.files.recaser,
-        mbr=PLAN.tables.mbr,
+        mbr=PLAN.choice.mbr,
     output:
         f"{EXPERIMENT}/{results.BEST}/{results.RESOURCES}",
     log:
@@ -20,7 +20,7 @@ rule describe_resources:
     conda:
         "../../envs/itersel.yaml"
     params:
-        settings=PLAN.tables.resource_settings,
+        settings=PLAN.choice.resource_settings,
         code=step_digest("step resources"),
     shell:
         "itersel step resources --language-model {input.language_model:q} --index {input.index:q}"

@@ -47,14 +47,15 @@ def _add_reference(parser: argparse.ArgumentParser) -> None:
 
 
 def _bleu(options: argparse.Namespace) -> None:
-    from itersel.evaluate import metrics
+    from itersel.evaluate.metrics import make_tokenized_bleu, score_corpus
+    from itersel.evaluate.texts import read_references, read_translations
 
-    references = metrics.read_references(options.reference)
-    metric = metrics.make_tokenized_bleu(references, options.retokenize)
-    systems = [metrics.read_translations(path, references, options.reference[0]) for path in options.systems]
+    references = read_references(options.reference)
+    metric = make_tokenized_bleu(references, options.retokenize)
+    systems = [read_translations(path, references, options.reference[0]) for path in options.systems]
     print(f"{title_of(TOKENIZED_BLEU)}\tprecisions\tbrevity_penalty\tsystem")
     for path, translations in zip(options.systems, systems, strict=True):
-        score = metrics.score_corpus(metric, translations)
+        score = score_corpus(metric, translations)
         precisions = "/".join(f"{precision:.1f}" for precision in score.precisions)
         print(f"{score.bleu:.2f}\t{precisions}\t{score.brevity_penalty:.3f}\t{path}")
     print(f"# sacrebleu {metric.signature}")
@@ -94,7 +95,7 @@ def different_metrics(text: str) -> tuple[str, ...]:
 
 def _compare(options: argparse.Namespace) -> None:
     from itersel.evaluate.compare import compare
-    from itersel.evaluate.metrics import read_references, read_translations
+    from itersel.evaluate.texts import read_references, read_translations
 
     references = read_references(options.reference)
     outputs = {}

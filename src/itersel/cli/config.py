@@ -47,7 +47,7 @@ def _check(options: argparse.Namespace) -> None:
     from itersel.config.reading import load_config
     from itersel.config.splits import has_given_lists
     from itersel.plan.checks import check_user_scores, describe_lists
-    from itersel.run.progress import duration
+    from itersel.run.processor_time import format_hours
 
     name = ", ".join(options.config)
     config = load_config(*options.config)
@@ -80,7 +80,7 @@ def _check(options: argparse.Namespace) -> None:
     if cost is not None:
         print(
             f"  rough estimate: {cost.jobs:,} jobs of extraction, training and decoding, "
-            f"{duration(3600 * cost.hours)} of processor time, "
+            f"{format_hours(cost.hours)} of processor time, "
             f"{_size(cost.disk)} of grammars, {_size(cost.memory)} of memory per job"
         )
 

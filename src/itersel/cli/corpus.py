@@ -13,7 +13,7 @@ from itersel.cli.argument_types import split
 from itersel.cli.arguments import add_files, add_optional_files, add_options
 from itersel.cli.prepare_options import REPLACED, add_prepare_options, prepare_settings
 from itersel.cli.settings import add_settings, settings_of
-from itersel.cli.shared_options import add_jobs
+from itersel.cli.shared_options import add_processes
 from itersel.config.text_steps import (
     FetchSettings,
     HelpSettings,
@@ -75,7 +75,7 @@ def _add_prepare(parser: argparse.ArgumentParser) -> None:
     add_optional_files(parser, {"--preparation FILE": preparation}, type=Path)
     monolingual = {"--monolingual FILE": "additional target text for the language model; may be repeated"}
     add_files(parser, monolingual, nargs="*", default=[])
-    add_jobs(parser)
+    add_processes(parser)
     _add_folder(parser)
 
 
@@ -167,7 +167,7 @@ def _prepare(options: argparse.Namespace) -> None:
     of_others = reading._replace(dropped=None if dropped is None else Counter())
     others = {name: corpus_blocks([corpus], of_others) for name, corpus in settings.held_out.items()}
 
-    prepared = prepare_corpus(blocks, preparation, settings, others, options.jobs)
+    prepared = prepare_corpus(blocks, preparation, settings, others, options.processes)
     # the split that these pairs would have been in is unknown, so the first one counts them
     next(iter(prepared.splits.values())).statistics["dropped"].update(dropped or {})
     monolingual = None

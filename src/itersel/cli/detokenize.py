@@ -1,34 +1,24 @@
-"""``itersel detokenize``: turn the decoder's output into plain text, for reading and scoring."""
+"""``itersel detokenize``: turn the decoder's output into plain text."""
 
 from __future__ import annotations
 
 import argparse
 
-from itersel.cli.argument_types import output_file
-from itersel.cli.arguments import add_files, add_optional_files, add_options
-from itersel.cli.settings import add_settings, settings_of
+from itersel.cli.arguments import add_options
 from itersel.cli.shared_options import add_text_files
-from itersel.config.text_steps import DetokenizeSettings
-from itersel.errors import InputError
 
 
 def _add_detokenize(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Restore the case of tokenised lowercased translations and detokenise them (Moses' rules). Text of a "
-        "corpus that was given tokenised stays tokenised. With --counts, also write the n-gram matches and "
-        "edits of each sentence, from which 'itersel step table' computes the scores; then, without "
-        "--recaser, the input is the text of another system, which is cleaned as references are."
+        "corpus that was given tokenised stays tokenised."
     )
-
-    add_options(parser, {"--preparation FILE": "preparation.json of the training corpus"}, required=True)
-    add_optional_files(parser, {"--recaser FILE": "recaser.json of the training corpus"})
+    files = {
+        "--preparation FILE": "preparation.json of the training corpus",
+        "--recaser FILE": "recaser.json of the training corpus",
+    }
+    add_options(parser, files, required=True)
     add_text_files(parser, "translations")
-
-    references = {"--reference FILE": "reference translations that are not tokenised, to count against"}
-    add_files(parser, references)
-    counts = {"--counts FILE": "file for the n-grams and edits of each sentence (HDF5)"}
-    add_options(parser, counts, type=output_file)
-    add_settings(parser, DetokenizeSettings, with_options=True)
 
 
 def _detokenize(options: argparse.Namespace) -> None:
@@ -36,38 +26,6 @@ def _detokenize(options: argparse.Namespace) -> None:
     from itersel.corpus.recase import read_recaser
     from itersel.storage.files import read_lines, write_lines
 
-    if (options.counts is None) != (options.reference is None):
-        raise InputError("--counts and --reference need each other; give both or neither")
-    if options.counts is None and (options.settings is not None or "tokenizer" in options):
-        raise InputError("--tokenizer and --settings have no effect without --counts")
-    if options.counts in ("-", options.output):
-        raise InputError("--counts needs a file other than standard output and --output")
-
-    is_other = options.recaser is None
-    if is_other and options.counts is None:
-        raise InputError("give --recaser, too; only with --counts may it be left out")
-
     preparation = read_preparation(options.preparation)
-
-    if options.counts is None:
-        lines = read_lines(options.input)
-        write_lines(options.output, restore(lines, preparation, read_recaser(options.recaser)))
-        return
-
-    from itersel.evaluate.counts import count, write_counts
-    from itersel.evaluate.metrics import read_references, read_translations
-    from itersel.evaluate.tokenizers import tokenizer_of
-
-    settings = settings_of(DetokenizeSettings, options)
-    references = read_references(options.reference)
-    translations = read_translations(options.input, references, options.reference[0])
-    if is_other:
-        translations = preparation.clean(translations)
-        text = translations
-    else:
-        text = restore(translations, preparation, read_recaser(options.recaser))
-
-    tokenizer = tokenizer_of(preparation.words.target_language, settings.tokenizer)
-    counts = count(translations, text, references, tokenizer)
-    write_lines(options.output, text)
-    write_counts(options.counts, counts)
+    lines = read_lines(options.input)
+    write_lines(options.output, restore(lines, preparation, read_recaser(options.recaser)))

@@ -8,9 +8,9 @@ from itersel.cli.argument_types import not_negative
 from itersel.cli.arguments import add_feature_models, add_files, add_options, add_output
 from itersel.cli.settings import add_settings
 from itersel.cli.shared_options import add_text_output
+from itersel.config.list_steps import GivenListSettings
 from itersel.config.plain import recorded
 from itersel.config.settings import read_settings
-from itersel.config.text_features import GivenListSettings
 
 
 def _add_lists(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +20,8 @@ def _add_lists(parser: argparse.ArgumentParser) -> None:
         "are counted once. Features of their text can be added, for which --aligner and --text-models may be "
         "needed."
     )
-    add_options(parser, {"--folder DIR": "output of 'itersel step divide --nbest'"}, required=True)
+    lists = {"--divided-lists DIR": "output of 'itersel step divide --nbest'"}
+    add_options(parser, lists, required=True)
     add_options(parser, {"--file-number f": "number of the file, from 0"}, type=not_negative, required=True)
     add_settings(parser, GivenListSettings)
 
@@ -49,7 +50,7 @@ def _lists(options: argparse.Namespace) -> None:
         )
         adder = TextFeatureAdder(preparation, models, settings)
 
-    list_table = import_lists(options.folder, options.file_number, preparation, adder)
+    list_table = import_lists(options.divided_lists, options.file_number, preparation, adder)
     write_list_table(options.output, list_table, options.file_number, recorded(settings))
 
 

@@ -63,6 +63,7 @@ STEPS = {
     "scale": ("scale", "choose the scale of minimum Bayes risk on devtest"),
     "resources": ("resources", "record what a system needs to translate text"),
     "reranker": ("resources", "record what a system needs to rerank n-best lists"),
+    "count": ("count", "count the matches and edits of translations, from which tables compute scores"),
     "table": ("tables", "make a table of systems: scores and significant differences"),
     "tasks": ("tables", "make a table of systems by task of the test sentences"),
     "join": ("tables", "join translations by models for single tasks"),
@@ -73,7 +74,7 @@ STEPS = {
 FOR_PEOPLE = list(COMMANDS)[: list(COMMANDS).index("corpus")]
 # Modules whose steps run no kernels; for the others, see `warm_up.warm_up_once`.
 WITHOUT_KERNELS = {"run", "corpus", "divide", "weights", "detokenize", "bleu", "report", "config", "warm_up"}
-WITHOUT_KERNELS |= {"choose", "resources", "tables"}
+WITHOUT_KERNELS |= {"choose", "count", "resources", "tables"}
 
 # Control characters and line ends, which messages may quote from files.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")

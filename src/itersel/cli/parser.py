@@ -15,7 +15,9 @@ RENAMED_STEPS: Mapping[str, str] = {"shard": "divide"}
 # refuses the old one, unless that is another of its options.
 RENAMED_OPTIONS: Mapping[str, str] = {
     "--bleu": "--sentence-bleu",
+    "--folder": "--divided-lists",
     "--held-out-modules": "--held-out-labels",
+    "--jobs": "--processes",
     "--models": "--text-models",
     "--modules": "--only-labels",
     "--scored": "--devtest-labels",

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from itersel.cli.arguments import add_feature_models, add_optional_files, add_options, add_output
 from itersel.cli.settings import add_settings
+from itersel.config.list_steps import RerankerSettings
 from itersel.config.search import TranslationSettings
 from itersel.config.settings import read_settings
-from itersel.config.text_features import RerankerSettings
 
 MBR = {"--chosen-mbr FILE": "output of 'itersel step scale', if the system chooses by minimum Bayes risk"}
 
@@ -42,7 +42,7 @@ def _resources(options: argparse.Namespace) -> None:
 def _add_reranker(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, RerankerSettings)
     lists = "output of 'itersel step divide --nbest' for the text that the system was trained on"
-    add_options(parser, {"--folder DIR": lists}, required=True)
+    add_options(parser, {"--divided-lists DIR": lists}, required=True)
     add_feature_models(parser, "lists.user_model_names")
     add_optional_files(parser, MBR)
     add_output(parser, "resources.json in the folder of the system", "--output")
@@ -58,6 +58,6 @@ def _reranker(options: argparse.Namespace) -> None:
     settings = read_settings(RerankerSettings, options.settings)
     if options.chosen_mbr is not None:
         settings = replace(settings, mbr=read_mbr(options.chosen_mbr))
-    training_dense_names = tuple(read_lines(DeclaredFolder(options.folder).checked(DENSE_FILE)))
+    training_dense_names = tuple(read_lines(DeclaredFolder(options.divided_lists).checked(DENSE_FILE)))
     files = RerankerFiles(tuple(options.aligner), options.text_models, tuple(options.user_model))
     write_resources(options.output, RerankerResources(settings, training_dense_names, files))

@@ -1,4 +1,4 @@
-"""Options that several commands have: of jobs, of text, and of the n-best lists of any decoder."""
+"""Options that several commands have: of processes, of text, and of the n-best lists of any decoder."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from itersel.errors import InputError
 MAX_PROCESSES = 256
 
 
-def add_jobs(parser: argparse.ArgumentParser) -> None:
+def add_processes(parser: argparse.ArgumentParser) -> None:
     """Add the option for the number of processes."""
-    jobs = {"--jobs N": "number of processes; the output is the same (default: %(default)s)"}
-    add_options(parser, jobs, type=whole(1, MAX_PROCESSES), default=1)
+    processes = {"--processes N": "number of processes; the output is the same (default: %(default)s)"}
+    add_options(parser, processes, type=whole(1, MAX_PROCESSES), default=1)
 
 
 def add_text_files(parser: argparse.ArgumentParser, text: str) -> None:

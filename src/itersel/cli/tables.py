@@ -59,7 +59,7 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
 
 def _tasks(options: argparse.Namespace) -> None:
     from itersel.corpus.labels import read_labels, refuse_repeats
-    from itersel.evaluate.metrics import read_references, read_translations
+    from itersel.evaluate.texts import read_references, read_translations
     from itersel.report.tasks import compare_tasks, text_table, tsv_table
 
     settings = read_settings(TaskTableSettings, options.settings)

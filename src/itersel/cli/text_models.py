@@ -7,8 +7,8 @@ import argparse
 from itersel.cli.arguments import add_files, add_optional_files, add_options
 from itersel.cli.folds import check_fold, fold
 from itersel.cli.settings import add_settings
+from itersel.config.list_steps import TextModelSettings, WordSettings
 from itersel.config.settings import read_settings
-from itersel.config.text_features import TextModelSettings, WordSettings
 from itersel.errors import InputError
 
 

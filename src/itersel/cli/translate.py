@@ -8,7 +8,7 @@ import sys
 from itersel.cli.argument_types import output_file
 from itersel.cli.arguments import add_options
 from itersel.cli.mbr import add_mbr, mbr_of
-from itersel.cli.shared_options import add_jobs, add_text_files
+from itersel.cli.shared_options import add_processes, add_text_files
 from itersel.config.command_line import whole
 from itersel.config.mbr import MinimumRisk
 from itersel.config.search import MAX_K_BEST
@@ -27,7 +27,7 @@ def _add_translate(parser: argparse.ArgumentParser) -> None:
     add_text_files(parser, "text")
     keep_tokens = "write what the decoder writes: lowercased words with spaces between them"
     add_options(parser, {"--keep-tokens": keep_tokens}, action="store_true")
-    add_jobs(parser)
+    add_processes(parser)
 
     details = parser.add_argument_group("details", "Each writes JSON objects instead of translations.")
     k_best = "the K best different translations of each sentence, with their scores"
@@ -63,7 +63,7 @@ def _translate(options: argparse.Namespace) -> None:
         options.system,
         keep_tokens=options.keep_tokens,
         details=details,
-        processes=options.jobs,
+        processes=options.processes,
         choose=choose,
     )
     is_stream = options.output == STANDARD_STREAM

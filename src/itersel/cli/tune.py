@@ -76,7 +76,8 @@ def _add_devtest(parser: argparse._ActionsContainer) -> None:
 
 
 def _tune(options: argparse.Namespace) -> None:
-    from itersel.evaluate.metrics import read_references, signature_of
+    from itersel.evaluate.metrics import signature_of
+    from itersel.evaluate.texts import read_references
     from itersel.lists.weights import write_any_weights
     from itersel.storage.files import STANDARD_STREAM
     from itersel.tune.measure import read_measure
@@ -147,7 +148,7 @@ def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple
     """Return what is best on devtest, a table of the quality with each seed, and the best one."""
     from statistics import mean, stdev
 
-    from itersel.evaluate.metrics import read_references
+    from itersel.evaluate.texts import read_references
     from itersel.storage.text_table import aligned
     from itersel.tune.seeds import tune_with_seeds
 

@@ -26,7 +26,7 @@ from itersel.compile.numba_versions import is_plain, numba_config, plain_notice
 from itersel.errors import InputError
 from itersel.run.atomic import remove_leftovers
 from itersel.run.progress import Clock, duration, signs_of_life
-from itersel.vectors.feature_names import TEXT_FEATURES, TEXT_TEMPLATES
+from itersel.vectors.feature_names import TEXT_GROUPS, TEXT_TEMPLATES
 
 # % stands for the folder. The files named in the lists are made later.
 SMALL_FILES = {
@@ -49,7 +49,7 @@ def _packed(settings: Mapping[str, object]) -> str:
 
 
 _WORDS = {"source_language": "de", "target_language": "en", "tokenized": True}
-_FEATURES = {"groups": [*TEXT_FEATURES], "templates": [*TEXT_TEMPLATES]}
+_FEATURES = {"groups": [*TEXT_GROUPS], "templates": [*TEXT_TEMPLATES]}
 _EXTRACT = "grammar extract --index %index --input %source --reference %target"
 # From text to grammars and a language model.
 PREPARATION = (
@@ -69,8 +69,8 @@ LISTS = (
     'step text-models --words %words --alignment %forward %reverse --settings {"order":3} --output %models',
     "step divide --nbest %lists --source %source --reference %target"
     ' --settings {"division":{"name":"in-order","files":1}} --output %divided',
-    "step lists --folder %divided --file-number 0 --aligner %forward.h5 %reverse.h5 --text-models %models"
-    f" --settings {_packed(_WORDS | _FEATURES)} --output %lists.h5",
+    "step lists --divided-lists %divided --file-number 0 --aligner %forward.h5 %reverse.h5"
+    f" --text-models %models --settings {_packed(_WORDS | _FEATURES)} --output %lists.h5",
 )
 # Then all learners train, and all tuners tune: see `learning`. Settings have no spaces, which separate words.
 _TRAIN = "train --sentences %loo.h5 --language-model %lm --output %shard.h5"

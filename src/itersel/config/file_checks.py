@@ -23,7 +23,7 @@ from itersel.config.splits import (
 from itersel.config.values import Config
 from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Reading
-from itersel.corpus.split import HeldOutPairs
+from itersel.corpus.overlaps import HeldOutPairs
 from itersel.corpus.text import text_blocks
 from itersel.errors import InputError, attempt_all, check_by_reading
 from itersel.storage.files import line_blocks

@@ -1,8 +1,9 @@
-"""The settings of the steps that choose epochs, describe systems and compare them.
+"""The settings of the steps that choose epochs, describe systems, and score and compare them.
 
 - ``itersel step choose``: `ChooseSettings`
 - ``itersel step patience``: `PatienceSettings`
 - ``itersel step scale``: `ScaleSettings`; with lists of another decoder, `GivenListScaleSettings`
+- ``itersel step count``: `CountSettings`
 - ``itersel step table``: `TableSettings`
 - ``itersel step tasks``: `TaskTableSettings`
 - ``itersel step join``: `JoinSettings`
@@ -101,6 +102,16 @@ class ScaleSettings(GivenListScaleSettings):
 
 
 @dataclass(frozen=True)
+class CountSettings:
+    """How matches of the translations of a test set are counted."""
+
+    tokenizer: str = key_of(Scoring, "tokenizer")
+
+    def __post_init__(self) -> None:
+        check_section(self)
+
+
+@dataclass(frozen=True)
 class Comparison(SignificanceSettings):
     """How systems are compared: BLEU of tokenised text, and tests for significance."""
 
@@ -127,9 +138,7 @@ class ScoredTestSet:
     systems: tuple[str, ...] = key("Descriptions made by 'itersel step choose'.", (), path=True)
     translations: tuple[str, ...] = key("Translations, in the order of the systems.", (), path=True)
     counts: tuple[str, ...] = key(
-        "Outputs of 'itersel detokenize --counts' for all systems, then all outputs; may be left out.",
-        (),
-        path=True,
+        "Outputs of 'itersel step count' for all systems, then all outputs; may be left out.", (), path=True
     )
     outputs: dict[str, str] = section(
         dict,

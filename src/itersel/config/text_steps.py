@@ -8,7 +8,6 @@
   `SymmetrizationSettings`
 - ``itersel lm estimate``: `EstimateSettings`
 - ``itersel lm compile``: `CompileSettings`
-- ``itersel detokenize``: `DetokenizeSettings`
 
 See also `itersel.config.settings`.
 """
@@ -20,7 +19,6 @@ from dataclasses import dataclass
 
 from itersel.align.symmetrize import DEFAULT_HEURISTIC, HEURISTICS
 from itersel.config.data import CorpusKeys, Data, ReferencedText, TrainingText
-from itersel.config.evaluation import Evaluation
 from itersel.config.messages import join, show, wrong
 from itersel.config.names import Names
 from itersel.config.section_checks import check_section
@@ -194,16 +192,6 @@ class CompileSettings:
     expect_order: int | None = key_of(
         EstimateSettings, "order", explanation="Reject a model of another order.", default=None
     )
-
-    def __post_init__(self) -> None:
-        check_section(self)
-
-
-@dataclass(frozen=True)
-class DetokenizeSettings:
-    """How the translations of a test set are scored."""
-
-    tokenizer: str | None = key_of(Evaluation, "tokenizer")
 
     def __post_init__(self) -> None:
         check_section(self)

@@ -9,10 +9,13 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from itersel.corpus.prepare import CompoundSplitter, Preparation
+from itersel.corpus.compounds import CompoundSplitter
+from itersel.corpus.filters import sample_pairs, trainable, unique
+from itersel.corpus.overlaps import HeldOutPairs, Overlap
+from itersel.corpus.prepare import Preparation
 from itersel.corpus.recase import RecaserCounts
 from itersel.corpus.settings import CorpusSettings
-from itersel.corpus.split import Cut, HeldOutPairs, Overlap, sample_pairs, split_of, trainable, unique
+from itersel.corpus.split import Cut, split_of
 from itersel.corpus.statistics import CorpusStatistics, describe
 from itersel.corpus.text import Bitext, concatenate_bitexts, split_words
 from itersel.corpus.text_names import BY_HASH, SPLITS, text_name

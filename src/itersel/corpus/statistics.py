@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-from itersel.corpus.split import Overlap
+from itersel.corpus.overlaps import Overlap
 from itersel.corpus.text import Bitext, split_words
 from itersel.errors import FilePath, checked
 from itersel.storage.json_files import check_counts, read_json

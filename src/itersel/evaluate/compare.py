@@ -10,15 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from itersel.errors import InputError, check_choice
-from itersel.evaluate.metrics import (
-    USER_SCALE,
-    Metric,
-    ReferenceText,
-    Sums,
-    TextMetric,
-    checked_references,
-    make_metrics,
-)
+from itersel.evaluate.formulas import USER_SCALE, Sums
+from itersel.evaluate.metrics import Metric, TextMetric, make_metrics
 from itersel.evaluate.names import (
     DEFAULT_METRICS,
     DEFAULT_TOKENIZER,
@@ -30,6 +23,7 @@ from itersel.evaluate.names import (
     check_metric_name,
 )
 from itersel.evaluate.significance import Bootstrap, Interval, Randomization, differences
+from itersel.evaluate.texts import ReferenceText, checked_references
 from itersel.storage.arrays import Float64s
 from itersel.storage.numbers import DEFAULT_SEED
 

@@ -15,8 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.errors import FilePath, InputError, checked
-from itersel.evaluate.metrics import COUNTED, Metric, ReferenceText, Sums, make_metrics
+from itersel.evaluate.formulas import COUNTED, Sums
+from itersel.evaluate.metrics import Metric, make_metrics
 from itersel.evaluate.names import METRICS, TABULATED, TER, title_of
+from itersel.evaluate.texts import ReferenceText
 from itersel.storage.formats import Array, FileFormat, checksum, damaged_file
 from itersel.storage.hdf5 import read_arrays, write_arrays
 
@@ -24,7 +26,7 @@ MOST = 1 << 52
 FORMAT = FileFormat(
     "file of score counts",
     2,
-    ("itersel detokenize --counts",),
+    ("itersel step count",),
     {"counts": Array("<i8", ("sentences", "numbers"), least=0, most=MOST, shuffled=True)},
     packed=True,
 )
@@ -133,14 +135,14 @@ def read_counts_of(
         if other.translations != text_digest(text):
             raise InputError(
                 f"was not counted from the translations in {os.fspath(translated)}; list the files in the "
-                "same order, or recreate the counts with 'itersel detokenize --counts'",
+                "same order, or recreate the counts with 'itersel step count'",
                 path,
             )
 
         if other.number != references:
             raise InputError(
                 f"was counted with {other.number} references, but the test set has {references}; recreate "
-                "it with 'itersel detokenize --counts'",
+                "it with 'itersel step count'",
                 path,
             )
 
@@ -151,7 +153,7 @@ def read_counts_of(
         if differences:
             raise InputError(
                 f"was counted with {differences[0]}, unlike {os.fspath(paths[0])}; recreate both with "
-                "'itersel detokenize --counts'",
+                "'itersel step count'",
                 path,
             )
 

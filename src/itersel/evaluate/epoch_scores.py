@@ -10,15 +10,8 @@ from itersel.corpus.prepare import read_preparation, restore
 from itersel.corpus.recase import read_recaser
 from itersel.corpus.text import check_line_counts
 from itersel.errors import FilePath
-from itersel.evaluate.metrics import (
-    CorpusScore,
-    ReferenceText,
-    make_metrics,
-    make_tokenized_bleu,
-    read_references,
-    read_translations,
-    score_corpus,
-)
+from itersel.evaluate.metrics import CorpusScore, make_metrics, make_tokenized_bleu, score_corpus
+from itersel.evaluate.texts import ReferenceText, read_references, read_translations
 
 
 class EpochTranslations(NamedTuple):

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from itersel.evaluate.metrics import DECIMALS, Metric, Sums
+from itersel.evaluate.formulas import Sums
+from itersel.evaluate.metrics import DECIMALS, Metric
 from itersel.evaluate.names import TRIALS
 from itersel.storage.arrays import Float64s
 from itersel.storage.numbers import DEFAULT_SEED

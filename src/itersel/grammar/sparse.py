@@ -23,15 +23,9 @@ from itersel.grammar.templates.count_kernels import MAX_BIN
 from itersel.storage.arrays import Float32s, Int32s, Int64s, UInt8s, UInt16s, UInt64s
 from itersel.storage.ragged import begins_run, offsets_of, rows_of
 from itersel.storage.strings import StringTable, concatenate, string_table
+from itersel.vectors.feature_groups import feature_groups, find_groups
 from itersel.vectors.feature_names import BUILT_IN_TEMPLATES, CDEC_TEMPLATES, TEMPLATES
-from itersel.vectors.features import (
-    escaped,
-    feature_groups,
-    feature_keys,
-    find_groups,
-    first_difference,
-    unique_features,
-)
+from itersel.vectors.features import escaped, feature_keys, first_difference, unique_features
 
 # Features that text grammars do not list because cdec also computes them.
 COMPUTED_FEATURE = re.compile("|".join(BUILT_IN_TEMPLATES[name].prefix for name in CDEC_TEMPLATES))
@@ -173,7 +167,7 @@ def _collision(name: str) -> InputError:
 
 
 def select_features(features: SparseFeatures, groups: Collection[str]) -> SparseFeatures:
-    """Return only the features of some groups (`itersel.vectors.features.feature_groups`)."""
+    """Return only the features of some groups (`itersel.vectors.feature_groups.feature_groups`)."""
     wanted = [feature_groups().index(name) for name in groups]
     names = features.feature_name.take(np.arange(features.feature_key.shape[0]))
     is_kept = np.isin(find_groups(features.feature_key, names), wanted)

@@ -16,12 +16,14 @@ from itersel.config.report_steps import ExplainSettings
 from itersel.config.search import Search
 from itersel.config.settings import as_json
 from itersel.config.values import Config
+from itersel.plan.choice import Choice
 from itersel.plan.divisions import Divisions
 from itersel.plan.epochs import Epochs
 from itersel.plan.files import Files
 from itersel.plan.language_models import LanguageModels
 from itersel.plan.list_texts import ListTexts
 from itersel.plan.origin import origin_of
+from itersel.plan.rule_counts import RuleCounts
 from itersel.plan.tables import Tables
 from itersel.plan.text_features import TextFeatureModels
 from itersel.plan.texts import Texts
@@ -47,7 +49,9 @@ class Plan:
         self.text_features = TextFeatureModels(config, self.files, self.texts, self.divisions)
         self.epochs = Epochs(config, self.files, self.origin, self.divisions, self.language_models)
         self.tuning = Tuning(config, self.origin, self.epochs)
+        self.choice = Choice(config, self.files, self.origin, self.texts, self.divisions, repeats)
         self.tables = Tables(config, self.files, self.origin, self.texts, self.divisions, repeats)
+        self.rule_counts = RuleCounts(config, self.files, self.origin, self.texts, self.divisions)
 
     def config_digest(self) -> str:
         """Return a digest of all config values except the folder of compiled kernels."""

@@ -73,6 +73,10 @@ class Divisions:
         folder = self.folder(split, division)
         return [f"{folder}/{sentence_file(file)}" for file in range(self.file_count(division))]
 
+    def pieces(self, split: str) -> list[str]:
+        """Return the files of the pieces of a text that is only translated."""
+        return self.sentence_files(split, self.of_pieces)
+
     def text_folder(self, split: str, division: str) -> str:
         """Return the folder of the text of these files."""
         return f"{self.folder(split, division)}/{DIVIDED_TEXT}"

@@ -116,6 +116,12 @@ class Epochs:
         """Return the number of shards that an array task trains."""
         return self.config.experiments[wildcards.experiment].tasks.shards_per_array_task
 
+    def translated_pieces(self, wildcards: Any) -> list[str]:
+        """Return the translations of the pieces of a split."""
+        folder = self.files.experiment(wildcards.experiment, wildcards.stage)
+        pieces = range(self.config.decoder.pieces)
+        return [f"{folder}/{translated_piece(wildcards.split, piece)}" for piece in pieces]
+
     def of_all(self, path: str) -> Any:
         """Return a function of wildcards that gives the files with this name in all epochs."""
 

@@ -12,6 +12,7 @@ from itersel.config.values import Config, Experiment
 from itersel.plan.divisions import division_of
 from itersel.plan.requests import TextSizes, rules_per_word
 from itersel.plan.retune import retune_iterations, retuner
+from itersel.run.processor_time import hours_of
 
 if TYPE_CHECKING:
     from itersel.config.file_checks import Size
@@ -77,7 +78,7 @@ def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     text = TextSizes(words, words, grammars)
     requests = (text.request_to_index(), text.request_to_extract(), text.request_to_decode(0))
     memory = 1e6 * max(one["mem_mb"] for one in requests)
-    return Estimate(jobs, (total + START_SECONDS * jobs) / 3600, BYTES_PER_RULE * all_rules, memory)
+    return Estimate(jobs, hours_of(total + START_SECONDS * jobs), BYTES_PER_RULE * all_rules, memory)
 
 
 def _experiment_cost(

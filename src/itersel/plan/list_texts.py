@@ -7,9 +7,9 @@ from typing import Any
 
 from itersel.config.defaults import never_null
 from itersel.config.division import GivenListDivideSettings
+from itersel.config.list_steps import GivenListSettings, RerankerSettings
 from itersel.config.settings import as_json
 from itersel.config.splits import has_references, texts_of
-from itersel.config.text_features import GivenListSettings, RerankerSettings
 from itersel.config.text_steps import ReferenceSettings
 from itersel.config.values import Config
 from itersel.corpus.text_names import reference_columns

@@ -1,53 +1,40 @@
-"""From epochs to tables: which epoch is chosen, which translations are compared, which rules are counted."""
+"""Which translations of the test sets are compared, and the tables of systems and tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from itersel.config import splits
 from itersel.config.defaults import never_null
 from itersel.config.experiments import PlannedRepeat
 from itersel.config.report_steps import (
-    ChooseSettings,
     Comparison,
-    CorporaSettings,
-    GivenListScaleSettings,
+    CountSettings,
     JoinSettings,
-    PatienceSettings,
     ScoredSystem,
     ScoredTestSet,
-    Scoring,
     TableSettings,
     TaskTableSettings,
     UserScoreNumbers,
 )
-from itersel.config.search import TranslationSettings
 from itersel.config.settings import as_json
-from itersel.config.text_steps import DetokenizeSettings
-from itersel.config.values import Config, Experiment
+from itersel.config.values import Config
 from itersel.corpus.text_names import BY_HASH
-from itersel.evaluate.names import DEFAULT_TOKENIZER, QUALITY, TOKENIZED_BLEU
 from itersel.lists.folders import find_lists
 from itersel.plan.divisions import Divisions
 from itersel.plan.files import Files
 from itersel.plan.origin import Origin
-from itersel.plan.retune import retuner
-from itersel.plan.search import restricted_templates
 from itersel.plan.shell import no_option
 from itersel.plan.texts import Texts
 from itersel.results import (
     BEST,
-    MBR,
     SYSTEM,
     best_folder,
     counts_file,
     detokenized_text,
     joined_translation,
     plain_reference,
-    rule_counts_file,
-    translated_piece,
     translation_file,
 )
 
@@ -97,9 +84,6 @@ class Tables:
         self.task_labels = tuple(dict.fromkeys(labels))
         self.task_splits = [split for split in texts.test_sets.values() if self._has_task_table(split)]
 
-        # splits with grammars, and the divisions in which their rules are counted
-        self.counted = origin.with_grammars(self._smallest_folders())
-
     def _has_task_table(self, split: str) -> bool:
         if not self.task_labels:
             return False
@@ -108,126 +92,11 @@ class Tables:
             return split == "test"
         return splits.has_labels(self._config, split)
 
-    def _smallest_folders(self) -> dict[str, str]:
-        """Return the folder with the fewest files of each split; grammars do not depend on their number."""
-        pieces = self._divisions.of_pieces
-        whole = sorted(
-            (one for one in self._config.experiments.values() if one.tasks.keep_all),
-            key=lambda one: (one.tune_on, -one.tasks.file_count, -never_null(one.seed)),
-        )
-
-        found = {experiment.tune_on: self._divisions.name(experiment) for experiment in whole}
-        found |= {split: pieces for split in self._texts.held_out if split != "dev"}
-        if any(retuner(one) for one in self._config.experiments.values()):
-            found.setdefault("dev", pieces)
-        return found
-
-    @property
-    def counts_of_rules(self) -> list[str]:
-        """The numbers of rules, by split."""
-        return [f"{self._files.results}/{rule_counts_file(split)}" for split in self.counted]
-
-    @property
-    def corpora_settings(self) -> str:
-        """The `CorporaSettings`: counts of rules."""
-        return as_json(CorporaSettings(rules=dict(zip(self.counted, self.counts_of_rules, strict=True))))
-
-    def translated_pieces(self, wildcards: Any) -> list[str]:
-        """Return the translations of the pieces of a split."""
-        folder = self._files.experiment(wildcards.experiment, wildcards.stage)
-        pieces = range(self._config.decoder.pieces)
-        return [f"{folder}/{translated_piece(wildcards.split, piece)}" for piece in pieces]
-
-    def devtest_references(self, wildcards: Any) -> list[str]:
-        """Return the references of the split on which an epoch is chosen."""
-        return self._texts.references(self._texts.devtest(wildcards))
-
-    @property
-    def scores_text(self) -> bool:
-        """Whether epochs are chosen by a score of detokenised text."""
-        return self._config.evaluation.choose_by not in (TOKENIZED_BLEU, QUALITY)
-
-    def devtest_raw_references(self, wildcards: Any) -> list[str]:
-        """Return the raw references of that split, if scores of detokenised text need them."""
-        return self._texts.raw_references(self._texts.devtest(wildcards)) if self.scores_text else []
-
-    def devtest_labels(self, wildcards: Any) -> list[str]:
-        """Return the labels of devtest if the epoch is chosen on the sentences of one task."""
-        label = self._config.experiments[wildcards.experiment].tasks.only_label
-        return [] if label is None else [self._files.text("devtest", "labels")]
-
-    def choose_settings(self, wildcards: Any) -> str:
-        """Return the `ChooseSettings` of an experiment."""
-        experiment = self._config.experiments[wildcards.experiment]
-        repeat = self._repeats[wildcards.experiment]
-        templates = restricted_templates(self._config, experiment)
-        tasks = experiment.tasks.as_in_config()
-
-        return as_json(
-            ChooseSettings(
-                scoring=self._scoring(experiment),
-                name=repeat.system,
-                repeat=repeat.repeat,
-                experiment=replace(experiment, templates=templates, tasks=tasks),
-                devtest=self._texts.devtest(wildcards),
-            )
-        )
-
-    def patience_settings(self, wildcards: Any) -> str:
-        """Return the `PatienceSettings` of an experiment."""
-        experiment = self._config.experiments[wildcards.experiment]
-        # there are no such jobs without it
-        assert experiment.patience is not None
-
-        return as_json(PatienceSettings(self._scoring(experiment), experiment.patience))
-
-    def mbr(self, wildcards: Any) -> list[str]:
-        """Return the minimum Bayes risk of a system, or of a translation by it; none of an epoch."""
-        stage = getattr(wildcards, "stage", BEST)
-        if self._config.mbr.gain is None or not stage.startswith(BEST):
-            return []
-        return [self._files.experiment(wildcards.experiment, f"{stage}/{MBR}")]
-
-    def devtest_pieces(self, wildcards: Any) -> list[str]:
-        """Return the pieces of the split on which the scale of minimum Bayes risk is chosen."""
-        return self._pieces(self._texts.devtest(wildcards))
-
-    def _pieces(self, split: str) -> list[str]:
-        return self._divisions.sentence_files(split, self._divisions.of_pieces)
-
-    def scale_settings(self, wildcards: Any) -> str:
-        """Return the `ScaleSettings` or `GivenListScaleSettings` of an experiment."""
-        experiment = self._config.experiments[wildcards.experiment]
-        # with a `Search`, they are `ScaleSettings`
-        settings = GivenListScaleSettings(
-            scoring=self._scoring(experiment),
-            mbr=self._config.mbr,
-            decoding=self._origin.decoding(experiment),
-            devtest=self._texts.devtest(wildcards),
-        )
-        return as_json(settings)
-
-    def _scoring(self, experiment: Experiment) -> Scoring:
-        """Return how translations of devtest by an experiment are scored."""
-        return Scoring(
-            retokenize=self._config.evaluation.retokenize,
-            choose_by=self._config.evaluation.choose_by,
-            # if no score is of detokenised text, nothing uses the tokenizer
-            tokenizer=self._tokenizer if self.scores_text else DEFAULT_TOKENIZER,
-            label=experiment.tasks.only_label,
-        )
-
     @property
     def _comparison(self) -> Comparison:
         """How systems are compared."""
         evaluation = self._config.evaluation
         return Comparison(trials=evaluation.trials, seed=self._config.seed, retokenize=evaluation.retokenize)
-
-    def resource_settings(self, wildcards: Any) -> str:
-        """Return the `TranslationSettings` of an experiment, whose minimum Bayes risk is in a file."""
-        features = self._config.experiments[wildcards.experiment].features
-        pop_limit, grammar = self._config.decoder.pop_limit, self._config.grammar
-        return as_json(TranslationSettings(pop_limit, features, grammar))
 
     def _stage(self, test_set: str) -> str:
         """Return the stage whose weights translate a test set: `best`, or its own with its own devtest."""
@@ -280,14 +149,9 @@ class Tables:
         return self._texts.raw_references(self._texts.test_sets[wildcards.evaluated])[int(wildcards.number)]
 
     @property
-    def _tokenizer(self) -> str:
-        """The tokenizer of sacrebleu for detokenised text."""
-        return never_null(self._config.evaluation.tokenizer)
-
-    @property
-    def detokenize_settings(self) -> str:
-        """The `DetokenizeSettings`."""
-        return as_json(DetokenizeSettings(self._tokenizer))
+    def count_settings(self) -> str:
+        """The `CountSettings`."""
+        return as_json(CountSettings(never_null(self._config.evaluation.tokenizer)))
 
     def table_settings(self, wildcards: Any) -> str:
         """Return the `TableSettings`, with the files of each test set."""
@@ -374,4 +238,4 @@ class Tables:
     def explained_pieces(self) -> list[str]:
         """The pieces of the first test set, whose derivations the page shows."""
         first = next(iter(self._texts.test_sets.values()))
-        return self._pieces(first)
+        return self._divisions.pieces(first)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from itersel.align.symmetrize import DIRECTIONS
+from itersel.config.list_steps import TextModelSettings, WordSettings
 from itersel.config.settings import as_json
 from itersel.config.splits import has_references
 from itersel.config.tasks import fold_count
-from itersel.config.text_features import TextModelSettings, WordSettings, need_models
 from itersel.config.values import Config
 from itersel.plan.divisions import Divisions
 from itersel.plan.files import Files
 from itersel.plan.shell import no_option
 from itersel.plan.texts import Texts
+from itersel.vectors.feature_names import needed_models
 
 W = TypeVar("W", bound=WordSettings)
 
@@ -103,7 +104,7 @@ class TextFeatureModels:
     def _needs_models(self, wildcards: Any) -> bool:
         features = self._config.text_features
         experiment = self._config.experiments[wildcards.experiment]
-        return need_models(features.groups, experiment.templates_of(features.templates))
+        return any(needed_models(features.groups, experiment.templates_of(features.templates)))
 
     def user_models(self, wildcards: Any) -> list[str]:
         """Return the user's own language models, compiled."""

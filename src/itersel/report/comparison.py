@@ -12,8 +12,10 @@ from itersel.corpus.text_names import POOLED
 from itersel.errors import InputError
 from itersel.evaluate.compare import user_score_metric
 from itersel.evaluate.counts import pool_counts
-from itersel.evaluate.metrics import Metric, ReferenceText, Sums
+from itersel.evaluate.formulas import Sums
+from itersel.evaluate.metrics import Metric
 from itersel.evaluate.names import TOKENIZED_BLEU
+from itersel.evaluate.texts import ReferenceText
 from itersel.report.scores import compare_counts, describe_test, numbers_of, score_tokens, summarize
 from itersel.report.table_content import EpochOfRepeat, MeanScore, Score, SystemRow, Table, TestSetTable
 from itersel.report.translations import Output, Translations

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from itersel.corpus.split import Overlap
+from itersel.corpus.overlaps import Overlap
 from itersel.corpus.statistics import read_collection, read_statistics
 from itersel.errors import FilePath, InputError, checked
 from itersel.grammar.grammar_format import FORMAT

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from itersel.results import BENCHMARKS
+from itersel.run.processor_time import hours_of
 from itersel.storage.files import read_lines
 
 # Steps with a folder of benchmark files per experiment.
@@ -37,7 +38,7 @@ def _total(paths: Iterable[Path]) -> dict[str, float | int | None]:
         for column in ("cpu_time", "max_rss")
     )
     return {
-        "hours": round(sum(seconds) / 3600, 6) if seconds else None,
+        "hours": round(hours_of(sum(seconds)), 6) if seconds else None,
         "memory": max(memory) if memory else None,
         "jobs": len(rows),
     }

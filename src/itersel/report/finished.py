@@ -15,6 +15,7 @@ from itersel.report.costs import read_costs
 from itersel.report.description import read_run, settings_of
 from itersel.report.table_content import Score, SystemRow, Table, read_table
 from itersel.results import RUN, TABLE
+from itersel.run.processor_time import minutes_of
 from itersel.storage.text_table import Content
 
 
@@ -62,7 +63,7 @@ class FinishedRun(NamedTuple):
         for name, of_system in folders.items():
             known = [costs[one]["hours"] for one in of_system if one in costs]
             hours = [one for one in known if one is not None]
-            minutes[name] = round(60 * statistics.mean(hours), 4) if hours else None
+            minutes[name] = round(minutes_of(statistics.mean(hours)), 4) if hours else None
         return minutes
 
 

@@ -12,6 +12,7 @@ from itersel.report.columns import DIFFERENCE, OF_EPOCHS, ON_DEVTEST, SETTINGS, 
 from itersel.report.table import ALL_TEST_SETS
 from itersel.report.table_content import SystemRow, Table, TestSetTable
 from itersel.report.views import Column, View, score_columns
+from itersel.run.processor_time import format_hours
 from itersel.storage.text_table import Content
 
 COSTS = ("processor time", "memory (MB)")
@@ -206,10 +207,3 @@ def _costs(costs: Sequence[Content]) -> Iterator[Cell]:
     memory = [cost["memory"] for cost in costs if cost["memory"] is not None]
     yield Cell(format_hours(sum(hours)), sum(hours)) if hours else NOTHING
     yield Cell(f"{max(memory):,.0f}", max(memory)) if memory else NOTHING
-
-
-def format_hours(hours: float) -> str:
-    """Format a time given in hours, in the largest unit of which it has at least one."""
-    units = {"h": hours, "min": hours * 60, "s": hours * 3600}
-    unit, value = next((one for one in units.items() if one[1] >= 1), ("s", units["s"]))
-    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"

@@ -12,8 +12,10 @@ from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text_names import split_of_test_set
 from itersel.errors import InputError
 from itersel.evaluate.counts import pool_counts, read_counts
-from itersel.evaluate.metrics import Metric, Sums, make_tokenized_bleu, read_references, read_translations
+from itersel.evaluate.formulas import Sums
+from itersel.evaluate.metrics import Metric, make_tokenized_bleu
 from itersel.evaluate.names import TOKENIZED_BLEU
+from itersel.evaluate.texts import read_references, read_translations
 from itersel.report.finished import FinishedRun
 from itersel.report.folder import references_of, translation_of
 from itersel.report.table_content import Score

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.evaluate.counts import Counts
-from itersel.evaluate.metrics import Metric, ReferenceText, Sums, make_tokenized_bleu, score_of_counts
+from itersel.evaluate.formulas import Sums
+from itersel.evaluate.metrics import Metric, make_tokenized_bleu, score_of_counts
 from itersel.evaluate.names import sign_of
 from itersel.evaluate.significance import Bootstrap, Interval, paired_p_values
+from itersel.evaluate.texts import ReferenceText
 from itersel.report.table_content import BleuDetails, MeanScore, Score, SignificanceTest
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from itersel.storage.hdf5 import header_of, read_arrays
 from itersel.storage.provenance import SHARD_MATRIX, read_provenance
 from itersel.storage.strings import strings_in
 from itersel.storage.text_table import Content, aligned, tab_separated
-from itersel.vectors.features import find_reported_groups, reported_groups
+from itersel.vectors.feature_groups import find_reported_groups, reported_groups
 
 ALL = "all"
 # Attributes that must be the same in all epochs, and so must the mixing.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from itersel.corpus.labels import count_labels, lines_of, most_frequent, pick
-from itersel.evaluate.metrics import ReferenceText
 from itersel.evaluate.names import TOKENIZED_BLEU, title_of
+from itersel.evaluate.texts import ReferenceText
 from itersel.report.scores import REPEATED, describe_test, numbers_of, score_tokens, summarize
 from itersel.report.table_content import MeanScore, Score, SignificanceTest
 from itersel.storage.text_table import aligned, tab_separated, wrapped

@@ -13,7 +13,8 @@ from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.errors import FilePath, InputError
 from itersel.evaluate.counts import Counts, read_counts_of
-from itersel.evaluate.metrics import ReferenceText, Sums, read_references, read_translations
+from itersel.evaluate.formulas import Sums
+from itersel.evaluate.texts import ReferenceText, read_references, read_translations
 from itersel.report.user_scores import Text, read_user_scores
 from itersel.system.chosen import ChosenSystem, differing_attribute, read_system
 

@@ -10,7 +10,7 @@ from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text_names import FIRST_ENTRIES
 from itersel.errors import FilePath, InputError, suggest
 from itersel.evaluate.compare import user_score_counts
-from itersel.evaluate.metrics import Sums
+from itersel.evaluate.formulas import Sums
 from itersel.lists.lookup import find_texts
 from itersel.lists.numbers import Numbers, read_user_score_numbers
 from itersel.storage.arrays import Float64s

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from itersel.align.sampler import TrainedAligner
-from itersel.config.text_features import LEXICAL, LINKED, MODELLED, GivenListSettings
+from itersel.config.list_steps import GivenListSettings
 from itersel.corpus.prepare import Preparation
 from itersel.errors import InputError
 from itersel.lists.table import ListTable, SparseRows, feature_exists, sparse_rows
@@ -20,7 +20,7 @@ from itersel.rerank.words import ListWords, list_words
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.ragged import begins_run, rows_of
 from itersel.storage.strings import concatenate, string_table
-from itersel.vectors.feature_names import added_dense_features
+from itersel.vectors.feature_names import ALIGNERS, LANGUAGE_MODEL, LEXICON, added_dense_features, that_need
 from itersel.vectors.features import feature_keys
 
 LEAVE_OUT_TEMPLATE = "leave out the template that computes it"
@@ -50,18 +50,17 @@ class TextFeatureAdder:
         self._settings = settings
         self._groups = [group for group in GROUPS if group in settings.groups]
 
-        wanted = {*settings.groups, *settings.templates}
-        for needing, model, option in (
-            (LINKED, models.aligners, "models of both directions of word alignment (--aligner)"),
-            (LEXICAL, models.lexicon, "a lexicon (--text-models)"),
-            (MODELLED, models.language_model, "a language model (--text-models)"),
+        for kind, model, option in (
+            (ALIGNERS, models.aligners, "models of both directions of word alignment (--aligner)"),
+            (LEXICON, models.lexicon, "a lexicon (--text-models)"),
+            (LANGUAGE_MODEL, models.language_model, "a language model (--text-models)"),
         ):
-            if model is None and (found := sorted(needing & wanted)):
+            if model is None and (found := that_need(kind, settings.groups, settings.templates)):
                 raise InputError(f"features of text '{found[0]}' need {option}")
         given, named = len(models.user_models), len(settings.user_model_names)
         if given != named:
             raise InputError(f"{given} language models (--user-model) for {named} names; give one for each")
-        self._has_links = bool(LINKED & wanted)
+        self._has_links = settings.needed_models.aligners
 
     def __call__(self, table: ListTable, sources: Sequence[str], score: Float64s) -> ListTable:
         """Return the list table with further features.

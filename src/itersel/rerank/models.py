@@ -8,10 +8,10 @@ from pathlib import Path
 
 from itersel.align.sampler import TrainedAligner, read_model
 from itersel.align.symmetrize import FORWARD, REVERSE
-from itersel.config.text_features import NeededModels
 from itersel.errors import FilePath, InputError
 from itersel.lm.binary import LanguageModel, load_model
 from itersel.rerank.lexicon import Lexicon, read_lexicon
+from itersel.vectors.feature_names import NeededModels
 
 # Files in the folder of text models.
 LEXICON_FILE = "lexicon.h5"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from itersel.config.text_features import WordSettings
+from itersel.config.list_steps import WordSettings
 from itersel.corpus.prepare import Preparation
 
 

@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 Make = Callable[[], Callable[[Given], Result]]
 
 AHEAD = 4
-KILLED = "a process was killed; is there enough memory? Try fewer --jobs"
+KILLED = "a process was killed; is there enough memory? Try fewer --processes"
 
 
 def map_blocks(make: Make[Given, Result], blocks: Iterator[Given], processes: int) -> Iterator[Result]:
@@ -137,7 +137,7 @@ class _Pool(Generic[Given, Result]):
                 process = self._context.Process(target=_work, args=(there, made), daemon=True)
                 process.start()
             except OSError as error:
-                message = f"cannot start another process ({error.strerror}); try fewer --jobs"
+                message = f"cannot start another process ({error.strerror}); try fewer --processes"
                 raise InputError(message) from None
             self._running.append(process)
 

@@ -20,7 +20,8 @@ from itersel.storage.formats import Array, Digest, FileFormat, numbers
 from itersel.storage.hdf5 import write_header
 from itersel.storage.hdf5_rows import GrowingArray
 from itersel.storage.strings import StringTable, concatenate, string_table
-from itersel.vectors.features import feature_keys, find_reported_groups, reported_groups
+from itersel.vectors.feature_groups import find_reported_groups, reported_groups
+from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import FORMAT
 
 DATASETS = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 from itersel.corpus.prepare import Preparation
@@ -18,7 +17,7 @@ from itersel.rerank.models import FeatureModels, read_feature_models
 from itersel.rerank.preparation import list_preparation
 from itersel.results import WEIGHTS
 from itersel.system.resources import RerankerDescription, RerankerResources
-from itersel.vectors.feature_names import TEXT_FEATURES, text_prefix, user_model_features
+from itersel.vectors.feature_names import added_dense_features, text_prefix
 from itersel.vectors.weights import Weights, find_named, read_itersel_weights
 
 # If the first sentences have no sparse features, although the system was trained with some, lists are refused
@@ -116,9 +115,8 @@ class Reranker(RerankerDescription):
         if not settings.uses_sparse or has_some or sentence_count < WITHOUT_SPARSE:
             return
 
-        of_groups = chain.from_iterable(TEXT_FEATURES[group] for group in settings.lists.groups)
-        of_models = chain.from_iterable(map(user_model_features, settings.lists.user_model_names))
-        known = {*self.training_dense_names, *of_groups, *of_models}
+        added = added_dense_features(settings.lists.groups, settings.lists.user_model_names)
+        known = {*self.training_dense_names, *added}
         of_text = tuple(map(text_prefix, settings.lists.templates))
         for name, weight in zip(self.weights.name.to_list(), self.weights.value.tolist(), strict=True):
             if weight and name not in known and not name.startswith(of_text):

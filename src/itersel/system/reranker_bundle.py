@@ -10,7 +10,7 @@ from dataclasses import replace
 from itersel import __version__
 from itersel.align import sampler
 from itersel.align.symmetrize import DIRECTIONS
-from itersel.config.text_features import RerankerSettings
+from itersel.config.list_steps import RerankerSettings
 from itersel.errors import FilePath, checked
 from itersel.lm import binary
 from itersel.rerank import lexicon

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from itersel.config.list_steps import RerankerSettings
 from itersel.config.messages import wrong
 from itersel.config.search import TranslationSettings
-from itersel.config.text_features import RerankerSettings
 from itersel.errors import FilePath, InputError
 from itersel.results import RESOURCES
 from itersel.storage.json_files import as_content, from_content, read_json, write_json

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from itersel.bleu.points import from_points, to_points
 from itersel.errors import FilePath, InputError, check_choice
-from itersel.evaluate.metrics import ReferenceText, make_metrics, tokenizer_for_bleu
+from itersel.evaluate.metrics import make_metrics, tokenizer_for_bleu
 from itersel.evaluate.names import (
     BLEU,
     DEFAULT_TOKENIZER,
@@ -24,6 +24,7 @@ from itersel.evaluate.names import (
     sign_of,
     title_of,
 )
+from itersel.evaluate.texts import ReferenceText
 from itersel.lists.numbers import Numbers, read_numbers
 from itersel.lists.table import ListTable
 from itersel.run.progress import progress

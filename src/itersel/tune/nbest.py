@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from itersel.config.tuners import LIST_TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice, short_name
-from itersel.evaluate.metrics import ReferenceText, checked_references
 from itersel.evaluate.names import DEFAULT_METRIC
+from itersel.evaluate.texts import ReferenceText, checked_references
 from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import ReadLists, make_learnable, read_lists
 from itersel.lists.table import NO_NUMBERS, ListTable, check_matches

@@ -1,25 +1,39 @@
-"""Names of features: dense ones, and templates of sparse ones with those that installed packages add."""
+"""The features and their groups: names, explanations, and the models that features of text need.
+
+The groups are dense features, and the templates of sparse ones with those that installed packages add. Dense
+features of text have groups of their own, by which a config names them. `itersel.vectors.feature_groups`
+finds the group of a feature.
+"""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
 from itersel.code.plugins import Extensible
 
-# Dense features of a rule in a sentence's grammar (counts differ between sentences because of leave-one-out).
-GRAMMAR_FEATURES = (
-    "EgivenFCoherent",
-    "SampleCountF",
-    "CountEF",
-    "MaxLexFgivenE",
-    "MaxLexEgivenF",
-    "IsSingletonF",
-    "IsSingletonFE",
-)
-# Dense features that the decoder adds, for a rule by itself or for a derivation.
+# The dense features of a rule in a grammar, with explanations; docs/features.md has the same words. Counts
+# differ between sentences because of leave-one-out.
+_OF_GRAMMAR = {
+    "EgivenFCoherent": "−log10 of the relative frequency of the rule among the sampled occurrences of its "
+    "source side",
+    "SampleCountF": "log10 of one plus the number of sampled occurrences of the source side",
+    "CountEF": "log10 of one plus the number of sampled occurrences of the rule",
+    "MaxLexFgivenE": "lexical cost of the source side given the target side",
+    "MaxLexEgivenF": "lexical cost of the target side given the source side",
+    "IsSingletonF": "1 if the source side gives a rule at a single occurrence",
+    "IsSingletonFE": "1 if the rule was seen once",
+}
+# Those that the decoder adds, for a rule by itself or for a derivation.
 LANGUAGE_MODEL_FEATURE = "LanguageModel"
-DECODER_FEATURES = ("Glue", "PassThrough", "WordPenalty", LANGUAGE_MODEL_FEATURE, "LanguageModel_OOV")
+_OF_DECODER = {
+    "Glue": "1 for each glue rule",
+    "PassThrough": "1 for each word that is copied",
+    "WordPenalty": "−0.434 for each target word",
+    LANGUAGE_MODEL_FEATURE: "log10 of the language model's probability",
+    "LanguageModel_OOV": "number of words that the language model does not know",
+}
+GRAMMAR_FEATURES, DECODER_FEATURES = tuple(_OF_GRAMMAR), tuple(_OF_DECODER)
 DENSE_FEATURES = (*GRAMMAR_FEATURES, *DECODER_FEATURES)
 # Names of dense features of other tools: PhraseModel_0 is dense, R:X:haus:house and SourcePath_haus are not.
 # Only the name decides, so all shards of a corpus agree on which features are dense.
@@ -83,29 +97,117 @@ TEMPLATES = _Prefixes(
 )
 
 
-# Features of the text of translations in lists (`itersel.rerank`): dense ones by their groups, and templates
-# of sparse ones.
-TEXT_FEATURES = {
-    "length": ("TextWords", "TextCharacters", "TextLengthRatio"),
-    "rank": ("TextRank", "TextScore"),
-    "language-model": ("TextModel", "TextModelUnknown"),
-    "lexical": ("TextLexForward", "TextLexReverse"),
-    "coverage": ("TextUncovered", "TextInserted"),
-    "copies": ("TextMissing", "TextAdded"),
-    "repetition": ("TextRepeated",),
-    "unknown": ("TextUnknownWords", "TextUnknownCharacters"),
-    "agreement": ("TextAgreementBleu", "TextAgreementChrf"),
+# Explanations of dense features and templates of grammars, by name.
+EXPLANATIONS = {
+    **_OF_GRAMMAR,
+    **_OF_DECODER,
+    **{name: template.explanation for name, template in BUILT_IN_TEMPLATES.items()},
 }
-# The templates with what they are; docs/text-features.md has the same words.
+
+
+class NeededModels(NamedTuple):
+    """Which models features of text need."""
+
+    aligners: bool
+    lexicon: bool
+    language_model: bool
+
+
+ALIGNERS, LEXICON, LANGUAGE_MODEL = NeededModels._fields
+
+
+class TextGroup(NamedTuple):
+    """A group of dense features of text: their explanations by name, and the kind of models they need."""
+
+    features: Mapping[str, str]
+    model: str | None = None
+
+
+class TextTemplate(NamedTuple):
+    """A template of sparse features of text: what they are, and the kind of models they need."""
+
+    explanation: str
+    model: str | None = None
+
+
+# Features of the text of translations in lists (`itersel.rerank`); docs/text-features.md has the same words.
+TEXT_GROUPS = {
+    "length": TextGroup(
+        {
+            "TextWords": "words",
+            "TextCharacters": "characters without spaces",
+            "TextLengthRatio": "absolute difference of log10(words + 1) between translation and source",
+        }
+    ),
+    "rank": TextGroup(
+        {
+            "TextRank": "log10 of the rank in the list, from 1",
+            "TextScore": "the decoder's score minus the highest one of the list",
+        }
+    ),
+    "language-model": TextGroup(
+        {
+            "TextModel": "log10 of the probability under a language model of train",
+            "TextModelUnknown": "words that this model does not know",
+        },
+        LANGUAGE_MODEL,
+    ),
+    "lexical": TextGroup(
+        {
+            "TextLexForward": "log10 p(translation given source), by IBM model 1 with the words linked in "
+            "train",
+            "TextLexReverse": "log10 p(source given translation)",
+        },
+        LEXICON,
+    ),
+    "coverage": TextGroup(
+        {
+            "TextUncovered": "source words without links",
+            "TextInserted": "words of the translation without links",
+        },
+        ALIGNERS,
+    ),
+    "copies": TextGroup(
+        {
+            "TextMissing": "numbers, addresses, placeholders, tags and the like of the source that are "
+            "missing",
+            "TextAdded": "those of the translation that the source does not have",
+        }
+    ),
+    "repetition": TextGroup({"TextRepeated": "bigrams that occur earlier in the translation, too"}),
+    "unknown": TextGroup(
+        {
+            "TextUnknownWords": "words that do not occur in train",
+            "TextUnknownCharacters": "characters that do not occur in train",
+        },
+        LEXICON,
+    ),
+    "agreement": TextGroup(
+        {
+            "TextAgreementBleu": "BLEU of the translation against what its list expects",
+            "TextAgreementChrf": "chrF likewise",
+        }
+    ),
+}
 TEXT_TEMPLATES = {
-    "Ngram1": "words of the translation",
-    "Ngram2": "bigrams of the translation, also with its edges",
-    "Ngram3": "trigrams of the translation, also with its edges",
-    "Lex": "pairs of linked words",
-    "Del": "source words without links",
-    "Ins": "words of the translation without links",
-    "Phrase": "pairs of phrases of up to two words that are linked only to each other, except pairs of words",
-    "LexShape": "shapes of linked words: runs of capitals (A), other letters (a), digits (0), others (-)",
+    "Ngram1": TextTemplate("words of the translation"),
+    "Ngram2": TextTemplate("bigrams of the translation, also with its edges"),
+    "Ngram3": TextTemplate("trigrams of the translation, also with its edges"),
+    "Lex": TextTemplate("pairs of linked words", ALIGNERS),
+    "Del": TextTemplate("source words without links", ALIGNERS),
+    "Ins": TextTemplate("words of the translation without links", ALIGNERS),
+    "Phrase": TextTemplate(
+        "pairs of phrases of up to two words that are linked only to each other, except pairs of words",
+        ALIGNERS,
+    ),
+    "LexShape": TextTemplate(
+        "shapes of linked words: runs of capitals (A), other letters (a), digits (0), others (-)", ALIGNERS
+    ),
+}
+# Explanations of dense features and templates of text, by name.
+TEXT_EXPLANATIONS = {
+    **{name: text for group in TEXT_GROUPS.values() for name, text in group.features.items()},
+    **{name: template.explanation for name, template in TEXT_TEMPLATES.items()},
 }
 
 
@@ -128,6 +230,18 @@ class _AllTemplates(Collection[str]):
 ALL_TEMPLATES = _AllTemplates()
 
 
+def that_need(model: str, groups: Collection[str], templates: Collection[str]) -> list[str]:
+    """Return the groups and templates of text that need a kind of models, in the order of their names."""
+    found = [name for name in groups if TEXT_GROUPS[name].model == model]
+    found += [name for name in templates if TEXT_TEMPLATES[name].model == model]
+    return sorted(found)
+
+
+def needed_models(groups: Collection[str], templates: Collection[str]) -> NeededModels:
+    """Return which models these groups and templates of text need."""
+    return NeededModels(*(bool(that_need(model, groups, templates)) for model in NeededModels._fields))
+
+
 def user_model_features(name: str) -> tuple[str, str]:
     """Return the dense features of one of the user's own language models, given its name."""
     return f"TextModel_{name}", f"TextModelUnknown_{name}"
@@ -135,51 +249,10 @@ def user_model_features(name: str) -> tuple[str, str]:
 
 def added_dense_features(groups: Iterable[str], user_models: Iterable[str]) -> tuple[str, ...]:
     """Return the dense features that are added to lists: of groups, and of language models by their names."""
-    of_groups = (TEXT_FEATURES[group] for group in groups)
+    of_groups = (TEXT_GROUPS[group].features for group in groups)
     return tuple(chain.from_iterable([*of_groups, *map(user_model_features, user_models)]))
 
 
 def text_prefix(template: str) -> str:
     """Return what the names of the features of a template of text begin with."""
     return f"{template}:"
-
-
-# Explanations of dense features and templates by name; docs/features.md has the same words.
-EXPLANATIONS = {
-    "EgivenFCoherent": "−log10 of the relative frequency of the rule among the sampled occurrences of its "
-    "source side",
-    "SampleCountF": "log10 of one plus the number of sampled occurrences of the source side",
-    "CountEF": "log10 of one plus the number of sampled occurrences of the rule",
-    "MaxLexFgivenE": "lexical cost of the source side given the target side",
-    "MaxLexEgivenF": "lexical cost of the target side given the source side",
-    "IsSingletonF": "1 if the source side gives a rule at a single occurrence",
-    "IsSingletonFE": "1 if the rule was seen once",
-    "Glue": "1 for each glue rule",
-    "PassThrough": "1 for each word that is copied",
-    "WordPenalty": "−0.434 for each target word",
-    LANGUAGE_MODEL_FEATURE: "log10 of the language model's probability",
-    "LanguageModel_OOV": "number of words that the language model does not know",
-    **{name: template.explanation for name, template in BUILT_IN_TEMPLATES.items()},
-}
-# The same for features of text; docs/text-features.md has the same words.
-TEXT_EXPLANATIONS = {
-    "TextWords": "words",
-    "TextCharacters": "characters without spaces",
-    "TextLengthRatio": "absolute difference of log10(words + 1) between translation and source",
-    "TextRank": "log10 of the rank in the list, from 1",
-    "TextScore": "the decoder's score minus the highest one of the list",
-    "TextModel": "log10 of the probability under a language model of train",
-    "TextModelUnknown": "words that this model does not know",
-    "TextLexForward": "log10 p(translation given source), by IBM model 1 with the words linked in train",
-    "TextLexReverse": "log10 p(source given translation)",
-    "TextUncovered": "source words without links",
-    "TextInserted": "words of the translation without links",
-    "TextMissing": "numbers, addresses, placeholders, tags and the like of the source that are missing",
-    "TextAdded": "those of the translation that the source does not have",
-    "TextRepeated": "bigrams that occur earlier in the translation, too",
-    "TextUnknownWords": "words that do not occur in train",
-    "TextUnknownCharacters": "characters that do not occur in train",
-    "TextAgreementBleu": "BLEU of the translation against what its list expects",
-    "TextAgreementChrf": "chrF likewise",
-    **TEXT_TEMPLATES,
-}

@@ -1,40 +1,17 @@
-"""Features: a name, a 64-bit key derived from it that is the same in every shard, and a group."""
+"""Features: a name, and a 64-bit key derived from it that is the same in every shard."""
 
 from __future__ import annotations
-
-from itertools import chain
 
 import numpy as np
 
 from itersel.errors import InputError
-from itersel.storage.arrays import Int8s, Int64s, UInt64s
+from itersel.storage.arrays import Int64s, UInt64s
 from itersel.storage.ragged import begins_run
-from itersel.storage.strings import Strings, StringTable, string_table
+from itersel.storage.strings import Strings, StringTable
 from itersel.vectors.feature_kernels import hash_strings
-from itersel.vectors.feature_names import (
-    ALL_TEMPLATES,
-    DENSE,
-    DENSE_FEATURES,
-    OTHER,
-    TEMPLATES,
-    TEXT_FEATURES,
-    TEXT_TEMPLATES,
-    text_prefix,
-    user_model_features,
-)
 
 # These end the name and the value of a feature in grammars written as text.
 SEPARATORS = tuple(b"=;")
-
-
-def feature_groups() -> tuple[str, ...]:
-    """Return the groups of features: dense ones, sparse ones by template, and others."""
-    return DENSE, *TEMPLATES, OTHER
-
-
-def reported_groups() -> tuple[str, ...]:
-    """Return the groups of features in reports: those of text have their own."""
-    return DENSE, *ALL_TEMPLATES, OTHER
 
 
 def escaped(words: StringTable) -> StringTable:
@@ -46,33 +23,6 @@ def escaped(words: StringTable) -> StringTable:
 def feature_keys(names: StringTable) -> UInt64s:
     """Return the keys of feature names: 64-bit FNV-1a with the finaliser of MurmurHash3."""
     return hash_strings(names.data, names.offset)
-
-
-def find_groups(key: UInt64s, name: StringTable) -> Int8s:
-    """Return the group of each feature, as its position in `feature_groups`."""
-    groups = feature_groups()
-    group = np.full(key.shape[0], groups.index(OTHER), np.int8)
-    group[np.isin(key, feature_keys(string_table(DENSE_FEATURES)))] = groups.index(DENSE)
-    for template, prefix in TEMPLATES.items():
-        group[names_with(prefix, name)] = groups.index(template)
-    return group
-
-
-def find_reported_groups(key: UInt64s, name: StringTable) -> Int8s:
-    """Return the group of each feature, as its position in `reported_groups`."""
-    groups = reported_groups()
-    places = np.array([groups.index(group) for group in feature_groups()], np.int8)
-    found = find_groups(key, name)
-    group = places[found]
-    is_other = found == feature_groups().index(OTHER)
-
-    members = {template: names_with(text_prefix(template), name) for template in TEXT_TEMPLATES}
-    dense = feature_keys(string_table(chain.from_iterable(TEXT_FEATURES.values())))
-    own = [names_with(prefix, name) for prefix in user_model_features("")]
-    members[DENSE] = np.concatenate([np.flatnonzero(np.isin(key, dense)), *own])
-    for place, rows in members.items():
-        group[rows[is_other[rows]]] = groups.index(place)
-    return group
 
 
 def names_with(prefix: str, name: StringTable) -> Int64s:

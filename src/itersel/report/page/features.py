@@ -13,7 +13,7 @@ from itersel.select.selection import MATRIX
 from itersel.storage.arrays import Float64s, Int64s
 from itersel.storage.hdf5 import read_arrays
 from itersel.system.chosen import ChosenSystem
-from itersel.vectors.features import find_reported_groups, reported_groups
+from itersel.vectors.feature_groups import find_reported_groups, reported_groups
 from itersel.vectors.weights import Weights, read_itersel_weights
 
 # Bounds of the histogram: log10 of the absolute weight.

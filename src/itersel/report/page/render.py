@@ -23,8 +23,9 @@ from markupsafe import Markup, escape
 from itersel.report.baseline import baseline_and_best
 from itersel.report.page.charts import charts, curves
 from itersel.report.page.sentences import MOST
-from itersel.report.page_table import format_hours, table_view
+from itersel.report.page_table import table_view
 from itersel.report.table import signatures
+from itersel.run.processor_time import format_hours
 from itersel.storage.json_files import as_content
 from itersel.vectors.feature_names import (
     BUILT_IN_TEMPLATES,

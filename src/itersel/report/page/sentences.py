@@ -19,7 +19,8 @@ from sacrebleu.metrics.chrf import CHRF
 from itersel.corpus.prepare import read_preparation
 from itersel.corpus.text import split_words
 from itersel.corpus.text_names import RAW_SOURCE, column_file, split_of_test_set
-from itersel.evaluate.metrics import read_translations, signature, without_empty
+from itersel.evaluate.metrics import signature
+from itersel.evaluate.texts import read_translations, without_empty
 from itersel.report.folder import FoundRepeat, plain_references_of, references_of, translation_of
 from itersel.report.page.groups import Frequency, group_sentences
 from itersel.results import CORPUS, PREPARATION, detokenized_text

@@ -1,4 +1,5 @@
-# Translations and references of the test sets as plain text, for scores that others can reproduce:
+# Translations and references of the test sets as plain text, and what their scores are computed from. Others can
+# reproduce the scores:
 # sacrebleu evaluation/test/reference.0.txt -i evaluation/test/{experiment}.txt -m bleu ter
 #
 # needs: experiments/{experiment}/best*/{split}.txt, corpus/{split}.raw*.gz, corpus/{preparation,recaser}.json, and
@@ -31,8 +32,8 @@ rule write_references:
         "gzip -dc {input:q} > {output:q} 2> {log:q}"
 
 
-rule detokenize:
-    """detokenise the translations of {evaluated}"""
+rule count_for_scores:
+    """count matches of the translations of {evaluated}"""
     input:
         translations=lambda wildcards: PLAN.tables.scored_translation(
             wildcards.scored, wildcards.evaluated
@@ -51,11 +52,11 @@ rule detokenize:
         # TER of 3,000 sentences takes a minute or two of processor time
         **SIZES.request(2000, 60),
     params:
-        settings=PLAN.tables.detokenize_settings,
+        settings=PLAN.tables.count_settings,
         # part of the signatures, which must be the same for all systems
         sacrebleu=version("sacrebleu"),
-        code=step_digest("detokenize"),
+        code=step_digest("step count"),
     shell:
-        "itersel detokenize --preparation {input.preparation:q} --recaser {input.recaser:q}"
-        " --reference {input.references:q} --settings {params.settings:q}"
-        " --input {input.translations:q} --output {output.text:q} --counts {output.counts:q} &> {log:q}"
+        "itersel step count --preparation {input.preparation:q} --recaser {input.recaser:q}"
+        " --translation {input.translations:q} --reference {input.references:q} --settings {params.settings:q}"
+        " --output-text {output.text:q} --output {output.counts:q} &> {log:q}"
