@@ -311,6 +311,15 @@ def test_other_files_are_read_before_the_lists(folder, refused, name, lines, fac
     refused(words, facts)
 
 
+def test_numbers_that_an_earlier_version_divided(folder, refused):
+    quality = write(folder / "quality", "2", "4", "3", "2", "2", "3")
+    divide_lists([folder / "lists"], lambda n: equal_groups(n, 1, None), folder / "cut", quality=quality)
+    (folder / "cut/0.scaled-quality.gz").rename(folder / "cut/0.quality.gz")
+    redeclare(folder / "cut")
+    words = ["step", "lists", "--folder", folder / "cut", "--file-number", 0, "--output", folder / "out.h5"]
+    refused([*words, *settings(**TEXT_LANGUAGES)], ("cut/0.quality.gz:", "0.scaled-quality.gz"))
+
+
 def test_labels_are_read_before_the_lists(folder, refused):
     write(folder / "lists/0.gz", "not a list")
     labels = ["--labels", write(folder / "labels", "x", "y y")]
