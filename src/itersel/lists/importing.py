@@ -14,7 +14,7 @@ from itersel.corpus.text_names import SCALED_QUALITY, column_file, ids_file, ref
 from itersel.errors import FilePath, InputError, located
 from itersel.lists.division import DENSE_FILE
 from itersel.lists.numbers import Numbers, read_numbers
-from itersel.lists.reading import FeatureAdder, make_learnable, read_lists, with_features
+from itersel.lists.reading import FeatureAdder, read_lists
 from itersel.lists.table import NO_NUMBERS, ListTable
 from itersel.storage.arrays import Int64s
 from itersel.storage.declared import DIVIDE_AGAIN, DeclaredFolder
@@ -25,7 +25,7 @@ OLD_SCALED_QUALITY = "quality"
 
 
 class DividedLists(NamedTuple):
-    """A file of divided lists: where its lists are, and the texts of its N sentences, which have been read."""
+    """A file of divided lists: where the lists are, and the texts of its N sentences."""
 
     path: FilePath
     ids: Int64s  # (N): numbers of the sentences in the whole text
@@ -80,11 +80,11 @@ def import_lists(
     if divided.scaled_quality is not None:
         quality = divided.scaled_quality.of_translations(read.row.shape[0])[read.row]
 
-    lists = make_learnable(read, divided.references, quality, preparation.prepare_cleaned_target)
+    lists = read.learnable(divided.references, quality, preparation.prepare_cleaned_target)
     if add_features is None:
         return lists.table
     with located(divided.path):
-        return with_features(lists, add_features, divided.sources).table
+        return lists.with_features(add_features, divided.sources).table
 
 
 def _read_scaled_quality(divided: DeclaredFolder, number: int) -> Numbers | None:

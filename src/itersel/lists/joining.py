@@ -15,7 +15,8 @@ from itersel.bleu.bleu_kernels import Statistics
 from itersel.errors import FilePath, InputError
 from itersel.lists.files import FORMAT, has_sparse, read_dense, read_sparse
 from itersel.lists.headers import GIVEN, TuningFile, read_tuning_header
-from itersel.lists.table import ListTable, SparseRows, check_matches, first_of_equal, no_sparse_rows
+from itersel.lists.matches import check_matches
+from itersel.lists.table import ListTable, SparseRows, first_of_equal, no_sparse_rows
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.formats import FileFormat
 from itersel.storage.ragged import offsets_of, places_of

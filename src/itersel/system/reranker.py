@@ -10,7 +10,7 @@ from pathlib import Path
 from itersel.corpus.prepare import Preparation
 from itersel.errors import FilePath, InputError, located
 from itersel.lists.blocks import ListBlocks
-from itersel.lists.reading import ReadLists, read_block, with_features, without_duplicates
+from itersel.lists.reading import ReadLists, read_block
 from itersel.lists.table import no_sparse_rows
 from itersel.rerank.features import TextFeatureAdder
 from itersel.rerank.mbr import ranking_of
@@ -81,7 +81,7 @@ class Reranker(RerankerDescription):
             )
             own = [] if sources is None else [sources[number] for number in block.ids.tolist()]
             with located(lists[0]):
-                read = self._with_features(without_duplicates(read), preparation, own)
+                read = self._with_features(read.without_duplicates(), preparation, own)
             yield read
 
     def _with_features(self, read: ReadLists, preparation: Preparation, sources: Sequence[str]) -> ReadLists:
@@ -90,7 +90,7 @@ class Reranker(RerankerDescription):
         if settings.lists.adds_features:
             adder = TextFeatureAdder(preparation, self.models, settings.lists)
             # runs clean the source before they compute features, too
-            read = with_features(read, adder, preparation.clean(sources))
+            read = read.with_features(adder, preparation.clean(sources))
         if not settings.uses_sparse:
             table = read.table
             return read._replace(table=table._replace(sparse=no_sparse_rows(table.translation_count)))

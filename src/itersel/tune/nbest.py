@@ -15,14 +15,13 @@ from itersel.errors import FilePath, InputError, check_choice, short_name
 from itersel.evaluate.metrics import ReferenceText, checked_references
 from itersel.evaluate.names import DEFAULT_METRIC
 from itersel.lists.numbers import read_numbers
-from itersel.lists.reading import ReadLists, make_learnable, read_lists
-from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
+from itersel.lists.reading import ReadLists, read_lists
+from itersel.lists.table import ListTable
 from itersel.lists.weights import given_weights
 from itersel.storage.numbers import DEFAULT_SEED
 from itersel.storage.strings import string_table
-from itersel.tune.measure import Measure, quality_by_metric, read_measure
+from itersel.tune.measure import Measure, read_measure
 from itersel.tune.problem import ListProblem, run_tuner
-from itersel.tune.start_weights import start_weights_of_lists
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
 
@@ -197,6 +196,16 @@ def prepare_nbest(
     )
 
 
+def start_weights_of_lists(names: Sequence[str], searches_lines: bool) -> Weights:
+    """Return the weights that a tuner starts from if none are given; `names` are all features.
+
+    They are 0, except for tuners that search lines (`searches_lines`): with 0, all translations have the same
+    score, and the search has no best ones to start from, so it starts from 1. In a run, other tuners start
+    from 1 for dense features, too (`itersel.tune.start_weights`), but here, nothing says which are dense.
+    """
+    return make_weights(dict.fromkeys(names, 1.0) if searches_lines else {})
+
+
 def _read_lists(
     paths: Sequence[FilePath],
     references: Sequence[ReferenceText],
@@ -218,21 +227,11 @@ def _read_lists(
             raise InputError(f"has {len(names)} features; {why}", short_name(paths))
         return names
 
-    prepare = measure.line_preparation()
     read = read_lists(
-        paths, len(texts[0]) if texts else None, features, choose_dense=choose_dense, prepare=prepare
+        paths,
+        len(texts[0]) if texts else None,
+        features,
+        choose_dense=choose_dense,
+        prepare=measure.line_preparation(),
     )
-    quality = NO_NUMBERS
-    if measure.numbers is not None:
-        quality = measure.numbers.as_quality(read.row.shape[0])[read.row]
-    elif measure.metric_name is not None and not measure.is_bleu:
-        quality = quality_by_metric(read.table, texts, measure.metric_name)
-
-    counted: list[list[str]] = []
-    if measure.is_bleu:
-        counted = [["" if line is None else prepare(line) for line in text] for text in texts]
-
-    lists = make_learnable(read, counted, quality)
-    if measure.is_bleu:
-        check_matches(lists.table, short_name(paths))
-    return lists
+    return measure.measured(read, texts, short_name(paths))
