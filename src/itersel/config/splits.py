@@ -31,7 +31,7 @@ def is_help(config: Config) -> bool:
 
 
 def has_given_lists(config: Config) -> bool:
-    """Return whether n-best lists replace decoding."""
+    """Return whether a run has given lists: n-best lists of another decoder, which replace decoding."""
     return config.data.kind == "lists"
 
 

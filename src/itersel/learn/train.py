@@ -52,7 +52,7 @@ def file_part(
 ) -> Part:
     """Return a file of a shard's sentences as a part.
 
-    `language_model` is None if the file contains another decoder's lists. `start_path` is the file of the
+    `language_model` is None if the file contains given lists. `start_path` is the file of the
     weights that training starts from, named in messages. At most as many decoder `threads` are used as the
     learner's delay.
     """

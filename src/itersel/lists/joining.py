@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from itersel.bleu.bleu_kernels import Statistics
 from itersel.errors import FilePath, InputError
 from itersel.lists.files import FORMAT, has_sparse, read_dense, read_sparse
-from itersel.lists.headers import GIVEN, TuningFile, read_tuning_header
+from itersel.lists.headers import GIVEN_ITERATION, TuningFile, read_tuning_header
 from itersel.lists.matches import check_matches
 from itersel.lists.table import ListTable, SparseRows, first_of_equal, no_sparse_rows
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
@@ -33,7 +33,7 @@ def find_tuning_files(
     """Read the headers of tuning files in any order, and return them by number and iteration.
 
     The sentences are in `count` files, numbered from 0. There must be one tuning file for each of them
-    and each of the iterations, with the same settings. Another decoder's lists are the same in all
+    and each of the iterations, with the same settings. Given lists are the same in all
     iterations: there must be `count` files with different numbers of a text, which may have more files, for
     instance of other tasks.
     """
@@ -41,8 +41,8 @@ def find_tuning_files(
     files = sorted((read_tuning_header(path, format) for path in paths), key=place)
 
     numbers: Sequence[int] = range(count)
-    if files and all(file.iteration == GIVEN for file in files):
-        iterations = range(GIVEN, GIVEN + 1)
+    if files and all(file.has_given_lists for file in files):
+        iterations = range(GIVEN_ITERATION, GIVEN_ITERATION + 1)
         numbers = [file.number for file in files] if len(files) == count else numbers
 
     _check_complete(files, numbers, iterations)

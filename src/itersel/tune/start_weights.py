@@ -26,8 +26,8 @@ START_WEIGHTS = {
 def start_weights_of_run(dense_names: Sequence[str]) -> Weights:
     """Return the weights that decode the first lists of a run, and that all its tuners start from.
 
-    They are `START_WEIGHTS`, or 1 for each dense feature if none of them has a weight there, as in lists of
-    another decoder.
+    They are `START_WEIGHTS`, or 1 for each dense feature if none of them has a weight there, as in most
+    given lists.
     """
     own = not START_WEIGHTS.keys().isdisjoint(dense_names)
     return make_weights(START_WEIGHTS if own else dict.fromkeys(dense_names, 1.0))
