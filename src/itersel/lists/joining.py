@@ -114,22 +114,22 @@ class SparseFiles(NamedTuple):
         parts = []
 
         for sparse, wanted, found in self._parts(self.joined_row[rows]):
-            place, offset = places_of(sparse.offset, found)
-            used, number = np.unique(sparse.feature[place], return_inverse=True)
+            position, offset = places_of(sparse.offset, found)
+            used, number = np.unique(sparse.feature[position], return_inverse=True)
             keys = sparse.key[used]
             key, name = unique_features(
                 np.concatenate((key, keys)), concatenate((name, sparse.name.take(used)))
             )
             counts[wanted] = np.diff(offset)
-            parts.append((wanted, keys[number], sparse.value[place]))
+            parts.append((wanted, keys[number], sparse.value[position]))
 
         # in the order of the rows; features are positions in `key`
         offset = offsets_of(counts)
         feature, value = np.empty(offset[-1], np.int32), np.empty(offset[-1])
         for wanted, keys, values in parts:
-            place, _ = places_of(offset, wanted)
-            feature[place] = np.searchsorted(key, keys)
-            value[place] = values
+            position, _ = places_of(offset, wanted)
+            feature[position] = np.searchsorted(key, keys)
+            value[position] = values
 
         return SparseRows(feature, value, offset, key, name)
 

@@ -99,8 +99,8 @@ def read_lists(
     # before the lists, which take longest
     further = _read_further(further_features or {})
     found = _collect(listed_translations(paths), prepare, has_lines)
-    place = _sentence_places(found.sentence, sentence_count, ids, os.fspath(paths[0]))
-    return _by_sentence(found, place, choose_dense, further)
+    sentence = _sentences_in_table(found.sentence, sentence_count, ids, os.fspath(paths[0]))
+    return _by_sentence(found, sentence, choose_dense, further)
 
 
 def read_block(
@@ -112,8 +112,8 @@ def read_block(
 ) -> ReadLists:
     """Read a block of the lists in `path`; see `read_lists`."""
     found = _collect(block.lines, prepare, has_lines)
-    place = _sentence_places(found.sentence, None, block.ids, os.fspath(path))
-    return _by_sentence(found, place, choose_dense, {})
+    sentence = _sentences_in_table(found.sentence, None, block.ids, os.fspath(path))
+    return _by_sentence(found, sentence, choose_dense, {})
 
 
 class _ParsedLists(NamedTuple):
@@ -166,8 +166,10 @@ def _collect(given: Iterable[Line], prepare: Callable[[str], str], has_lines: bo
     )
 
 
-def _sentence_places(sentence: Int64s, sentence_count: int | None, ids: Int64s | None, path: str) -> Int64s:
-    """Return the position of each translation's sentence; see `read_lists`."""
+def _sentences_in_table(
+    sentence: Int64s, sentence_count: int | None, ids: Int64s | None, path: str
+) -> Int64s:
+    """Return the sentence of each translation in the table, given its number in the files."""
     present = np.unique(sentence)
     if ids is None:
         check_present(present, sentence_count, path)
@@ -188,11 +190,11 @@ def _read_further(given: Mapping[str, FilePath | ArrayLike]) -> dict[str, Number
 
 
 def _by_sentence(
-    found: _ParsedLists, place: Int64s, choose_dense: DenseChooser, further: Mapping[str, Numbers]
+    found: _ParsedLists, sentence: Int64s, choose_dense: DenseChooser, further: Mapping[str, Numbers]
 ) -> ReadLists:
-    """Return translations with further features in a table, given the position of each one's sentence."""
+    """Return translations with further features in a table, given the sentence of each in the table."""
     translations = found.text.count
-    order = np.argsort(place, kind="stable")
+    order = np.argsort(sentence, kind="stable")
     columns = _further_columns(found, further)
     names = [*found.names, *further]
 
@@ -207,7 +209,7 @@ def _by_sentence(
     rank[order] = np.arange(translations)
     dense_names = choose_dense(names, found.sizes)
     table = _split_features(rank[row], feature, value, translations, names, dense_names)
-    table = table._replace(offset=offsets_of(np.bincount(place)), text=found.text.take(order))
+    table = table._replace(offset=offsets_of(np.bincount(sentence)), text=found.text.take(order))
 
     line = [found.line[number] for number in order.tolist()] if found.line else []
     return ReadLists(table, order, line, names, found.sizes, found.score[order])
@@ -233,7 +235,7 @@ def _split_features(
     dense_names: Sequence[str],
 ) -> ListTable:
     """Return a table of dense and sparse features, given the row, feature and value of each entry."""
-    column = {name: place for place, name in enumerate(dense_names)}
+    column = {name: number for number, name in enumerate(dense_names)}
     column_of = np.array([column.get(name, -1) for name in names], np.int64)
     is_dense = column_of[feature] >= 0
     dense = np.zeros((translations, len(dense_names)))
@@ -241,11 +243,11 @@ def _split_features(
 
     # sparse features are numbered without the dense ones
     is_sparse = column_of < 0
-    place = np.cumsum(is_sparse) - 1
+    sparse_number = np.cumsum(is_sparse) - 1
     # 0 means the same as no value, and must not make equal translations differ
     is_kept = ~is_dense & (value != 0)
     row = row[is_kept]
-    feature = place[feature[is_kept]]
+    feature = sparse_number[feature[is_kept]]
     value = value[is_kept]
     order = np.argsort(row, kind="stable")
 

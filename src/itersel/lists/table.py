@@ -294,7 +294,7 @@ def dense_scores(dense: Float64s, weight: Float64s) -> Float64s:
 
 
 def best_first(score: Float64s, k_best: int) -> Int64s:
-    """Return the places of the `k_best` highest scores, best first; ties keep their order."""
+    """Return the positions of the `k_best` highest scores, best first; ties keep their order."""
     return np.argsort(-score, kind="stable")[:k_best]
 
 
