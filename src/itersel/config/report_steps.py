@@ -127,7 +127,7 @@ class ScoredTestSet:
     systems: tuple[str, ...] = key("Descriptions made by 'itersel step choose'.", (), path=True)
     translations: tuple[str, ...] = key("Translations, in the order of the systems.", (), path=True)
     counts: tuple[str, ...] = key(
-        "Outputs of 'itersel detokenize --counts' for all systems, then all outputs; may be left out.",
+        "Files of 'itersel detokenize --counts' for all systems, then for all outputs; may be left out.",
         (),
         path=True,
     )
