@@ -35,7 +35,7 @@ class Reranker(RerankerDescription):
 
     def blocks(
         self,
-        lists: Sequence[FilePath],
+        paths: Sequence[FilePath],
         sources: Sequence[str] | None = None,
         source_path: FilePath = "source",
         has_lines: bool = False,
@@ -46,8 +46,8 @@ class Reranker(RerankerDescription):
 
         Parameters
         ----------
-        lists
-            Files, or folders of files.
+        paths
+            Files of lists, or folders of files.
         sources
             The source of each sentence, which features of text need; `source_path` is its name in errors.
         has_lines
@@ -63,11 +63,11 @@ class Reranker(RerankerDescription):
         if settings.lists.adds_features and sources is None:
             raise InputError("the system computes features of text; give the source of the lists, too")
 
-        blocks = ListBlocks(lists)
+        blocks = ListBlocks(paths)
         found = blocks.summary
-        self._check_names(found.names, lists[0])
+        self._check_names(found.names, paths[0])
         dense_names = found.dense_names(settings.dense_names)
-        self._check_sparse(found.names, dense_names, found.sentence_count, lists[0])
+        self._check_sparse(found.names, dense_names, found.sentence_count, paths[0])
 
         sentences = found.sentence_count
         if sources is not None and len(sources) != sentences:
@@ -77,10 +77,10 @@ class Reranker(RerankerDescription):
             # a preparation remembers its lines
             preparation = list_preparation(settings.lists)
             read = read_block(
-                block, lists[0], lambda names, sizes: dense_names, preparation.clean_line, has_lines
+                block, paths[0], lambda names, sizes: dense_names, preparation.clean_line, has_lines
             )
             own = [] if sources is None else [sources[number] for number in block.ids.tolist()]
-            with located(lists[0]):
+            with located(paths[0]):
                 read = self._with_features(read.without_duplicates(), preparation, own)
             yield read
 
@@ -126,10 +126,10 @@ class Reranker(RerankerDescription):
                 raise InputError(f"has no sparse features, {why}", path)
 
     def best_texts(
-        self, lists: Sequence[FilePath], sources: Sequence[str] | None, source_path: FilePath = "source"
+        self, paths: Sequence[FilePath], sources: Sequence[str] | None, source_path: FilePath = "source"
     ) -> list[str]:
         """Return the best translation of each sentence; see `blocks`."""
-        blocks, ranking = self.blocks(lists, sources, source_path), ranking_of(self.settings.mbr)
+        blocks, ranking = self.blocks(paths, sources, source_path), ranking_of(self.settings.mbr)
         return [text for block in blocks for text in block.table.best_texts(self.weights, ranking)]
 
 

@@ -135,7 +135,7 @@ class PreparedLists(NamedTuple):
 
     def quality_points_on(
         self,
-        lists: Sequence[FilePath],
+        paths: Sequence[FilePath],
         references: Sequence[ReferenceText],
         features: Mapping[str, FilePath | ArrayLike] | None,
         numbers: FilePath | ArrayLike | None = None,
@@ -146,16 +146,16 @@ class PreparedLists(NamedTuple):
         are measured by `numbers`.
         """
         measure = self.measure if numbers is None else Measure(numbers=read_numbers(numbers))
-        read = _read_lists(lists, references, self.tuner, features, measure)
+        read = _read_lists(paths, references, self.tuner, features, measure)
         advice = "make both with the same models"
         if {*read.names}.isdisjoint(self.feature_names):
-            raise InputError(f"has no feature of {self.name}; {advice}", short_name(lists))
+            raise InputError(f"has no feature of {self.name}; {advice}", short_name(paths))
         if different := sorted(self.sizes.items() ^ read.sizes.items()):
             name, _ = different[0]
             count = read.sizes.get(name, 0)
             expected = self.sizes.get(name, 0)
             difference = f"the number of values of '{name}' is {count}, but {expected} in {self.name}"
-            raise InputError(f"{difference}; {advice}", short_name(lists))
+            raise InputError(f"{difference}; {advice}", short_name(paths))
         # features are rounded as in tuning
         table = ListProblem.of_table(read.table, self.start_weights).table
         return partial(self._quality_points, table)
@@ -165,7 +165,7 @@ class PreparedLists(NamedTuple):
 
 
 def prepare_nbest(
-    lists: Sequence[FilePath],
+    paths: Sequence[FilePath],
     references: Sequence[ReferenceText],
     tuner: Batch | str,
     start: Weights | Mapping[str, float] | FilePath | None,
@@ -181,7 +181,7 @@ def prepare_nbest(
 
     # before the lists, which take longest
     given = None if start is None else given_weights(start)
-    read = _read_lists(lists, references, tuner, features, measure)
+    read = _read_lists(paths, references, tuner, features, measure)
 
     if given is None:
         start_weights = start_weights_of_lists(read.names, tuner.searches_lines)
@@ -192,7 +192,7 @@ def prepare_nbest(
     absent_weights = take_weights(start_weights, ~listed).to_dict()
     problem = ListProblem.of_table(read.table, take_weights(start_weights, listed))
     return PreparedLists(
-        tuner, problem, start_weights, read.names, absent_weights, read.sizes, measure, short_name(lists)
+        tuner, problem, start_weights, read.names, absent_weights, read.sizes, measure, short_name(paths)
     )
 
 
