@@ -15,11 +15,11 @@ from tests.text_grammars import write
 from tests.unit.test_learn_learners import ALL_NAMES, START, close, eager, sentences
 
 from itersel.config.learners import LEARNERS
-from itersel.corpus.division import equal_groups
+from itersel.corpus.dividing import equal_groups
 from itersel.corpus.statistics import read_statistics
 from itersel.decode.decoder import WeightVectors
 from itersel.decode.list_decoder import ListDecoder
-from itersel.lists.division import divide_lists
+from itersel.lists.dividing import divide_lists
 from itersel.lists.files import read_list_table
 from itersel.lists.folders import find_lists
 from itersel.lists.lines import listed_translations
@@ -65,7 +65,7 @@ def test_lines_wait_in_memory_only_up_to_a_limit(folder, monkeypatch):
     divide(folder, files=2)
     at_once = written()
     (folder / "cut").rename(folder / "before")
-    monkeypatch.setattr("itersel.lists.division.WAITING_CHARACTERS", 1)
+    monkeypatch.setattr("itersel.lists.dividing.WAITING_CHARACTERS", 1)
     divide(folder, files=2)
     assert written() == at_once
 

@@ -1,4 +1,4 @@
-"""Lists to learn from, made of a file of lists that `itersel.lists.division` has divided."""
+"""Lists to learn from, made of a file of lists that `itersel.lists.dividing` has divided."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.text_names import SCALED_QUALITY, column_file, ids_file, reference_column
 from itersel.errors import FilePath, InputError, located
-from itersel.lists.division import DENSE_FILE
+from itersel.lists.dividing import DENSE_FILE
 from itersel.lists.numbers import Numbers, read_numbers
 from itersel.lists.reading import FeatureAdder, read_lists
 from itersel.lists.table import NO_NUMBERS, ListTable
