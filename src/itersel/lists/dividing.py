@@ -40,9 +40,9 @@ def divide_lists(
 
     ``f.ids`` has the numbers of its sentences in training order; its translations are in the order of the
     lists in `paths`. References are ``f.target.gz``, ``f.target.1.gz`` and so on; a `source` is
-    ``f.source.gz``. With `quality`, a file of numbers, ``f.scaled-quality.gz`` has one for each translation, from 0 to 1.
-    `divide` returns the sentences of each file, given the number of sentences. The folder appears only when
-    it is complete, with a declaration of its files.
+    ``f.source.gz``. With `quality`, a file of numbers, ``f.scaled-quality.gz`` has one for each translation,
+    from 0 to 1. `divide` returns the sentences of each file, given the number of sentences. The folder
+    appears only when it is complete, with a declaration of its files.
     """
     # everything else is read before the lists, which take longest
     of_sentences = [*([] if source is None else [source]), *references]
