@@ -73,7 +73,7 @@ def division_folder(split: str, division: str) -> str:
 
 
 def sentence_file(file: int | str) -> str:
-    """Return a file of sentences with their grammars, or of given lists, in the folder of a division."""
+    """Return a file of sentences with their grammars, or given lists, in the folder of a division."""
     return f"{file}.h5"
 
 

@@ -15,11 +15,11 @@ from tests.text_grammars import write
 from tests.unit.test_learn_learners import ALL_NAMES, START, close, eager, sentences
 
 from itersel.config.learners import LEARNERS
-from itersel.corpus.division import equal_groups
+from itersel.corpus.dividing import equal_groups
 from itersel.corpus.statistics import read_statistics
 from itersel.decode.decoder import WeightVectors
 from itersel.decode.list_decoder import ListDecoder
-from itersel.lists.division import divide_lists
+from itersel.lists.dividing import divide_lists
 from itersel.lists.files import read_list_table
 from itersel.lists.folders import find_lists
 from itersel.lists.lines import listed_translations
@@ -65,7 +65,7 @@ def test_lines_wait_in_memory_only_up_to_a_limit(folder, monkeypatch):
     divide(folder, files=2)
     at_once = written()
     (folder / "cut").rename(folder / "before")
-    monkeypatch.setattr("itersel.lists.division.WAITING_CHARACTERS", 1)
+    monkeypatch.setattr("itersel.lists.dividing.WAITING_CHARACTERS", 1)
     divide(folder, files=2)
     assert written() == at_once
 
@@ -309,6 +309,15 @@ def test_other_files_are_read_before_the_lists(folder, refused, name, lines, fac
     files = ["--divided-lists", folder / "cut", "--file-number", 0, "--output", folder / "out.h5"]
     words = ["step", "lists", *files, *settings(**TEXT_LANGUAGES)]
     refused(words, facts)
+
+
+def test_numbers_that_an_earlier_version_divided(folder, refused):
+    quality = write(folder / "quality", "2", "4", "3", "2", "2", "3")
+    divide_lists([folder / "lists"], lambda n: equal_groups(n, 1, None), folder / "cut", quality=quality)
+    (folder / "cut/0.scaled-quality.gz").rename(folder / "cut/0.quality.gz")
+    redeclare(folder / "cut")
+    words = ["step", "lists", "--folder", folder / "cut", "--file-number", 0, "--output", folder / "out.h5"]
+    refused([*words, *settings(**TEXT_LANGUAGES)], ("cut/0.quality.gz:", "0.scaled-quality.gz"))
 
 
 def test_labels_are_read_before_the_lists(folder, refused):

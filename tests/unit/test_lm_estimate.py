@@ -162,7 +162,7 @@ def test_words_are_split_and_numbered_as_by_python(texts: list[str]) -> None:
 def test_memory_does_not_grow_with_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("itersel.storage.files.BLOCK_BYTES", 2**13)
     monkeypatch.setattr("itersel.lm.arpa.WRITTEN", 2**10)
-    monkeypatch.setattr("itersel.lm.numbered_text.BATCH", 1)
+    monkeypatch.setattr("itersel.lm.numbered_text.BLOCKS", 1)
     peaks = []
     for sentences in (2000, 8000):
         path = write(tmp_path / "text", *corpus(1, sentences))

@@ -7,7 +7,7 @@ from tests.declared import redeclare
 from tests.refusals import input_error
 from tests.systems import itersel
 
-from itersel.corpus.division import divide_corpus, equal_groups
+from itersel.corpus.dividing import divide_corpus, equal_groups
 from itersel.lm.arpa import write_arpa
 from itersel.lm.estimate import estimate
 from itersel.lm.numbered_text import lines_of_fold, read_numbered_text

@@ -9,7 +9,7 @@ from tests.refusals import check_facts, input_error
 from tests.text_grammars import write
 
 from itersel.cli.main import main
-from itersel.lists.reading import read_lists, without_duplicates
+from itersel.lists.reading import read_lists
 from itersel.lists.rescoring import rescore, rescored_lines
 from itersel.lists.weights import read_any_weights, write_any_weights
 from itersel.vectors.weights import make_weights
@@ -73,7 +73,7 @@ def test_a_value_of_0_is_none(tmp_path):
     lines = ("0 ||| a ||| x=1 y=0", "0 ||| a ||| x=1", "0 ||| a ||| z=-0 x=1", "0 ||| a ||| x=1 y=1")
     for dense in ((), ("x",), ("x", "y", "z")):
         lists = read_lists([write(tmp_path / "list", *lines)], choose_dense=lambda names, sizes: dense)  # noqa: B023
-        assert without_duplicates(lists).row.tolist() == [0, 3]
+        assert lists.without_duplicates().row.tolist() == [0, 3]
         assert lists.names == ["x", "y", "z"]
 
 

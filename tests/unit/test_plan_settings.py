@@ -264,13 +264,13 @@ def test_quality_of_each_devtest():
     tests = {"one": {**text, "devtest": of_own}, "two": text}
     data = {"kind": "lists", **dict.fromkeys(("train", "dev"), text), "devtest": of_devtest, "test": tests}
     lists = plan_of({"a": {}}, data, evaluation={"choose_by": "quality"}).list_texts
-    asked = lists.devtest_lists, lists.given_devtest_lists, lists.devtest_quality
+    asked = lists.devtest_lists, lists.named_devtest_lists, lists.devtest_quality
     assert [ask(job("a")) for ask in asked] == [["l", "m"], ["l", "m"], ["q"]]
     assert [ask(job("a", test_set="one")) for ask in asked] == [["n"], ["n"], ["r"]]
     otherwise = plan_of(
         {"a": {}}, {**data, "devtest": text, "test": {"one": {**text, "devtest": text}}}
     ).list_texts
-    for ask in (otherwise.devtest_lists, otherwise.given_devtest_lists, otherwise.devtest_quality):
+    for ask in (otherwise.devtest_lists, otherwise.named_devtest_lists, otherwise.devtest_quality):
         assert ask(job("a")) == []
 
 

@@ -13,7 +13,7 @@ from itersel.config.file_checks import Size
 from itersel.config.report_steps import ChooseSettings
 from itersel.config.settings import read_settings
 from itersel.config.tasks import TASKS, RandomTasks
-from itersel.corpus.division import deal_files
+from itersel.corpus.dividing import deal_files
 from itersel.plan.estimates import estimate_cost
 
 

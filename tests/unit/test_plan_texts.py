@@ -63,7 +63,7 @@ def test_lists_whose_names_begin_with_a_dash(tmp_path, monkeypatch):
     data = {"kind": "lists", "train": train, **dict.fromkeys(("dev", "devtest", "test"), LISTED)}
     texts = plan_of({"a": {"features": "dense", "retune": {"tuner": {"name": "none"}}}}, data).list_texts
     place = job(split="train", division="1")
-    assert texts.given_lists(place) == [str(tmp_path / "-folder"), str(tmp_path / "-n")]
+    assert texts.named_lists(place) == [str(tmp_path / "-folder"), str(tmp_path / "-n")]
     assert texts.lists(place) == [str(tmp_path / "-folder/1"), str(tmp_path / "-n")]
     assert texts.quality(place) == [str(tmp_path / "-q")]
 

@@ -18,7 +18,7 @@ from itersel.report.costs import OF_EXPERIMENTS
         ("train", {"vectors.weights", "decode.search_kernels"}, {"decode.output", "grammar.text_format"}),
         ("step mix", {"vectors.weights"}, {"decode.output"}),
         ("decode", {"decode.search_kernels", "decode.output"}, {"grammar.extract", "config.data"}),
-        ("step divide", {"corpus.division"}, {"config.data", "config.tasks"}),
+        ("step divide", {"corpus.dividing"}, {"config.data", "config.tasks"}),
         ("step forest", {"cli.decode", "tune.generate_forests"}, {"learn.train"}),
         (
             "step tune",

@@ -16,14 +16,13 @@ from tests.tuning import DENSE_NAMES, make_table, random_sentences
 from itersel.cli.main import main
 from itersel.evaluate.metrics import make_tokenized_bleu
 from itersel.evaluate.texts import read_references
-from itersel.lists.reading import make_learnable, read_lists
+from itersel.lists.reading import read_lists
 from itersel.storage.hdf5 import header_of
 from itersel.tune.measure import quality_by_metric
 from itersel.tune.mert import ListLineSearch, tune_mert
 from itersel.tune.mira_kernels import mean_weights, mira_lists, mira_pass, start_state
-from itersel.tune.nbest import tune_nbest
+from itersel.tune.nbest import start_weights_of_lists, tune_nbest
 from itersel.tune.ranking import draw_pairs
-from itersel.tune.start_weights import start_weights_of_lists
 from itersel.tune.tuners.forest_mert import ForestMert
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
@@ -63,7 +62,7 @@ def references_of(files):
 def test_statistics_are_those_of_sacrebleu(files):
     references = references_of(files)
     texts = [[line or "" for line in lines] for lines in references]
-    table = make_learnable(read_lists([files / "list"], 20), texts).table
+    table = read_lists([files / "list"], 20).learnable(texts).table
     assert table.translation_count == 200
     for row, sentence in enumerate(table.sentence.tolist()):
         one = [[lines[sentence]] for lines in references]
@@ -313,5 +312,5 @@ def test_a_quality_stays_with_its_translation(tmp_path):
     lines = ["1 ||| x ||| f=1", "0 ||| y ||| f=1", "1 ||| x ||| f=1", "1 ||| z ||| f=1"]
     (tmp_path / "list").write_text("\n".join(lines))
     read = read_lists([tmp_path / "list"])
-    table = make_learnable(read, [], np.array([1.0, 2.0, 3.0, 4.0])[read.row]).table
+    table = read.learnable([], np.array([1.0, 2.0, 3.0, 4.0])[read.row]).table
     assert (table.text.to_list(), table.quality.tolist()) == (["y", "x", "z"], [2.0, 1.0, 4.0])

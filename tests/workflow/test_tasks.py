@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.workflow.conftest import LEARNER, NOT_RETUNED
 
-from itersel.corpus.division import deal_files
+from itersel.corpus.dividing import deal_files
 
 pytestmark = pytest.mark.slow
 

@@ -38,7 +38,7 @@ rule check_patience:
         **SIZES.request(2000, 120),
     params:
         settings=PLAN.choice.patience_settings,
-        lists=PLAN.list_texts.given_devtest_lists,
+        lists=PLAN.list_texts.named_devtest_lists,
         code=step_digest("step patience"),
     shell:
         "itersel step patience --settings {params.settings:q} --reference {input.references:q}"
@@ -74,7 +74,7 @@ rule choose_epoch:
         **SIZES.request(2000, 120),
     params:
         settings=PLAN.choice.choose_settings,
-        lists=PLAN.list_texts.given_devtest_lists,
+        lists=PLAN.list_texts.named_devtest_lists,
         code=step_digest("step choose"),
     shell:
         "itersel step choose --settings {params.settings:q} --reference {input.references:q}"
@@ -130,7 +130,7 @@ rule choose_scale:
     params:
         pieces=lambda wildcards, input: sequence(input.pieces),
         settings=PLAN.choice.scale_settings,
-        lists=PLAN.list_texts.given_devtest_lists,
+        lists=PLAN.list_texts.named_devtest_lists,
         code=step_digest("step scale"),
     shell:
         "(seq {params.pieces} | itersel step scale --inputs - --language-model {input.language_model:q}"

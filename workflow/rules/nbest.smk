@@ -17,7 +17,7 @@ for list_split in PLAN.list_texts.splits:
         name:
             f"copy_references_{list_split.translate(IN_NAMES)}"
         input:
-            **PLAN.list_texts.given_texts(list_split),
+            **PLAN.list_texts.user_files(list_split),
         output:
             PLAN.list_texts.texts(list_split),
         log:
@@ -47,7 +47,7 @@ rule take_first_entries:
     resources:
         **SIZES.request(1000, 120),
     params:
-        lists=PLAN.list_texts.given_lists,
+        lists=PLAN.list_texts.named_lists,
         code=step_digest("step first-entries"),
     shell:
         "itersel step first-entries --nbest {params.lists:q} --output {output:q} &> {log:q}"
@@ -71,7 +71,7 @@ rule divide_lists:
     resources:
         **SIZES.request(1500, 240),
     params:
-        lists=PLAN.list_texts.given_lists,
+        lists=PLAN.list_texts.named_lists,
         settings=PLAN.list_texts.divide_settings,
         code=step_digest("step divide"),
     shell:

@@ -128,7 +128,7 @@ def _with_references(corpus: Corpus) -> Corpus:
     """Return a held-out set whose further targets are references instead of parts."""
     if len(corpus.source) > 1:
         raise InputError("only train may have several source files; give one")
-    corpus = replace(corpus, target=corpus.target[:1], further=corpus.target[1:])
+    corpus = corpus.with_references()
     _check(corpus)
     return corpus
 

@@ -64,7 +64,7 @@ def _divide(options: argparse.Namespace) -> None:
         settings.division, text=first, labels=options.labels, devtest_labels=options.devtest_labels
     )
     if isinstance(settings, GivenListDivideSettings):
-        from itersel.lists.division import divide_lists
+        from itersel.lists.dividing import divide_lists
 
         divide_lists(
             options.nbest,
@@ -76,7 +76,7 @@ def _divide(options: argparse.Namespace) -> None:
             source=options.source,
         )
     else:
-        from itersel.corpus.division import divide_corpus
+        from itersel.corpus.dividing import divide_corpus
 
         target, *further = options.target
         divide_corpus(options.source, target, divide, options.output, further=further)
@@ -108,7 +108,7 @@ def _divider(
     `labels` is the file of labels, only for a division that depends on them. `devtest_labels` is that of
     devtest if epochs are chosen by task; it must have all labels. `text` is named in messages.
     """
-    from itersel.corpus.division import natural_lines, pooled_lines
+    from itersel.corpus.dividing import natural_lines, pooled_lines
     from itersel.corpus.labels import check_label_count, read_labels, refuse_repeats, require_label
 
     if isinstance(how, InOrder | Shuffled):
@@ -135,7 +135,7 @@ def _divider(
 
 
 def _divide_equally(how: InOrder | Shuffled, text: FilePath, sentence_count: int) -> Sequence[Int64s]:
-    from itersel.corpus.division import equal_groups
+    from itersel.corpus.dividing import equal_groups
 
     if sentence_count < how.files:
         limit = f"use at most {sentence_count} (in a config: decoder.pieces, or tasks of an experiment)"

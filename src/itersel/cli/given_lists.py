@@ -1,4 +1,4 @@
-"""Whether a step decodes sentences, or has n-best lists of another decoder instead."""
+"""Whether a step decodes sentences, or has given lists: n-best lists of another decoder."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ def add_language_model(parser: argparse._ActionsContainer) -> None:
 
 
 def has_given_lists(options: argparse.Namespace) -> bool:
-    """Whether there is no language model to decode with, so that files contain lists of another decoder.
+    """Whether there is no language model to decode with, so that files contain given lists.
 
-    Their settings have a class of their own, by which the code of the steps recognises them.
+    A run passes none if it has given lists (`itersel.config.splits.has_given_lists`). Then the settings of a
+    step neither are nor contain an `itersel.config.search.Search`; what the step calls asks only for that.
     """
     return not options.language_model

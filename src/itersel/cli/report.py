@@ -8,12 +8,12 @@ from pathlib import Path
 
 from itersel.cli.argument_types import output_file, positive
 from itersel.cli.arguments import add_options
-from itersel.cli.outputs import (
+from itersel.cli.table_files import (
     PAGE_SUFFIX,
     PAPER_SUFFIXES,
     TABLE_SUFFIXES,
     Formatter,
-    add_outputs,
+    add_table_files,
     json_lines,
     write_formats,
 )
@@ -44,7 +44,7 @@ def _add_paper(parser: argparse.ArgumentParser) -> None:
     default = ",".join(DEFAULT_METRICS)
     metrics = f"some of {listed}, and scores of your own (default: {default}, and all of your own)"
     add_options(parser, {"--metrics NAMES": metrics}, type=_different_metrics, default=())
-    add_outputs(parser, PAPER_SUFFIXES)
+    add_table_files(parser, PAPER_SUFFIXES)
 
 
 def _different_metrics(text: str) -> tuple[str, ...]:
@@ -94,7 +94,9 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     add_options(parser, metric, type=str.lower, choices=(TOKENIZED_BLEU, *TABULATED), default=DEFAULT_METRIC)
 
     add_section_arguments(parser, SignificanceSettings)
-    add_outputs(parser, (*TABLE_SUFFIXES, *PAPER_SUFFIXES, PAGE_SUFFIX), required=False, has_positional=True)
+    add_table_files(
+        parser, (*TABLE_SUFFIXES, *PAPER_SUFFIXES, PAGE_SUFFIX), required=False, has_positional=True
+    )
 
 
 def _add_page_files(parser: argparse.ArgumentParser, default: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from itersel.cli.argument_types import positive
 from itersel.cli.arguments import add_options
@@ -35,39 +35,53 @@ def _add_rescore(parser: argparse.ArgumentParser) -> None:
 
 
 def _rescore(options: argparse.Namespace) -> None:
-    from itersel.lists.rescoring import first_texts, lists_with_weights, rescored_lines
-    from itersel.rerank.mbr import ranking_of
     from itersel.storage.files import write_lines
 
     if options.source and not options.system:
         raise InputError("--source has no effect without --system; remove it")
+
+    lines_of = _rescored
     if options.system:
-        write_lines(options.output, _reranked(options))
-        return
+        lines_of = _reranked
+    elif options.first:
+        lines_of = _first_entries
+    write_lines(options.output, lines_of(options))
 
-    mbr = mbr_of(options, options.k_best or 1)
-    is_ranked = options.k_best is not None
-    if options.first:
-        if is_ranked or options.feature:
-            raise InputError("--first needs neither --k-best nor --feature; remove them")
-        if options.uses_mbr is not None:
-            raise InputError("--mbr has no effect with --first; remove it")
-        write_lines(options.output, first_texts(options.nbest))
-        return
 
-    ranking = ranking_of(mbr)
-    found = lists_with_weights(options.nbest, options.weights, features_of(options.feature), is_ranked)
+def _first_entries(options: argparse.Namespace) -> Iterable[str]:
+    """Return the first translation of each sentence."""
+    from itersel.lists.rescoring import first_texts
+
+    # refuses the other options of minimum Bayes risk
+    mbr_of(options)
+    if options.k_best is not None or options.feature:
+        raise InputError("--first needs neither --k-best nor --feature; remove them")
+    if options.uses_mbr is not None:
+        raise InputError("--mbr has no effect with --first; remove it")
+
+    return first_texts(options.nbest)
+
+
+def _rescored(options: argparse.Namespace) -> Iterable[str]:
+    """Return what is written for lists with weights."""
+    from itersel.lists.rescoring import lists_with_weights, rescored_lines
+    from itersel.rerank.mbr import ranking_of
+
+    k_best = options.k_best
+    ranking = ranking_of(mbr_of(options, k_best or 1))
+    found = lists_with_weights(
+        options.nbest, options.weights, features_of(options.feature), has_lines=k_best is not None
+    )
     if found.absent:
         absent = first_names(found.absent)
         print(f"itersel rescore: warning: weights of features in no list: {absent}", file=sys.stderr)
 
-    lines = found.lists.table.best_texts(found.weights, ranking)
-    if is_ranked:
-        lines = rescored_lines(found.lists, found.weights, options.k_best, ranking)
-    write_lines(options.output, lines)
+    if k_best is None:
+        return found.lists.table.best_texts(found.weights, ranking)
+    return rescored_lines(found.lists, found.weights, k_best, ranking)
 
 
-def _reranked(options: argparse.Namespace) -> Iterator[str]:
+def _reranked(options: argparse.Namespace) -> Iterable[str]:
     """Yield what a trained system writes for lists."""
     from itersel.corpus.text import read_text
     from itersel.lists.rescoring import rescored_lines

@@ -49,7 +49,7 @@ def _add_reranker(parser: argparse.ArgumentParser) -> None:
 
 
 def _reranker(options: argparse.Namespace) -> None:
-    from itersel.lists.division import DENSE_FILE
+    from itersel.lists.dividing import DENSE_FILE
     from itersel.storage.declared import DeclaredFolder
     from itersel.storage.files import read_lines
     from itersel.system.mbr import read_mbr

@@ -8,8 +8,8 @@ from collections import Counter
 from functools import partial
 
 from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output
-from itersel.cli.outputs import TABLE_SUFFIXES, add_outputs, write_table
 from itersel.cli.settings import add_settings
+from itersel.cli.table_files import TABLE_SUFFIXES, add_table_files, write_table
 from itersel.config.report_steps import CorporaSettings, JoinSettings, TableSettings, TaskTableSettings
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
@@ -27,7 +27,7 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, TableSettings)
     preparation = "preparation.json of the training corpus, for the translations of other systems"
     add_optional_files(parser, {"--preparation FILE": preparation})
-    add_outputs(parser, TABLE_SUFFIXES)
+    add_table_files(parser, TABLE_SUFFIXES)
 
 
 def _table(options: argparse.Namespace) -> None:
@@ -54,7 +54,7 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
     references = "reference translations, one sentence per line"
     add_files(parser, {"--reference FILE": references}, required=True)
     add_options(parser, LABELS, required=True)
-    add_outputs(parser, TABLE_SUFFIXES)
+    add_table_files(parser, TABLE_SUFFIXES)
 
 
 def _tasks(options: argparse.Namespace) -> None:
@@ -104,7 +104,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "been selected before, how many shards share them, and their norms."
     )
     add_files(parser, {"--matrix FILE": "matrix.h5 of each epoch, in order"}, required=True)
-    add_outputs(parser, TABLE_SUFFIXES)
+    add_table_files(parser, TABLE_SUFFIXES)
 
 
 def _selection(options: argparse.Namespace) -> None:
@@ -132,7 +132,7 @@ def _add_corpora(parser: argparse.ArgumentParser) -> None:
     add_files(parser, {"--statistics FILE": statistics}, required=True)
     collection = "statistics.json of 'itersel corpus libreoffice-help'"
     add_optional_files(parser, {"--collection FILE": collection})
-    add_outputs(parser, TABLE_SUFFIXES)
+    add_table_files(parser, TABLE_SUFFIXES)
 
 
 def _corpora(options: argparse.Namespace) -> None:

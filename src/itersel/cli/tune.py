@@ -90,14 +90,14 @@ def _tune(options: argparse.Namespace) -> None:
     tuner = section_of(LIST_TUNERS[options.tuner], options)
     references = read_references(options.reference) if options.reference else []
     features = features_of(options.feature)
-    lists = prepare_nbest(options.nbest, references, tuner, options.start, features, measure)
+    prepared = prepare_nbest(options.nbest, references, tuner, options.start, features, measure)
 
     seed = options.seed
     results_of_seeds: list[str] = []
     if options.seeds:
-        found, results_of_seeds, seed = _tune_with_seeds(options, lists)
+        found, results_of_seeds, seed = _tune_with_seeds(options, prepared)
     else:
-        found = lists.tune(seed)
+        found = prepared.tune(seed)
 
     settings = {} if measure.metric_name is None else {"quality": measure.metric_name}
     counts = {"sentences": found.sentences, "translations": found.translations}
@@ -144,7 +144,9 @@ def _check_devtest(options: argparse.Namespace, has_numbers: bool) -> None:
         raise InputError(f"only one of --feature and --devtest-feature has '{different[0]}'; give it to both")
 
 
-def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple[TunedLists, list[str], int]:
+def _tune_with_seeds(
+    options: argparse.Namespace, prepared: PreparedLists
+) -> tuple[TunedLists, list[str], int]:
     """Return what is best on devtest, a table of the quality with each seed, and the best one."""
     from statistics import mean, stdev
 
@@ -155,8 +157,8 @@ def _tune_with_seeds(options: argparse.Namespace, lists: PreparedLists) -> tuple
     references = read_references(options.devtest_reference) if options.devtest_reference else []
     features = dict(options.devtest_feature)
     numbers = options.devtest_quality
-    points_on_devtest = lists.quality_points_on(options.devtest_nbest, references, features, numbers)
-    best = tune_with_seeds(lists, options.seeds, points_on_devtest)
+    points_on_devtest = prepared.quality_points_on(options.devtest_nbest, references, features, numbers)
+    best = tune_with_seeds(prepared, options.seeds, points_on_devtest)
 
     rows: dict[str, Sequence[float]] = {"start": (best.tuned.start_quality_points, best.start_quality_points)}
     names = [f"{one.seed}{' *' * (one.seed == best.seed)}" for one in best.qualities]

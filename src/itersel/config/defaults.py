@@ -23,7 +23,7 @@ def tokenizer_for_text(config: Config) -> str:
 
 
 def estimates_model(config: Config) -> bool:
-    """Return whether a language model is estimated: there is none for lists of another decoder."""
+    """Return whether a language model is estimated: there is none for given lists."""
     return config.language_model.arpa is None and not has_given_lists(config)
 
 
@@ -58,7 +58,7 @@ def resolved(config: Config) -> Config:
 
 def _resolved(config: Config, experiment: Experiment) -> Experiment:
     tasks, retune = experiment.tasks, experiment.retune
-    # forests, and another decoder's whole lists, are not limited to k translations
+    # forests, and given lists as a whole, are not limited to k translations
     uses_k_best = not experiment.learner.reads_forests and not (
         has_given_lists(config) and isinstance(experiment.learner, Batch)
     )

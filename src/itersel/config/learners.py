@@ -74,8 +74,8 @@ class Online:
     )
     delay: int = key(
         "Number of sentences decoded with the same weights, in several threads; their updates are "
-        "applied in order. The result depends on the delay, never on the number of threads. A batch never "
-        "spans two files.",
+        "applied in order. The result depends on the delay, never on the number of threads. These "
+        "sentences are always in one file.",
         1,
         minimum=1,
         maximum=1000,

@@ -49,7 +49,7 @@ class TextModelSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class GivenListSettings(WordSettings):
-    """How n-best lists of another decoder become files to learn from."""
+    """How given lists become files to learn from."""
 
     # only features of text depend on it
     source_language: str = key_of(WordSettings, "source_language", recorded_otherwise=True)

@@ -2,7 +2,7 @@
 
 - ``itersel step choose``: `ChooseSettings`
 - ``itersel step patience``: `PatienceSettings`
-- ``itersel step scale``: `ScaleSettings`; with lists of another decoder, `GivenListScaleSettings`
+- ``itersel step scale``: `ScaleSettings`; with given lists, `GivenListScaleSettings`
 - ``itersel step count``: `CountSettings`
 - ``itersel step table``: `TableSettings`
 - ``itersel step tasks``: `TaskTableSettings`

@@ -1,6 +1,6 @@
 """The settings of the steps that search for translations.
 
-- ``itersel decode``: `Search`; with lists of another decoder, `FeatureSettings`
+- ``itersel decode``: `Search`; with given lists, `FeatureSettings`
 - ``itersel step kbest``: `KBestSettings`
 - ``itersel step forest``: `ForestSettings`
 - ``itersel step resources``: `TranslationSettings`
@@ -38,7 +38,7 @@ class WithFeatures:
 
 @dataclass(frozen=True)
 class FeatureSettings(WithFeatures):
-    """The features that score translations; lists of another decoder need no other settings."""
+    """The features that score translations; given lists need no other settings."""
 
     features: str = key(
         f"dense: the {len(DENSE_FEATURES)} dense features; all: also sparse features.",
@@ -52,7 +52,7 @@ class FeatureSettings(WithFeatures):
 
 @dataclass(frozen=True)
 class GivenListFeatures(FeatureSettings):
-    """The features of another decoder's lists that are used."""
+    """The features of given lists that are used."""
 
     # files contain no weights of their features
     left_out_templates: tuple[str, ...] = key(

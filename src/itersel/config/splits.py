@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 from itersel.config.data import Data, ReferencedText, TestSet, TrainingText
 from itersel.config.values import Config
@@ -31,7 +31,7 @@ def is_help(config: Config) -> bool:
 
 
 def has_given_lists(config: Config) -> bool:
-    """Return whether n-best lists replace decoding."""
+    """Return whether a run has given lists: n-best lists of another decoder, which replace decoding."""
     return config.data.kind == "lists"
 
 
@@ -114,24 +114,18 @@ def corpora(config: Config, split: str, fetched: str) -> list[Corpus]:
             first, *further = [f"{folder}/{collected_file(side)}" for side in reference_names(config, text)]
             source = f"{folder}/{collected_file('source')}"
             found.append(Corpus(name, (source,), (first,), tuple(further), labels=text.labels))
-            continue
-
-        # the parts of a side, or references
-        parts = len(text.target) if isinstance(text, TrainingText) else 1
-        corpus = Corpus(
-            name,
-            source=text.source,
-            target=text.target[:parts],
-            further=text.target[parts:],
-            file=text.file,
-            columns=text.columns,
-            fields=text.fields,
-            labels=text.labels,
-            alignment=text.alignment if isinstance(text, TrainingText) else (),
-        )
-        found.append(corpus)
+        else:
+            found.append(_corpus(name, text))
 
     return found
+
+
+def _corpus(name: str, text: TrainingText | ReferencedText) -> Corpus:
+    """Return a text for which the config names files as a corpus, whose fields have the names of its keys."""
+    files = {one.name: getattr(text, one.name) for one in fields(Corpus) if hasattr(text, one.name)}
+    corpus = Corpus(name, **files)
+    # several targets are the parts of train, but references of other texts
+    return corpus if isinstance(text, TrainingText) else corpus.with_references()
 
 
 def reference_names(config: Config, text: TrainingText | ReferencedText) -> list[str]:

@@ -1,6 +1,6 @@
 """The settings of the steps that learn: what their results depend on, besides files and the place in a run.
 
-- ``itersel train``: `TrainSettings`; with lists of another decoder, `GivenListTrainSettings`
+- ``itersel train``: `TrainSettings`; with given lists, `GivenListTrainSettings`
 - ``itersel step mix``: `MixSettings`
 - ``itersel step tune``: `TuneSettings`
 
@@ -73,13 +73,13 @@ class LearningSettings(FeatureSettings):
 class TrainSettings(LearningSettings, Search):
     """Everything that affects the result of training a shard, except the contents of files.
 
-    Shards with lists of another decoder have `GivenListTrainSettings`.
+    Shards with given lists have `GivenListTrainSettings`.
     """
 
 
 @dataclass(frozen=True)
 class GivenListTrainSettings(LearningSettings, GivenListFeatures):
-    """How a shard with another decoder's lists is trained, which need no search."""
+    """How a shard with given lists is trained, which need no search."""
 
     # why it has no keys of `Search`
     no_key_because: ClassVar[Mapping[str, str]] = dict.fromkeys(

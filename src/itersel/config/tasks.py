@@ -184,7 +184,7 @@ class Resharding(Tasks):
 def _dealt(files: int, shards: int, seed: int, epoch: int) -> Sequence[Sequence[int]]:
     """Return the numbers of the files of each shard."""
     # imports numpy, which takes time
-    from itersel.corpus.division import deal_files
+    from itersel.corpus.dividing import deal_files
 
     return deal_files(files, shards, seed, epoch)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from itersel.errors import InputError
@@ -82,6 +82,10 @@ class Corpus:
     def has_labels(self) -> bool:
         """Whether its pairs have labels: their own, or the name of the corpus."""
         return bool(self.name or self.labels or self.columns.label or self.fields.label)
+
+    def with_references(self) -> Corpus:
+        """Return a corpus whose targets after the first are additional references instead of parts."""
+        return replace(self, target=self.target[:1], further=self.target[1:])
 
 
 class Reading(NamedTuple):

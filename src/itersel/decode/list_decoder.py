@@ -1,4 +1,4 @@
-"""Another decoder's lists, used instead of our decoder: the k best translations under given weights."""
+"""Given lists, used instead of our decoder: the k best translations under some weights."""
 
 from __future__ import annotations
 

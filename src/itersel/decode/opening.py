@@ -1,6 +1,7 @@
-"""What learners learn from: sentences decoded with their grammars, or lists of another decoder.
+"""What learners learn from: sentences decoded with their grammars, or given lists.
 
-Learners know both only as `Sentences` and `SentenceDecoder`. The class of the settings says which it is.
+Learners know both only as `Sentences` and `SentenceDecoder`. Given lists are those whose settings are no
+`Search` (`itersel.cli.given_lists`).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from itersel.storage.strings import Strings
 
 
 class Sentences(Protocol):
-    """What learners ask of sentences: `SentenceGrammars`, or the `ListTable` of another decoder's lists.
+    """What learners ask of sentences: `SentenceGrammars`, or the `ListTable` of given lists.
 
     Rows are the rules of the grammars, or the translations of a table. Shape: F sparse features.
     """
@@ -84,17 +85,17 @@ def open_grammars(
 def open_sentences(
     path: FilePath, language_model: str | None, settings: Search | GivenListFeatures, threads: int = 1
 ) -> tuple[Sentences, Sequence[SentenceDecoder]]:
-    """Read sentences, and make a decoder for each thread; lists need no language model, and one decoder."""
-    if isinstance(settings, GivenListFeatures):
-        list_table = read_list_table(path, settings.uses_sparse, left_out=settings.left_out_templates)
-        return list_table, [ListDecoder(list_table)]
+    """Read sentences, and make a decoder for each thread; given lists need no language model, and one."""
+    if isinstance(settings, Search):
+        assert language_model is not None, "only given lists need no language model"
+        return open_grammars(path, language_model, settings, threads)
 
-    assert language_model is not None, "only lists need no language model"
-    return open_grammars(path, language_model, settings, threads)
+    list_table = read_list_table(path, settings.uses_sparse, left_out=settings.left_out_templates)
+    return list_table, [ListDecoder(list_table)]
 
 
 def count_sentences(path: FilePath, settings: Search | GivenListFeatures) -> int:
     """Return the number of sentences without reading grammars or lists."""
-    if isinstance(settings, GivenListFeatures):
-        return count_sentences_of_lists(path)
-    return count_sentences_of_grammars(path)
+    if isinstance(settings, Search):
+        return count_sentences_of_grammars(path)
+    return count_sentences_of_lists(path)

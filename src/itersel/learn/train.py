@@ -52,7 +52,7 @@ def file_part(
 ) -> Part:
     """Return a file of a shard's sentences as a part.
 
-    `language_model` is None if the file contains another decoder's lists. `start_path` is the file of the
+    `language_model` is None if the file contains given lists. `start_path` is the file of the
     weights that training starts from, named in messages. At most as many decoder `threads` are used as the
     learner's delay.
     """
@@ -224,19 +224,19 @@ class _Pass:
         delay = self._settings.learner.delay
         try:
             for begin in range(0, sentences.sentence_count, delay):
-                batch = range(begin, min(begin + delay, sentences.sentence_count))
-                weights.refresh(*sentences.features_of(batch.start, batch.stop))
-                # before learning from the batch, because finders depend on the sentences learned from so far
-                finders = list(map(finder, batch))
+                together = range(begin, min(begin + delay, sentences.sentence_count))
+                weights.refresh(*sentences.features_of(together.start, together.stop))
+                # before learning from any, because finders depend on the sentences learned from so far
+                finders = list(map(finder, together))
 
                 decoded: Iterable[KBest]
                 if len(decoders) == 1:
-                    decoded = list(map(decode, repeat(weights.vectors), batch, finders))
+                    decoded = list(map(decode, repeat(weights.vectors), together, finders))
                 else:
                     # Training on some sentences overlaps with decoding others.
                     copies = WeightVectors(*map(np.copy, weights.vectors))
-                    decoded = threads.map(decode, repeat(copies), batch, finders)
+                    decoded = threads.map(decode, repeat(copies), together, finders)
 
-                yield from zip(batch, decoded, strict=True)
+                yield from zip(together, decoded, strict=True)
         finally:
             threads.shutdown(cancel_futures=True)

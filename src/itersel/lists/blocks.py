@@ -39,7 +39,7 @@ class ListBlocks:
         self._paths = paths
         # pipes can be read only once
         self._kept: dict[str, list[tuple[int, str]]] = {
-            path: list(translation_lines(path)) for path in _given(paths) if not _can_be_read_again(path)
+            path: list(translation_lines(path)) for path in _files_of(paths) if not _can_be_read_again(path)
         }
         self.summary = summarise(self._lines(), paths)
 
@@ -77,12 +77,12 @@ class ListBlocks:
         if not self._kept:
             yield from listed_translations(self._paths)
             return
-        for path in _given(self._paths):
+        for path in _files_of(self._paths):
             lines = self._kept[path] if path in self._kept else translation_lines(path)
             yield from ((path, number, line) for number, line in lines)
 
 
-def _given(paths: Sequence[FilePath]) -> list[str]:
+def _files_of(paths: Sequence[FilePath]) -> list[str]:
     """Return the files of lists; none for what `listed_translations` refuses."""
     return [] if isinstance(paths, str) else find_lists(paths)
 

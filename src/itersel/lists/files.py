@@ -1,7 +1,7 @@
-"""Files of lists (HDF5): our decoder's lists for tuners, and another decoder's lists.
+"""Files of lists (HDF5): our decoder's lists for tuners, and given lists, which another decoder has made.
 
 `itersel step kbest` writes one for each file of sentences and each iteration, without text; `itersel step
-lists` writes one for each file of another decoder's lists, with text.
+lists` writes one for each file of given lists, with text.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from itersel.bleu.bleu_kernels import Statistics, ngram_counts
 from itersel.bleu.order import ORDER
 from itersel.bleu.references import grouped_references
 from itersel.errors import FilePath, InputError
-from itersel.lists.headers import GIVEN, header_attributes, tuning_file
+from itersel.lists.headers import GIVEN_ITERATION, header_attributes, tuning_file
+from itersel.lists.matches import closest_reference_lengths
 from itersel.lists.table import (
     ListTable,
     SparseRows,
-    closest_reference_lengths,
     hash_rows,
     no_sparse_rows,
     rises_within_rows,
@@ -70,7 +70,7 @@ DENSE_ARRAYS = tuple(name for name in FORMAT.arrays if name not in (*SPARSE_ARRA
 def write_list_table(
     path: FilePath, table: ListTable, number: int = 0, settings: Mapping[str, Any] | None = None
 ) -> None:
-    """Write another decoder's lists, with text and the number of the file, whole or not at all.
+    """Write given lists, with text and the number of the file, whole or not at all.
 
     The table was made with `settings`; only lists with the same settings are tuned on together.
     """
@@ -85,7 +85,9 @@ def write_list_table(
     if has_one_each or not table.reference_length.shape[0]:
         arrays["sentence_reference_offset"] = np.zeros(0, np.int64)
 
-    attributes = header_attributes(GIVEN_LISTS, number, GIVEN, settings or {}, "", table.dense_names)
+    attributes = header_attributes(
+        GIVEN_LISTS, number, GIVEN_ITERATION, settings or {}, "", table.dense_names
+    )
     write_arrays(path, FORMAT, arrays, attributes)
 
 

@@ -11,8 +11,8 @@ from itersel.storage.formats import FileFormat
 from itersel.storage.hdf5 import header_of
 from itersel.storage.provenance import made_with
 
-# The iteration of lists that were not decoded with our weights.
-GIVEN = 0
+# The iteration of given lists, which are the same in all iterations.
+GIVEN_ITERATION = 0
 
 
 class TuningFile(NamedTuple):
@@ -24,6 +24,11 @@ class TuningFile(NamedTuple):
     settings: Mapping[str, Any]  # with which it was made
     sentence_digest: str
     dense_names: tuple[str, ...]
+
+    @property
+    def has_given_lists(self) -> bool:
+        """Whether these are lists that another decoder has made."""
+        return self.iteration == GIVEN_ITERATION
 
 
 def read_tuning_header(path: FilePath, format: FileFormat) -> TuningFile:

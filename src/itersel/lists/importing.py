@@ -1,22 +1,64 @@
-"""Lists to learn from, made of a file of lists that `itersel.lists.division` has divided."""
+"""Lists to learn from, made of a file of lists that `itersel.lists.dividing` has divided."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 
 from itersel.corpus.prepare import Preparation
 from itersel.corpus.text_names import SCALED_QUALITY, column_file, ids_file, reference_column
 from itersel.errors import FilePath, InputError, located
-from itersel.lists.division import DENSE_FILE
-from itersel.lists.numbers import read_numbers
-from itersel.lists.reading import FeatureAdder, make_learnable, read_lists, with_features
+from itersel.lists.dividing import DENSE_FILE
+from itersel.lists.numbers import Numbers, read_numbers
+from itersel.lists.reading import FeatureAdder, read_lists
 from itersel.lists.table import NO_NUMBERS, ListTable
-from itersel.storage.declared import DeclaredFolder
+from itersel.storage.arrays import Int64s
+from itersel.storage.declared import DIVIDE_AGAIN, DeclaredFolder
 from itersel.storage.files import read_lines
+
+# What earlier versions called the column `SCALED_QUALITY`.
+OLD_SCALED_QUALITY = "quality"
+
+
+class DividedLists(NamedTuple):
+    """A file of divided lists: where the lists are, and the texts of its N sentences."""
+
+    path: FilePath
+    ids: Int64s  # (N): numbers of the sentences in the whole text
+    dense_names: Sequence[str]
+    references: Sequence[Sequence[str]]  # N lines each
+    sources: Sequence[str]  # N lines, if they are needed
+    scaled_quality: Numbers | None  # of each translation, 0 to 1
+
+
+def read_divided_lists(folder: FilePath, number: int, needs_sources: bool) -> DividedLists:
+    """Read everything but the lists, which take longest, of the file with a number."""
+    divided = DeclaredFolder(folder)
+    ids = np.array(read_ids(divided.checked(ids_file(number))), np.int64)
+    dense_names = read_lines(divided.checked(DENSE_FILE))
+
+    references = [divided.checked(name) for name in _reference_files(divided, number)]
+    texts = {path: read_lines(path) for path in references}
+    scaled_quality = _read_scaled_quality(divided, number)
+
+    sources: list[str] = []
+    if needs_sources:
+        source = divided.checked(column_file(number, "source"))
+        sources = read_lines(source)
+        texts[source] = sources
+
+    for path, lines in texts.items():
+        if len(lines) != ids.shape[0]:
+            raise InputError(f"has {len(lines)} lines for {ids.shape[0]} sentences", path)
+
+    lists = divided.checked(column_file(number, "lists"))
+    return DividedLists(
+        lists, ids, dense_names, [texts[path] for path in references], sources, scaled_quality
+    )
 
 
 def import_lists(
@@ -26,40 +68,35 @@ def import_lists(
 
     Translations are cleaned, as their references have been; for BLEU, both are prepared.
     """
-    divided = DeclaredFolder(folder)
-    ids = np.array(read_ids(divided.checked(ids_file(number))), np.int64)
-    dense_names = read_lines(divided.checked(DENSE_FILE))
-
-    # before the lists, which take longest
-    texts: dict[FilePath, list[str]] = {}
-    for reference in _reference_files(divided, number):
-        texts[divided.path / reference] = read_lines(divided.checked(reference))
-    references = list(texts.values())
-
-    name = column_file(number, SCALED_QUALITY)
-    scaled = read_numbers(divided.checked(name)) if divided.has(name) else None
-
-    sources: list[str] = []
-    if add_features is not None:
-        source = column_file(number, "source")
-        sources = read_lines(divided.checked(source))
-        texts[divided.path / source] = sources
-
-    for path, lines in texts.items():
-        if len(lines) != ids.shape[0]:
-            raise InputError(f"has {len(lines)} lines for {ids.shape[0]} sentences", path)
-
-    listed = divided.checked(column_file(number, "lists"))
+    divided = read_divided_lists(folder, number, needs_sources=add_features is not None)
     read = read_lists(
-        [listed], ids=ids, choose_dense=lambda names, sizes: dense_names, prepare=preparation.clean_line
+        [divided.path],
+        ids=divided.ids,
+        choose_dense=lambda names, sizes: divided.dense_names,
+        prepare=preparation.clean_line,
     )
 
-    quality = NO_NUMBERS if scaled is None else scaled.of_translations(read.row.shape[0])[read.row]
-    lists = make_learnable(read, references, quality, preparation.prepare_cleaned_target)
+    quality = NO_NUMBERS
+    if divided.scaled_quality is not None:
+        quality = divided.scaled_quality.of_translations(read.row.shape[0])[read.row]
+
+    lists = read.learnable(divided.references, quality, preparation.prepare_cleaned_target)
     if add_features is None:
         return lists.table
-    with located(listed):
-        return with_features(lists, add_features, sources).table
+    with located(divided.path):
+        return lists.with_features(add_features, divided.sources).table
+
+
+def _read_scaled_quality(divided: DeclaredFolder, number: int) -> Numbers | None:
+    """Return the quality of each translation, if the lists have been divided with numbers."""
+    old = column_file(number, OLD_SCALED_QUALITY)
+    if divided.has(old):
+        new = column_file(number, SCALED_QUALITY)
+        why = f"contains the scaled quality that an earlier version wrote; this version reads it from {new}"
+        raise InputError(f"{why}; {DIVIDE_AGAIN}", divided.path / old)
+
+    name = column_file(number, SCALED_QUALITY)
+    return read_numbers(divided.checked(name)) if divided.has(name) else None
 
 
 def _reference_files(divided: DeclaredFolder, number: int) -> Iterator[str]:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from itersel.bleu.bleu_kernels import Statistics
 from itersel.errors import FilePath, InputError
 from itersel.lists.files import FORMAT, has_sparse, read_dense, read_sparse
-from itersel.lists.headers import GIVEN, TuningFile, read_tuning_header
-from itersel.lists.table import ListTable, SparseRows, check_matches, first_of_equal, no_sparse_rows
+from itersel.lists.headers import GIVEN_ITERATION, TuningFile, read_tuning_header
+from itersel.lists.matches import check_matches
+from itersel.lists.table import ListTable, SparseRows, first_of_equal, no_sparse_rows
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.formats import FileFormat
 from itersel.storage.ragged import offsets_of, places_of
@@ -32,7 +33,7 @@ def find_tuning_files(
     """Read the headers of tuning files in any order, and return them by number and iteration.
 
     The sentences are in `count` files, numbered from 0. There must be one tuning file for each of them
-    and each of the iterations, with the same settings. Another decoder's lists are the same in all
+    and each of the iterations, with the same settings. Given lists are the same in all
     iterations: there must be `count` files with different numbers of a text, which may have more files, for
     instance of other tasks.
     """
@@ -40,8 +41,8 @@ def find_tuning_files(
     files = sorted((read_tuning_header(path, format) for path in paths), key=place)
 
     numbers: Sequence[int] = range(count)
-    if files and all(file.iteration == GIVEN for file in files):
-        iterations = range(GIVEN, GIVEN + 1)
+    if files and all(file.has_given_lists for file in files):
+        iterations = range(GIVEN_ITERATION, GIVEN_ITERATION + 1)
         numbers = [file.number for file in files] if len(files) == count else numbers
 
     _check_complete(files, numbers, iterations)
@@ -113,22 +114,22 @@ class SparseFiles(NamedTuple):
         parts = []
 
         for sparse, wanted, found in self._parts(self.joined_row[rows]):
-            place, offset = places_of(sparse.offset, found)
-            used, number = np.unique(sparse.feature[place], return_inverse=True)
+            position, offset = places_of(sparse.offset, found)
+            used, number = np.unique(sparse.feature[position], return_inverse=True)
             keys = sparse.key[used]
             key, name = unique_features(
                 np.concatenate((key, keys)), concatenate((name, sparse.name.take(used)))
             )
             counts[wanted] = np.diff(offset)
-            parts.append((wanted, keys[number], sparse.value[place]))
+            parts.append((wanted, keys[number], sparse.value[position]))
 
         # in the order of the rows; features are positions in `key`
         offset = offsets_of(counts)
         feature, value = np.empty(offset[-1], np.int32), np.empty(offset[-1])
         for wanted, keys, values in parts:
-            place, _ = places_of(offset, wanted)
-            feature[place] = np.searchsorted(key, keys)
-            value[place] = values
+            position, _ = places_of(offset, wanted)
+            feature[position] = np.searchsorted(key, keys)
+            value[position] = values
 
         return SparseRows(feature, value, offset, key, name)
 

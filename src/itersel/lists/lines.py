@@ -197,7 +197,7 @@ def features_field(fields: Sequence[str]) -> int:
 
     # an alignment or scores of words, as Marian writes them
     further = range(next_field, len(fields))
-    return next((place for place in further if _has_names(fields[place])), FEATURES)
+    return next((field for field in further if _has_names(fields[field])), FEATURES)
 
 
 def _has_names(field: str) -> bool:
@@ -233,22 +233,22 @@ def _parse_fields(fields: Sequence[str]) -> _Parsed:
         raise ValueError(f"'{number}' is not a sentence number; sentences are numbered from 0")
 
     features = features_field(fields)
-    for place in (features, features + 1):
-        if place < len(fields) and _has_word_scores(fields[place]):
-            raise ValueError(f"has scores of words in field {place + 1}, but no features after them")
+    for field in (features, features + 1):
+        if field < len(fields) and _has_word_scores(fields[field]):
+            raise ValueError(f"has scores of words in field {field + 1}, but no features after them")
 
     try:
         values = _parse_features(split_words(fields[features]))
     except ValueError as error:
         raise ValueError(f"{error}; features are expected in field {features + 1}") from None
 
-    place = score_field(fields, features)
-    given = fields[place].strip() if place < len(fields) else ""
-    if not values and place < len(fields):
+    field = score_field(fields, features)
+    given = fields[field].strip() if field < len(fields) else ""
+    if not values and field < len(fields):
         try:
             values.append((SCORE_FEATURE, parse_number(given)))
         except ValueError as error:
-            raise ValueError(f"{error}; a score is expected in field {place + 1}") from None
+            raise ValueError(f"{error}; a score is expected in field {field + 1}") from None
 
     return int(number[:20]), " ".join(split_words(fields[1])), values, _score(given)
 

@@ -20,14 +20,14 @@ class ListedTexts(NamedTuple):
     first in the files.
     """
 
-    place: Mapping[bytes, int]  # position in the files, of each digest of a sentence and a text
+    position: Mapping[bytes, int]  # in the files, of each digest of a sentence and a text
     translation_count: int  # all translations in the files
 
     def rows(self, path: FilePath, numbers: Iterable[int], lines: Sequence[str]) -> Int64s:
         """Return which translation in the lists each line is; the lines have these `numbers`, from 0."""
         rows = []
         for number, line in zip(numbers, lines, strict=True):
-            row = self.place.get(_digest(number, line))
+            row = self.position.get(_digest(number, line))
             if row is None:
                 raise InputError("is not in the list of its sentence; translate again", path, number + 1)
             rows.append(row)

@@ -64,8 +64,8 @@ def read_numbers(values: FilePath | ArrayLike, what: str = "quality") -> Numbers
 
     wrong = np.argwhere(~(np.abs(numbers) <= MAX_MAGNITUDE))  # NaN too
     if wrong.shape[0]:
-        place = ", ".join(map(str, wrong[0].tolist()))
-        raise InputError(f"{what}[{place}] is {numbers[tuple(wrong[0])]}; it must be finite")
+        index = ", ".join(map(str, wrong[0].tolist()))
+        raise InputError(f"{what}[{index}] is {numbers[tuple(wrong[0])]}; it must be finite")
     return Numbers(numbers, what, None)
 
 

@@ -1,7 +1,4 @@
-"""n-best lists of other decoders read into a table, with what learners and tuners learn from.
-
-That is a quality of each translation, or what BLEU needs; to write lists again, their lines are kept.
-"""
+"""n-best lists of other decoders read into a table; to write lists again, their lines are kept."""
 
 from __future__ import annotations
 
@@ -14,23 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from itersel.bleu.bleu_kernels import Statistics, ngram_matches
-from itersel.bleu.order import ORDER
-from itersel.bleu.references import join_references
 from itersel.corpus.text import find_control, split_words
-from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.errors import FilePath, InputError
 from itersel.lists.lines import Line, LineParser, ListBlock, check_present, listed_translations
+from itersel.lists.matches import with_matches
 from itersel.lists.numbers import Numbers, read_numbers
-from itersel.lists.table import (
-    NO_NUMBERS,
-    ListTable,
-    closest_reference_lengths,
-    feature_exists,
-    first_of_equal,
-    hash_rows,
-    sparse_rows,
-)
+from itersel.lists.table import NO_NUMBERS, ListTable, feature_exists, first_of_equal, hash_rows, sparse_rows
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
@@ -61,6 +47,38 @@ class ReadLists(NamedTuple):
             score=self.score[rows],
         )
 
+    def without_duplicates(self) -> ReadLists:
+        """Keep only the first of a sentence's translations that have the same words and features."""
+        return self.take(first_of_equal(self.table.sentence, hash_rows(self.table)))
+
+    def learnable(
+        self,
+        references: Sequence[Sequence[str]],
+        quality: Float64s = NO_NUMBERS,
+        tokenize_lines: Callable[[Sequence[str]], Sequence[str]] = list,
+    ) -> ReadLists:
+        """Keep only the first of equal translations, and add what is learned from: matches, and any quality.
+
+        `quality` is that of each translation in the table. For `references` and `tokenize_lines`, see
+        `with_matches`; by default, text and references are tokenised already.
+        """
+        kept = self._replace(table=self.table._replace(quality=quality)).without_duplicates()
+        return kept._replace(table=with_matches(kept.table, references, tokenize_lines))
+
+    def with_features(self, add_features: FeatureAdder, sources: Sequence[str]) -> ReadLists:
+        """Return cleaned lists, without duplicates, with further features in their table.
+
+        Duplicates must have been removed, because some features depend on the other translations of a list.
+        """
+        return self._replace(table=add_features(self.table, sources, self._known_scores()))
+
+    def _known_scores(self) -> Float64s:
+        """Return the scores of all translations: 0 for all of a sentence if one of them has none."""
+        sentence = self.table.sentence
+        is_missing = np.isnan(self.score)
+        is_scored = np.bincount(sentence[is_missing], minlength=self.table.sentence_count) == 0
+        return np.where(is_scored[sentence], self.score, 0.0)
+
 
 def read_lists(
     paths: Sequence[FilePath],
@@ -81,8 +99,8 @@ def read_lists(
     # before the lists, which take longest
     further = _read_further(further_features or {})
     found = _collect(listed_translations(paths), prepare, has_lines)
-    place = _sentence_places(found.sentence, sentence_count, ids, os.fspath(paths[0]))
-    return _by_sentence(found, place, choose_dense, further)
+    sentence = _sentences_in_table(found.sentence, sentence_count, ids, os.fspath(paths[0]))
+    return _by_sentence(found, sentence, choose_dense, further)
 
 
 def read_block(
@@ -94,8 +112,8 @@ def read_block(
 ) -> ReadLists:
     """Read a block of the lists in `path`; see `read_lists`."""
     found = _collect(block.lines, prepare, has_lines)
-    place = _sentence_places(found.sentence, None, block.ids, os.fspath(path))
-    return _by_sentence(found, place, choose_dense, {})
+    sentence = _sentences_in_table(found.sentence, None, block.ids, os.fspath(path))
+    return _by_sentence(found, sentence, choose_dense, {})
 
 
 class _ParsedLists(NamedTuple):
@@ -148,8 +166,10 @@ def _collect(given: Iterable[Line], prepare: Callable[[str], str], has_lines: bo
     )
 
 
-def _sentence_places(sentence: Int64s, sentence_count: int | None, ids: Int64s | None, path: str) -> Int64s:
-    """Return the position of each translation's sentence; see `read_lists`."""
+def _sentences_in_table(
+    sentence: Int64s, sentence_count: int | None, ids: Int64s | None, path: str
+) -> Int64s:
+    """Return the sentence of each translation in the table, given its number in the files."""
     present = np.unique(sentence)
     if ids is None:
         check_present(present, sentence_count, path)
@@ -170,11 +190,11 @@ def _read_further(given: Mapping[str, FilePath | ArrayLike]) -> dict[str, Number
 
 
 def _by_sentence(
-    found: _ParsedLists, place: Int64s, choose_dense: DenseChooser, further: Mapping[str, Numbers]
+    found: _ParsedLists, sentence: Int64s, choose_dense: DenseChooser, further: Mapping[str, Numbers]
 ) -> ReadLists:
-    """Return translations with further features in a table, given the position of each one's sentence."""
+    """Return translations with further features in a table, given the sentence of each in the table."""
     translations = found.text.count
-    order = np.argsort(place, kind="stable")
+    order = np.argsort(sentence, kind="stable")
     columns = _further_columns(found, further)
     names = [*found.names, *further]
 
@@ -189,7 +209,7 @@ def _by_sentence(
     rank[order] = np.arange(translations)
     dense_names = choose_dense(names, found.sizes)
     table = _split_features(rank[row], feature, value, translations, names, dense_names)
-    table = table._replace(offset=offsets_of(np.bincount(place)), text=found.text.take(order))
+    table = table._replace(offset=offsets_of(np.bincount(sentence)), text=found.text.take(order))
 
     line = [found.line[number] for number in order.tolist()] if found.line else []
     return ReadLists(table, order, line, names, found.sizes, found.score[order])
@@ -215,7 +235,7 @@ def _split_features(
     dense_names: Sequence[str],
 ) -> ListTable:
     """Return a table of dense and sparse features, given the row, feature and value of each entry."""
-    column = {name: place for place, name in enumerate(dense_names)}
+    column = {name: number for number, name in enumerate(dense_names)}
     column_of = np.array([column.get(name, -1) for name in names], np.int64)
     is_dense = column_of[feature] >= 0
     dense = np.zeros((translations, len(dense_names)))
@@ -223,11 +243,11 @@ def _split_features(
 
     # sparse features are numbered without the dense ones
     is_sparse = column_of < 0
-    place = np.cumsum(is_sparse) - 1
+    sparse_number = np.cumsum(is_sparse) - 1
     # 0 means the same as no value, and must not make equal translations differ
     is_kept = ~is_dense & (value != 0)
     row = row[is_kept]
-    feature = place[feature[is_kept]]
+    feature = sparse_number[feature[is_kept]]
     value = value[is_kept]
     order = np.argsort(row, kind="stable")
 
@@ -237,74 +257,3 @@ def _split_features(
     offset = offsets_of(np.bincount(row, minlength=translations))
     sparse = sparse_rows(feature[order], value[order], offset, feature_keys(sparse_names), sparse_names)
     return ListTable(offsets_of([]), dense, tuple(dense_names), sparse)
-
-
-def make_learnable(
-    lists: ReadLists,
-    references: Sequence[Sequence[str]],
-    quality: Float64s = NO_NUMBERS,
-    tokenize_lines: Callable[[Sequence[str]], Sequence[str]] = list,
-) -> ReadLists:
-    """Keep only the first of equal translations, and add what is learned from: matches, and any quality.
-
-    Without references, only lengths are counted. `quality` is that of each translation in the table.
-    `tokenize_lines` takes the text and each reference; by default, both are tokenised already.
-    """
-    kept = without_duplicates(lists._replace(table=lists.table._replace(quality=quality)))
-    return kept._replace(table=_with_statistics(kept.table, tokenize_lines, references))
-
-
-def _with_statistics(
-    table: ListTable,
-    tokenize_lines: Callable[[Sequence[str]], Sequence[str]],
-    references: Sequence[Sequence[str]],
-) -> ListTable:
-    """Return the table with what BLEU needs: matches with the references, and lengths."""
-    numbers = WordNumbers()
-
-    def numbered(lines: Sequence[str]) -> Side:
-        return number_words([split_words(line) for line in tokenize_lines(lines)], numbers)
-
-    word, offset = numbered(table.text.to_list())
-    length = np.diff(offset).astype(np.int32)
-    matches = np.zeros((length.shape[0], ORDER), np.int32)
-    if not references:
-        return table._replace(statistics=Statistics(matches, length, np.zeros_like(length)))
-
-    joined = join_references([numbered(lines) for lines in references])
-    for sentence in range(table.sentence_count):
-        begin, end = table.offset[sentence : sentence + 2]
-        matches[begin:end] = ngram_matches(word, offset[begin : end + 1], joined.of_sentence(sentence))
-
-    reference_length = np.diff(joined.offset)
-    sentence_reference_offset = joined.sentence_offset
-    if not sentence_reference_offset.shape[0]:
-        sentence_reference_offset = np.arange(table.sentence_count + 1)
-    closest = closest_reference_lengths(reference_length, sentence_reference_offset, length, table.offset)
-    return table._replace(
-        statistics=Statistics(matches, length, closest),
-        reference_length=reference_length,
-        sentence_reference_offset=sentence_reference_offset,
-    )
-
-
-def without_duplicates(lists: ReadLists) -> ReadLists:
-    """Keep only the first of a sentence's translations that have the same words and features."""
-    table = lists.table
-    hashes = hash_rows(table)
-    return lists.take(first_of_equal(table.sentence, hashes))
-
-
-def with_features(lists: ReadLists, add_features: FeatureAdder, sources: Sequence[str]) -> ReadLists:
-    """Return cleaned lists, without duplicates, with further features in their table.
-
-    Duplicates must have been removed, because some features depend on the other translations of a list.
-    """
-    return lists._replace(table=add_features(lists.table, sources, _scores(lists)))
-
-
-def _scores(lists: ReadLists) -> Float64s:
-    """Return the scores of all translations: 0 for all of a sentence if one of them has none."""
-    is_missing = np.isnan(lists.score)
-    is_scored = np.bincount(lists.table.sentence[is_missing], minlength=lists.table.sentence_count) == 0
-    return np.where(is_scored[lists.table.sentence], lists.score, 0.0)

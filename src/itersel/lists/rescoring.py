@@ -104,8 +104,8 @@ def _with_score(line: str, score: float) -> str:
     if line.startswith("{"):
         return json.dumps(parse_object(line) | {"score": score}, ensure_ascii=False)
     fields = split_fields(line)
-    place = score_field(fields, features_field(fields))
-    end = " " if fields[place + 1 :] else ""
-    fields[place : place + 1] = [f" {score:.12g}{end}"]
-    fields[place - 1] = f"{fields[place - 1].rstrip()} "
+    field = score_field(fields, features_field(fields))
+    end = " " if fields[field + 1 :] else ""
+    fields[field : field + 1] = [f" {score:.12g}{end}"]
+    fields[field - 1] = f"{fields[field - 1].rstrip()} "
     return FIELD_SEPARATOR.join(fields)

@@ -15,7 +15,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from itersel.bleu.bleu_kernels import Statistics, best_bleu, closest_lengths
+from itersel.bleu.bleu_kernels import Statistics, best_bleu
 from itersel.bleu.order import ORDER
 from itersel.bleu.references import References
 from itersel.errors import FilePath, InputError
@@ -294,7 +294,7 @@ def dense_scores(dense: Float64s, weight: Float64s) -> Float64s:
 
 
 def best_first(score: Float64s, k_best: int) -> Int64s:
-    """Return the places of the `k_best` highest scores, best first; ties keep their order."""
+    """Return the positions of the `k_best` highest scores, best first; ties keep their order."""
     return np.argsort(-score, kind="stable")[:k_best]
 
 
@@ -304,28 +304,6 @@ def rounded(values: Float64s, digits: int = TUNER_DIGITS) -> Float64s:
     # turns -0.0 into 0.0; without a further copy
     result += 0.0
     return result
-
-
-def closest_reference_lengths(
-    reference_length: Int64s, sentence_reference_offset: Int64s, length: Int32s, offset: Int64s
-) -> Int32s:
-    """Return the length of the reference that is closest in length to each translation, int32 (H)."""
-    closest = [np.zeros(0, np.int64)]
-    lengths = length.astype(np.int64)
-    for references, translations in zip(pairwise(sentence_reference_offset), pairwise(offset), strict=True):
-        closest.append(closest_lengths(reference_length[slice(*references)], lengths[slice(*translations)]))
-    return np.concatenate(closest).astype(np.int32)
-
-
-def check_matches(table: ListTable, path: FilePath) -> None:
-    """Raise an InputError if BLEU is 0 whichever translations are chosen."""
-    for n in range(ORDER):
-        if not table.statistics.matches[:, n].any():
-            raise InputError(
-                f"BLEU is 0 for all weights: no translation in any list has a {n + 1}-gram of its reference; "
-                f"use better weights, larger lists, or references of at least {n + 1} words",
-                path,
-            )
 
 
 def hash_rows(table: ListTable) -> UInt64s:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import xxhash
 
-from itersel.corpus.division import REST
+from itersel.corpus.dividing import REST
 from itersel.corpus.text import split_words, text_blocks
 from itersel.corpus.text_names import IDS, column_file, ids_file
 from itersel.corpus.vocabulary import WordNumbers
@@ -25,7 +25,7 @@ from itersel.storage.files import line_blocks, read_lines
 from itersel.storage.string_kernels import distinct_words
 
 # Blocks of text whose words are looked up together: most of them occur more than once.
-BATCH = 16
+BLOCKS = 16
 # Numbers of the special words.
 UNKNOWN_ID, START_ID, END_ID = 0, 1, 2
 
@@ -69,8 +69,8 @@ def read_numbered_text(
         if number == 0 and left_out:
             blocks = _without(blocks, left_out, path)
 
-        while batch := list(islice(blocks, BATCH)):
-            if lines := list(chain.from_iterable(batch)):
+        while together := list(islice(blocks, BLOCKS)):
+            if lines := list(chain.from_iterable(together)):
                 # No word of the text is <s> or </s>: text_blocks refuses them.
                 marked = f"{START} {f' {END} {START} '.join(lines)} {END}"
                 tokens.append(word_numbers(marked, ids))
@@ -109,7 +109,7 @@ def _words_of(path: FilePath) -> set[str]:
 def lines_of_fold(text: FilePath, divided: FilePath, fold: int, folds: int) -> set[int]:
     """Return the line numbers (from 0) of files `fold`, `fold` + `folds`, ..., and of their copies.
 
-    `divided` is the folder that `itersel.corpus.division` made from `text`, the target side. It must have
+    `divided` is the folder that `itersel.corpus.dividing` made from `text`, the target side. It must have
     been made from exactly this text: leaving out wrong lines would go unnoticed.
     """
     folder = DeclaredFolder(divided)

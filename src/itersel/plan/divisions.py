@@ -69,7 +69,7 @@ class Divisions:
         return f"{self._files.results}/{division_folder(split, division)}"
 
     def sentence_files(self, split: str, division: str) -> list[str]:
-        """Return the files with the sentences of a split: grammars, or lists of another decoder."""
+        """Return the files with the sentences of a split: grammars, or given lists."""
         folder = self.folder(split, division)
         return [f"{folder}/{sentence_file(file)}" for file in range(self.file_count(division))]
 

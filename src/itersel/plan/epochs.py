@@ -85,7 +85,7 @@ class Epochs:
         return epoch.files_passed_on(epoch.before.weights)
 
     def training_files(self, wildcards: Any) -> list[str]:
-        """Return the files with the sentences of a shard: grammars, or lists of another decoder."""
+        """Return the files with the sentences of a shard: grammars, or given lists."""
         return self.of(wildcards).sentence_files(int(wildcards.shard))
 
     def training_language_models(self, wildcards: Any) -> list[str]:
@@ -214,7 +214,7 @@ class Epoch:
 
     @property
     def sentence_folder(self) -> str:
-        """The folder of the sentences of the tuning corpus: grammars, or lists of another decoder."""
+        """The folder of the sentences of the tuning corpus: grammars, or given lists."""
         divisions = self.epochs.divisions
         return divisions.folder(self.experiment.tune_on, divisions.name(self.experiment))
 
@@ -223,7 +223,7 @@ class Epoch:
         return self.experiment.tasks.files_of_shard(shard, never_null(self.experiment.seed), self.number)
 
     def sentence_files(self, shard: int) -> list[str]:
-        """Return the files with the sentences of a shard: grammars, or lists of another decoder."""
+        """Return the files with the sentences of a shard: grammars, or given lists."""
         return [f"{self.sentence_folder}/{sentence_file(file)}" for file in self.file_numbers(shard)]
 
     def language_models(self, shard: int) -> list[str]:

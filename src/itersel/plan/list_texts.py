@@ -35,18 +35,18 @@ class ListTexts:
         self._divisions = divisions
         self.splits = ["train", *texts.held_out]
 
-    def _given(self, split: str) -> Any:
+    def _text(self, split: str) -> Any:
         return texts_of(self._config, split)[""]
 
-    def given_texts(self, split: str) -> dict[str, list[str]]:
+    def user_files(self, split: str) -> dict[str, list[str]]:
         """Return the user's files besides lists: references, source, labels."""
-        text = self._given(split)
+        text = self._text(split)
         files = {"reference": text.target, "source": text.source, "labels": text.labels}
         return {name: list(map(no_option, paths)) for name, paths in files.items()}
 
     def texts(self, split: str) -> list[str]:
         """Return the corpus files written from the user's files."""
-        text = self._given(split)
+        text = self._text(split)
         columns = [*reference_columns(len(text.target)), *(["labels"] if text.labels else [])]
         columns += ["source"] if text.source else []
         found = [self._files.text(split, column) for column in columns]
@@ -66,20 +66,20 @@ class ListTexts:
         return as_json(settings)
 
     def _references(self, split: str) -> list[str]:
-        columns = reference_columns(len(self._given(split).target))
+        columns = reference_columns(len(self._text(split).target))
         return [self._files.text(split, column) for column in columns]
 
     def lists(self, wildcards: Any) -> list[str]:
         """Return the files of the lists of a text."""
-        return list(map(no_option, find_lists(self._given(wildcards.split).lists)))
+        return list(map(no_option, find_lists(self._text(wildcards.split).lists)))
 
-    def given_lists(self, wildcards: Any) -> list[str]:
-        """Return the lists of a text as the user gave them: a command line cannot name thousands of files."""
-        return list(map(no_option, self._given(wildcards.split).lists))
+    def named_lists(self, wildcards: Any) -> list[str]:
+        """Return the lists of a text as in the config: a command line cannot name thousands of files."""
+        return list(map(no_option, self._text(wildcards.split).lists))
 
     def reranking_options(self, split: str) -> list[str]:
         """Return the options with which `itersel rescore --system` reranks the lists of a text."""
-        text = self._given(split)
+        text = self._text(split)
         has_source = text.source and not self._config.text_features.is_empty
         source = ["--source", *map(no_option, text.source)] if has_source else []
         return [*source, "--nbest", *map(no_option, text.lists)]
@@ -90,7 +90,7 @@ class ListTexts:
 
     def quality(self, wildcards: Any) -> list[str]:
         """Return the file with the quality of the translations of a text, if it is learned from."""
-        quality = self._given(wildcards.split).quality if wildcards.split in LEARNED_FROM else None
+        quality = self._text(wildcards.split).quality if wildcards.split in LEARNED_FROM else None
         return [no_option(quality)] if quality else []
 
     @property
@@ -104,8 +104,8 @@ class ListTexts:
             return []
         return list(map(no_option, find_lists(self._devtest(wildcards).lists)))
 
-    def given_devtest_lists(self, wildcards: Any) -> list[str]:
-        """Return the lists of devtest as the user gave them, if their quality is needed."""
+    def named_devtest_lists(self, wildcards: Any) -> list[str]:
+        """Return the lists of devtest as in the config, if their quality is needed."""
         return list(map(no_option, self._devtest(wildcards).lists)) if self.scores_quality else []
 
     def devtest_quality(self, wildcards: Any) -> list[str]:
@@ -114,7 +114,7 @@ class ListTexts:
         return [no_option(never_null(self._devtest(wildcards).quality))] if self.scores_quality else []
 
     def _devtest(self, wildcards: Any) -> Any:
-        return self._given(self._texts.devtest(wildcards))
+        return self._text(self._texts.devtest(wildcards))
 
     def divide_settings(self, wildcards: Any) -> str:
         """Return the `GivenListDivideSettings` of a text."""

@@ -82,7 +82,7 @@ class Origin(ABC):
 
     @abstractmethod
     def tuning_files(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
-        """Return the tuning files: those decoded so far or, with lists of another decoder, these lists."""
+        """Return the tuning files: those decoded so far or, with given lists, these lists."""
 
     def decode_settings(self, wildcards: Any) -> str:
         """Return the `Search` of translations, or the `FeatureSettings` that score lists."""

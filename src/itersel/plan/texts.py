@@ -162,7 +162,7 @@ class Texts:
 
     @property
     def prepared(self) -> list[str]:
-        """The outputs of preparing train, including the splits that are made from the same text."""
+        """The files that preparing train makes, including the splits that are made from the same text."""
         text = self._files.text
         made = ["train", *(split for split in self.held_out if split not in self.given)]
         files = [text(split, side) for split in made for side in ("source", "target")]

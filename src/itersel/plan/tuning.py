@@ -38,7 +38,7 @@ class _Iterations(Protocol):
         """Return the number of files of sentences that are decoded, one for each shard or piece."""
 
     def all_sentence_files(self, epoch: Epoch) -> list[str]:
-        """Return the files with all sentences: grammars, or lists of another decoder."""
+        """Return the files with all sentences: grammars, or given lists."""
 
     def level_before(self, epoch: Epoch) -> list[str]:
         """Return the manifests that all shards or pieces wait for, so that they start together."""

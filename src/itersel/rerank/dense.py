@@ -149,10 +149,10 @@ def _copied(
     """Return the words of a side that are copied; equal ones have the same number on both sides."""
     is_protected = protected(expressions)
     number = np.full(len(words), -1, np.int32)
-    for place, word in enumerate(words):
+    for position, word in enumerate(words):
         text = text_of_token(word)
         if word and (is_protected(text) or any(map(str.isdigit, text))):
-            number[place] = numbers.setdefault(text, len(numbers))
+            number[position] = numbers.setdefault(text, len(numbers))
     found = number[side.words]
     is_copied = found >= 0
     return found[is_copied], offsets_of(is_copied)[side.offset]

@@ -92,7 +92,7 @@ def _usable(source: str, target: str) -> tuple[str, str]:
 def lines_of_list_fold(words: FilePath, divided: FilePath, fold: int, folds: int) -> set[int]:
     """Return the lines, from 0, of files `fold`, `fold` + `folds`, ... of lists, and their copies.
 
-    `divided` is the folder that `itersel.lists.division` made; `words` is the folder of `prepare_words` for
+    `divided` is the folder that `itersel.lists.dividing` made; `words` is the folder of `prepare_words` for
     the same text.
     """
     folder = DeclaredFolder(divided)

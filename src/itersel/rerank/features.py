@@ -135,8 +135,8 @@ def frequent(rows: SparseRows, sentence: Int64s, minimum: int) -> SparseRows:
     # sentences rise, so those of a feature do, too
     order = np.argsort(rows.feature, kind="stable")
     feature = rows.feature[order]
-    place = of_entry[order]
-    count = np.bincount(feature[begins_run(feature, place)], minlength=rows.key.shape[0])
+    sentence_of_entry = of_entry[order]
+    count = np.bincount(feature[begins_run(feature, sentence_of_entry)], minlength=rows.key.shape[0])
 
     return rows.only(count >= minimum)
 

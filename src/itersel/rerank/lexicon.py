@@ -72,19 +72,19 @@ def count_lexicon(
     if len(sizes) != source[0].sentence_count:
         raise InputError(f"has {len(sizes)} lines for {source[0].sentence_count} sentences", path)
 
-    places = np.frombuffer(flat, np.int32)
+    positions = np.frombuffer(flat, np.int32)
     link_offset = offsets_of(np.frombuffer(sizes, np.int32))
     is_kept = np.ones(len(sizes), np.bool_)
     is_kept[sorted(left_out)] = False
 
     sides = source[0], target[0]
-    for side, at in zip(sides, (places[::2], places[1::2]), strict=True):
+    for side, at in zip(sides, (positions[::2], positions[1::2]), strict=True):
         lengths = np.repeat(np.diff(side.offset), sizes)
         if (outside := np.flatnonzero(at >= lengths)).size:
             line = int(np.searchsorted(link_offset, outside[0], "right"))
             raise InputError("has a link to a word that the sentence does not have", path, line)
 
-    links = np.ascontiguousarray(places[::2]), np.ascontiguousarray(places[1::2])
+    links = np.ascontiguousarray(positions[::2]), np.ascontiguousarray(positions[1::2])
     first, second = add_links(*sides[0], *sides[1], *links, link_offset, is_kept)
     code, count = np.unique(first.astype(np.int64) << 32 | second, return_counts=True)
     return Lexicon(
@@ -167,7 +167,7 @@ def _places(known: Sequence[str], words: Sequence[str]) -> Int64s:
 
 
 def _totals(word: Int32s, count: Int64s, known: int) -> Int64s:
-    """Return how often each word is linked; the last place, 0, is that of words that are not known."""
+    """Return how often each word is linked; the last number, 0, is that of words that are not known."""
     total = np.zeros(known + 1, np.int64)
     np.add.at(total, word, count)
     return total
@@ -176,10 +176,10 @@ def _totals(word: Int32s, count: Int64s, known: int) -> Int64s:
 def _renumbered(lexicon: Lexicon, source: Int64s, target: Int64s) -> tuple[Int32s, Int32s, Int64s]:
     """Return the pairs of a lexicon whose words both occur in the lists, with the numbers they have there."""
     numbers = []
-    for places, known in ((source, lexicon.source_words), (target, lexicon.target_words)):
+    for positions, known in ((source, lexicon.source_words), (target, lexicon.target_words)):
         number = np.full(len(known), -1, np.int32)
-        is_known = places >= 0
-        number[places[is_known]] = np.flatnonzero(is_known)
+        is_known = positions >= 0
+        number[positions[is_known]] = np.flatnonzero(is_known)
         numbers.append(number)
     first, second = numbers[0][lexicon.source], numbers[1][lexicon.target]
     kept = (first >= 0) & (second >= 0)

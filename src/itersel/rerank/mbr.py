@@ -26,7 +26,7 @@ DIGITS = 12
 
 
 def ranked_by_gain(side: Side, words: Sequence[str], score: Float64s, mbr: MinimumRisk) -> Int64s:
-    """Return the places of a list's best translations, the highest expected gain first.
+    """Return the positions of a list's best translations, the highest expected gain first.
 
     Ties go to the higher score, then to the earlier translation. Equal translations have the sum of their
     probabilities, because each is a perfect match for the others.

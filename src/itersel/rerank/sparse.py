@@ -138,7 +138,7 @@ def _entries(
 
 
 def _unified(code: UInt64s, parts: Int32s) -> tuple[Int64s, Int64s]:
-    """Return the first place of each different feature, and the number of each feature among these."""
+    """Return the first position of each different feature, and the number of each feature among these."""
     # the hash comes first: almost always, it decides
     order = np.lexsort((*parts.T[::-1], code))
     is_new = begins_run(code[order], *parts[order].T)

@@ -64,10 +64,10 @@ def word_characters(word: str) -> str:
 
 def characters_of(side: Side, words: Sequence[str]) -> Side:
     """Return the characters of each sentence without spaces, as in chrF, given what its words stand for."""
-    used, place = np.unique(side.words, return_inverse=True)
+    used, number = np.unique(side.words, return_inverse=True)
     spelled = [word_characters(words[word]) for word in used.tolist()]
     characters = np.frombuffer("".join(spelled).encode("utf-32-le"), np.int32)
-    token, ends = take_rows(characters, offsets_of(list(map(len, spelled))), place)
+    token, ends = take_rows(characters, offsets_of(list(map(len, spelled))), number)
     return Side(token, ends[side.offset])
 
 

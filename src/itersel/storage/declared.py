@@ -21,7 +21,8 @@ from itersel.storage.files import append_lines, byte_blocks, read_lines, write_l
 DECLARATION = "files.tsv"
 HEADER = "file\tlines\tdigest"
 _ROW = re.compile(r"([^\t/]+)\t([0-9]{1,15})\t([0-9a-f]{32})")
-_REMEDY = "delete this folder, and run 'itersel step divide' (or the workflow) again"
+# What to do about a folder that is damaged, or of another version.
+DIVIDE_AGAIN = "delete this folder, and run 'itersel step divide' (or the workflow) again"
 
 
 class DeclaredWriter:
@@ -76,14 +77,14 @@ class DeclaredFolder:
         file = self.path / DECLARATION
         if not file.is_file():
             why = f"was not made by 'itersel step divide' of this version: it has no {DECLARATION}"
-            raise InputError(f"{why}; {_REMEDY}", path)
+            raise InputError(f"{why}; {DIVIDE_AGAIN}", path)
         if not is_declaration(file):
-            raise InputError(f"is not a table of files; {_REMEDY}", file, 1)
+            raise InputError(f"is not a table of files; {DIVIDE_AGAIN}", file, 1)
 
         for number, row in enumerate(read_lines(file)[1:], 2):
             match = _ROW.fullmatch(row)
             if match is None or match[1] in self._declared:
-                raise InputError(f"is not a table of files; {_REMEDY}", file, number)
+                raise InputError(f"is not a table of files; {DIVIDE_AGAIN}", file, number)
             self._declared[match[1]] = int(match[2]), match[3]
 
     @property
@@ -94,7 +95,7 @@ class DeclaredFolder:
     def has(self, name: str) -> bool:
         """Return whether a file is declared; an InputError if it is not, but exists."""
         if name not in self._declared and os.path.lexists(self.path / name):
-            raise InputError(f"is not named in {DECLARATION}; {_REMEDY}", self.path / name)
+            raise InputError(f"is not named in {DECLARATION}; {DIVIDE_AGAIN}", self.path / name)
         return name in self._declared
 
     def checked(self, name: str) -> Path:
@@ -112,9 +113,9 @@ class DeclaredFolder:
         declared_lines, declared_digest = self._declared[name]
         if lines != declared_lines:
             why = f"has {lines} lines, but {DECLARATION} declares {declared_lines}"
-            raise InputError(f"{why}; {_REMEDY}", path)
+            raise InputError(f"{why}; {DIVIDE_AGAIN}", path)
         if digest.hexdigest() != declared_digest:
-            raise InputError(f"is not the text that {DECLARATION} declares; {_REMEDY}", path)
+            raise InputError(f"is not the text that {DECLARATION} declares; {DIVIDE_AGAIN}", path)
         return path
 
 

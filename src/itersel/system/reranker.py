@@ -9,7 +9,7 @@ from pathlib import Path
 from itersel.corpus.prepare import Preparation
 from itersel.errors import FilePath, InputError, located
 from itersel.lists.blocks import ListBlocks
-from itersel.lists.reading import ReadLists, read_block, with_features, without_duplicates
+from itersel.lists.reading import ReadLists, read_block
 from itersel.lists.table import no_sparse_rows
 from itersel.rerank.features import TextFeatureAdder
 from itersel.rerank.mbr import ranking_of
@@ -34,7 +34,7 @@ class Reranker(RerankerDescription):
 
     def blocks(
         self,
-        lists: Sequence[FilePath],
+        paths: Sequence[FilePath],
         sources: Sequence[str] | None = None,
         source_path: FilePath = "source",
         has_lines: bool = False,
@@ -45,8 +45,8 @@ class Reranker(RerankerDescription):
 
         Parameters
         ----------
-        lists
-            Files, or folders of files.
+        paths
+            Files of lists, or folders of files.
         sources
             The source of each sentence, which features of text need; `source_path` is its name in errors.
         has_lines
@@ -62,11 +62,11 @@ class Reranker(RerankerDescription):
         if settings.lists.adds_features and sources is None:
             raise InputError("the system computes features of text; give the source of the lists, too")
 
-        blocks = ListBlocks(lists)
+        blocks = ListBlocks(paths)
         found = blocks.summary
-        self._check_names(found.names, lists[0])
+        self._check_names(found.names, paths[0])
         dense_names = found.dense_names(settings.dense_names)
-        self._check_sparse(found.names, dense_names, found.sentence_count, lists[0])
+        self._check_sparse(found.names, dense_names, found.sentence_count, paths[0])
 
         sentences = found.sentence_count
         if sources is not None and len(sources) != sentences:
@@ -76,11 +76,11 @@ class Reranker(RerankerDescription):
             # a preparation remembers its lines
             preparation = list_preparation(settings.lists)
             read = read_block(
-                block, lists[0], lambda names, sizes: dense_names, preparation.clean_line, has_lines
+                block, paths[0], lambda names, sizes: dense_names, preparation.clean_line, has_lines
             )
             own = [] if sources is None else [sources[number] for number in block.ids.tolist()]
-            with located(lists[0]):
-                read = self._with_features(without_duplicates(read), preparation, own)
+            with located(paths[0]):
+                read = self._with_features(read.without_duplicates(), preparation, own)
             yield read
 
     def _with_features(self, read: ReadLists, preparation: Preparation, sources: Sequence[str]) -> ReadLists:
@@ -89,7 +89,7 @@ class Reranker(RerankerDescription):
         if settings.lists.adds_features:
             adder = TextFeatureAdder(preparation, self.models, settings.lists)
             # runs clean the source before they compute features, too
-            read = with_features(read, adder, preparation.clean(sources))
+            read = read.with_features(adder, preparation.clean(sources))
         if not settings.uses_sparse:
             table = read.table
             return read._replace(table=table._replace(sparse=no_sparse_rows(table.translation_count)))
@@ -124,10 +124,10 @@ class Reranker(RerankerDescription):
                 raise InputError(f"has no sparse features, {why}", path)
 
     def best_texts(
-        self, lists: Sequence[FilePath], sources: Sequence[str] | None, source_path: FilePath = "source"
+        self, paths: Sequence[FilePath], sources: Sequence[str] | None, source_path: FilePath = "source"
     ) -> list[str]:
         """Return the best translation of each sentence; see `blocks`."""
-        blocks, ranking = self.blocks(lists, sources, source_path), ranking_of(self.settings.mbr)
+        blocks, ranking = self.blocks(paths, sources, source_path), ranking_of(self.settings.mbr)
         return [text for block in blocks for text in block.table.best_texts(self.weights, ranking)]
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
+from itersel.config.mbr import MbrSettings
+from itersel.config.report_steps import GivenListScaleSettings
+from itersel.config.search import Search
 from itersel.decode.opening import open_grammars
 from itersel.decode.output import text_of
 from itersel.decode.ranking import best_ranks
@@ -20,16 +22,16 @@ def translations_by(
 ) -> Iterator[list[str]]:
     """Yield the translations of each sentence: one for each candidate of the settings.
 
-    Without a `language_model`, pieces contain lists of another decoder; with one, the settings are
-    `ScaleSettings`.
+    Without a `language_model`, pieces contain given lists, and `decoding` is no `Search`.
     """
+    decoding = settings.decoding
     for piece in progress(pieces, "translate"):
         with located(piece):
-            if isinstance(settings, ScaleSettings):
-                assert language_model is not None
-                yield from _decoded(piece, language_model, weights, settings)
+            if isinstance(decoding, Search):
+                assert language_model is not None, "only given lists need no language model"
+                yield from _decoded(piece, language_model, weights, decoding, settings.mbr)
             else:
-                list_table = read_list_table(piece, settings.decoding.uses_sparse, has_text=True)
+                list_table = read_list_table(piece, decoding.uses_sparse, has_text=True)
                 by_candidate = [
                     list_table.best_texts(weights, ranking_of(mbr)) for mbr in settings.mbr.candidates
                 ]
@@ -37,12 +39,12 @@ def translations_by(
 
 
 def _decoded(
-    piece: str, language_model: str, weights: Weights, settings: ScaleSettings
+    piece: str, language_model: str, weights: Weights, search: Search, mbr_settings: MbrSettings
 ) -> Iterator[list[str]]:
-    sentences, [decoder] = open_grammars(piece, language_model, settings.decoding)
+    sentences, [decoder] = open_grammars(piece, language_model, search)
     vectors = decoder.weight_vectors(weights)
     words = sentences.vocabulary.to_list()
-    candidates = settings.mbr.candidates
+    candidates = mbr_settings.candidates
     for sentence in range(sentences.sentence_count):
-        kbest = decoder.decode(sentence, vectors, k=settings.mbr.size)
+        kbest = decoder.decode(sentence, vectors, k=mbr_settings.size)
         yield [text_of(kbest, best_ranks(kbest, words, 1, mbr)[0], words) for mbr in candidates]

@@ -1,7 +1,7 @@
 """An iteration of tuning in a run, on the lists or forests of all sentences and iterations so far.
 
-The next iteration decodes with the new weights and adds its lists to the existing ones, unless the lists are
-another decoder's.
+The next iteration decodes with the new weights and adds its lists to the existing ones; given lists are the
+same in all iterations.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def tune(
     """Tune on the lists or forests of all sentences and iterations so far, and write the weights.
 
     There must be one tuning file for each file of sentences, 0 to `files` - 1, and each of the iterations 1
-    to `iteration`; of another decoder's lists, one for each file of sentences. With forests and `retune`,
+    to `iteration`; of given lists, one for each file of sentences. With forests and `retune`,
     there is only `iteration`, because they contain the sums for the weights that they were decoded with.
 
-    `start_weights` are those that decoded the newest lists, unless they are another decoder's (default: see
+    `start_weights` are those that decoded the newest lists, unless these are given lists (default: see
     `start_weights_of_iteration`); `epoch_start` are those that the epoch started from; see `TuningProblem`.
     """
     iteration = settings.iteration

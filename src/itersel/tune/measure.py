@@ -25,7 +25,9 @@ from itersel.evaluate.names import (
     title_of,
 )
 from itersel.evaluate.texts import ReferenceText
+from itersel.lists.matches import check_matches
 from itersel.lists.numbers import Numbers, read_numbers
+from itersel.lists.reading import ReadLists
 from itersel.lists.table import ListTable
 from itersel.run.progress import progress
 from itersel.storage.arrays import Float64s
@@ -65,6 +67,29 @@ class Measure(NamedTuple):
             return str
         tokenize = tokenizer_for_bleu(self.tokenizer)
         return (lambda line: tokenize(line.lower())) if self.is_lowercased else tokenize
+
+    def measured(self, read: ReadLists, references: Sequence[ReferenceText], name: str) -> ReadLists:
+        """Return lists with what tuners learn from, and each of equal translations once.
+
+        Lines have been prepared (`line_preparation`); `references` have not. `name` is that of the lists, in
+        messages.
+        """
+        if self.is_bleu:
+            prepare = self.line_preparation()
+            words = [["" if line is None else prepare(line) for line in text] for text in references]
+            lists = read.learnable(words)
+            check_matches(lists.table, name)
+            return lists
+
+        return read.learnable([], self._quality(read, references))
+
+    def _quality(self, read: ReadLists, references: Sequence[ReferenceText]) -> Float64s:
+        """Return the quality of each translation in a table, float64 (H), not by BLEU."""
+        if self.numbers is not None:
+            return self.numbers.as_quality(read.row.shape[0])[read.row]
+
+        assert self.metric_name is not None
+        return quality_by_metric(read.table, references, self.metric_name)
 
     def shown(self, quality: float) -> float:
         """Return a quality as it is shown: in points and, of TER, lower for better translations."""

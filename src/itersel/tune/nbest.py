@@ -15,14 +15,13 @@ from itersel.errors import FilePath, InputError, check_choice, short_name
 from itersel.evaluate.names import DEFAULT_METRIC
 from itersel.evaluate.texts import ReferenceText, checked_references
 from itersel.lists.numbers import read_numbers
-from itersel.lists.reading import ReadLists, make_learnable, read_lists
-from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
+from itersel.lists.reading import ReadLists, read_lists
+from itersel.lists.table import ListTable
 from itersel.lists.weights import given_weights
 from itersel.storage.numbers import DEFAULT_SEED
 from itersel.storage.strings import string_table
-from itersel.tune.measure import Measure, quality_by_metric, read_measure
+from itersel.tune.measure import Measure, read_measure
 from itersel.tune.problem import ListProblem, run_tuner
-from itersel.tune.start_weights import start_weights_of_lists
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
 
@@ -136,7 +135,7 @@ class PreparedLists(NamedTuple):
 
     def quality_points_on(
         self,
-        lists: Sequence[FilePath],
+        paths: Sequence[FilePath],
         references: Sequence[ReferenceText],
         features: Mapping[str, FilePath | ArrayLike] | None,
         numbers: FilePath | ArrayLike | None = None,
@@ -147,16 +146,16 @@ class PreparedLists(NamedTuple):
         are measured by `numbers`.
         """
         measure = self.measure if numbers is None else Measure(numbers=read_numbers(numbers))
-        read = _read_lists(lists, references, self.tuner, features, measure)
+        read = _read_lists(paths, references, self.tuner, features, measure)
         advice = "make both with the same models"
         if {*read.names}.isdisjoint(self.feature_names):
-            raise InputError(f"has no feature of {self.name}; {advice}", short_name(lists))
+            raise InputError(f"has no feature of {self.name}; {advice}", short_name(paths))
         if different := sorted(self.sizes.items() ^ read.sizes.items()):
             name, _ = different[0]
             count = read.sizes.get(name, 0)
             expected = self.sizes.get(name, 0)
             difference = f"the number of values of '{name}' is {count}, but {expected} in {self.name}"
-            raise InputError(f"{difference}; {advice}", short_name(lists))
+            raise InputError(f"{difference}; {advice}", short_name(paths))
         # features are rounded as in tuning
         table = ListProblem.of_table(read.table, self.start_weights).table
         return partial(self._quality_points, table)
@@ -166,7 +165,7 @@ class PreparedLists(NamedTuple):
 
 
 def prepare_nbest(
-    lists: Sequence[FilePath],
+    paths: Sequence[FilePath],
     references: Sequence[ReferenceText],
     tuner: Batch | str,
     start: Weights | Mapping[str, float] | FilePath | None,
@@ -182,7 +181,7 @@ def prepare_nbest(
 
     # before the lists, which take longest
     given = None if start is None else given_weights(start)
-    read = _read_lists(lists, references, tuner, features, measure)
+    read = _read_lists(paths, references, tuner, features, measure)
 
     if given is None:
         start_weights = start_weights_of_lists(read.names, tuner.searches_lines)
@@ -193,8 +192,18 @@ def prepare_nbest(
     absent_weights = take_weights(start_weights, ~listed).to_dict()
     problem = ListProblem.of_table(read.table, take_weights(start_weights, listed))
     return PreparedLists(
-        tuner, problem, start_weights, read.names, absent_weights, read.sizes, measure, short_name(lists)
+        tuner, problem, start_weights, read.names, absent_weights, read.sizes, measure, short_name(paths)
     )
+
+
+def start_weights_of_lists(names: Sequence[str], searches_lines: bool) -> Weights:
+    """Return the weights that a tuner starts from if none are given; `names` are all features.
+
+    They are 0, except for tuners that search lines (`searches_lines`): with 0, all translations have the same
+    score, and the search has no best ones to start from, so it starts from 1. In a run, other tuners start
+    from 1 for dense features, too (`itersel.tune.start_weights`), but here, nothing says which are dense.
+    """
+    return make_weights(dict.fromkeys(names, 1.0) if searches_lines else {})
 
 
 def _read_lists(
@@ -218,21 +227,11 @@ def _read_lists(
             raise InputError(f"has {len(names)} features; {why}", short_name(paths))
         return names
 
-    prepare = measure.line_preparation()
     read = read_lists(
-        paths, len(texts[0]) if texts else None, features, choose_dense=choose_dense, prepare=prepare
+        paths,
+        len(texts[0]) if texts else None,
+        features,
+        choose_dense=choose_dense,
+        prepare=measure.line_preparation(),
     )
-    quality = NO_NUMBERS
-    if measure.numbers is not None:
-        quality = measure.numbers.as_quality(read.row.shape[0])[read.row]
-    elif measure.metric_name is not None and not measure.is_bleu:
-        quality = quality_by_metric(read.table, texts, measure.metric_name)
-
-    counted: list[list[str]] = []
-    if measure.is_bleu:
-        counted = [["" if line is None else prepare(line) for line in text] for text in texts]
-
-    lists = make_learnable(read, counted, quality)
-    if measure.is_bleu:
-        check_matches(lists.table, short_name(paths))
-    return lists
+    return measure.measured(read, texts, short_name(paths))

@@ -40,7 +40,7 @@ class TuningProblem(ABC):
     The C columns are the dense features and, to retune mixed weights, one or two sums of sparse features.
     """
 
-    # they have decoded the newest lists, unless these are another decoder's
+    # they have decoded the newest lists, unless these are given lists
     start_weights: Weights
     # To retune mixed weights, the sums of sparse features: with the start weights and, for the line
     # search between the two, with those that the epoch started from.

@@ -67,8 +67,8 @@ def pair_matrix(table: ListTable, sparse: SparseRows, rows: Int64s, pairs: Int64
         (sparse.value, sparse.feature.astype(np.int64), sparse.offset),
         shape=(rows.shape[0], sparse.key.shape[0]),
     )
-    place = np.searchsorted(rows, pairs)
-    difference = csr_array(matrix[place[:, 0]] - matrix[place[:, 1]])
+    position = np.searchsorted(rows, pairs)
+    difference = csr_array(matrix[position[:, 0]] - matrix[position[:, 1]])
     dense = table.dense[pairs[:, 0]] - table.dense[pairs[:, 1]]
     return csr_array(hstack((csr_array(dense), difference), format="csr"))
 

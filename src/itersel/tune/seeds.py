@@ -31,17 +31,17 @@ class BestSeed(NamedTuple):
 
 
 def tune_with_seeds(
-    lists: PreparedLists, seeds: Sequence[int], points_on_devtest: Callable[[Weights], float]
+    prepared: PreparedLists, seeds: Sequence[int], points_on_devtest: Callable[[Weights], float]
 ) -> BestSeed:
     """Tune with each seed; `points_on_devtest` is made by `PreparedLists.quality_points_on`."""
     best = None
     reached = []
     for seed in seeds:
-        tuned = lists.tune(seed)
+        tuned = prepared.tune(seed)
         of_seed = SeedQuality(seed, tuned.quality_points, points_on_devtest(tuned.weights))
         reached.append(of_seed)
-        if best is None or lists.measure.is_better(of_seed.devtest_points, best[0].devtest_points):
+        if best is None or prepared.measure.is_better(of_seed.devtest_points, best[0].devtest_points):
             best = of_seed, tuned
 
     assert best is not None, "there is no seed"
-    return BestSeed(best[0].seed, best[1], points_on_devtest(lists.start_weights), reached)
+    return BestSeed(best[0].seed, best[1], points_on_devtest(prepared.start_weights), reached)

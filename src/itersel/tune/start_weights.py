@@ -1,4 +1,4 @@
-"""Start weights of tuners, where none are given."""
+"""Start weights of the tuners of a run, where none are given."""
 
 from __future__ import annotations
 
@@ -26,21 +26,11 @@ START_WEIGHTS = {
 def start_weights_of_run(dense_names: Sequence[str]) -> Weights:
     """Return the weights that decode the first lists of a run, and that all its tuners start from.
 
-    They are `START_WEIGHTS`, or 1 for each dense feature if none of them has a weight there, as in lists of
-    another decoder.
+    They are `START_WEIGHTS`, or 1 for each dense feature if none of them has a weight there, as in most
+    given lists.
     """
     own = not START_WEIGHTS.keys().isdisjoint(dense_names)
     return make_weights(START_WEIGHTS if own else dict.fromkeys(dense_names, 1.0))
-
-
-def start_weights_of_lists(names: Sequence[str], searches_lines: bool) -> Weights:
-    """Return the weights that a tuner of `itersel tune --nbest` starts from; `names` are all features.
-
-    They are 0, except for tuners that search lines (`searches_lines`): with 0, all translations have the same
-    score, and the search has no best ones to start from, so it starts from 1. In a run, other tuners start
-    from 1 for dense features, too, but here, nothing says which features are dense.
-    """
-    return make_weights(dict.fromkeys(names, 1.0) if searches_lines else {})
 
 
 def start_weights_of_iteration(given: Weights | None, iteration: int, dense_names: Sequence[str]) -> Weights:

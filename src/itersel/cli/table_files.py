@@ -19,7 +19,7 @@ PAGE_SUFFIX = ".html"
 Formatter = Callable[[Any], list[str]]
 
 
-def add_outputs(
+def add_table_files(
     parser: argparse.ArgumentParser,
     suffixes: tuple[str, ...],
     required: bool = True,

@@ -28,7 +28,7 @@ WAITING_CHARACTERS = 1 << 26
 
 
 def divide_lists(
-    lists: Sequence[FilePath],
+    paths: Sequence[FilePath],
     divide: Callable[[int], Sequence[Int64s]],
     output: FilePath,
     references: Sequence[FilePath] = (),
@@ -39,20 +39,20 @@ def divide_lists(
     """Write file f as ``f.lists.gz`` and ``f.ids`` into a new folder, and the names of the dense features.
 
     ``f.ids`` has the numbers of its sentences in training order; its translations are in the order of the
-    given `lists`. References are ``f.target.gz``, ``f.target.1.gz`` and so on; a `source` is ``f.source.gz``.
-    With `quality`, a file of numbers, ``f.scaled-quality.gz`` has one for each translation, from 0 to 1.
-    `divide` returns the sentences of each file, given the number of sentences. The folder appears only when
-    it is complete, with a declaration of its files.
+    lists in `paths`. References are ``f.target.gz``, ``f.target.1.gz`` and so on; a `source` is
+    ``f.source.gz``. With `quality`, a file of numbers, ``f.scaled-quality.gz`` has one for each translation,
+    from 0 to 1. `divide` returns the sentences of each file, given the number of sentences. The folder
+    appears only when it is complete, with a declaration of its files.
     """
     # everything else is read before the lists, which take longest
-    paths = [*([] if source is None else [source]), *references]
-    texts = [read_lines(path) for path in paths]
+    of_sentences = [*([] if source is None else [source]), *references]
+    texts = [read_lines(path) for path in of_sentences]
     if texts:
-        check_line_counts(*zip(paths, texts, strict=True))
+        check_line_counts(*zip(of_sentences, texts, strict=True))
     columns = [*([] if source is None else ["source"]), *reference_columns(len(references))]
     read = None if quality is None else read_numbers(quality)
 
-    found = summarise(listed_translations(lists), lists, len(texts[0]) if texts else None)
+    found = summarise(listed_translations(paths), paths, len(texts[0]) if texts else None)
     dense = found.dense_names(dense_names)
     scaled_quality = None if read is None else read.as_quality(found.sentence.shape[0])
     parts = divide(found.sentence_count)
@@ -67,11 +67,11 @@ def divide_lists(
             for column, text in zip(columns, texts, strict=True):
                 folder.write(column_file(file, column), (text[line] for line in ids))
 
-        _distribute(folder, lists, file_of_sentence[found.sentence], scaled_quality)
+        _distribute(folder, paths, file_of_sentence[found.sentence], scaled_quality)
 
 
 def _distribute(
-    folder: DeclaredWriter, lists: Sequence[FilePath], file_of: Int64s, scaled_quality: Float64s | None
+    folder: DeclaredWriter, paths: Sequence[FilePath], file_of: Int64s, scaled_quality: Float64s | None
 ) -> None:
     """Write the translations and their scaled quality to their files; those of file -1 are left out.
 
@@ -79,7 +79,7 @@ def _distribute(
     """
     waiting: dict[str, list[str]] = {}
     size = 0
-    lines = count_up(listed_translations(lists), "translations written", lambda _: 1)
+    lines = count_up(listed_translations(paths), "translations written", lambda _: 1)
     for row, (_, _, line) in enumerate(lines):
         if (file := int(file_of[row])) < 0:
             continue
