@@ -209,7 +209,7 @@ def _check(settings: PrepareSettings, preparation: Preparation) -> None:
 
     if settings.held_out_labels and settings.split != BY_HASH:
         raise InputError("--held-out-labels needs --split hash")
-    if settings.cut and settings.split != "train":
+    if settings.cut.by_split and settings.split != "train":
         raise InputError("--cut needs --split train")
     if settings.held_out and settings.split not in ("train", BY_HASH):
         message = f"--held-out is compared with train; it has no effect with --split {settings.split}"

@@ -14,6 +14,7 @@ from itersel.cli.settings import add_settings, settings_of
 from itersel.config.command_line import add_key, refuse
 from itersel.config.settings import read_settings
 from itersel.config.text_steps import PreparationSettings, PrepareSettings
+from itersel.corpus.settings import HeldOutSizes
 from itersel.corpus.text_names import BY_HASH, HELD_OUT
 from itersel.errors import InputError
 
@@ -75,7 +76,7 @@ def prepare_settings(options: argparse.Namespace) -> PrepareSettings:
 
     has_train = stated.get("split", BY_HASH) in ("train", BY_HASH)
     if "cut" in stated:
-        stated["cut"] = dict(stated["cut"])
+        stated["cut"] = HeldOutSizes(**dict(stated["cut"]))
     return PrepareSettings(
         corpora=tuple(corpora_of(options.described, has_references=not has_train)),
         held_out=held_out_of(options.described),
