@@ -137,7 +137,7 @@ COMMANDS = [
     (f"{PREPARE} --source two", "--target is missing; give --source and --target, or --file"),
     (
         f"{PREPARE} --source two --target three --settings {{}}",
-        "--settings replaces the options for corpora and keys; give only one of the two",
+        "--settings replaces the options for corpora; give only one of the two",
     ),
     (
         "align --source two --target two --seed 2 --settings {} --output new",
@@ -155,8 +155,8 @@ COMMANDS = [
     ),
     ("detokenize --preparation x --input two", "give --recaser, too; only with --counts may it be left out"),
     (
-        "tune --tuner kbest-mira --nbest list --reference one --output new --quality ter --tokenizer 13a",
-        "tokenizer 13a has no effect: quality is not BLEU; remove it",
+        "tune --tuner kbest-mira --nbest list --reference one --output new --quality ter --tokenizer none",
+        "tokenizer none has no effect: quality is not BLEU; remove it",
     ),
     (
         "tune --tuner mert --nbest list --reference one --output new --seeds 1-5",

@@ -118,7 +118,7 @@ def _libreoffice_help(options: argparse.Namespace) -> None:
     from itersel.corpus.libreoffice_help import fetch
 
     kind: type[Languages] = HelpSettings if options.folder is None else Languages
-    settings = settings_of(kind, options)
+    settings = settings_of(kind, options, HelpSettings, "with --folder")
     fetch_pairs = partial(
         fetch,
         source_language=settings.source_language,

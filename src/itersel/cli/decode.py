@@ -57,7 +57,7 @@ def _decode(options: argparse.Namespace) -> None:
 
     # lists are only scored
     kind: type[FeatureSettings] = FeatureSettings if has_given_lists(options) else Search
-    settings = settings_of(kind, options)
+    settings = settings_of(kind, options, Search, "without --language-model")
     with located(options.sentences):
         write_lines(options.output, _translations(options, settings, mbr))
 

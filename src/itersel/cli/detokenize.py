@@ -6,7 +6,7 @@ import argparse
 
 from itersel.cli.argument_types import output_file
 from itersel.cli.arguments import add_files, add_optional_files, add_options
-from itersel.cli.settings import add_settings, settings_of
+from itersel.cli.settings import add_settings, refuse_unused, settings_of
 from itersel.cli.shared_options import add_text_files
 from itersel.config.text_steps import DetokenizeSettings
 from itersel.errors import InputError
@@ -38,8 +38,9 @@ def _detokenize(options: argparse.Namespace) -> None:
 
     if (options.counts is None) != (options.reference is None):
         raise InputError("--counts and --reference need each other; give both or neither")
-    if options.counts is None and (options.settings is not None or "tokenizer" in options):
-        raise InputError("--tokenizer and --settings have no effect without --counts")
+    settings = settings_of(DetokenizeSettings, options)
+    if options.counts is None:
+        refuse_unused(settings, "without --counts")
     if options.counts in ("-", options.output):
         raise InputError("--counts needs a file other than standard output and --output")
 
@@ -58,7 +59,6 @@ def _detokenize(options: argparse.Namespace) -> None:
     from itersel.evaluate.metrics import read_references, read_translations
     from itersel.evaluate.tokenizers import tokenizer_of
 
-    settings = settings_of(DetokenizeSettings, options)
     references = read_references(options.reference)
     translations = read_translations(options.input, references, options.reference[0])
     if is_other:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from itersel.cli.arguments import add_options
+from itersel.cli.settings import refuse_unused
 from itersel.config.command_line import add_key, refuse
 from itersel.config.mbr import GAINS, SIMILARITY, MinimumRisk
-from itersel.errors import InputError
 
 # The keys with options of their own.
 MBR_KEYS = ("scale", "size")
@@ -59,8 +59,7 @@ def mbr_of(
     stated = {name: value for name, value in given.items() if value is not None}
     is_used = of_system is not None if options.uses_mbr is None else options.uses_mbr
     if not is_used:
-        if stated:
-            raise InputError(f"--mbr-{next(iter(stated))} has no effect without --mbr; remove it")
+        refuse_unused(MinimumRisk(**stated), "without --mbr", prefix="mbr-")
         return None
 
     base = of_system or MinimumRisk()

@@ -50,7 +50,7 @@ def _rescore(options: argparse.Namespace) -> None:
     if options.first:
         if is_ranked or options.feature:
             raise InputError("--first needs neither --k-best nor --feature; remove them")
-        if options.uses_mbr is not None:
+        if options.uses_mbr:
             raise InputError("--mbr has no effect with --first; remove it")
         write_lines(options.output, first_texts(options.nbest))
         return

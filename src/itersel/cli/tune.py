@@ -35,11 +35,10 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
 
     tuner = "%(choices)s; 'itersel tune --tuner NAME --help' shows the options of a tuner"
     add_options(parser, {"--tuner NAME": tuner}, required=True, choices=LIST_TUNERS)
-    one_or_several = parser.add_mutually_exclusive_group()
     one = {"--seed N": "random seed (default: %(default)s)"}
-    add_options(one_or_several, one, type=seed, default=DEFAULT_SEED)
+    add_options(parser, one, type=seed, default=DEFAULT_SEED)
     several = "several random seeds, such as 1-5 or 1,7,9: keep the weights that are best on devtest"
-    add_options(one_or_several, {"--seeds LIST": several}, type=seeds)
+    add_options(parser, {"--seeds LIST": several}, type=seeds)
     add_output(parser, "output file for the weights: .h5, .json, .ini (Moses) or text")
 
     add_nbest(parser)
@@ -57,8 +56,7 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
         f"metrics ignore case (default: {DEFAULT_METRIC}, without the smoothing of 'itersel compare')"
     )
     add_options(parser, {"--quality": quality}, default=DEFAULT_METRIC)
-    # without a default here, so that it can be refused for other metrics
-    add_tokenizer(parser, has_default=False)
+    add_tokenizer(parser)
     _add_devtest(parser.add_argument_group("with --seeds"))
 
 
@@ -131,6 +129,8 @@ def _check_devtest(options: argparse.Namespace, has_numbers: bool) -> None:
             raise InputError(f"--devtest-{given[0]} has no effect without --seeds; remove it")
         return
 
+    if options.seed != DEFAULT_SEED:
+        raise InputError("--seed has no effect with --seeds; remove it")
     if not options.devtest_nbest:
         raise InputError("--seeds needs --devtest-nbest, lists for choosing between the seeds")
     if bool(options.devtest_quality) != has_numbers:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from itersel.config.tuners import LIST_TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice, short_name
 from itersel.evaluate.metrics import ReferenceText, checked_references
-from itersel.evaluate.names import DEFAULT_METRIC
+from itersel.evaluate.names import DEFAULT_METRIC, DEFAULT_TOKENIZER
 from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import ReadLists, make_learnable, read_lists
 from itersel.lists.table import NO_NUMBERS, ListTable, check_matches
@@ -65,7 +65,7 @@ def tune_nbest(
     start: Weights | Mapping[str, float] | FilePath | None = None,
     features: Mapping[str, FilePath | ArrayLike] | None = None,
     quality: FilePath | ArrayLike = DEFAULT_METRIC,
-    tokenizer: str | None = None,
+    tokenizer: str = DEFAULT_TOKENIZER,
     seed: int = DEFAULT_SEED,
 ) -> TunedLists:
     """Tune weights on n-best lists of any decoder, as ``itersel tune --nbest`` does.
@@ -88,8 +88,7 @@ def tune_nbest(
         number for each line of the lists, in a file or an array, higher is better. BLEU is computed
         over the corpus; other metrics are means over sentences.
     tokenizer
-        sacrebleu's tokenizer for BLEU, by default that of `itersel.compare`; ``none`` for tokenised text.
-        Other metrics have none.
+        sacrebleu's tokenizer for BLEU; ``none`` for tokenised text. Other metrics have none.
     seed
         Random seed.
 
