@@ -254,11 +254,16 @@ def test_passes_of_mira_with_very_low_quality_are_kept(tmp_path):
     assert found.quality_points == pytest.approx(300)
 
 
-@pytest.mark.parametrize("quality", ["chrf", [1.0]])
+@pytest.mark.parametrize("quality", ["chrf", [0.0, 1.0]])
 def test_only_bleu_has_a_tokenizer(tmp_path, quality):
-    (tmp_path / "list").write_text("0 ||| a ||| f=1\n")
-    with input_error("tokenizer", "13a"):
-        tune_nbest([tmp_path / "list"], ["a"], tuner=KBestMira(), tokenizer="13a", quality=quality)
+    (tmp_path / "list").write_text("0 ||| a ||| f=1\n0 ||| b ||| f=2\n")
+    with input_error("tokenizer", "none"):
+        tune_nbest([tmp_path / "list"], ["a"], tuner=KBestMira(), tokenizer="none", quality=quality)
+    stated, unstated = (
+        tune_nbest([tmp_path / "list"], ["a"], tuner=KBestMira(), quality=quality, **one)
+        for one in ({"tokenizer": "13a"}, {})
+    )
+    assert stated.quality_points == unstated.quality_points
 
 
 @pytest.mark.parametrize(("tokenizer", "is_equal"), [("13a", True), ("none", False)])
@@ -276,7 +281,7 @@ def test_command(files, monkeypatch, capsys, refused):
     found = capsys.readouterr()
     assert {line.split("\t")[0] for line in found.out.splitlines()} <= {"good_0", "good_1", "bad", "rare"}
     assert found.err == ""
-    refused([*command, "--quality=ter", "--tokenizer=13a"], ("tokenizer", "13a", "quality"))
+    refused([*command, "--quality=ter", "--tokenizer=none"], ("tokenizer", "none", "quality"))
     assert main([*command, "--quality=TER", "--output=w.h5", "--c=0.5", "--seed=7"]) == 0
     made = header_of("w.h5", FORMAT).attributes
     recorded = json.loads(made["settings"])
