@@ -41,6 +41,7 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.cli.shared_options",
         "itersel.code.edits",
         # what they declare reaches the steps as settings or options
+        "itersel.config.allowed_values",
         "itersel.config.command_line",
         "itersel.config.conditions",
         "itersel.config.division",
