@@ -23,6 +23,7 @@ from itersel.config.search import (
     Search,
 )
 from itersel.config.settings import read_settings
+from itersel.config.tuners import START_IN_RUN
 from itersel.errors import InputError, located
 
 
@@ -127,7 +128,7 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
     inputs = {"--sentences FILE": "sentences with references and grammars (.h5)"}
     add_options(parser, inputs, required=True)
     add_language_model(parser)
-    start = "start weights, .h5 or text (default, in the first iteration only: see docs/tuning.md)"
+    start = f"start weights, .h5 or text (default, in the first iteration only: {START_IN_RUN})"
     add_optional_files(parser, {"--start FILE": start})
     add_decision(parser, "write an empty tuning file")
     add_settings(parser, kind)

@@ -12,7 +12,7 @@ from itersel.cli.arguments import add_files, add_options, add_output
 from itersel.cli.blas import use_portable_blas
 from itersel.cli.shared_options import add_nbest, add_tokenizer, features_of
 from itersel.config.command_line import section_of
-from itersel.config.tuners import LIST_TUNERS
+from itersel.config.tuners import LIST_TUNERS, START_ON_LISTS
 from itersel.errors import InputError, first_names
 from itersel.evaluate.names import DEFAULT_METRIC, OF_TEXT
 from itersel.storage.numbers import DEFAULT_SEED
@@ -45,11 +45,8 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
     references = "reference translations, one sentence per line; several files for several references"
     add_files(parser, {"--reference FILE": references}, default=[])
 
-    start = {
-        "--start FILE": "start weights: text, .h5, .json or .ini (default: 0 for all features, or 1 for "
-        "tuners that search lines, such as mert)"
-    }
-    add_options(parser, start)
+    start = f"start weights: text, .h5, .json or .ini (default: {START_ON_LISTS})"
+    add_options(parser, {"--start FILE": start})
 
     quality = (
         f"{', '.join(OF_TEXT)}, or a file with a number for each line of lists, higher is better; lowercased "

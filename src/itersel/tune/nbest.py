@@ -22,7 +22,7 @@ from itersel.storage.numbers import DEFAULT_SEED
 from itersel.storage.strings import string_table
 from itersel.tune.measure import Measure, quality_by_metric, read_measure
 from itersel.tune.problem import ListProblem, run_tuner
-from itersel.tune.start_weights import start_weights_of_lists
+from itersel.tune.start_weights import default_start
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
 
@@ -184,7 +184,7 @@ def prepare_nbest(
     read = _read_lists(lists, references, tuner, features, measure)
 
     if given is None:
-        start_weights = start_weights_of_lists(read.names, tuner.searches_lines)
+        start_weights = default_start(read.table.dense_names, of_run=False)
     else:
         start_weights = given.checked_against(read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
