@@ -9,7 +9,7 @@ from typing import Any
 from itersel.cli.arguments import add_optional_files, add_options, add_output
 from itersel.cli.decision import add_decision, file_passed_on, training_has_stopped
 from itersel.cli.given_lists import add_language_model, has_given_lists
-from itersel.cli.mbr import add_mbr, mbr_of
+from itersel.cli.mbr import add_chosen_mbr, add_mbr, chosen_mbr, mbr_of
 from itersel.cli.settings import add_place, add_settings, settings_of
 from itersel.cli.shared_options import add_text_output
 from itersel.config.command_line import whole
@@ -42,15 +42,13 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
     add_decision(parser, "copy the translations of --passed-on", "translations of the previous epoch")
     add_text_output(parser)
     add_mbr(parser)
-    chosen = "output of 'itersel step scale': the minimum Bayes risk that is used unless --mbr is given"
-    add_optional_files(parser, {"--chosen-mbr FILE": chosen})
+    add_chosen_mbr(parser)
 
 
 def _decode(options: argparse.Namespace) -> None:
     from itersel.storage.files import read_lines, write_lines
-    from itersel.system.mbr import read_mbr
 
-    mbr = mbr_of(options, options.k_best or 1, read_mbr(options.chosen_mbr))
+    mbr = mbr_of(options, options.k_best or 1, chosen_mbr(options))
     passed_on = file_passed_on(options)
     if passed_on is not None:
         write_lines(options.output, read_lines(passed_on))
