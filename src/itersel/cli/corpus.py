@@ -27,6 +27,9 @@ from itersel.errors import InputError
 if TYPE_CHECKING:
     from itersel.corpus.prepare import Preparation
 
+# See `add_command`.
+RUNS_KERNELS = False
+
 LONG_LINE = "; break the line, or raise data.max_line_bytes in the config (--max-line-bytes)"
 
 PARTS = {

@@ -11,6 +11,9 @@ from itersel.cli.shared_options import add_text_files
 from itersel.config.text_steps import DetokenizeSettings
 from itersel.errors import InputError
 
+# See `add_command`.
+RUNS_KERNELS = False
+
 
 def _add_detokenize(parser: argparse.ArgumentParser) -> None:
     parser.description = (

@@ -12,6 +12,9 @@ from itersel.config.search import TranslationSettings
 from itersel.config.settings import read_settings
 from itersel.config.text_features import RerankerSettings
 
+# See `add_command`.
+RUNS_KERNELS = False
+
 
 def _add_resources(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, TranslationSettings)
