@@ -228,6 +228,14 @@ def test_python_has_the_bounds_of_a_config(kind, data):
     assert outcome(lambda: kind(**{**in_python, item.name: given_value})) == expected
 
 
+def test_a_choice_can_be_listed_once():
+    with input_error("templates", "'R'"):
+        read_section(Search, {"templates": ["R", "RBS", "R"]})
+    with input_error("templates", "'R'"):
+        Search(templates=("R", "RBS", "R"))
+    assert outcome(of_command, DECODE, Search, "templates", ["R", "RBS", "R"]) is REFUSED
+
+
 def test_extraction_and_search_of_which_nothing_is_stated():
     config = read_config({"experiments": {"a": {}}})
     assert config.grammar == ExtractionSettings()

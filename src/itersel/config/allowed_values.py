@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
@@ -76,7 +76,7 @@ def _allowed_number(bounds: Mapping[str, Any], kind: type, value: Any) -> str | 
     return ", ".join([TYPE_NAMES[kind], *described_limits(limits)])
 
 
-def described_limits(bounds: Mapping[str, Any]) -> Iterable[str]:
+def described_limits(bounds: Mapping[str, Any]) -> list[str]:
     """Return the limits of a number in words."""
     return [f"{word} {bounds[bound]}" for bound, (word, _) in BOUNDS.items() if bound in bounds]
 

@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from itersel.config.allowed_values import TYPE_NAMES, allowed_instead
+from itersel.config.messages import listed_twice
 from itersel.errors import InputError
 from itersel.keys import split_optional, types_of
 
@@ -36,6 +37,8 @@ def _check_several(name: str, values: Any, bounds: Mapping[str, Any], kind: Any)
         raise InputError(f"{name} is {values!r}, must be a tuple")
     for value in values if kind in TYPE_NAMES else ():
         _check(name, value, bounds, kind)
+    if "choices" in bounds and (twice := listed_twice(values)) is not None:
+        raise InputError(f"{name}: {twice!r} is listed twice; remove one")
 
 
 def _check(name: str, value: Any, bounds: Mapping[str, Any], kind: type) -> None:
