@@ -182,6 +182,7 @@ HELP = ["corpus", "libreoffice-help", "--source-language", "de", "--target-langu
         ([*TUNE_LISTS, "--quality", "ter"], "tokenizer", "--tokenizer=13a", "--tokenizer=none"),
         ([*TUNE_LISTS, "--seeds", "1-2", "--devtest-nbest", "x"], "--seed ", "--seed=1", "--seed=2"),
         (["rescore", "--nbest", "missing", "--first"], "--mbr", "--no-mbr", "--mbr"),
+        ([*DECODE, "--settings", "{}"], "--pop-limit", "--pop-limit=200", "--pop-limit=7"),
         ([*HELP, "--folder", "missing", "--output", "x"], "--release", "--release=bookworm", "--release=sid"),
     ],
 )

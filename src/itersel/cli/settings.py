@@ -59,26 +59,22 @@ def settings_of(
         If both are given and differ, if a required option is missing, if a key without effect does not have
         its default, or for a wrong value.
     """
-    settings = _stated_settings(kind if whole is None else whole, options)
-    if whole is None:
-        return settings
-
-    own = [item.name for item in fields(kind)]  # type: ignore[arg-type]
-    refuse_unused(settings, case, used=own)
-    return kind(**{name: getattr(settings, name) for name in own})
-
-
-def _stated_settings(kind: type[T], options: argparse.Namespace) -> T:
     if options.settings is not None:
         settings = read_settings(kind, options.settings)
         refuse_replaced(settings, options)
-        return settings
+    else:
+        items = fields(kind)  # type: ignore[arg-type]
+        missing = [flag_of(item) for item in items if is_required(item) and item.name not in options]
+        if missing:
+            raise InputError(f"missing: {' and '.join(missing)} (or --settings)")
+        settings = section_of(kind, options)
 
-    items = fields(kind)  # type: ignore[arg-type]
-    missing = [flag_of(item) for item in items if is_required(item) and item.name not in options]
-    if missing:
-        raise InputError(f"missing: {' and '.join(missing)} (or --settings)")
-    return section_of(kind, options)
+    if whole is not None:
+        used = vars(settings)
+        names = (item.name for item in fields(whole) if item.name not in used)  # type: ignore[arg-type]
+        others = {name: getattr(options, name) for name in names if name in options}
+        refuse_unused(whole(**used, **others), case, used=used)
+    return settings
 
 
 def refuse_replaced(settings: Any, options: argparse.Namespace) -> None:
