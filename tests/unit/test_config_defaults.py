@@ -204,9 +204,9 @@ def test_the_config_is_shown_as_jobs_use_it(tmp_path, capsys):
 @pytest.mark.parametrize("content", [experiment(), with_text(a={})], ids=["text", "lists"])
 def test_stating_all_templates_changes_nothing(content):
     config = read_config(content)
-    available = available_templates(config)
-    assert config.experiments["a"].templates is None
-    for stated in (available, available[::-1]):
+    shown = config.experiments["a"].templates
+    assert shown == available_templates(config) != ()
+    for stated in (shown, shown[::-1]):
         assert read_config(content | {"experiments": {"a": {"templates": list(stated)}}}) == config
 
 

@@ -37,19 +37,6 @@ def available_templates(config: Config) -> tuple[str, ...]:
     return config.text_features.templates if has_given_lists(config) else config.grammar.templates
 
 
-def _only_templates(config: Config, experiment: Experiment) -> tuple[str, ...] | None:
-    """Return the templates of an experiment that uses only some; null, which means all, also if it names all.
-
-    Null is also what steps and tables get, so naming all templates changes nothing there.
-    """
-    available = available_templates(config)
-    used = experiment.templates_of(available)
-    if not experiment.uses_sparse or {*used} == {*available}:
-        return None
-    # their order affects nothing
-    return tuple(one for one in available if one in used)
-
-
 def never_null(value: T | None) -> T:
     """Return the value of a key that is never null in a config that is `resolved`."""
     assert value is not None
@@ -59,8 +46,7 @@ def never_null(value: T | None) -> T:
 def resolved(config: Config) -> Config:
     """Return a config in which values taken from elsewhere are filled in.
 
-    Null then means "none", except for `cache` (the user's cache folder) and the `templates` of an experiment
-    (all of them).
+    Null then means "none", except for `cache` (the user's cache folder).
     Readers of such a config use its values as they are; `never_null` tells type checkers what cannot be null.
     """
     return replace(
@@ -90,9 +76,16 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
     if uses_k_best:
         k_best = config.decoder.k_best if experiment.k_best is None else experiment.k_best
 
+    templates = None
+    if experiment.uses_sparse:
+        available = available_templates(config)
+        used = experiment.templates_of(available)
+        # their order affects nothing
+        templates = tuple(one for one in available if one in used)
+
     return replace(
         experiment,
-        templates=_only_templates(config, experiment),
+        templates=templates,
         k_best=k_best,
         seed=first_seed(config, experiment),
         tasks=tasks,

@@ -97,7 +97,7 @@ class TextFeatures:
         return not (self.groups or self.templates or self.user_models)
 
     def left_out(self, templates: tuple[str, ...] | None) -> tuple[str, ...]:
-        """Return the templates that an experiment with these leaves out; None: it uses all that it can."""
+        """Return the templates that an experiment with these leaves out; None: it has no sparse features."""
         return () if templates is None else tuple(one for one in self.templates if one not in templates)
 
     @property

@@ -22,7 +22,7 @@ from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import BY_HASH, FIRST_COLUMN, FIRST_ENTRIES, raw_columns
 from itersel.plan.files import Files
 from itersel.plan.requests import TextSizes, list_sizes, text_sizes
-from itersel.plan.search import search_keys, search_of
+from itersel.plan.search import restricted_templates, search_keys, search_of
 from itersel.plan.shell import no_option
 from itersel.results import DERIVATIONS
 
@@ -132,7 +132,7 @@ class _ParallelText(Origin):
         return TrainSettings(
             **self._learning(experiment),
             **search_keys(self._config, experiment),
-            templates=experiment.templates,
+            templates=restricted_templates(self._config, experiment),
         )
 
     def decoding_threads(self, wildcards: Any) -> int:

@@ -34,6 +34,7 @@ from itersel.plan.divisions import Divisions
 from itersel.plan.files import Files
 from itersel.plan.origin import Origin
 from itersel.plan.retune import retuner
+from itersel.plan.search import restricted_templates
 from itersel.plan.shell import no_option
 from itersel.plan.texts import Texts
 from itersel.results import (
@@ -159,6 +160,7 @@ class Tables:
         """Return the `ChooseSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
         repeat = self._repeats[wildcards.experiment]
+        templates = restricted_templates(self._config, experiment)
         tasks = experiment.tasks.as_in_config()
 
         return as_json(
@@ -166,7 +168,7 @@ class Tables:
                 scoring=self._scoring(experiment),
                 name=repeat.system,
                 repeat=repeat.repeat,
-                experiment=replace(experiment, tasks=tasks),
+                experiment=replace(experiment, templates=templates, tasks=tasks),
                 devtest=self._texts.devtest(wildcards),
             )
         )

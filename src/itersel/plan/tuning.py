@@ -16,7 +16,7 @@ from itersel.config.values import Config
 from itersel.plan.epochs import Epoch, Epochs
 from itersel.plan.origin import Origin
 from itersel.plan.retune import retuner
-from itersel.plan.search import search_keys
+from itersel.plan.search import restricted_templates, search_keys
 from itersel.results import MANIFEST, WEIGHTS, iteration_folder, sentence_file, tuning_file
 
 
@@ -193,8 +193,9 @@ class Tuning:
         keys = search_keys(self._config, experiment)
 
         if not self._epochs.epoch(name, 1).reads_forests:
+            templates = restricted_templates(self._config, experiment)
             k_best = never_null(experiment.k_best)
-            return as_json(KBestSettings(**keys, templates=experiment.templates, k_best=k_best))
+            return as_json(KBestSettings(**keys, templates=templates, k_best=k_best))
 
         if retuner(experiment):
             # forests contain the sum of the sparse features; to lists, the tuner adds it
