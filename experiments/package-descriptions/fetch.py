@@ -2,9 +2,9 @@
 
     python experiments/package-descriptions/fetch.py --language it --output data/package-descriptions/it
 
-This writes ``source.gz`` (the language), ``target.gz`` (English), ``labels.gz`` (the section of the archive
-that the package is in) and ``tasks.gz`` (the section, or the name of several small ones), one sentence per line,
-and ``statistics.json``: what was taken, and what was dropped and why.
+This writes ``source.gz`` (the language), ``target.gz`` (English), ``labels.gz`` (the section of the
+archive that the package is in) and ``tasks.gz`` (the section, or the name of several small ones), one
+sentence per line, and ``statistics.json``: what was taken, and what was dropped and why.
 """
 
 from __future__ import annotations

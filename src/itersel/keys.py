@@ -219,6 +219,15 @@ def name_in(kinds: Mapping[str, type], section: object) -> str:
 
 
 def changed(section: Any) -> list[str]:
-    """Return the keys of a section that do not have their defaults."""
-    default = type(section)()
-    return [one.name for one in fields(section) if getattr(section, one.name) != getattr(default, one.name)]
+    """Return the keys of a section that do not have their defaults.
+
+    In configs, commands and Python, stating a value that is used anyway changes nothing. So where keys have
+    no effect, only these are refused. A key that its section lacks, such as one of another learner, is
+    refused with any value.
+    """
+    return [one.name for one in fields(section) if getattr(section, one.name) != _own_default(one)]
+
+
+def _own_default(item: Field[Any]) -> Any:
+    """Return the default of a key, or of a section in a section; MISSING if there is none."""
+    return item.default if item.default_factory is MISSING else item.default_factory()

@@ -141,7 +141,7 @@ def test_model_of_other_text(corpus, models, refused):
         (f"{TEXTS} --aligner forward.model forward.model", "--aligner"),
         (f"{TEXTS} --aligner forward.model --symmetrization union", "--symmetrization"),
         (f"{TEXTS} --aligner nowhere.model", "nowhere.model"),
-        (f"{TEXTS} --direction forward --symmetrization union", ("--direction", "--source")),
+        (f"{TEXTS} --direction forward --symmetrization union", ("--symmetrization", "--direction")),
         (f"{TEXTS} --direction forward --forward x", ("--direction", "--source", "--target")),
         (f"{TEXTS} --forward x --reverse y", EITHER),
         (f"{TEXTS} --forward x", EITHER),

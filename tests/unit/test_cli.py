@@ -14,7 +14,7 @@ from tests.refusals import check_facts
 import itersel
 import itersel.cli.weights
 from itersel.cli.commands import ListedParser, add_command
-from itersel.cli.main import COMMANDS, FOR_PEOPLE, STEPS, WITHOUT_KERNELS, main
+from itersel.cli.main import COMMANDS, FOR_PEOPLE, STEPS, main
 from itersel.cli.parser import Parser
 from itersel.code.digests import used_modules
 
@@ -34,7 +34,7 @@ def test_help_explains_every_option(words, capsys):
                 assert action.help, f"{current.prog} {action.dest} has no help"
     assert main([*words, "--help"]) == 0
     assert f"usage: itersel {' '.join(words)}" in capsys.readouterr().out
-    if module not in WITHOUT_KERNELS:
+    if getattr(command, "RUNS_KERNELS", True):
         parts = [one for one in getattr(command, "PARTS", ()) if one.split()[0] == words[-1]]
         assert any("kernels" in name for one in parts or [" ".join(words)] for name in used_modules(one))
 

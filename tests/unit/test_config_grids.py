@@ -42,7 +42,7 @@ def test_an_experiment_of_a_grid_is_the_one_that_its_name_says():
 
 # A config, and what each of its errors must contain: names of what the config has.
 WRONG = [
-    (learner("mira", c=[1, 0, -1]), [("learner.c'", '0.0', 0), ("learner.c'", '-1.0')]),
+    (learner("mira", c=[1, 0, -1]), [("learner.c'", 0), ("learner.c'", '-1')]),
     (learner("mira", c=[1, 2], x=1), ["learner.x'"]),
     (learner("mira", c=[1, "2"]), [("learner.c'", "'2'")]),
     (learner("mira", c=[]), [("learner.c'", '[]')]),

@@ -293,7 +293,7 @@ def test_settings_are_what_options_say(tmp_path, refused):
 
     made = prepare_settings(make_parser(words).parse_args(words))
     assert made.held_out == {"test": Corpus(source=(source,), target=(target,), further=(source,))}
-    assert (made.preparation.protected, made.cut) == (("a,b", "c"), {"dev": 1})
+    assert (made.preparation.protected, made.cut.by_split) == (("a,b", "c"), {"dev": 1})
     again = ["corpus", "prepare", "--settings", as_json(made), f"--output={tmp_path / 'again'}"]
     refused([*again, "--max-train=3"], "--settings")
 

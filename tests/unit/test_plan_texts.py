@@ -126,7 +126,7 @@ def test_keys_of_preparation():
     assert (made.max_train, made.max_held_out, made.compound_splitting) == (5, 2, True)
     assert made.preparation.target_language == "en-us"
     cut = plan_of_texts(cut={"dev": 12, "devtest": 11}, dev={}, devtest={})
-    assert preparing(cut).cut == {"dev": 12, "devtest": 11}
+    assert preparing(cut).cut.by_split == {"dev": 12, "devtest": 11}
     assert "out/x/corpus/dev.labels.gz" in cut.texts.prepared
 
 

@@ -84,7 +84,7 @@ def copied(tmp_path, monkeypatch):
     """Return a copy of the package whose code is digested instead."""
 
     def forget():
-        for cached in (digests._imports_of, digests._exists, digests._tables, step_digest):
+        for cached in (digests._imports_of, digests._exists, digests._table, step_digest):
             cached.cache_clear()
 
     shutil.copytree(digests.PACKAGE, tmp_path / "itersel", ignore=shutil.ignore_patterns("__pycache__"))

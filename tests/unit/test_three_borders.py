@@ -1,7 +1,9 @@
 """A key has the same default and bounds in a config, as an option of a command, and in Python."""
 
+import contextlib
 import dataclasses
 import inspect
+import io
 import math
 
 import pytest
@@ -11,11 +13,12 @@ from tests.refusals import input_error
 from tests.unit.test_config_defaults import VALUES, values_of
 
 import itersel
-from itersel.cli.main import make_parser
+from itersel.cli.main import main, make_parser
 from itersel.cli.settings import settings_of
 from itersel.config.command_line import section_of
 from itersel.config.evaluation import Evaluation, SignificanceSettings
 from itersel.config.extraction import ExtractionSettings
+from itersel.config.mbr import MinimumRisk
 from itersel.config.mixing import Selection
 from itersel.config.reading import read_config
 from itersel.config.report_steps import Comparison
@@ -44,6 +47,32 @@ WITH_OPTIONS = {
     "lm estimate": (["lm", "estimate", "--input", "text", "--output", "x"], EstimateSettings),
     "lm compile": (["lm", "compile", "--input", "arpa", "--output", "x"], CompileSettings),
 }
+# Command lines with files that are missing, in which options have no effect: the section that declares the
+# options, its keys that have an effect, and what precedes the names of keys.
+MISSING = ["--source", "missing", "--target", "missing"]
+WITHOUT_EFFECT = {
+    "decode of lists": (DECODE, Search, ["features"], ""),
+    "align given links": (
+        ["align", "--forward", "missing", "--reverse", "missing", "--output", "x"],
+        AlignSettings,
+        ["symmetrization"],
+        "",
+    ),
+    "align in one direction": (
+        ["align", *MISSING, "--direction", "forward", "--output", "x"],
+        AlignSettings,
+        ["seed"],
+        "",
+    ),
+    "align with one model": (
+        ["align", *MISSING, "--aligner", "missing", "--output", "x"],
+        AlignSettings,
+        ["seed"],
+        "",
+    ),
+    "rescore": (["rescore", "--nbest", "missing", "--weights", "x"], MinimumRisk, ["gain"], "mbr-"),
+    "rescore --first": (["rescore", "--nbest", "missing", "--first"], MinimumRisk, ["gain"], "mbr-"),
+}
 # A key of commands that take settings, with a value, which is written in JSON, too.
 STATED = {
     Search: ("pop_limit", 7, "7"),
@@ -51,6 +80,8 @@ STATED = {
     AlignSettings: ("symmetrization", "union", '"union"'),
     EstimateSettings: ("order", 4, "4"),
 }
+# Another value of that key.
+OTHER = {Search: "8", ExtractionSettings: "8", AlignSettings: "intersection", EstimateSettings: "5"}
 # Keys that must be stated, as a config and as Python have them.
 NEEDED = {
     TuneSettings: ({"tuner": {"name": "pro"}}, {"tuner": TUNERS["pro"]()}),
@@ -114,9 +145,49 @@ def test_settings_are_one_value_or_options(command):
     for words in (options, settings):
         words = [*arguments, *words]
         assert getattr(settings_of(kind, make_parser(words).parse_args(words)), key) == value
-    both = [*arguments, *options, *settings]
+    same = [*arguments, *options, *settings]
+    assert getattr(settings_of(kind, make_parser(same).parse_args(same)), key) == value
+    other = [*arguments, options[0], OTHER[kind], *settings]
     with input_error("--settings", options[0]):
-        settings_of(kind, make_parser(both).parse_args(both))
+        settings_of(kind, make_parser(other).parse_args(other))
+
+
+@pytest.mark.parametrize("case", WITHOUT_EFFECT)
+@given(st.data())
+def test_only_other_values_than_the_default_are_without_effect(case, data):
+    """An option that states the default of its key changes nothing; the error is that a file is missing."""
+    arguments, kind, used, prefix = WITHOUT_EFFECT[case]
+    items = [item for item in dataclasses.fields(kind) if item.name not in used]
+    item = data.draw(st.sampled_from(items))
+    value = data.draw(values_of(item, types_of(kind)[item.name]) | st.just(item.default))
+    if value is None:
+        return
+
+    flag = f"--{prefix}{item.name.replace('_', '-')}"
+    stated = f"{flag}={','.join(value) if isinstance(value, list) else value}"
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        assert main([*arguments, stated]) == 1
+    assert (flag in said.getvalue()) == (value != item.default)
+
+
+TUNE_LISTS = [*TUNE, "pro", "--reference", "missing"]
+HELP = ["corpus", "libreoffice-help", "--source-language", "de", "--target-language", "en"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option", "default", "other"),
+    [
+        ([*TUNE_LISTS, "--quality", "ter"], "tokenizer", "--tokenizer=13a", "--tokenizer=none"),
+        ([*TUNE_LISTS, "--seeds", "1-2", "--devtest-nbest", "x"], "--seed ", "--seed=1", "--seed=2"),
+        (["rescore", "--nbest", "missing", "--first"], "--mbr", "--no-mbr", "--mbr"),
+        ([*DECODE, "--settings", "{}"], "--pop-limit", "--pop-limit=200", "--pop-limit=7"),
+        ([*HELP, "--folder", "missing", "--output", "x"], "--release", "--release=bookworm", "--release=sid"),
+    ],
+)
+def test_a_default_that_is_stated_has_an_effect_nowhere(arguments, option, default, other, capsys):
+    for stated in (default, other):
+        assert main([*arguments, stated]) == 1
+        assert (option in capsys.readouterr().err) == (stated == other)
 
 
 def test_required_options_of_which_nothing_is_stated():
@@ -154,6 +225,14 @@ def test_python_has_the_bounds_of_a_config(kind, data):
     expected = outcome(read_section, kind, {**needed, item.name: value})
     given_value = tuple(value) if isinstance(value, list) else value
     assert outcome(lambda: kind(**{**in_python, item.name: given_value})) == expected
+
+
+def test_a_choice_can_be_listed_once():
+    with input_error("templates", "'R'"):
+        read_section(Search, {"templates": ["R", "RBS", "R"]})
+    with input_error("templates", "'R'"):
+        Search(templates=("R", "RBS", "R"))
+    assert outcome(of_command, DECODE, Search, "templates", ["R", "RBS", "R"]) is REFUSED
 
 
 def test_extraction_and_search_of_which_nothing_is_stated():

@@ -18,11 +18,12 @@ from itersel.evaluate.metrics import make_tokenized_bleu
 from itersel.evaluate.texts import read_references
 from itersel.lists.reading import read_lists
 from itersel.storage.hdf5 import header_of
-from itersel.tune.measure import quality_by_metric
+from itersel.tune.measure import quality_by_metric, read_measure
 from itersel.tune.mert import ListLineSearch, tune_mert
 from itersel.tune.mira_kernels import mean_weights, mira_lists, mira_pass, start_state
-from itersel.tune.nbest import start_weights_of_lists, tune_nbest
+from itersel.tune.nbest import prepare_nbest, tune_nbest
 from itersel.tune.ranking import draw_pairs
+from itersel.tune.start_weights import START_WEIGHTS, default_start
 from itersel.tune.tuners.forest_mert import ForestMert
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.mert import Mert
@@ -227,9 +228,21 @@ def test_errors(files, monkeypatch, settings, options, facts):
         tune_nbest(["list"], *options.pop("references"), tuner=settings, **options)
 
 
-def test_only_a_search_starts_from_1():
-    starts = [start_weights_of_lists(["f", "g"], settings.searches_lines).to_dict() for settings in TUNERS]
-    assert starts == [{"f": 1.0, "g": 1.0}, {}, {}]
+@pytest.mark.parametrize("settings", TUNERS)
+def test_only_a_search_starts_from_1(tmp_path, settings):
+    """Also with a feature of our decoder, from whose own start weights the tuners of a run start."""
+    (tmp_path / "list").write_text("0 ||| a ||| f=1 LanguageModel=2\n0 ||| b ||| f=2\n")
+    arguments = [tmp_path / "list"], [["a"]], settings, None, None, read_measure("ter")
+    start = prepare_nbest(*arguments).start_weights.to_dict()
+    assert start == ({"f": 1.0, "LanguageModel": 1.0} if settings.searches_lines else {})
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [(["f", "g"], {"f": 1.0, "g": 1.0}), (["f", "LanguageModel"], START_WEIGHTS), ([], {})],
+)
+def test_the_start_of_a_run(names, expected):
+    assert default_start(names).to_dict() == expected
 
 
 @pytest.mark.parametrize("options", [{"quality": "none"}, {"features": {"lm": "none"}}])
@@ -254,11 +267,16 @@ def test_passes_of_mira_with_very_low_quality_are_kept(tmp_path):
     assert found.quality_points == pytest.approx(300)
 
 
-@pytest.mark.parametrize("quality", ["chrf", [1.0]])
+@pytest.mark.parametrize("quality", ["chrf", [0.0, 1.0]])
 def test_only_bleu_has_a_tokenizer(tmp_path, quality):
-    (tmp_path / "list").write_text("0 ||| a ||| f=1\n")
-    with input_error("tokenizer", "13a"):
-        tune_nbest([tmp_path / "list"], ["a"], tuner=KBestMira(), tokenizer="13a", quality=quality)
+    (tmp_path / "list").write_text("0 ||| a ||| f=1\n0 ||| b ||| f=2\n")
+    with input_error("tokenizer", "none"):
+        tune_nbest([tmp_path / "list"], ["a"], tuner=KBestMira(), tokenizer="none", quality=quality)
+    stated, unstated = (
+        tune_nbest([tmp_path / "list"], ["a"], tuner=KBestMira(), quality=quality, **one)
+        for one in ({"tokenizer": "13a"}, {})
+    )
+    assert stated.quality_points == unstated.quality_points
 
 
 @pytest.mark.parametrize(("tokenizer", "is_equal"), [("13a", True), ("none", False)])
@@ -276,7 +294,7 @@ def test_command(files, monkeypatch, capsys, refused):
     found = capsys.readouterr()
     assert {line.split("\t")[0] for line in found.out.splitlines()} <= {"good_0", "good_1", "bad", "rare"}
     assert found.err == ""
-    refused([*command, "--quality=ter", "--tokenizer=13a"], ("tokenizer", "13a", "quality"))
+    refused([*command, "--quality=ter", "--tokenizer=none"], ("tokenizer", "none", "quality"))
     assert main([*command, "--quality=TER", "--output=w.h5", "--c=0.5", "--seed=7"]) == 0
     made = header_of("w.h5", FORMAT).attributes
     recorded = json.loads(made["settings"])

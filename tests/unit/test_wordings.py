@@ -137,7 +137,7 @@ COMMANDS = [
     (f"{PREPARE} --source two", "--target is missing; give --source and --target, or --file"),
     (
         f"{PREPARE} --source two --target three --settings {{}}",
-        "--settings replaces the options for corpora and keys; give only one of the two",
+        "--settings replaces the options for corpora; give only one of the two",
     ),
     (
         "align --source two --target two --seed 2 --settings {} --output new",
@@ -154,8 +154,8 @@ COMMANDS = [
         "give --leave-out and --fold together, or neither",
     ),
     (
-        "tune --tuner kbest-mira --nbest list --reference one --output new --quality ter --tokenizer 13a",
-        "tokenizer 13a has no effect: quality is not BLEU; remove it",
+        "tune --tuner kbest-mira --nbest list --reference one --output new --quality ter --tokenizer none",
+        "tokenizer none has no effect: quality is not BLEU; remove it",
     ),
     (
         "tune --tuner mert --nbest list --reference one --output new --seeds 1-5",
@@ -297,7 +297,7 @@ COMMANDS = [
     ),
     (
         'step divide --source two --target two --output new --settings {"division":{"files":0}}',
-        "--settings: config key 'division.files' is 0, must be at least 1",
+        "--settings: config key 'division.files' is 0, must be a whole number, at least 1, at most 100000",
     ),
     ("step mix --inputs list --output new.h5", "2 weights files for 1 shards; give one for each shard"),
 ]
@@ -310,7 +310,7 @@ USAGE = [
     ("weights shwo", "itersel weights: error: argument PART: invalid choice: 'shwo' (did you mean 'show'?)"),
     (
         "compare --reference a --trials 0 b c",
-        "itersel compare: error: argument --trials: '0' is not a whole number of 1 or more",
+        "itersel compare: error: argument --trials: '0' is not a whole number, at least 1",
     ),
     (
         "lm estimate --order 3 --input a --leave-out b --fold 2/2 --output c",
@@ -325,7 +325,7 @@ USAGE = [
     ),
     (
         "tune --tuner pro --nbest a --output b --strength x",
-        "itersel tune: error: argument --strength: 'x' is not a number",
+        "itersel tune: error: argument --strength: 'x' is not a number, at least 0",
     ),
     (
         "tune --tuner mert --nbest a --output b --seeds 3",
@@ -358,9 +358,15 @@ CONFIGS = [
     ("experiments: {}", ": config key 'experiments' is missing or empty; name at least one experiment"),
     ("", ": config file must contain 'key: value' lines, not null"),
     ("- a", ": config file must contain 'key: value' lines, not ['a']"),
-    ("seed: [1]", ": config key 'seed' must be a whole number, not [1]"),
-    ("experiments: {a: {epochs: 0}}", ": config key 'experiments.a.epochs' is 0, must be at least 1"),
-    ("experiments: {a: {epochs: x}}", ": config key 'experiments.a.epochs' must be a whole number, not 'x'"),
+    ("seed: [1]", ": config key 'seed' is [1], must be a whole number, at least 0, at most 4294967295"),
+    (
+        "experiments: {a: {epochs: 0}}",
+        ": config key 'experiments.a.epochs' is 0, must be a whole number, at least 1, at most 1000",
+    ),
+    (
+        "experiments: {a: {epochs: x}}",
+        ": config key 'experiments.a.epochs' is 'x', must be a whole number, at least 1, at most 1000",
+    ),
     (
         "experiments: {a: {features: dens}}",
         (
@@ -382,8 +388,8 @@ CONFIGS = [
     (
         "experiments: {a: {learner: {name: perceptron, learning_rate: 1e-4}}}",
         (
-            ": config key 'experiments.a.learner.learning_rate' must be a number, not '1e-4'; YAML "
-            "reads 1e-4 as text, write 0.0001"
+            ": config key 'experiments.a.learner.learning_rate' is '1e-4', must be a number, "
+            "above 0; YAML reads 1e-4 as text, write 0.0001"
         ),
     ),
     (
@@ -486,7 +492,7 @@ CONFIGS = [
     (
         "data: {source_language: no}",
         (
-            ": config key 'data.source_language' must be text, not false; YAML reads no, off and "
+            ": config key 'data.source_language' is false, must be text; YAML reads no, off and "
             "false in this way: put the word in quotes, as in 'no'"
         ),
     ),

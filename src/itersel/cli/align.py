@@ -53,13 +53,15 @@ def _align(options: argparse.Namespace) -> None:
 
     _check(options)
     if options.forward:
-        pairs = _given(options.forward, options.reverse)
-        _write_symmetrized(options.output, pairs, settings_of(SymmetrizationSettings, options))
+        case = "with --forward and --reverse"
+        how = settings_of(SymmetrizationSettings, options, AlignSettings, case)
+        _write_symmetrized(options.output, _given(options.forward, options.reverse), how)
         return
 
     is_one = options.direction or (options.aligner and len(options.aligner) == 1)
     kind: type[SamplerSettings] = SamplerSettings if is_one else AlignSettings
-    settings = settings_of(kind, options)
+    case = "with --direction" if options.direction else "with the model of one direction"
+    settings = settings_of(kind, options, AlignSettings, case)
     align = _with_models if options.aligner else _sampled
     directions = list(align(options, settings.seed))
 
@@ -82,8 +84,8 @@ def _write_symmetrized(
 
 def _check(options: argparse.Namespace) -> None:
     texts, alignments = (options.source, options.target), (options.forward, options.reverse)
-    if options.direction and ("symmetrization" in options or any(alignments)):
-        raise InputError("--direction can be used with --source and --target, but not with --symmetrization")
+    if options.direction and any(alignments):
+        raise InputError("--direction can be used with --source and --target only")
     if options.aligner and (options.direction or options.save or any(alignments)):
         raise InputError(
             "--aligner can be used with --source and --target, but not with --direction or --save"
@@ -120,8 +122,6 @@ def _with_models(options: argparse.Namespace, seed: int) -> Iterator[Iterator[Se
     models.sort(key=lambda pair: pair[0].direction)
     if len(models) > 1 and [model.direction for model, _ in models] != [*DIRECTIONS]:
         raise InputError("--aligner takes one model, or one of each direction")
-    if len(models) == 1 and "symmetrization" in options:
-        raise InputError("--symmetrization needs models of both directions")
 
     bitext = read_bitext(options.source, options.target)
     while models:

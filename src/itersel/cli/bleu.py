@@ -27,6 +27,9 @@ from itersel.evaluate.names import (
 if TYPE_CHECKING:
     from itersel.evaluate.compare import MetricScores
 
+# See `add_command`.
+RUNS_KERNELS = False
+
 
 def _add_bleu(parser: argparse.ArgumentParser) -> None:
     parser.description = (

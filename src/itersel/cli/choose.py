@@ -11,6 +11,9 @@ from itersel.config.report_steps import ChooseSettings, PatienceSettings
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
 
+# See `add_command`.
+RUNS_KERNELS = False
+
 
 def _add_choose(parser: argparse.ArgumentParser) -> None:
     parser.description = (

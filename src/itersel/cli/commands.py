@@ -45,7 +45,8 @@ def add_command(
     The command `warm-up` has functions ``_add_warm_up`` and ``_warm_up``. If the module's `PARTS` name parts
     of the command, such as ``report page``, with a line of help, these have such functions instead:
     ``_add_page`` and ``_page``. Some options depend on the value of another one, which the module's `CHOSEN`
-    names: those that fit the given `arguments` are added, or all of them if `is_full`.
+    names: those that fit the given `arguments` are added, or all of them if `is_full`. Unless the module's
+    `RUNS_KERNELS` is false, all kernels are compiled before a command runs (`warm_up.warm_up_once`).
     """
     command = importlib.import_module(f"itersel.cli.{module}")
     parsers = {name: parser}
@@ -59,7 +60,8 @@ def add_command(
     for one, its_parser in parsers.items():
         function = one.replace("-", "_")
         getattr(command, f"_add_{function}")(its_parser)
-        its_parser.set_defaults(run=getattr(command, f"_{function}", None))
+        runs_kernels = getattr(command, "RUNS_KERNELS", True)
+        its_parser.set_defaults(run=getattr(command, f"_{function}", None), runs_kernels=runs_kernels)
 
     option, choices = getattr(command, "CHOSEN", {}).get(name, ("", ()))
     if option and is_full:

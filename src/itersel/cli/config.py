@@ -11,6 +11,9 @@ from itersel.errors import located
 from itersel.plan.estimates import estimate_cost
 from itersel.storage.files import write_lines
 
+# See `add_command`.
+RUNS_KERNELS = False
+
 PARTS = {
     "config check": "check a config file",
     "config show": "print the value of every key that the jobs of a run use",

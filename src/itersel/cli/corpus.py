@@ -27,6 +27,9 @@ from itersel.errors import InputError
 if TYPE_CHECKING:
     from itersel.corpus.prepare import Preparation
 
+# See `add_command`.
+RUNS_KERNELS = False
+
 LONG_LINE = "; break the line, or raise data.max_line_bytes in the config (--max-line-bytes)"
 
 PARTS = {
@@ -118,7 +121,7 @@ def _libreoffice_help(options: argparse.Namespace) -> None:
     from itersel.corpus.libreoffice_help import fetch
 
     kind: type[Languages] = HelpSettings if options.folder is None else Languages
-    settings = settings_of(kind, options)
+    settings = settings_of(kind, options, HelpSettings, "with --folder")
     fetch_pairs = partial(
         fetch,
         source_language=settings.source_language,
@@ -209,7 +212,7 @@ def _check(settings: PrepareSettings, preparation: Preparation) -> None:
 
     if settings.held_out_labels and settings.split != BY_HASH:
         raise InputError("--held-out-labels needs --split hash")
-    if settings.cut and settings.split != "train":
+    if settings.cut.by_split and settings.split != "train":
         raise InputError("--cut needs --split train")
     if settings.held_out and settings.split not in ("train", BY_HASH):
         message = f"--held-out is compared with train; it has no effect with --split {settings.split}"

@@ -9,6 +9,9 @@ from itersel.cli.settings import add_settings
 from itersel.config.report_steps import CountSettings
 from itersel.config.settings import read_settings
 
+# See `add_command`.
+RUNS_KERNELS = False
+
 
 def _add_count(parser: argparse.ArgumentParser) -> None:
     parser.description = (

@@ -9,7 +9,7 @@ from typing import Any
 from itersel.cli.arguments import add_optional_files, add_options, add_output
 from itersel.cli.decision import add_decision, file_passed_on, training_has_stopped
 from itersel.cli.given_lists import add_language_model, has_given_lists
-from itersel.cli.mbr import add_mbr, mbr_of
+from itersel.cli.mbr import add_chosen_mbr, add_mbr, chosen_mbr, mbr_of
 from itersel.cli.settings import add_place, add_settings, settings_of
 from itersel.cli.shared_options import add_text_output
 from itersel.config.command_line import whole
@@ -23,6 +23,7 @@ from itersel.config.search import (
     Search,
 )
 from itersel.config.settings import read_settings
+from itersel.config.tuners import START_IN_RUN
 from itersel.errors import InputError, located
 
 
@@ -41,15 +42,13 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
     add_decision(parser, "copy the translations of --passed-on", "translations of the previous epoch")
     add_text_output(parser)
     add_mbr(parser)
-    chosen = "output of 'itersel step scale': the minimum Bayes risk that is used unless --mbr is given"
-    add_optional_files(parser, {"--chosen-mbr FILE": chosen})
+    add_chosen_mbr(parser)
 
 
 def _decode(options: argparse.Namespace) -> None:
     from itersel.storage.files import read_lines, write_lines
-    from itersel.system.mbr import read_mbr
 
-    mbr = mbr_of(options, options.k_best or 1, read_mbr(options.chosen_mbr))
+    mbr = mbr_of(options, options.k_best or 1, chosen_mbr(options))
     passed_on = file_passed_on(options)
     if passed_on is not None:
         write_lines(options.output, read_lines(passed_on))
@@ -57,7 +56,7 @@ def _decode(options: argparse.Namespace) -> None:
 
     # lists are only scored
     kind: type[FeatureSettings] = FeatureSettings if has_given_lists(options) else Search
-    settings = settings_of(kind, options)
+    settings = settings_of(kind, options, Search, "without --language-model")
     with located(options.sentences):
         write_lines(options.output, _translations(options, settings, mbr))
 
@@ -127,7 +126,7 @@ def _add_decoding(parser: argparse.ArgumentParser, output: str, kind: type) -> N
     inputs = {"--sentences FILE": "sentences with references and grammars (.h5)"}
     add_options(parser, inputs, required=True)
     add_language_model(parser)
-    start = "start weights, .h5 or text (default, in the first iteration only: see docs/tuning.md)"
+    start = f"start weights, .h5 or text (default, in the first iteration only: {START_IN_RUN})"
     add_optional_files(parser, {"--start FILE": start})
     add_decision(parser, "write an empty tuning file")
     add_settings(parser, kind)

@@ -7,6 +7,9 @@ import argparse
 from itersel.cli.arguments import add_options
 from itersel.cli.shared_options import add_text_files
 
+# See `add_command`.
+RUNS_KERNELS = False
+
 
 def _add_detokenize(parser: argparse.ArgumentParser) -> None:
     parser.description = (

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     # Returns the numbers of the sentences of each file, given the number of all sentences.
     Divide = Callable[[int], Sequence[Int64s]]
 
+# See `add_command`.
+RUNS_KERNELS = False
+
 
 def _add_divide(parser: argparse.ArgumentParser) -> None:
     parser.description = (

@@ -22,7 +22,7 @@ DESCRIPTION = "Discriminative training of hierarchical translation systems on wh
 
 # command: (module of itersel.cli, one line of help); see `add_command`. Only the module of the requested
 # command is imported, so that `itersel bleu` does not wait for numba.
-COMMANDS = {
+FOR_PEOPLE = {
     "init": ("run", "write a project that uses the installed workflow"),
     "run": ("run", "run the workflow; all arguments are Snakemake's"),
     "config": ("config", "check a config; print it with all values; its schema and documentation"),
@@ -34,7 +34,9 @@ COMMANDS = {
     "rescore": ("rescore", "reorder the n-best lists of any decoder by given weights"),
     "weights": ("weights", "show and export weights"),
     "export": ("translate", "write a trained system in the format of another decoder"),
-    # of the workflow, too
+}
+# The same for the commands of the workflow, which people use, too.
+OF_WORKFLOW = {
     "corpus": ("corpus", "fetch, prepare and split parallel text"),
     "align": ("align", "word-align parallel text or symmetrise alignments"),
     "lm": ("lm", "estimate, compile and query language models"),
@@ -46,6 +48,7 @@ COMMANDS = {
     "warm-up": ("warm_up", "compile all kernels into the cache"),
     "step": ("", "run a step that only the workflow runs; 'itersel step --help' lists them"),
 }
+COMMANDS = FOR_PEOPLE | OF_WORKFLOW
 # The same for `itersel step`.
 STEPS = {
     "divide": ("divide", "shuffle a corpus or lists and divide them into files of equal size"),
@@ -71,10 +74,6 @@ STEPS = {
     "rules": ("tables", "count the rules in the grammars of sentences"),
     "corpora": ("tables", "make a table of the corpora: sentences, words, rules"),
 }
-FOR_PEOPLE = list(COMMANDS)[: list(COMMANDS).index("corpus")]
-# Modules whose steps run no kernels; for the others, see `warm_up.warm_up_once`.
-WITHOUT_KERNELS = {"run", "corpus", "divide", "weights", "detokenize", "bleu", "report", "config", "warm_up"}
-WITHOUT_KERNELS |= {"choose", "count", "resources", "tables"}
 
 # Control characters and line ends, which messages may quote from files.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -125,10 +124,7 @@ def _run(arguments: list[str]) -> int:
     sign = contextlib.nullcontext if arguments[0] in ("warm-up", "translate") else signs_of_life
     compilation: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
 
-    is_step = arguments[0] == "step"
-    module, _ = STEPS[arguments[1]] if is_step else COMMANDS[arguments[0]]
-
-    if module not in WITHOUT_KERNELS:
+    if options.runs_kernels:
         from itersel.cli.warm_up import announced_compilation, say_if_plain, warm_up_once
         from itersel.compile.numba_versions import is_plain
 
@@ -142,7 +138,7 @@ def _run(arguments: list[str]) -> int:
         warm_up_once(main)
         compilation = announced_compilation()
 
-    with sign(arguments[1] if is_step else arguments[0]), compilation:
+    with sign(arguments[1] if arguments[0] == "step" else arguments[0]), compilation:
         options.run(options)
     return 0
 

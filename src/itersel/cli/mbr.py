@@ -1,4 +1,4 @@
-"""The options of minimum Bayes risk, which take precedence over what a system does."""
+"""The options of minimum Bayes risk, which take precedence over what a system does, and what it does."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
-from itersel.cli.arguments import add_options
+from itersel.cli.arguments import add_optional_files, add_options
+from itersel.cli.settings import refuse_unused
 from itersel.config.command_line import add_key, refuse
 from itersel.config.mbr import GAINS, SIMILARITY, MinimumRisk
-from itersel.errors import InputError
 
 # The keys with options of their own.
 MBR_KEYS = ("scale", "size")
@@ -59,8 +59,7 @@ def mbr_of(
     stated = {name: value for name, value in given.items() if value is not None}
     is_used = of_system is not None if options.uses_mbr is None else options.uses_mbr
     if not is_used:
-        if stated:
-            raise InputError(f"--mbr-{next(iter(stated))} has no effect without --mbr; remove it")
+        refuse_unused(MinimumRisk(**stated), "without --mbr", prefix="mbr-")
         return None
 
     base = of_system or MinimumRisk()
@@ -70,6 +69,19 @@ def mbr_of(
     chosen = replace(base, **stated)
     chosen.check_k_best(k_best, "--k-best", "raise --mbr-size")
     return chosen
+
+
+def add_chosen_mbr(parser: argparse.ArgumentParser) -> None:
+    """Add the option with the minimum Bayes risk of a system, which `chosen_mbr` reads."""
+    chosen = "output of 'itersel step scale', if the system chooses by minimum Bayes risk"
+    add_optional_files(parser, {"--chosen-mbr FILE": chosen})
+
+
+def chosen_mbr(options: argparse.Namespace, otherwise: MinimumRisk | None = None) -> MinimumRisk | None:
+    """Return the minimum Bayes risk in the file of `add_chosen_mbr`, or `otherwise` without a file."""
+    from itersel.system.mbr import read_mbr
+
+    return otherwise if options.chosen_mbr is None else read_mbr(options.chosen_mbr)
 
 
 def _gain(text: str) -> str:

@@ -10,10 +10,11 @@ from typing import Any
 from itersel.cli.argument_types import split
 from itersel.cli.arguments import add_options
 from itersel.cli.corpus_files import add_corpora, corpora_of, held_out_of
-from itersel.cli.settings import add_settings, settings_of
+from itersel.cli.settings import add_settings, refuse_replaced, settings_of
 from itersel.config.command_line import add_key, refuse
 from itersel.config.settings import read_settings
 from itersel.config.text_steps import PreparationSettings, PrepareSettings
+from itersel.corpus.settings import HeldOutSizes
 from itersel.corpus.text_names import BY_HASH, HELD_OUT
 from itersel.errors import InputError
 
@@ -60,12 +61,20 @@ def prepare_settings(options: argparse.Namespace) -> PrepareSettings:
     An InputError if both are given, or if options do not go together.
     """
     stated = {name: value for name, value in vars(options).items() if name in ("split", "cut", *FILTERS)}
+    if "cut" in stated:
+        stated["cut"] = HeldOutSizes(**dict(stated["cut"]))
     has_preparation = any(name in options for name in PREPARATION)
 
     if options.settings is not None:
-        if options.described or stated or has_preparation:
-            raise InputError("--settings replaces the options for corpora and keys; give only one of the two")
-        return read_settings(PrepareSettings, options.settings)
+        if options.described:
+            raise InputError("--settings replaces the options for corpora; give only one of the two")
+        settings = read_settings(PrepareSettings, options.settings)
+        refuse_replaced(settings, argparse.Namespace(**stated))
+        if has_preparation and settings.preparation is None:
+            raise InputError("--settings says nothing of languages; give its key 'preparation', not options")
+        if settings.preparation is not None:
+            refuse_replaced(settings.preparation, options)
+        return settings
 
     preparation = None
     if has_preparation and options.preparation is not None:
@@ -74,8 +83,6 @@ def prepare_settings(options: argparse.Namespace) -> PrepareSettings:
         preparation = settings_of(PreparationSettings, options)
 
     has_train = stated.get("split", BY_HASH) in ("train", BY_HASH)
-    if "cut" in stated:
-        stated["cut"] = dict(stated["cut"])
     return PrepareSettings(
         corpora=tuple(corpora_of(options.described, has_references=not has_train)),
         held_out=held_out_of(options.described),

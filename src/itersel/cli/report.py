@@ -24,6 +24,9 @@ from itersel.evaluate.names import DEFAULT_METRIC, DEFAULT_METRICS, METRICS, TAB
 from itersel.report.columns import COLUMNS
 from itersel.results import PAGE, PROGRESS_PAGE
 
+# See `add_command`.
+RUNS_KERNELS = False
+
 PARTS = {
     "report paper": "write the table of systems for a paper: LaTeX, Markdown",
     "report page": "write the page of a run: one HTML file",

@@ -53,10 +53,10 @@ def _first_entries(options: argparse.Namespace) -> Iterable[str]:
     from itersel.lists.rescoring import first_texts
 
     # refuses the other options of minimum Bayes risk
-    mbr_of(options)
+    mbr_of(options, options.k_best or 1)
     if options.k_best is not None or options.feature:
         raise InputError("--first needs neither --k-best nor --feature; remove them")
-    if options.uses_mbr is not None:
+    if options.uses_mbr:
         raise InputError("--mbr has no effect with --first; remove it")
 
     return first_texts(options.nbest)

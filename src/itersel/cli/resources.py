@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from itersel.cli.arguments import add_feature_models, add_optional_files, add_options, add_output
+from itersel.cli.arguments import add_feature_models, add_options, add_output
+from itersel.cli.mbr import add_chosen_mbr, chosen_mbr
 from itersel.cli.settings import add_settings
 from itersel.config.list_steps import RerankerSettings
 from itersel.config.search import TranslationSettings
 from itersel.config.settings import read_settings
 
-MBR = {"--chosen-mbr FILE": "output of 'itersel step scale', if the system chooses by minimum Bayes risk"}
+# See `add_command`.
+RUNS_KERNELS = False
 
 
 def _add_resources(parser: argparse.ArgumentParser) -> None:
@@ -24,17 +26,15 @@ def _add_resources(parser: argparse.ArgumentParser) -> None:
         "--recaser": "recaser.json of 'itersel corpus prepare'",
     }
     add_options(parser, files, required=True)
-    add_optional_files(parser, MBR)
+    add_chosen_mbr(parser)
     add_output(parser, "resources.json in the folder of the system", "--output")
 
 
 def _resources(options: argparse.Namespace) -> None:
-    from itersel.system.mbr import read_mbr
     from itersel.system.resources import TranslatorFiles, TranslatorResources, write_resources
 
     settings = read_settings(TranslationSettings, options.settings)
-    if options.chosen_mbr is not None:
-        settings = replace(settings, mbr=read_mbr(options.chosen_mbr))
+    settings = replace(settings, mbr=chosen_mbr(options, settings.mbr))
     files = TranslatorFiles(options.language_model, options.index, options.preparation, options.recaser)
     write_resources(options.output, TranslatorResources(settings, files))
 
@@ -44,7 +44,7 @@ def _add_reranker(parser: argparse.ArgumentParser) -> None:
     lists = "output of 'itersel step divide --nbest' for the text that the system was trained on"
     add_options(parser, {"--divided-lists DIR": lists}, required=True)
     add_feature_models(parser, "lists.user_model_names")
-    add_optional_files(parser, MBR)
+    add_chosen_mbr(parser)
     add_output(parser, "resources.json in the folder of the system", "--output")
 
 
@@ -52,12 +52,10 @@ def _reranker(options: argparse.Namespace) -> None:
     from itersel.lists.dividing import DENSE_FILE
     from itersel.storage.declared import DeclaredFolder
     from itersel.storage.files import read_lines
-    from itersel.system.mbr import read_mbr
     from itersel.system.resources import RerankerFiles, RerankerResources, write_resources
 
     settings = read_settings(RerankerSettings, options.settings)
-    if options.chosen_mbr is not None:
-        settings = replace(settings, mbr=read_mbr(options.chosen_mbr))
+    settings = replace(settings, mbr=chosen_mbr(options, settings.mbr))
     training_dense_names = tuple(read_lines(DeclaredFolder(options.divided_lists).checked(DENSE_FILE)))
     files = RerankerFiles(tuple(options.aligner), options.text_models, tuple(options.user_model))
     write_resources(options.output, RerankerResources(settings, training_dense_names, files))

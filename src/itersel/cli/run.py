@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+# See `add_command`.
+RUNS_KERNELS = False
+
 # Where Snakemake looks for the workflow.
 _SNAKEFILES = ("Snakefile", "snakefile", "workflow/Snakefile", "workflow/snakefile")
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection
 from dataclasses import fields
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from itersel.cli.arguments import add_options
 from itersel.config.command_line import add_section_arguments, flag_of, section_of, whole
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
-from itersel.keys import is_required
+from itersel.keys import changed, is_required
 
 T = TypeVar("T")
 
@@ -36,25 +37,63 @@ def add_settings(parser: argparse._ActionsContainer, kind: type, with_options: b
             action.default = argparse.SUPPRESS
 
 
-def settings_of(kind: type[T], options: argparse.Namespace) -> T:
+def settings_of(
+    kind: type[T], options: argparse.Namespace, whole: type[T] | None = None, case: str = ""
+) -> T:
     """Return the settings of a command that people type, too: from ``--settings``, or from options.
+
+    Parameters
+    ----------
+    kind
+        The settings.
+    options
+        What is stated on the command line.
+    whole
+        The settings with a key for each option of the command, if `kind` has fewer.
+    case
+        When the other keys have no effect, such as ``without --language-model``.
 
     Raises
     ------
     InputError
-        If both are given, if a required option is missing, or for a wrong value.
+        If both are given and differ, if a required option is missing, if a key without effect does not have
+        its default, or for a wrong value.
     """
-    items = fields(kind)  # type: ignore[arg-type]
-    stated = [flag_of(item) for item in items if item.name in options]
     if options.settings is not None:
-        if stated:
-            raise InputError(f"--settings replaces {', '.join(stated)}; give only one of them")
-        return read_settings(kind, options.settings)
+        settings = read_settings(kind, options.settings)
+        refuse_replaced(settings, options)
+    else:
+        items = fields(kind)  # type: ignore[arg-type]
+        missing = [flag_of(item) for item in items if is_required(item) and item.name not in options]
+        if missing:
+            raise InputError(f"missing: {' and '.join(missing)} (or --settings)")
+        settings = section_of(kind, options)
 
-    missing = [flag_of(item) for item in items if is_required(item) and item.name not in options]
-    if missing:
-        raise InputError(f"missing: {' and '.join(missing)} (or --settings)")
-    return section_of(kind, options)
+    if whole is not None:
+        used = vars(settings)
+        names = (item.name for item in fields(whole) if item.name not in used)  # type: ignore[arg-type]
+        others = {name: getattr(options, name) for name in names if name in options}
+        refuse_unused(whole(**used, **others), case, used=used)
+    return settings
+
+
+def refuse_replaced(settings: Any, options: argparse.Namespace) -> None:
+    """Raise an InputError for options that state other values than the settings, which are given, too."""
+    stated = [item for item in fields(settings) if item.name in options]
+    different = [item for item in stated if getattr(options, item.name) != getattr(settings, item.name)]
+    if different:
+        raise InputError(f"--settings replaces {', '.join(map(flag_of, different))}; give only one of them")
+
+
+def refuse_unused(section: Any, case: str, *, used: Collection[str] = (), prefix: str = "") -> None:
+    """Raise an InputError for a key that has no effect in a case, unless it has its default (see `changed`).
+
+    Keys that are `used` have an effect; `prefix` is that of the options (see `add_key`).
+    """
+    unused = [name for name in changed(section) if name not in used]
+    if unused:
+        flag = flag_of(section.__dataclass_fields__[unused[0]], prefix)
+        raise InputError(f"{flag} has no effect {case}; remove it")
 
 
 def add_place(parser: argparse._ActionsContainer, kind: type) -> None:

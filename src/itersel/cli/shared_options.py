@@ -52,14 +52,10 @@ def features_of(given: Sequence[tuple[str, str]], option: str = "--feature") -> 
     return found
 
 
-def add_tokenizer(parser: argparse.ArgumentParser, has_default: bool = True) -> None:
-    """Add the option of commands that compute BLEU of text as it was given.
-
-    If it has no default, the command knows whether it is stated, and uses `DEFAULT_TOKENIZER` if not.
-    """
+def add_tokenizer(parser: argparse.ArgumentParser) -> None:
+    """Add the option of commands that compute BLEU of text as it was given."""
     from itersel.evaluate.names import DEFAULT_TOKENIZER, TOKENIZERS
 
     kinds = f"none for words separated by spaces (default: {DEFAULT_TOKENIZER}, whatever the language)"
     tokenizer = {"--tokenizer": f"sacrebleu's tokenizer for BLEU; {kinds}"}
-    default = DEFAULT_TOKENIZER if has_default else None
-    add_options(parser, tokenizer, choices=TOKENIZERS, default=default)
+    add_options(parser, tokenizer, choices=TOKENIZERS, default=DEFAULT_TOKENIZER)

@@ -15,6 +15,9 @@ from itersel.config.settings import read_settings
 from itersel.errors import InputError
 from itersel.storage.json_files import as_content
 
+# See `add_command`.
+RUNS_KERNELS = False
+
 LABELS = {"--labels FILE": "label of each line"}
 
 

@@ -12,7 +12,7 @@ from itersel.cli.arguments import add_files, add_options, add_output
 from itersel.cli.blas import use_portable_blas
 from itersel.cli.shared_options import add_nbest, add_tokenizer, features_of
 from itersel.config.command_line import section_of
-from itersel.config.tuners import LIST_TUNERS
+from itersel.config.tuners import LIST_TUNERS, START_ON_LISTS
 from itersel.errors import InputError, first_names
 from itersel.evaluate.names import DEFAULT_METRIC, OF_TEXT
 from itersel.storage.numbers import DEFAULT_SEED
@@ -35,30 +35,25 @@ def _add_tune(parser: argparse.ArgumentParser) -> None:
 
     tuner = "%(choices)s; 'itersel tune --tuner NAME --help' shows the options of a tuner"
     add_options(parser, {"--tuner NAME": tuner}, required=True, choices=LIST_TUNERS)
-    one_or_several = parser.add_mutually_exclusive_group()
     one = {"--seed N": "random seed (default: %(default)s)"}
-    add_options(one_or_several, one, type=seed, default=DEFAULT_SEED)
+    add_options(parser, one, type=seed, default=DEFAULT_SEED)
     several = "several random seeds, such as 1-5 or 1,7,9: keep the weights that are best on devtest"
-    add_options(one_or_several, {"--seeds LIST": several}, type=seeds)
+    add_options(parser, {"--seeds LIST": several}, type=seeds)
     add_output(parser, "output file for the weights: .h5, .json, .ini (Moses) or text")
 
     add_nbest(parser)
     references = "reference translations, one sentence per line; several files for several references"
     add_files(parser, {"--reference FILE": references}, default=[])
 
-    start = {
-        "--start FILE": "start weights: text, .h5, .json or .ini (default: 0 for all features, or 1 for "
-        "tuners that search lines, such as mert)"
-    }
-    add_options(parser, start)
+    start = f"start weights: text, .h5, .json or .ini (default: {START_ON_LISTS})"
+    add_options(parser, {"--start FILE": start})
 
     quality = (
         f"{', '.join(OF_TEXT)}, or a file with a number for each line of lists, higher is better; lowercased "
         f"metrics ignore case (default: {DEFAULT_METRIC}, without the smoothing of 'itersel compare')"
     )
     add_options(parser, {"--quality": quality}, default=DEFAULT_METRIC)
-    # without a default here, so that it can be refused for other metrics
-    add_tokenizer(parser, has_default=False)
+    add_tokenizer(parser)
     _add_devtest(parser.add_argument_group("with --seeds"))
 
 
@@ -132,6 +127,8 @@ def _check_devtest(options: argparse.Namespace, has_numbers: bool) -> None:
             raise InputError(f"--devtest-{given[0]} has no effect without --seeds; remove it")
         return
 
+    if options.seed != DEFAULT_SEED:
+        raise InputError("--seed has no effect with --seeds; remove it")
     if not options.devtest_nbest:
         raise InputError("--seeds needs --devtest-nbest, lists for choosing between the seeds")
     if bool(options.devtest_quality) != has_numbers:

@@ -28,6 +28,9 @@ from itersel.run.atomic import remove_leftovers
 from itersel.run.progress import Clock, duration, signs_of_life
 from itersel.vectors.feature_names import TEXT_GROUPS, TEXT_TEMPLATES
 
+# It compiles them itself; see `add_command`.
+RUNS_KERNELS = False
+
 # % stands for the folder. The files named in the lists are made later.
 SMALL_FILES = {
     "source": "das haus ist klein .|das kleine haus|ein haus ist das|klein ist das haus .",

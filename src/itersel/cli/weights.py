@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from itersel.storage.arrays import Int64s
     from itersel.vectors.weights import Weights
 
+# See `add_command`.
+RUNS_KERNELS = False
+
 PARTS = {
     "weights show": "print the largest weights and their provenance",
     "weights export": "write all weights in cdec's text format",

@@ -41,6 +41,7 @@ WITHOUT_INFLUENCE = frozenset(
         "itersel.cli.shared_options",
         "itersel.code.edits",
         # what they declare reaches the steps as settings or options
+        "itersel.config.allowed_values",
         "itersel.config.command_line",
         "itersel.config.conditions",
         "itersel.config.division",
@@ -91,14 +92,14 @@ def _digest(files: Iterable[tuple[str, Path]]) -> str:
 def used_modules(command: str) -> list[str]:
     """Return the names of all modules that a command uses, sorted.
 
-    The command starts at a function of the module in `itersel.cli` that `COMMANDS` or `STEPS` name: ``train``
-    at `_train`, ``grammar extract`` at `_extract`, ``step mix`` at `_mix`. Raises a LookupError if there is
-    no such function.
+    The command starts at a function of the module in `itersel.cli` that a table of `itersel.cli.main` names:
+    ``train`` at `_train`, ``grammar extract`` at `_extract`, ``step mix`` at `_mix`. Raises a LookupError if
+    there is no such function.
     """
     words = command.split()
-    tables = _tables()
     function = f"_{words[-1].replace('-', '_')}"
-    module, _ = tables["STEPS"][words[1]] if words[0] == "step" else tables["COMMANDS"][words[0]]
+    is_step = words[0] == "step"
+    module, _ = _table("STEPS")[words[1]] if is_step else _table("FOR_PEOPLE", "OF_WORKFLOW")[words[0]]
     root = f"itersel.cli.{module}"
     found = {root}
     waiting = [*_imported(_reached(_tree(root), function))]
@@ -118,12 +119,12 @@ def _built_in(module: str) -> Iterator[str]:
 
 
 @functools.cache
-def _tables() -> dict[str, dict[str, tuple[str, str]]]:
-    """Return the tables of commands and steps, without importing the command line."""
-    found = {}
+def _table(*names: str) -> dict[str, tuple[str, str]]:
+    """Return tables of commands or steps as one, without importing the command line."""
+    found: dict[str, tuple[str, str]] = {}
     for node in _tree("itersel.cli.main").body:
-        if isinstance(node, ast.Assign) and (name := ast.unparse(node.targets[0])) in ("COMMANDS", "STEPS"):
-            found[name] = ast.literal_eval(node.value)
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in names:
+            found |= ast.literal_eval(node.value)
     return found
 
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import math
 import re
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import Field, fields
 from typing import Any, NoReturn, TypeVar
 
-from itersel.corpus.languages import LANGUAGE_PATTERN, usual_code
-from itersel.keys import BOUNDS, defaults_in_configs, is_required, split_optional, types_of
+from itersel.config.allowed_values import allowed_instead, as_usual
+from itersel.corpus.languages import LANGUAGE_PATTERN
+from itersel.keys import defaults_in_configs, is_required, split_optional, types_of
 from itersel.storage.numbers import parse_number
 
 T = TypeVar("T")
-# How messages state the limits of a number.
-BOUND_PHRASES = {"minimum": "of {:g} or more", "above": "above {:g}", "maximum": "of at most {:g}"}
 
 
 def section_of(kind: type[T], options: argparse.Namespace) -> T:
@@ -60,7 +58,7 @@ def add_key(
         declared = {"action": "store_false" if chosen else "store_true", "dest": name}
     elif typing.get_origin(kind) is tuple and "alone" in bounds:
         shown += " May be repeated."
-        declared |= {"action": _Repeated, "metavar": "NAME"}
+        declared |= {"action": _Repeated, "type": value_of(str, bounds), "metavar": "NAME"}
     elif typing.get_origin(kind) is tuple:
         shown += (
             " Separate them with commas"
@@ -76,19 +74,18 @@ def add_key(
             shown += f" (required without {unless})"
         elif not is_optional:
             shown += f" (default: {chosen}{defaults_in_configs(item)})"
-        taken = BOUNDS if kind is float else ("minimum", "maximum")
-        limits = {name: bounds[name] for name in taken if name in bounds}
 
         if choices is not None:
             declared["choices"] = choices
-        elif kind is str and bounds.get("pattern") == LANGUAGE_PATTERN:
-            declared |= {"type": language, "metavar": "CODE"}
-        elif kind is str and "pattern" not in bounds:
-            declared["metavar"] = "NAME"
-        elif kind is str:
-            declared["type"] = text_of(bounds["pattern"])
         else:
-            declared |= {"type": number(**limits) if kind is float else whole(**limits), "metavar": "N"}
+            declared["type"] = value_of(kind, bounds)
+
+        if kind is not str:
+            declared["metavar"] = "N"
+        elif "pattern" not in bounds and choices is None:
+            declared["metavar"] = "NAME"
+        elif bounds.get("pattern") == LANGUAGE_PATTERN:
+            declared["metavar"] = "CODE"
 
     action = parser.add_argument(flag_of(item, prefix), **{**declared, **settings})
     # what packages add to the choices is looked up only when help is shown
@@ -137,57 +134,34 @@ def refuse(text: str, wanted: str) -> NoReturn:
     raise argparse.ArgumentTypeError(f"'{text}' is not {wanted}")
 
 
-def whole(minimum: int, maximum: int | None = None) -> Callable[[str], int]:
-    """Return a parser of whole numbers within bounds."""
-    limit = f"from {minimum} to {maximum}" if maximum is not None else f"of {minimum} or more"
+def value_of(kind: type, bounds: Mapping[str, Any]) -> Callable[[str], Any]:
+    """Return a parser of text or numbers within the bounds of a key (`itersel.keys.key`)."""
 
-    def parse(text: str) -> int:
-        # int() alone would accept '1_000' and digits of other scripts
-        number = int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else None
-        if number is None or number < minimum or (maximum is not None and number > maximum):
-            refuse(text, f"a whole number {limit}")
-        return number
-
-    return parse
-
-
-def text_of(pattern: str) -> Callable[[str], str]:
-    """Return a parser of text that matches a regular expression as a whole."""
-
-    def parse(text: str) -> str:
-        if not re.fullmatch(pattern, text):
-            refuse(text, f"text of the form {pattern}")
-        return text
-
-    return parse
-
-
-def language(text: str) -> str:
-    """Parse a language code, and replace unusual codes of a language by the usual one."""
-    code = usual_code(text)
-    if not re.fullmatch(LANGUAGE_PATTERN, code):
-        refuse(text, "a language code, such as de or pt-br")
-    return code
-
-
-def number(**limits: float) -> Callable[[str], float]:
-    """Return a parser of finite numbers within limits, which are some of `BOUNDS`."""
-
-    def parse(text: str) -> float:
-        try:
-            value = parse_number(text)
-        except ValueError:
-            value = math.nan
-
-        if not math.isfinite(value):
-            refuse(text, "a number")
-
-        for bound, limit in limits.items():
-            if BOUNDS[bound][1](value, limit):
-                refuse(text, f"a number {BOUND_PHRASES[bound].format(limit)}")
+    def parse(text: str) -> Any:
+        value = as_usual(bounds, _number(kind, text))
+        instead = allowed_instead(bounds, kind, value)
+        if instead is not None:
+            refuse(text, instead)
         return value
 
     return parse
+
+
+def _number(kind: type, text: str) -> int | float | str:
+    """Return a number if one is wanted and this is one, otherwise the text."""
+    # int() alone would accept '1_000' and digits of other scripts
+    if kind is int and re.fullmatch(r"-?[0-9]{1,18}", text):
+        return int(text)
+    if kind is float:
+        with contextlib.suppress(ValueError):
+            return parse_number(text)
+    return text
+
+
+def whole(minimum: int, maximum: int | None = None) -> Callable[[str], int]:
+    """Return a parser of whole numbers within limits."""
+    limits = {"minimum": minimum, "maximum": maximum}
+    return value_of(int, {bound: limit for bound, limit in limits.items() if limit is not None})
 
 
 def names(text: str) -> tuple[str, ...]:

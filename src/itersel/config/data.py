@@ -8,7 +8,7 @@ from functools import partial
 from itersel.config.names import Names, check_text_name
 from itersel.corpus.corpora import Columns, Fields
 from itersel.corpus.debian import ADDRESS_PATTERN, DEBIAN_MIRROR, DEBIAN_RELEASE, RELEASE_PATTERN
-from itersel.corpus.settings import PairFilters, Words
+from itersel.corpus.settings import HeldOutSizes, PairFilters, Words
 from itersel.corpus.text_names import NO_TEST_SETS, UNNAMED_TEST_SET
 from itersel.keys import key, key_of, paths, section
 from itersel.storage.files import COMPRESSIONS
@@ -99,15 +99,6 @@ class TestSet(ReferencedText):
 
 # Names that no corpus of train can have.
 CORPUS_KEYS = tuple(one.name for one in fields(TrainingText))
-
-
-@dataclass(frozen=True)
-class HeldOutSizes:
-    """Number of sentences of the held-out sets that are cut from train."""
-
-    dev: int | None = key("Sentences of dev; null: the config names its files.", minimum=1)
-    devtest: int | None = key("Sentences of devtest; null: the config names its files.", minimum=1)
-    test: int | None = key("Sentences of the test set; null: the config names its files.", minimum=1)
 
 
 @dataclass(frozen=True)

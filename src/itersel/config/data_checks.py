@@ -7,7 +7,7 @@ from functools import partial
 
 from itersel.config.data import Data, ReferencedText, TrainingText
 from itersel.config.messages import check_unique, reject, wrong
-from itersel.config.splits import cut_sizes, texts_by_key
+from itersel.config.splits import texts_by_key
 from itersel.config.text_steps import check_patterns, check_tokenized
 from itersel.config.values import Config
 from itersel.corpus.corpora import (
@@ -74,7 +74,7 @@ def _check_text(config: Config, key: str, text: TrainingText | ReferencedText) -
     is_test_set = key.startswith("data.test.")
     given = changed(text)
 
-    if split in cut_sizes(config):
+    if split in config.data.cut.by_split:
         if given:
             raise wrong(key, f"names files, but data.cut.{split} cuts it from train; remove one")
     # with the LibreOffice Help, only test sets with names are not taken from the help

@@ -11,15 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from itersel.config.messages import wrong
-from itersel.config.splits import (
-    corpora,
-    cut_sizes,
-    held_out_splits,
-    is_fetched,
-    is_given,
-    test_sets,
-    texts_of,
-)
+from itersel.config.splits import corpora, held_out_splits, is_fetched, is_given, test_sets, texts_of
 from itersel.config.values import Config
 from itersel.corpus.blocks import corpus_blocks
 from itersel.corpus.corpora import Reading
@@ -191,7 +183,7 @@ def _measure(
 ) -> None:
     """Add the size of a split, and of the splits cut from it, as if they were its first sentences."""
     limit = config.data.max_train if split == "train" else config.data.max_held_out
-    parts = [*(cut_sizes(config).items() if split == "train" else ()), (split, limit or MAX_INTEGER)]
+    parts = [*(config.data.cut.by_split.items() if split == "train" else ()), (split, limit or MAX_INTEGER)]
     lengths = (len(sentence.split()) for sentence in _sentences(config, split, shared, suspicions))
     for name, bound in parts:
         sizes[name] = Size(islice(lengths, bound))

@@ -20,9 +20,13 @@ def reject(key: str, value: object, expected: str) -> NoReturn:
 
 def check_unique(key: str, names: Sequence[str]) -> None:
     """Raise an InputError if a name is listed twice."""
-    for number, name in enumerate(names):
-        if name in names[:number]:
-            raise wrong(key, f": '{name}' is listed twice; remove one")
+    if (twice := listed_twice(names)) is not None:
+        raise wrong(key, f": '{twice}' is listed twice; remove one")
+
+
+def listed_twice(names: Sequence[str]) -> str | None:
+    """Return the first name that is listed twice; None if there is none."""
+    return next((name for number, name in enumerate(names) if name in names[:number]), None)
 
 
 def one_of(value: object, choices: Iterable[str]) -> str:

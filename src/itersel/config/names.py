@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
-from itersel.config.messages import show, wrong
+from itersel.config.messages import reject, show, wrong
 from itersel.corpus.text_names import TEST_SET_PATTERN
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
@@ -17,6 +17,8 @@ EXPERIMENT_PATTERN = rf"(?!reference\.[0-9]+$){NAME_PATTERN}"
 SCORE_PATTERN = r"[A-Za-z0-9][A-Za-z0-9.-]*"
 # A label is one word in a file of labels and must be usable on the command line.
 LABEL_PATTERN = r"[^\s=,{}\x00-\x1f\x7f-\x9f-][^\s=,{}\x00-\x1f\x7f-\x9f]*"
+
+LABEL = "a label: one word without '=', ',' and braces that does not begin with '-'"
 
 # Keys that were renamed (CHANGELOG.md), and their new names, of which a section has one.
 RENAMED_KEYS: Mapping[str, tuple[str, ...]] = {
@@ -83,10 +85,9 @@ def check_text_name(of: str, excluded: Collection[str], name: object, key: str) 
 def check_label(label: object, key: str) -> None:
     """Reject a label that is not one word."""
     if not isinstance(label, str):
-        raise wrong(key, f": a label must be text, not {show(label)}{quotes(label)}")
+        reject(key, label, f"text{quotes(label)}")
     if not re.fullmatch(LABEL_PATTERN, label):
-        what = "a label is one word without '=', ',' and braces that does not begin with '-'"
-        raise wrong(key, f": {what}, not {show(label)}")
+        reject(key, label, LABEL)
 
 
 def quotes(value: object) -> str:

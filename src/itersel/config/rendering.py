@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
+from itersel.config.allowed_values import TYPE_NAMES, described_limits
 from itersel.config.names import EXPERIMENT_PATTERN, LABEL_PATTERN, SCORE_PATTERN
 from itersel.config.plain import plain
-from itersel.config.sections import TYPE_NAMES
 from itersel.config.values import Config, Experiment
 from itersel.corpus.corpora import Columns, Fields
 from itersel.corpus.languages import ANY_LANGUAGE_PATTERN, LANGUAGE_PATTERN
 from itersel.corpus.text_names import TEST_SET_PATTERN
 from itersel.evaluate.names import METRICS, title_of
-from itersel.keys import BOUNDS, is_required, name_in, other_defaults, split_optional, types_of
+from itersel.keys import is_required, name_in, other_defaults, split_optional, types_of
 from itersel.storage.numbers import MAX_INTEGER
 
 JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
@@ -220,7 +220,7 @@ def _allowed(bounds: Mapping[str, Any], kind: Any) -> str:
         listed = "list of " if typing.get_origin(kind) is tuple else ""
         return listed + ", ".join(f"`{choice}`" for choice in bounds["choices"])
 
-    limits = [f"{word} {bounds[bound]}" for bound, (word, _) in BOUNDS.items() if bound in bounds]
+    limits = described_limits(bounds)
     if kind == dict[str, int]:
         return "names, each with " + ", ".join([TYPE_NAMES[int], *limits])
 

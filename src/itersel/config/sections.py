@@ -16,18 +16,14 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import partial
 from typing import Any
 
+from itersel.config.allowed_values import allowed_instead, as_usual
 from itersel.config.messages import check_unique, join, one_of, reject, show, wrong
-from itersel.config.names import LABEL_PATTERN, RENAMED_KEYS, Names, check_label, quotes
+from itersel.config.names import RENAMED_KEYS, Names, quotes
 from itersel.config.plain import Forms
-from itersel.corpus.languages import LANGUAGE_PATTERN, usual_code
 from itersel.errors import InputError, attempt_all, suggest
-from itersel.keys import BOUNDS, default_form, is_required, split_optional, types_of
-from itersel.storage.numbers import MAX_INTEGER
+from itersel.keys import default_form, is_required, split_optional, types_of
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
-# File names and command arguments cannot contain NUL or half a surrogate pair, and should not contain others.
-NO_TEXT = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")
-TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
 def _mapping(value: object, key: str, content: str, least: int = 0) -> Mapping[Any, Any]:
@@ -149,8 +145,7 @@ def _read_list(item: Field[Any], kind: Any, value: object, key: str) -> tuple[An
     if is_alone and (value is None or isinstance(value, str)):
         value = [] if value is None else [value]
     if not isinstance(value, list | tuple):
-        wanted = "text or a list of text" if is_alone else "a list"
-        raise wrong(key, f"must be {wanted}, not {show(value)}")
+        reject(key, value, "text or a list of text" if is_alone else "a list")
 
     if is_dataclass(kind):
         read = (partial(read_section, kind, one, f"{key}.{number}") for number, one in enumerate(value))
@@ -163,20 +158,25 @@ def _read_list(item: Field[Any], kind: Any, value: object, key: str) -> tuple[An
 
 
 def _read_scalar(item: Field[Any], kind: type, value: object, key: str) -> Any:
-    if item.metadata.get("pattern") == LABEL_PATTERN:
-        check_label(value, key)
+    checked = as_usual(item.metadata, value)
+    instead = allowed_instead(item.metadata, kind, checked)
+    if instead is not None:
+        reject(key, value, f"{instead}{_advice(kind, value)}")
 
-    checked = _check_type(kind, value, key)
-    if "any_case" in item.metadata:
-        checked = checked.lower()
-
-    if item.metadata.get("pattern") == LANGUAGE_PATTERN:
-        code = usual_code(checked)
-        # a message about other text names it as it is written
-        checked = code if re.fullmatch(LANGUAGE_PATTERN, code) else checked
-
-    _check_bounds(item.metadata, checked, key)
+    if kind is float:
+        return float(checked)
     return _clean_path(checked) if "path" in item.metadata else checked
+
+
+def _advice(kind: type, value: object) -> str:
+    """Return advice on what YAML takes for something else."""
+    if kind is str:
+        return quotes(value)
+    if kind is float and isinstance(value, str) and re.fullmatch(EXPONENT_NUMBER, value):
+        number = float(value)
+        if math.isfinite(number):
+            return f"; YAML reads {value} as text, write {_yaml_number(number)}"
+    return ""
 
 
 def _clean_path(path: str) -> str:
@@ -185,44 +185,7 @@ def _clean_path(path: str) -> str:
     return re.sub(r"^(\./)+(?=.)", "", path.rstrip("/") or "/")
 
 
-def _check_type(kind: type, value: Any, key: str) -> Any:
-    if kind in (int, float) and type(value) is int and abs(value) > MAX_INTEGER:
-        reject(key, value, f"at most {MAX_INTEGER}" if value > 0 else f"at least {-MAX_INTEGER}")
-
-    if kind is float and type(value) is int:
-        return float(value)
-    if type(value) is kind and (not isinstance(value, float) or math.isfinite(value)):
-        if isinstance(value, str) and NO_TEXT.search(value):
-            raise wrong(key, f"is {show(value)}, must be text without control characters")
-        return value
-
-    advice = quotes(value) if kind is str else ""
-    if kind is float and isinstance(value, str) and re.fullmatch(EXPONENT_NUMBER, value):
-        number = float(value)
-        if math.isfinite(number):
-            advice = f"; YAML reads {value} as text, write {_yaml_number(number)}"
-    raise wrong(key, f"must be {TYPE_NAMES[kind]}, not {show(value)}{advice}")
-
-
 def _yaml_number(number: float) -> str:
     """Return a number in the syntax of YAML 1.1, with a point before an exponent."""
     mantissa, exponent, power = f"{number:.15g}".partition("e")
     return f"{mantissa}.0e{power}" if exponent and "." not in mantissa else mantissa + exponent + power
-
-
-def _check_bounds(bounds: Mapping[str, Any], value: Any, key: str) -> None:
-    if "choices" in bounds and value not in bounds["choices"]:
-        reject(key, value, one_of(value, bounds["choices"]))
-    if "path" in bounds and not re.fullmatch(bounds["pattern"], value):
-        what = "a path" if not value else "a path without control characters, { and }, Snakemake's wildcards"
-        reject(key, value, what)
-    if "pattern" in bounds and not re.fullmatch(bounds["pattern"], value):
-        is_language = bounds["pattern"] == LANGUAGE_PATTERN
-        wanted = (
-            "a language code, such as de or pt-br" if is_language else f"text of the form {bounds['pattern']}"
-        )
-        reject(key, value, wanted)
-
-    for bound, (word, is_out) in BOUNDS.items():
-        if bound in bounds and is_out(value, bounds[bound]):
-            reject(key, value, f"{word} {bounds[bound]}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import fields
 
 from itersel.config.data import Data, ReferencedText, TestSet, TrainingText
 from itersel.config.values import Config
@@ -58,12 +58,7 @@ def is_given(config: Config, split: str) -> bool:
     _, _, name = split.partition(".")
     if is_help(config):
         return name != "" and name in config.data.test
-    return split not in cut_sizes(config)
-
-
-def cut_sizes(config: Config) -> dict[str, int]:
-    """Return the number of sentences of the splits that are cut from train."""
-    return {split: size for split, size in asdict(config.data.cut).items() if size is not None}
+    return split not in config.data.cut.by_split
 
 
 def texts_of(config: Config, split: str) -> dict[str, TrainingText | ReferencedText]:
@@ -140,7 +135,7 @@ def reference_names(config: Config, text: TrainingText | ReferencedText) -> list
 
 def has_labels(config: Config, split: str) -> bool:
     """Return whether the sentences of a split have labels: given labels, or the names of their corpora."""
-    source = "train" if split in cut_sizes(config) else split
+    source = "train" if split in config.data.cut.by_split else split
     return any(
         name or text.labels or text.columns.label or text.fields.label
         for name, text in texts_of(config, source).items()

@@ -24,15 +24,10 @@ from itersel.config.names import Names
 from itersel.config.section_checks import check_section
 from itersel.corpus.corpora import Corpus
 from itersel.corpus.settings import CorpusSettings, Words
-from itersel.corpus.text_names import BY_HASH, HELD_OUT, is_split
+from itersel.corpus.text_names import BY_HASH, is_split
 from itersel.errors import InputError
 from itersel.keys import REQUIRED, key, key_of, section, seed_key
 from itersel.lm.order import MAX_ORDER
-
-
-def _check_cut(name: object, key: str) -> None:
-    if name not in HELD_OUT:
-        raise wrong(key, f": only {', '.join(HELD_OUT)} are cut from train, not {show(name)}")
 
 
 def _check_held_out(name: object, key: str) -> None:
@@ -123,26 +118,16 @@ class PrepareSettings(CorpusKeys, CorpusSettings):
     preparation: PreparationSettings | None = key(
         "How raw text becomes words; null: as in the file of --preparation."
     )
-    split: str = key(
-        "train, dev, devtest, test, test.NAME, devtest.NAME, or hash: by a hash of the source.", BY_HASH
-    )
     held_out: dict[str, Corpus] = section(
         dict,
         "With train or hash: files of held-out sets by name, whose pairs are dropped from train.",
         names=Names("files by name of the set", _check_held_out),
-    )
-    cut: dict[str, int] = section(
-        dict,
-        "With train: numbers of sentences to cut for dev, devtest or test, those with the smallest hashes.",
-        names=Names("'split: number' lines", _check_cut),
     )
 
     def __post_init__(self) -> None:
         check_section(self)
         if not is_split(self.split):
             raise wrong("split", f"is {show(self.split)}, which is not a split")
-        if min(self.cut.values(), default=1) < 1:
-            raise wrong("cut", "must contain numbers of at least 1")
         for name, corpora in (("corpora", self.corpora), ("held_out", self.held_out.values())):
             if any(one.file and (one.source or one.target) for one in corpora):
                 raise wrong(name, "has a corpus with 'file', which replaces 'source' and 'target'")

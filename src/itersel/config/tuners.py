@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 # Directions of a line search that are not features: each dense feature, and the step of the epoch so far.
 ALL_DENSE, EPOCH_STEP = "dense", "step"
 
+# What tuners start from where no weights are given (`itersel.tune.start_weights`): in a run, and elsewhere.
+START_IN_RUN = (
+    "fixed weights of the dense features (docs/tuning.md), or 1 for each dense feature if the lists have "
+    "none of those (data.kind: lists)"
+)
+START_ON_LISTS = "0 for all features, or 1 for tuners that search lines, such as mert"
+
 
 class Tuned(NamedTuple):
     """Result of a tuner."""

@@ -43,7 +43,7 @@ from itersel.config.search import ForestSettings, KBestSettings, Search, WithFea
 from itersel.config.tasks import TASKS, RandomTasks, Tasks
 from itersel.config.text_features import TextFeatures
 from itersel.config.text_steps import EstimateSettings, SymmetrizationSettings
-from itersel.config.tuners import TUNERS, Batch
+from itersel.config.tuners import START_IN_RUN, TUNERS, Batch
 from itersel.keys import key, key_of, section, seed_key
 from itersel.vectors.feature_names import ALL_TEMPLATES
 
@@ -130,8 +130,7 @@ class Experiment(WithFeatures):
     )
     start_from: str | None = key(
         "Another experiment: its weights at its best epoch are the start weights of this one. null: 0 for "
-        "all features; for a batch tuner, fixed weights of the dense features (docs/tuning.md), or 1 for "
-        "each dense feature if the lists have none of those (data.kind: lists).",
+        f"all features; for a batch tuner, {START_IN_RUN}.",
         pattern=NAME_PATTERN,
     )
     k_best: int | None = key_of(

@@ -104,7 +104,7 @@ class _Collected:
     """
 
     def __init__(self, preparation: Preparation, settings: CorpusSettings, held_out: HeldOutPairs) -> None:
-        names: tuple[str, ...] = (settings.split, *settings.cut)
+        names: tuple[str, ...] = (settings.split, *settings.cut.by_split)
         if settings.split == BY_HASH:
             names = (*SPLITS, *(text_name("test", label) for label in settings.held_out_labels))
 
@@ -126,7 +126,8 @@ class _Collected:
     def add_all(self, blocks: Iterable[Bitext], processes: int) -> None:
         """Add a corpus, and learn to split compounds."""
         settings = self._settings
-        cut = Cut(settings.cut)
+        sizes = settings.cut.by_split
+        cut = Cut(sizes)
         raw = _with_labels(blocks, settings)
         if settings.split == "train":
             raw = self._with_words(raw)
@@ -137,7 +138,7 @@ class _Collected:
         for block in count_up(prepared, "pairs prepared", lambda block: block.size):
             if self._held_out:
                 block = self._compared(block)
-            if settings.cut:
+            if sizes:
                 offered, _ = self._trainable(block)
                 block = cut.hold_back(block, offered)
 
@@ -148,7 +149,7 @@ class _Collected:
 
         if self._empty:
             self.dropped["train"]["empty"] += self._empty
-        if settings.cut:
+        if sizes:
             self._add(cut.released())
             for name, held in cut.sets().items():
                 self.parts[name].append(_of_split(held, name))
@@ -231,7 +232,7 @@ def _prepared(preparation: Preparation, settings: CorpusSettings, block: Bitext)
     further = block.further
     raw = None
     # train, from which nothing is cut, is never scored
-    if settings.split != "train" or settings.cut:
+    if settings.split != "train" or settings.cut.by_split:
         columns = block.source, block.target, *zip(*further or (), strict=True)
         raw = list(zip(*map(preparation.clean, columns), strict=True))
 

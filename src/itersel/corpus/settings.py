@@ -6,12 +6,12 @@ These keys are part of a config (`itersel.config.data`), and of the settings of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from itersel.corpus.corpora import DEDUPLICATION
 from itersel.corpus.languages import LANGUAGE_PATTERN
-from itersel.keys import REQUIRED, key
+from itersel.corpus.text_names import BY_HASH
+from itersel.keys import REQUIRED, key, section
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,30 @@ class PairFilters:
     compound_splitting: bool = key("Split compounds on the source side (Koehn & Knight 2003).", False)
 
 
+@dataclass(frozen=True)
+class HeldOutSizes:
+    """Number of sentences of the held-out sets that are cut from train."""
+
+    dev: int | None = key("Sentences of dev; null: dev is not cut from train.", minimum=1)
+    devtest: int | None = key("Sentences of devtest; null: devtest is not cut from train.", minimum=1)
+    test: int | None = key("Sentences of the test set; null: it is not cut from train.", minimum=1)
+
+    @property
+    def by_split(self) -> dict[str, int]:
+        """The number of sentences of each split that is cut from train; see `itersel.corpus.split.Cut`."""
+        sizes = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {split: size for split, size in sizes.items() if size is not None}
+
+
 @dataclass(frozen=True, kw_only=True)
 class CorpusSettings(PairFilters):
     """How pairs are assigned to splits and filtered; what a file of statistics records of settings."""
 
-    # One of `SPLITS`, or a named test set (``test.NAME``, ``devtest.NAME``), to put all pairs there. ``hash``
-    # assigns pairs by a hash of their source and removes duplicates.
-    split: str
-    # Number of sentences to cut from train for each of these splits; see `itersel.corpus.split.Cut`.
-    cut: Mapping[str, int]
+    # all pairs are put into one split; the hash also removes duplicates
+    split: str = key(
+        "train, dev, devtest, test, test.NAME, devtest.NAME, or hash: by a hash of the source.", BY_HASH
+    )
+    cut: HeldOutSizes = section(
+        HeldOutSizes,
+        "With train: numbers of sentences to cut for dev, devtest or test, those with the smallest hashes.",
+    )

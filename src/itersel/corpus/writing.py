@@ -43,9 +43,10 @@ def write_corpus(
     if "train" in splits:
         write_preparation(folder, preparation, case.recaser())
 
+    recorded = {item.name: getattr(settings, item.name) for item in fields(CorpusSettings)}
     document: dict[str, Any] = {
         "versions": {"itersel": __version__, "sacremoses": version("sacremoses")},
-        "settings": {item.name: getattr(settings, item.name) for item in fields(CorpusSettings)},
+        "settings": recorded | {"cut": settings.cut.by_split},
         "languages": [preparation.words.source_language, preparation.words.target_language],
         "splits": {name: split.statistics for name, split in splits.items()},
         "overlaps": [overlap._asdict() for overlap in overlaps],

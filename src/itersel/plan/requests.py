@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from itersel.config.data import TrainingText
-from itersel.config.splits import corpora, cut_sizes, held_out_splits, is_given, is_help, test_sets, texts_of
+from itersel.config.splits import corpora, held_out_splits, is_given, is_help, test_sets, texts_of
 from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.lists.folders import find_lists
@@ -222,8 +222,9 @@ def _model_words(config: Config) -> float:
 
 def _split_words(config: Config, split: str, fetched: str) -> float | None:
     """Return the number of source words of a split, None if a part of it is not known."""
-    if split in cut_sizes(config):
-        return float(cut_sizes(config)[split] * WORDS_PER_PAIR)
+    cut = config.data.cut.by_split
+    if split in cut:
+        return float(cut[split] * WORDS_PER_PAIR)
     if not is_given(config, split):
         return None
     paths: list[str] = []

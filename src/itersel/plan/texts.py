@@ -193,12 +193,11 @@ class Texts:
     @property
     def _of_first(self) -> PrepareSettings:
         data = self._config.data
-        cut = splits.cut_sizes(self._config)
         keys: dict[str, Any] = {item.name: getattr(data, item.name) for item in fields(CorpusKeys)}
         # what has no effect must not prepare train again if it changes
         effective: dict[str, Any] = {
             "deduplicate": Data.deduplicate if self._is_help else data.deduplicate,
-            "max_held_out": data.max_held_out if self._is_help or cut else None,
+            "max_held_out": data.max_held_out if self._is_help or data.cut.by_split else None,
         }
 
         return PrepareSettings(
@@ -211,7 +210,7 @@ class Texts:
             ),
             split=self.first,
             held_out={split: self.corpora(split)[0] for split in self.given},
-            cut=cut,
+            cut=data.cut,
             **(keys | effective),
         )
 

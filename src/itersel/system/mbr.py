@@ -25,9 +25,7 @@ def write_mbr(path: FilePath, chosen: ChosenMbr) -> None:
     write_json(path, as_content(chosen), indent=2)
 
 
-def read_mbr(path: FilePath | None) -> MinimumRisk | None:
-    """Return what a file written by `write_mbr` says; without a file, there is no minimum Bayes risk."""
-    if path is None:
-        return None
+def read_mbr(path: FilePath) -> MinimumRisk:
+    """Return what a file written by `write_mbr` says."""
     with checked(path, "is not a minimum Bayes risk; make it with 'itersel step scale'"):
         return from_content(ChosenMbr, read_json(path)).mbr

@@ -100,19 +100,16 @@ class Measure(NamedTuple):
         return self.sign * (one - other) > 0
 
 
-def read_measure(given: FilePath | ArrayLike, tokenizer: str | None = None) -> Measure:
+def read_measure(given: FilePath | ArrayLike, tokenizer: str = DEFAULT_TOKENIZER) -> Measure:
     """Return a metric, whose name may have capitals, or the numbers in a file or an array.
 
-    Raises an InputError if a tokenizer is given, but unknown or without effect.
+    Raises an InputError if a tokenizer is unknown, or is not the default, but has no effect.
     """
-    if tokenizer is not None:
-        check_choice("tokenizer", tokenizer, TOKENIZERS)
+    check_choice("tokenizer", tokenizer, TOKENIZERS)
 
     name = given.lower() if isinstance(given, str) else ""
     measure = Measure(name) if name in OF_TEXT else Measure(numbers=read_numbers(given))
-    if tokenizer is None:
-        return measure
-    if not measure.is_bleu:
+    if tokenizer != DEFAULT_TOKENIZER and not measure.is_bleu:
         raise InputError(f"tokenizer {tokenizer} has no effect: quality is not BLEU; remove it")
     return measure._replace(tokenizer=tokenizer)
 

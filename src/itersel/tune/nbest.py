@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from itersel.config.tuners import LIST_TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice, short_name
-from itersel.evaluate.names import DEFAULT_METRIC
+from itersel.evaluate.names import DEFAULT_METRIC, DEFAULT_TOKENIZER
 from itersel.evaluate.texts import ReferenceText, checked_references
 from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import ReadLists, read_lists
@@ -22,6 +22,7 @@ from itersel.storage.numbers import DEFAULT_SEED
 from itersel.storage.strings import string_table
 from itersel.tune.measure import Measure, read_measure
 from itersel.tune.problem import ListProblem, run_tuner
+from itersel.tune.start_weights import default_start
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
 
@@ -64,7 +65,7 @@ def tune_nbest(
     start: Weights | Mapping[str, float] | FilePath | None = None,
     features: Mapping[str, FilePath | ArrayLike] | None = None,
     quality: FilePath | ArrayLike = DEFAULT_METRIC,
-    tokenizer: str | None = None,
+    tokenizer: str = DEFAULT_TOKENIZER,
     seed: int = DEFAULT_SEED,
 ) -> TunedLists:
     """Tune weights on n-best lists of any decoder, as ``itersel tune --nbest`` does.
@@ -87,8 +88,7 @@ def tune_nbest(
         number for each line of the lists, in a file or an array, higher is better. BLEU is computed
         over the corpus; other metrics are means over sentences.
     tokenizer
-        sacrebleu's tokenizer for BLEU, by default that of `itersel.compare`; ``none`` for tokenised text.
-        Other metrics have none.
+        sacrebleu's tokenizer for BLEU; ``none`` for tokenised text. Other metrics have none.
     seed
         Random seed.
 
@@ -184,7 +184,7 @@ def prepare_nbest(
     read = _read_lists(paths, references, tuner, features, measure)
 
     if given is None:
-        start_weights = start_weights_of_lists(read.names, tuner.searches_lines)
+        start_weights = default_start(read.table.dense_names, of_run=False)
     else:
         start_weights = given.checked_against(read)
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
@@ -194,16 +194,6 @@ def prepare_nbest(
     return PreparedLists(
         tuner, problem, start_weights, read.names, absent_weights, read.sizes, measure, short_name(paths)
     )
-
-
-def start_weights_of_lists(names: Sequence[str], searches_lines: bool) -> Weights:
-    """Return the weights that a tuner starts from if none are given; `names` are all features.
-
-    They are 0, except for tuners that search lines (`searches_lines`): with 0, all translations have the same
-    score, and the search has no best ones to start from, so it starts from 1. In a run, other tuners start
-    from 1 for dense features, too (`itersel.tune.start_weights`), but here, nothing says which are dense.
-    """
-    return make_weights(dict.fromkeys(names, 1.0) if searches_lines else {})
 
 
 def _read_lists(

@@ -23,14 +23,19 @@ START_WEIGHTS = {
 }
 
 
-def start_weights_of_run(dense_names: Sequence[str]) -> Weights:
-    """Return the weights that decode the first lists of a run, and that all its tuners start from.
+def default_start(dense_names: Sequence[str], *, of_run: bool = True) -> Weights:
+    """Return the weights that tuners start from where none are given; all but those of dense features are 0.
 
-    They are `START_WEIGHTS`, or 1 for each dense feature if none of them has a weight there, as in most
-    given lists.
+    - In a run (`of_run`), whose first lists they also decode: `START_WEIGHTS` for features of our decoder;
+      1 for each dense feature if none of them is ours, as in lists of another decoder.
+    - In ``itersel tune --nbest``: 1 for each dense feature, whoever made it. For tuners that search lines,
+      all features are dense. For other tuners, none is, because nothing says which are; they start from 0.
+      Line searches cannot: all translations would have the same score, and none would be the best.
+
+    `itersel.config.tuners` says this to users.
     """
-    own = not START_WEIGHTS.keys().isdisjoint(dense_names)
-    return make_weights(START_WEIGHTS if own else dict.fromkeys(dense_names, 1.0))
+    has_own = of_run and not START_WEIGHTS.keys().isdisjoint(dense_names)
+    return make_weights(START_WEIGHTS if has_own else dict.fromkeys(dense_names, 1.0))
 
 
 def start_weights_of_iteration(given: Weights | None, iteration: int, dense_names: Sequence[str]) -> Weights:
@@ -39,4 +44,4 @@ def start_weights_of_iteration(given: Weights | None, iteration: int, dense_name
         return given
     if iteration > 1:
         raise InputError(f"iteration {iteration} needs --start, the weights of the previous iteration")
-    return start_weights_of_run(dense_names)
+    return default_start(dense_names)
