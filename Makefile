@@ -74,13 +74,16 @@ test-cluster: $(VENV)/installed-for-tests
 	"$(BIN)"/python -m pytest -m "cluster $(EXCEPT)" -n 4 --dist load --maxschedchunk 1 \
 	  --durations=10 -k "$(CLUSTER_TESTS)" tests/cluster
 
+# Runs all tools, also if one of them finds something.
 lint: $(VENV)/installed-for-lint
-	"$(BIN)"/ruff check src tests benchmarks packages experiments docs/site
-	"$(BIN)"/ruff format --check src tests benchmarks packages experiments docs/site
-	"$(BIN)"/mypy
-	"$(BIN)"/mypy docs/site/*.py experiments/neural-lists/decode.py experiments/package-descriptions/fetch.py
-	"$(BIN)"/snakefmt --check Snakefile workflow
-	"$(BIN)"/snakemake --lint
+	@status=0; run() { echo "$$*"; "$(BIN)/$$@" || status=1; }; \
+	run ruff check src tests benchmarks packages experiments docs/site; \
+	run ruff format --check src tests benchmarks packages experiments docs/site; \
+	run mypy; \
+	run mypy docs/site/*.py experiments/neural-lists/decode.py experiments/package-descriptions/fetch.py; \
+	run snakefmt --check Snakefile workflow; \
+	run snakemake --lint; \
+	exit $$status
 
 # Hashes overflow on purpose. Interpreted kernels make numpy warn about it, but tests expect commands to print nothing.
 coverage: $(VENV)/installed-for-coverage

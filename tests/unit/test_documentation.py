@@ -104,7 +104,9 @@ def test_every_format_is_on_the_page():
 def test_every_learner_is_on_one_page(root, name):
     """With its formula (which is indented), source, keys, cost, and when to use it."""
     sections = sections_of((root / "docs/learning.md").read_text(), "##+ ")
-    [section] = [text for title, text in sections.items() if f"`{name}`" in title]
+    found = [text for title, text in sections.items() if f"`{name}`" in title]
+    assert len(found) == 1, f"docs/learning.md needs a section with `{name}` in its title"
+    [section] = found
     assert "\nSource: " in f"\n{section}"
     assert "\nCost: " in section
     assert re.search(r"\b(use|try) (it|them)\b", section, re.I)
@@ -169,7 +171,9 @@ def test_each_step_is_listed_where_its_settings_are_declared():
     found = dict(settings_of_commands(make_parser(is_full=True)))
     for command, kind in found.items():
         declared = sys.modules[kind.__module__].__doc__
-        assert re.findall(rf"(?m)^- ``{command}``: .*`{kind.__name__}`", declared), command
+        assert re.findall(rf"(?m)^- ``{command}``: .*`{kind.__name__}`", declared), (
+            f"list {command} at the top of {kind.__module__}"
+        )
     listed = [
         command
         for module in {kind.__module__ for kind in found.values()}

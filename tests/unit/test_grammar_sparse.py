@@ -93,7 +93,9 @@ RULE = (GRAMMAR_RULE, ("das", -1, "doch", "haus"), ("the", -1, "house"), ((0, 0)
 def test_each_template(template: str, root) -> None:
     """The example of docs/features.md."""
     page = (root / "docs/features.md").read_text()
-    [row] = [line for line in page.splitlines() if line.startswith(f"| `{template}` |")]
+    rows = [line for line in page.splitlines() if line.startswith(f"| `{template}` |")]
+    assert len(rows) == 1, f"docs/features.md needs a row with `{template}`"
+    [row] = rows
     names = set(re.findall("`(.+?)`", row.split("|")[3]))
     assert all(name.startswith(BUILT_IN_TEMPLATES[template].prefix) for name in names)
     [found] = features_by_rule(compute([RULE], [template]))

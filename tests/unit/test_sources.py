@@ -176,6 +176,6 @@ def test_commands_name_the_inputs_of_their_rules(root):
             if "passed_" in inputs[1]:
                 named |= {"decision", "passed_on"}
             lacking = {one for one in named if f"{{input.{one}" not in shell}
-            assert lacking == UNNAMED.get(name, set()), name
+            assert lacking == UNNAMED.get(name, set()), f"{name}: name them in its command, or in UNNAMED"
             rules += 1
     assert rules > 20

@@ -3,7 +3,8 @@
 # needs: sentences/{devtest,test}/{division}/{piece}.h5, experiments/{experiment}/{stage}/weights.h5, and mbr.json for
 #        minimum Bayes risk
 # makes: experiments/{experiment}/{stage}/{split}.txt; a stage is an epoch, `best`, or
-#        `best-{test_set}`
+#        `best-{test_set}`. Sentences of test sets and devtest are in the order of the corpus. Those of train and dev, which
+#        can be translated, too, are in the order of their division (sentences/{split}/{division}/text).
 
 PIECES_OF_SPLIT = PLAN.divisions.folder("{split}", PLAN.divisions.of_pieces)
 

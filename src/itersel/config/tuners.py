@@ -48,7 +48,7 @@ class Batch:
     warm_up: ClassVar[Sequence[Mapping[str, object]]] = ({},)
     # Whether it reads forests instead of k-best lists.
     reads_forests: ClassVar[bool] = False
-    # Whether it searches along every feature for the highest BLEU, and so cannot tune single sparse features.
+    # Whether it tunes only dense features, as searches along every feature for the highest BLEU do.
     searches_lines: ClassVar[bool] = False
     # Whether it can only retune mixed weights on dev.
     only_retunes: ClassVar[bool] = False
@@ -82,7 +82,7 @@ class NoTuner:
     """No tuning on dev."""
 
 
-# Built-in ones, in the order of the documentation.
+# Built-in ones, in the order of docs/config.md.
 BUILT_IN_TUNERS = {
     "pro": "itersel.tune.tuners.pro:Pro",
     "kbest-mira": "itersel.tune.tuners.kbest_mira:KBestMira",

@@ -14,6 +14,7 @@ from itersel.config.tuners import LIST_TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice, short_name
 from itersel.evaluate.names import DEFAULT_METRIC, DEFAULT_TOKENIZER
 from itersel.evaluate.texts import ReferenceText, checked_references
+from itersel.keys import name_in
 from itersel.lists.numbers import read_numbers
 from itersel.lists.reading import ReadLists, read_lists
 from itersel.lists.table import ListTable
@@ -213,7 +214,8 @@ def _read_lists(
         if not tuner.searches_lines:
             return ()
         if len(names) > MAX_SEARCHED_FEATURES:
-            why = f"MERT tunes at most {MAX_SEARCHED_FEATURES}; choose kbest-mira or pro"
+            own = f"{name_in(LIST_TUNERS, tuner)} tunes at most {MAX_SEARCHED_FEATURES}"
+            why = f"{own}; choose a tuner without this limit, such as kbest-mira or pro"
             raise InputError(f"has {len(names)} features; {why}", short_name(paths))
         return names
 
