@@ -42,6 +42,8 @@ FILES = {
     "no-value": "a 1\nb\n",
     "no-number": "a 1\nb x\n",
     "infinite": "a inf\n",
+    "beyond": "a 1e13\n",
+    "beyond.json": '{"LM": 1e13}',
     "twice": "a 1\na 2\n",
     # n-best lists
     "list": "0 ||| a ||| LM=1\n0 ||| b ||| LM=2\n",
@@ -198,6 +200,8 @@ COMMANDS = [
     ("weights show no-value", "no-value:2: expected 'name value'"),
     ("weights show no-number", "no-number:2: 'x' is not a number"),
     ("weights show infinite", "infinite:1: the weight of 'a' is inf, not finite"),
+    ("weights show beyond", "beyond:1: the weight of 'a' is 1e13, beyond 1e+12"),
+    ("rescore --nbest list --weights beyond.json", "beyond.json: the weight of 'LM' is 1e+13, beyond 1e+12"),
     ("weights show twice", "twice:2: feature 'a' is listed twice"),
     ("lm compile --input arpa --output new", "arpa:1: is not an ARPA file: expected \\data\\"),
     (
@@ -228,7 +232,7 @@ COMMANDS = [
     ),
     (
         "tune --tuner pro --nbest nan-list --reference one --output new",
-        "nan-list:1: the value of 'LM' is nan; it must be finite, up to 1e+12",
+        "nan-list:1: the value of 'LM' is nan, not finite",
     ),
     (
         "tune --tuner mert --nbest list --reference one --output new",

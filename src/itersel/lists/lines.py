@@ -31,7 +31,7 @@ from itersel.lists.folders import find_lists
 from itersel.run.progress import count_up
 from itersel.storage.arrays import Int64s
 from itersel.storage.files import line_blocks
-from itersel.storage.formats import MAX_MAGNITUDE
+from itersel.storage.formats import MAX_MAGNITUDE, magnitude_fault
 from itersel.storage.numbers import parse_number
 
 UNNAMED_FEATURE, SCORE_FEATURE = "F", "score"
@@ -116,8 +116,7 @@ class LineParser:
         for name, value in values:
             for one, number in self._named(name, value):
                 if not abs(number) <= MAX_MAGNITUDE:  # NaN too
-                    why = f"it must be finite, up to {MAX_MAGNITUDE:g}"
-                    raise ValueError(f"the value of '{one}' is {number}; {why}")
+                    raise ValueError(f"the value of '{one}' is {number:g}, {magnitude_fault(number)}")
                 if one not in self.feature_ids and (found := find_control(one)):
                     raise ValueError(found)
                 if one in features:

@@ -13,7 +13,7 @@ from itersel.errors import FilePath, InputError
 from itersel.evaluate.names import MAX_USER_SCORE
 from itersel.storage.arrays import Float64s
 from itersel.storage.files import read_lines
-from itersel.storage.formats import MAX_MAGNITUDE
+from itersel.storage.formats import MAX_MAGNITUDE, magnitude_fault
 from itersel.storage.numbers import parse_number
 
 
@@ -65,7 +65,8 @@ def read_numbers(values: FilePath | ArrayLike, what: str = "quality") -> Numbers
     wrong = np.argwhere(~(np.abs(numbers) <= MAX_MAGNITUDE))  # NaN too
     if wrong.shape[0]:
         index = ", ".join(map(str, wrong[0].tolist()))
-        raise InputError(f"{what}[{index}] is {numbers[tuple(wrong[0])]}; it must be finite")
+        number = numbers[tuple(wrong[0])]
+        raise InputError(f"{what}[{index}] is {number:g}, {magnitude_fault(number)}")
     return Numbers(numbers, what, None)
 
 

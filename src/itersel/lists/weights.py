@@ -14,7 +14,7 @@ from itersel.errors import FilePath, InputError
 from itersel.lists.lines import named_numbers, parse_object, value_names
 from itersel.lists.reading import ReadLists
 from itersel.storage.files import open_output, read_lines, without_compression
-from itersel.storage.formats import MAX_MAGNITUDE
+from itersel.storage.formats import MAX_MAGNITUDE, magnitude_fault
 from itersel.storage.numbers import parse_number
 from itersel.vectors.weights import Weights, make_weights, read_itersel_weights, write_itersel_weights
 
@@ -82,7 +82,7 @@ def given_weights(values: Weights | Mapping[str, float] | FilePath) -> GivenWeig
         return GivenWeights(read_itersel_weights(values), path=values)
     for name, value in found.items():
         if not abs(value) <= MAX_MAGNITUDE:
-            raise InputError(f"the weight of '{name}' is {value}; it must be finite", values)
+            raise InputError(f"the weight of '{name}' is {value:g}, {magnitude_fault(value)}", values)
     return GivenWeights(make_weights(found), sizes, values)
 
 

@@ -23,7 +23,7 @@ from itersel.select.merge_kernels import Entries, WeightColumns, make_columns, m
 from itersel.select.path import PathState, next_state, read_state, require_stopped
 from itersel.select.selection import CHOICES, FeatureNorms, MatrixWriter, Selector, above, feature_norms
 from itersel.select.shard_files import ShardReader, ShardWeightsFile, open_weights
-from itersel.storage.formats import MAX_MAGNITUDE
+from itersel.storage.formats import magnitude_fault
 from itersel.storage.hdf5_rows import stream_hdf5
 from itersel.storage.json_files import check_texts, parse_json
 from itersel.storage.provenance import (
@@ -315,7 +315,7 @@ def _error(shards: Sequence[ShardWeightsFile], entries: Entries, bad: int, other
 
     name, path = name_of(bad), path_of(bad)
     if bad == other:
-        why = f"beyond {MAX_MAGNITUDE:g}" if np.isfinite(entries.value[bad]) else "not finite"
+        why = magnitude_fault(entries.value[bad])
         return InputError(f"the weight of '{name}' is {why}; train the shard again", path)
 
     same = f"has the same 64-bit key as '{name_of(other)}' in {path_of(other)}"

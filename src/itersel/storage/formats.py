@@ -7,6 +7,7 @@ damage is detected by a checksum per array; see `checksum`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,11 @@ Arrays = Mapping[str, NDArray[Any]]
 
 # A feature value, weight or cost beyond this can only be damage; the product of two is still finite.
 MAX_MAGNITUDE = 1e12
+
+
+def magnitude_fault(value: float) -> str:
+    """Say what is wrong with a number that is NaN, infinite or beyond `MAX_MAGNITUDE`."""
+    return f"beyond {MAX_MAGNITUDE:g}" if math.isfinite(value) else "not finite"
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +14,7 @@ from itersel.corpus.text import find_control, split_words
 from itersel.errors import FilePath, InputError
 from itersel.storage.arrays import Bools, Float64s, UInt64s
 from itersel.storage.files import open_output, read_lines
-from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, strings
+from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, magnitude_fault, strings
 from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
 from itersel.storage.numbers import parse_number
 from itersel.storage.provenance import STOPPED, read_provenance
@@ -126,7 +125,7 @@ def read_itersel_weights(path: FilePath) -> Weights:
         except ValueError:
             raise InputError(f"'{fields[1]}' is not a number", path, number) from None
         if not abs(value) <= MAX_MAGNITUDE:  # NaN too
-            why = f"beyond {MAX_MAGNITUDE:g}" if math.isfinite(value) else f"{fields[1]}, not finite"
+            why = f"{fields[1]}, {magnitude_fault(value)}"
             raise InputError(f"the weight of '{fields[0]}' is {why}", path, number)
 
         if fields[0] in values:
@@ -155,8 +154,7 @@ def check_magnitude(weights: Weights, whose: str, advice: str, path: FilePath | 
     bad = np.flatnonzero(~(np.abs(weights.value) <= MAX_MAGNITUDE))  # NaN too
     if bad.size:
         name = weights.name.get(int(bad[0]))
-        value = weights.value[bad[0]]
-        why = f"beyond {MAX_MAGNITUDE:g}" if np.isfinite(value) else "not finite"
+        why = magnitude_fault(weights.value[bad[0]])
         raise InputError(f"the weight of '{name}'{whose} is {why}; {advice}", path)
 
 
