@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.steps import settings
 
 from itersel.cli.main import main
-from itersel.corpus import division
+from itersel.corpus import dividing
 from itersel.errors import InputError
 from itersel.storage.files import read_lines, write_lines
 
@@ -22,7 +22,7 @@ TASKS = ["x", "y", "x", "z", "x", "y", "x", "x", "y", "x", "z"]
 
 @given(st.integers(0, 300), st.integers(1, 40), st.one_of(st.none(), st.integers(0, 2**31 - 1)))
 def test_every_line_once_and_balanced(lines, groups, seed):
-    parts = division.equal_groups(lines, groups, seed)
+    parts = dividing.equal_groups(lines, groups, seed)
     sizes = [len(part) for part in parts]
     assert len(parts) == groups
     assert max(sizes) - min(sizes) <= 1
@@ -85,16 +85,16 @@ def test_natural_tasks(labels, counts, has_others, seed):
     rest = sum(size for name, size in sizes.items() if name not in counts)
     if any(sizes[name] < count for name, count in counts.items()) or (has_others and rest == 0):
         with pytest.raises(InputError):
-            division.natural_lines(labels, counts, has_others, 1, seed)
+            dividing.natural_lines(labels, counts, has_others, 1, seed)
         return
-    parts = division.natural_lines(labels, counts, has_others, 1, seed)
+    parts = dividing.natural_lines(labels, counts, has_others, 1, seed)
     places = iter(parts)
     for name, count in counts.items():
         own = [next(places).tolist() for _ in range(count)]
         assert max(map(len, own)) - min(map(len, own)) <= 1
         assert sorted(chain(*own)) == [line for line, label in enumerate(labels) if label == name]
         # the order is that of the shuffle of all lines, whatever the other tasks are
-        [shuffled] = division.equal_groups(len(labels), 1, seed)
+        [shuffled] = dividing.equal_groups(len(labels), 1, seed)
         assert list(chain(*own)) == [line for line in shuffled if labels[line] == name]
     others = [line for line, label in enumerate(labels) if label not in counts]
     assert [sorted(part.tolist()) for part in places] == ([others] if has_others else [])
@@ -150,7 +150,7 @@ def test_texts_that_are_scored_have_all_labels(corpus):
 def test_pool_of_all_sentences(corpus):
     """In the order of the shuffle of all lines."""
     numbers, rest = tasks(corpus, **pooled("z", "x", files=3))
-    [order] = division.equal_groups(len(TASKS), 1, 3)
+    [order] = dividing.equal_groups(len(TASKS), 1, 3)
     assert [*chain(*numbers)] == [line for line in order if TASKS[line] != "y"]
     assert ([*map(len, numbers)], rest) == ([3, 3, 2], [1, 5, 8])
 
@@ -158,7 +158,7 @@ def test_pool_of_all_sentences(corpus):
 def test_pool_of_the_size_of_one_task(corpus):
     """11 sentences of 3 tasks: 3.67 per task, so each contributes one, the first in the shuffle."""
     [numbers], rest = tasks(corpus, size_of_one_task=True, **pooled("x", "y", "z"))
-    [order] = division.equal_groups(len(TASKS), 1, 3)
+    [order] = dividing.equal_groups(len(TASKS), 1, 3)
     firsts = {TASKS[line]: line for line in order.tolist()[::-1]}
     assert (sorted(numbers), len(rest)) == (sorted(firsts.values()), 8)
 
@@ -167,7 +167,7 @@ def test_pool_of_the_size_of_one_task(corpus):
 def test_share_of_a_task_in_a_pool(sizes, share):
     """The mean size divided by the number of tasks, but no more than the size of the smallest task."""
     labels = [name for name, size in zip("xyz", sizes, strict=False) for _ in range(size)]
-    [lines] = division.pooled_lines(labels, "xyz"[: len(sizes)], 1, 7, size_of_one_task=True)
+    [lines] = dividing.pooled_lines(labels, "xyz"[: len(sizes)], 1, 7, size_of_one_task=True)
     assert Counter(labels[line] for line in lines) == dict.fromkeys("xyz"[: len(sizes)], share)
 
 
@@ -177,21 +177,21 @@ def test_files_are_reshuffled_in_each_epoch(shards, parts, seed, epoch):
     files = shards * parts
     bits = np.random.PCG64((seed, epoch)).random_raw(files).tolist()
     order = sorted(range(files), key=bits.__getitem__)
-    dealt = division.deal_files(files, shards, seed, epoch)
+    dealt = dividing.deal_files(files, shards, seed, epoch)
     assert dealt == [order[shard * parts : (shard + 1) * parts] for shard in range(shards)]
     assert sorted(file for one in dealt for file in one) == list(range(files))
 
 
 def test_the_shuffle_does_not_depend_on_the_version_of_numpy():
     """Lines are sorted by raw bits of PCG64, which numpy does not change between versions."""
-    first, second = (np.concatenate(division.equal_groups(8, 2, seed)).tolist() for seed in (1, 2))
+    first, second = (np.concatenate(dividing.equal_groups(8, 2, seed)).tolist() for seed in (1, 2))
     # the order of numpy.random.PCG64(1).random_raw(8), recorded with numpy 2.4.6
     assert first == [2, 4, 7, 5, 0, 6, 3, 1] != second
 
 
 def divide_in_three(folder):
     files = folder / "source.gz", folder / "target.gz"
-    division.divide_corpus(*files, lambda lines: division.equal_groups(lines, 3, 1), folder / "out")
+    dividing.divide_corpus(*files, lambda lines: dividing.equal_groups(lines, 3, 1), folder / "out")
 
 
 def test_no_partial_folder_appears(corpus, monkeypatch):

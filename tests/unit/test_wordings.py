@@ -314,27 +314,31 @@ USAGE = [
     ("weights shwo", "itersel weights: error: argument PART: invalid choice: 'shwo' (did you mean 'show'?)"),
     (
         "compare --reference a --trials 0 b c",
-        "itersel compare: error: argument --trials: '0' is not a whole number, at least 1",
+        "itersel compare: error: argument --trials: is '0', must be a whole number, at least 1",
     ),
     (
         "lm estimate --order 3 --input a --leave-out b --fold 2/2 --output c",
         (
-            "itersel lm estimate: error: argument --fold: '2/2' is not a fold of two or more: 0/2, "
+            "itersel lm estimate: error: argument --fold: is '2/2', must be a fold of two or more: 0/2, "
             "1/2, 0/3, ..."
         ),
     ),
     (
+        "report paper --table a --output b.txt --output ./b.txt",
+        "itersel report paper: error: --output and --output write the same file, './b.txt'",
+    ),
+    (
         "weights export w --output .",
-        "itersel weights export: error: argument --output: '.' is not the name of a file",
+        "itersel weights export: error: argument --output: is '.', must be the name of a file",
     ),
     (
         "tune --tuner pro --nbest a --output b --strength x",
-        "itersel tune: error: argument --strength: 'x' is not a number, at least 0",
+        "itersel tune: error: argument --strength: is 'x', must be a number, at least 0",
     ),
     (
         "tune --tuner mert --nbest a --output b --seeds 3",
-        "itersel tune: error: argument --seeds: '3' is not a list of 2 to 1000 different seeds, such as 1-5 "
-        "or 1,7,9",
+        "itersel tune: error: argument --seeds: is '3', must be a list of 2 to 1000 different seeds, such as "
+        "1-5 or 1,7,9",
     ),
     (
         "tune --tuner pro --nbest a --output b --passes 3",
@@ -343,7 +347,7 @@ USAGE = [
     (
         "corpus prepare --source a --target b --output c --source-language x_y",
         (
-            "itersel corpus prepare: error: argument --source-language: 'x_y' is not a language "
+            "itersel corpus prepare: error: argument --source-language: is 'x_y', must be a language "
             "code, such as de or pt-br"
         ),
     ),

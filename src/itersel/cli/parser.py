@@ -1,12 +1,14 @@
-"""The parser of command lines, which refuses abbreviations and the old names of options and steps."""
+"""The parser of command lines, which refuses abbreviations, old names, and a file that is written twice."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from itersel.cli.argument_types import output_file
 from itersel.errors import suggest
 
 # Steps that were renamed (CHANGELOG.md), and their new names.
@@ -33,7 +35,7 @@ RENAMED_OPTIONS: Mapping[str, str] = {
 class Parser(argparse.ArgumentParser):
     """A parser that rejects abbreviated options: a new option must not change the meaning of a script.
 
-    The old name of an option or a step is refused with its new name.
+    The old name of an option or a step is refused with its new name. Two outputs must be different files.
     """
 
     def __init__(self, **settings: Any) -> None:
@@ -46,7 +48,28 @@ class Parser(argparse.ArgumentParser):
             renamed = RENAMED_OPTIONS.get(option)
             if renamed in self._option_string_actions and option not in self._option_string_actions:
                 self.error(f"{option} is now called {renamed}")
-        return super().parse_known_args(args, namespace)
+
+        found, rest = super().parse_known_args(args, namespace)
+        self._check_outputs(found)
+        return found, rest
+
+    def _check_outputs(self, options: argparse.Namespace) -> None:
+        """Refuse options that write the same file: one of the outputs would be lost."""
+        writers: dict[str, str] = {}
+        for action in self._actions:
+            if action.type is not output_file:
+                continue
+
+            paths = getattr(options, action.dest, None) or ()
+            for path in [paths] if isinstance(paths, str) else paths:
+                # a device, such as /dev/null, may be written by several
+                if os.path.exists(path) and not os.path.isfile(path):
+                    continue
+                option = "/".join(action.option_strings) or action.dest
+                file = path if path == "-" else os.path.realpath(path)
+                if file in writers:
+                    self.error(f"{writers[file]} and {option} write the same file, '{path}'")
+                writers[file] = option
 
     def error(self, message: str) -> NoReturn:
         """Exit with a usage message, and suggest a command with a similar name."""

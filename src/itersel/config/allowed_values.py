@@ -53,6 +53,9 @@ def allowed_instead(bounds: Mapping[str, Any], kind: type, value: Any) -> str | 
     """
     if kind in (int, float):
         return _allowed_number(bounds, kind, value)
+    if "choices" in bounds:
+        is_one = isinstance(value, str) and value in bounds["choices"]
+        return None if is_one else one_of(value, bounds["choices"])
     if not isinstance(value, kind):
         return TYPE_NAMES[kind]
     return _allowed_text(bounds, value) if isinstance(value, str) else None
@@ -82,8 +85,8 @@ def described_limits(bounds: Mapping[str, Any]) -> list[str]:
 
 
 def _allowed_text(bounds: Mapping[str, Any], value: str) -> str | None:
-    if "choices" in bounds:
-        return None if value in bounds["choices"] else one_of(value, bounds["choices"])
+    if "path" in bounds and not value:
+        return "a path"
 
     pattern = bounds.get("pattern")
     if pattern is not None and not re.fullmatch(pattern, value):

@@ -131,7 +131,7 @@ class _Repeated(argparse.Action):
 
 def refuse(text: str, wanted: str) -> NoReturn:
     """Raise the error for an option whose value is not `wanted`."""
-    raise argparse.ArgumentTypeError(f"'{text}' is not {wanted}")
+    raise argparse.ArgumentTypeError(f"is '{text}', must be {wanted}")
 
 
 def value_of(kind: type, bounds: Mapping[str, Any]) -> Callable[[str], Any]:
