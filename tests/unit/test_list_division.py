@@ -316,7 +316,16 @@ def test_numbers_that_an_earlier_version_divided(folder, refused):
     divide_lists([folder / "lists"], lambda n: equal_groups(n, 1, None), folder / "cut", quality=quality)
     (folder / "cut/0.scaled-quality.gz").rename(folder / "cut/0.quality.gz")
     redeclare(folder / "cut")
-    words = ["step", "lists", "--folder", folder / "cut", "--file-number", 0, "--output", folder / "out.h5"]
+    words = [
+        "step",
+        "lists",
+        "--divided-lists",
+        folder / "cut",
+        "--file-number",
+        0,
+        "--output",
+        folder / "out.h5",
+    ]
     refused([*words, *settings(**TEXT_LANGUAGES)], ("cut/0.quality.gz:", "0.scaled-quality.gz"))
 
 
