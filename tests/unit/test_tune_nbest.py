@@ -304,7 +304,7 @@ def test_command(files, monkeypatch, capsys, refused):
 
 def test_mert_refuses_many_features(tmp_path):
     (tmp_path / "list").write_text("".join(f"0 ||| a b c d ||| f{i}=1 ||| 0\n" for i in range(501)))
-    with input_error(501, "MERT", 500):
+    with input_error(501, "mert", 500):
         tune_nbest([tmp_path / "list"], ["a b c d"], tuner=Mert())
     found = tune_nbest([tmp_path / "list"], ["a b c d"], tuner=KBestMira())
     assert found.quality_points == pytest.approx(100)
