@@ -268,6 +268,10 @@ COMMANDS = [
         "data.json: is not JSON; delete it and run snakemake again",
     ),
     (
+        "report paper --table data.json --output new.md --output ./new.md",
+        "--output and --output write the same file, './new.md'",
+    ),
+    (
         "report paper --table old.json --output new.md",
         "old.json: is not a table of systems, or one of an earlier version; run snakemake again",
     ),
@@ -322,10 +326,6 @@ USAGE = [
             "itersel lm estimate: error: argument --fold: is '2/2', must be a fold of two or more: 0/2, "
             "1/2, 0/3, ..."
         ),
-    ),
-    (
-        "report paper --table a --output b.txt --output ./b.txt",
-        "itersel report paper: error: --output and --output write the same file, './b.txt'",
     ),
     (
         "weights export w --output .",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -92,8 +91,6 @@ def _check(options: argparse.Namespace) -> None:
         )
     if options.save and not options.direction:
         raise InputError("--save needs --direction: a model is of one direction")
-    if options.save and os.path.realpath(options.save) == os.path.realpath(options.output):
-        raise InputError("--save and --output name the same file")
     if any(texts) == any(alignments) or not (all(texts) or all(alignments)):
         raise InputError("give either --source and --target, or --forward and --reverse")
 

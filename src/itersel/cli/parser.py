@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from itersel.cli.argument_types import output_file
-from itersel.errors import suggest
+from itersel.errors import InputError, suggest
 
 # Steps that were renamed (CHANGELOG.md), and their new names.
 RENAMED_STEPS: Mapping[str, str] = {"shard": "divide"}
@@ -68,7 +68,7 @@ class Parser(argparse.ArgumentParser):
                 option = "/".join(action.option_strings) or action.dest
                 file = path if path == "-" else os.path.realpath(path)
                 if file in writers:
-                    self.error(f"{writers[file]} and {option} write the same file, '{path}'")
+                    raise InputError(f"{writers[file]} and {option} write the same file, '{path}'")
                 writers[file] = option
 
     def error(self, message: str) -> NoReturn:

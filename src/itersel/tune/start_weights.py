@@ -1,4 +1,4 @@
-"""Start weights of the tuners of a run, where none are given."""
+"""Start weights of tuners, where none are given."""
 
 from __future__ import annotations
 
