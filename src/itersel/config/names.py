@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
-from itersel.config.messages import reject, show, wrong
+from itersel.config.messages import show, wrong
 from itersel.corpus.text_names import TEST_SET_PATTERN
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
@@ -83,11 +83,11 @@ def check_text_name(of: str, excluded: Collection[str], name: object, key: str) 
 
 
 def check_label(label: object, key: str) -> None:
-    """Reject a label that is not one word."""
+    """Reject the name of a key that should be a label; values are checked in `allowed_values`."""
     if not isinstance(label, str):
-        reject(key, label, f"text{quotes(label)}")
+        raise wrong(key, f": the name must be text, not {show(label)}{quotes(label)}")
     if not re.fullmatch(LABEL_PATTERN, label):
-        reject(key, label, LABEL)
+        raise wrong(key, f": the name must be {LABEL}")
 
 
 def quotes(value: object) -> str:
