@@ -268,6 +268,13 @@ COMMANDS = [
         "data.json: is not JSON; delete it and run snakemake again",
     ),
     (
+        (
+            "step count --preparation one --translation one --reference one --settings {} "
+            "--output-text new --output -"
+        ),
+        "--output needs a file: counts are HDF5, which standard output cannot take",
+    ),
+    (
         "report paper --table data.json --output new.md --output ./new.md",
         "--output and --output write the same file, './new.md'",
     ),

@@ -8,6 +8,7 @@ from itersel.cli.arguments import add_files, add_optional_files, add_options, ad
 from itersel.cli.settings import add_settings
 from itersel.config.report_steps import CountSettings
 from itersel.config.settings import read_settings
+from itersel.errors import InputError
 
 # See `add_command`.
 RUNS_KERNELS = False
@@ -34,6 +35,9 @@ def _count(options: argparse.Namespace) -> None:
     from itersel.evaluate.counts import count, write_counts
     from itersel.evaluate.texts import read_references, read_translations
     from itersel.storage.files import write_lines
+
+    if options.output == "-":
+        raise InputError("--output needs a file: counts are HDF5, which standard output cannot take")
 
     settings = read_settings(CountSettings, options.settings)
     preparation = read_preparation(options.preparation)
