@@ -25,8 +25,8 @@ from itersel.learn import augmented
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, Objective, find_augmented, largest_bleu
 from itersel.learn.learners.mira import Mira
 from itersel.learn.partial_kernels import MAX_NGRAM_COUNT, index_references
-from itersel.learn.state import ShardState
 from itersel.learn.train import train_shard
+from itersel.vectors.shard_weights import ShardState
 from itersel.vectors.weights import make_weights
 
 EVERYTHING = 10**4  # a beam larger than any item of a small forest needs

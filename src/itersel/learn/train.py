@@ -23,10 +23,10 @@ from itersel.errors import InputError, located
 from itersel.evaluate.names import QUALITY, SENTENCE_BLEU
 from itersel.learn.example import Example
 from itersel.learn.learners import OnlineLearner
-from itersel.learn.state import ShardState
 from itersel.learn.training import Training
 from itersel.learn.weight_table import PartWeights, WeightTable
 from itersel.run.progress import progress
+from itersel.vectors.shard_weights import ShardState
 from itersel.vectors.weights import check_magnitude, make_weights
 
 # Instead of the number of an epoch, in the seed that chooses the pairs whose losses are measured.

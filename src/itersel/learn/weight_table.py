@@ -12,10 +12,10 @@ from itersel.config.numbered import L1_CUMULATIVE, NONE, REGULARIZATIONS
 from itersel.decode.decoder import WeightVectors
 from itersel.decode.opening import Sentences
 from itersel.learn.parameter_kernels import Coordinates, UpdateRule, refresh, settle_all, update
-from itersel.learn.state import Memory, ShardState
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.strings import Strings, concatenate, string_table
 from itersel.vectors.features import common_features, feature_keys, refuse_shared, unique_features
+from itersel.vectors.shard_weights import Memory, ShardState
 from itersel.vectors.weights import Weights, nonzero, take_weights
 
 if TYPE_CHECKING:
