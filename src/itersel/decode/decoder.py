@@ -165,22 +165,42 @@ class Decoder:
 
         Returns at most `k` translations, followed by those with new words that `finder` finds in the forest.
         """
+        forest = self.forest(sentence, weights, k)
+        if forest is None:
+            return self.no_words()
+        if finder is not None:
+            forest = forest._replace(best=extend(forest.best, finder(forest)))
+        return self.translations(forest)
+
+    def forest(self, sentence: int, weights: WeightVectors, k: int) -> SentenceForest | None:
+        """Return the forest of a sentence with its `k` best derivations; None if it has no words.
+
+        The arrays of the forest are reused for the next sentence.
+        """
         if not 1 <= k <= MAX_K_BEST:
             raise InputError(f"{k} best translations are out of bounds; choose 1 to {MAX_K_BEST}")
 
         offset = self.grammars.source_offset
         if offset[sentence] == offset[sentence + 1]:
-            return self._empty()
+            return None
 
         rules, hypotheses = self.search(sentence, weights)
         best = self._find_best(hypotheses, rules, k)
-        if finder is not None:
-            lm_weight = float(weights.dense[self.lm_column])
-            best = extend(best, finder(SentenceForest(hypotheses, rules, self._rule_table, lm_weight, best)))
+        return SentenceForest(hypotheses, rules, self._rule_table, float(weights.dense[self.lm_column]), best)
 
-        dense = dense_vectors(best, rules, self.lm_column)
-        sparse = sparse_vectors(best, rules, self._rule_table)
+    def translations(self, forest: SentenceForest) -> KBest:
+        """Return the translations of the best derivations in a forest."""
+        best = forest.best
+        dense = dense_vectors(best, forest.rules, self.lm_column)
+        sparse = sparse_vectors(best, forest.rules, forest.rule_table)
         return KBest(best.word, best.word_offset, best.score, dense, *sparse)
+
+    def no_words(self) -> KBest:
+        """Return the only translation of a sentence without words."""
+        # nothing is translated, so nothing is scored, not even the end of the sentence
+        none, offset = np.zeros(0, np.int32), np.zeros(2, np.int64)
+        dense = np.zeros((1, len(self.dense_names)))
+        return KBest(none, offset, np.zeros(1), dense, none, np.zeros(0), offset)
 
     def search(self, sentence: int, weights: WeightVectors) -> tuple[SentenceRules, Hypotheses]:
         """Return the rules of a sentence with at least one word, and its forest with the language model.
@@ -281,12 +301,6 @@ class Decoder:
             self._node_capacity = 2 * nodes, 2 * glue_nodes
             self._hypotheses = make_hypotheses(*self._node_capacity, self.pop_limit)
         return self._queue, self._hypotheses
-
-    def _empty(self) -> KBest:
-        # nothing is translated, so nothing is scored, not even the end of the sentence
-        none, offset = np.zeros(0, np.int32), np.zeros(2, np.int64)
-        dense = np.zeros((1, len(self.dense_names)))
-        return KBest(none, offset, np.zeros(1), dense, none, np.zeros(0), offset)
 
 
 def extend(best: Best, further: Sequence[Best]) -> Best:

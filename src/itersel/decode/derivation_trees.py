@@ -49,17 +49,11 @@ def derive_all(
     decoder: Decoder, sentence: int, weights: WeightVectors, words: Sequence[str], k: int
 ) -> tuple[KBest, list[Derivation]]:
     """Find the k best translations of a sentence and their derivations; `words` is the vocabulary."""
-    seen: list[SentenceForest] = []
+    forest = decoder.forest(sentence, weights, k)
+    if forest is None:
+        return decoder.no_words(), [Derivation((), (), (), 0.0, 0.0)]
 
-    def look(forest: SentenceForest) -> tuple[()]:
-        seen.append(forest)
-        return ()
-
-    kbest = decoder.decode(sentence, weights, k, look)
-    if not seen:
-        # a sentence without words
-        return kbest, [Derivation((), (), (), float(kbest.score[0]), 0.0)]
-    [forest] = seen
+    kbest = decoder.translations(forest)
     return kbest, [_derivation(decoder, forest, rank, weights, words) for rank in range(kbest.score.shape[0])]
 
 
