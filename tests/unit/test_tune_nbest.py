@@ -163,7 +163,7 @@ def test_search_for_quality_improves_it():
     weights, found = tune_mert(line_search, np.zeros(3), 12, 5, (1,))
     best = np.maximum.reduceat(table.quality, table.offset[:-1]).mean()
     assert found == pytest.approx(best)
-    assert line_search.quality(weights) == found
+    assert line_search.quality_of_best(weights) == found
 
 
 class QualityMira(naive.Mira):

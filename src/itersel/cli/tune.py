@@ -94,6 +94,7 @@ def _tune(options: argparse.Namespace) -> None:
         results_of_seeds = _results_of_seeds(best, options.output)
 
     measure = dev.measure
+    # the metric is recorded by the name of the option, whose value it is
     settings = {} if measure.metric_name is None else {"quality": measure.metric_name}
     counts = {"sentences": found.sentences, "translations": found.translations}
     attributes = tuned_with(tuner, seed, settings, **counts)
