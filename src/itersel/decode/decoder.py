@@ -74,21 +74,38 @@ class KBest(NamedTuple):
     feature: Int32s
     feature_value: Float64s
     feature_offset: Int64s
+
+    def matches(self, references: References) -> Int64s:
+        """Return clipped n-gram matches, int64 (k, N)."""
+        return ngram_matches(self.word, self.word_offset, references)
+
+    @property
+    def length(self) -> Int64s:
+        """Lengths in words, int64 (k)."""
+        return np.diff(self.word_offset)
+
+
+class Candidates(NamedTuple):
+    """What learners get of the k best translations of a sentence, best first, and of those of a finder.
+
+    They may be from a list, whose words are not known. Features are as in `KBest`.
+    """
+
+    score: Float64s
+    dense: Float64s
+    feature: Int32s
+    feature_value: Float64s
+    feature_offset: Int64s
+    # clipped n-gram matches with the references, int64 (k, N), and lengths in words, int64 (k)
+    matches: Int64s
+    length: Int64s
     # float64 (k): what to learn from instead of sentence BLEU, as in `ListTable`; no rows: BLEU
-    quality: Float64s = np.zeros(0)
-    # clipped n-gram matches, int64 (k, N), and lengths, int64 (k), of translations whose words are not known
-    counts: tuple[Int64s, Int64s] | None = None
+    quality: Float64s
 
     @property
     def has_quality(self) -> bool:
         """Whether there is a quality to learn from instead of sentence BLEU."""
         return bool(self.quality.shape[0])
-
-    def matches(self, references: References) -> tuple[Int64s, Int64s]:
-        """Return clipped n-gram matches, int64 (k, N), and lengths in words, int64 (k)."""
-        if self.counts is not None:
-            return self.counts
-        return ngram_matches(self.word, self.word_offset, references), np.diff(self.word_offset)
 
 
 class SentenceForest(NamedTuple):
@@ -101,8 +118,8 @@ class SentenceForest(NamedTuple):
     best: Best
 
 
-# Called in the decoder's thread; returns lists of at most one derivation of the goal.
-DerivationFinder: TypeAlias = Callable[[SentenceForest], Sequence[Best]]
+# Called in the decoder's thread with the references; returns lists of at most one derivation of the goal.
+DerivationFinder: TypeAlias = Callable[[SentenceForest, References], Sequence[Best]]
 
 
 class Decoder:
@@ -158,6 +175,22 @@ class Decoder:
         dense = find_named(weights, self.dense_names)
         return WeightVectors(dense, find_weights(weights, self.grammars.feature_key))
 
+    def candidates(
+        self, sentence: int, weights: WeightVectors, k: int, finder: DerivationFinder | None = None
+    ) -> Candidates:
+        """Decode a sentence that has references, to learn from it; see `decode`."""
+        kbest = self.decode(sentence, weights, k, finder)
+        return Candidates(
+            score=kbest.score,
+            dense=kbest.dense,
+            feature=kbest.feature,
+            feature_value=kbest.feature_value,
+            feature_offset=kbest.feature_offset,
+            matches=kbest.matches(self.grammars.references(sentence)),
+            length=kbest.length,
+            quality=np.zeros(0),
+        )
+
     def decode(
         self, sentence: int, weights: WeightVectors, k: int, finder: DerivationFinder | None = None
     ) -> KBest:
@@ -169,7 +202,8 @@ class Decoder:
         if forest is None:
             return self.no_words()
         if finder is not None:
-            forest = forest._replace(best=extend(forest.best, finder(forest)))
+            found = finder(forest, self.grammars.references(sentence))
+            forest = forest._replace(best=extend(forest.best, found))
         return self.translations(forest)
 
     def forest(self, sentence: int, weights: WeightVectors, k: int) -> SentenceForest | None:

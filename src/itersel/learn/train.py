@@ -15,10 +15,10 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from itersel.bleu.points import to_points
-from itersel.bleu.references import References
+from itersel.bleu.references import ReferenceLengths
 from itersel.bleu.sentence import SentenceBleu
 from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
-from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
+from itersel.decode.decoder import Candidates, DerivationFinder, WeightVectors
 from itersel.decode.opening import SentenceDecoder, Sentences, count_sentences, open_sentences
 from itersel.errors import InputError, located
 from itersel.evaluate.names import QUALITY, SENTENCE_BLEU
@@ -200,22 +200,22 @@ class _Pass:
 
                 decoded = threads.decode(together, weights.vectors, finders)
                 for sentence, kbest in zip(together, decoded, strict=True):
-                    number = sentences_before + sentence
-                    example = self._example(sentences.references(sentence), kbest, weights.rate, number)
+                    references = sentences.reference_lengths(sentence)
+                    example = self._example(kbest, references, weights.rate, sentences_before + sentence)
                     yield _Decoded(sentence, example, weights, part.name)
 
         self._weight_table.close(weights)
 
     def _finder(self, sentences: Sentences, sentence: int) -> DerivationFinder | None:
-        return self._learner.finder(self._bleu.against(sentences.references(sentence)))
+        return self._learner.finder(self._bleu.against(sentences.reference_lengths(sentence)))
 
-    def _example(self, references: References, kbest: KBest, rate: float, number: int) -> Example:
+    def _example(self, kbest: Candidates, references: ReferenceLengths, rate: float, number: int) -> Example:
         """Return what is learned from the k-best list of the sentence with a number in the shard."""
         quality = kbest.quality
         length_factor = 1.0
         if not kbest.has_quality:
             length_factor = self._bleu.against(references).length_factor
-            quality = self._bleu.of_matches(*kbest.matches(references), references)
+            quality = self._bleu.of_matches(kbest.matches, kbest.length, references)
 
         seed = (self._settings.seed, self._epoch, self._settings.shard_number, number)
         return Example(kbest, quality, length_factor, rate, seed)
@@ -240,7 +240,7 @@ class _DecoderThreads:
 
     def decode(
         self, sentences: Sequence[int], vectors: WeightVectors, finders: Sequence[DerivationFinder | None]
-    ) -> Iterable[KBest]:
+    ) -> Iterable[Candidates]:
         """Return the k-best lists of sentences, all decoded with these weights."""
         if self._count == 1:
             return list(map(self._decode, repeat(vectors), sentences, finders))
@@ -249,9 +249,9 @@ class _DecoderThreads:
         copies = WeightVectors(*map(np.copy, vectors))
         return self._threads.map(self._decode, repeat(copies), sentences, finders)
 
-    def _decode(self, vectors: WeightVectors, sentence: int, finder: DerivationFinder | None) -> KBest:
+    def _decode(self, vectors: WeightVectors, sentence: int, finder: DerivationFinder | None) -> Candidates:
         decoder = self._idle.get()
         try:
-            return decoder.decode(sentence, vectors, self._k_best, finder)
+            return decoder.candidates(sentence, vectors, self._k_best, finder)
         finally:
             self._idle.put(decoder)

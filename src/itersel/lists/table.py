@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from itersel.bleu.bleu_kernels import Statistics, best_bleu, closest_lengths
 from itersel.bleu.order import ORDER
-from itersel.bleu.references import References
+from itersel.bleu.references import ReferenceLengths
 from itersel.errors import FilePath, InputError
 from itersel.storage.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.ragged import begins_run, offsets_of, rows_of, sum_rows, take_rows
@@ -234,12 +234,13 @@ class ListTable(NamedTuple):
             quality=taken(self.quality),
         )
 
-    def references(self, sentence: int) -> References:
-        """Return the references of a sentence: only their lengths are known; without any, an empty one."""
-        length = np.zeros(1, np.int64)
-        if self.reference_length.shape[0]:
-            length = self.reference_length[slice(*self.sentence_reference_offset[sentence : sentence + 2])]
-        return References(np.zeros(0, np.int32), offsets_of(length))
+    def reference_lengths(self, sentence: int) -> ReferenceLengths:
+        """Return the lengths of the references of a sentence; without any, that of an empty one."""
+        if not self.reference_length.shape[0]:
+            return ReferenceLengths(np.zeros(1, np.int64))
+        return ReferenceLengths(
+            self.reference_length[slice(*self.sentence_reference_offset[sentence : sentence + 2])]
+        )
 
     def features_of(self, begin: int, end: int) -> tuple[Int32s, Int32s, Int64s]:
         """Return the translations of sentences `begin` to `end`, and the sparse features of all."""
