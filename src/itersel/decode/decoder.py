@@ -147,16 +147,19 @@ class Decoder:
         lm_word = np.array(
             [language_model.ids.get(word, 0) for word in grammars.vocabulary.to_list()], np.int32
         )
+        feature_offset = grammars.rule_feature_offset
+        if not self.uses_sparse:
+            feature_offset = np.zeros_like(feature_offset)
         self._rule_table = RuleTable(
-            grammars.rule_source,
-            grammars.rule_source_offset,
-            grammars.rule_target,
-            grammars.rule_target_offset,
-            grammars.rule_feature,
-            grammars.rule_feature_value,
-            grammars.rule_feature_offset if self.uses_sparse else np.zeros_like(grammars.rule_feature_offset),
-            lm_word,
-            grammars.rule_category,
+            source=grammars.rule_source,
+            source_offset=grammars.rule_source_offset,
+            target=grammars.rule_target,
+            target_offset=grammars.rule_target_offset,
+            feature=grammars.rule_feature,
+            feature_value=grammars.rule_feature_value,
+            feature_offset=feature_offset,
+            lm_word=lm_word,
+            category=grammars.rule_category,
         )
 
         ranks = grammars.category_ranks()
@@ -234,7 +237,15 @@ class Decoder:
         # nothing is translated, so nothing is scored, not even the end of the sentence
         none, offset = np.zeros(0, np.int32), np.zeros(2, np.int64)
         dense = np.zeros((1, len(self.dense_names)))
-        return KBest(none, offset, np.zeros(1), dense, none, np.zeros(0), offset)
+        return KBest(
+            word=none,
+            word_offset=offset,
+            score=np.zeros(1),
+            dense=dense,
+            feature=none,
+            feature_value=np.zeros(0),
+            feature_offset=offset,
+        )
 
     def search(self, sentence: int, weights: WeightVectors) -> tuple[SentenceRules, Hypotheses]:
         """Return the rules of a sentence with at least one word, and its forest with the language model.
@@ -264,7 +275,14 @@ class Decoder:
         # With categories other than X, a derivation of the whole sentence need not begin with [S] -> [X].
         glue_begin, goal_begin = (begin, -1) if self._ranks is None else (-1, begin)
         problem = SearchProblem(
-            forest, trie, rules, language_model.arrays, lm_weight, goal_begin, end, self.pop_limit
+            forest=forest,
+            trie=trie,
+            rules=rules,
+            model=language_model.arrays,
+            lm_weight=lm_weight,
+            begin_of_sentence=goal_begin,
+            end_of_sentence=end,
+            pop_limit=self.pop_limit,
         )
 
         queue, hypotheses = self._search_tables(forest)

@@ -88,7 +88,17 @@ def _derivation(
         score = float(forest.rules.score[part.number])
         features = _largest(decoder, forest, part.number, weights)
         end = begin + part.source_length
-        nodes.append(Node(depth, source_side, target_side, begin, end, score, features))
+        nodes.append(
+            Node(
+                depth=depth,
+                source=source_side,
+                target=target_side,
+                begin=begin,
+                end=end,
+                score=score,
+                features=features,
+            )
+        )
 
     text = tuple(words[word] for word in best.word[slice(*best.word_offset[rank : rank + 2])])
     lm = forest.lm_weight * float(best.lm[rank])

@@ -56,14 +56,14 @@ def find_augmented(
     results = []
     for objective in objectives:
         augmented = AugmentedObjective(
-            float(objective.share),
-            objective.gain * bleu.length_factor,
-            bleu.variant,
-            bleu.context,
-            bleu.order,
-            bleu.lengths.each,
-            bleu.lengths.mean,
-            forest.lm_weight,
+            share=float(objective.share),
+            gain=objective.gain * bleu.length_factor,
+            variant=bleu.variant,
+            context=bleu.context,
+            order=bleu.order,
+            lengths=bleu.lengths.each,
+            mean_length=bleu.lengths.mean,
+            lm_weight=forest.lm_weight,
         )
         threshold = _threshold(objective, bleu, references, best, quality)
         kept = keep_edges(hypotheses, through, max(floor, threshold))
@@ -112,20 +112,20 @@ def _search(
     rules = forest.rules
     rule_table = forest.rule_table
     problem = AugmentedProblem(
-        hypotheses.edge_rule,
-        hypotheses.edge_first,
-        hypotheses.edge_second,
-        hypotheses.edge_lm,
-        kept,
-        rules.rule,
-        rules.score,
-        rule_table.source,
-        rule_table.source_offset,
-        rule_table.target,
-        rule_table.target_offset,
-        ngrams,
-        objective,
-        BEAM,
+        edge_rule=hypotheses.edge_rule,
+        edge_first=hypotheses.edge_first,
+        edge_second=hypotheses.edge_second,
+        edge_lm=hypotheses.edge_lm,
+        kept=kept,
+        rule=rules.rule,
+        rule_score=rules.score,
+        source=rule_table.source,
+        source_offset=rule_table.source_offset,
+        target=rule_table.target,
+        target_offset=rule_table.target_offset,
+        ngrams=ngrams,
+        objective=objective,
+        beam=BEAM,
     )
 
     items = kept.edge_offset.shape[0] - 1

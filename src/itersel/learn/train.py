@@ -133,7 +133,15 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
     to_mix, state = weight_table.collect(settings.learner.average)
     if state is not None:
         state = state._replace(steps=steps_before + sentence_count)
-    return Training(to_mix, state, sentence_count, pairs, updates, mean_quality_points, loss)
+    return Training(
+        weights=to_mix,
+        state=state,
+        sentences=sentence_count,
+        pairs=pairs,
+        updates=updates,
+        mean_quality_points=mean_quality_points,
+        loss=loss,
+    )
 
 
 def _measure_loss(

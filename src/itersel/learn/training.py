@@ -47,7 +47,16 @@ class Training(NamedTuple):
 
 def untrained(start: ShardState) -> Training:
     """Return the result of an epoch in which training has stopped."""
-    return Training(start.weights, None, 0, 0, 0, 0.0, None, stopped=True)
+    return Training(
+        weights=start.weights,
+        state=None,
+        sentences=0,
+        pairs=0,
+        updates=0,
+        mean_quality_points=0.0,
+        loss=None,
+        stopped=True,
+    )
 
 
 def provenance(settings: LearningSettings) -> dict[str, str | int | float]:

@@ -152,7 +152,7 @@ class WeightTable:
         weights = make_coordinates(np.zeros(key.shape[0]), self._steps.now)
         for of_part, of_table in zip(weights, self._weights, strict=True):
             of_part[order[known]] = of_table[row]
-        return PartFeatures(key, name, order, known, row, weights)
+        return PartFeatures(key=key, name=name, order=order, known=known, row=row, weights=weights)
 
     def close(self, part: PartWeights) -> None:
         """Copy the weights of a part back to the table, including new features if they have been updated."""

@@ -57,7 +57,12 @@ def read_divided_lists(folder: FilePath, number: int, needs_sources: bool) -> Di
 
     lists = divided.checked(column_file(number, "lists"))
     return DividedLists(
-        lists, ids, dense_names, [texts[path] for path in references], sources, scaled_quality
+        path=lists,
+        ids=ids,
+        dense_names=dense_names,
+        references=[texts[path] for path in references],
+        sources=sources,
+        scaled_quality=scaled_quality,
     )
 
 

@@ -150,15 +150,15 @@ def _collect(given: Iterable[Line], prepare: Callable[[str], str], has_lines: bo
         score.append(math.nan if translation.score is None else translation.score)
 
     return _ParsedLists(
-        lines,
-        np.frombuffer(sentence, np.int64),
-        StringTable(np.frombuffer(text, np.uint8), np.frombuffer(end, np.int64)),
-        np.frombuffer(count, np.int64),
-        np.frombuffer(feature, np.int32),
-        np.frombuffer(value, np.float64),
-        np.frombuffer(score, np.float64),
-        list(parser.feature_ids),
-        parser.sizes,
+        line=lines,
+        sentence=np.frombuffer(sentence, np.int64),
+        text=StringTable(np.frombuffer(text, np.uint8), np.frombuffer(end, np.int64)),
+        size=np.frombuffer(count, np.int64),
+        feature=np.frombuffer(feature, np.int32),
+        value=np.frombuffer(value, np.float64),
+        score=np.frombuffer(score, np.float64),
+        names=list(parser.feature_ids),
+        sizes=parser.sizes,
     )
 
 
@@ -199,7 +199,9 @@ def _by_sentence(
     table = table._replace(offset=offsets_of(np.bincount(sentence)), text=found.text.take(order))
 
     line = [found.line[number] for number in order.tolist()] if found.line else []
-    return ReadLists(table, order, line, names, found.sizes, found.score[order])
+    return ReadLists(
+        table=table, row=order, line=line, names=names, sizes=found.sizes, score=found.score[order]
+    )
 
 
 def _further_columns(found: _ParsedLists, further: Mapping[str, Numbers]) -> list[Float64s]:

@@ -156,13 +156,13 @@ class PreparedLists(NamedTuple):
         problem = replace(self.problem, seed=(seed, 1))
         tuned = run_tuner(self.tuner, problem, self.name)
         return TunedLists(
-            make_weights(tuned.weights.to_dict() | self.absent_weights),
-            self.measure.shown(tuned.quality),
-            self._quality_points(problem.table, self.start_weights),
-            tuned.sentences,
-            tuned.translations,
-            self.sizes,
-            sorted(self.absent_weights),
+            weights=make_weights(tuned.weights.to_dict() | self.absent_weights),
+            quality_points=self.measure.shown(tuned.quality),
+            start_quality_points=self._quality_points(problem.table, self.start_weights),
+            sentences=tuned.sentences,
+            translations=tuned.translations,
+            sizes=self.sizes,
+            absent=sorted(self.absent_weights),
         )
 
     def quality_points_on(self, text: TextLists) -> Callable[[Weights], float]:
@@ -214,7 +214,14 @@ def prepare_nbest(
     absent_weights = take_weights(start_weights, ~listed).to_dict()
     problem = ListProblem.of_table(read.table, take_weights(start_weights, listed))
     return PreparedLists(
-        tuner, problem, start_weights, read.names, absent_weights, read.sizes, text.measure, text.name
+        tuner=tuner,
+        problem=problem,
+        start_weights=start_weights,
+        feature_names=read.names,
+        absent_weights=absent_weights,
+        sizes=read.sizes,
+        measure=text.measure,
+        name=text.name,
     )
 
 

@@ -207,13 +207,13 @@ def locate_weights(path: str) -> ShardWeightsFile:
             sizes = {KEY: count, VALUE: count, NAME_OFFSET: count + 1, NAME: length}
 
             return ShardWeightsFile(
-                path,
-                made,
-                _loss(header.attributes.get(LOSS)),
-                count,
-                length,
-                {name: _position(array, name, sizes[name]) for name, array in arrays.items()},
-                {name: header.digests[name] for name in arrays},
+                path=path,
+                made=made,
+                loss=_loss(header.attributes.get(LOSS)),
+                weights=count,
+                name_length=length,
+                position={name: _position(array, name, sizes[name]) for name, array in arrays.items()},
+                digest={name: header.digests[name] for name in arrays},
             )
         except ERRORS as error:
             raise InputError(f"{DAMAGED} ({one_line(error)})", path) from None
