@@ -228,9 +228,16 @@ class Decoder:
     def translations(self, forest: SentenceForest) -> KBest:
         """Return the translations of the best derivations in a forest."""
         best = forest.best
-        dense = dense_vectors(best, forest.rules, self.lm_column)
-        sparse = sparse_vectors(best, forest.rules, forest.rule_table)
-        return KBest(best.word, best.word_offset, best.score, dense, *sparse)
+        feature, feature_value, feature_offset = sparse_vectors(best, forest.rules, forest.rule_table)
+        return KBest(
+            word=best.word,
+            word_offset=best.word_offset,
+            score=best.score,
+            dense=dense_vectors(best, forest.rules, self.lm_column),
+            feature=feature,
+            feature_value=feature_value,
+            feature_offset=feature_offset,
+        )
 
     def no_words(self) -> KBest:
         """Return the only translation of a sentence without words."""
@@ -371,14 +378,13 @@ def extend(best: Best, further: Sequence[Best]) -> Best:
     if len(parts) == 1:
         return best
 
-    score, lm, rule, rule_offset, word, word_offset = zip(*parts, strict=True)
     return Best(
-        np.concatenate(score),
-        np.concatenate(lm),
-        np.concatenate(rule),
-        offsets_of(np.concatenate(list(map(np.diff, rule_offset)))),
-        np.concatenate(word),
-        offsets_of(np.concatenate(list(map(np.diff, word_offset)))),
+        score=np.concatenate([one.score for one in parts]),
+        lm=np.concatenate([one.lm for one in parts]),
+        rule=np.concatenate([one.rule for one in parts]),
+        rule_offset=offsets_of(np.concatenate([np.diff(one.rule_offset) for one in parts])),
+        word=np.concatenate([one.word for one in parts]),
+        word_offset=offsets_of(np.concatenate([np.diff(one.word_offset) for one in parts])),
     )
 
 
