@@ -16,9 +16,9 @@ from itersel.config.steps import TrainSettings
 from itersel.decode.decoder import Decoder
 from itersel.grammar.sentence_grammars import read_grammars
 from itersel.learn.learners.perceptron import Perceptron
-from itersel.learn.state import ShardState
 from itersel.learn.train import train_shard
 from itersel.lm.binary import load_model
+from itersel.vectors.shard_weights import ShardState
 from itersel.vectors.weights import read_itersel_weights
 
 

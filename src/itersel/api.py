@@ -136,14 +136,16 @@ def train_epoch(
     """
     from itersel.config.steps import TrainSettings
     from itersel.decode.decoder import Decoder
-    from itersel.learn.start import read_start
-    from itersel.learn.state import ShardState
     from itersel.learn.train import train_shard
     from itersel.learn.training import untrained
+    from itersel.vectors.shard_weights import ShardState, read_start
     from itersel.vectors.weights import Weights
 
     settings = TrainSettings() if settings is None else settings
-    state = ShardState(start) if isinstance(start, Weights) else read_start(start, settings)
+    if isinstance(start, Weights):
+        state = ShardState(start)
+    else:
+        state = read_start(start, settings.epoch, follows_path=settings.measure_loss)
     if state.stopped:
         return untrained(state)
     return train_shard(grammars, [Decoder(grammars, language_model, settings)], state, settings)

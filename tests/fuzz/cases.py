@@ -9,7 +9,6 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -25,7 +24,6 @@ from itersel.align import sampler
 from itersel.cli.main import main
 from itersel.evaluate import counts
 from itersel.grammar import grammar_format, index
-from itersel.learn.state import STATE
 from itersel.lists import files as lists
 from itersel.lm import binary
 from itersel.rerank import lexicon
@@ -33,6 +31,7 @@ from itersel.storage.declared import DECLARATION
 from itersel.system.reranker_bundle import FORMAT as RERANKER
 from itersel.system.trained_translator import FORMAT as BUNDLE
 from itersel.tune import forest_files
+from itersel.vectors.shard_weights import WITH_STATE
 from itersel.vectors.weights import FORMAT as WEIGHTS
 
 FORMATS = {
@@ -46,7 +45,7 @@ FORMATS = {
     **dict.fromkeys(("lists", "listed"), lists.FORMAT),
     "forests": forest_files.FORMAT,
     "counts": counts.FORMAT,
-    "state": replace(WEIGHTS, arrays={**WEIGHTS.arrays, **STATE.arrays}),
+    "state": WITH_STATE,
 }
 
 

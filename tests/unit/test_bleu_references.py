@@ -61,8 +61,9 @@ def test_several_references_are_read_as_they_were_written(tmp_path):
         ends = itertools.pairwise(references.offset)
         found.append([[words[i] for i in references.word[a:b]] for a, b in ends])
     assert found == [[["x", "y"], ["y"], ["x", "x", "new"]], [["z"]], [["x"], ["z"]]]
-    assert grammars.references(0).lengths.tolist() == [2, 1, 3]
-    assert (grammars.references(0).longest, grammars.references(0).mean_length) == (3, 2.0)
+    lengths = grammars.reference_lengths(0)
+    assert lengths.each.tolist() == [2, 1, 3]
+    assert (lengths.longest, lengths.mean) == (3, 2.0)
     write_grammars(tmp_path / "again.h5", grammars)
     assert (tmp_path / "again.h5").read_bytes() == (tmp_path / "several.h5").read_bytes()
 

@@ -37,7 +37,7 @@ def flat(hypotheses: list[Words]) -> tuple[np.ndarray, np.ndarray]:
 def bleu_of(metric: SentenceBleu, hypotheses: list[Words], *references: Words) -> list[float]:
     word, offset = flat(hypotheses)
     made = make_references(*references)
-    return metric.of_matches(ngram_matches(word, offset, made), np.diff(offset), made).tolist()
+    return metric.of_matches(ngram_matches(word, offset, made), np.diff(offset), made.lengths).tolist()
 
 
 @given(KBEST)
@@ -83,7 +83,7 @@ def test_words_of_large_vocabularies() -> None:
 def test_equals_plain_python(variant: str, sentences: list[tuple[list[Words], list[Words]]]) -> None:
     ours, plain = SentenceBleu(variant), naive.Bleu(variant)
     for hypotheses, references in sentences:
-        assert ours.against(make_references(*references)).length_factor == plain.words(*references)
+        assert ours.against(make_references(*references).lengths).length_factor == plain.words(*references)
         expected = plain.of_all(hypotheses, *references)
         assert bleu_of(ours, hypotheses, *references) == pytest.approx(expected, abs=1e-12)
 
@@ -108,7 +108,7 @@ def test_corpus_bleu_equals_sacrebleu(sentences: list[tuple[Words, list[Words]]]
         references, length = make_references(*words), np.array([len(hypothesis)])
         matches = bleu_kernels.ngram_matches(*flat([hypothesis]), references)
         statistics.append(
-            (*matches[0], len(hypothesis), *bleu_kernels.closest_lengths(references.lengths, length))
+            (*matches[0], len(hypothesis), *bleu_kernels.closest_lengths(references.lengths.each, length))
         )
     columns = np.array(statistics, np.int32)
     ours = bleu_kernels.Statistics(

@@ -24,7 +24,6 @@ from itersel.config.steps import TuneSettings
 from itersel.config.tuners import TUNERS
 from itersel.evaluate import counts
 from itersel.grammar import grammar_format, index
-from itersel.learn import start
 from itersel.lists import files as lists
 from itersel.lists.table import ListTable
 from itersel.lm import binary
@@ -34,7 +33,7 @@ from itersel.storage.files import write_lines
 from itersel.system import reranker_bundle, trained_translator
 from itersel.tune import forest_files
 from itersel.tune.problem import ListProblem
-from itersel.vectors import weights
+from itersel.vectors import shard_weights, weights
 
 # By heading in docs/formats.md: the module with the format of the table of arrays.
 MODULES = {
@@ -69,7 +68,9 @@ def tables(text):
 
 @pytest.mark.parametrize("heading", MODULES)
 def test_formats_are_those_declared(formats_page, heading):
-    declared = [MODULES[heading].FORMAT.arrays, *([start.STATE.arrays] if heading == "Weights" else [])]
+    declared = [MODULES[heading].FORMAT.arrays]
+    if heading == "Weights":
+        declared.append(shard_weights.STATE.arrays)
     assert list(tables(formats_page[heading])) == [
         [[name, one.dtype.lstrip("|"), ", ".join(map(str, one.shape))] for name, one in arrays.items()]
         for arrays in declared

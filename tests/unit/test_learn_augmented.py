@@ -14,6 +14,7 @@ from tests.naive import augmented as naive
 from tests.naive import learning, strategies
 from tests.refusals import input_error
 
+from itersel.bleu.bleu_kernels import ngram_matches
 from itersel.bleu.names import SENTENCE_BLEUS
 from itersel.bleu.sentence import SentenceBleu
 from itersel.config.search import Search
@@ -25,8 +26,8 @@ from itersel.learn import augmented
 from itersel.learn.augmented import FEAR, HOPE, ORACLE, Objective, find_augmented, largest_bleu
 from itersel.learn.learners.mira import Mira
 from itersel.learn.partial_kernels import MAX_NGRAM_COUNT, index_references
-from itersel.learn.state import ShardState
 from itersel.learn.train import train_shard
+from itersel.vectors.shard_weights import ShardState
 from itersel.vectors.weights import make_weights
 
 EVERYTHING = 10**4  # a beam larger than any item of a small forest needs
@@ -51,7 +52,7 @@ class Case(NamedTuple):
         return strategies.make_decoder(self.problem, folder, Search(pop_limit=5000), *self.references)
 
     def target(self, grammars):
-        return make_target(self.variant, grammars.references(0), self.context)
+        return make_target(self.variant, grammars.reference_lengths(0), self.context)
 
     def bleu(self, target):
         bleu = learning.Bleu(self.variant)
@@ -81,8 +82,8 @@ cases = st.builds(
 )
 
 
-def objective_values(kbest, target, objective):
-    bleu = target.of_words(kbest.word, kbest.word_offset)
+def objective_values(kbest, references, target, objective):
+    bleu = target.of_matches(kbest.matches(references), kbest.length)
     return objective.share * kbest.score + objective.gain * target.length_factor * bleu
 
 
@@ -103,7 +104,8 @@ def test_an_unlimited_beam_finds_the_best(tmp_path, case, k):
         + objective.gain * target.length_factor * bleu.of(one.words, *case.references)
         for one in strategies.solve(problem, 10**6)
     )
-    assert objective_values(found, target, objective).max() == pytest.approx(expected, abs=1e-4)
+    values = objective_values(found, decoder.grammars.references(0), target, objective)
+    assert values.max() == pytest.approx(expected, abs=1e-4)
     assert (np.diff(found.score) <= 1e-9).all()
 
 
@@ -114,11 +116,11 @@ def test_equals_plain_python(tmp_path, case, beam):
     grammars, target = decoder.grammars, case.target(decoder.grammars)
     forests = []
 
-    def read(forest):
+    def read(forest, references):
         forests.append(naive.read_forest(forest))
         # the k best do not prune anything
         worst = forest.best._replace(score=forest.best.score - 1e6)
-        return find_augmented((objective,), target, forest._replace(best=worst))
+        return find_augmented((objective,), target, forest._replace(best=worst), references)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(augmented, "BEAM", beam)
@@ -130,7 +132,7 @@ def test_equals_plain_python(tmp_path, case, beam):
     gain = objective.gain * target.length_factor
     expected = naive.search(forests[0], words, case.bleu(target), objective.share, gain, beam)
     assume(not expected.is_close_call)
-    best = objective_values(found, target, objective)
+    best = objective_values(found, grammars.references(0), target, objective)
     # the second translation, if its words differ from those of the first
     assert best[-1] == pytest.approx(expected.best.objective, abs=1e-9)
     assert tuple(found.word[found.word_offset[-2] :].tolist()) == expected.best.words
@@ -144,9 +146,11 @@ def test_equals_plain_python(tmp_path, case, beam):
     contexts,
 )
 def test_bound_of_bleu(references, words, variant, context):
-    target = make_target(variant, strategies.make_references(*references), context)
-    bleu = target.of_words(np.array(words, np.int32), np.array([0, len(words)]))
-    assert bleu[0] <= largest_bleu(target) + 1e-12
+    made = strategies.make_references(*references)
+    target = make_target(variant, made.lengths, context)
+    length = np.array([len(words)])
+    matches = ngram_matches(np.array(words, np.int32), np.append(0, length), made)
+    assert target.of_matches(matches, length)[0] <= largest_bleu(target, made) + 1e-12
 
 
 def test_an_ngram_count_that_exceeds_a_byte():
@@ -243,7 +247,7 @@ def test_start_weights_beyond_the_limit(grammars, model, weight):
 def test_a_forest_larger_than_the_limit_loses_its_worst_edges(grammars, model, monkeypatch):
     decoder = Decoder(grammars, model)
     vectors = decoder.weight_vectors(make_weights({"R:X:a:a2": 2.0, "R:X:b:b3": 1.0}))
-    search = partial(find_augmented, (ORACLE,), SentenceBleu("nakov").against(grammars.references(0)))
+    search = partial(find_augmented, (ORACLE,), SentenceBleu("nakov").against(grammars.reference_lengths(0)))
     assert decoder.decode(0, vectors, 1, search).score.shape[0] == 2
     monkeypatch.setattr(augmented, "MAX_EDGES", 1)
     assert decoder.decode(0, vectors, 1, search).score.shape[0] == 1

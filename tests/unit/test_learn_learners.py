@@ -24,9 +24,9 @@ from itersel.learn.learners.margin_perceptron import MarginPerceptron
 from itersel.learn.learners.mira import Mira
 from itersel.learn.learners.perceptron import UPDATES, Perceptron
 from itersel.learn.pairs import make_pairs, pro_pairs
-from itersel.learn.state import ShardState
 from itersel.learn.train import train_shard
 from itersel.learn.training import Training
+from itersel.vectors.shard_weights import ShardState
 from itersel.vectors.weights import make_weights
 
 RATE = 2.0**-6

@@ -24,10 +24,9 @@ from itersel.config.numbered import REGULARIZATIONS
 from itersel.config.steps import TrainSettings
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.perceptron import Perceptron
-from itersel.learn.start import read_start
-from itersel.learn.state import Memory, ShardState
 from itersel.learn.train import Part, train_parts, train_shard
 from itersel.learn.training import write_training
+from itersel.vectors.shard_weights import Memory, ShardState, read_start
 from itersel.vectors.weights import make_weights, write_itersel_weights
 
 
@@ -141,7 +140,7 @@ def test_cumulative_l1_counts_from_the_mixed_weights(name: str, tmp_path) -> Non
     mixed = ShardState(make_weights(START))
     second = train(corpus, learner, mixed, epoch=2)
     write_training(tmp_path / "0.h5", second, TrainSettings(learner=learner, epoch=2))
-    state = read_start(tmp_path / "0.h5", TrainSettings(epoch=3))
+    state = read_start(tmp_path / "0.h5", 3)
     assert state.memory.owed == 0.05
 
     third = train(corpus, learner, state, epoch=3)
@@ -172,12 +171,12 @@ def test_state_starts_only_the_next_epoch(tmp_path, capsys, trained) -> None:
     learner = Perceptron(regularization="l1-cumulative", strength_per_epoch=0.003)
     path = tmp_path / "0.h5"
     write_training(path, train(sentences(3), learner), TrainSettings(learner=learner, epoch=trained))
-    assert read_start(path, TrainSettings(epoch=trained + 1)).steps
+    assert read_start(path, trained + 1).steps
     for epoch in (1, 2, 3, 4):
         if epoch == trained + 1:
             continue
         with input_error("0.h5", trained, epoch):
-            read_start(path, TrainSettings(epoch=epoch))
+            read_start(path, epoch)
         files = ["--sentences", tmp_path / "none", "--output", tmp_path / "x.h5", "--start", path]
         assert main(["train", *map(str, files), "--epoch", str(epoch)]) != 0
         assert "0.h5" in capsys.readouterr().err
@@ -195,7 +194,7 @@ def test_damaged_state(tmp_path, damage) -> None:
     write_training(path, train(sentences(3), learner), TrainSettings(learner=learner))
     set_attributes(**damage)(path)
     with input_error("0.h5"):
-        read_start(path, TrainSettings(epoch=2))
+        read_start(path, 2)
 
 
 def test_adagrad_continues_from_a_file_but_not_from_mixed_weights(tmp_path) -> None:
@@ -203,7 +202,7 @@ def test_adagrad_continues_from_a_file_but_not_from_mixed_weights(tmp_path) -> N
     learner = AdaGrad(pairs="all", sentence_bleu="nakov")
     result = train(sentences(3), learner)
     write_training(tmp_path / "0.h5", result, TrainSettings(k_best=15, learner=learner))
-    found = read_start(tmp_path / "0.h5", TrainSettings(epoch=2))
+    found = read_start(tmp_path / "0.h5", 2)
     assert found.steps == result.state.steps == 6
     assert found.memory.squares.tolist() == result.state.memory.squares.tolist()
     assert found.memory.squares.max() > 0
@@ -211,7 +210,7 @@ def test_adagrad_continues_from_a_file_but_not_from_mixed_weights(tmp_path) -> N
     assert train(sentences(4), learner, found, epoch=2).weights.to_dict() == expected
     files = ["--inputs", write(tmp_path / "list", f"{tmp_path / '0.h5'}"), "--output", tmp_path / "v.h5"]
     itersel("step", "mix", *files, "--matrix", tmp_path / "W.h5", *settings(mixing={"name": "mean"}))
-    mixed = read_start(tmp_path / "v.h5", TrainSettings(epoch=2))
+    mixed = read_start(tmp_path / "v.h5", 2)
     assert mixed.memory is None
     assert mixed.weights.to_dict() == result.weights.to_dict()
     assert train(sentences(4), learner, mixed, epoch=2).weights.to_dict() != expected
@@ -224,7 +223,7 @@ def test_a_path_that_has_ended_starts_no_epoch(tmp_path, stopped, epoch, measure
     """Except the first, which may start from another experiment; Python passes the weights on, too."""
     path, how = tmp_path / "v.h5", TrainSettings(epoch=epoch, measure_loss=measure_loss)
     write_itersel_weights(path, make_weights({"feature0": 0.5}), {"stopped": stopped})
-    start = read_start(path, how)
+    start = read_start(path, how.epoch, follows_path=how.measure_loss)
     assert start.weights.to_dict() == {"feature0": 0.5}
     assert start.stopped == (stopped == 1 and epoch > 1 and measure_loss)
     if start.stopped:
@@ -253,6 +252,6 @@ def test_start_weights_are_opened_once(tmp_path, monkeypatch, has_state, measure
     write_training(path, train(sentences(3), learner), how)
     opening = mock.Mock(side_effect=h5py.File)
     monkeypatch.setattr(h5py, "File", opening)
-    start = read_start(path, dataclasses.replace(how, epoch=2))
+    start = read_start(path, 2, follows_path=how.measure_loss)
     assert (start.memory is not None) == has_state
     assert opening.call_count == 1

@@ -74,7 +74,7 @@ def best_of_list(table, weights, k):
     """Return the k best translations of the first sentence."""
     given = make_weights(weights)
     dense, sparse = find_named(given, table.dense_names), find_weights(given, table.feature_key)
-    return ListDecoder(table).decode(0, WeightVectors(dense, sparse), k)
+    return ListDecoder(table).candidates(0, WeightVectors(dense, sparse), k)
 
 
 def test_file_of_lists(folder):
@@ -86,7 +86,8 @@ def test_file_of_lists(folder):
     assert sparse.name.take(sparse.feature).to_list() == ["w_the", "TM_1", "w_the"]
     assert sparse.value.tolist() == [1.0, 1.0, -1.0]
     assert [table.text.get(row) for row in (0, 4)] == ["the cat", "no ?"]
-    assert (table.references(0).lengths.tolist(), table.statistics.length.tolist()) == ([3], [2, 2, 2, 1, 2])
+    assert table.reference_lengths(0).each.tolist() == [3]
+    assert table.statistics.length.tolist() == [2, 2, 2, 1, 2]
     assert table.statistics.matches[0].tolist() == [2, 1, 0, 0]
     # with the weights of only some features, and ties in the order of the list
     best = best_of_list(table, {"LM": -1.0, "w_the": 4.0, "of another": 1.0}, k=1)

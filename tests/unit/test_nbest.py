@@ -9,6 +9,7 @@ from tests.refusals import check_facts, input_error
 from tests.text_grammars import write
 
 from itersel.cli.main import main
+from itersel.lists.numbers import read_further_features
 from itersel.lists.reading import read_lists
 from itersel.lists.rescoring import rescore, rescored_lines
 from itersel.lists.weights import read_any_weights, write_any_weights
@@ -133,13 +134,16 @@ def test_bad_lists(tmp_path, lines, facts):
 def test_bad_scores(tmp_path, name, numbers, facts):
     lists = write(tmp_path / "list", "0 ||| a ||| f=1 F= 1 2", "0 ||| b ||| f=2")
     with input_error(facts):
-        read_lists([lists], further_features={name: write(tmp_path / "numbers", *numbers)})
+        further = read_further_features({name: write(tmp_path / "numbers", *numbers)})
+        read_lists([lists], further_features=further)
 
 
 def test_scores_are_features(tmp_path):
     lists = write(tmp_path / "list", "1 ||| a ||| f=1", "0 ||| b |||", "0 ||| c ||| f=3")
-    found = read_lists([lists], further_features={"lm": write(tmp_path / "numbers", "-1", "-2", "-3")})
-    again = read_lists([lists], further_features={"lm": np.array([-1, -2, -3])})
+    found, again = (
+        read_lists([lists], further_features=read_further_features({"lm": numbers}))
+        for numbers in (write(tmp_path / "numbers", "-1", "-2", "-3"), np.array([-1, -2, -3]))
+    )
     assert again.table.sparse_rows.value.tolist() == found.table.sparse_rows.value.tolist()
     assert [features(found, row) for row in range(3)] == [{"lm": -2}, {"f": 3, "lm": -3}, {"f": 1, "lm": -1}]
     assert found.table.scores(make_weights({"lm": 10.0, "f": 1.0})).tolist() == [-20, -27, -9]

@@ -12,9 +12,10 @@ from tests.naive.selection import column_norm, second_hash
 from itersel.config.numbered import NORMS
 from itersel.select import merge_kernels as kernels
 from itersel.select.merge_kernels import Entries, WeightColumns, make_columns, merge_entries
-from itersel.select.shard_files import ShardReader, open_weights
+from itersel.select.shard_files import ShardReader
 from itersel.storage.strings import string_table
 from itersel.vectors.feature_kernels import hash_names
+from itersel.vectors.shard_weights import locate_weights
 from itersel.vectors.weights import make_weights, write_itersel_weights
 
 HIGHEST, FINE = 2**64 - 1, (-1, -1)
@@ -145,7 +146,7 @@ def test_ranges_contain_every_entry_once(tmp_path, monkeypatch, range_entries, s
         shards.append(make_weights({f"f{i}": float(random.normal()) for i in features}))
         write_itersel_weights(tmp_path / f"{z}.h5", shards[-1])
     found: list[list[tuple[int, float, str]]] = [[] for _ in shards]
-    reader = ShardReader([open_weights(str(tmp_path / f"{z}.h5")) for z in range(5)])
+    reader = ShardReader([locate_weights(str(tmp_path / f"{z}.h5")) for z in range(5)])
     limit, ranges = -1, 0
     for low, high, entries in reader.read():
         assert low == limit + 1

@@ -114,7 +114,7 @@ def test_never_worse_than_the_start_and_as_good_as_reported(seed: int) -> None:
     weights, bleu = tune_mert(line_search, START, 3, 2, (seed,))
     found = dict(zip(DENSE_NAMES, weights.tolist(), strict=True))
     assert bleu == pytest.approx(naive.bleu_of_weights(dense(sentences), found), abs=1e-12)
-    assert bleu >= line_search.quality(START)
+    assert bleu >= line_search.quality_of_best(START)
     assert np.abs(weights).sum() == pytest.approx(1.0)
 
 
@@ -126,7 +126,7 @@ def test_best_of_a_grid_is_reached_in_two_dimensions(seed: int) -> None:
         one.features["Glue"] = 0.0
     line_search = line_search_of(sentences)
     angles = np.linspace(0, 2 * np.pi, 500)
-    most = max(line_search.quality(np.array([np.cos(a), np.sin(a), 0.0])) for a in angles)
+    most = max(line_search.quality_of_best(np.array([np.cos(a), np.sin(a), 0.0])) for a in angles)
     _, bleu = tune_mert(line_search, np.array([1.0, 1.0, 0.0]), 8, 8, (1,))
     assert bleu >= most - 1e-12
 
@@ -181,9 +181,11 @@ def test_no_axis_improves_the_end() -> None:
         for axis in np.eye(3):
             point, expected = choose_point(*line_search.intervals(weights, axis))
             # an improvement due to rounding is not real
-            assert expected <= bleu + 1e-7 or line_search.quality(weights + point * axis) <= bleu + 1e-7
+            assert (
+                expected <= bleu + 1e-7 or line_search.quality_of_best(weights + point * axis) <= bleu + 1e-7
+            )
             first, reached = move(
-                line_search, first, line_search.quality(first), axis / line_search.deviation
+                line_search, first, line_search.quality_of_best(first), axis / line_search.deviation
             )
         rounds += reached < bleu - 1e-6
     assert rounds > 0  # some need a second round

@@ -213,9 +213,9 @@ def test_separable_forests_are_separated():
     for sentences in (drawn, drawn[:1]):
         line_search = ForestLineSearch([[to_forests(sentences)]], MODEL)
         start = np.array([1.0, -1.0, 1.0])
-        assert line_search.quality(start) < 1.0
+        assert line_search.quality_of_best(start) < 1.0
         weights, bleu = tune_mert(line_search, start, 5, 0, (1,))
-        assert bleu == pytest.approx(1.0) == line_search.quality(weights)
+        assert bleu == pytest.approx(1.0) == line_search.quality_of_best(weights)
 
 
 DENSE = settings(features="dense")

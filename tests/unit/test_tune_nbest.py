@@ -16,12 +16,12 @@ from tests.tuning import DENSE_NAMES, make_table, random_sentences
 from itersel.cli.main import main
 from itersel.evaluate.metrics import make_tokenized_bleu
 from itersel.evaluate.texts import read_references
-from itersel.lists.reading import read_lists
+from itersel.lists.reading import read_lists, with_matches
 from itersel.storage.hdf5 import header_of
 from itersel.tune.measure import quality_by_metric, read_measure
 from itersel.tune.mert import ListLineSearch, tune_mert
 from itersel.tune.mira_kernels import mean_weights, mira_lists, mira_pass, start_state
-from itersel.tune.nbest import prepare_nbest, tune_nbest
+from itersel.tune.nbest import prepare_nbest, read_all_but_lists, tune_nbest
 from itersel.tune.ranking import draw_pairs
 from itersel.tune.start_weights import START_WEIGHTS, default_start
 from itersel.tune.tuners.forest_mert import ForestMert
@@ -63,7 +63,7 @@ def references_of(files):
 def test_statistics_are_those_of_sacrebleu(files):
     references = references_of(files)
     texts = [[line or "" for line in lines] for lines in references]
-    table = read_lists([files / "list"], 20).learnable(texts).table
+    table = with_matches(read_lists([files / "list"], 20).without_duplicates().table, texts)
     assert table.translation_count == 200
     for row, sentence in enumerate(table.sentence.tolist()):
         one = [[lines[sentence]] for lines in references]
@@ -163,7 +163,7 @@ def test_search_for_quality_improves_it():
     weights, found = tune_mert(line_search, np.zeros(3), 12, 5, (1,))
     best = np.maximum.reduceat(table.quality, table.offset[:-1]).mean()
     assert found == pytest.approx(best)
-    assert line_search.quality(weights) == found
+    assert line_search.quality_of_best(weights) == found
 
 
 class QualityMira(naive.Mira):
@@ -232,8 +232,8 @@ def test_errors(files, monkeypatch, settings, options, facts):
 def test_only_a_search_starts_from_1(tmp_path, settings):
     """Also with a feature of our decoder, from whose own start weights the tuners of a run start."""
     (tmp_path / "list").write_text("0 ||| a ||| f=1 LanguageModel=2\n0 ||| b ||| f=2\n")
-    arguments = [tmp_path / "list"], [["a"]], settings, None, None, read_measure("ter")
-    start = prepare_nbest(*arguments).start_weights.to_dict()
+    text = read_all_but_lists([tmp_path / "list"], [["a"]], {}, read_measure("ter"))
+    start = prepare_nbest(text, settings).start_weights.to_dict()
     assert start == ({"f": 1.0, "LanguageModel": 1.0} if settings.searches_lines else {})
 
 
@@ -329,6 +329,6 @@ def test_a_quality_stays_with_its_translation(tmp_path):
     """Lines may be in any order of the sentences, and of equal translations only the first is kept."""
     lines = ["1 ||| x ||| f=1", "0 ||| y ||| f=1", "1 ||| x ||| f=1", "1 ||| z ||| f=1"]
     (tmp_path / "list").write_text("\n".join(lines))
-    read = read_lists([tmp_path / "list"])
-    table = read.learnable([], np.array([1.0, 2.0, 3.0, 4.0])[read.row]).table
-    assert (table.text.to_list(), table.quality.tolist()) == (["y", "x", "z"], [2.0, 1.0, 4.0])
+    text = read_all_but_lists([tmp_path / "list"], [], {}, read_measure([1.0, 2.0, 3.0, 5.0]))
+    table = prepare_nbest(text, KBestMira()).problem.table
+    assert (table.text.to_list(), table.quality.tolist()) == (["y", "x", "z"], [0.25, 0.0, 1.0])

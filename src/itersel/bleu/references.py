@@ -13,26 +13,32 @@ from itersel.storage.formats import damaged, damaged_file
 from itersel.storage.ragged import offsets_of, take_rows
 
 
-class References(NamedTuple):
-    """The references of one sentence; an empty reference can only be the only one."""
+class ReferenceLengths(NamedTuple):
+    """The lengths of the references of one sentence, at least one, in words."""
 
-    word: Int32s  # (r): the words of all references, concatenated; none if only lengths are known
-    offset: Int64s  # (m + 1): where each of the m references begins, and the end of the last
-
-    @property
-    def lengths(self) -> Int64s:
-        """Length of each reference in words, int64 (m)."""
-        return np.diff(self.offset)
+    each: Int64s  # (m)
 
     @property
     def longest(self) -> int:
-        """Length of the longest reference in words."""
-        return int(self.lengths.max())
+        """Length of the longest reference."""
+        return int(self.each.max())
 
     @property
-    def mean_length(self) -> float:
-        """Average length of the references in words."""
-        return float(self.offset[-1] / (self.offset.shape[0] - 1))
+    def mean(self) -> float:
+        """Average length of the references."""
+        return float(self.each.sum() / self.each.shape[0])
+
+
+class References(NamedTuple):
+    """The references of one sentence; an empty reference can only be the only one."""
+
+    word: Int32s  # (r): the words of all references, concatenated
+    offset: Int64s  # (m + 1): where each of the m references begins, and the end of the last
+
+    @property
+    def lengths(self) -> ReferenceLengths:
+        """Their lengths."""
+        return ReferenceLengths(np.diff(self.offset))
 
 
 class TextReferences(NamedTuple):

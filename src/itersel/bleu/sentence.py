@@ -12,22 +12,21 @@ from itersel.bleu.bleu_kernels import (
     closest_lengths,
     make_counts,
     ngram_counts,
-    ngram_matches,
     sentence_bleus,
 )
 from itersel.bleu.names import CHIANG, SENTENCE_BLEUS
 from itersel.bleu.order import ORDER
-from itersel.bleu.references import References
-from itersel.storage.arrays import Float64s, Int32s, Int64s
+from itersel.bleu.references import ReferenceLengths
+from itersel.storage.arrays import Float64s, Int64s
 
 CONTEXT_DECAY = 0.9
 
 
 class ReferenceBleu(NamedTuple):
-    """Sentence BLEU against the references of a sentence."""
+    """Sentence BLEU against references with these lengths."""
 
     variant: int  # number of the sentence BLEU (`itersel.bleu.names`)
-    references: References
+    lengths: ReferenceLengths
     context: Float64s  # (COUNTS): counts of earlier sentences; zeros except for ``chiang``
 
     @property
@@ -39,22 +38,20 @@ class ReferenceBleu(NamedTuple):
         section 2, count source words). With several references this is the mean length: a factor that
         depended on the length of the translation would prefer long ones.
         """
-        return float(self.context[REFERENCE]) + self.references.mean_length if self.variant == CHIANG else 1.0
+        return float(self.context[REFERENCE]) + self.lengths.mean if self.variant == CHIANG else 1.0
 
     @property
     def order(self) -> int:
         """Return M, the largest order for which a reference has an n-gram, at most N."""
-        return min(ORDER, self.references.longest)
+        return min(ORDER, self.lengths.longest)
 
-    def of_words(self, word: Int32s, word_offset: Int64s) -> Float64s:
-        """Return BLEU of k translations, float64 (k), given their words; translation i begins at offset i."""
-        matches = ngram_matches(word, word_offset, self.references)
-        return self.of_matches(matches, np.diff(word_offset))
+    def of_matches(self, matches: Int64s, length: Int64s) -> Float64s:
+        """Return BLEU of k translations, float64 (k), 0 to 1.
 
-    def of_matches(self, matches: Int64s, lengths: Int64s) -> Float64s:
-        """Return BLEU from the clipped matches, int64 (k, N), and lengths, int64 (k): float64 (k), 0 to 1."""
-        closest = closest_lengths(self.references.lengths, lengths)
-        return sentence_bleus(self.variant, matches, lengths, closest, self.order, self.context)
+        matches, length: clipped n-gram matches, int64 (k, N), and words, int64 (k), of each.
+        """
+        closest = closest_lengths(self.lengths.each, length)
+        return sentence_bleus(self.variant, matches, length, closest, self.order, self.context)
 
 
 class SentenceBleu:
@@ -74,19 +71,19 @@ class SentenceBleu:
         self.variant = SENTENCE_BLEUS[variant]
         self._context = np.zeros(COUNTS)
 
-    def of_matches(self, matches: Int64s, lengths: Int64s, references: References) -> Float64s:
+    def of_matches(self, matches: Int64s, length: Int64s, references: ReferenceLengths) -> Float64s:
         """Return BLEU of the k hypotheses of a sentence, float64 (k), 0 to 1, and go on to the next sentence.
 
-        matches, lengths: clipped n-gram matches, int64 (k, N), and words, int64 (k), of each; the first is
+        matches, length: clipped n-gram matches, int64 (k, N), and words, int64 (k), of each; the first is
         the model's best.
         """
-        bleu = ReferenceBleu(self.variant, references, self._context).of_matches(matches, lengths)
+        bleu = ReferenceBleu(self.variant, references, self._context).of_matches(matches, length)
         if self.variant == CHIANG:
-            closest = closest_lengths(references.lengths, lengths[:1])
-            self._context += make_counts(matches[0], ngram_counts(lengths[0]), int(closest[0]))
+            closest = closest_lengths(references.each, length[:1])
+            self._context += make_counts(matches[0], ngram_counts(length[0]), int(closest[0]))
             self._context *= CONTEXT_DECAY
         return bleu
 
-    def against(self, references: References) -> ReferenceBleu:
+    def against(self, references: ReferenceLengths) -> ReferenceBleu:
         """Return BLEU against the references of a sentence, in the current context."""
         return ReferenceBleu(self.variant, references, self._context.copy())

@@ -34,9 +34,9 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
-    from itersel.learn.start import read_start
     from itersel.learn.train import file_part, train_parts
     from itersel.learn.training import untrained, write_training
+    from itersel.vectors.shard_weights import read_start
 
     kind: type[TrainSettings | GivenListTrainSettings] = (
         GivenListTrainSettings if has_given_lists(options) else TrainSettings
@@ -48,7 +48,12 @@ def _train(options: argparse.Namespace) -> None:
         named = f"--language-model names {len(language_models)} files, --sentences {count}"
         raise InputError(f"{named}; name one model for all files of the shard, or one per file")
 
-    start = read_start(options.start, settings, training_has_stopped(options))
+    start = read_start(
+        options.start,
+        settings.epoch,
+        follows_path=settings.measure_loss,
+        stopped=training_has_stopped(options),
+    )
     if start.stopped:
         write_training(options.output, untrained(start), settings)
         return

@@ -18,7 +18,8 @@ from itersel.evaluate.names import DEFAULT_METRIC, OF_TEXT
 from itersel.storage.numbers import DEFAULT_SEED
 
 if TYPE_CHECKING:
-    from itersel.tune.nbest import PreparedLists, TunedLists
+    from itersel.tune.nbest import TextLists
+    from itersel.tune.seeds import BestSeed
 
 use_portable_blas()
 
@@ -72,28 +73,28 @@ def _add_devtest(parser: argparse._ActionsContainer) -> None:
 
 def _tune(options: argparse.Namespace) -> None:
     from itersel.evaluate.metrics import signature_of
-    from itersel.evaluate.texts import read_references
     from itersel.lists.weights import write_any_weights
     from itersel.storage.files import STANDARD_STREAM
-    from itersel.tune.measure import read_measure
     from itersel.tune.nbest import prepare_nbest
     from itersel.tune.problem import tuned_with
-
-    measure = read_measure(options.quality, options.tokenizer)
-    _check_devtest(options, has_numbers=measure.metric_name is None)
+    from itersel.tune.seeds import tune_with_seeds
 
     tuner = section_of(LIST_TUNERS[options.tuner], options)
-    references = read_references(options.reference) if options.reference else []
-    features = features_of(options.feature)
-    prepared = prepare_nbest(options.nbest, references, tuner, options.start, features, measure)
+    dev, devtest = _read_texts(options)
+    prepared = prepare_nbest(dev, tuner, options.start)
 
     seed = options.seed
     results_of_seeds: list[str] = []
-    if options.seeds:
-        found, results_of_seeds, seed = _tune_with_seeds(options, prepared)
-    else:
+    if devtest is None:
         found = prepared.tune(seed)
+    else:
+        best = tune_with_seeds(prepared, options.seeds, prepared.quality_points_on(devtest))
+        found = best.tuned
+        seed = best.seed
+        results_of_seeds = _results_of_seeds(best, options.output)
 
+    measure = dev.measure
+    # the metric is recorded by the name of the option, whose value it is
     settings = {} if measure.metric_name is None else {"quality": measure.metric_name}
     counts = {"sentences": found.sentences, "translations": found.translations}
     attributes = tuned_with(tuner, seed, settings, **counts)
@@ -112,50 +113,61 @@ def _tune(options: argparse.Namespace) -> None:
     reached = f"{found.start_quality_points:.2f} -> {found.quality_points:.2f}"
     print(f"{mean}{measure.title}: {reached}; {described}")
     if measure.metric_name is not None:
-        print(
-            f"{measure.title}: sacrebleu {signature_of(measure.metric_name, references, measure.tokenizer)}"
-        )
+        signature = signature_of(measure.metric_name, dev.references, measure.tokenizer)
+        print(f"{measure.title}: sacrebleu {signature}")
 
 
-def _check_devtest(options: argparse.Namespace, has_numbers: bool) -> None:
-    """Raise an InputError unless devtest has the same things as dev, if there are several seeds."""
-    given = [
-        name for name in ("nbest", "reference", "feature", "quality") if getattr(options, f"devtest_{name}")
-    ]
+def _read_texts(options: argparse.Namespace) -> tuple[TextLists, TextLists | None]:
+    """Read everything but the lists and the start weights: of dev and, with several seeds, of devtest.
+
+    Raises an InputError if devtest lacks something that dev has, or has something else.
+    """
+    from itersel.evaluate.texts import read_references
+    from itersel.lists.numbers import read_numbers
+    from itersel.tune.measure import Measure, read_measure
+    from itersel.tune.nbest import read_all_but_lists
+
+    features = features_of(options.feature)
+    devtest_features = features_of(options.devtest_feature, "--devtest-feature")
+    _check_seeds(options)
+
+    measure = read_measure(options.quality, options.tokenizer)
+    dev = read_all_but_lists(options.nbest, read_references(options.reference), features, measure)
     if not options.seeds:
-        if given:
-            raise InputError(f"--devtest-{given[0]} has no effect without --seeds; remove it")
-        return
+        return dev, None
 
-    if options.seed != DEFAULT_SEED:
-        raise InputError("--seed has no effect with --seeds; remove it")
-    if not options.devtest_nbest:
-        raise InputError("--seeds needs --devtest-nbest, lists for choosing between the seeds")
+    has_numbers = measure.metric_name is None
     if bool(options.devtest_quality) != has_numbers:
         change = "remove it" if options.devtest_quality else "give the numbers of devtest, too"
         raise InputError(f"--devtest-quality goes with a file of --quality; {change}")
-
-    features = features_of(options.feature)
-    of_devtest = features_of(options.devtest_feature, "--devtest-feature")
-    if different := sorted(features.keys() ^ of_devtest.keys()):
+    if different := sorted(features.keys() ^ devtest_features.keys()):
         raise InputError(f"only one of --feature and --devtest-feature has '{different[0]}'; give it to both")
 
+    if has_numbers:
+        measure = Measure(numbers=read_numbers(options.devtest_quality))
+    references = read_references(options.devtest_reference)
+    return dev, read_all_but_lists(options.devtest_nbest, references, devtest_features, measure)
 
-def _tune_with_seeds(
-    options: argparse.Namespace, prepared: PreparedLists
-) -> tuple[TunedLists, list[str], int]:
-    """Return what is best on devtest, a table of the quality with each seed, and the best one."""
+
+def _check_seeds(options: argparse.Namespace) -> None:
+    """Raise an InputError if there are options of devtest without several seeds, or the reverse."""
+    if options.seeds:
+        if options.seed != DEFAULT_SEED:
+            raise InputError("--seed has no effect with --seeds; remove it")
+        if not options.devtest_nbest:
+            raise InputError("--seeds needs --devtest-nbest, lists for choosing between the seeds")
+        return
+
+    for name in ("nbest", "reference", "feature", "quality"):
+        if getattr(options, f"devtest_{name}"):
+            raise InputError(f"--devtest-{name} has no effect without --seeds; remove it")
+
+
+def _results_of_seeds(best: BestSeed, output: str) -> list[str]:
+    """Return the lines of a table of the quality that each seed reaches."""
     from statistics import mean, stdev
 
-    from itersel.evaluate.texts import read_references
     from itersel.storage.text_table import aligned
-    from itersel.tune.seeds import tune_with_seeds
-
-    references = read_references(options.devtest_reference) if options.devtest_reference else []
-    features = dict(options.devtest_feature)
-    numbers = options.devtest_quality
-    points_on_devtest = prepared.quality_points_on(options.devtest_nbest, references, features, numbers)
-    best = tune_with_seeds(prepared, options.seeds, points_on_devtest)
 
     rows: dict[str, Sequence[float]] = {"start": (best.tuned.start_quality_points, best.start_quality_points)}
     names = [f"{one.seed}{' *' * (one.seed == best.seed)}" for one in best.qualities]
@@ -167,5 +179,4 @@ def _tune_with_seeds(
     results = [
         {"seed": name, "dev": f"{dev:.2f}", "devtest": f"{other:.2f}"} for name, (dev, other) in rows.items()
     ]
-    note = f"*: best on devtest, written to {options.output}"
-    return best.tuned, [*aligned(results, ["seed"]), note], best.seed
+    return [*aligned(results, ["seed"]), f"*: best on devtest, written to {output}"]

@@ -74,21 +74,38 @@ class KBest(NamedTuple):
     feature: Int32s
     feature_value: Float64s
     feature_offset: Int64s
+
+    def matches(self, references: References) -> Int64s:
+        """Return clipped n-gram matches, int64 (k, N)."""
+        return ngram_matches(self.word, self.word_offset, references)
+
+    @property
+    def length(self) -> Int64s:
+        """Lengths in words, int64 (k)."""
+        return np.diff(self.word_offset)
+
+
+class Candidates(NamedTuple):
+    """What learners get of the k best translations of a sentence, best first, and of those of a finder.
+
+    They may be from a list, whose words are not known. Features are as in `KBest`.
+    """
+
+    score: Float64s
+    dense: Float64s
+    feature: Int32s
+    feature_value: Float64s
+    feature_offset: Int64s
+    # clipped n-gram matches with the references, int64 (k, N), and lengths in words, int64 (k)
+    matches: Int64s
+    length: Int64s
     # float64 (k): what to learn from instead of sentence BLEU, as in `ListTable`; no rows: BLEU
-    quality: Float64s = np.zeros(0)
-    # clipped n-gram matches, int64 (k, N), and lengths, int64 (k), of translations whose words are not known
-    counts: tuple[Int64s, Int64s] | None = None
+    quality: Float64s
 
     @property
     def has_quality(self) -> bool:
         """Whether there is a quality to learn from instead of sentence BLEU."""
         return bool(self.quality.shape[0])
-
-    def matches(self, references: References) -> tuple[Int64s, Int64s]:
-        """Return clipped n-gram matches, int64 (k, N), and lengths in words, int64 (k)."""
-        if self.counts is not None:
-            return self.counts
-        return ngram_matches(self.word, self.word_offset, references), np.diff(self.word_offset)
 
 
 class SentenceForest(NamedTuple):
@@ -101,8 +118,8 @@ class SentenceForest(NamedTuple):
     best: Best
 
 
-# Called in the decoder's thread; returns lists of at most one derivation of the goal.
-DerivationFinder: TypeAlias = Callable[[SentenceForest], Sequence[Best]]
+# Called in the decoder's thread with the references; returns lists of at most one derivation of the goal.
+DerivationFinder: TypeAlias = Callable[[SentenceForest, References], Sequence[Best]]
 
 
 class Decoder:
@@ -130,16 +147,19 @@ class Decoder:
         lm_word = np.array(
             [language_model.ids.get(word, 0) for word in grammars.vocabulary.to_list()], np.int32
         )
+        feature_offset = grammars.rule_feature_offset
+        if not self.uses_sparse:
+            feature_offset = np.zeros_like(feature_offset)
         self._rule_table = RuleTable(
-            grammars.rule_source,
-            grammars.rule_source_offset,
-            grammars.rule_target,
-            grammars.rule_target_offset,
-            grammars.rule_feature,
-            grammars.rule_feature_value,
-            grammars.rule_feature_offset if self.uses_sparse else np.zeros_like(grammars.rule_feature_offset),
-            lm_word,
-            grammars.rule_category,
+            source=grammars.rule_source,
+            source_offset=grammars.rule_source_offset,
+            target=grammars.rule_target,
+            target_offset=grammars.rule_target_offset,
+            feature=grammars.rule_feature,
+            feature_value=grammars.rule_feature_value,
+            feature_offset=feature_offset,
+            lm_word=lm_word,
+            category=grammars.rule_category,
         )
 
         ranks = grammars.category_ranks()
@@ -158,6 +178,22 @@ class Decoder:
         dense = find_named(weights, self.dense_names)
         return WeightVectors(dense, find_weights(weights, self.grammars.feature_key))
 
+    def candidates(
+        self, sentence: int, weights: WeightVectors, k: int, finder: DerivationFinder | None = None
+    ) -> Candidates:
+        """Decode a sentence that has references, to learn from it; see `decode`."""
+        kbest = self.decode(sentence, weights, k, finder)
+        return Candidates(
+            score=kbest.score,
+            dense=kbest.dense,
+            feature=kbest.feature,
+            feature_value=kbest.feature_value,
+            feature_offset=kbest.feature_offset,
+            matches=kbest.matches(self.grammars.references(sentence)),
+            length=kbest.length,
+            quality=np.zeros(0),
+        )
+
     def decode(
         self, sentence: int, weights: WeightVectors, k: int, finder: DerivationFinder | None = None
     ) -> KBest:
@@ -165,22 +201,58 @@ class Decoder:
 
         Returns at most `k` translations, followed by those with new words that `finder` finds in the forest.
         """
+        forest = self.forest(sentence, weights, k)
+        if forest is None:
+            return self.no_words()
+        if finder is not None:
+            found = finder(forest, self.grammars.references(sentence))
+            forest = forest._replace(best=extend(forest.best, found))
+        return self.translations(forest)
+
+    def forest(self, sentence: int, weights: WeightVectors, k: int) -> SentenceForest | None:
+        """Return the forest of a sentence with its `k` best derivations; None if it has no words.
+
+        The arrays of the forest are reused for the next sentence.
+        """
         if not 1 <= k <= MAX_K_BEST:
             raise InputError(f"{k} best translations are out of bounds; choose 1 to {MAX_K_BEST}")
 
         offset = self.grammars.source_offset
         if offset[sentence] == offset[sentence + 1]:
-            return self._empty()
+            return None
 
         rules, hypotheses = self.search(sentence, weights)
         best = self._find_best(hypotheses, rules, k)
-        if finder is not None:
-            lm_weight = float(weights.dense[self.lm_column])
-            best = extend(best, finder(SentenceForest(hypotheses, rules, self._rule_table, lm_weight, best)))
+        return SentenceForest(hypotheses, rules, self._rule_table, float(weights.dense[self.lm_column]), best)
 
-        dense = dense_vectors(best, rules, self.lm_column)
-        sparse = sparse_vectors(best, rules, self._rule_table)
-        return KBest(best.word, best.word_offset, best.score, dense, *sparse)
+    def translations(self, forest: SentenceForest) -> KBest:
+        """Return the translations of the best derivations in a forest."""
+        best = forest.best
+        feature, feature_value, feature_offset = sparse_vectors(best, forest.rules, forest.rule_table)
+        return KBest(
+            word=best.word,
+            word_offset=best.word_offset,
+            score=best.score,
+            dense=dense_vectors(best, forest.rules, self.lm_column),
+            feature=feature,
+            feature_value=feature_value,
+            feature_offset=feature_offset,
+        )
+
+    def no_words(self) -> KBest:
+        """Return the only translation of a sentence without words."""
+        # nothing is translated, so nothing is scored, not even the end of the sentence
+        none, offset = np.zeros(0, np.int32), np.zeros(2, np.int64)
+        dense = np.zeros((1, len(self.dense_names)))
+        return KBest(
+            word=none,
+            word_offset=offset,
+            score=np.zeros(1),
+            dense=dense,
+            feature=none,
+            feature_value=np.zeros(0),
+            feature_offset=offset,
+        )
 
     def search(self, sentence: int, weights: WeightVectors) -> tuple[SentenceRules, Hypotheses]:
         """Return the rules of a sentence with at least one word, and its forest with the language model.
@@ -210,7 +282,14 @@ class Decoder:
         # With categories other than X, a derivation of the whole sentence need not begin with [S] -> [X].
         glue_begin, goal_begin = (begin, -1) if self._ranks is None else (-1, begin)
         problem = SearchProblem(
-            forest, trie, rules, language_model.arrays, lm_weight, goal_begin, end, self.pop_limit
+            forest=forest,
+            trie=trie,
+            rules=rules,
+            model=language_model.arrays,
+            lm_weight=lm_weight,
+            begin_of_sentence=goal_begin,
+            end_of_sentence=end,
+            pop_limit=self.pop_limit,
         )
 
         queue, hypotheses = self._search_tables(forest)
@@ -282,12 +361,6 @@ class Decoder:
             self._hypotheses = make_hypotheses(*self._node_capacity, self.pop_limit)
         return self._queue, self._hypotheses
 
-    def _empty(self) -> KBest:
-        # nothing is translated, so nothing is scored, not even the end of the sentence
-        none, offset = np.zeros(0, np.int32), np.zeros(2, np.int64)
-        dense = np.zeros((1, len(self.dense_names)))
-        return KBest(none, offset, np.zeros(1), dense, none, np.zeros(0), offset)
-
 
 def extend(best: Best, further: Sequence[Best]) -> Best:
     """Append derivations, in lists of at most one, whose words are not among the k best; best first.
@@ -305,14 +378,13 @@ def extend(best: Best, further: Sequence[Best]) -> Best:
     if len(parts) == 1:
         return best
 
-    score, lm, rule, rule_offset, word, word_offset = zip(*parts, strict=True)
     return Best(
-        np.concatenate(score),
-        np.concatenate(lm),
-        np.concatenate(rule),
-        offsets_of(np.concatenate(list(map(np.diff, rule_offset)))),
-        np.concatenate(word),
-        offsets_of(np.concatenate(list(map(np.diff, word_offset)))),
+        score=np.concatenate([one.score for one in parts]),
+        lm=np.concatenate([one.lm for one in parts]),
+        rule=np.concatenate([one.rule for one in parts]),
+        rule_offset=offsets_of(np.concatenate([np.diff(one.rule_offset) for one in parts])),
+        word=np.concatenate([one.word for one in parts]),
+        word_offset=offsets_of(np.concatenate([np.diff(one.word_offset) for one in parts])),
     )
 
 

@@ -49,17 +49,11 @@ def derive_all(
     decoder: Decoder, sentence: int, weights: WeightVectors, words: Sequence[str], k: int
 ) -> tuple[KBest, list[Derivation]]:
     """Find the k best translations of a sentence and their derivations; `words` is the vocabulary."""
-    seen: list[SentenceForest] = []
+    forest = decoder.forest(sentence, weights, k)
+    if forest is None:
+        return decoder.no_words(), [Derivation((), (), (), 0.0, 0.0)]
 
-    def look(forest: SentenceForest) -> tuple[()]:
-        seen.append(forest)
-        return ()
-
-    kbest = decoder.decode(sentence, weights, k, look)
-    if not seen:
-        # a sentence without words
-        return kbest, [Derivation((), (), (), float(kbest.score[0]), 0.0)]
-    [forest] = seen
+    kbest = decoder.translations(forest)
     return kbest, [_derivation(decoder, forest, rank, weights, words) for rank in range(kbest.score.shape[0])]
 
 
@@ -94,7 +88,17 @@ def _derivation(
         score = float(forest.rules.score[part.number])
         features = _largest(decoder, forest, part.number, weights)
         end = begin + part.source_length
-        nodes.append(Node(depth, source_side, target_side, begin, end, score, features))
+        nodes.append(
+            Node(
+                depth=depth,
+                source=source_side,
+                target=target_side,
+                begin=begin,
+                end=end,
+                score=score,
+                features=features,
+            )
+        )
 
     text = tuple(words[word] for word in best.word[slice(*best.word_offset[rank : rank + 2])])
     lm = forest.lm_weight * float(best.lm[rank])

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
+from itersel.decode.decoder import Candidates, DerivationFinder, WeightVectors
 from itersel.errors import InputError
 from itersel.lists.table import ListTable, best_first
-
-NO_WORDS = np.zeros(0, np.int32)
 
 
 class ListDecoder:
@@ -21,9 +19,9 @@ class ListDecoder:
         self._table = table
         self.dense_names = table.dense_names
 
-    def decode(
+    def candidates(
         self, sentence: int, weights: WeightVectors, k: int, finder: DerivationFinder | None = None
-    ) -> KBest:
+    ) -> Candidates:
         """Return the k best translations of a sentence; there is no forest for `finder`."""
         if finder is not None:
             raise InputError("lists have no forest to search for hope and fear; use candidates: k-best")
@@ -35,16 +33,13 @@ class ListDecoder:
 
         rows = every[best]
         sparse = table.sparse_rows.take(rows)
-        statistics = table.statistics
-        matches, length = (array[rows].astype(np.int64) for array in statistics[:2])
-        return KBest(
-            NO_WORDS,
-            np.zeros(rows.shape[0] + 1, np.int64),
-            score[best],
-            table.dense[rows],
-            sparse.feature,
-            sparse.value,
-            sparse.offset,
-            table.quality[rows] if table.has_quality else table.quality,
-            (matches, length),
+        return Candidates(
+            score=score[best],
+            dense=table.dense[rows],
+            feature=sparse.feature,
+            feature_value=sparse.value,
+            feature_offset=sparse.offset,
+            matches=table.statistics.matches[rows].astype(np.int64),
+            length=table.statistics.length[rows].astype(np.int64),
+            quality=table.quality[rows] if table.has_quality else table.quality,
         )

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Protocol
 
-from itersel.bleu.references import References
+from itersel.bleu.references import ReferenceLengths
 from itersel.config.search import GivenListFeatures, Search
-from itersel.decode.decoder import Decoder, DerivationFinder, KBest, WeightVectors
+from itersel.decode.decoder import Candidates, Decoder, DerivationFinder, WeightVectors
 from itersel.decode.list_decoder import ListDecoder
 from itersel.errors import FilePath
 from itersel.grammar.sentence_grammars import (
@@ -52,8 +52,8 @@ class Sentences(Protocol):
     def features_of(self, begin: int, end: int) -> FeatureRows:
         """Return the rows of sentences `begin` to `end`, and the sparse features of all rows."""
 
-    def references(self, sentence: int) -> References:
-        """Return the references of a sentence."""
+    def reference_lengths(self, sentence: int) -> ReferenceLengths:
+        """Return the lengths of the references of a sentence."""
 
 
 class SentenceDecoder(Protocol):
@@ -63,9 +63,9 @@ class SentenceDecoder(Protocol):
     def dense_names(self) -> tuple[str, ...]:
         """Names of the dense features."""
 
-    def decode(
+    def candidates(
         self, sentence: int, weights: WeightVectors, k: int, finder: DerivationFinder | None = None
-    ) -> KBest:
+    ) -> Candidates:
         """Return at most `k` translations of a sentence, best first, and those that `finder` finds."""
 
 

@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import xxhash
 
-from itersel.bleu.references import References, TextReferences, grouped_references
+from itersel.bleu.references import ReferenceLengths, References, TextReferences, grouped_references
 from itersel.config.search import ALL_FEATURES, FeatureSettings
 from itersel.errors import FilePath, InputError, checked, located
 from itersel.grammar.grammar_format import FORMAT
@@ -136,6 +136,10 @@ class SentenceGrammars:
         """Return the references of a sentence, if it has any."""
         texts = TextReferences(self.reference, self.reference_offset, self.sentence_reference_offset)
         return texts.of_sentence(sentence)
+
+    def reference_lengths(self, sentence: int) -> ReferenceLengths:
+        """Return the lengths of the references of a sentence, if it has any."""
+        return self.references(sentence).lengths
 
     def dense(self, begin: int = 0, end: int | None = None) -> Float32s:
         """Return the dense features of rows `begin` to `end` of `grammar_rule`, float32 (rows, C)."""

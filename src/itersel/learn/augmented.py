@@ -10,6 +10,7 @@ import numpy as np
 
 from itersel.bleu.bleu_kernels import REFERENCE, WORDS, ngram_counts, ngram_matches
 from itersel.bleu.order import ORDER
+from itersel.bleu.references import References
 from itersel.bleu.sentence import ReferenceBleu
 from itersel.decode.decoder import SentenceForest
 from itersel.decode.hypothesis_kernels import Kept, best_through_edges, keep_edges
@@ -38,42 +39,47 @@ HOPE, ORACLE, FEAR = Objective(1, 1), Objective(0, 1), Objective(1, -1)
 
 
 def find_augmented(
-    objectives: Sequence[Objective], bleu: ReferenceBleu, forest: SentenceForest
+    objectives: Sequence[Objective], bleu: ReferenceBleu, forest: SentenceForest, references: References
 ) -> list[Best]:
     """Find the derivation that is best by each objective (Chiang, Marton & Resnik 2008).
 
     Returns at most one for each; see `augmented_kernels`. The references have at least one word.
     """
     hypotheses = forest.hypotheses
-    ngrams = index_references(bleu.references, forest.rule_table.lm_word.shape[0])
-    quality = bleu.of_words(forest.best.word, forest.best.word_offset)
+    ngrams = index_references(references, forest.rule_table.lm_word.shape[0])
+    best = forest.best
+    matches = ngram_matches(best.word, best.word_offset, references)
+    quality = bleu.of_matches(matches, np.diff(best.word_offset))
     through = best_through_edges(hypotheses)
     floor = least_score(through, MAX_EDGES)
 
     results = []
     for objective in objectives:
         augmented = AugmentedObjective(
-            float(objective.share),
-            objective.gain * bleu.length_factor,
-            bleu.variant,
-            bleu.context,
-            bleu.order,
-            bleu.references.lengths,
-            bleu.references.mean_length,
-            forest.lm_weight,
+            share=float(objective.share),
+            gain=objective.gain * bleu.length_factor,
+            variant=bleu.variant,
+            context=bleu.context,
+            order=bleu.order,
+            lengths=bleu.lengths.each,
+            mean_length=bleu.lengths.mean,
+            lm_weight=forest.lm_weight,
         )
-        kept = keep_edges(hypotheses, through, max(floor, _threshold(objective, bleu, forest.best, quality)))
+        threshold = _threshold(objective, bleu, references, best, quality)
+        kept = keep_edges(hypotheses, through, max(floor, threshold))
         results.append(_search(forest, kept, ngrams, augmented))
 
     return results
 
 
-def _threshold(objective: Objective, bleu: ReferenceBleu, best: Best, quality: Float64s) -> float:
+def _threshold(
+    objective: Objective, bleu: ReferenceBleu, references: References, best: Best, quality: Float64s
+) -> float:
     """Return the minimum model score with which a derivation can beat the k best."""
     if not objective.share:
         return -math.inf
     gain = objective.gain * bleu.length_factor
-    most = gain * largest_bleu(bleu) if gain > 0 else 0.0
+    most = gain * largest_bleu(bleu, references) if gain > 0 else 0.0
     return float(np.max(best.score + gain * quality)) - most - ROUNDING
 
 
@@ -82,17 +88,17 @@ def least_score(through: Float64s, edges: int) -> float:
     return float(np.partition(through, -edges)[-edges]) if edges < through.shape[0] else -math.inf
 
 
-def largest_bleu(bleu: ReferenceBleu) -> float:
+def largest_bleu(bleu: ReferenceBleu, references: References) -> float:
     """Return an upper bound on BLEU: that of a translation with the most possible matching n-grams.
 
     Translations longer than those tried have no larger brevity penalty and no more matches.
     """
-    texts, length = bleu.references, bleu.references.longest
+    length = bleu.lengths.longest
     # no translation matches more n-grams than all references, one after another
-    available = ngram_matches(texts.word, np.array([0, texts.word.shape[0]]), texts)
-    hypotheses, references = bleu.context[[WORDS, REFERENCE]]
+    available = ngram_matches(references.word, np.array([0, references.word.shape[0]]), references)
+    context_words, context_references = bleu.context[[WORDS, REFERENCE]]
     enough = int((available + np.arange(ORDER)).max())
-    longest = max(enough, length, math.ceil(references + length - hypotheses)) + 1
+    longest = max(enough, length, math.ceil(context_references + length - context_words)) + 1
     lengths = np.arange(longest + 1)
     matches = np.minimum(ngram_counts(lengths), available)
     return float(bleu.of_matches(matches, lengths).max())
@@ -106,20 +112,20 @@ def _search(
     rules = forest.rules
     rule_table = forest.rule_table
     problem = AugmentedProblem(
-        hypotheses.edge_rule,
-        hypotheses.edge_first,
-        hypotheses.edge_second,
-        hypotheses.edge_lm,
-        kept,
-        rules.rule,
-        rules.score,
-        rule_table.source,
-        rule_table.source_offset,
-        rule_table.target,
-        rule_table.target_offset,
-        ngrams,
-        objective,
-        BEAM,
+        edge_rule=hypotheses.edge_rule,
+        edge_first=hypotheses.edge_first,
+        edge_second=hypotheses.edge_second,
+        edge_lm=hypotheses.edge_lm,
+        kept=kept,
+        rule=rules.rule,
+        rule_score=rules.score,
+        source=rule_table.source,
+        source_offset=rule_table.source_offset,
+        target=rule_table.target,
+        target_offset=rule_table.target_offset,
+        ngrams=ngrams,
+        objective=objective,
+        beam=BEAM,
     )
 
     items = kept.edge_offset.shape[0] - 1

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from itersel.decode.decoder import KBest
+from itersel.decode.decoder import Candidates
 from itersel.learn.learner_kernels import ShiftedFeatures, shift_columns
 from itersel.learn.pairs import make_pairs
 from itersel.storage.arrays import Float64s, Int64s
@@ -18,7 +18,7 @@ from itersel.storage.ragged import sum_rows, take_rows
 class Example:
     """A training example: a k-best list, and the derivations that the learner's finder has added."""
 
-    kbest: KBest  # the translations, best first
+    kbest: Candidates  # the translations, best first
     quality: Float64s  # (k): of each, 0 to 1: sentence BLEU, or the quality that the lists have
     length_factor: float  # of the quality as a cost; see `itersel.bleu.sentence.ReferenceBleu`
     rate: float  # learning rate of the step

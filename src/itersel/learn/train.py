@@ -10,23 +10,24 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import repeat
 from queue import SimpleQueue
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from itersel.bleu.points import to_points
+from itersel.bleu.references import ReferenceLengths
 from itersel.bleu.sentence import SentenceBleu
 from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
-from itersel.decode.decoder import DerivationFinder, KBest, WeightVectors
+from itersel.decode.decoder import Candidates, DerivationFinder, WeightVectors
 from itersel.decode.opening import SentenceDecoder, Sentences, count_sentences, open_sentences
 from itersel.errors import InputError, located
 from itersel.evaluate.names import QUALITY, SENTENCE_BLEU
 from itersel.learn.example import Example
 from itersel.learn.learners import OnlineLearner
-from itersel.learn.state import ShardState
 from itersel.learn.training import Training
 from itersel.learn.weight_table import PartWeights, WeightTable
 from itersel.run.progress import progress
+from itersel.vectors.shard_weights import ShardState
 from itersel.vectors.weights import check_magnitude, make_weights
 
 # Instead of the number of an epoch, in the seed that chooses the pairs whose losses are measured.
@@ -132,7 +133,15 @@ def train_parts(parts: Sequence[Part], start: ShardState | None, settings: Learn
     to_mix, state = weight_table.collect(settings.learner.average)
     if state is not None:
         state = state._replace(steps=steps_before + sentence_count)
-    return Training(to_mix, state, sentence_count, pairs, updates, mean_quality_points, loss)
+    return Training(
+        weights=to_mix,
+        state=state,
+        sentences=sentence_count,
+        pairs=pairs,
+        updates=updates,
+        mean_quality_points=mean_quality_points,
+        loss=loss,
+    )
 
 
 def _measure_loss(
@@ -178,65 +187,79 @@ class _Pass:
             sentences_before += part.sentence_count
 
     def _part_examples(self, part: Part, sentences_before: int) -> Iterator[_Decoded]:
-        """Yield the sentences of a part, after `sentences_before` in the parts before it."""
+        """Yield the sentences of a part, after `sentences_before` in the parts before it.
+
+        The next `delay` sentences are decoded when all sentences before them have been learned from.
+        """
         sentences, decoders = part.open()
         if not sentences.can_be_learned_from:
             raise InputError("has no references to train on; extract it with --reference", part.path)
 
         weights = self._weight_table.open(sentences, decoders[0].dense_names)
-        settings = self._settings
-        for sentence, kbest in self._decode_all(sentences, decoders, weights):
-            quality = kbest.quality
-            length_factor = 1.0
-            if not kbest.has_quality:
-                references = sentences.references(sentence)
-                length_factor = self._bleu.against(references).length_factor
-                quality = self._bleu.of_matches(*kbest.matches(references), references)
+        count = sentences.sentence_count
+        delay = self._settings.learner.delay
 
-            seed = (settings.seed, self._epoch, settings.shard_number, sentences_before + sentence)
-            example = Example(kbest, quality, length_factor, weights.rate, seed)
-            yield _Decoded(sentence, example, weights, part.name)
+        with _DecoderThreads(decoders, self._settings.k_best) as threads:
+            for begin in range(0, count, delay):
+                together = range(begin, min(begin + delay, count))
+                weights.refresh(*sentences.features_of(together.start, together.stop))
+                # before learning from any, because finders depend on the sentences learned from so far
+                finders = [self._finder(sentences, sentence) for sentence in together]
+
+                decoded = threads.decode(together, weights.vectors, finders)
+                for sentence, kbest in zip(together, decoded, strict=True):
+                    references = sentences.reference_lengths(sentence)
+                    example = self._example(kbest, references, weights.rate, sentences_before + sentence)
+                    yield _Decoded(sentence, example, weights, part.name)
 
         self._weight_table.close(weights)
 
-    def _decode_all(
-        self, sentences: Sentences, decoders: Sequence[SentenceDecoder], weights: PartWeights
-    ) -> Iterator[tuple[int, KBest]]:
-        """Yield every sentence with its k-best list; the weights change after every `delay` sentences.
+    def _finder(self, sentences: Sentences, sentence: int) -> DerivationFinder | None:
+        return self._learner.finder(self._bleu.against(sentences.reference_lengths(sentence)))
 
-        Each decoder has a thread; kernels release Python's GIL.
-        """
-        idle: SimpleQueue[SentenceDecoder] = SimpleQueue()
-        for one in decoders:
-            idle.put(one)
+    def _example(self, kbest: Candidates, references: ReferenceLengths, rate: float, number: int) -> Example:
+        """Return what is learned from the k-best list of the sentence with a number in the shard."""
+        quality = kbest.quality
+        length_factor = 1.0
+        if not kbest.has_quality:
+            length_factor = self._bleu.against(references).length_factor
+            quality = self._bleu.of_matches(kbest.matches, kbest.length, references)
 
-        def decode(vectors: WeightVectors, sentence: int, find: DerivationFinder | None) -> KBest:
-            decoder = idle.get()
-            try:
-                return decoder.decode(sentence, vectors, self._settings.k_best, find)
-            finally:
-                idle.put(decoder)
+        seed = (self._settings.seed, self._epoch, self._settings.shard_number, number)
+        return Example(kbest, quality, length_factor, rate, seed)
 
-        def finder(sentence: int) -> DerivationFinder | None:
-            return self._learner.finder(self._bleu.against(sentences.references(sentence)))
 
-        threads = ThreadPoolExecutor(len(decoders))
-        delay = self._settings.learner.delay
+class _DecoderThreads:
+    """Decoders that work at the same time, each in a thread; kernels release Python's GIL."""
+
+    def __init__(self, decoders: Sequence[SentenceDecoder], k_best: int) -> None:
+        self._count = len(decoders)
+        self._k_best = k_best
+        self._threads = ThreadPoolExecutor(self._count)
+        self._idle: SimpleQueue[SentenceDecoder] = SimpleQueue()
+        for decoder in decoders:
+            self._idle.put(decoder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._threads.shutdown(cancel_futures=True)
+
+    def decode(
+        self, sentences: Sequence[int], vectors: WeightVectors, finders: Sequence[DerivationFinder | None]
+    ) -> Iterable[Candidates]:
+        """Return the k-best lists of sentences, all decoded with these weights."""
+        if self._count == 1:
+            return list(map(self._decode, repeat(vectors), sentences, finders))
+
+        # Training on some sentences overlaps with decoding others.
+        copies = WeightVectors(*map(np.copy, vectors))
+        return self._threads.map(self._decode, repeat(copies), sentences, finders)
+
+    def _decode(self, vectors: WeightVectors, sentence: int, finder: DerivationFinder | None) -> Candidates:
+        decoder = self._idle.get()
         try:
-            for begin in range(0, sentences.sentence_count, delay):
-                together = range(begin, min(begin + delay, sentences.sentence_count))
-                weights.refresh(*sentences.features_of(together.start, together.stop))
-                # before learning from any, because finders depend on the sentences learned from so far
-                finders = list(map(finder, together))
-
-                decoded: Iterable[KBest]
-                if len(decoders) == 1:
-                    decoded = list(map(decode, repeat(weights.vectors), together, finders))
-                else:
-                    # Training on some sentences overlaps with decoding others.
-                    copies = WeightVectors(*map(np.copy, weights.vectors))
-                    decoded = threads.map(decode, repeat(copies), together, finders)
-
-                yield from zip(together, decoded, strict=True)
+            return decoder.candidates(sentence, vectors, self._k_best, finder)
         finally:
-            threads.shutdown(cancel_futures=True)
+            self._idle.put(decoder)

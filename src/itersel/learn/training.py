@@ -1,19 +1,14 @@
-"""Result of training a shard for one epoch, and its file."""
+"""Result of training a shard for one epoch."""
 
 from __future__ import annotations
 
-import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
 
 from itersel.config.plain import recorded
 from itersel.errors import FilePath
-from itersel.learn.state import STATE, Memory, ShardState
-from itersel.storage.hdf5 import write_arrays
 from itersel.storage.provenance import SHARD_WEIGHTS, STOPPED, made_with
-from itersel.vectors.weights import FORMAT, Weights, weight_arrays, write_itersel_weights
+from itersel.vectors.shard_weights import LOSS, ShardState, write_shard_weights
+from itersel.vectors.weights import Weights
 
 if TYPE_CHECKING:
     from itersel.config.steps import LearningSettings
@@ -52,7 +47,16 @@ class Training(NamedTuple):
 
 def untrained(start: ShardState) -> Training:
     """Return the result of an epoch in which training has stopped."""
-    return Training(start.weights, None, 0, 0, 0, 0.0, None, stopped=True)
+    return Training(
+        weights=start.weights,
+        state=None,
+        sentences=0,
+        pairs=0,
+        updates=0,
+        mean_quality_points=0.0,
+        loss=None,
+        stopped=True,
+    )
 
 
 def provenance(settings: LearningSettings) -> dict[str, str | int | float]:
@@ -69,23 +73,6 @@ def write_training(path: FilePath, training: Training, settings: LearningSetting
         "mean_quality": training.mean_quality_points,
     }
     if training.loss is not None:
-        measured["loss"] = training.loss
+        measured[LOSS] = training.loss
     found = STOPPED if training.stopped else measured
-    attributes = {**provenance(settings), **found}
-    state = training.state
-    if state is None or not os.fspath(path).endswith(".h5"):
-        write_itersel_weights(path, training.weights, attributes)
-        return
-
-    memory = state.memory
-    if memory is None:
-        nothing = np.zeros(state.weights.key.shape[0])
-        memory = Memory(nothing, nothing)
-
-    own = weight_arrays(state.weights).items()
-    state_arrays = {f"state/{name.removeprefix('features/')}": array for name, array in own}
-    arrays = {**weight_arrays(training.weights), **state_arrays}
-    arrays |= {"state/squares": memory.squares, "state/paid": memory.paid}
-
-    both = replace(FORMAT, arrays={**FORMAT.arrays, **STATE.arrays})
-    write_arrays(path, both, arrays, {**attributes, "steps": state.steps, "owed": memory.owed})
+    write_shard_weights(path, training.weights, training.state, {**provenance(settings), **found})

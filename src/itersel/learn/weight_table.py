@@ -12,10 +12,10 @@ from itersel.config.numbered import L1_CUMULATIVE, NONE, REGULARIZATIONS
 from itersel.decode.decoder import WeightVectors
 from itersel.decode.opening import Sentences
 from itersel.learn.parameter_kernels import Coordinates, UpdateRule, refresh, settle_all, update
-from itersel.learn.state import Memory, ShardState
 from itersel.storage.arrays import Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.strings import Strings, concatenate, string_table
 from itersel.vectors.features import common_features, feature_keys, refuse_shared, unique_features
+from itersel.vectors.shard_weights import Memory, ShardState
 from itersel.vectors.weights import Weights, nonzero, take_weights
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class WeightTable:
         weights = make_coordinates(np.zeros(key.shape[0]), self._steps.now)
         for of_part, of_table in zip(weights, self._weights, strict=True):
             of_part[order[known]] = of_table[row]
-        return PartFeatures(key, name, order, known, row, weights)
+        return PartFeatures(key=key, name=name, order=order, known=known, row=row, weights=weights)
 
     def close(self, part: PartWeights) -> None:
         """Copy the weights of a part back to the table, including new features if they have been updated."""

@@ -42,7 +42,14 @@ def tuning_file(path: FilePath, attributes: Mapping[str, Any]) -> TuningFile:
         names = tuple(str(name) for name in json.loads(attributes["dense_names"]))
         number, iteration = int(attributes["file"]), int(attributes["iteration"])
         settings = json.loads(attributes["settings"])
-        return TuningFile(path, number, iteration, settings, attributes["sentence_digest"], names)
+        return TuningFile(
+            path=path,
+            number=number,
+            iteration=iteration,
+            settings=settings,
+            sentence_digest=attributes["sentence_digest"],
+            dense_names=names,
+        )
 
 
 def header_attributes(

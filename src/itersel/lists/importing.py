@@ -14,8 +14,8 @@ from itersel.corpus.text_names import SCALED_QUALITY, column_file, ids_file, ref
 from itersel.errors import FilePath, InputError, located
 from itersel.lists.dividing import DENSE_FILE
 from itersel.lists.numbers import Numbers, read_numbers
-from itersel.lists.reading import FeatureAdder, read_lists
-from itersel.lists.table import NO_NUMBERS, ListTable
+from itersel.lists.reading import FeatureAdder, read_lists, with_matches
+from itersel.lists.table import ListTable
 from itersel.storage.arrays import Int64s
 from itersel.storage.declared import DIVIDE_AGAIN, DeclaredFolder
 from itersel.storage.files import read_lines
@@ -57,7 +57,12 @@ def read_divided_lists(folder: FilePath, number: int, needs_sources: bool) -> Di
 
     lists = divided.checked(column_file(number, "lists"))
     return DividedLists(
-        lists, ids, dense_names, [texts[path] for path in references], sources, scaled_quality
+        path=lists,
+        ids=ids,
+        dense_names=dense_names,
+        references=[texts[path] for path in references],
+        sources=sources,
+        scaled_quality=scaled_quality,
     )
 
 
@@ -76,15 +81,16 @@ def import_lists(
         prepare=preparation.clean_line,
     )
 
-    quality = NO_NUMBERS
+    lists = read.without_duplicates()
+    table = with_matches(lists.table, divided.references, preparation.prepare_cleaned_target)
     if divided.scaled_quality is not None:
-        quality = divided.scaled_quality.of_translations(read.row.shape[0])[read.row]
+        quality = divided.scaled_quality.of_translations(read.row.shape[0])
+        table = table._replace(quality=quality[lists.row])
 
-    lists = read.learnable(divided.references, quality, preparation.prepare_cleaned_target)
     if add_features is None:
-        return lists.table
+        return table
     with located(divided.path):
-        return lists.with_features(add_features, divided.sources).table
+        return lists._replace(table=table).with_features(add_features, divided.sources).table
 
 
 def _read_scaled_quality(divided: DeclaredFolder, number: int) -> Numbers | None:

@@ -15,7 +15,6 @@ from itersel.bleu.bleu_kernels import Statistics
 from itersel.errors import FilePath, InputError
 from itersel.lists.files import FORMAT, has_sparse, read_dense, read_sparse
 from itersel.lists.headers import GIVEN_ITERATION, TuningFile, read_tuning_header
-from itersel.lists.matches import check_matches
 from itersel.lists.table import ListTable, SparseRows, first_of_equal, no_sparse_rows
 from itersel.storage.arrays import Float64s, Int64s, UInt64s
 from itersel.storage.formats import FileFormat
@@ -176,7 +175,7 @@ def join_files(
     if table.sentence_count == 0:
         raise InputError(NO_SENTENCES, files[0].path)
     if not table.has_quality:
-        check_matches(table, files[0].path)
+        table.check_matches(files[0].path)
 
     if not with_sparse:
         return table

@@ -101,19 +101,15 @@ class LineParser:
             yield found
 
     def _parse(self, line: str) -> ParsedLine:
-        if line.startswith("{"):
-            sentence, text, values, score = _parse_json(line)
-        else:
-            fields = split_fields(line)
-            sentence, text, values, score = _parse_fields(fields)
+        fields = _parse_json(line) if line.startswith("{") else _parse_fields(split_fields(line))
 
-        if found := find_control(text):
+        if found := find_control(fields.text):
             raise ValueError(found)
-        if not 0 <= sentence < MAX_SENTENCES:
-            raise ValueError(f"the sentence number {sentence} is not between 0 and {MAX_SENTENCES:,}")
+        if not 0 <= fields.sentence < MAX_SENTENCES:
+            raise ValueError(f"the sentence number {fields.sentence} is not between 0 and {MAX_SENTENCES:,}")
 
         features: dict[str, float] = {}
-        for name, value in values:
+        for name, value in fields.values:
             for one, number in self._named(name, value):
                 if not abs(number) <= MAX_MAGNITUDE:  # NaN too
                     raise ValueError(f"the value of '{one}' is {number:g}, {magnitude_fault(number)}")
@@ -125,7 +121,7 @@ class LineParser:
 
         for name in features:
             self.feature_ids.add(name)
-        return ParsedLine(line, sentence, text, features, score)
+        return ParsedLine(line, fields.sentence, fields.text, features, fields.score)
 
     def _named(self, name: str, value: float | list[float]) -> Iterable[tuple[str, float]]:
         """Return the features of a name, which have one value each."""
@@ -159,9 +155,17 @@ def check_present(present: Int64s, sentence_count: int | None, path: FilePath) -
     return total
 
 
-# Content of a line: sentence, text, each feature with its value or with the values after ``name=``, score.
+# Each name of features with its value, or with the values after ``name=``.
 _Values = list[tuple[str, float | list[float]]]
-_Parsed = tuple[int, str, _Values, float | None]
+
+
+class _Fields(NamedTuple):
+    """What is written in a line, of any format."""
+
+    sentence: int
+    text: str
+    values: _Values
+    score: float | None
 
 
 def split_fields(line: str) -> list[str]:
@@ -225,7 +229,7 @@ def score_field(fields: Sequence[str], features: int) -> int:
     return features - 1
 
 
-def _parse_fields(fields: Sequence[str]) -> _Parsed:
+def _parse_fields(fields: Sequence[str]) -> _Fields:
     """Parse a line; raises a ValueError with a message for the user."""
     number = fields[0].strip()
     if not (number.isascii() and number.isdigit()):
@@ -249,7 +253,7 @@ def _parse_fields(fields: Sequence[str]) -> _Parsed:
         except ValueError as error:
             raise ValueError(f"{error}; a score is expected in field {field + 1}") from None
 
-    return int(number[:20]), " ".join(split_words(fields[1])), values, _score(given)
+    return _Fields(int(number[:20]), " ".join(split_words(fields[1])), values, _score(given))
 
 
 def _score(given: str) -> float | None:
@@ -294,7 +298,7 @@ def value_names(name: str, count: int) -> list[str]:
     return [name] if count == 1 else [f"{name}_{number}" for number in range(count)]
 
 
-def _parse_json(line: str) -> _Parsed:
+def _parse_json(line: str) -> _Fields:
     """Parse a line of JSON; raises a ValueError with a message for the user."""
     content = parse_object(line)
 
@@ -316,7 +320,7 @@ def _parse_json(line: str) -> _Parsed:
     values: _Values = list(named_numbers(features or {}))
 
     given = repr(score) if type(score) in (int, float) else ""
-    return sentence, " ".join(split_words(text)), values, _score(given)
+    return _Fields(sentence, " ".join(split_words(text)), values, _score(given))
 
 
 def parse_object(text: str) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""n-best lists of other decoders read into a table; to write lists again, their lines are kept."""
+"""n-best lists of other decoders read into a table, which is then compared with references.
+
+To write lists again, their lines are kept, too.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from itersel.corpus.text import find_control, split_words
+from itersel.bleu.bleu_kernels import Statistics, ngram_matches
+from itersel.bleu.order import ORDER
+from itersel.bleu.references import join_references
+from itersel.corpus.text import split_words
+from itersel.corpus.vocabulary import Side, WordNumbers, number_words
 from itersel.errors import FilePath, InputError
 from itersel.lists.lines import Line, LineParser, ListBlock, check_present, listed_translations
-from itersel.lists.matches import with_matches
-from itersel.lists.numbers import Numbers, read_numbers
-from itersel.lists.table import NO_NUMBERS, ListTable, feature_exists, first_of_equal, hash_rows, sparse_rows
+from itersel.lists.numbers import Numbers
+from itersel.lists.table import (
+    ListTable,
+    closest_reference_lengths,
+    feature_exists,
+    first_of_equal,
+    hash_rows,
+    sparse_rows,
+)
 from itersel.storage.arrays import Float64s, Int32s, Int64s
 from itersel.storage.ragged import offsets_of
 from itersel.storage.strings import StringTable, string_table
@@ -51,20 +63,6 @@ class ReadLists(NamedTuple):
         """Keep only the first of a sentence's translations that have the same words and features."""
         return self.take(first_of_equal(self.table.sentence, hash_rows(self.table)))
 
-    def learnable(
-        self,
-        references: Sequence[Sequence[str]],
-        quality: Float64s = NO_NUMBERS,
-        tokenize_lines: Callable[[Sequence[str]], Sequence[str]] = list,
-    ) -> ReadLists:
-        """Keep only the first of equal translations, and add what is learned from: matches, and any quality.
-
-        `quality` is that of each translation in the table. For `references` and `tokenize_lines`, see
-        `with_matches`; by default, text and references are tokenised already.
-        """
-        kept = self._replace(table=self.table._replace(quality=quality)).without_duplicates()
-        return kept._replace(table=with_matches(kept.table, references, tokenize_lines))
-
     def with_features(self, add_features: FeatureAdder, sources: Sequence[str]) -> ReadLists:
         """Return cleaned lists, without duplicates, with further features in their table.
 
@@ -83,7 +81,7 @@ class ReadLists(NamedTuple):
 def read_lists(
     paths: Sequence[FilePath],
     sentence_count: int | None = None,
-    further_features: Mapping[str, FilePath | ArrayLike] | None = None,
+    further_features: Mapping[str, Numbers] | None = None,
     ids: Int64s | None = None,
     choose_dense: DenseChooser = lambda names, sizes: (),
     prepare: Callable[[str], str] = str,
@@ -93,14 +91,12 @@ def read_lists(
 
     The lists are files, or folders of files. By default, they determine the `sentence_count`, and the
     numbers (`ids`) are 0, 1, 2, ... `further_features` have a number for each translation, in the order of
-    the lists, in a file or an array. Features that `choose_dense` does not return are sparse. `prepare`
-    changes each text, for instance by tokenising it. With `has_lines`, the lines are kept, too.
+    the lists. Features that `choose_dense` does not return are sparse. `prepare` changes each text, for
+    instance by tokenising it. With `has_lines`, the lines are kept, too.
     """
-    # before the lists, which take longest
-    further = _read_further(further_features or {})
     found = _collect(listed_translations(paths), prepare, has_lines)
     sentence = _sentences_in_table(found.sentence, sentence_count, ids, os.fspath(paths[0]))
-    return _by_sentence(found, sentence, choose_dense, further)
+    return _by_sentence(found, sentence, choose_dense, further_features or {})
 
 
 def read_block(
@@ -154,15 +150,15 @@ def _collect(given: Iterable[Line], prepare: Callable[[str], str], has_lines: bo
         score.append(math.nan if translation.score is None else translation.score)
 
     return _ParsedLists(
-        lines,
-        np.frombuffer(sentence, np.int64),
-        StringTable(np.frombuffer(text, np.uint8), np.frombuffer(end, np.int64)),
-        np.frombuffer(count, np.int64),
-        np.frombuffer(feature, np.int32),
-        np.frombuffer(value, np.float64),
-        np.frombuffer(score, np.float64),
-        list(parser.feature_ids),
-        parser.sizes,
+        line=lines,
+        sentence=np.frombuffer(sentence, np.int64),
+        text=StringTable(np.frombuffer(text, np.uint8), np.frombuffer(end, np.int64)),
+        size=np.frombuffer(count, np.int64),
+        feature=np.frombuffer(feature, np.int32),
+        value=np.frombuffer(value, np.float64),
+        score=np.frombuffer(score, np.float64),
+        names=list(parser.feature_ids),
+        sizes=parser.sizes,
     )
 
 
@@ -178,15 +174,6 @@ def _sentences_in_table(
     if not np.array_equal(present, ids[order]):
         raise InputError("does not translate exactly the sentences of its .ids file", path)
     return order[np.searchsorted(ids[order], sentence)]
-
-
-def _read_further(given: Mapping[str, FilePath | ArrayLike]) -> dict[str, Numbers]:
-    found = {}
-    for name, values in given.items():
-        found[name] = read_numbers(values, f"the feature '{name}'")
-        if split_words(name) != [name] or find_control(name):
-            raise InputError(f"{name!r} cannot be the name of a feature", found[name].path)
-    return found
 
 
 def _by_sentence(
@@ -212,7 +199,9 @@ def _by_sentence(
     table = table._replace(offset=offsets_of(np.bincount(sentence)), text=found.text.take(order))
 
     line = [found.line[number] for number in order.tolist()] if found.line else []
-    return ReadLists(table, order, line, names, found.sizes, found.score[order])
+    return ReadLists(
+        table=table, row=order, line=line, names=names, sizes=found.sizes, score=found.score[order]
+    )
 
 
 def _further_columns(found: _ParsedLists, further: Mapping[str, Numbers]) -> list[Float64s]:
@@ -257,3 +246,41 @@ def _split_features(
     offset = offsets_of(np.bincount(row, minlength=translations))
     sparse = sparse_rows(feature[order], value[order], offset, feature_keys(sparse_names), sparse_names)
     return ListTable(offsets_of([]), dense, tuple(dense_names), sparse)
+
+
+def with_matches(
+    table: ListTable,
+    references: Sequence[Sequence[str]],
+    tokenize_lines: Callable[[Sequence[str]], Sequence[str]] = list,
+) -> ListTable:
+    """Return a table with text, and with what BLEU needs: n-gram matches with the references, and lengths.
+
+    Without references, only lengths are counted. `tokenize_lines` takes the text and each reference; by
+    default, their words are separated by spaces.
+    """
+    numbers = WordNumbers()
+
+    def numbered(lines: Sequence[str]) -> Side:
+        return number_words([split_words(line) for line in tokenize_lines(lines)], numbers)
+
+    word, offset = numbered(table.text.to_list())
+    length = np.diff(offset).astype(np.int32)
+    matches = np.zeros((length.shape[0], ORDER), np.int32)
+    if not references:
+        return table._replace(statistics=Statistics(matches, length, np.zeros_like(length)))
+
+    joined = join_references([numbered(lines) for lines in references])
+    for sentence in range(table.sentence_count):
+        begin, end = table.offset[sentence : sentence + 2]
+        matches[begin:end] = ngram_matches(word, offset[begin : end + 1], joined.of_sentence(sentence))
+
+    reference_length = np.diff(joined.offset)
+    sentence_reference_offset = joined.sentence_offset
+    if not sentence_reference_offset.shape[0]:
+        sentence_reference_offset = np.arange(table.sentence_count + 1)
+    closest = closest_reference_lengths(reference_length, sentence_reference_offset, length, table.offset)
+    return table._replace(
+        statistics=Statistics(matches, length, closest),
+        reference_length=reference_length,
+        sentence_reference_offset=sentence_reference_offset,
+    )

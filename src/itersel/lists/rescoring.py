@@ -20,6 +20,7 @@ from itersel.lists.lines import (
     score_field,
     split_fields,
 )
+from itersel.lists.numbers import read_further_features
 from itersel.lists.reading import ReadLists, read_lists
 from itersel.lists.table import ListTable, Ranking
 from itersel.lists.weights import given_weights
@@ -66,8 +67,11 @@ def lists_with_weights(
     has_lines: bool = False,
 ) -> WeightedLists:
     """Read lists and weights that fit each other; see `rescore` and `read_lists`."""
+    # before the lists, which take longest
     given = given_weights(weights)
-    read = read_lists(paths, further_features=features, has_lines=has_lines)
+    further = read_further_features(features or {})
+
+    read = read_lists(paths, further_features=further, has_lines=has_lines)
     checked = given.checked_against(read)
     absent = sorted(checked.to_dict().keys() - set(read.names))
     if len(absent) == checked.key.shape[0]:

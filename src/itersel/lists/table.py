@@ -15,9 +15,9 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from itersel.bleu.bleu_kernels import Statistics, best_bleu
+from itersel.bleu.bleu_kernels import Statistics, best_bleu, closest_lengths
 from itersel.bleu.order import ORDER
-from itersel.bleu.references import References
+from itersel.bleu.references import ReferenceLengths
 from itersel.errors import FilePath, InputError
 from itersel.storage.arrays import Bools, Float64s, Int32s, Int64s, UInt64s
 from itersel.storage.ragged import begins_run, offsets_of, rows_of, sum_rows, take_rows
@@ -234,12 +234,13 @@ class ListTable(NamedTuple):
             quality=taken(self.quality),
         )
 
-    def references(self, sentence: int) -> References:
-        """Return the references of a sentence: only their lengths are known; without any, an empty one."""
-        length = np.zeros(1, np.int64)
-        if self.reference_length.shape[0]:
-            length = self.reference_length[slice(*self.sentence_reference_offset[sentence : sentence + 2])]
-        return References(np.zeros(0, np.int32), offsets_of(length))
+    def reference_lengths(self, sentence: int) -> ReferenceLengths:
+        """Return the lengths of the references of a sentence; without any, that of an empty one."""
+        if not self.reference_length.shape[0]:
+            return ReferenceLengths(np.zeros(1, np.int64))
+        return ReferenceLengths(
+            self.reference_length[slice(*self.sentence_reference_offset[sentence : sentence + 2])]
+        )
 
     def features_of(self, begin: int, end: int) -> tuple[Int32s, Int32s, Int64s]:
         """Return the translations of sentences `begin` to `end`, and the sparse features of all."""
@@ -265,6 +266,16 @@ class ListTable(NamedTuple):
         # its sum is exact: the same on all processors
         return fmean(self.quality[rows[np.searchsorted(rows, begin)]].tolist())
 
+    def check_matches(self, path: FilePath) -> None:
+        """Raise an InputError if BLEU is 0 whichever translations are chosen."""
+        for n in range(ORDER):
+            if not self.statistics.matches[:, n].any():
+                raise InputError(
+                    f"BLEU is 0 for all weights: no translation in any list has a {n + 1}-gram of its "
+                    f"reference; use better weights, larger lists, or references of at least {n + 1} words",
+                    path,
+                )
+
     def ranked(self, score: Float64s, k_best: int) -> Iterator[Int64s]:
         """Yield the `k_best` best translations of each sentence, best first; ties keep their order."""
         for begin, end in pairwise(self.offset):
@@ -282,6 +293,17 @@ Ranking: TypeAlias = Callable[[ListTable, Float64s, int], Iterator[Int64s]]
 
 def _means(value: NDArray[np.integer], offset: Int64s) -> Float64s:
     return np.asarray(np.add.reduceat(value, offset[:-1]) / np.diff(offset), np.float64)
+
+
+def closest_reference_lengths(
+    reference_length: Int64s, sentence_reference_offset: Int64s, length: Int32s, offset: Int64s
+) -> Int32s:
+    """Return the length of the reference that is closest in length to each translation, int32 (H)."""
+    closest = [np.zeros(0, np.int64)]
+    lengths = length.astype(np.int64)
+    for references, translations in zip(pairwise(sentence_reference_offset), pairwise(offset), strict=True):
+        closest.append(closest_lengths(reference_length[slice(*references)], lengths[slice(*translations)]))
+    return np.concatenate(closest).astype(np.int32)
 
 
 def dense_scores(dense: Float64s, weight: Float64s) -> Float64s:

@@ -1,4 +1,8 @@
-"""Dense features of the text of translations, by their groups (`itersel.vectors.feature_names`)."""
+"""Dense features of the text of translations, by their groups (`itersel.vectors.feature_names`).
+
+Each group has a function that returns a column for each feature, or only the values of a single one. Shape: H
+translations.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +40,10 @@ class FeatureInputs(NamedTuple):
 
 
 def lengths(inputs: FeatureInputs) -> NDArray[Any]:
-    """Return words, characters without spaces, and by how much the words differ from the source's."""
+    """Return words, characters without spaces, and by how much the words differ from the source's.
+
+    The result is float64 (H, 3). The difference is that of log10(words + 1), without its sign.
+    """
     words = inputs.words
     target, source = np.diff(words.target.offset), np.diff(words.source.offset)[words.sentence]
     size = np.array([len(word_characters(word)) for word in words.target_words])
@@ -47,7 +54,7 @@ def lengths(inputs: FeatureInputs) -> NDArray[Any]:
 
 
 def ranks(inputs: FeatureInputs) -> NDArray[Any]:
-    """Return log10 of the rank in the list, and how far the score is below the highest one."""
+    """Return log10 of the rank in the list, from 1, and the score minus the highest one: float64 (H, 2)."""
     words = inputs.words
     begins = words.offset[:-1]
     sizes = np.diff(words.offset)
@@ -58,18 +65,19 @@ def ranks(inputs: FeatureInputs) -> NDArray[Any]:
 
 
 def language_model_scores(inputs: FeatureInputs) -> NDArray[Any]:
-    """Return log10 of the language model's probability, and the words that it does not know."""
+    """Return log10 of the language model's probability, and the words it does not know: float64 (H, 2)."""
     assert inputs.language_model is not None
     return _scores_by(inputs.language_model, inputs.words)
 
 
 def user_model_scores(inputs: FeatureInputs) -> NDArray[Any]:
-    """Return the two features of each of the user's own language models."""
+    """Return the two features of each of the user's L own language models, float64 (H, 2 L)."""
     scores = [_scores_by(model, inputs.words) for model in inputs.user_models]
     return np.concatenate(scores, axis=1)
 
 
 def _scores_by(model: LanguageModel, words: ListWords) -> NDArray[Any]:
+    """Return the features of a language model; see `language_model_scores`."""
     ids = model.ids
     side = words.target
     number = np.array([ids.get(word, 0) for word in words.target_words], np.int32)
@@ -92,13 +100,13 @@ def _scores_by(model: LanguageModel, words: ListWords) -> NDArray[Any]:
 
 
 def lexical_scores(inputs: FeatureInputs) -> NDArray[Any]:
-    """Return the lexical scores of both directions."""
+    """Return the lexical scores of both directions, float64 (H, 2); see `LexicalTable.scores`."""
     assert inputs.lexicon is not None
     return inputs.lexicon.scores()
 
 
 def coverage(inputs: FeatureInputs) -> NDArray[Any]:
-    """Return the source words and the target words without links."""
+    """Return the numbers of source words and of target words without links, int64 (H, 2)."""
     words = inputs.words
     assert inputs.links is not None
     source = np.diff(words.source.offset)[words.sentence]
@@ -106,7 +114,10 @@ def coverage(inputs: FeatureInputs) -> NDArray[Any]:
 
 
 def copies(inputs: FeatureInputs) -> NDArray[Any]:
-    """Return numbers, addresses, placeholders, tags and the like that are missing, and that are added."""
+    """Return how many words that are copied, such as numbers, are missing or added: int64 (H, 2).
+
+    Besides numbers, these are addresses, placeholders, tags and the like.
+    """
     words = inputs.words
     numbers: dict[str, int] = {}
     source = _copied(words.source, words.source_words, numbers, inputs.protected)
@@ -115,18 +126,18 @@ def copies(inputs: FeatureInputs) -> NDArray[Any]:
 
 
 def repetitions(inputs: FeatureInputs) -> NDArray[Any]:
-    """Return the bigrams that occur earlier in the translation, too."""
+    """Return the number of bigrams that occur earlier in the translation, too: int64 (H)."""
     return repeated_bigrams(*inputs.words.target)
 
 
 def unknowns(inputs: FeatureInputs) -> NDArray[Any]:
-    """Return the words and the characters that do not occur in train."""
+    """Return the numbers of words and of characters that do not occur in train, int64 (H, 2)."""
     assert inputs.lexicon is not None
     return np.column_stack([inputs.lexicon.unknown_words(), inputs.lexicon.unknown_characters()])
 
 
 def agreements(inputs: FeatureInputs) -> NDArray[Any]:
-    """Return the agreement with the list, see `agreement`."""
+    """Return the agreement with the list, float64 (H, 2); see `agreement`."""
     return agreement(inputs.words, inputs.score)
 
 
@@ -146,7 +157,10 @@ GROUPS: Mapping[str, Callable[[FeatureInputs], NDArray[Any]]] = {
 def _copied(
     side: Side, words: list[str], numbers: dict[str, int], expressions: tuple[str, ...]
 ) -> tuple[Int32s, Int64s]:
-    """Return the words of a side that are copied; equal ones have the same number on both sides."""
+    """Return the words of a side that are copied, int32, and where those of each of its lines begin, int64.
+
+    Words are numbered in order of first occurrence. Equal words have the same number on both sides.
+    """
     is_protected = protected(expressions)
     number = np.full(len(words), -1, np.int32)
     for position, word in enumerate(words):

@@ -103,7 +103,15 @@ class TextFeatureAdder:
         lexicon, model = self._models.lexicon, self._models.language_model
         lexical = None if lexicon is None else LexicalTable(lexicon, words)
         protected = self._preparation.words.protected
-        inputs = FeatureInputs(words, score, protected, links, lexical, model, self._models.user_models)
+        inputs = FeatureInputs(
+            words=words,
+            score=score,
+            protected=protected,
+            links=links,
+            lexicon=lexical,
+            language_model=model,
+            user_models=self._models.user_models,
+        )
 
         names = added_dense_features(self._groups, self._settings.user_model_names)
         taken = [name for name in names if name in table.dense_names]

@@ -112,8 +112,18 @@ def _entries(
     words: ListWords, links: Links, templates: Collection[str], shapes: Sequence[Shapes]
 ) -> _Entries:
     wanted = np.array([one.template in templates for one in _PATTERNS], np.uint8)
-    of_words = (one.number for one in shapes)
-    lists = ListArrays(*words.source, *words.target, links.source, links.target, links.offset, *of_words)
+    source_shapes, target_shapes = shapes
+    lists = ListArrays(
+        source=words.source.words,
+        source_offset=words.source.offset,
+        target=words.target.words,
+        target_offset=words.target.offset,
+        link_source=links.source,
+        link_target=links.target,
+        link_offset=links.offset,
+        source_shape=source_shapes.number,
+        target_shape=target_shapes.number,
+    )
 
     sizes = [np.zeros(0, np.int64)]
     features = [np.zeros(0, np.int64)]

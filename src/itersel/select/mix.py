@@ -22,7 +22,7 @@ from itersel.run.progress import progress
 from itersel.select.merge_kernels import Entries, WeightColumns, make_columns, merge_entries
 from itersel.select.path import PathState, next_state, read_state, require_stopped
 from itersel.select.selection import CHOICES, FeatureNorms, MatrixWriter, Selector, above, feature_norms
-from itersel.select.shard_files import ShardReader, ShardWeightsFile, open_weights
+from itersel.select.shard_files import ShardReader
 from itersel.storage.formats import magnitude_fault
 from itersel.storage.hdf5_rows import stream_hdf5
 from itersel.storage.json_files import check_texts, parse_json
@@ -35,6 +35,7 @@ from itersel.storage.provenance import (
     read_provenance,
 )
 from itersel.storage.strings import StringTable
+from itersel.vectors.shard_weights import ShardWeightsFile, locate_weights
 from itersel.vectors.weights import (
     Weights,
     find_weights,
@@ -101,7 +102,7 @@ def mix(
     passed_on = None
     if before is not None and stopped:
         # every shard passes on the weights of the previous epoch, which are merged as those of shards are
-        shards = [open_weights(os.fspath(before.path))] * settings.shards
+        shards = [locate_weights(os.fspath(before.path))] * settings.shards
         passed_on = before.weights
 
     selector = _make_selector(settings, state, stopped)
@@ -159,7 +160,7 @@ def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardWeig
     for path in progress(inputs, "open shards"):
         if not path.endswith(".h5"):
             raise InputError(f"{TEXT}; train with an --output that ends in .h5", path)
-        shard = open_weights(path)
+        shard = locate_weights(path)
         made = shard.made
         first = next(iter(shards.values()), shard)
 

@@ -16,7 +16,7 @@ from itersel.config.mixing import PathFollowing
 from itersel.errors import FilePath, InputError
 
 if TYPE_CHECKING:
-    from itersel.select.shard_files import ShardWeightsFile
+    from itersel.vectors.shard_weights import ShardWeightsFile
 
 
 class PathState(NamedTuple):

@@ -1,8 +1,8 @@
 """Weights files of many shards, read a range of keys at a time.
 
-HDF5 stores arrays that are neither chunked nor compressed as plain bytes. Their positions are looked up with
-HDF5 once per file; after that they are read directly. Reopening thousands of HDF5 files would take longer
-than reading them, and keeping them open would need more file descriptors than a process has.
+The positions of the arrays are looked up with HDF5 once per file (`itersel.vectors.shard_weights`). After
+that, arrays are read directly: reopening thousands of HDF5 files would take longer than reading them, and
+keeping them open would need more file descriptors than a process has.
 
 Each file is eventually read in full, so its checksums are computed along the way: nothing is read twice.
 """
@@ -10,11 +10,9 @@ Each file is eventually read in full, so its checksums are computed along the wa
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,75 +21,14 @@ from itersel.run.progress import progress
 from itersel.select.merge_kernels import Entries
 from itersel.storage.arrays import Int64s, UInt8s
 from itersel.storage.formats import Digest, check_digests, check_strings, damaged
-from itersel.storage.hdf5 import ERRORS, find_dataset, one_line, open_hdf5, read_header
-from itersel.storage.provenance import Provenance, read_provenance
 from itersel.vectors.feature_kernels import hash_names
-from itersel.vectors.weights import FORMAT
+from itersel.vectors.shard_weights import DAMAGED, ShardWeightsFile
+from itersel.vectors.weights import FORMAT, KEY, NAME, NAME_OFFSET, VALUE
 
 # Entries read at a time, of all shards and of each: 4 million take about 550 MB, with all that is computed
 # from them. Smaller ranges are faster, because new memory is slow, until opening the file of each shard takes
 # longer than reading from it.
 RANGE_ENTRIES, SHARD_ENTRIES = 1 << 22, 1 << 14
-
-KEY, VALUE = "features/key", "v"
-NAME_OFFSET, NAME = "features/name_offset", "features/name"
-ARRAYS = (KEY, VALUE, NAME_OFFSET, NAME)
-DAMAGED = "damaged or not written by 'itersel train'; recreate it"
-
-
-class ShardWeightsFile(NamedTuple):
-    """The positions and lengths of the arrays of a weights file, and its attributes."""
-
-    path: str
-    made: Provenance
-    loss: float | None  # of the weights that the shard started from; None if not measured
-    weights: int  # number of weights
-    name_length: int  # bytes of their names
-    position: dict[str, int]  # in bytes, of each of `ARRAYS`
-    digest: dict[str, str]  # checksum of each of `ARRAYS`
-
-
-def open_weights(path: str) -> ShardWeightsFile:
-    """Find the arrays of a weights file of `itersel train`."""
-    with open_hdf5(path) as stream:
-        header = read_header(stream, FORMAT, path)
-        made = read_provenance(header.attributes, path)
-
-        try:
-            # arrays are only opened once they are known to be in this file
-            arrays = {name: find_dataset(stream, name, FORMAT) for name in ARRAYS}
-            count, length = arrays[VALUE].shape[0], arrays[NAME].shape[0]
-            sizes = {KEY: count, VALUE: count, NAME_OFFSET: count + 1, NAME: length}
-
-            return ShardWeightsFile(
-                path,
-                made,
-                _loss(header.attributes.get("loss")),
-                count,
-                length,
-                {name: _position(arrays[name], name, sizes[name]) for name in ARRAYS},
-                {name: header.digests[name] for name in ARRAYS},
-            )
-        except ERRORS as error:
-            raise InputError(f"{DAMAGED} ({one_line(error)})", path) from None
-
-
-def _loss(value: object) -> float | None:
-    if value is None:
-        return None
-    if not isinstance(value, float) or not 0 <= value < math.inf:
-        raise ValueError("the loss is not a non-negative number")
-    return value
-
-
-def _position(dataset: h5py.Dataset, name: str, size: int) -> int:
-    """Return the position of an array in the file, or raise a ValueError if it is not as expected."""
-    position = dataset.id.get_offset()
-    if dataset.dtype.str != FORMAT.arrays[name].dtype or dataset.shape != (size,):
-        raise ValueError(f"array '{name}' is not of the declared type and size")
-    if position is None and size > 0:
-        raise ValueError(f"array '{name}' is not stored in one piece")
-    return int(position or 0)
 
 
 class ShardReader:

@@ -52,7 +52,7 @@ def generate_forests(
         for sentence in progress(range(grammars.sentence_count), "forest"):
             words = int(np.diff(grammars.source_offset[sentence : sentence + 2])[0])
             references = grammars.references(sentence)
-            writer.append({"sentence_reference_offset": np.array([references.lengths.shape[0]])})
+            writer.append({"sentence_reference_offset": np.array([references.lengths.each.shape[0]])})
             if words == 0:
                 writer.append(_empty_forest(len(names), references))
                 continue

@@ -67,7 +67,8 @@ def _table_of(
     kbest: KBest, dense_names: tuple[str, ...], key: UInt64s, words: Sequence[str], references: References
 ) -> ListTable:
     """Return the list of one sentence as a table; sparse features have no names."""
-    matches, length = (count.astype(np.int32) for count in kbest.matches(references))
+    matches = kbest.matches(references).astype(np.int32)
+    length = kbest.length.astype(np.int32)
     # the file lacks the closest lengths, which its readers compute
     statistics = Statistics(matches, length, np.zeros_like(length))
     return ListTable(
@@ -76,7 +77,7 @@ def _table_of(
         dense_names,
         SparseRows(kbest.feature, kbest.feature_value, kbest.feature_offset, key, NO_NAMES),
         text=string_table(text_of(kbest, rank, words) for rank in range(kbest.score.shape[0])),
-        reference_length=references.lengths,
-        sentence_reference_offset=np.array([0, references.lengths.shape[0]]),
+        reference_length=references.lengths.each,
+        sentence_reference_offset=np.array([0, references.lengths.each.shape[0]]),
         statistics=statistics,
     )

@@ -5,7 +5,7 @@ BLEU is computed over the corpus. With other metrics, tuners learn from the qual
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from itersel.bleu.points import from_points, to_points
 from itersel.errors import FilePath, InputError, check_choice
-from itersel.evaluate.metrics import make_metrics, tokenizer_for_bleu
+from itersel.evaluate.metrics import make_metrics
 from itersel.evaluate.names import (
     BLEU,
     DEFAULT_TOKENIZER,
@@ -25,9 +25,7 @@ from itersel.evaluate.names import (
     title_of,
 )
 from itersel.evaluate.texts import ReferenceText
-from itersel.lists.matches import check_matches
 from itersel.lists.numbers import Numbers, read_numbers
-from itersel.lists.reading import ReadLists
 from itersel.lists.table import ListTable
 from itersel.run.progress import progress
 from itersel.storage.arrays import Float64s
@@ -60,36 +58,6 @@ class Measure(NamedTuple):
     def is_lowercased(self) -> bool:
         """Whether case is ignored."""
         return self.metric_name is not None and METRICS[self.metric_name].is_lowercased
-
-    def line_preparation(self) -> Callable[[str], str]:
-        """Return the function that prepares a line for BLEU; other metrics take it as it is."""
-        if not self.is_bleu:
-            return str
-        tokenize = tokenizer_for_bleu(self.tokenizer)
-        return (lambda line: tokenize(line.lower())) if self.is_lowercased else tokenize
-
-    def measured(self, read: ReadLists, references: Sequence[ReferenceText], name: str) -> ReadLists:
-        """Return lists with what tuners learn from, and each of equal translations once.
-
-        Lines have been prepared (`line_preparation`); `references` have not. `name` is that of the lists, in
-        messages.
-        """
-        if self.is_bleu:
-            prepare = self.line_preparation()
-            words = [["" if line is None else prepare(line) for line in text] for text in references]
-            lists = read.learnable(words)
-            check_matches(lists.table, name)
-            return lists
-
-        return read.learnable([], self._quality(read, references))
-
-    def _quality(self, read: ReadLists, references: Sequence[ReferenceText]) -> Float64s:
-        """Return the quality of each translation in a table, float64 (H), not by BLEU."""
-        if self.numbers is not None:
-            return self.numbers.as_quality(read.row.shape[0])[read.row]
-
-        assert self.metric_name is not None
-        return quality_by_metric(read.table, references, self.metric_name)
 
     def shown(self, quality: float) -> float:
         """Return a quality as it is shown: in points and, of TER, lower for better translations."""

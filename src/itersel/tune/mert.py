@@ -83,7 +83,7 @@ class ExactLineSearch(ABC):
         value = first + np.cumsum(quality[:, 1] - quality[:, 0])[last] / start.shape[0]
         return np.append(-np.inf, place[last]), np.append(first, value)
 
-    def quality(self, weights: Float64s) -> float:
+    def quality_of_best(self, weights: Float64s) -> float:
         """Return the quality of the best translations under `weights`: here always BLEU, 0 to 1."""
         score_lines = self.score_lines(weights, np.zeros_like(weights))
         return best_bleu(score_lines.intercept, score_lines.offset, score_lines.statistics)
@@ -107,8 +107,8 @@ class ListLineSearch(ExactLineSearch):
         self._last = np.full(self.deviation.shape[0], np.nan)
         self._last_scores = np.zeros(0)
 
-    def quality(self, weights: Float64s) -> float:
-        """Return BLEU, 0 to 1, or the mean quality of the best translations under `weights`."""
+    def quality_of_best(self, weights: Float64s) -> float:
+        """Return the quality of the best translations under `weights`; see `ListTable.quality_of_best`."""
         return self._table.quality_of_best(self.score_lines(weights, np.zeros_like(weights)).intercept)
 
     def score_lines(self, weights: Float64s, direction: Float64s) -> ScoreLines:
@@ -197,7 +197,7 @@ def climb(
     `directions` returns the directions of a round. Returns weights, float64 (C), and their quality.
     """
     weights = start.copy()
-    quality = line_search.quality(start)
+    quality = line_search.quality_of_best(start)
     for _ in range(MAX_ROUNDS):
         before = quality
         for direction in directions():
@@ -217,7 +217,7 @@ def move(
 
     moved = weights + point * direction
     # if two translations score the same except for rounding errors, the expected quality may be too high
-    moved_quality = line_search.quality(moved)
+    moved_quality = line_search.quality_of_best(moved)
     if moved_quality > quality + MIN_GAIN:
         return moved, moved_quality
 

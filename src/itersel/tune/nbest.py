@@ -1,4 +1,9 @@
-"""Tuning on n-best lists of any decoder."""
+"""Tuning on n-best lists of any decoder, from their lines to weights.
+
+Everything that goes with the lists of a text is read before them (`read_all_but_lists`), because lists take
+longest. The lists are read into a table (`_read_table`), which a tuner gets with start weights
+(`prepare_nbest`).
+"""
 
 from __future__ import annotations
 
@@ -12,18 +17,18 @@ from numpy.typing import ArrayLike
 
 from itersel.config.tuners import LIST_TUNERS, Batch
 from itersel.errors import FilePath, InputError, check_choice, short_name
+from itersel.evaluate.metrics import tokenizer_for_bleu
 from itersel.evaluate.names import DEFAULT_METRIC, DEFAULT_TOKENIZER
 from itersel.evaluate.texts import ReferenceText, checked_references
 from itersel.keys import name_in
-from itersel.lists.numbers import read_numbers
-from itersel.lists.reading import ReadLists, read_lists
+from itersel.lists.numbers import Numbers, read_further_features
+from itersel.lists.reading import ReadLists, read_lists, with_matches
 from itersel.lists.table import ListTable
 from itersel.lists.weights import given_weights
 from itersel.storage.numbers import DEFAULT_SEED
 from itersel.storage.strings import string_table
-from itersel.tune.measure import Measure, read_measure
+from itersel.tune.measure import Measure, quality_by_metric, read_measure
 from itersel.tune.problem import ListProblem, run_tuner
-from itersel.tune.start_weights import default_start
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
 
@@ -103,8 +108,34 @@ def tune_nbest(
     InputError
         If the lists cannot be read, or nothing can be learned from them.
     """
-    measure = read_measure(quality, tokenizer)
-    return prepare_nbest(lists, references, tuner, start, features, measure).tune(seed)
+    text = read_all_but_lists(lists, references, features or {}, read_measure(quality, tokenizer))
+    return prepare_nbest(text, tuner, start).tune(seed)
+
+
+class TextLists(NamedTuple):
+    """Where the lists of a text are, dev or devtest, and everything that goes with them."""
+
+    paths: Sequence[FilePath]  # of the lists
+    references: Sequence[ReferenceText]
+    features: Mapping[str, Numbers]  # in addition to those in the lists
+    measure: Measure
+
+    @property
+    def name(self) -> str:
+        """The name of the lists in messages."""
+        return short_name(self.paths)
+
+
+def read_all_but_lists(
+    paths: Sequence[FilePath],
+    references: Sequence[ReferenceText],
+    features: Mapping[str, FilePath | ArrayLike],
+    measure: Measure,
+) -> TextLists:
+    """Check the references, and read the further features; see `tune_nbest`."""
+    if not references and measure.metric_name is not None:
+        raise InputError(f"quality {measure.metric_name} needs references")
+    return TextLists(paths, checked_references(references), read_further_features(features), measure)
 
 
 class PreparedLists(NamedTuple):
@@ -125,38 +156,30 @@ class PreparedLists(NamedTuple):
         problem = replace(self.problem, seed=(seed, 1))
         tuned = run_tuner(self.tuner, problem, self.name)
         return TunedLists(
-            make_weights(tuned.weights.to_dict() | self.absent_weights),
-            self.measure.shown(tuned.quality),
-            self._quality_points(problem.table, self.start_weights),
-            tuned.sentences,
-            tuned.translations,
-            self.sizes,
-            sorted(self.absent_weights),
+            weights=make_weights(tuned.weights.to_dict() | self.absent_weights),
+            quality_points=self.measure.shown(tuned.quality),
+            start_quality_points=self._quality_points(problem.table, self.start_weights),
+            sentences=tuned.sentences,
+            translations=tuned.translations,
+            sizes=self.sizes,
+            absent=sorted(self.absent_weights),
         )
 
-    def quality_points_on(
-        self,
-        paths: Sequence[FilePath],
-        references: Sequence[ReferenceText],
-        features: Mapping[str, FilePath | ArrayLike] | None,
-        numbers: FilePath | ArrayLike | None = None,
-    ) -> Callable[[Weights], float]:
+    def quality_points_on(self, text: TextLists) -> Callable[[Weights], float]:
         """Return a function from weights to the quality that they reach on other lists, as in `TunedLists`.
 
-        The lists have the same features as those that are tuned on. If not by a metric, their translations
-        are measured by `numbers`.
+        The lists have the same features as those that are tuned on.
         """
-        measure = self.measure if numbers is None else Measure(numbers=read_numbers(numbers))
-        read = _read_lists(paths, references, self.tuner, features, measure)
+        read = _read_table(text, self.tuner)
         advice = "make both with the same models"
         if {*read.names}.isdisjoint(self.feature_names):
-            raise InputError(f"has no feature of {self.name}; {advice}", short_name(paths))
+            raise InputError(f"has no feature of {self.name}; {advice}", text.name)
         if different := sorted(self.sizes.items() ^ read.sizes.items()):
             name, _ = different[0]
             count = read.sizes.get(name, 0)
             expected = self.sizes.get(name, 0)
             difference = f"the number of values of '{name}' is {count}, but {expected} in {self.name}"
-            raise InputError(f"{difference}; {advice}", short_name(paths))
+            raise InputError(f"{difference}; {advice}", text.name)
         # features are rounded as in tuning
         table = ListProblem.of_table(read.table, self.start_weights).table
         return partial(self._quality_points, table)
@@ -166,48 +189,47 @@ class PreparedLists(NamedTuple):
 
 
 def prepare_nbest(
-    paths: Sequence[FilePath],
-    references: Sequence[ReferenceText],
-    tuner: Batch | str,
-    start: Weights | Mapping[str, float] | FilePath | None,
-    features: Mapping[str, FilePath | ArrayLike] | None,
-    measure: Measure,
+    text: TextLists, tuner: Batch | str, start: Weights | Mapping[str, float] | FilePath | None = None
 ) -> PreparedLists:
-    """Read lists for a tuner; see `tune_nbest`."""
+    """Read the start weights and the lists, and make them the problem of a tuner; see `tune_nbest`."""
     if isinstance(tuner, str):
         check_choice("tuner", tuner, LIST_TUNERS)
         tuner = LIST_TUNERS[tuner]()
     if tuner.reads_forests or tuner.only_retunes:
         raise InputError(f"n-best lists are tuned with one of {LIST_TUNERS}")
 
-    # before the lists, which take longest
     given = None if start is None else given_weights(start)
-    read = _read_lists(paths, references, tuner, features, measure)
+    read = _read_table(text, tuner)
 
     if given is None:
-        start_weights = default_start(read.table.dense_names, of_run=False)
+        # For tuners that search lines, all features are dense, and they cannot start from 0, where all
+        # translations have the same score. For other tuners, no feature is dense, and they start from 0.
+        # `itersel.config.tuners` says this to users.
+        start_weights = make_weights(dict.fromkeys(read.table.dense_names, 1.0))
     else:
         start_weights = given.checked_against(read)
+
     # Moses's lists lack features that are not to be tuned, such as UnknownWordPenalty0
     listed = np.isin(start_weights.key, feature_keys(string_table(read.names)))
     absent_weights = take_weights(start_weights, ~listed).to_dict()
     problem = ListProblem.of_table(read.table, take_weights(start_weights, listed))
     return PreparedLists(
-        tuner, problem, start_weights, read.names, absent_weights, read.sizes, measure, short_name(paths)
+        tuner=tuner,
+        problem=problem,
+        start_weights=start_weights,
+        feature_names=read.names,
+        absent_weights=absent_weights,
+        sizes=read.sizes,
+        measure=text.measure,
+        name=text.name,
     )
 
 
-def _read_lists(
-    paths: Sequence[FilePath],
-    references: Sequence[ReferenceText],
-    tuner: Batch,
-    features: Mapping[str, FilePath | ArrayLike] | None,
-    measure: Measure,
-) -> ReadLists:
-    """Return the lists as the tuner needs them; see `tune_nbest`."""
-    if not references and measure.metric_name is not None:
-        raise InputError(f"quality {measure.metric_name} needs references")
-    texts = checked_references(references)
+def _read_table(text: TextLists, tuner: Batch) -> ReadLists:
+    """Return the lists as the tuner needs them: each of equal translations once, with what it learns from."""
+    measure = text.measure
+    references = text.references
+    prepare = _line_preparation(measure)
 
     def choose_dense(names: Sequence[str], sizes: Mapping[str, int]) -> Sequence[str]:
         """Return the features that are columns: all if the tuner searches along them, else none."""
@@ -216,14 +238,36 @@ def _read_lists(
         if len(names) > MAX_SEARCHED_FEATURES:
             own = f"{name_in(LIST_TUNERS, tuner)} tunes at most {MAX_SEARCHED_FEATURES}"
             why = f"{own}; choose a tuner without this limit, such as kbest-mira or pro"
-            raise InputError(f"has {len(names)} features; {why}", short_name(paths))
+            raise InputError(f"has {len(names)} features; {why}", text.name)
         return names
 
     read = read_lists(
-        paths,
-        len(texts[0]) if texts else None,
-        features,
+        text.paths,
+        len(references[0]) if references else None,
+        text.features,
         choose_dense=choose_dense,
-        prepare=measure.line_preparation(),
+        prepare=prepare,
     )
-    return measure.measured(read, texts, short_name(paths))
+    kept = read.without_duplicates()
+
+    if measure.is_bleu:
+        words = [["" if line is None else prepare(line) for line in lines] for lines in references]
+        table = with_matches(kept.table, words)
+        table.check_matches(text.name)
+        return kept._replace(table=table)
+
+    if measure.numbers is not None:
+        quality = measure.numbers.as_quality(read.row.shape[0])[kept.row]
+    else:
+        assert measure.metric_name is not None
+        quality = quality_by_metric(kept.table, references, measure.metric_name)
+    # MIRA needs the lengths of the translations
+    return kept._replace(table=with_matches(kept.table, [])._replace(quality=quality))
+
+
+def _line_preparation(measure: Measure) -> Callable[[str], str]:
+    """Return the function that prepares a line for BLEU; other metrics take it as it is."""
+    if not measure.is_bleu:
+        return str
+    tokenize = tokenizer_for_bleu(measure.tokenizer)
+    return (lambda line: tokenize(line.lower())) if measure.is_lowercased else tokenize

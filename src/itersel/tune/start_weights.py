@@ -1,4 +1,4 @@
-"""Start weights of tuners, where none are given."""
+"""Start weights of tuners in a run, where none are given."""
 
 from __future__ import annotations
 
@@ -23,18 +23,14 @@ START_WEIGHTS = {
 }
 
 
-def default_start(dense_names: Sequence[str], *, of_run: bool = True) -> Weights:
-    """Return the weights that tuners start from where none are given; all but those of dense features are 0.
+def default_start(dense_names: Sequence[str]) -> Weights:
+    """Return the weights that a run decodes its first lists with, and tunes from; all others are 0.
 
-    - In a run (`of_run`), whose first lists they also decode: `START_WEIGHTS` for features of our decoder;
-      1 for each dense feature if none of them is ours, as in lists of another decoder.
-    - In ``itersel tune --nbest``: 1 for each dense feature, whoever made it. For tuners that search lines,
-      all features are dense. For other tuners, none is, because nothing says which are; they start from 0.
-      Line searches cannot: all translations would have the same score, and none would be the best.
-
-    `itersel.config.tuners` says this to users.
+    These are `START_WEIGHTS` for features of our decoder. If none of the dense features is ours, as in lists
+    of another decoder, all of them start from 1. `itersel tune --nbest` has its own default
+    (`itersel.tune.nbest`).
     """
-    has_own = of_run and not START_WEIGHTS.keys().isdisjoint(dense_names)
+    has_own = not START_WEIGHTS.keys().isdisjoint(dense_names)
     return make_weights(START_WEIGHTS if has_own else dict.fromkeys(dense_names, 1.0))
 
 

@@ -1,4 +1,7 @@
-"""Features: a name, and a 64-bit key derived from it that is the same in every shard."""
+"""Features: a name, and a 64-bit key derived from it that is the same in every shard.
+
+Shape: F features, whose keys are uint64 (F); a table of strings has their names, in the same order.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,12 @@ def escaped(words: StringTable) -> StringTable:
 
 
 def feature_keys(names: StringTable) -> UInt64s:
-    """Return the keys of feature names: 64-bit FNV-1a with the finaliser of MurmurHash3."""
+    """Return the keys of feature names, uint64 (F): 64-bit FNV-1a with the finaliser of MurmurHash3."""
     return hash_strings(names.data, names.offset)
 
 
 def names_with(prefix: str, name: StringTable) -> Int64s:
-    """Return the rows of the names that begin with a prefix, ascending."""
+    """Return the rows of the names that begin with a prefix, ascending, int64."""
     begin = name.offset[:-1]
     letters = prefix.encode()
     found = np.flatnonzero(np.diff(name.offset) >= len(letters))
@@ -36,7 +39,7 @@ def names_with(prefix: str, name: StringTable) -> Int64s:
 
 
 def unique_features(keys: UInt64s, names: StringTable) -> tuple[UInt64s, StringTable]:
-    """Sort features by key and remove duplicates.
+    """Sort features by key and remove duplicates: returns ascending keys, and their names.
 
     Raises an `InputError` if two different names have the same key: their weights would be mixed up.
     """
@@ -52,7 +55,7 @@ def unique_features(keys: UInt64s, names: StringTable) -> tuple[UInt64s, StringT
 def common_features(
     left_key: UInt64s, left_name: Strings, right_key: UInt64s, right_name: Strings
 ) -> tuple[Int64s, Int64s]:
-    """Return the rows, left and right, of the features that both tables (ascending keys) have.
+    """Return the rows, left and right, of the m features that both tables (ascending keys) have: int64 (m).
 
     Raises an `InputError` if a key has different names in the two tables.
     """

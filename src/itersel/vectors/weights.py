@@ -21,16 +21,18 @@ from itersel.storage.provenance import STOPPED, read_provenance
 from itersel.storage.strings import StringTable, concatenate, string_table, strings_in
 from itersel.vectors.features import feature_keys, unique_features
 
+KEY, VALUE = "features/key", "v"
+NAME, NAME_OFFSET = "features/name", "features/name_offset"
 # D features. Not packed: `itersel.select.shard_files` reads parts of the arrays directly.
 FORMAT = FileFormat(
     "weights file",
     2,
     ("itersel train",),
     {
-        "features/key": Array("<u8", ("D",), rising=True),
-        **strings("features/name", "D", "names", rising=True),
+        KEY: Array("<u8", ("D",), rising=True),
+        **strings(NAME, "D", "names", rising=True),
         # no bounds here: `weights_of` checks them and names the feature
-        "v": Array("<f8", ("D",)),
+        VALUE: Array("<f8", ("D",)),
     },
 )
 # A space ends a name, and # at the beginning of a line starts a comment; a byte order mark there is dropped.
@@ -143,8 +145,7 @@ def read_with_attributes(path: FilePath) -> tuple[Weights, dict[str, Any]]:
 
 def weights_of(arrays: Arrays, path: FilePath) -> Weights:
     """Make weights from the arrays of a file that `FORMAT` declares; none may be beyond `MAX_MAGNITUDE`."""
-    name = strings_in(arrays, "features/name")
-    weights = Weights(arrays["features/key"], arrays["v"], name)
+    weights = Weights(arrays[KEY], arrays[VALUE], strings_in(arrays, NAME))
     check_magnitude(weights, "", "recreate it", path)
     return weights
 
@@ -194,9 +195,4 @@ def pass_on_weights(path: FilePath, output: FilePath) -> None:
 
 def weight_arrays(weights: Weights) -> dict[str, NDArray[Any]]:
     """Return the arrays of a weights file."""
-    return {
-        "features/key": weights.key,
-        "features/name": weights.name.data,
-        "features/name_offset": weights.name.offset,
-        "v": weights.value,
-    }
+    return {KEY: weights.key, NAME: weights.name.data, NAME_OFFSET: weights.name.offset, VALUE: weights.value}

@@ -98,7 +98,7 @@ class MiraLearner(OnlineLearner):
 
     def finder(self, bleu: ReferenceBleu) -> DerivationFinder | None:
         """Return the search for hope and fear in the forest; None if it is not used or BLEU is always 0."""
-        if not self._searches_forest or bleu.references.longest == 0:
+        if not self._searches_forest or bleu.lengths.longest == 0:
             return None
 
         from itersel.learn.augmented import FEAR, HOPE, ORACLE, find_augmented
