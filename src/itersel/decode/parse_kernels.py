@@ -15,9 +15,9 @@ import numpy as np
 
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.scoring_kernels import MISSING
-from itersel.decode.trie_kernels import NONTERMINAL, Trie, trie_slot
+from itersel.decode.trie_kernels import NONTERMINAL, Trie, glue_rule_node, trie_slot
 from itersel.grammar.array_kernels import doubled
-from itersel.grammar.grammar_kernels import CATEGORY_S, CATEGORY_X
+from itersel.grammar.grammar_kernels import CATEGORY_S, CATEGORY_X, GLUE_ROW, GLUE_START_ROW
 from itersel.storage.arrays import Bools, Int32s, Int64s
 
 
@@ -279,7 +279,8 @@ def add_categories(
 
     Returns bundles, the scratch space `waiting`, and how many bundles and nodes are in use.
     """
-    glue_start = trie.rule_offset.shape[0] - 3
+    glue_start = glue_rule_node(trie, GLUE_START_ROW)
+    glue = glue_rule_node(trie, GLUE_ROW)
     count = 0
     waiting.head[:] = MISSING
 
@@ -296,7 +297,7 @@ def add_categories(
             left = find_node(chart, bundles.category, 0, middle, CATEGORY_S)
             right = find_node(chart, bundles.category, middle, end, CATEGORY_X)
             if left != MISSING and right != MISSING:
-                waiting, count = add_waiting(waiting, count, trie, rank, glue_start + 1, left, right)
+                waiting, count = add_waiting(waiting, count, trie, rank, glue, left, right)
 
     for place in range(rank.shape[0]):
         item = waiting.head[place]
@@ -363,7 +364,8 @@ def add_glue(bundles: Bundles, used: int, nodes: int, chart: Chart, trie: Trie) 
     """
     length = chart.begin.shape[0]
     longest = chart.begin.shape[1] - 1
-    glue_start = trie.rule_offset.shape[0] - 3
+    glue_start = glue_rule_node(trie, GLUE_START_ROW)
+    glue = glue_rule_node(trie, GLUE_ROW)
     glue_node = np.full(length + 1, MISSING, np.int32)
 
     for end in range(1, length + 1):
@@ -380,7 +382,7 @@ def add_glue(bundles: Bundles, used: int, nodes: int, chart: Chart, trie: Trie) 
                 bundles.first[used] = antecedent
                 bundles.second[used] = MISSING
             else:
-                bundles.trie_node[used] = glue_start + 1
+                bundles.trie_node[used] = glue
                 bundles.first[used] = glue_node[middle]
                 bundles.second[used] = antecedent
             used += 1

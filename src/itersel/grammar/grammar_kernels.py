@@ -1,4 +1,4 @@
-"""Kinds of rules, categories that all grammars have, and the validation of rules.
+"""Kinds of rules, the rules and categories that all grammars have, and the validation of rules.
 
 The decoder can apply any rule that passes.
 """
@@ -11,6 +11,10 @@ from itersel.storage.arrays import Int32s, UInt8s, UInt16s
 
 # kinds of rules
 GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH = 0, 1, 2, 3
+
+# the glue rules, [S] -> [X] and [S] -> [S] [X]: the first rows of every table of rules, also of a sentence's
+GLUE_START_ROW, GLUE_ROW = 0, 1
+GLUE_RULES = 2
 
 # names and numbers of the categories in every grammar; a file that lists categories begins with these
 X = "X"
@@ -61,7 +65,7 @@ def find_bad_rule(kind: UInt8s, rules: Rules, rank: Int32s) -> tuple[int, int]:
     source = rules.source
     target = rules.target
     category = rules.category
-    if kind.shape[0] < 2:
+    if kind.shape[0] < GLUE_RULES:
         return 0, BAD_GLUE
 
     for rule in range(kind.shape[0]):
@@ -86,7 +90,7 @@ def find_bad_rule(kind: UInt8s, rules: Rules, rank: Int32s) -> tuple[int, int]:
         if seen != (1 << nonterminals) - 1:
             return rule, BAD_TARGET
 
-        if rule < 2:
+        if rule < GLUE_RULES:
             symbols = rule + 1
             if kind[rule] != GLUE_START + rule or nonterminals != symbols:
                 return rule, BAD_GLUE
