@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from itersel.errors import FilePath, InputError
 from itersel.learn.state import LARGEST, STATE, Memory, ShardState
+from itersel.storage.files import is_hdf5_name
 from itersel.storage.formats import Arrays, damaged_file
 from itersel.storage.hdf5 import checked_arrays, open_hdf5, read_header
 from itersel.storage.numbers import MAX_INTEGER
@@ -42,7 +42,7 @@ def read_start(path: FilePath | None, settings: LearningSettings, stopped: bool 
         if stopped:
             raise InputError("training has stopped, but there are no weights to pass on; give --start")
         return ShardState(make_weights({}))
-    if not os.fspath(path).endswith(".h5"):
+    if not is_hdf5_name(path):
         return ShardState(read_itersel_weights(path), stopped=stopped)
 
     with open_hdf5(path) as stream:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +10,7 @@ import numpy as np
 from itersel.config.plain import recorded
 from itersel.errors import FilePath
 from itersel.learn.state import STATE, Memory, ShardState
+from itersel.storage.files import is_hdf5_name
 from itersel.storage.hdf5 import write_arrays
 from itersel.storage.provenance import SHARD_WEIGHTS, STOPPED, made_with
 from itersel.vectors.weights import FORMAT, Weights, weight_arrays, write_itersel_weights
@@ -73,7 +73,7 @@ def write_training(path: FilePath, training: Training, settings: LearningSetting
     found = STOPPED if training.stopped else measured
     attributes = {**provenance(settings), **found}
     state = training.state
-    if state is None or not os.fspath(path).endswith(".h5"):
+    if state is None or not is_hdf5_name(path):
         write_itersel_weights(path, training.weights, attributes)
         return
 
