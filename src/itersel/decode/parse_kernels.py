@@ -102,11 +102,9 @@ def add_item(items: DottedItems, used: int, end: int, node: int, first: int, sec
 
 
 @kernel
-def add_complete(
-    items: DottedItems, end: int, trie: Trie, bundles: Bundles, used: int
-) -> tuple[Bundles, int]:
-    """Add the items of a list that are complete rules to the bundles, of which `used` are in use."""
-    item = items.head[end]
+def add_complete(items: DottedItems, at: int, trie: Trie, bundles: Bundles, used: int) -> tuple[Bundles, int]:
+    """Add the items of the list `at` that are complete rules to the bundles, of which `used` are in use."""
+    item = items.head[at]
     while item != MISSING:
         node = items.node[item]
         if trie.rule_offset[node + 1] > trie.rule_offset[node]:
@@ -166,6 +164,20 @@ def advance(
 
 
 @kernel
+def start_with(
+    items: DottedItems, used: int, end: int, node: int, category: int, trie: Trie
+) -> tuple[DottedItems, int]:
+    """Add the rules that start with a nonterminal of this category, with a node as their first antecedent."""
+    place = trie_slot(trie.key, 0, NONTERMINAL - category)
+    if trie.key[place] != -1:
+        if used == items.node.shape[0]:
+            items = more_items(items)
+        add_item(items, used, end, trie.child[place], node, MISSING)
+        used += 1
+    return items, used
+
+
+@kernel
 def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Forest:
     """Find all bundles of a sentence (at least one word) by CKY+ (Chappelier and Rajman 1998).
 
@@ -213,15 +225,8 @@ def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Fore
             chart.begin[begin, end - begin] = before
             chart.end[begin, end - begin] = nodes
 
-            # a node as the first antecedent of a rule that starts with a nonterminal
             for node in range(before, nodes):
-                place = trie_slot(trie.key, 0, NONTERMINAL - bundles.category[node])
-                if trie.key[place] != -1:
-                    if used_items == items.node.shape[0]:
-                        items = more_items(items)
-                    add_item(items, used_items, end, trie.child[place], node, MISSING)
-                    used_items += 1
-
+                items, used_items = start_with(items, used_items, end, node, bundles.category[node], trie)
             items, used_items = advance(
                 items, used_items, begin, end, limit, words, chart, bundles.category, trie
             )
@@ -308,15 +313,7 @@ def add_categories(
         if category == CATEGORY_X and end - begin > max_span:
             continue
 
-        while item != MISSING:
-            if used == bundles.first.shape[0]:
-                bundles = more_bundles(bundles)
-            bundles.trie_node[used] = waiting.node[item]
-            bundles.first[used] = waiting.first[item]
-            bundles.second[used] = waiting.second[item]
-            used += 1
-            item = waiting.next[item]
-
+        bundles, used = add_complete(waiting, place, trie, bundles, used)
         bundles.end[nodes] = used
         bundles.category[nodes] = category
         nodes += 1

@@ -59,6 +59,21 @@ def glue_rule_node(trie: Trie, row: int) -> int:
     return nodes - GLUE_RULES + row
 
 
+@leaf_kernel
+def place_left_side(category: Int32s, other: Int32s, node: int, left: int, nodes: int) -> int:
+    """Return the node of the rules with a left-hand side whose source side ends at a node.
+
+    It is the node itself for the first left-hand side, and a new one, `nodes`, for each further one.
+    """
+    while category[node] != left and other[node] != MISSING:
+        node = other[node]
+    if category[node] != MISSING and category[node] != left:
+        other[node] = nodes
+        node = nodes
+    category[node] = left
+    return node
+
+
 @kernel
 def build_trie(rule_table: RuleTable, rule: Int32s) -> Trie:
     """Build a trie from the source sides of a sentence's rules.
@@ -104,14 +119,8 @@ def build_trie(rule_table: RuleTable, rule: Int32s) -> Trie:
             node = child[place]
 
         if not x_only:
-            left = np.int32(rule_table.category[rule[i], 0])
-            while category[node] != left and other[node] != MISSING:
-                node = other[node]
-            if category[node] != MISSING and category[node] != left:
-                other[node] = nodes
-                node = nodes
-                nodes += 1
-            category[node] = left
+            node = place_left_side(category, other, node, np.int32(rule_table.category[rule[i], 0]), nodes)
+            nodes = max(nodes, node + 1)
 
         end_node[i] = node
 
