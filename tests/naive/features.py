@@ -42,6 +42,10 @@ def sparse_features(
         "Del": [f"Del:{word}" for word in deleted if isinstance(word, str)],
         "Count": [_count_bin(count)] if count else [],
     }
+    for template in templates:
+        if template not in by_template:
+            raise LookupError(f"add template '{template}' to by_template in tests/naive/features.py")
+
     names = [name for template in templates for name in by_template[template]]
     return dict(Counter(name.replace("=", "_").replace(";", "_") for name in names))
 

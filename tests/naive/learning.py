@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from itersel.config.learners import Online
@@ -188,6 +189,8 @@ class Naive(NamedTuple):
 
     direction: Callable[[Any, Sequence[Hypothesis], Sequence[float], float], Vector]
     loss: Callable[[Any, Sequence[Hypothesis], Sequence[float], float], float]
+    # keys with which one step changes the translations that are best after it
+    large_steps: Mapping[str, object] = MappingProxyType({"learning_rate": 0.1})
 
 
 def pair_leads(learner: Any, kbest: Sequence[Hypothesis], bleu: Sequence[float]) -> list[float]:
@@ -226,8 +229,15 @@ NAIVE = {
             kbest, bleu, words, learner.c, learner.hope, learner.fear
         ),
         mira_loss,
+        large_steps={"c": 1.0},
     ),
 }
+
+
+def formulas_of(name: str) -> Naive:
+    if name not in NAIVE:
+        raise LookupError(f"add the formulas of learner '{name}' to NAIVE in tests/naive/learning.py")
+    return NAIVE[name]
 
 
 class EagerWeights:

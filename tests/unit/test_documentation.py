@@ -17,11 +17,14 @@ from itersel.bleu.names import SENTENCE_BLEUS
 from itersel.cli.main import COMMANDS, make_parser
 from itersel.code.digests import PACKAGE
 from itersel.config.learners import LEARNERS, Online
+from itersel.config.mixing import ALGORITHMS, MIXINGS
 from itersel.config.numbered import REGULARIZATIONS
 from itersel.config.search import ForestSettings, KBestSettings
 from itersel.config.settings import read_settings
 from itersel.config.steps import TuneSettings
-from itersel.config.tuners import TUNERS
+from itersel.config.tasks import TASKS
+from itersel.config.tuners import ALL_TUNERS, TUNERS
+from itersel.config.values import Experiment
 from itersel.evaluate import counts
 from itersel.grammar import grammar_format, index
 from itersel.lists import files as lists
@@ -118,6 +121,32 @@ def test_every_learner_is_on_one_page(root, name):
     [keys] = re.findall(r"^Keys: (.*(?:\n.+)*)", section, re.M)
     assert set(re.findall("`(\\w+)`", keys)) == own
     assert all(f"`{key}" in sections["Shared by all learners"] for key in shared)
+
+
+def test_lists_of_what_an_experiment_combines_are_complete(root):
+    """Those at the top of the page, and the losses that path following measures."""
+    page = (root / "docs/learning.md").read_text()
+    top = page.partition("\n## ")[0]
+    lists = dict(re.findall(r"^- The `(\w+)` (.*(?:\n  .*)*)", top, re.M))
+    names = {key: set(re.findall(r"`([\w-]+)`", text)) for key, text in lists.items()}
+    assert names == {"learner": {*LEARNERS.built_in, *TUNERS.built_in}, "mixing": {*MIXINGS}}
+    algorithms = top.partition("`algorithm: ")[2]
+    assert dict(re.findall(r"([\w-]+)`\s\(`([\w-]+)`", algorithms)) == ALGORITHMS
+
+    sections = sections_of(page, "##+ ")
+    tasks = page.partition("\n## Tasks\n")[2].partition("\n## ")[0]
+    assert [name for name in TASKS if not re.search(rf"`{name}`|\bname: {name}\b", tasks)] == []
+    losses = sections["`path-following`"].partition("loss(v) is the sum")[2].partition("The path ends")[0]
+    assert set(re.findall(r"`([\w-]+)`", losses)) == {*LEARNERS.built_in}
+
+
+def test_every_key_of_an_experiment_is_on_a_page(root):
+    """On one that says what the key is for, besides the table of all keys, which is generated."""
+    kinds = [Experiment, *(table[name] for table in (TASKS, MIXINGS, LEARNERS, ALL_TUNERS) for name in table)]
+    keys = {field.name for kind in kinds for field in dataclasses.fields(kind)}
+    pages = " ".join(page.read_text() for page in root.glob("docs/*.md") if page.name != "config.md")
+    assert len(keys) > 40
+    assert [key for key in sorted(keys) if not re.search(rf"[`{{ .]{key}[`:]", pages)] == []
 
 
 def test_every_sentence_bleu_and_regulariser_is_explained(root):

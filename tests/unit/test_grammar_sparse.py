@@ -110,7 +110,8 @@ def test_generated_kernels_are_up_to_date() -> None:
 def test_explanations_of_features(name: str, root) -> None:
     """The page of a run has the words of docs/features.md."""
     page = re.sub(r"\[(.+?)\]\(.+?\)", r"\1", (root / "docs/features.md").read_text())
-    assert f"| `{name}` | {EXPLANATIONS[name]} |" in page
+    row = f"| `{name}` | {EXPLANATIONS[name]} |"
+    assert row in page, f"docs/features.md needs a row that begins with {row}"
 
 
 def test_bins_of_counts() -> None:

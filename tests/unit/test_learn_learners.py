@@ -10,7 +10,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from tests.examples import MANY
 from tests.naive import learning, oracle
-from tests.naive.learning import NAIVE, PAIRS, Bleu, EagerWeights, Hypothesis, Vector, counts
+from tests.naive.learning import PAIRS, Bleu, EagerWeights, Hypothesis, Vector, counts, formulas_of
 from tests.refusals import input_error
 
 from itersel.bleu.names import SENTENCE_BLEUS
@@ -84,7 +84,7 @@ def eager(corpus: list[oracle.Sentence], learner, exact: bool = False) -> EagerW
             quality = bleu.of_all([one.words for one in kbest], *sentence.references)
             if not exact:
                 assume(not is_close_call(sentence.kbest(weights, 100), sentence.references, weights))
-            state.step(NAIVE[name_in(LEARNERS, learner)].direction(learner, kbest, quality, words))
+            state.step(formulas_of(name_in(LEARNERS, learner)).direction(learner, kbest, quality, words))
     return state
 
 
@@ -142,7 +142,7 @@ def test_loss_of_the_start(name: str, delay: int, bleu: str) -> None:
     for sentence in corpus:
         kbest, words = sentence.kbest(START, 15), metric.words(*sentence.references)
         quality = metric.of_all([one.words for one in kbest], *sentence.references)
-        expected += NAIVE[name].loss(learner, kbest, quality, words)
+        expected += formulas_of(name).loss(learner, kbest, quality, words)
     assert found.loss == pytest.approx(expected)
     assert found.loss > 0
     without = train(corpus, learner)
@@ -223,12 +223,12 @@ def test_translations_without_bleu_teach_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_threads_make_no_difference(name: str) -> None:
-    # steps large enough to change the next translations; a learner without these keys needs its own here
-    large = keys_of(name, c=1.0, learning_rate=0.1)
+    large = formulas_of(name).large_steps
     corpus, learner = sentences(5, 10), LEARNERS[name](delay=4, sentence_bleu="nakov", **large)
     one = train(corpus, learner).weights.to_dict()
     assert one == train(corpus, learner, threads=3).weights.to_dict()
-    assert one != train(corpus, dataclasses.replace(learner, delay=1)).weights.to_dict()
+    other = train(corpus, dataclasses.replace(learner, delay=1)).weights.to_dict()
+    assert one != other, "the delay changes nothing: name larger steps in NAIVE of tests/naive/learning.py"
 
 
 @pytest.mark.parametrize(

@@ -214,12 +214,12 @@ def test_table_of_one_system():
 
 def test_command_table(tmp_path, refused):
     files = write_test_set(tmp_path / "test", [system("a"), system("b")], [GOOD, BAD], REFERENCES)
-    outputs = [tmp_path / f"table{suffix}" for suffix in (".json", ".txt", ".tsv")]
+    outputs = [tmp_path / f"table{suffix}" for suffix in (".json", ".txt", ".TSV")]
     command = table_command({"test": files}, *outputs, trials=50)
     assert main(command) == 0
     assert len(json.loads((tmp_path / "table.json").read_text())["test_sets"][0]["systems"]) == 2
     assert (tmp_path / "table.txt").read_text().startswith("system  experiment")
-    assert (tmp_path / "table.tsv").read_text().startswith("test_set\tsystem\texperiment\t")
+    assert (tmp_path / "table.TSV").read_text().startswith("test_set\tsystem\texperiment\t")
     refused(table_command({"test": files}, tmp_path / "table.pdf"), (".txt", ".tsv"))
     (tmp_path / "test/1.json").write_text("{}")
     refused(command, "1.json")

@@ -1,5 +1,6 @@
 """Kernels are compiled once, by the first job that needs them, in several processes."""
 
+import ast
 import multiprocessing
 import os
 import signal
@@ -15,7 +16,8 @@ from tests.refusals import input_error
 
 from itersel.cli import warm_up
 from itersel.cli.main import main
-from itersel.compile.cache_folder import cache_folder
+from itersel.cli.warm_up_steps import WarmUpStep
+from itersel.compile.cache_folder import PACKAGE, cache_folder
 from itersel.errors import InputError
 from itersel.run.atomic import atomic_path
 
@@ -86,7 +88,7 @@ assert warm_up.is_warm()
 WITHOUT_LOCKS = """
 import errno, fcntl, os
 from itersel.cli import warm_up
-from itersel.compile.cache_folder import cache_folder
+from itersel.compile.cache_folder import PACKAGE, cache_folder
 
 def refuse(*given):
     raise OSError(errno.ENOLCK, "No locks available")
@@ -144,14 +146,16 @@ main(["lm", "compile", "--input", "none", "--output", "none.bin"])
 # Prepares the files of a warm-up with kernels that count how often their indices are checked.
 PREPARED = """
 from pathlib import Path
-from itersel.cli import warm_up
+from itersel.cli import warm_up, warm_up_steps
 from itersel.cli.main import main
 from itersel.compile import interpreted
 
 counted = []
 for name, function in interpreted._NAMES.items():
     interpreted._NAMES[name] = lambda *given, function=function: counted.append(given) or function(*given)
-warm_up.PREPARATION = ["lm estimate --order 1 --input %target --output %arpa"]
+warm_up_steps.PREPARATION = [
+    warm_up_steps.WarmUpStep("lm estimate --order 1 --input %target --output %arpa")
+]
 warm_up._prepare_interpreted(Path(), main)
 print(Path("arpa").exists(), len(counted))
 """
@@ -163,6 +167,68 @@ def test_warm_up_does_not_check_interpreted_kernels(tmp_path):
     environment["NUMBA_DISABLE_JIT"] = "0"
     done = limited(program=("-c", PREPARED), cwd=tmp_path, env=environment)
     assert done.stdout == "True 0\n"
+
+
+# Prints the names of the kernels that the steps of a warm-up call, interpreted, which takes half a minute.
+CALLED = """
+from pathlib import Path
+from itersel.compile import interpreted
+
+called = set()
+
+def recorded(function):
+    def call(*given):
+        called.add(f"{function.__module__}.{function.__name__}")
+        return function(*given)
+    return call
+
+interpreted.with_checked_indices = recorded
+from itersel.cli import warm_up
+from itersel.cli.main import main
+warm_up._may_fork = lambda: False
+warm_up._steps(Path(), main)
+print(*called)
+"""
+# They are compiled only for grammars with other categories than X, which few have.
+OF_CATEGORIES = {
+    f"itersel.decode.parse_kernels.{name}" for name in ("add_categories", "add_waiting", "find_node")
+}
+
+
+def kernels_and_what_they_call():
+    """Return the names that the code of each kernel of the package mentions, as names of kernels."""
+    mentioned = {}
+    for path in PACKAGE.rglob("*kernels*.py"):
+        module = ".".join(["itersel", *path.relative_to(PACKAGE).with_suffix("").parts])
+        tree = ast.parse(path.read_text())
+        functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+        names = {node.name: f"{module}.{node.name}" for node in functions}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                names |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
+
+        for node in functions:
+            if {ast.unparse(one) for one in node.decorator_list} & {"kernel", "leaf_kernel", "inline_kernel"}:
+                used = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+                mentioned[f"{module}.{node.name}"] = {names[one] for one in used & names.keys()}
+    return mentioned
+
+
+@pytest.mark.slow
+def test_steps_call_all_kernels(tmp_path):
+    """Or kernels call them, so that they are compiled with these."""
+    environment = {**os.environ, "ITERSEL_CACHE": str(tmp_path), warm_up.WARM_UP_VARIABLE: "0"}
+    done = limited(program=("-c", CALLED), cwd=tmp_path, env={**environment, "NUMBA_DISABLE_JIT": "1"})
+    kernels = kernels_and_what_they_call()
+    compiled = set()
+    waiting = done.stdout.split()
+    assert waiting, done.stderr
+    while waiting:
+        name = waiting.pop()
+        if name in kernels.keys() - compiled - OF_CATEGORIES:
+            compiled.add(name)
+            waiting += kernels[name]
+    assert kernels.keys() - compiled == OF_CATEGORIES, "add steps to itersel.cli.warm_up_steps that call them"
 
 
 # Makes numba load what it compiles with. Kernels outside of the package are not in the cache.
@@ -253,4 +319,4 @@ def test_processes_of_a_warm_up(tmp_path):
 
 def test_a_failed_warm_up_is_one_line(tmp_path):
     with input_error("itersel lm:", "none:"):
-        warm_up._run_steps(["lm estimate --order 2 --input none --output %arpa"], tmp_path, main)
+        warm_up._run_steps([WarmUpStep("lm estimate --order 2 --input none --output %arpa")], tmp_path, main)

@@ -8,6 +8,7 @@ from tests.refusals import check_facts, input_error
 
 from itersel.cli.main import main
 from itersel.storage.files import read_lines
+from itersel.storage.hdf5 import SIGNATURE
 from itersel.storage.strings import StringTable, string_table
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import (
@@ -33,6 +34,17 @@ def test_both_formats_are_exact(tmp_path_factory, values):
         weights = read_itersel_weights(folder / name)
         assert weights.to_dict() == values
         assert (weights.key[1:] > weights.key[:-1]).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "is_hdf5"),
+    [("w.h5", True), ("W.H5", True), (".h5", True), ("h5", False), ("w.h5.gz", False), ("w.h5.txt", False)],
+)
+def test_the_end_of_the_name_decides_the_format(tmp_path, name, is_hdf5):
+    path = tmp_path / name
+    write_itersel_weights(path, make_weights(VALUES))
+    assert path.read_bytes().startswith(SIGNATURE) == is_hdf5
+    assert read_itersel_weights(path).to_dict() == VALUES
 
 
 @pytest.mark.parametrize("name", ["a\u00a0b", "\u3000", "a\u2028b", "b#"])
@@ -111,16 +123,16 @@ def test_show(tmp_path, capsys):
     assert [len(shown(capsys, path, *more)) for more in ((), ("--number", "50"))] == [20, 30]
 
 
-@pytest.mark.parametrize("name", ["cdec.txt", "cdec.gz", None, "o.h5"])
+@pytest.mark.parametrize("name", ["cdec.txt", "cdec.gz", None, "o.h5", "O.H5"])
 def test_export(tmp_path, capsys, name):
     """To text, compressed text or standard output, not to the binary format."""
     write_itersel_weights(tmp_path / "w.h5", make_weights(VALUES))
     output = ["--output", str(tmp_path / name)] if name else []
     status = main(["weights", "export", str(tmp_path / "w.h5"), *output])
     printed = capsys.readouterr()
-    if name == "o.h5":
+    if name in ("o.h5", "O.H5"):
         assert status == 1
-        check_facts(printed.err, "o.h5:", ".h5")
+        check_facts(printed.err, f"{name}:", ".h5")
         return
     assert status == 0
     text = "\n".join(read_lines(tmp_path / name)) + "\n" if name else printed.out

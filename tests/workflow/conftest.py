@@ -4,7 +4,6 @@ import contextlib
 import fcntl
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -19,16 +18,12 @@ import psutil
 import pytest
 import yaml
 from tests.workflow.preloaded import run_snakemake
+from tests.workflow.tiny import write_project
 
 from itersel.compile.cache_folder import cache_folder
 
 # Not reproducible: measured times, and the page that shows them.
 MEASURED = ("logs/", "benchmarks/", "report/index.html", "report/progress.html")
-VERBS = {f"geht{i}": f"goes{i}" for i in range(12)}
-NOUNS = {f"haus{i}": f"house{i}" for i in range(25)}
-ADJECTIVES = {f"schön{i}": f"nice{i}" for i in range(15)}
-SIZES = {"train": 160, "dev": 20, "devtest": 16, "test": 16}
-
 LEARNER = {"learner": {"name": "perceptron", "sentence_bleu": "liang"}}
 NOT_RETUNED = {"retune": {"tuner": {"name": "none"}}}
 SELECTION = {"mixing": {"name": "selection", "select": 300}}
@@ -65,15 +60,6 @@ TOGETHER: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDO
 # Tasks of the experiments 'averaged' and 'selected' in tests with natural tasks; labels alternate.
 RESHARDED = {"name": "resharding", "shards": 2, "parts": 2}
 NATURAL = {"name": "natural", "labels": {"even": 1}, "others": "join", "language_model_folds": 1}
-
-
-def sentence(source: random.Random) -> tuple[str, str]:
-    """Return a sentence pair: the verb is last in the source, and adjectives have two translations."""
-    noun, other = source.choices(sorted(NOUNS), k=2)
-    adjective, verb = source.choice(sorted(ADJECTIVES)), source.choice(sorted(VERBS))
-    english = "fine" if source.random() < 0.2 else ADJECTIVES[adjective]
-    left = f"das {adjective} {noun} zum {other} {verb} ."
-    return left, f"the {english} {NOUNS[noun]} {VERBS[verb]} to {NOUNS[other]} ."
 
 
 def ended(run: subprocess.Popen[str], status: int = 0) -> str:
@@ -236,20 +222,7 @@ def make_project(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Callab
         # a space, to test that paths are quoted
         folder = folder or tmp_path_factory.mktemp("a project")
         folder.mkdir(parents=True, exist_ok=True)
-        source = random.Random(5)
-        data = {}
-        for split, size in SIZES.items():
-            pairs = [sentence(source) for _ in range(size)]
-            labels = ["even" if line % 2 == 0 else "odd" for line in range(size)]
-            texts = dict(zip(("source", "target"), zip(*pairs, strict=True), strict=True))
-            for side, lines in {**texts, "labels": labels}.items():
-                (folder / f"{split}.{side}").write_text("".join(line + "\n" for line in lines))
-            data[split] = {side: f"{split}.{side}" for side in ("source", "target")}
-        data |= {"kind": "files", "source_language": "de", "target_language": "en"}
-        config = {"name": "tiny", "cache": str(cache_folder().parent), "data": data}
-        config |= {"decoder": {"k_best": 20, "pop_limit": 30}, "evaluation": {"trials": 100}}
-        config |= {"experiments": EXPERIMENTS}
-        (folder / "config.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+        write_project(folder, EXPERIMENTS, cache=str(cache_folder().parent))
         return Project(folder.resolve(), root / "Snakefile")
 
     return make

@@ -9,7 +9,8 @@ import pytest
 from tests.refusals import check_facts
 from tests.scored import tokenized_bleu
 from tests.systems import itersel as command
-from tests.workflow.conftest import CONSOLE, NOT_RETUNED, SELECTION, SIZES, ended
+from tests.workflow.conftest import CONSOLE, NOT_RETUNED, SELECTION, ended
+from tests.workflow.tiny import SIZES
 
 import itersel
 from itersel.lists.files import read_list_table

@@ -14,8 +14,9 @@ from importlib.metadata import packages_distributions
 import pytest
 from tests.needs import missing
 from tests.refusals import check_facts
-from tests.workflow.conftest import SIZES, Project
+from tests.workflow.conftest import Project
 from tests.workflow.preloaded import run_snakemake
+from tests.workflow.tiny import SIZES
 
 from itersel.project import create_project
 

@@ -12,7 +12,7 @@ from itersel.cli.shared_options import add_text_output
 from itersel.config.text_steps import CompileSettings, EstimateSettings
 from itersel.errors import InputError
 from itersel.run.atomic import temporary_folder
-from itersel.storage.files import STANDARD_STREAM, read_lines, write_lines
+from itersel.storage.files import STANDARD_STREAM, read_lines, suffix_in, write_lines
 
 # how the names of compiled models end
 COMPILED = ".bin"
@@ -88,7 +88,7 @@ def _estimate(options: argparse.Namespace) -> None:
         problem = f"too little text for the discounts of order {orders}; using {used}"
         print(f"itersel lm: warning: {problem}", file=sys.stderr)
 
-    if options.output.endswith(COMPILED):
+    if suffix_in(options.output, [COMPILED]):
         compile_estimate(model, options.output)
     else:
         write_arpa(options.output, model)

@@ -34,11 +34,11 @@ def add_table_files(
 
 def write_formats(paths: list[str], content: Any, formatters: Mapping[str, Formatter]) -> None:
     """Write files in the formats that their names imply; if a name implies none, no file is written."""
-    from itersel.storage.files import write_lines
+    from itersel.storage.files import suffix_in, write_lines
 
     chosen: dict[str, Formatter] = {}
     for path in paths:
-        suffix = next((suffix for suffix in formatters if path.endswith(suffix)), None)
+        suffix = suffix_in(path, formatters)
         if suffix is None:
             raise InputError(f"the name must end in {', '.join(formatters)}", path)
         chosen[path] = formatters[suffix]

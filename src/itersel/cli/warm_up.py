@@ -1,4 +1,7 @@
-"""``itersel warm-up``: compile all kernels into the cache, by running every step on a few sentences."""
+"""``itersel warm-up``: compile all kernels into the cache, by running the steps of `warm_up_steps`.
+
+Here: who compiles them and when, who waits, and in which processes the steps run.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import atexit
 import contextlib
 import fcntl
 import io
-import json
 import multiprocessing
 import os
 import pickle
@@ -15,10 +17,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from itersel.cli.signals import INTERRUPTED
 from itersel.compile.cache_folder import CACHE_VARIABLE, cache_folder, make_writable
@@ -26,68 +29,12 @@ from itersel.compile.numba_versions import is_plain, numba_config, plain_notice
 from itersel.errors import InputError
 from itersel.run.atomic import remove_leftovers
 from itersel.run.progress import Clock, duration, signs_of_life
-from itersel.vectors.feature_names import TEXT_GROUPS, TEXT_TEMPLATES
+
+if TYPE_CHECKING:
+    from itersel.cli.warm_up_steps import WarmUpStep
 
 # It compiles them itself; see `add_command`.
 RUNS_KERNELS = False
-
-# % stands for the folder. The files named in the lists are made later.
-SMALL_FILES = {
-    "source": "das haus ist klein .|das kleine haus|ein haus ist das|klein ist das haus .",
-    "target": "the house is small .|the small house|a house is that|small is the house .",
-    "alignment": "0-0 1-1 2-2 3-3 4-4|0-0 1-1 2-2|0-0 1-1 2-2 3-3|0-0 1-1 2-2 3-3 4-4",
-    "ids": "0|1|2|3",
-    "lists": "|".join(
-        f'{{"id": {number}, "text": "{text}", "score": {-rank}}}'
-        for number in range(4)
-        for rank, text in enumerate(("the house is small .", "the small house", "a house"))
-    ),
-    **{f"{name}.list": f"%{name}.h5" for name in ("shard", "forests", "dense", "all")},
-}
-
-
-def _packed(settings: Mapping[str, object]) -> str:
-    # spaces separate words
-    return json.dumps(settings, separators=(",", ":"))
-
-
-_WORDS = {"source_language": "de", "target_language": "en", "tokenized": True}
-_FEATURES = {"groups": [*TEXT_GROUPS], "templates": [*TEXT_TEMPLATES]}
-_EXTRACT = "grammar extract --index %index --input %source --reference %target"
-# From text to grammars and a language model.
-PREPARATION = (
-    "align --source %source --target %target --direction forward --output %links",
-    "lm estimate --order 3 --input %target --output %arpa",
-    "lm compile --input %arpa --output %lm",
-    "lm score --language-model %lm --input %target --output %scores",
-    "grammar index --source %source --target %target --alignment %alignment --output %index",
-    f"{_EXTRACT} --output %plain.h5",
-    f"{_EXTRACT} --leave-one-out %ids --output %loo.h5",
-)
-# Features of the text of lists, which nothing later needs.
-LISTS = (
-    f"step words --source %source --target %target --settings {_packed(_WORDS)} --output %words",
-    "align --source %source --target %target --direction forward --save %forward.h5 --output %forward",
-    "align --source %source --target %target --direction reverse --save %reverse.h5 --output %reverse",
-    'step text-models --words %words --alignment %forward %reverse --settings {"order":3} --output %models',
-    "step divide --nbest %lists --source %source --reference %target"
-    ' --settings {"division":{"name":"in-order","files":1}} --output %divided',
-    "step lists --divided-lists %divided --file-number 0 --aligner %forward.h5 %reverse.h5"
-    f" --text-models %models --settings {_packed(_WORDS | _FEATURES)} --output %lists.h5",
-)
-# Then all learners train, and all tuners tune: see `learning`. Settings have no spaces, which separate words.
-_TRAIN = "train --sentences %loo.h5 --language-model %lm --output %shard.h5"
-_LISTS = "step kbest --sentences %loo.h5 --language-model %lm"
-_DECODING = (
-    'step mix --inputs %shard.list --settings {"mixing":{"select":10}} --matrix %W.h5 --output %v.h5',
-    "decode --sentences %plain.h5 --language-model %lm --weights %v.h5 --k-best 10 --mbr"
-    " --output %translations",
-    'step forest --sentences %loo.h5 --language-model %lm --settings {"features":"dense"}'
-    " --output %forests.h5",
-    _LISTS + ' --settings {"features":"dense","k_best":10} --output %dense.h5',
-    _LISTS + ' --settings {"features":"all","k_best":10} --output %all.h5',
-)
-_TUNE = "step tune --output %tuned.h5"
 
 # Set by the workflow: the first job on a kind of machine compiles the kernels for all others.
 WARM_UP_VARIABLE = "ITERSEL_WARM_UP"
@@ -260,38 +207,19 @@ def _marker() -> Path:
 
 def _steps(folder: Path, main: Main) -> None:
     """Run every step; on several cores in two processes, of which the second takes longer."""
+    from itersel.cli.warm_up_steps import LISTS, learning_steps
+
     if not _may_fork():
         with signs_of_life(SIGN):
             _prepare(folder, main)
-            _run_steps([*LISTS, *learning()], folder, main)
+            _run_steps([*LISTS, *learning_steps()], folder, main)
         return
     # what the second reads is made without compiling anything
     (folder / "again").mkdir()
     _run_processes([partial(_prepare_interpreted, folder, main)], PREPARING)
-    calls = [partial(_prepare, folder / "again", main, LISTS), partial(_run_steps, learning(), folder, main)]
-    _run_processes(calls, SIGN)
-
-
-def learning() -> list[str]:
-    """Return the steps of training and tuning."""
-    from itersel.config.learners import LEARNERS
-    from itersel.config.tuners import TUNERS
-
-    lines = []
-    for name in LEARNERS.built_in:
-        for keys in LEARNERS[name].warm_up:
-            settings = {"k_best": 10, "learner": {"name": name, **keys}}
-            lines.append(f"{_TRAIN} --settings {_packed(settings)}")
-
-    lines += _DECODING
-    for name in TUNERS.built_in:
-        kind = TUNERS[name]
-        wanted = "forests" if kind.reads_forests else "dense" if kind.searches_lines else "all"
-        for keys in kind.warm_up:
-            settings = {"tuner": {"name": name, **keys}}
-            lines.append(f"{_TUNE} --inputs %{wanted}.list --settings {_packed(settings)}")
-
-    return lines
+    first = partial(_prepare, folder / "again", main, LISTS)
+    second = partial(_run_steps, learning_steps(), folder, main)
+    _run_processes([first, second], SIGN)
 
 
 def _may_fork() -> bool:
@@ -360,17 +288,18 @@ def _send_error(call: Callable[[], None], sender: Connection) -> None:
         sender.send_bytes(answer)
 
 
-def _prepare(folder: Path, main: Main, further: Sequence[str] = ()) -> None:
-    for name, text in SMALL_FILES.items():
-        (folder / name).write_text(text.replace("|", "\n").replace("%", f"{folder}/") + "\n")
+def _prepare(folder: Path, main: Main, further: Sequence[WarmUpStep] = ()) -> None:
+    from itersel.cli.warm_up_steps import PREPARATION, write_files
+
+    write_files(folder)
     _run_steps([*PREPARATION, *further], folder, main)
 
 
-def _run_steps(steps: Iterable[str], folder: Path, main: Main) -> None:
+def _run_steps(steps: Iterable[WarmUpStep], folder: Path, main: Main) -> None:
     for step in steps:
         # warnings about a corpus of four sentences say nothing to anyone
         with contextlib.redirect_stderr(io.StringIO()) as messages:
-            status = main([word.replace("%", f"{folder}/") for word in step.split()])
+            status = main(step.words(folder))
         if status == INTERRUPTED:
             raise KeyboardInterrupt
         if status:

@@ -42,12 +42,13 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(options: argparse.Namespace) -> None:
+    from itersel.storage.files import is_hdf5_name
     from itersel.storage.hdf5 import header_of
     from itersel.vectors.weights import FORMAT
 
     path = _file_of(options.file)
     weights = _read(path)
-    if path.endswith(".h5"):
+    if is_hdf5_name(path):
         for name, value in sorted(header_of(path, FORMAT).attributes.items()):
             print(f"# {name}: {value}")
     print(f"# weights: {weights.key.shape[0]}")
@@ -59,8 +60,9 @@ def _show(options: argparse.Namespace) -> None:
 def _export(options: argparse.Namespace) -> None:
     from itersel.errors import InputError
     from itersel.lists.weights import write_any_weights
+    from itersel.storage.files import is_hdf5_name
 
-    if options.output.endswith(".h5"):
+    if is_hdf5_name(options.output):
         raise InputError("is not a name for a text file; choose one that does not end in .h5", options.output)
     weights = _read(_file_of(options.file))
     try:

@@ -19,11 +19,12 @@ from itersel.config.mixing import ALGORITHMS, MIXINGS, SGD, Nothing
 from itersel.config.score_checks import check_scores
 from itersel.config.splits import has_given_lists, has_labels, is_help, test_sets
 from itersel.config.tasks import TASKS
-from itersel.config.tuners import ALL_DENSE, EPOCH_STEP, TUNERS, Batch, NoTuner
+from itersel.config.tuners import EPOCH_STEP, TUNERS, Batch, NoTuner
 from itersel.config.values import Config, Experiment
 from itersel.corpus.languages import is_unspaced
 from itersel.errors import attempt_all
 from itersel.keys import MAX_SEED, changed, name_in
+from itersel.vectors.feature_names import DENSE
 
 # Labels that are part of the names of experiments.
 _TASK = "[A-Za-z0-9_-]{1,60}"
@@ -249,8 +250,8 @@ def _check_directions(directions: Sequence[str], key: str, epochs: int) -> None:
 
     check_unique(key, directions)
     for name in directions:
-        if name not in (ALL_DENSE, EPOCH_STEP) and ALL_DENSE in directions:
-            raise wrong(key, f": {ALL_DENSE} includes '{name}'; remove one of them")
+        if name not in (DENSE, EPOCH_STEP) and DENSE in directions:
+            raise wrong(key, f": {DENSE} includes '{name}'; remove one of them")
     if EPOCH_STEP in directions and epochs == 1:
         raise wrong(key, f": {EPOCH_STEP} has no effect with epochs: 1; remove it")
 

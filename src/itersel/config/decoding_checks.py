@@ -9,7 +9,7 @@ from functools import partial
 from itersel.config.messages import reject, wrong
 from itersel.config.score_checks import check_scores_of_systems
 from itersel.config.splits import is_aligned
-from itersel.config.tuners import ALL_DENSE, EPOCH_STEP
+from itersel.config.tuners import EPOCH_STEP
 from itersel.config.values import Align, Config, Experiment
 from itersel.errors import attempt_all
 from itersel.keys import changed
@@ -43,7 +43,7 @@ def _check_experiment(config: Config, name: str) -> None:
         _check_kept(config, experiment, experiment.mixing.keep, f"{key}.mixing.keep")
     _check_folds(config, experiment, key)
 
-    allowed = (ALL_DENSE, EPOCH_STEP, *DENSE_FEATURES)
+    allowed = (DENSE, EPOCH_STEP, *DENSE_FEATURES)
     for direction in experiment.retune.named_directions:
         if direction not in allowed:
             reject(f"{key}.retune.tuner.directions", direction, f"one of {', '.join(allowed)}")

@@ -10,7 +10,7 @@ from itersel.config.messages import reject, wrong
 from itersel.config.names import NAME_PATTERN
 from itersel.config.score_checks import check_scores_of_lists
 from itersel.config.splits import texts_by_key
-from itersel.config.tuners import ALL_DENSE, ALL_TUNERS, EPOCH_STEP, Batch
+from itersel.config.tuners import ALL_TUNERS, EPOCH_STEP, Batch
 from itersel.config.values import Config
 from itersel.errors import attempt_all
 from itersel.evaluate.names import QUALITY
@@ -135,12 +135,12 @@ def _check_experiment(config: Config, name: str) -> None:
             raise wrong(f"{key}.{place}.name", f"is {given}, but lists have no forests; use another tuner")
 
     if experiment.mixing.selects and DENSE in experiment.mixing.keep:
-        raise wrong(f"{key}.mixing.keep", "must name features of the lists one by one, not 'dense'")
+        raise wrong(f"{key}.mixing.keep", f"must name features of the lists one by one, not '{DENSE}'")
 
     # without `dense_names`, the lists tell which features are dense
     if config.data.dense_names:
         added = config.text_features.dense_features
-        allowed = (ALL_DENSE, EPOCH_STEP, *config.data.dense_names, *added)
+        allowed = (DENSE, EPOCH_STEP, *config.data.dense_names, *added)
         for direction in experiment.retune.named_directions:
             if direction not in allowed:
                 reject(f"{key}.retune.tuner.directions", direction, f"one of {', '.join(allowed)}")

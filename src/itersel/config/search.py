@@ -16,13 +16,11 @@ from itersel.config.extraction import ExtractionSettings
 from itersel.config.mbr import MinimumRisk
 from itersel.config.section_checks import check_section
 from itersel.keys import REQUIRED, documented, key, key_of, section
-from itersel.vectors.feature_names import DENSE_FEATURES, TEMPLATES, TEXT_TEMPLATES
+from itersel.vectors.feature_names import ALL_FEATURES, DENSE, DENSE_FEATURES, TEMPLATES, TEXT_TEMPLATES
 
 MAX_POP_LIMIT = 10_000
 # Learning from a k-best list keeps the products of all pairs in memory: 800 MB for this size.
 MAX_K_BEST = 10_000
-
-DENSE_ONLY, ALL_FEATURES = "dense", "all"
 
 
 class WithFeatures:
@@ -43,7 +41,7 @@ class FeatureSettings(WithFeatures):
     features: str = key(
         f"dense: the {len(DENSE_FEATURES)} dense features; all: also sparse features.",
         ALL_FEATURES,
-        choices=(DENSE_ONLY, ALL_FEATURES),
+        choices=(DENSE, ALL_FEATURES),
     )
 
     def __post_init__(self) -> None:

@@ -20,8 +20,8 @@ from itersel.config.section_checks import check_section
 if TYPE_CHECKING:
     from itersel.vectors.weights import Weights
 
-# Directions of a line search that are not features: each dense feature, and the step of the epoch so far.
-ALL_DENSE, EPOCH_STEP = "dense", "step"
+# The direction of a line search that is not a dense feature: the step of the epoch so far.
+EPOCH_STEP = "step"
 
 # What tuners start from where no weights are given (`itersel.tune.start_weights`): in a run, and elsewhere.
 START_IN_RUN = (

@@ -33,7 +33,7 @@ from itersel.decode.search_kernels import SearchProblem, search, sort_rules
 from itersel.decode.trie_kernels import build_trie
 from itersel.decode.vector_kernels import dense_vectors, sparse_vectors
 from itersel.errors import InputError
-from itersel.grammar.grammar_kernels import GLUE, PASS_THROUGH
+from itersel.grammar.grammar_kernels import GLUE, GLUE_RULES, PASS_THROUGH
 from itersel.grammar.sentence_grammars import MAX_CATEGORY_SENTENCE, SentenceGrammars
 from itersel.lm.binary import LanguageModel
 from itersel.lm.ngrams import END, START
@@ -326,10 +326,10 @@ class Decoder:
         """Collect the rules of a sentence, glue rules first, and their dense features."""
         grammars = self.grammars
         begin, end = grammars.grammar_offset[sentence : sentence + 2]
-        rule = np.concatenate((np.arange(2, dtype=np.int32), grammars.grammar_rule[begin:end]))
+        rule = np.concatenate((np.arange(GLUE_RULES, dtype=np.int32), grammars.grammar_rule[begin:end]))
         columns = len(grammars.dense_names)
         dense = np.zeros((rule.shape[0], len(self.dense_names)))
-        dense[2:, :columns] = grammars.dense(begin, end)
+        dense[GLUE_RULES:, :columns] = grammars.dense(begin, end)
         dense[:, columns:] = self._rule_dense[rule]
         return make_sentence_rules(rule, dense)
 

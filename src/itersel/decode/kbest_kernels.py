@@ -332,6 +332,26 @@ def kbest(
 
 
 @kernel
+def push_target(
+    stack: Int32s, depth: int, rule_table: RuleTable, row: int, first: int, second: int
+) -> tuple[Int32s, int]:
+    """Push the target side of a rule, its first symbol last; `first` and `second` are its nonterminals."""
+    for j in range(rule_table.target_offset[row + 1] - 1, rule_table.target_offset[row] - 1, -1):
+        target = rule_table.target[j]
+        if depth == stack.shape[0]:
+            stack = doubled(stack)
+
+        if target == -1:
+            stack[depth] = first
+        elif target == -2:
+            stack[depth] = second
+        else:
+            stack[depth] = target
+        depth += 1
+    return stack, depth
+
+
+@kernel
 def unfold(
     hypotheses: Hypotheses, rules: SentenceRules, rule_table: RuleTable, trees: Trees, wanted: Int32s
 ) -> Best:
@@ -380,21 +400,8 @@ def unfold(
             rule[used_rules] = hypotheses.edge_rule[edge]
             used_rules += 1
 
-            table_row = rules.rule[hypotheses.edge_rule[edge]]
-            for j in range(
-                rule_table.target_offset[table_row + 1] - 1, rule_table.target_offset[table_row] - 1, -1
-            ):
-                target = rule_table.target[j]
-                if depth == stack.shape[0]:
-                    stack = doubled(stack)
-
-                if target == -1:
-                    stack[depth] = first
-                elif target == -2:
-                    stack[depth] = second
-                else:
-                    stack[depth] = target
-                depth += 1
+            row = rules.rule[hypotheses.edge_rule[edge]]
+            stack, depth = push_target(stack, depth, rule_table, row, first, second)
 
         rule_offset[i + 1] = used_rules
         word_offset[i + 1] = used_words

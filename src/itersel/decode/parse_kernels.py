@@ -15,9 +15,9 @@ import numpy as np
 
 from itersel.compile.jit import kernel, leaf_kernel
 from itersel.decode.scoring_kernels import MISSING
-from itersel.decode.trie_kernels import NONTERMINAL, Trie, trie_slot
+from itersel.decode.trie_kernels import NONTERMINAL, Trie, glue_rule_node, trie_slot
 from itersel.grammar.array_kernels import doubled
-from itersel.grammar.grammar_kernels import CATEGORY_S, CATEGORY_X
+from itersel.grammar.grammar_kernels import CATEGORY_S, CATEGORY_X, GLUE_ROW, GLUE_START_ROW
 from itersel.storage.arrays import Bools, Int32s, Int64s
 
 
@@ -102,11 +102,9 @@ def add_item(items: DottedItems, used: int, end: int, node: int, first: int, sec
 
 
 @kernel
-def add_complete(
-    items: DottedItems, end: int, trie: Trie, bundles: Bundles, used: int
-) -> tuple[Bundles, int]:
-    """Add the items of a list that are complete rules to the bundles, of which `used` are in use."""
-    item = items.head[end]
+def add_complete(items: DottedItems, at: int, trie: Trie, bundles: Bundles, used: int) -> tuple[Bundles, int]:
+    """Add the items of the list `at` that are complete rules to the bundles, of which `used` are in use."""
+    item = items.head[at]
     while item != MISSING:
         node = items.node[item]
         if trie.rule_offset[node + 1] > trie.rule_offset[node]:
@@ -166,6 +164,20 @@ def advance(
 
 
 @kernel
+def start_with(
+    items: DottedItems, used: int, end: int, node: int, category: int, trie: Trie
+) -> tuple[DottedItems, int]:
+    """Add the rules that start with a nonterminal of this category, with a node as their first antecedent."""
+    place = trie_slot(trie.key, 0, NONTERMINAL - category)
+    if trie.key[place] != -1:
+        if used == items.node.shape[0]:
+            items = more_items(items)
+        add_item(items, used, end, trie.child[place], node, MISSING)
+        used += 1
+    return items, used
+
+
+@kernel
 def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Forest:
     """Find all bundles of a sentence (at least one word) by CKY+ (Chappelier and Rajman 1998).
 
@@ -213,15 +225,8 @@ def parse(words: Int32s, trie: Trie, max_span: int, rank: Int32s | None) -> Fore
             chart.begin[begin, end - begin] = before
             chart.end[begin, end - begin] = nodes
 
-            # a node as the first antecedent of a rule that starts with a nonterminal
             for node in range(before, nodes):
-                place = trie_slot(trie.key, 0, NONTERMINAL - bundles.category[node])
-                if trie.key[place] != -1:
-                    if used_items == items.node.shape[0]:
-                        items = more_items(items)
-                    add_item(items, used_items, end, trie.child[place], node, MISSING)
-                    used_items += 1
-
+                items, used_items = start_with(items, used_items, end, node, bundles.category[node], trie)
             items, used_items = advance(
                 items, used_items, begin, end, limit, words, chart, bundles.category, trie
             )
@@ -279,7 +284,8 @@ def add_categories(
 
     Returns bundles, the scratch space `waiting`, and how many bundles and nodes are in use.
     """
-    glue_start = trie.rule_offset.shape[0] - 3
+    glue_start = glue_rule_node(trie, GLUE_START_ROW)
+    glue = glue_rule_node(trie, GLUE_ROW)
     count = 0
     waiting.head[:] = MISSING
 
@@ -296,7 +302,7 @@ def add_categories(
             left = find_node(chart, bundles.category, 0, middle, CATEGORY_S)
             right = find_node(chart, bundles.category, middle, end, CATEGORY_X)
             if left != MISSING and right != MISSING:
-                waiting, count = add_waiting(waiting, count, trie, rank, glue_start + 1, left, right)
+                waiting, count = add_waiting(waiting, count, trie, rank, glue, left, right)
 
     for place in range(rank.shape[0]):
         item = waiting.head[place]
@@ -307,15 +313,7 @@ def add_categories(
         if category == CATEGORY_X and end - begin > max_span:
             continue
 
-        while item != MISSING:
-            if used == bundles.first.shape[0]:
-                bundles = more_bundles(bundles)
-            bundles.trie_node[used] = waiting.node[item]
-            bundles.first[used] = waiting.first[item]
-            bundles.second[used] = waiting.second[item]
-            used += 1
-            item = waiting.next[item]
-
+        bundles, used = add_complete(waiting, place, trie, bundles, used)
         bundles.end[nodes] = used
         bundles.category[nodes] = category
         nodes += 1
@@ -363,7 +361,8 @@ def add_glue(bundles: Bundles, used: int, nodes: int, chart: Chart, trie: Trie) 
     """
     length = chart.begin.shape[0]
     longest = chart.begin.shape[1] - 1
-    glue_start = trie.rule_offset.shape[0] - 3
+    glue_start = glue_rule_node(trie, GLUE_START_ROW)
+    glue = glue_rule_node(trie, GLUE_ROW)
     glue_node = np.full(length + 1, MISSING, np.int32)
 
     for end in range(1, length + 1):
@@ -380,7 +379,7 @@ def add_glue(bundles: Bundles, used: int, nodes: int, chart: Chart, trie: Trie) 
                 bundles.first[used] = antecedent
                 bundles.second[used] = MISSING
             else:
-                bundles.trie_node[used] = glue_start + 1
+                bundles.trie_node[used] = glue
                 bundles.first[used] = glue_node[middle]
                 bundles.second[used] = antecedent
             used += 1

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.compile.jit import kernel, leaf_kernel
+from itersel.grammar.grammar_kernels import GLUE_START_ROW
 from itersel.lm.compose_kernels import compose
 from itersel.lm.lookup_kernels import ModelArrays
 from itersel.lm.state_kernels import EMPTY_STATE, States, begin_state, word_state
@@ -25,7 +26,6 @@ SEGMENTS = 3  # target words before, between and after at most two nonterminals
 YIELD_BASE = GOLDEN_RATIO  # odd: base of the polynomial hash of a yield
 YIELD_MIX = np.uint64(0xBF58476D1CE4E5B9)
 YIELD_SHIFT = np.uint64(31)
-GLUE_START_RULE, GLUE_RULE = 0, 1
 
 
 class RuleTable(NamedTuple):
@@ -124,7 +124,7 @@ def state_rules(
         value = np.uint64(0)
         power = np.uint64(1)
 
-        if i == GLUE_START_RULE and begin_of_sentence >= 0:
+        if i == GLUE_START_ROW and begin_of_sentence >= 0:
             state = begin_state(model, states, begin_of_sentence)
 
         for j in range(rule_table.target_offset[rule], rule_table.target_offset[rule + 1]):

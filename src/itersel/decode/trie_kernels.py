@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from itersel.compile.jit import kernel, leaf_kernel
-from itersel.decode.scoring_kernels import GLUE_RULE, GLUE_START_RULE, MISSING, RuleTable
-from itersel.grammar.grammar_kernels import CATEGORY_S
+from itersel.decode.scoring_kernels import MISSING, RuleTable
+from itersel.grammar.grammar_kernels import CATEGORY_S, GLUE_ROW, GLUE_RULES, GLUE_START_ROW
 from itersel.storage.arrays import Bools, Int32s, Int64s
 from itersel.storage.hash_kernels import GOLDEN_RATIO
 
@@ -52,6 +52,28 @@ def trie_slot(key: Int64s, node: int, symbol: int) -> int:
     return place
 
 
+@leaf_kernel
+def glue_rule_node(trie: Trie, row: int) -> int:
+    """Return the node of a glue rule; the last nodes of the trie are those of the glue rules, in order."""
+    nodes = trie.rule_offset.shape[0] - 1
+    return nodes - GLUE_RULES + row
+
+
+@leaf_kernel
+def place_left_side(category: Int32s, other: Int32s, node: int, left: int, nodes: int) -> int:
+    """Return the node of the rules with a left-hand side whose source side ends at a node.
+
+    It is the node itself for the first left-hand side, and a new one, `nodes`, for each further one.
+    """
+    while category[node] != left and other[node] != MISSING:
+        node = other[node]
+    if category[node] != MISSING and category[node] != left:
+        other[node] = nodes
+        node = nodes
+    category[node] = left
+    return node
+
+
 @kernel
 def build_trie(rule_table: RuleTable, rule: Int32s) -> Trie:
     """Build a trie from the source sides of a sentence's rules.
@@ -79,7 +101,7 @@ def build_trie(rule_table: RuleTable, rule: Int32s) -> Trie:
     end_node = np.empty(rule.shape[0], np.int32)
     nodes = 1
 
-    for i in range(2, rule.shape[0]):
+    for i in range(GLUE_RULES, rule.shape[0]):
         node = 0
         for j in range(rule_table.source_offset[rule[i]], rule_table.source_offset[rule[i] + 1]):
             symbol = np.int64(rule_table.source[j])
@@ -97,22 +119,16 @@ def build_trie(rule_table: RuleTable, rule: Int32s) -> Trie:
             node = child[place]
 
         if not x_only:
-            left = np.int32(rule_table.category[rule[i], 0])
-            while category[node] != left and other[node] != MISSING:
-                node = other[node]
-            if category[node] != MISSING and category[node] != left:
-                other[node] = nodes
-                node = nodes
-                nodes += 1
-            category[node] = left
+            node = place_left_side(category, other, node, np.int32(rule_table.category[rule[i], 0]), nodes)
+            nodes = max(nodes, node + 1)
 
         end_node[i] = node
 
-    end_node[GLUE_START_RULE] = nodes
-    end_node[GLUE_RULE] = nodes + 1
-    nodes += 2
+    end_node[GLUE_START_ROW] = nodes + GLUE_START_ROW
+    end_node[GLUE_ROW] = nodes + GLUE_ROW
+    nodes += GLUE_RULES
     if not x_only:
-        category[nodes - 2 : nodes] = CATEGORY_S
+        category[nodes - GLUE_RULES : nodes] = CATEGORY_S
 
     offset, grouped = group_rules(end_node, nodes)
     return Trie(key, child, offset, grouped, takes_nonterminal, category, other)

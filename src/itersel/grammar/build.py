@@ -14,6 +14,7 @@ from itersel.errors import InputError
 from itersel.grammar.grammar_kernels import (
     FIXED_CATEGORIES,
     GLUE,
+    GLUE_RULES,
     GLUE_START,
     GRAMMAR_RULE,
     PASS_THROUGH,
@@ -101,7 +102,7 @@ def make_grammars(
 
     category = string_table(builder.categories.numbers)
     rule_category = np.array([row.categories for row in rows], np.uint16)
-    if not rule_category[2:].any():  # only X, except in the glue rules
+    if not rule_category[GLUE_RULES:].any():  # only X, except in the glue rules
         category = string_table(())
         rule_category = rule_category[:0]
 

@@ -28,7 +28,7 @@ from itersel.grammar.buffer_kernels import (
     place_rows,
 )
 from itersel.grammar.extract_kernels import extract_rules
-from itersel.grammar.grammar_kernels import GLUE, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
+from itersel.grammar.grammar_kernels import GLUE, GLUE_RULES, GLUE_START, GRAMMAR_RULE, PASS_THROUGH
 from itersel.grammar.index import GrammarIndex, load_index
 from itersel.grammar.index_kernels import IndexArrays
 from itersel.grammar.lexical_kernels import rule_costs
@@ -47,9 +47,6 @@ from itersel.vectors.feature_names import COUNT, GRAMMAR_FEATURES
 # 64 MB. A pattern with more occurrences gets its own batch. The occurrences of a first block are scanned once
 # for each batch; with 1 << 20 and a million sentence pairs, they were scanned four times on average.
 BATCH = 1 << 23
-
-# the first rules of every table: [S] -> [X] and [S] -> [S] [X]
-GLUE_RULES = 2
 
 
 class ExtractedRules(NamedTuple):

@@ -45,6 +45,30 @@ def list_seconds(
 
 
 @kernel
+def add_pattern(
+    corpus: IndexedCorpus,
+    patterns: Patterns,
+    pattern: int,
+    blocks: Blocks,
+    limits: RuleLimits,
+    samples: int,
+    pairs: PatternRules,
+    rules: RuleBuffer,
+) -> RuleBuffer:
+    """Append the rules of a pattern, from its samples in `pairs.sample`; returns `rules`, grown as needed."""
+    block = patterns.block[pattern]
+    lengths = (int(blocks.length[block[0]]), int(blocks.length[block[1]]), int(blocks.length[block[2]]))
+    count = find_pairs(corpus, lengths, limits, samples, pairs)
+
+    is_word = block[1] == 0 and lengths[0] == 1
+    if count > 0 or is_word:
+        rules = make_room(rules, count, patterns.begin[pattern + 1] - patterns.begin[pattern], limits)
+        new = append_rows(patterns, pattern, is_word, samples, count, pairs, rules)
+        append_rules(corpus, blocks, block, new, pairs, rules)
+    return rules
+
+
+@kernel
 def extract_rules(
     corpus: IndexedCorpus,
     patterns: Patterns,
@@ -114,23 +138,15 @@ def extract_rules(
             third = thirds.third[low:high]
             last = int(thirds.last[pattern - pair_begin - 1])
 
-        begins = patterns.begin[pattern]
-        ends = patterns.begin[pattern + 1]
         if first.shape[0] == 0:
             continue
 
         # a pattern of one sentence, in which all its occurrences are left out
-        alone = v > 0 and ends - begins == 1
+        begins = patterns.begin[pattern]
+        alone = v > 0 and patterns.begin[pattern + 1] - begins == 1
         if alone and is_left_out(patterns.left_out, patterns.sentence[begins], first[0], last):
             continue
 
         samples = take_sample(first, second, third, pairs.sample)
-        lengths = (int(blocks.length[u]), int(blocks.length[v]), int(blocks.length[w]))
-        count = find_pairs(corpus, lengths, limits, samples, pairs)
-
-        is_word = v == 0 and lengths[0] == 1
-        if count > 0 or is_word:
-            rules = make_room(rules, count, ends - begins, limits)
-            new = append_rows(patterns, pattern, is_word, samples, count, pairs, rules)
-            append_rules(corpus, blocks, block[pattern], new, pairs, rules)
+        rules = add_pattern(corpus, patterns, pattern, blocks, limits, samples, pairs, rules)
     return rules

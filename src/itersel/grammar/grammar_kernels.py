@@ -1,4 +1,4 @@
-"""Kinds of rules, categories that all grammars have, and the validation of rules.
+"""Kinds of rules, the rules and categories that all grammars have, and the validation of rules.
 
 The decoder can apply any rule that passes.
 """
@@ -11,6 +11,10 @@ from itersel.storage.arrays import Int32s, UInt8s, UInt16s
 
 # kinds of rules
 GRAMMAR_RULE, GLUE_START, GLUE, PASS_THROUGH = 0, 1, 2, 3
+
+# the glue rules, [S] -> [X] and [S] -> [S] [X]: the first rows of every table of rules, also of a sentence's
+GLUE_START_ROW, GLUE_ROW = 0, 1
+GLUE_RULES = 2
 
 # names and numbers of the categories in every grammar; a file that lists categories begins with these
 X = "X"
@@ -46,6 +50,57 @@ def fits(category: UInt16s, rule: int, kind: int, nonterminals: int) -> bool:
 
 
 @leaf_kernel
+def rule_fault(kind: UInt8s, rules: Rules, rank: Int32s, rule: int) -> int:
+    """Return the error of a rule, `FINE` if there is none; see `find_bad_rule`."""
+    source = rules.source
+    target = rules.target
+    category = rules.category
+    begin, end = rules.source_offset[rule], rules.source_offset[rule + 1]
+    nonterminals = 0
+
+    for i in range(begin, end):
+        if source[i] < 0:
+            nonterminals += 1
+            if source[i] != -nonterminals:
+                return BAD_SOURCE
+
+    target_begin, target_end = rules.target_offset[rule], rules.target_offset[rule + 1]
+    seen = 0  # a bit for each nonterminal
+    for j in range(target_begin, target_end):
+        if target[j] < 0:
+            bit = -target[j]  # 1 and 2
+            if seen & bit:
+                return BAD_TARGET
+            seen |= bit
+
+    if seen != (1 << nonterminals) - 1:
+        return BAD_TARGET
+
+    if rule < GLUE_RULES:
+        symbols = rule + 1
+        if kind[rule] != GLUE_START + rule or nonterminals != symbols:
+            return BAD_GLUE
+        if end - begin != symbols or target_end - target_begin != symbols or target[target_begin] != -1:
+            return BAD_GLUE
+    elif kind[rule] == GLUE_START or kind[rule] == GLUE:
+        return BAD_KIND
+    else:
+        lone = end - begin == 1 and nonterminals == 1
+        if lone and category.shape[0] > 0:
+            lone = rank[category[rule, 0]] <= rank[category[rule, 1]]
+        if end == begin or lone:
+            return BAD_SOURCE
+
+    if category.shape[0] > 0 and not fits(category, rule, kind[rule], nonterminals):
+        return BAD_CATEGORY
+
+    for k in range(rules.point_offset[rule], rules.point_offset[rule + 1]):
+        if rules.point[k, 0] >= end - begin or rules.point[k, 1] >= target_end - target_begin:
+            return BAD_ALIGNMENT
+    return FINE
+
+
+@leaf_kernel
 def find_bad_rule(kind: UInt8s, rules: Rules, rank: Int32s) -> tuple[int, int]:
     """Return the first rule that the decoder could not apply, and its error; or (-1, FINE).
 
@@ -58,53 +113,11 @@ def find_bad_rule(kind: UInt8s, rules: Rules, rank: Int32s) -> tuple[int, int]:
     and alignment points lie within both sides. Categories of absent nonterminals are X, and pass-through
     rules have the left-hand side X.
     """
-    source = rules.source
-    target = rules.target
-    category = rules.category
-    if kind.shape[0] < 2:
+    if kind.shape[0] < GLUE_RULES:
         return 0, BAD_GLUE
 
     for rule in range(kind.shape[0]):
-        begin, end = rules.source_offset[rule], rules.source_offset[rule + 1]
-        nonterminals = 0
-
-        for i in range(begin, end):
-            if source[i] < 0:
-                nonterminals += 1
-                if source[i] != -nonterminals:
-                    return rule, BAD_SOURCE
-
-        target_begin, target_end = rules.target_offset[rule], rules.target_offset[rule + 1]
-        seen = 0  # a bit for each nonterminal
-        for j in range(target_begin, target_end):
-            if target[j] < 0:
-                bit = -target[j]  # 1 and 2
-                if seen & bit:
-                    return rule, BAD_TARGET
-                seen |= bit
-
-        if seen != (1 << nonterminals) - 1:
-            return rule, BAD_TARGET
-
-        if rule < 2:
-            symbols = rule + 1
-            if kind[rule] != GLUE_START + rule or nonterminals != symbols:
-                return rule, BAD_GLUE
-            if end - begin != symbols or target_end - target_begin != symbols or target[target_begin] != -1:
-                return rule, BAD_GLUE
-        elif kind[rule] == GLUE_START or kind[rule] == GLUE:
-            return rule, BAD_KIND
-        else:
-            lone = end - begin == 1 and nonterminals == 1
-            if lone and category.shape[0] > 0:
-                lone = rank[category[rule, 0]] <= rank[category[rule, 1]]
-            if end == begin or lone:
-                return rule, BAD_SOURCE
-
-        if category.shape[0] > 0 and not fits(category, rule, kind[rule], nonterminals):
-            return rule, BAD_CATEGORY
-
-        for k in range(rules.point_offset[rule], rules.point_offset[rule + 1]):
-            if rules.point[k, 0] >= end - begin or rules.point[k, 1] >= target_end - target_begin:
-                return rule, BAD_ALIGNMENT
+        fault = rule_fault(kind, rules, rank, rule)
+        if fault != FINE:
+            return rule, fault
     return -1, FINE

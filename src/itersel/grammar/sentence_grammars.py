@@ -24,7 +24,7 @@ import numpy as np
 import xxhash
 
 from itersel.bleu.references import ReferenceLengths, References, TextReferences, grouped_references
-from itersel.config.search import ALL_FEATURES, FeatureSettings
+from itersel.config.search import FeatureSettings
 from itersel.errors import FilePath, InputError, checked, located
 from itersel.grammar.grammar_format import FORMAT
 from itersel.grammar.grammar_kernels import (
@@ -41,6 +41,7 @@ from itersel.storage.formats import damaged, damaged_file
 from itersel.storage.hdf5 import read_arrays, write_arrays
 from itersel.storage.strings import StringTable, arrays_of, fields_of, string_table
 from itersel.vectors.feature_names import (
+    ALL_FEATURES,
     COUNT,
     DECODER_FEATURES,
     DEFAULT_TEMPLATES,

@@ -110,6 +110,21 @@ def memo_place(code: int) -> int:
     return np.int64((np.uint64(code) * GOLDEN_RATIO) >> np.uint64(64 - MEMO_BITS))
 
 
+@inline_kernel
+def count_one(rows: Occurrences, first: int, filled: int, number: int) -> int:
+    """Count an occurrence of a feature among those from `first`; returns how many are filled then."""
+    place = first
+    while place < filled and rows.feature[place] != number:
+        place += 1
+
+    if place == filled:
+        rows.feature[place] = number
+        rows.value[place] = 0.0
+        filled += 1
+    rows.value[place] += 1.0
+    return filled
+
+
 @kernel
 def count_features(
     rules: Rules, templates: Int64s, longest: int
@@ -128,9 +143,9 @@ def count_features(
         for template in templates:
             slots += count_slots(rules, rule, template)
 
-    feature = np.empty(slots, np.int32)
-    value = np.empty(slots, np.float32)
-    offset = np.zeros(rule_count + 1, np.int64)
+    rows = Occurrences(
+        np.empty(slots, np.int32), np.empty(slots, np.float32), np.zeros(rule_count + 1, np.int64)
+    )
     names = NameTable(
         np.full(2, -1, np.int32), np.empty(1, np.uint64), np.empty(1, np.uint8), np.zeros(2, np.int64)
     )
@@ -150,8 +165,8 @@ def count_features(
                 length = put_identity(name, rules, rule)
                 identity[rule] = finish(hash_bytes(FNV_OFFSET, name, 0, length))
 
-                feature[filled] = -1 - rule
-                value[filled] = 1.0
+                rows.feature[filled] = -1 - rule
+                rows.value[filled] = 1.0
                 filled += 1
                 continue
 
@@ -172,24 +187,18 @@ def count_features(
                     key = finish(hash_bytes(FNV_OFFSET, name, 0, length))
                     number = find_name(names, count, key, name, length)
                     if number == COLLISION:
-                        return Occurrences(feature, value, offset), identity, names, count, name[:length]
+                        return rows, identity, names, count, name[:length]
 
                     count = max(count, number + 1)
                     memo_code[remembered] = code
                     memo_number[remembered] = number
 
-                place = first
-                while place < filled and feature[place] != number:
-                    place += 1
+                filled = count_one(rows, first, filled, number)
 
-                if place == filled:
-                    feature[place] = number
-                    value[place] = 0.0
-                    filled += 1
-                value[place] += 1.0
+        rows.offset[rule + 1] = filled
 
-        offset[rule + 1] = filled
-    return Occurrences(feature[:filled], value[:filled], offset), identity, names, count, name[:0]
+    rows = Occurrences(rows.feature[:filled], rows.value[:filled], rows.offset)
+    return rows, identity, names, count, name[:0]
 
 
 @kernel

@@ -9,7 +9,7 @@ import functools
 from typing import Any, ClassVar, Protocol
 
 from itersel.config.defaults import never_null
-from itersel.config.search import ALL_FEATURES, ForestSettings, KBestSettings
+from itersel.config.search import ForestSettings, KBestSettings
 from itersel.config.settings import as_json
 from itersel.config.steps import TuneSettings
 from itersel.config.values import Config
@@ -18,6 +18,7 @@ from itersel.plan.origin import Origin
 from itersel.plan.retune import retuner
 from itersel.plan.search import restricted_templates, search_keys
 from itersel.results import MANIFEST, WEIGHTS, iteration_folder, sentence_file, tuning_file
+from itersel.vectors.feature_names import ALL_FEATURES
 
 
 class _Iterations(Protocol):

@@ -23,6 +23,7 @@ from itersel.select.merge_kernels import Entries, WeightColumns, make_columns, m
 from itersel.select.path import PathState, next_state, read_state, require_stopped
 from itersel.select.selection import CHOICES, FeatureNorms, MatrixWriter, Selector, above, feature_norms
 from itersel.select.shard_files import ShardReader
+from itersel.storage.files import is_hdf5_name
 from itersel.storage.formats import magnitude_fault
 from itersel.storage.hdf5_rows import stream_hdf5
 from itersel.storage.json_files import check_texts, parse_json
@@ -158,7 +159,7 @@ def _open_shards(inputs: Sequence[str], settings: MixSettings) -> list[ShardWeig
 
     shards: dict[int, ShardWeightsFile] = {}
     for path in progress(inputs, "open shards"):
-        if not path.endswith(".h5"):
+        if not is_hdf5_name(path):
             raise InputError(f"{TEXT}; train with an --output that ends in .h5", path)
         shard = locate_weights(path)
         made = shard.made
@@ -189,7 +190,7 @@ def _check_names(
     output: FilePath, settings: MixSettings, previous: FilePath | None, matrix: FilePath | None, stopped: bool
 ) -> None:
     """Raise an InputError if a file name is missing, superfluous or unsuitable."""
-    if matrix is not None and not os.fspath(matrix).endswith(".h5"):
+    if matrix is not None and not is_hdf5_name(matrix):
         raise InputError("is not a name for an HDF5 file; choose one that ends in .h5", matrix)
     if matrix is not None and os.path.abspath(matrix) == os.path.abspath(output):
         raise InputError("is the name of both the weights and the matrix; rename one of them", matrix)
@@ -213,7 +214,7 @@ def _read_previous(
     path: FilePath, settings: MixSettings, training_settings: str, mixing: Mapping[str, Any]
 ) -> _Previous:
     """Read the previous epoch's mixed weights, and check by their attributes that they belong here."""
-    if not os.fspath(path).endswith(".h5"):
+    if not is_hdf5_name(path):
         raise InputError(f"{TEXT}; mix the previous epoch with an --output that ends in .h5", path)
 
     weights, attributes = read_with_attributes(path)

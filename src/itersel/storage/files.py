@@ -1,7 +1,7 @@
 """Reading and writing files: strict UTF-8, atomic output, transparent compression.
 
-gzip, xz and Zstandard are recognised by suffix, in upper or lower case. Their modules are imported only when
-needed, because some builds of Python lack `lzma`.
+gzip, xz and Zstandard are recognised by suffix, in upper or lower case, as all formats are that the name of
+a file determines. Their modules are imported only when needed, because some builds of Python lack `lzma`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ UNPACKED_BYTES = 2**26
 MAX_UNPACKING = 100
 
 STANDARD_STREAM = "-"
+HDF5_SUFFIX = ".h5"
 # Level of gzip: 4 takes two fifths of the time of 6, and text takes 5 to 8 % more space.
 LEVEL = 4
 
@@ -55,6 +56,21 @@ class Compression(NamedTuple):
     def damages(self) -> tuple[type[Exception], ...]:
         """Return the exceptions raised by damaged files."""
         return EOFError, zlib.error, getattr(self.imported(), self.error)
+
+
+def suffix_in(path: FilePath, suffixes: Iterable[str]) -> str | None:
+    """Return which of some suffixes, in lower case, ends a file's name, in either case; None: none does."""
+    name = os.fspath(path).lower()
+    return next((suffix for suffix in suffixes if name.endswith(suffix)), None)
+
+
+def is_hdf5_name(path: FilePath) -> bool:
+    """Return whether a file that may be HDF5 or text, such as weights, is HDF5: its name ends in ``.h5``.
+
+    Only the name decides, in upper or lower case, for files to read and to write. Files of other kinds are
+    always HDF5, whatever their names.
+    """
+    return suffix_in(path, [HDF5_SUFFIX]) is not None
 
 
 def compression_of(path: FilePath) -> Compression | None:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from itersel.config.tuners import ALL_DENSE, EPOCH_STEP
+from itersel.config.tuners import EPOCH_STEP
 from itersel.errors import InputError
 from itersel.storage.arrays import Float64s
 from itersel.tune.problem import TuningProblem
 from itersel.tune.sums import EPOCH_START_SUM
+from itersel.vectors.feature_names import DENSE
 from itersel.vectors.weights import find_named
 
 
@@ -34,7 +35,7 @@ def named_directions(problem: TuningProblem, wanted: Sequence[str], deviation: F
         if name == EPOCH_STEP:
             if (epoch_step := _epoch_step(problem)) is not None:
                 directions.append(epoch_step)
-        elif name == ALL_DENSE:
+        elif name == DENSE:
             directions += [axis(deviation, column) for column in range(len(features))]
         elif name in features:
             directions.append(axis(deviation, features.index(name)))

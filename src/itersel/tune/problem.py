@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from itersel.config.plain import recorded
-from itersel.config.search import ALL_FEATURES, DENSE_ONLY
 from itersel.config.tuners import ALL_TUNERS, Batch, Tuned
 from itersel.errors import InputError, located
 from itersel.keys import name_in
@@ -20,6 +19,7 @@ from itersel.storage.arrays import Float64s
 from itersel.storage.provenance import TUNED_WEIGHTS, made_with
 from itersel.tune.start_weights import START_WEIGHTS
 from itersel.tune.sums import EPOCH_START_SUM, SPARSE_SUM, SparseSum, with_sums
+from itersel.vectors.feature_names import ALL_FEATURES, DENSE
 from itersel.vectors.features import common_features, refuse_shared
 from itersel.vectors.weights import (
     Weights,
@@ -167,7 +167,7 @@ def _check_problem(tuner: Batch, problem: ListProblem | ForestProblem) -> None:
 
     if isinstance(problem, ForestProblem):
         if (SPARSE_SUM in problem.dense_names) != bool(problem.sums):
-            wanted = ALL_FEATURES if problem.sums else DENSE_ONLY
+            wanted = ALL_FEATURES if problem.sums else DENSE
             raise InputError(f"recreate these forests with features: {wanted}", problem.files[0].path)
     elif tuner.searches_lines and not problem.table.sparse.is_empty:
         raise InputError(

@@ -40,8 +40,11 @@ DENSE_FEATURES = (*GRAMMAR_FEATURES, *DECODER_FEATURES)
 DENSE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[0-9]+)?")
 MAX_DENSE = 64
 
-# Groups of features without a template; those in "other" come from imported grammars.
-DENSE, OTHER = "dense", "other"
+# What settings call all dense features: the only ones that are used (`features`), a group that is kept
+# (`keep`), or as many directions of a line search (`directions`). `features` may also be all features.
+DENSE, ALL_FEATURES = "dense", "all"
+# The group of sparse features without a template, which come from imported grammars.
+OTHER = "other"
 
 
 class Template(NamedTuple):

@@ -9,7 +9,6 @@ continues from, and what the learner remembers of its steps. The next epoch of t
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,6 +19,7 @@ import numpy as np
 
 from itersel.errors import FilePath, InputError
 from itersel.storage.arrays import Float64s
+from itersel.storage.files import is_hdf5_name
 from itersel.storage.formats import Array, Arrays, damaged_file, numbers, strings
 from itersel.storage.hdf5 import (
     ERRORS,
@@ -87,7 +87,7 @@ def write_shard_weights(
     path: FilePath, weights: Weights, state: ShardState | None, attributes: Mapping[str, Any]
 ) -> None:
     """Write the weights of a shard, with its state if it has one and the file is HDF5."""
-    if state is None or not os.fspath(path).endswith(".h5"):
+    if state is None or not is_hdf5_name(path):
         write_itersel_weights(path, weights, attributes)
         return
 
@@ -137,7 +137,7 @@ def read_start(
         if stopped:
             raise InputError("training has stopped, but there are no weights to pass on; give --start")
         return ShardState(make_weights({}))
-    if not os.fspath(path).endswith(".h5"):
+    if not is_hdf5_name(path):
         return ShardState(read_itersel_weights(path), stopped=stopped)
 
     with open_hdf5(path) as stream:

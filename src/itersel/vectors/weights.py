@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from itersel.corpus.text import find_control, split_words
 from itersel.errors import FilePath, InputError
 from itersel.storage.arrays import Bools, Float64s, UInt64s
-from itersel.storage.files import open_output, read_lines
+from itersel.storage.files import is_hdf5_name, open_output, read_lines
 from itersel.storage.formats import MAX_MAGNITUDE, Array, Arrays, FileFormat, magnitude_fault, strings
 from itersel.storage.hdf5 import header_of, read_arrays, write_arrays
 from itersel.storage.numbers import parse_number
@@ -108,7 +107,7 @@ def read_itersel_weights(path: FilePath) -> Weights:
 
     `itersel.lists.weights.read_any_weights` also reads those of other decoders.
     """
-    if os.fspath(path).endswith(".h5"):
+    if is_hdf5_name(path):
         return read_with_attributes(path)[0]
 
     values: dict[str, float] = {}
@@ -166,7 +165,7 @@ def write_itersel_weights(
 
     Raises an `InputError` if a name could not be read back from text. Names made by `itersel` always can.
     """
-    if not os.fspath(path).endswith(".h5"):
+    if not is_hdf5_name(path):
         values = sorted(weights.to_dict().items())
         for name, _ in values:
             if _NOT_IN_TEXT.search(name):
@@ -179,14 +178,14 @@ def write_itersel_weights(
 
 def has_stopped(path: FilePath) -> bool:
     """Return whether an epoch without training passed on these weights."""
-    if not os.fspath(path).endswith(".h5"):
+    if not is_hdf5_name(path):
         return False
     return read_provenance(header_of(path, FORMAT).attributes, path).stopped
 
 
 def pass_on_weights(path: FilePath, output: FilePath) -> None:
     """Write the weights of an epoch as the weights of the next epoch, in which nothing is trained."""
-    if not os.fspath(path).endswith(".h5"):
+    if not is_hdf5_name(path):
         write_itersel_weights(output, read_itersel_weights(path))
         return
     weights, attributes = read_with_attributes(path)

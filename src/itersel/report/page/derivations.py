@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itersel.config.mbr import MinimumRisk
-from itersel.config.search import ALL_FEATURES, DENSE_ONLY, Search
+from itersel.config.search import Search
 from itersel.decode.decoder import Decoder
 from itersel.decode.derivation_trees import derive_all
 from itersel.decode.ranking import best_ranks, list_size
@@ -23,6 +23,7 @@ from itersel.results import MBR, SYSTEM, TABLE, WEIGHTS
 from itersel.run.progress import progress
 from itersel.system.chosen import read_system
 from itersel.system.mbr import read_mbr
+from itersel.vectors.feature_names import ALL_FEATURES, DENSE
 from itersel.vectors.weights import Weights, read_itersel_weights
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def explain(results: Path, pieces: Sequence[str], model: str, settings: ExplainS
             raise InputError(f"has no translations of the test set by '{name}'; run snakemake first", results)
         # names of templates stand for all features: features of other templates have weight 0
         described = read_system(path.parent / SYSTEM).features
-        features = DENSE_ONLY if described == DENSE_ONLY else ALL_FEATURES
+        features = DENSE if described == DENSE else ALL_FEATURES
         mbr = read_mbr(path.parent / MBR) if settings.has_mbr else None
         systems.append(ExplainedSystem(read_itersel_weights(path.parent / WEIGHTS), features, mbr))
 
