@@ -35,7 +35,9 @@ def _scale(options: argparse.Namespace) -> None:
     from itersel.evaluate.epochs import index_of_best
     from itersel.system.mbr import ChosenMbr, write_mbr
 
-    kind = GivenListScaleSettings if has_given_lists(options) else ScaleSettings
+    kind: type[ScaleSettings | GivenListScaleSettings] = (
+        GivenListScaleSettings if has_given_lists(options) else ScaleSettings
+    )
     settings = read_settings(kind, options.settings)
     candidates = settings.mbr.candidates
 
@@ -55,7 +57,9 @@ def _scale(options: argparse.Namespace) -> None:
     write_mbr(options.output, chosen)
 
 
-def _translate(options: argparse.Namespace, settings: GivenListScaleSettings, paths: Sequence[str]) -> None:
+def _translate(
+    options: argparse.Namespace, settings: ScaleSettings | GivenListScaleSettings, paths: Sequence[str]
+) -> None:
     """Write the translations by each candidate to a file."""
     from itersel.storage.files import read_manifest
     from itersel.translate.scales import translations_by

@@ -80,12 +80,11 @@ class PatienceSettings:
 
 
 @dataclass(frozen=True)
-class GivenListScaleSettings:
-    """How the scale of minimum Bayes risk is chosen from translations of devtest."""
+class ScaleChoice:
+    """How the scale of minimum Bayes risk is chosen, whether our decoder or another one translates devtest."""
 
     scoring: Scoring = section(REQUIRED, "How translations of devtest are scored.")
     mbr: MbrSettings = section(REQUIRED, "Minimum Bayes risk, as in the config; it must state the gain.")
-    decoding: FeatureSettings = section(FeatureSettings, "The features that score the lists.")
     devtest: str = key_of(ChooseSettings, "devtest")
 
     def __post_init__(self) -> None:
@@ -95,10 +94,17 @@ class GivenListScaleSettings:
 
 
 @dataclass(frozen=True)
-class ScaleSettings(GivenListScaleSettings):
+class ScaleSettings(ScaleChoice):
     """How the scale is chosen if our decoder translates devtest."""
 
     decoding: Search = section(Search, "How translations are searched for.")
+
+
+@dataclass(frozen=True)
+class GivenListScaleSettings(ScaleChoice):
+    """How the scale is chosen from given lists, which need no search."""
+
+    decoding: FeatureSettings = section(FeatureSettings, "The features that score the lists.")
 
 
 @dataclass(frozen=True)

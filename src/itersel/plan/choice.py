@@ -8,7 +8,7 @@ from typing import Any
 
 from itersel.config.defaults import never_null
 from itersel.config.experiments import PlannedRepeat
-from itersel.config.report_steps import ChooseSettings, GivenListScaleSettings, PatienceSettings, Scoring
+from itersel.config.report_steps import ChooseSettings, PatienceSettings, ScaleChoice, Scoring
 from itersel.config.search import TranslationSettings
 from itersel.config.settings import as_json
 from itersel.config.values import Config, Experiment
@@ -98,14 +98,12 @@ class Choice:
     def scale_settings(self, wildcards: Any) -> str:
         """Return the `ScaleSettings` or `GivenListScaleSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
-        # with a `Search`, they are `ScaleSettings`
-        settings = GivenListScaleSettings(
+        choice = ScaleChoice(
             scoring=self._scoring(experiment),
             mbr=self._config.mbr,
-            decoding=self._origin.decoding(experiment),
             devtest=self._texts.devtest(wildcards),
         )
-        return as_json(settings)
+        return as_json(self._origin.scaling(experiment, choice))
 
     def _scoring(self, experiment: Experiment) -> Scoring:
         """Return how translations of devtest by an experiment are scored."""

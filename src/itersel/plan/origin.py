@@ -15,7 +15,8 @@ from typing import Any
 from itersel.config import splits
 from itersel.config.defaults import never_null
 from itersel.config.learners import Online
-from itersel.config.search import FeatureSettings
+from itersel.config.report_steps import GivenListScaleSettings, ScaleChoice, ScaleSettings
+from itersel.config.search import FeatureSettings, Search
 from itersel.config.settings import as_json
 from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
 from itersel.config.values import Config, Experiment
@@ -93,6 +94,10 @@ class Origin(ABC):
         """Return how an experiment translates: with which search or, of lists, which features score them."""
 
     @abstractmethod
+    def scaling(self, experiment: Experiment, choice: ScaleChoice) -> ScaleChoice:
+        """Return how an experiment's scale of minimum Bayes risk is chosen, and how it translates for that."""
+
+    @abstractmethod
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
         """Return systems that come with it, and the files of their translations by test set."""
 
@@ -141,9 +146,12 @@ class _ParallelText(Origin):
     def tuning_files(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
         return decoded
 
-    def decoding(self, experiment: Experiment) -> FeatureSettings:
+    def decoding(self, experiment: Experiment) -> Search:
         # with all templates: the weights of templates that an experiment does not use are 0
         return search_of(self._config, experiment)
+
+    def scaling(self, experiment: Experiment, choice: ScaleChoice) -> ScaleChoice:
+        return ScaleSettings(**vars(choice), decoding=self.decoding(experiment))
 
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
         return {}
@@ -193,6 +201,9 @@ class _GivenLists(Origin):
 
     def decoding(self, experiment: Experiment) -> FeatureSettings:
         return FeatureSettings(experiment.features)
+
+    def scaling(self, experiment: Experiment, choice: ScaleChoice) -> ScaleChoice:
+        return GivenListScaleSettings(**vars(choice), decoding=self.decoding(experiment))
 
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
         entries = {test_set: self._files.text(split, FIRST_COLUMN) for test_set, split in test_sets.items()}
