@@ -210,9 +210,11 @@ def test_stating_all_templates_changes_nothing(content):
         assert read_config(content | {"experiments": {"a": {"templates": list(stated)}}}) == config
 
 
-@pytest.mark.parametrize("content", [experiment(features="dense"), with_text(a={"features": "dense"})])
-def test_templates_of_dense_features(content):
-    assert read_config(content).experiments["a"].templates is None
+@pytest.mark.parametrize("kind", [experiment, lambda **keys: with_text(a=keys)], ids=["text", "lists"])
+def test_templates_of_dense_features(kind):
+    """There are none, and this may be stated."""
+    for stated in ({}, {"templates": []}):
+        assert read_config(kind(features="dense", **stated)).experiments["a"].templates == ()
 
 
 def outcome(content):

@@ -9,6 +9,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.plans import job
 from tests.refusals import input_error
 from tests.unit.test_config_defaults import VALUES, values_of
 
@@ -32,7 +33,7 @@ from itersel.config.values import Config
 from itersel.errors import InputError
 from itersel.evaluate import compare, significance
 from itersel.keys import split_optional, types_of
-from itersel.plan.search import search_of
+from itersel.plan import Plan
 
 REFUSED = object()
 TUNE = ["tune", "--nbest", "list", "--output", "weights", "--tuner"]
@@ -238,7 +239,8 @@ def test_a_choice_can_be_listed_once():
 def test_extraction_and_search_of_which_nothing_is_stated():
     config = read_config({"experiments": {"a": {}}})
     assert config.grammar == ExtractionSettings()
-    assert search_of(config, config.experiments["a"]) == Search()
+    found = read_settings(Search, Plan(config).origin.decode_settings(job("a")))
+    assert found == Search(templates=config.grammar.templates)
 
 
 @pytest.mark.parametrize("name", TUNERS)

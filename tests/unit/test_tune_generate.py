@@ -70,6 +70,13 @@ def test_templates_of_lists_and_of_training(decodable, tmp_path, capsys):
     ]
     assert learned
     assert all(name.startswith("RBT:") for name in learned)
+    # the features of other templates have no weights, so they make no difference
+    translations = []
+    for templates in (["RBT"], ["R", "RBS", "RBT", "Shape"]):
+        decode = ["--weights", str(output), *settings(templates=templates)]
+        assert write_decoded("decode", decodable, tmp_path / "out", *decode) == 0
+        translations.append((tmp_path / "out").read_text())
+    assert translations[0] == translations[1]
     assert write_decoded("train", decodable, output, *start, *settings(templates=["RBT", "Lex"])) == 1
     check_facts(capsys.readouterr().err, "sentences.h5:", "'Lex'", "R, RBS, RBT, Shape")
 

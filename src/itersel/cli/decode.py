@@ -16,8 +16,8 @@ from itersel.config.command_line import whole
 from itersel.config.mbr import MinimumRisk
 from itersel.config.search import (
     MAX_K_BEST,
-    FeatureSettings,
     ForestSettings,
+    GivenListFeatures,
     IterationSearch,
     KBestSettings,
     Search,
@@ -55,14 +55,14 @@ def _decode(options: argparse.Namespace) -> None:
         return
 
     # lists are only scored
-    kind: type[FeatureSettings] = FeatureSettings if has_given_lists(options) else Search
+    kind: type[Search | GivenListFeatures] = GivenListFeatures if has_given_lists(options) else Search
     settings = settings_of(kind, options, Search, "without --language-model")
     with located(options.sentences):
         write_lines(options.output, _translations(options, settings, mbr))
 
 
 def _translations(
-    options: argparse.Namespace, settings: FeatureSettings, mbr: MinimumRisk | None
+    options: argparse.Namespace, settings: Search | GivenListFeatures, mbr: MinimumRisk | None
 ) -> Iterator[str]:
     """Yield the best translation of each sentence, one per line, or k-best lists."""
     from itersel.decode.opening import open_grammars
@@ -79,7 +79,9 @@ def _translations(
             raise InputError(
                 "--k-best needs a decoder, and so --language-model; reorder lists with 'itersel rescore'"
             )
-        list_table = read_list_table(options.sentences, settings.uses_sparse, has_text=True)
+        list_table = read_list_table(
+            options.sentences, settings.uses_sparse, has_text=True, left_out=settings.left_out_templates
+        )
         yield from list_table.best_texts(weights, ranking_of(mbr))
         return
 

@@ -49,7 +49,7 @@ def settings_of(
     options
         What is stated on the command line.
     whole
-        The settings with a key for each option of the command, if `kind` has fewer.
+        The settings with a key for each option of the command, if `kind` lacks some of them.
     case
         When the other keys have no effect, such as ``without --language-model``.
 
@@ -70,9 +70,9 @@ def settings_of(
         settings = section_of(kind, options)
 
     if whole is not None:
-        used = vars(settings)
-        names = (item.name for item in fields(whole) if item.name not in used)  # type: ignore[arg-type]
-        others = {name: getattr(options, name) for name in names if name in options}
+        names = {item.name for item in fields(whole)}  # type: ignore[arg-type]
+        used = {name: value for name, value in vars(settings).items() if name in names}
+        others = {name: getattr(options, name) for name in names.difference(used) if name in options}
         refuse_unused(whole(**used, **others), case, used=used)
     return settings
 

@@ -9,7 +9,7 @@ from functools import partial
 from itersel.config.data import ReferencedText
 from itersel.config.data_checks import check_parallel_text, check_preparation
 from itersel.config.decoding_checks import check_decoding
-from itersel.config.defaults import available_templates, estimates_model, first_seed
+from itersel.config.defaults import estimates_model, first_seed, used_templates
 from itersel.config.experiments import is_reserved
 from itersel.config.learners import LEARNERS
 from itersel.config.list_checks import check_lists
@@ -74,7 +74,7 @@ def _check_experiment(config: Config, name: str) -> None:
         why = f"the last seed would be larger than {MAX_SEED}"
         raise wrong(f"{key}.repeats", f"is {experiment.repeats}: {why}")
 
-    if experiment.templates is not None and not experiment.uses_sparse:
+    if experiment.templates and not experiment.uses_sparse:
         raise wrong(f"{key}.templates", "has no effect with features: dense; remove one of them")
     if experiment.k_best is not None and experiment.learner.reads_forests:
         raise wrong(f"{key}.k_best", "has no effect with forests; remove it")
@@ -278,8 +278,7 @@ def _check_start(config: Config, name: str) -> None:
 
     if not own.uses_sparse:
         raise wrong(key, f": '{first}' has features: all, but this experiment has features: dense")
-    available = available_templates(config)
-    others, used = (set(one.templates_of(available)) for one in (experiments[first], own))
+    others, used = (set(used_templates(config, one)) for one in (experiments[first], own))
     if others - used:
         listed = ", ".join(sorted(others - used))
         raise wrong(key, f": '{first}' has weights of templates {listed}, which this experiment does not use")

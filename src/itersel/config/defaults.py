@@ -37,6 +37,17 @@ def available_templates(config: Config) -> tuple[str, ...]:
     return config.text_features.templates if has_given_lists(config) else config.grammar.templates
 
 
+def used_templates(config: Config, experiment: Experiment) -> tuple[str, ...]:
+    """Return the templates of sparse features that an experiment uses: those it states, or all there are.
+
+    They are in the order of `available_templates`, because the stated order affects nothing.
+    """
+    if not experiment.uses_sparse:
+        return ()
+    available, stated = available_templates(config), experiment.templates
+    return available if stated is None else tuple(one for one in available if one in stated)
+
+
 def never_null(value: T | None) -> T:
     """Return the value of a key that is never null in a config that is `resolved`."""
     assert value is not None
@@ -76,16 +87,9 @@ def _resolved(config: Config, experiment: Experiment) -> Experiment:
     if uses_k_best:
         k_best = config.decoder.k_best if experiment.k_best is None else experiment.k_best
 
-    templates = None
-    if experiment.uses_sparse:
-        available = available_templates(config)
-        used = experiment.templates_of(available)
-        # their order affects nothing
-        templates = tuple(one for one in available if one in used)
-
     return replace(
         experiment,
-        templates=templates,
+        templates=used_templates(config, experiment),
         k_best=k_best,
         seed=first_seed(config, experiment),
         tasks=tasks,

@@ -1,6 +1,6 @@
 """The settings of the steps that search for translations.
 
-- ``itersel decode``: `Search`; with given lists, `FeatureSettings`
+- ``itersel decode``: `Search`; with given lists, `GivenListFeatures`
 - ``itersel step kbest``: `KBestSettings`
 - ``itersel step forest``: `ForestSettings`
 - ``itersel step resources``: `TranslationSettings`
@@ -38,7 +38,7 @@ class WithFeatures:
 
 @dataclass(frozen=True)
 class FeatureSettings(WithFeatures):
-    """The features that score translations; given lists need no other settings."""
+    """The features that score translations, of our decoder or another one."""
 
     features: str = key(
         f"dense: the {len(DENSE_FEATURES)} dense features; all: also sparse features.",
@@ -52,9 +52,10 @@ class FeatureSettings(WithFeatures):
 
 @dataclass(frozen=True)
 class GivenListFeatures(FeatureSettings):
-    """The features of given lists that are used."""
+    """The features of given lists that are used; lists need no search."""
 
-    # files contain no weights of their features
+    # Not those that are used, as in `Search`: features of the lists themselves may have the prefix of a
+    # template, such as `Lex:`. Files contain no weights of features that are left out.
     left_out_templates: tuple[str, ...] = key(
         "With features: all, templates of text_features that are not used.",
         (),

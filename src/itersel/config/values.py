@@ -181,12 +181,6 @@ class Experiment(WithFeatures):
         f"sparse features on dev; by default with {DEFAULT_RETUNER}. The epoch is still chosen on devtest.",
     )
 
-    def templates_of(self, available: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the templates that the experiment uses, of those whose features there are."""
-        if not self.uses_sparse:
-            return ()
-        return available if self.templates is None else self.templates
-
 
 @dataclass(frozen=True)
 class Config:

@@ -63,6 +63,10 @@ class Plan:
             ExplainSettings(
                 derivations=self.config.report.derivations,
                 has_mbr=self.config.mbr.gain is not None,
-                search=Search(pop_limit=self.config.decoder.pop_limit, max_span=self.config.grammar.max_span),
+                search=Search(
+                    templates=self.config.grammar.templates,
+                    pop_limit=self.config.decoder.pop_limit,
+                    max_span=self.config.grammar.max_span,
+                ),
             )
         )

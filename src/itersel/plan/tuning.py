@@ -16,7 +16,6 @@ from itersel.config.values import Config
 from itersel.plan.epochs import Epoch, Epochs
 from itersel.plan.origin import Origin
 from itersel.plan.retune import retuner
-from itersel.plan.search import restricted_templates, search_keys
 from itersel.results import MANIFEST, WEIGHTS, iteration_folder, sentence_file, tuning_file
 
 
@@ -189,17 +188,13 @@ class Tuning:
     @functools.cache  # noqa: B019  (there is one plan)
     def _settings(self, name: str) -> str:
         experiment = self._config.experiments[name]
-
-        keys = search_keys(self._config, experiment)
-
+        keys = vars(self._origin.decoding(experiment))
         if not self._epochs.epoch(name, 1).reads_forests:
-            templates = restricted_templates(self._config, experiment)
-            k_best = never_null(experiment.k_best)
-            return as_json(KBestSettings(**keys, templates=templates, k_best=k_best))
+            return as_json(KBestSettings(**keys, k_best=never_null(experiment.k_best)))
 
         if retuner(experiment):
             # forests contain the sum of the sparse features; to lists, the tuner adds it
-            keys["features"] = ALL_FEATURES
+            keys = {**keys, "features": ALL_FEATURES}
         return as_json(ForestSettings(**keys, forest_density=self._config.decoder.forest_density))
 
     def settings(self, wildcards: Any) -> str:
@@ -232,6 +227,8 @@ class Tuning:
                 seed=never_null(epoch.experiment.seed),
                 features=epoch.experiment.features,
                 retune=self._of(wildcards).retunes,
-                left_out_templates=self._config.text_features.left_out(epoch.experiment.templates),
+                left_out_templates=self._config.text_features.left_out(
+                    never_null(epoch.experiment.templates)
+                ),
             )
         )

@@ -33,7 +33,10 @@ def translations_by(
                 assert language_model is not None, "only given lists need no language model"
                 yield from _decoded(piece, language_model, weights, settings.decoding, settings.mbr)
             else:
-                list_table = read_list_table(piece, settings.decoding.uses_sparse, has_text=True)
+                decoding = settings.decoding
+                list_table = read_list_table(
+                    piece, decoding.uses_sparse, has_text=True, left_out=decoding.left_out_templates
+                )
                 by_candidate = [
                     list_table.best_texts(weights, ranking_of(mbr)) for mbr in settings.mbr.candidates
                 ]
