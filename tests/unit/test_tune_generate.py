@@ -81,6 +81,26 @@ def test_templates_of_lists_and_of_training(decodable, tmp_path, capsys):
     check_facts(capsys.readouterr().err, "sentences.h5:", "'Lex'", "R, RBS, RBT, Shape")
 
 
+@pytest.mark.parametrize("given", [{}, {"pop_limit": 30}], ids=["file", "settings"])
+def test_grammars_need_a_language_model(decodable, tmp_path, refused, given):
+    """Without one, a step expects given lists: neither grammars nor settings of a search."""
+    sentences, weights, text = decodable / "sentences.h5", tmp_path / "weights", tmp_path / "text"
+    weights.write_text("WordPenalty -1\n")
+    text.write_text("x\ny\n")
+    (tmp_path / "pieces").write_text(f"{sentences}\n")
+    output = ["--output", tmp_path / "out"]
+
+    found_in = ["'pop_limit'"] if given else [str(sentences)]
+    refused(["train", "--sentences", sentences, *settings(**given), *output], "--language-model", *found_in)
+    decode = ["decode", "--sentences", sentences, "--weights", weights, *settings(**given), *output]
+    refused(decode, "--language-model", *found_in)
+
+    scale = {"scoring": {"tokenizer": "13a"}, "mbr": {"gain": "chrf"}, "decoding": given}
+    files = ["--inputs", tmp_path / "pieces", "--weights", weights, "--reference", text]
+    found_in = ["'decoding.pop_limit'"] if given else [str(sentences)]
+    refused(["step", "scale", *files, *settings(**scale), *output], "--language-model", *found_in)
+
+
 @pytest.mark.parametrize("features", ["all", "dense"])
 def test_decode_tune_decode(decodable, tmp_path, features):
     lists, given = tmp_path / "1.h5", settings(features=features)

@@ -10,7 +10,9 @@ Config, command line and library use the same settings; see also `itersel.config
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import ClassVar
 
 from itersel.config.extraction import ExtractionSettings
 from itersel.config.mbr import MinimumRisk
@@ -50,20 +52,6 @@ class FeatureSettings(WithFeatures):
         check_section(self)
 
 
-@dataclass(frozen=True)
-class GivenListFeatures(FeatureSettings):
-    """The features of given lists that are used; lists need no search."""
-
-    # Not those that are used, as in `Search`: features of the lists themselves may have the prefix of a
-    # template, such as `Lex:`. Files contain no weights of features that are left out.
-    left_out_templates: tuple[str, ...] = key(
-        "With features: all, templates of text_features that are not used.",
-        (),
-        choices=tuple(TEXT_TEMPLATES),
-        recorded_otherwise=True,
-    )
-
-
 @documented
 @dataclass(frozen=True)
 class Search(FeatureSettings):
@@ -80,6 +68,24 @@ class Search(FeatureSettings):
         maximum=MAX_POP_LIMIT,
     )
     max_span: int = key_of(ExtractionSettings, "max_span", maximum=None)
+
+
+@dataclass(frozen=True)
+class GivenListFeatures(FeatureSettings):
+    """The features of given lists that are used; lists need no search."""
+
+    no_key_because: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        (item.name for item in fields(Search)),
+        "needs --language-model, which is missing; lists of another decoder have no such key",
+    )
+    # Not those that are used, as in `Search`: features of the lists themselves may have the prefix of a
+    # template, such as `Lex:`. Files contain no weights of features that are left out.
+    left_out_templates: tuple[str, ...] = key(
+        "With features: all, templates of text_features that are not used.",
+        (),
+        choices=tuple(TEXT_TEMPLATES),
+        recorded_otherwise=True,
+    )
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def _reject_key(
     """Raise an InputError for an unknown key: renamed, or of a section below or another form."""
     full = join(key, name)
     if reason := getattr(kind, "no_key_because", {}).get(name):
-        raise wrong(full, f"does not apply: {reason}; remove it")
+        raise wrong(full, reason)
 
     for renamed in RENAMED_KEYS.get(name, ()) if isinstance(name, str) else ():
         if renamed in known:

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from itersel.config.mbr import MbrSettings
 from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
 from itersel.config.search import Search
-from itersel.decode.opening import open_grammars
+from itersel.decode.opening import open_grammars, open_lists
 from itersel.decode.output import text_of
 from itersel.decode.ranking import best_ranks
 from itersel.errors import located
-from itersel.lists.files import read_list_table
 from itersel.rerank.mbr import ranking_of
 from itersel.run.progress import progress
 from itersel.vectors.weights import Weights
@@ -33,10 +32,7 @@ def translations_by(
                 assert language_model is not None, "only given lists need no language model"
                 yield from _decoded(piece, language_model, weights, settings.decoding, settings.mbr)
             else:
-                decoding = settings.decoding
-                list_table = read_list_table(
-                    piece, decoding.uses_sparse, has_text=True, left_out=decoding.left_out_templates
-                )
+                list_table = open_lists(piece, settings.decoding, has_text=True)
                 by_candidate = [
                     list_table.best_texts(weights, ranking_of(mbr)) for mbr in settings.mbr.candidates
                 ]
