@@ -9,13 +9,11 @@ from typing import Any
 from itersel.config.defaults import never_null
 from itersel.config.settings import as_json
 from itersel.config.steps import MixSettings
-from itersel.config.tuners import Batch
 from itersel.config.values import Config
 from itersel.plan.divisions import Divisions
 from itersel.plan.files import Files
 from itersel.plan.language_models import LanguageModels
 from itersel.plan.origin import Origin
-from itersel.plan.retune import retune_iterations, retuner
 from itersel.results import (
     BEST,
     DECISION,
@@ -47,8 +45,8 @@ class Epochs:
         self.origin = origin
         experiments = config.experiments
         # by the rules that make the weights of an epoch: `tune`, `mix` and then `tune`, or `mix`
-        self.batch = [name for name, one in experiments.items() if isinstance(one.learner, Batch)]
-        self.retuned = [name for name, one in experiments.items() if retuner(one)]
+        self.batch = [name for name, one in experiments.items() if one.batch_tuner]
+        self.retuned = [name for name, one in experiments.items() if one.retune.batch_tuner]
         self.mixed = [name for name in experiments if name not in (*self.batch, *self.retuned)]
         self.selecting = [name for name, one in experiments.items() if one.mixing.selects]
         # the epochs by the names of their folders
@@ -147,12 +145,12 @@ class Epoch:
         # whether training stops after this epoch
         self.decision = f"{self.folder}/{DECISION}"
 
-        learner = self.experiment.learner
-        self.is_batch = isinstance(learner, Batch)
+        retune = self.experiment.retune
+        self.is_batch = self.experiment.batch_tuner is not None
         # the tuner of its weights on lists, if any, and the number of the tuner's last iteration
-        self.tuner = learner if isinstance(learner, Batch) else retuner(self.experiment)
+        self.tuner = self.experiment.batch_tuner or retune.batch_tuner
         self.reads_forests = self.tuner is not None and self.tuner.reads_forests
-        self.last_iteration = number if self.is_batch else retune_iterations(self.experiment)
+        self.last_iteration = number if self.is_batch else retune.iteration_count
 
         # the output of `itersel step mix`, which may be tuned afterwards
         self.mixed = f"{self.folder}/{MIXED}" if name in epochs.retuned else self.weights

@@ -223,5 +223,5 @@ def origin_of(config: Config, files: Files) -> Origin:
 
 def _online_learner(experiment: Experiment) -> Online:
     """Return the learner of shards; those of a batch tuner are not trained."""
-    assert isinstance(experiment.learner, Online)
-    return experiment.learner
+    assert experiment.online_learner is not None
+    return experiment.online_learner

@@ -15,7 +15,6 @@ from itersel.config.steps import TuneSettings
 from itersel.config.values import Config
 from itersel.plan.epochs import Epoch, Epochs
 from itersel.plan.origin import Origin
-from itersel.plan.retune import retuner
 from itersel.results import MANIFEST, WEIGHTS, iteration_folder, sentence_file, tuning_file
 
 
@@ -192,7 +191,7 @@ class Tuning:
         if not self._epochs.epoch(name, 1).reads_forests:
             return as_json(KBestSettings(**keys, k_best=never_null(experiment.k_best)))
 
-        if retuner(experiment):
+        if experiment.retune.batch_tuner is not None:
             # forests contain the sum of the sparse features; to lists, the tuner adds it
             keys = {**keys, "features": ALL_FEATURES}
         return as_json(ForestSettings(**keys, forest_density=self._config.decoder.forest_density))
