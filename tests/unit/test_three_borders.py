@@ -32,7 +32,7 @@ from itersel.config.tuners import LIST_TUNERS, TUNERS
 from itersel.config.values import Config
 from itersel.errors import InputError
 from itersel.evaluate import compare, significance
-from itersel.keys import split_optional, types_of
+from itersel.keys import declared, split_optional, types_of
 from itersel.plan import Plan
 
 REFUSED = object()
@@ -108,7 +108,7 @@ def outcome(make, *arguments):
 
 def values_for(kind, item):
     """Return a strategy for values of a key: valid ones, those at its bounds and just outside, and others."""
-    bounds = [item.metadata[one] for one in ("minimum", "above", "maximum") if one in item.metadata]
+    bounds = declared(item).limits.values()
     valid = values_of(item, types_of(kind)[item.name])
     at_bounds = st.sampled_from([bound + step for bound in bounds for step in (-1, 0, 1)] or [None])
     return VALUES | at_bounds | (st.none() if valid is None else valid)
@@ -206,7 +206,7 @@ def test_options_have_the_bounds_of_a_config(command, data):
     value = data.draw(values_for(kind, item))
     # an empty list of directions is refused when the whole config is checked
     if not can_be_stated(types_of(kind)[item.name], value) or (
-        value == [] and "choices" not in item.metadata
+        value == [] and declared(item).choices is None
     ):
         return
     expected = outcome(read_section, kind, {item.name: value})
@@ -217,7 +217,7 @@ def test_options_have_the_bounds_of_a_config(command, data):
 @given(st.data())
 def test_python_has_the_bounds_of_a_config(kind, data):
     """For settings other than those of learners and tuners, which test_config_defaults tests."""
-    items = [item for item in dataclasses.fields(kind) if "forms" not in item.metadata]
+    items = [item for item in dataclasses.fields(kind) if declared(item).forms is None]
     item = data.draw(st.sampled_from(items))
     value = data.draw(values_for(kind, item))
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
