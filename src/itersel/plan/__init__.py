@@ -48,7 +48,7 @@ class Plan:
         self.list_texts = ListTexts(config, self.files, self.texts, self.divisions)
         self.text_features = TextFeatureModels(config, self.files, self.texts, self.divisions)
         self.epochs = Epochs(config, self.files, self.origin, self.divisions, self.language_models)
-        self.tuning = Tuning(config, self.origin, self.epochs)
+        self.tuning = Tuning(config, self.origin, self.divisions, self.epochs)
         self.choice = Choice(config, self.files, self.origin, self.texts, self.divisions, repeats)
         self.tables = Tables(config, self.files, self.origin, self.texts, self.divisions, repeats)
         self.rule_counts = RuleCounts(config, self.files, self.origin, self.texts, self.divisions)
