@@ -427,7 +427,6 @@ INCONSISTENT = [
     (with_text(a={"start_from": "b", "templates": ["Ngram2"]}, b={}), ("a.start_from", "Ngram1")),
     (experiment(templates=["Ngram1"]), ("templates'", "'Ngram1'", "grammar.templates")),
     (experiment(templates=[]), ("templates'", "features: dense")),
-    (experiment(templates=[], features="dense"), ("templates'", "features: dense")),
     (lists({"tasks": {"language_model_folds": 2}}), ("language_model_folds'", 'data.kind')),
     (lists({"learner": {"name": "mira", "candidates": "forest"}}), "candidates'"),
     (lists({"learner": {"name": "forest-mert"}, "features": "dense"}),

@@ -13,6 +13,7 @@ from itersel.cli.parser import Parser
 from itersel.cli.tune import CHOSEN
 from itersel.config.command_line import add_chosen_section
 from itersel.config.rendering import key_table
+from itersel.keys import declared, forms_of
 
 # Sections of settings that docs/config.md explains.
 OF_CONFIGS = ("learner", "mixing", "tuner")
@@ -95,12 +96,12 @@ def _describe(parser: argparse.ArgumentParser, level: int, skipped: Sequence[str
 
 def _keys(kind: Any) -> Iterator[str]:
     """Yield the keys of the settings of a step, and the forms of sections that no config has."""
-    own = [item for item in fields(kind) if "forms" in item.metadata]
+    own = [item for item in fields(kind) if declared(item).forms is not None]
     others = [item.name for item in own if item.name in OF_CONFIGS]
     more = f" ({' and '.join(others)}: see [config.md](config.md))" if others else ""
     yield from (f"Keys of `--settings`{more}:", "", *key_table(kind), "")
     for item in own:
-        for name, form in {} if item.name in OF_CONFIGS else item.metadata["forms"].items():
+        for name, form in {} if item.name in OF_CONFIGS else forms_of(item).items():
             yield from (f"`{item.name}: {{name: {name}}}`: {form.__doc__}", "", *key_table(form), "")
 
 

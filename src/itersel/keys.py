@@ -13,7 +13,7 @@ import textwrap
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import MISSING, Field, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
 from itersel.code.plugins import Extensible, Joined
@@ -39,68 +39,92 @@ BOUNDS = {
 }
 
 
-def key(
-    explanation: str,
-    default: Any = None,
-    *,
-    choices: Collection[str] | None = None,
-    minimum: float | None = None,
-    above: float | None = None,
-    maximum: float | None = None,
-    pattern: str = "",
-    path: bool = False,
-    alone: bool = False,
-    on: Mapping[str, Any] | None = None,
-    names: Any = None,
-    any_case: bool = False,
-    required: bool = False,
-    place: bool = False,
-    changes_no_result: bool = False,
-    recorded_otherwise: bool = False,
-) -> Any:
-    """Return a dataclass field that carries its explanation and its bounds.
+@dataclass(frozen=True)
+class Declaration:
+    """What is declared of a key or a section, besides its type and default."""
 
-    The explanation is shown in the documentation and in config.yaml. `above` is a number that the value
-    must exceed, and `pattern` a regular expression that a text must match as a whole. A `path` must match
-    `PATH_PATTERN`; `~` in it is the user's home. A list of one value may be written without brackets if
-    it may stand `alone`. `on` gives other defaults under conditions (see `default_of`); the first that
-    holds is used. With `any_case`, the `choices` (in lower case) may also be written with capitals. `names`
-    are the `itersel.config.names.Names` of values by name. A key with the default `REQUIRED` must be given;
-    so must one that is `required`, although sections can be made with its default, which is refused when
-    the whole config is checked. The settings that the workflow passes to a step
-    (`itersel.config.plain.passed`) lack a key for the `place` in a run, such as the epoch, which is an
-    option of the command, and one that `changes_no_result`. Settings in files (`recorded`) also lack a key
-    whose value the file shows elsewhere (`recorded_otherwise`).
+    # Shown in the documentation and in config.yaml; fields that are no keys have none.
+    explanation: str = ""
+
+    # What a value, or each of several, must be: one of these, ...
+    choices: Collection[str] | None = None
+    # ... in lower case, but capitals are read, too;
+    any_case: bool = False
+    # a number within these limits, `above` excluded;
+    minimum: float | None = None
+    above: float | None = None
+    maximum: float | None = None
+    # text that this regular expression matches as a whole;
+    pattern: str | None = None
+    # a path, in which `~` is the user's home.
+    path: bool = False
+    # A list of one value may be written without brackets.
+    alone: bool = False
+
+    # Other defaults under conditions (see `default_of`), of which the first that holds is used; of a section,
+    # the names of its forms.
+    on: Mapping[str, Any] | None = None
+    # The forms of a section that has several, by name; its key ``name`` chooses one.
+    forms: Mapping[str, type] | None = None
+    # The `itersel.config.names.Names` of values or sections by name.
+    names: Any = None
+
+    # The key must be given, although sections can be made with its default; that is refused when the whole
+    # config is checked.
+    required: bool = False
+    # The key is the place in a run, such as the epoch, which is an option of a step.
+    place: bool = False
+    # Files are the same whatever the value.
+    changes_no_result: bool = False
+    # Files show the value, but not in their settings.
+    recorded_otherwise: bool = False
+
+    @property
+    def is_of_key(self) -> bool:
+        """Whether a field is a key or section; others are no part of a config or of settings."""
+        return bool(self.explanation)
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The limits of a number, by their names in `BOUNDS`."""
+        limits = {bound: getattr(self, bound) for bound in BOUNDS}
+        return {bound: limit for bound, limit in limits.items() if limit is not None}
+
+
+# The name under which a dataclass field carries its `Declaration`.
+_DECLARATION = "declaration"
+_OF_NO_KEY = Declaration()
+
+
+def declared(item: Field[Any]) -> Declaration:
+    """Return what is declared of a field."""
+    found: Declaration = item.metadata.get(_DECLARATION, _OF_NO_KEY)
+    return found
+
+
+def key(explanation: str, default: Any = None, **more: Any) -> Any:
+    """Return a dataclass field that is a key; `more` are other fields of its `Declaration`.
+
+    A key with the default `REQUIRED` must be given. A `path` must match `PATH_PATTERN`.
     """
-    bounds = {
-        "choices": choices,
-        "minimum": minimum,
-        "above": above,
-        "maximum": maximum,
-        "pattern": PATH_PATTERN if path else pattern or None,
-        "path": path or None,
-        "alone": alone or None,
-        "on": on,
-        "names": names,
-        "any_case": any_case or None,
-        "required": required or None,
-        "place": place or None,
-        "changes_no_result": changes_no_result or None,
-        "recorded_otherwise": recorded_otherwise or None,
-    }
+    if more.get("path"):
+        more["pattern"] = PATH_PATTERN
+    return _field(Declaration(explanation, **more), default=default)
 
-    given = {name: value for name, value in bounds.items() if value is not None}
-    return field(default=default, metadata={"explanation": explanation, **given})
+
+def _field(declaration: Declaration, **default: Any) -> Any:
+    return field(**default, metadata={_DECLARATION: declaration})
 
 
 def key_of(kind: Any, name: str, **changes: Any) -> Any:
-    """Return a key of another section with other arguments of `key`; None removes a bound.
+    """Return a key of another section with another default, or another `Declaration`; None removes a bound.
 
     A section in another section is returned as it is.
     """
     other = kind.__dataclass_fields__[name]
     if other.default_factory is MISSING:
-        return key(**{"default": other.default, **other.metadata, **changes})
+        default = changes.pop("default", other.default)
+        return _field(replace(declared(other), **changes), default=default)
     if changes:
         raise TypeError(f"{name} is a section, for which {', '.join(changes)} cannot be changed")
     return field(default_factory=other.default_factory, metadata=other.metadata)
@@ -116,35 +140,25 @@ def paths(explanation: str) -> Any:
     return key(explanation, (), path=True, alone=True)
 
 
-def section(
-    default: Any,
-    explanation: str = "",
-    *,
-    forms: Mapping[str, type] | None = None,
-    on: Mapping[str, str] | None = None,
-    names: Any = None,
-) -> Any:
+def section(default: Any, explanation: str = "", **more: Any) -> Any:
     """Return a field for a nested section, made by `default`, whose docstring is the default explanation.
 
-    A section with several `forms` has a key ``name``, which chooses one; `on` names other default forms under
-    conditions. `names` are the `itersel.config.names.Names` of sections by name.
+    `more` are other fields of its `Declaration`, such as its `forms`.
     """
-    found = {"explanation": explanation or default.__doc__, "forms": forms, "on": on, "names": names}
-    metadata = {name: value for name, value in found.items() if value is not None}
-    return field(default_factory=default, metadata=metadata)
+    return _field(Declaration(explanation or default.__doc__, **more), default_factory=default)
 
 
 def documented(kind: type[T]) -> type[T]:
     """Add the keys of a section to its docstring, for `help`."""
     lines = [inspect.cleandoc(str(kind.__doc__)), "", "Parameters", "----------"]
     for item in fields(kind):  # type: ignore[arg-type]
-        choices = item.metadata.get("choices")
+        choices = declared(item).choices
         allowed = item.type if isinstance(item.type, str) else inspect.formatannotation(item.type)
         # packages add to others
         if isinstance(choices, tuple):
             allowed = f"{{{', '.join(map(repr, choices))}}}"
         lines += [f"{item.name} : {allowed}{_shown_default(item)}"]
-        lines += [f"    {line}" for line in textwrap.wrap(item.metadata["explanation"], 96)]
+        lines += [f"    {line}" for line in textwrap.wrap(declared(item).explanation, 96)]
     kind.__doc__ = "\n".join(lines)
     return kind
 
@@ -167,7 +181,7 @@ def _shown_default(item: Field[Any]) -> str:
 
 def other_defaults(item: Field[Any]) -> list[tuple[str, Any]]:
     """Return the conditions, in words, under which a key has other defaults in a config, and these."""
-    return [(f"with {condition}", other) for condition, other in item.metadata.get("on", {}).items()]
+    return [(f"with {condition}", other) for condition, other in (declared(item).on or {}).items()]
 
 
 def defaults_in_configs(item: Field[Any], show: Callable[[Any], str] = str) -> str:
@@ -179,7 +193,7 @@ def defaults_in_configs(item: Field[Any], show: Callable[[Any], str] = str) -> s
 def is_required(item: Field[Any]) -> bool:
     """Return whether a key must be given."""
     has_no_default = item.default is MISSING and item.default_factory is MISSING
-    return has_no_default or "required" in item.metadata
+    return has_no_default or declared(item).required
 
 
 def default_of(item: Field[Any], conditions: Collection[str] = ()) -> Any:
@@ -188,14 +202,21 @@ def default_of(item: Field[Any], conditions: Collection[str] = ()) -> Any:
     Conditions are named in `itersel.config.conditions`, in the words of the documentation, such as
     ``tune_on: dev``. Several are joined by `AND`.
     """
-    others = item.metadata.get("on", {})
+    others = declared(item).on or {}
     return next((others[one] for one in others if {*one.split(AND)} <= {*conditions}), item.default)
 
 
 def default_form(item: Field[Any], conditions: Collection[str] = ()) -> str:
     """Return the form of a section that states no name, of the several that it can have."""
     form: Any = default_of(item, conditions)
-    return name_in(item.metadata["forms"], cast(Any, item.default_factory)()) if form is MISSING else form
+    return name_in(forms_of(item), cast(Any, item.default_factory)()) if form is MISSING else form
+
+
+def forms_of(item: Field[Any]) -> Mapping[str, type]:
+    """Return the forms of a section that has several."""
+    forms = declared(item).forms
+    assert forms is not None
+    return forms
 
 
 @functools.cache

@@ -20,6 +20,7 @@ from itersel import Search, TrainSettings, compare, score_tokenized_bleu, tune_n
 from itersel.code.digests import PACKAGE
 from itersel.config.division import Pooled
 from itersel.config.mixing import PathFollowing, Selection
+from itersel.keys import declared
 from itersel.storage import hdf5
 from itersel.storage.files import write_lines
 
@@ -60,8 +61,8 @@ def test_every_name_exists_and_is_documented_and_typed():
         # settings have the explanations of their keys
         kind = getattr(itersel, name)
         for item in dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ():
-            if "explanation" in item.metadata:
-                assert item.metadata["explanation"] in " ".join(kind.__doc__.split()), (name, item.name)
+            if declared(item).is_of_key:
+                assert declared(item).explanation in " ".join(kind.__doc__.split()), (name, item.name)
     body = ast.parse(Path(inspect.getfile(itersel)).read_text()).body
     [block] = [one for one in body if isinstance(one, ast.If) and not isinstance(one.test, ast.UnaryOp)]
     typed = {alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}

@@ -27,7 +27,7 @@ from itersel.config.tasks import RandomTasks, Resharding
 from itersel.config.tuners import TUNERS
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError, errors_of
-from itersel.keys import types_of
+from itersel.keys import declared, types_of
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.learn.learners.mira import Mira
 from itersel.learn.learners.perceptron import Perceptron
@@ -86,15 +86,15 @@ def option(name, value):
 def test_options_make_a_section(kind):
     changed = {}
     for item in dataclasses.fields(kind):
-        bounds, value = item.metadata, item.default
+        declaration, value = declared(item), item.default
         if isinstance(value, bool):
             changed[item.name] = not value
         elif "tuple" in item.type:
-            changed[item.name] = tuple(bounds.get("choices", ("a", "b")))[:2]
-        elif "choices" in bounds:
-            changed[item.name] = bounds["choices"][-1]
+            changed[item.name] = tuple(declaration.choices or ("a", "b"))[:2]
+        elif declaration.choices is not None:
+            changed[item.name] = declaration.choices[-1]
         else:
-            changed[item.name] = min(value + type(value)(1), bounds.get("maximum", math.inf))
+            changed[item.name] = min(value + type(value)(1), declaration.limits.get("maximum", math.inf))
     for section in (kind(), kind(**changed)):
         parser = argparse.ArgumentParser()
         add_section_arguments(parser, kind)
@@ -111,7 +111,7 @@ def test_sections_refuse_what_is_out_of_bounds(kind):
     needed = {"features": "all"} if kind is ForestSettings else {}
     for item in dataclasses.fields(kind):
         for side, step in (("minimum", -1), ("maximum", 1)):
-            if (bound := item.metadata.get(side)) is None:
+            if (bound := declared(item).limits.get(side)) is None:
                 continue
             kind(**needed, **{item.name: bound})
             with input_error(item.name, bound + step):

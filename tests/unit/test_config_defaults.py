@@ -31,7 +31,7 @@ from itersel.config.tuners import ALL_TUNERS, TUNERS, NoTuner
 from itersel.config.values import ALL_LEARNERS, Config, Experiment
 from itersel.config.yaml_loader import StrictLoader
 from itersel.errors import InputError
-from itersel.keys import key, key_of, split_optional, types_of
+from itersel.keys import declared, key, key_of, split_optional, types_of
 from itersel.learn.learners.adagrad import AdaGrad
 from itersel.tune.tuners.kbest_mira import KBestMira
 from itersel.tune.tuners.line_search import LineSearch
@@ -56,20 +56,22 @@ def with_plugin(test):
 def values_of(item, kind):
     """Return a strategy for the value of a key."""
     kind, optional = split_optional(kind)
-    bounds = item.metadata
+    declaration = declared(item)
     if item.name == "labels":
         values = st.just({"x": 1, "y": 2} if kind == dict[str, int] else ["x", "y"])
     elif kind is bool:
         values = st.booleans()
     elif kind is int:
-        values = st.integers(bounds["minimum"], min(bounds["minimum"] + 5, bounds.get("maximum", math.inf)))
+        least, most = declaration.minimum, declaration.limits.get("maximum", math.inf)
+        values = st.integers(least, min(least + 5, most))
     elif kind is float:
-        least = bounds.get("minimum", bounds.get("above", 0.0))
+        limits = declaration.limits
+        least = limits.get("minimum", limits.get("above", 0.0))
         values = st.floats(least, least + 1, exclude_min=True)
-    elif kind is str and "choices" in bounds:
-        values = st.sampled_from(sorted(bounds["choices"]))
-    elif kind == tuple[str, ...] and "path" not in bounds:
-        choices = bounds.get("choices", ("WordPenalty", "LanguageModel"))
+    elif kind is str and declaration.choices is not None:
+        values = st.sampled_from(sorted(declaration.choices))
+    elif kind == tuple[str, ...] and not declaration.path:
+        choices = declaration.choices or ("WordPenalty", "LanguageModel")
         values = st.lists(st.sampled_from(sorted(choices)), unique=True, max_size=2)
     else:
         return None
@@ -210,9 +212,11 @@ def test_stating_all_templates_changes_nothing(content):
         assert read_config(content | {"experiments": {"a": {"templates": list(stated)}}}) == config
 
 
-@pytest.mark.parametrize("content", [experiment(features="dense"), with_text(a={"features": "dense"})])
-def test_templates_of_dense_features(content):
-    assert read_config(content).experiments["a"].templates is None
+@pytest.mark.parametrize("kind", [experiment, lambda **keys: with_text(a=keys)], ids=["text", "lists"])
+def test_templates_of_dense_features(kind):
+    """There are none, and this may be stated."""
+    for stated in ({}, {"templates": []}):
+        assert read_config(kind(features="dense", **stated)).experiments["a"].templates == ()
 
 
 def outcome(content):
@@ -274,7 +278,7 @@ def test_python_refuses_what_a_config_refuses(name, data):
     item = data.draw(st.sampled_from(dataclasses.fields(kind) or [None]))
     if item is None:
         return
-    bounds = [item.metadata[one] for one in ("minimum", "above", "maximum") if one in item.metadata]
+    bounds = declared(item).limits.values()
     near = st.sampled_from([bound + step for bound in bounds for step in (-1, 0, 1)] or [None])
     value = data.draw(VALUES | near | values_of(item, types_of(kind)[item.name]))
     try:
@@ -311,7 +315,7 @@ def test_learners_and_tuners_of_which_nothing_is_stated():
     for name, kind in ALL_LEARNERS.items():
         corpus = "dev" if name in TUNERS else "train"
         found = read_config(experiment(tune_on=corpus, features="dense", learner={"name": name}))
-        conditions = {item.name: item.metadata.get("on", {}) for item in dataclasses.fields(kind)}
+        conditions = {item.name: declared(item).on or {} for item in dataclasses.fields(kind)}
         on_corpus = f"tune_on: {corpus}"
         changed = {key: others[on_corpus] for key, others in conditions.items() if on_corpus in others}
         assert found.experiments["a"].learner == dataclasses.replace(kind(), **changed)
@@ -329,7 +333,7 @@ def test_defaults_that_depend_on_other_keys():
     while waiting:
         kind = waiting.pop()
         for item in dataclasses.fields(kind):
-            forms, others = item.metadata.get("forms", {}), item.metadata.get("on", {})
+            forms, others = declared(item).forms or {}, declared(item).on or {}
             assert not forms or {*others.values()} <= forms.keys()
             # of those that hold, the first is used: none may be hidden by those before it
             used = {next((one for one in others if {*one.split(" and ")} <= held), None) for held in possible}

@@ -34,6 +34,8 @@ from itersel.keys import (
     MAX_SEED,
     MIN_SEED,
     REQUIRED,
+    Declaration,
+    declared,
     documented,
     key,
     key_of,
@@ -71,11 +73,11 @@ def contents(kind):
 
 def values_of(item, kind):
     """Return a strategy for the value of a key."""
-    bounds = item.metadata
-    if "forms" in bounds:
+    declaration = declared(item)
+    if declaration.forms is not None:
         forms = [
             contents(form).map(lambda keys, name=name: {"name": name, **keys})
-            for name, form in bounds["forms"].items()
+            for name, form in declaration.forms.items()
         ]
         return st.one_of(forms)
     kind, optional = split_optional(kind)
@@ -83,39 +85,40 @@ def values_of(item, kind):
         values = contents(kind)
     elif typing.get_origin(kind) is dict:
         inner = typing.get_args(kind)[1]
-        one = contents(inner) if dataclasses.is_dataclass(inner) else scalars(bounds, inner)
-        values = st.dictionaries(NAMES, one, min_size=bounds["names"].least, max_size=2)
+        one = contents(inner) if dataclasses.is_dataclass(inner) else scalars(declaration, inner)
+        values = st.dictionaries(NAMES, one, min_size=declaration.names.least, max_size=2)
     elif typing.get_origin(kind) is tuple:
         inner = typing.get_args(kind)[0]
-        one = contents(inner) if dataclasses.is_dataclass(inner) else scalars(bounds, inner)
+        one = contents(inner) if dataclasses.is_dataclass(inner) else scalars(declaration, inner)
         values = st.lists(one, max_size=3)
     else:
-        values = scalars(bounds, kind)
+        values = scalars(declaration, kind)
     return values | st.none() if optional else values
 
 
-def scalars(bounds, kind):
-    if "choices" in bounds:
-        return st.sampled_from(sorted(bounds["choices"]))
+def scalars(declaration, kind):
+    if declaration.choices is not None:
+        return st.sampled_from(sorted(declaration.choices))
+    limits = declaration.limits
     if kind is bool:
         return st.booleans()
     if kind is int:
-        return st.integers(bounds.get("minimum", -5), min(bounds.get("maximum", math.inf), 10**6))
+        return st.integers(limits.get("minimum", -5), min(limits.get("maximum", math.inf), 10**6))
     if kind is float:
-        least, above = bounds.get("minimum"), bounds.get("above")
+        least, above = declaration.minimum, declaration.above
         return st.floats(
             least if above is None else above,
-            bounds.get("maximum", 1e300),
+            limits.get("maximum", 1e300),
             exclude_min=above is not None,
             allow_nan=False,
             allow_infinity=False,
         )
-    return NAMES if "pattern" in bounds else TEXTS
+    return NAMES if declaration.pattern is not None else TEXTS
 
 
 def is_not_passed(item):
     """Return whether a key is no part of the settings that the workflow passes."""
-    return bool({"place", "changes_no_result"} & item.metadata.keys())
+    return declared(item).place or declared(item).changes_no_result
 
 
 def as_passed(section):
@@ -249,19 +252,20 @@ class Declared:
 
 def test_declarations_are_changed():
     """In all ways in which a key can be declared: False is like nothing, and None removes."""
-    free = key_of(Declared, "threads", maximum=None, changes_no_result=False).metadata
-    assert free == key("Number of threads.", 1, minimum=1).metadata
-    assert key("Number of threads.", changes_no_result=False).metadata.keys() == {"explanation"}
+    free = declared(key_of(Declared, "threads", maximum=None, changes_no_result=False))
+    assert free == declared(key("Number of threads.", 1, minimum=1))
+    assert free == Declaration("Number of threads.", minimum=1)
+    assert key_of(Declared, "threads", default=2).default == 2
     with pytest.raises(TypeError, match="least"):
         key_of(Declared, "threads", least=1)
 
 
 @pytest.mark.parametrize("kind", [Config, Experiment, *read_by_steps()])
 def test_seeds_have_the_same_bounds(kind):
-    expected = seed_key("A seed.").metadata
+    expected = declared(seed_key("A seed."))
     for item in dataclasses.fields(kind):
         if item.name == "seed":
-            assert {**item.metadata, "explanation": expected["explanation"]} == expected
+            assert dataclasses.replace(declared(item), explanation=expected.explanation) == expected
 
 
 @pytest.mark.parametrize("seed", [MIN_SEED, MAX_SEED])
@@ -273,7 +277,7 @@ def test_steps_take_the_seeds_of_a_config(seed):
 
 
 def test_declarations_of_sections_stay():
-    assert key_of(Declared, "learner").metadata == Declared.__dataclass_fields__["learner"].metadata
+    assert declared(key_of(Declared, "learner")) == declared(Declared.__dataclass_fields__["learner"])
     with pytest.raises(TypeError, match="learner"):
         key_of(Declared, "learner", explanation="Another.")
 
@@ -297,7 +301,7 @@ def test_defaults_that_depend_on_the_config_are_shown():
 
 def test_the_explanation_of_retune_states_its_default():
     tuner = read_config(experiment()).experiments["a"].retune.tuner
-    explanation = Experiment.__dataclass_fields__["retune"].metadata["explanation"]
+    explanation = declared(Experiment.__dataclass_fields__["retune"]).explanation
     assert f"by default with {name_in(TUNERS, tuner)}." in explanation
 
 

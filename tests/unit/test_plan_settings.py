@@ -34,7 +34,13 @@ from itersel.config.report_steps import (
     ScaleSettings,
     TableSettings,
 )
-from itersel.config.search import FeatureSettings, ForestSettings, KBestSettings, Search, TranslationSettings
+from itersel.config.search import (
+    ForestSettings,
+    GivenListFeatures,
+    KBestSettings,
+    Search,
+    TranslationSettings,
+)
 from itersel.config.settings import as_json, read_settings
 from itersel.config.steps import GivenListTrainSettings, MixSettings, TrainSettings, TuneSettings
 from itersel.config.text_steps import (
@@ -81,7 +87,7 @@ def test_steps_read_their_settings():
     check_settings(GivenListSettings, lists.list_texts.list_settings(place))
     check_settings(RerankerSettings, lists.list_texts.reranker_settings(place))
     check_settings(GivenListTrainSettings, lists.origin.train_settings(place))
-    check_settings(FeatureSettings, lists.origin.decode_settings(place))
+    check_settings(GivenListFeatures, lists.origin.decode_settings(place))
     check_settings(TableSettings, lists.tables.table_settings(job()))
     check_settings(ChooseSettings, lists.choice.choose_settings(place))
     check_settings(CorporaSettings, lists.rule_counts.settings)
@@ -142,15 +148,19 @@ def test_rerankers_need_what_their_features_need():
         assert "/train/4/text" in plan.list_texts.learned_lists(job("selected"))
 
 
-def test_only_templates_that_an_experiment_restricts_are_in_its_settings():
-    """Settings, and what a table says, are the same whether all templates are stated or none are."""
+def test_templates_of_an_experiment():
+    """Settings of all steps name those that it uses, in the same order whatever is stated."""
     every, some = ["RBS", "Lex"], ["Lex"]
-    experiments = {"unstated": {}, "every": {"templates": every}, "some": {"templates": some}}
+    experiments = {"unstated": {}, "every": {"templates": every[::-1]}, "some": {"templates": some}}
+    experiments["none"] = {"features": "dense"}
     plan = plan_of(experiments, grammar={"templates": every})
-    for name, expected in (("unstated", None), ("every", None), ("some", some)):
-        trained = json.loads(plan.origin.train_settings(job(name, epoch=1, shard=0)))
-        chosen = json.loads(plan.choice.choose_settings(job(name)))
-        assert trained["templates"] == chosen["experiment"]["templates"] == expected
+    for name, expected in (("unstated", every), ("every", every), ("some", some), ("none", [])):
+        place = job(name, epoch=1, shard=0)
+        chosen = json.loads(plan.choice.choose_settings(place))
+        assert chosen["experiment"]["templates"] == expected
+        assert chosen["templates"] == every
+        for settings in (plan.origin.train_settings, plan.origin.decode_settings, plan.tuning.settings):
+            assert json.loads(settings(place))["templates"] == expected
 
 
 def test_templates_of_an_experiment_on_lists():
@@ -160,8 +170,8 @@ def test_templates_of_an_experiment_on_lists():
     plan = Plan(read_config(with_text(**experiments, tuned=tuned)))
     both = ["Ngram1", "Ngram2"]
     for name, used, left_out in (("a", ["Ngram2"], ["Ngram1"]), ("every", both, []), ("none", [], both)):
-        made = json.loads(plan.origin.train_settings(job(name, epoch=1, shard=0)))
-        assert made["left_out_templates"] == left_out
+        for settings in (plan.origin.train_settings, plan.origin.decode_settings):
+            assert json.loads(settings(job(name, epoch=1, shard=0)))["left_out_templates"] == left_out
         assert json.loads(plan.list_texts.reranker_settings(job(name)))["lists"]["templates"] == used
     found = json.loads(plan.tuning.tune_settings(job("tuned", epoch=1)))
     assert found["left_out_templates"] == ["Ngram2"]
@@ -211,12 +221,13 @@ def test_a_resolved_config_is_final():
 
 def test_settings_of_tuning():
     """Forests for tuning on dev after mixing have all features; the tuner sums the sparse ones."""
-    search = {"templates": None, "pop_limit": 200, "max_span": 15}
-    for name, step, features, more in (
-        ("part", "forest", "all", {"forest_density": 50}),
-        ("forest-mert", "forest", "dense", {"forest_density": 50}),
-        ("mert", "kbest", "dense", {"k_best": 100}),
+    search = {"pop_limit": 200, "max_span": 15}
+    for name, step, features, templates, more in (
+        ("part", "forest", "all", ["R", "RBS"], {"forest_density": 50}),
+        ("forest-mert", "forest", "dense", [], {"forest_density": 50}),
+        ("mert", "kbest", "dense", [], {"k_best": 100}),
     ):
+        search["templates"] = templates
         place = job(name, epoch=1, shard=0)
         assert everything().tuning.step(place) == step
         assert json.loads(everything().tuning.settings(place)) == {"features": features, **search, **more}

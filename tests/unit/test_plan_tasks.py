@@ -69,8 +69,7 @@ def test_tasks(tasks, files, shards, folds, division):
     in_shard = files // shards
     assert len(plan.epochs.training_files(job(epoch=1, shard=0))) == in_shard
     settings = read_settings(ChooseSettings, plan.choice.choose_settings(job()))
-    # templates are named only if they are not all of the run's
-    assert settings.experiment == replace(plan.config.experiments["a"], tasks=found, templates=None)
+    assert settings.experiment == replace(plan.config.experiments["a"], tasks=found)
     assert settings.experiment.tasks.shards == shards
     # if sentences are dropped, the shards do not have all rules of train
     is_whole = kind in ("random", "resharding") or "others" in tasks

@@ -35,7 +35,10 @@ def test_lists_replace_grammars_and_models():
     settings = json.loads(of_lists().tuning.tune_settings(tuned))
     assert (settings["files"], settings["features"], settings["retune"]) == (1, "dense", False)
     assert json.loads(of_lists().tuning.tune_settings(place))["files"] == 3
-    assert json.loads(of_lists().origin.decode_settings(place)) == {"features": "all"}
+    assert json.loads(of_lists().origin.decode_settings(place)) == {
+        "features": "all",
+        "left_out_templates": [],
+    }
     references = [f"out/x/corpus/train.target{end}.gz" for end in ("", ".1")]
     assert (texts.lists(place), texts.quality(place), texts.references(place)) == (["l's"], ["q"], references)
     division = {"name": "shuffled", "files": 4, "seed": 1}

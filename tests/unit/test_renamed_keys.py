@@ -15,7 +15,7 @@ from itersel.config.names import RENAMED_KEYS
 from itersel.config.reading import read_config
 from itersel.config.sections import read_section
 from itersel.config.values import Config
-from itersel.keys import split_optional, types_of
+from itersel.keys import declared, split_optional, types_of
 
 ROOT = Path(__file__).parents[2]
 CHANGES = ROOT / "CHANGELOG.md"
@@ -29,7 +29,7 @@ def sections_of(kind):
     yield kind
     for item in dataclasses.fields(kind):
         inner, _ = split_optional(types_of(kind)[item.name])
-        kinds = item.metadata.get("forms", {}).values() or (inner, *getattr(inner, "__args__", ()))
+        kinds = (declared(item).forms or {}).values() or (inner, *getattr(inner, "__args__", ()))
         for one in kinds:
             if dataclasses.is_dataclass(one):
                 yield from sections_of(one)

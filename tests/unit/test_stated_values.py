@@ -110,6 +110,7 @@ def jobs_of(config):
         "name": [*list(experiments)[:2], *plan.texts.downloads],
         "names": [list(experiments)],
         "experiment": list(experiments.values()),
+        "choice": [],
         "number": [1],
         "division": [plan.divisions.name(one) for one in experiments.values()][:1],
         "folds": [2],

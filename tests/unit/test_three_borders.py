@@ -9,6 +9,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.plans import job
 from tests.refusals import input_error
 from tests.unit.test_config_defaults import VALUES, values_of
 
@@ -31,8 +32,8 @@ from itersel.config.tuners import LIST_TUNERS, TUNERS
 from itersel.config.values import Config
 from itersel.errors import InputError
 from itersel.evaluate import compare, significance
-from itersel.keys import split_optional, types_of
-from itersel.plan.search import search_of
+from itersel.keys import declared, split_optional, types_of
+from itersel.plan import Plan
 
 REFUSED = object()
 TUNE = ["tune", "--nbest", "list", "--output", "weights", "--tuner"]
@@ -107,7 +108,7 @@ def outcome(make, *arguments):
 
 def values_for(kind, item):
     """Return a strategy for values of a key: valid ones, those at its bounds and just outside, and others."""
-    bounds = [item.metadata[one] for one in ("minimum", "above", "maximum") if one in item.metadata]
+    bounds = declared(item).limits.values()
     valid = values_of(item, types_of(kind)[item.name])
     at_bounds = st.sampled_from([bound + step for bound in bounds for step in (-1, 0, 1)] or [None])
     return VALUES | at_bounds | (st.none() if valid is None else valid)
@@ -205,7 +206,7 @@ def test_options_have_the_bounds_of_a_config(command, data):
     value = data.draw(values_for(kind, item))
     # an empty list of directions is refused when the whole config is checked
     if not can_be_stated(types_of(kind)[item.name], value) or (
-        value == [] and "choices" not in item.metadata
+        value == [] and declared(item).choices is None
     ):
         return
     expected = outcome(read_section, kind, {item.name: value})
@@ -216,7 +217,7 @@ def test_options_have_the_bounds_of_a_config(command, data):
 @given(st.data())
 def test_python_has_the_bounds_of_a_config(kind, data):
     """For settings other than those of learners and tuners, which test_config_defaults tests."""
-    items = [item for item in dataclasses.fields(kind) if "forms" not in item.metadata]
+    items = [item for item in dataclasses.fields(kind) if declared(item).forms is None]
     item = data.draw(st.sampled_from(items))
     value = data.draw(values_for(kind, item))
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
@@ -238,7 +239,8 @@ def test_a_choice_can_be_listed_once():
 def test_extraction_and_search_of_which_nothing_is_stated():
     config = read_config({"experiments": {"a": {}}})
     assert config.grammar == ExtractionSettings()
-    assert search_of(config, config.experiments["a"]) == Search()
+    found = read_settings(Search, Plan(config).origin.decode_settings(job("a")))
+    assert found == Search(templates=config.grammar.templates)
 
 
 @pytest.mark.parametrize("name", TUNERS)

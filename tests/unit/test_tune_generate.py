@@ -70,8 +70,35 @@ def test_templates_of_lists_and_of_training(decodable, tmp_path, capsys):
     ]
     assert learned
     assert all(name.startswith("RBT:") for name in learned)
+    # the features of other templates have no weights, so they make no difference
+    translations = []
+    for templates in (["RBT"], ["R", "RBS", "RBT", "Shape"]):
+        decode = ["--weights", str(output), *settings(templates=templates)]
+        assert write_decoded("decode", decodable, tmp_path / "out", *decode) == 0
+        translations.append((tmp_path / "out").read_text())
+    assert translations[0] == translations[1]
     assert write_decoded("train", decodable, output, *start, *settings(templates=["RBT", "Lex"])) == 1
     check_facts(capsys.readouterr().err, "sentences.h5:", "'Lex'", "R, RBS, RBT, Shape")
+
+
+@pytest.mark.parametrize("given", [{}, {"pop_limit": 30}], ids=["file", "settings"])
+def test_grammars_need_a_language_model(decodable, tmp_path, refused, given):
+    """Without one, a step expects given lists: neither grammars nor settings of a search."""
+    sentences, weights, text = decodable / "sentences.h5", tmp_path / "weights", tmp_path / "text"
+    weights.write_text("WordPenalty -1\n")
+    text.write_text("x\ny\n")
+    (tmp_path / "pieces").write_text(f"{sentences}\n")
+    output = ["--output", tmp_path / "out"]
+
+    found_in = ["'pop_limit'"] if given else [str(sentences)]
+    refused(["train", "--sentences", sentences, *settings(**given), *output], "--language-model", *found_in)
+    decode = ["decode", "--sentences", sentences, "--weights", weights, *settings(**given), *output]
+    refused(decode, "--language-model", *found_in)
+
+    scale = {"scoring": {"tokenizer": "13a"}, "mbr": {"gain": "chrf"}, "decoding": given}
+    files = ["--inputs", tmp_path / "pieces", "--weights", weights, "--reference", text]
+    found_in = ["'decoding.pop_limit'"] if given else [str(sentences)]
+    refused(["step", "scale", *files, *settings(**scale), *output], "--language-model", *found_in)
 
 
 @pytest.mark.parametrize("features", ["all", "dense"])

@@ -8,7 +8,7 @@ from typing import Any
 
 from itersel.cli.arguments import add_optional_files, add_options, add_output
 from itersel.cli.decision import add_decision, file_passed_on, training_has_stopped
-from itersel.cli.given_lists import add_language_model, has_given_lists
+from itersel.cli.given_lists import add_language_model, kind_of_settings
 from itersel.cli.mbr import add_chosen_mbr, add_mbr, chosen_mbr, mbr_of
 from itersel.cli.settings import add_place, add_settings, settings_of
 from itersel.cli.shared_options import add_text_output
@@ -16,8 +16,8 @@ from itersel.config.command_line import whole
 from itersel.config.mbr import MinimumRisk
 from itersel.config.search import (
     MAX_K_BEST,
-    FeatureSettings,
     ForestSettings,
+    GivenListFeatures,
     IterationSearch,
     KBestSettings,
     Search,
@@ -54,21 +54,19 @@ def _decode(options: argparse.Namespace) -> None:
         write_lines(options.output, read_lines(passed_on))
         return
 
-    # lists are only scored
-    kind: type[FeatureSettings] = FeatureSettings if has_given_lists(options) else Search
+    kind = kind_of_settings(options, Search, GivenListFeatures)
     settings = settings_of(kind, options, Search, "without --language-model")
     with located(options.sentences):
         write_lines(options.output, _translations(options, settings, mbr))
 
 
 def _translations(
-    options: argparse.Namespace, settings: FeatureSettings, mbr: MinimumRisk | None
+    options: argparse.Namespace, settings: Search | GivenListFeatures, mbr: MinimumRisk | None
 ) -> Iterator[str]:
     """Yield the best translation of each sentence, one per line, or k-best lists."""
-    from itersel.decode.opening import open_grammars
+    from itersel.decode.opening import open_grammars, open_lists
     from itersel.decode.output import kbest_lines, text_of
     from itersel.decode.ranking import best_ranks, list_size
-    from itersel.lists.files import read_list_table
     from itersel.rerank.mbr import ranking_of
     from itersel.run.progress import progress
     from itersel.vectors.weights import read_itersel_weights
@@ -79,7 +77,7 @@ def _translations(
             raise InputError(
                 "--k-best needs a decoder, and so --language-model; reorder lists with 'itersel rescore'"
             )
-        list_table = read_list_table(options.sentences, settings.uses_sparse, has_text=True)
+        list_table = open_lists(options.sentences, settings, has_text=True)
         yield from list_table.best_texts(weights, ranking_of(mbr))
         return
 
@@ -145,7 +143,7 @@ def _generate(options: argparse.Namespace, kind: type[IterationSearch], generate
         write_empty_tuning_file(options.output, settings.iteration, settings.file_number)
         return
 
-    if has_given_lists(options):
+    if not options.language_model:
         raise InputError(
             "needs the decoder's language model; name it with --language-model", options.sentences
         )

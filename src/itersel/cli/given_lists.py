@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import argparse
+from typing import TypeVar
 
 from itersel.cli.arguments import add_optional_files
 
+D = TypeVar("D")
+L = TypeVar("L")
+
 
 def add_language_model(parser: argparse._ActionsContainer) -> None:
-    """Add the option for the language model, which `has_given_lists` reads."""
+    """Add the option for the language model, which `kind_of_settings` reads."""
     model = {"--language-model FILE": "compiled language model; none for lists of another decoder"}
     add_optional_files(parser, model)
 
 
-def has_given_lists(options: argparse.Namespace) -> bool:
-    """Whether there is no language model to decode with, so that files contain given lists.
+def kind_of_settings(
+    options: argparse.Namespace, of_decoder: type[D], of_lists: type[L]
+) -> type[D] | type[L]:
+    """Return the settings of a step: of our decoder or, without a language model for it, of given lists.
 
-    A run passes none if it has given lists (`itersel.config.splits.has_given_lists`). Then the settings of a
-    step neither are nor contain an `itersel.config.search.Search`; what the step calls asks only for that.
+    Steps decide this only here, and a run only in `itersel.config.splits.has_given_lists`: it passes a
+    language model unless it has given lists. What a step calls asks which of the two its settings are.
     """
-    return not options.language_model
+    return of_decoder if options.language_model else of_lists

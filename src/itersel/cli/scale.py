@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 from itersel.cli.arguments import add_options, add_output
 from itersel.cli.devtest import add_devtest, devtest_files, score_devtest
-from itersel.cli.given_lists import add_language_model, has_given_lists
+from itersel.cli.given_lists import add_language_model, kind_of_settings
 from itersel.cli.settings import add_settings
 from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
 from itersel.config.settings import read_settings
@@ -35,7 +35,7 @@ def _scale(options: argparse.Namespace) -> None:
     from itersel.evaluate.epochs import index_of_best
     from itersel.system.mbr import ChosenMbr, write_mbr
 
-    kind = GivenListScaleSettings if has_given_lists(options) else ScaleSettings
+    kind = kind_of_settings(options, ScaleSettings, GivenListScaleSettings)
     settings = read_settings(kind, options.settings)
     candidates = settings.mbr.candidates
 
@@ -55,7 +55,9 @@ def _scale(options: argparse.Namespace) -> None:
     write_mbr(options.output, chosen)
 
 
-def _translate(options: argparse.Namespace, settings: GivenListScaleSettings, paths: Sequence[str]) -> None:
+def _translate(
+    options: argparse.Namespace, settings: ScaleSettings | GivenListScaleSettings, paths: Sequence[str]
+) -> None:
     """Write the translations by each candidate to a file."""
     from itersel.storage.files import read_manifest
     from itersel.translate.scales import translations_by

@@ -11,7 +11,7 @@ from itersel.cli.arguments import add_options
 from itersel.config.command_line import add_section_arguments, flag_of, section_of, whole
 from itersel.config.settings import read_settings
 from itersel.errors import InputError
-from itersel.keys import changed, is_required
+from itersel.keys import changed, declared, is_required
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ def add_settings(parser: argparse._ActionsContainer, kind: type, with_options: b
 
     With options for the keys, `settings_of` returns the settings, else `read_settings`.
     """
-    keys = ", ".join(item.name for item in fields(kind) if "place" not in item.metadata)
+    keys = ", ".join(item.name for item in fields(kind) if not declared(item).place)
     given = "YAML or JSON file, as a part of a config, or JSON itself, or - for JSON on standard input"
     added = parser.add_argument("--settings", metavar="FILE", help=f"{given}; keys: {keys}")
     # the reference of commands explains the keys
@@ -49,7 +49,7 @@ def settings_of(
     options
         What is stated on the command line.
     whole
-        The settings with a key for each option of the command, if `kind` has fewer.
+        The settings with a key for each option of the command, if `kind` lacks some of them.
     case
         When the other keys have no effect, such as ``without --language-model``.
 
@@ -70,9 +70,9 @@ def settings_of(
         settings = section_of(kind, options)
 
     if whole is not None:
-        used = vars(settings)
-        names = (item.name for item in fields(whole) if item.name not in used)  # type: ignore[arg-type]
-        others = {name: getattr(options, name) for name in names if name in options}
+        names = {item.name for item in fields(whole)}  # type: ignore[arg-type]
+        used = {name: value for name, value in vars(settings).items() if name in names}
+        others = {name: getattr(options, name) for name in names.difference(used) if name in options}
         refuse_unused(whole(**used, **others), case, used=used)
     return settings
 
@@ -99,8 +99,11 @@ def refuse_unused(section: Any, case: str, *, used: Collection[str] = (), prefix
 def add_place(parser: argparse._ActionsContainer, kind: type) -> None:
     """Add options for the place in a run, such as the epoch: the keys with a `place` in this dataclass."""
     for item in fields(kind):
-        if "place" in item.metadata:
-            explanation = item.metadata["explanation"].removesuffix(".")
+        declaration = declared(item)
+        if declaration.place:
+            explanation = declaration.explanation.removesuffix(".")
             option = f"--{item.name.replace('_', '-')} {PLACE_LETTERS[item.name]}"
             shown = f"{explanation[0].lower()}{explanation[1:]} (default: {item.default})"
-            add_options(parser, {option: shown}, type=whole(item.metadata["minimum"]))
+            # it counts from there
+            assert isinstance(declaration.minimum, int)
+            add_options(parser, {option: shown}, type=whole(declaration.minimum))

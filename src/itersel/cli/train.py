@@ -7,7 +7,7 @@ import argparse
 from itersel.cli.argument_types import positive
 from itersel.cli.arguments import add_files, add_optional_files, add_options, add_output
 from itersel.cli.decision import add_decision, training_has_stopped
-from itersel.cli.given_lists import has_given_lists
+from itersel.cli.given_lists import kind_of_settings
 from itersel.cli.settings import add_place, add_settings
 from itersel.config.settings import read_settings
 from itersel.config.steps import GivenListTrainSettings, TrainSettings
@@ -38,9 +38,7 @@ def _train(options: argparse.Namespace) -> None:
     from itersel.learn.training import untrained, write_training
     from itersel.vectors.shard_weights import read_start
 
-    kind: type[TrainSettings | GivenListTrainSettings] = (
-        GivenListTrainSettings if has_given_lists(options) else TrainSettings
-    )
+    kind = kind_of_settings(options, TrainSettings, GivenListTrainSettings)
     settings = read_settings(kind, options.settings, vars(options))
     language_models = options.language_model or [None]
     count = len(options.sentences)

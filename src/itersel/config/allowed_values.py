@@ -16,7 +16,7 @@ from typing import Any
 from itersel.config.messages import one_of
 from itersel.config.names import LABEL, LABEL_PATTERN
 from itersel.corpus.languages import LANGUAGE_PATTERN, usual_code
-from itersel.keys import BOUNDS, PATH_PATTERN
+from itersel.keys import BOUNDS, PATH_PATTERN, Declaration
 from itersel.storage.numbers import MAX_INTEGER
 
 # File names and command arguments cannot contain NUL or half a surrogate pair, and should not contain others.
@@ -30,44 +30,43 @@ TEXT_NAMES = {
 }
 
 
-def as_usual(bounds: Mapping[str, Any], value: Any) -> Any:
+def as_usual(declaration: Declaration, value: Any) -> Any:
     """Return a value in the one spelling of several that its declaration allows."""
-    if isinstance(value, str) and "any_case" in bounds:
+    if isinstance(value, str) and declaration.any_case:
         return value.lower()
-    if isinstance(value, str) and bounds.get("pattern") == LANGUAGE_PATTERN:
+    if isinstance(value, str) and declaration.pattern == LANGUAGE_PATTERN:
         return usual_code(value)
     return value
 
 
-def allowed_instead(bounds: Mapping[str, Any], kind: type, value: Any) -> str | None:
+def allowed_instead(declaration: Declaration, kind: type, value: Any) -> str | None:
     """Return what a value must be; None if that is what it is.
 
     Parameters
     ----------
-    bounds
-        The metadata of the key (`itersel.keys.key`).
+    declaration
+        What is declared of the key.
     kind
         The type of the value: one of `TYPE_NAMES`.
     value
         A value `as_usual`.
     """
     if kind in (int, float):
-        return _allowed_number(bounds, kind, value)
-    if "choices" in bounds:
-        is_one = isinstance(value, str) and value in bounds["choices"]
-        return None if is_one else one_of(value, bounds["choices"])
+        return _allowed_number(declaration.limits, kind, value)
+    if declaration.choices is not None:
+        is_one = isinstance(value, str) and value in declaration.choices
+        return None if is_one else one_of(value, declaration.choices)
     if not isinstance(value, kind):
         return TYPE_NAMES[kind]
-    return _allowed_text(bounds, value) if isinstance(value, str) else None
+    return _allowed_text(declaration, value) if isinstance(value, str) else None
 
 
-def _allowed_number(bounds: Mapping[str, Any], kind: type, value: Any) -> str | None:
+def _allowed_number(limits: dict[str, float], kind: type, value: Any) -> str | None:
     is_whole = type(value) is int
     # those of numpy, too
     is_real = isinstance(value, Real) and not isinstance(value, bool)
     is_number = is_whole or (is_real and math.isfinite(value))
 
-    limits = {bound: bounds[bound] for bound in BOUNDS if bound in bounds}
     if is_whole and value > MAX_INTEGER:
         limits.setdefault("maximum", MAX_INTEGER)
     if is_whole and value < -MAX_INTEGER:
@@ -79,16 +78,16 @@ def _allowed_number(bounds: Mapping[str, Any], kind: type, value: Any) -> str | 
     return ", ".join([TYPE_NAMES[kind], *described_limits(limits)])
 
 
-def described_limits(bounds: Mapping[str, Any]) -> list[str]:
+def described_limits(limits: Mapping[str, float]) -> list[str]:
     """Return the limits of a number in words."""
-    return [f"{word} {bounds[bound]}" for bound, (word, _) in BOUNDS.items() if bound in bounds]
+    return [f"{word} {limits[bound]}" for bound, (word, _) in BOUNDS.items() if bound in limits]
 
 
-def _allowed_text(bounds: Mapping[str, Any], value: str) -> str | None:
-    if "path" in bounds and not value:
+def _allowed_text(declaration: Declaration, value: str) -> str | None:
+    if declaration.path and not value:
         return "a path"
 
-    pattern = bounds.get("pattern")
+    pattern = declaration.pattern
     if pattern is not None and not re.fullmatch(pattern, value):
         return TEXT_NAMES.get(pattern, f"text of the form {pattern}")
     return "text without control characters" if NO_TEXT.search(value) else None

@@ -9,7 +9,7 @@ from functools import partial
 from itersel.config.data import ReferencedText
 from itersel.config.data_checks import check_parallel_text, check_preparation
 from itersel.config.decoding_checks import check_decoding
-from itersel.config.defaults import available_templates, estimates_model, first_seed
+from itersel.config.defaults import estimates_model, first_seed, used_templates, why_no_k_best
 from itersel.config.experiments import is_reserved
 from itersel.config.learners import LEARNERS
 from itersel.config.list_checks import check_lists
@@ -19,7 +19,7 @@ from itersel.config.mixing import ALGORITHMS, MIXINGS, SGD, Nothing
 from itersel.config.score_checks import check_scores
 from itersel.config.splits import has_given_lists, has_labels, is_help, test_sets
 from itersel.config.tasks import TASKS
-from itersel.config.tuners import EPOCH_STEP, TUNERS, Batch, NoTuner
+from itersel.config.tuners import EPOCH_STEP, TUNERS
 from itersel.config.values import Config, Experiment
 from itersel.corpus.languages import is_unspaced
 from itersel.errors import attempt_all
@@ -75,10 +75,11 @@ def _check_experiment(config: Config, name: str) -> None:
         why = f"the last seed would be larger than {MAX_SEED}"
         raise wrong(f"{key}.repeats", f"is {experiment.repeats}: {why}")
 
-    if experiment.templates is not None and not experiment.uses_sparse:
+    if experiment.templates and not experiment.uses_sparse:
         raise wrong(f"{key}.templates", "has no effect with features: dense; remove one of them")
-    if experiment.k_best is not None and experiment.learner.reads_forests:
-        raise wrong(f"{key}.k_best", "has no effect with forests; remove it")
+    no_effect = why_no_k_best(config, experiment)
+    if experiment.k_best is not None and no_effect is not None:
+        raise wrong(f"{key}.k_best", f"{no_effect}; remove it")
     if experiment.patience is not None and experiment.patience > experiment.epochs - 2:
         why = f"has no effect with epochs: {experiment.epochs}; raise epochs, or remove this"
         raise wrong(f"{key}.patience", f"is {experiment.patience}, {why}")
@@ -91,7 +92,8 @@ def _check_experiment(config: Config, name: str) -> None:
     if mixing.needs_loss:
         _check_losses(experiment, key)
 
-    if not isinstance(experiment.learner, Batch) and (conflict := experiment.learner.conflict()):
+    learner = experiment.online_learner
+    if learner is not None and (conflict := learner.conflict()):
         raise wrong(f"{key}.learner.{conflict[0]}", conflict[1])
 
     _check_start(config, name)
@@ -102,16 +104,17 @@ def _check_mixing(experiment: Experiment, key: str) -> None:
     """Reject a mixing that does not fit the learner or the algorithm."""
     mixing = name_in(MIXINGS, experiment.mixing)
     algorithm = experiment.algorithm
+    tuner = experiment.batch_tuner
 
-    if isinstance(experiment.learner, Batch):
-        name = name_in(TUNERS, experiment.learner)
+    if tuner is not None:
+        name = name_in(TUNERS, tuner)
         if algorithm is not None:
             why = f"learner {name} has nothing to mix; remove it"
             raise wrong(f"{key}.algorithm", f"names a mixing, and {why}")
         if not isinstance(experiment.mixing, Nothing):
             why = f"learner {name} tunes one weight vector on all shards; remove the key"
             raise wrong(f"{key}.mixing.name", f"is {mixing}, but {why}")
-        if experiment.learner.searches_lines and experiment.uses_sparse:
+        if tuner.searches_lines and experiment.uses_sparse:
             wanted = f"dense with learner {name}: it searches along every feature"
             raise wrong(f"{key}.features", f"is {experiment.features}, must be {wanted}")
     elif algorithm is not None and mixing != ALGORITHMS[algorithm]:
@@ -151,7 +154,7 @@ def _check_outputs(config: Config) -> None:
 def _check_alone(experiment: Experiment, key: str) -> None:
     """Reject several shards if their weights are not mixed."""
     is_sgd = experiment.algorithm == SGD
-    is_alone = isinstance(experiment.mixing, Nothing) and not isinstance(experiment.learner, Batch)
+    is_alone = isinstance(experiment.mixing, Nothing) and experiment.batch_tuner is None
     if not (is_sgd or is_alone):
         return
 
@@ -163,7 +166,7 @@ def _check_alone(experiment: Experiment, key: str) -> None:
 def _check_tasks(config: Config, experiment: Experiment, key: str) -> None:
     """Reject tasks without labels, or that the learner cannot use."""
     tasks = experiment.tasks
-    if isinstance(experiment.learner, Batch) and not tasks.suit_batch_tuners:
+    if experiment.batch_tuner is not None and not tasks.suit_batch_tuners:
         why = "a batch tuner reads the lists of all shards at once"
         raise wrong(f"{key}.name", f"is {name_in(TASKS, tasks)}, which needs an online learner; {why}")
     if not tasks.needed_labels:
@@ -202,8 +205,8 @@ def _check_scored_by_task(config: Config, key: str) -> None:
 
 def _check_losses(experiment: Experiment, key: str) -> None:
     """Reject path following if the losses of two epochs cannot be compared."""
-    learner = experiment.learner
-    if not isinstance(learner, Batch) and not learner.has_loss_at_zero and experiment.start_from is None:
+    learner = experiment.online_learner
+    if learner is not None and not learner.has_loss_at_zero and experiment.start_from is None:
         why = "path following needs another learner, or start_from"
         name = name_in(LEARNERS, learner)
         raise wrong(f"{key}.learner.name", f"is {name}, whose loss is 0 if all weights are 0: {why}")
@@ -221,7 +224,8 @@ def _check_losses(experiment: Experiment, key: str) -> None:
 def _check_retune(experiment: Experiment, key: str) -> None:
     """Reject retuning if dev is not held out, or if retuning would change nothing."""
     retune = experiment.retune
-    if isinstance(retune.tuner, NoTuner):
+    tuner = retune.batch_tuner
+    if tuner is None:
         unused = changed(retune)
         if unused:
             raise wrong(f"{key}.{unused[0]}", f"has no effect without '{key}.tuner'; remove it")
@@ -229,7 +233,7 @@ def _check_retune(experiment: Experiment, key: str) -> None:
 
     if experiment.tune_on != "train":
         raise wrong(f"{key}.tuner", "needs tune_on: train; dev is not held out otherwise")
-    if isinstance(experiment.learner, Batch):
+    if experiment.batch_tuner is not None:
         raise wrong(f"{key}.tuner", "changes mixed weights, but a batch tuner mixes nothing")
 
     if retune.next_epoch_from == "tuned" and experiment.mixing.shards_continue:
@@ -238,7 +242,7 @@ def _check_retune(experiment: Experiment, key: str) -> None:
     if retune.next_epoch_from == "tuned" and experiment.epochs == 1:
         raise wrong(f"{key}.next_epoch_from", "has no effect with epochs: 1; remove it")
 
-    directions = retune.tuner.named_directions
+    directions = tuner.named_directions
     if directions is not None:
         _check_directions(directions, f"{key}.tuner.directions", experiment.epochs)
 
@@ -279,8 +283,7 @@ def _check_start(config: Config, name: str) -> None:
 
     if not own.uses_sparse:
         raise wrong(key, f": '{first}' has features: all, but this experiment has features: dense")
-    available = available_templates(config)
-    others, used = (set(one.templates_of(available)) for one in (experiments[first], own))
+    others, used = (set(used_templates(config, one)) for one in (experiments[first], own))
     if others - used:
         listed = ", ".join(sorted(others - used))
         raise wrong(key, f": '{first}' has weights of templates {listed}, which this experiment does not use")

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 
 from itersel.config.allowed_values import allowed_instead, as_usual
 from itersel.corpus.languages import LANGUAGE_PATTERN
-from itersel.keys import defaults_in_configs, is_required, split_optional, types_of
+from itersel.keys import Declaration, declared, defaults_in_configs, is_required, split_optional, types_of
 from itersel.storage.numbers import parse_number
 
 T = TypeVar("T")
@@ -48,17 +48,17 @@ def add_key(
     """
     item = section.__dataclass_fields__[name]
     kind, is_optional = split_optional(types_of(section)[name])
-    bounds = item.metadata
+    declaration = declared(item)
     chosen: Any = item.default
-    choices = bounds.get("choices")
-    shown = (explanation or bounds["explanation"]).replace("%", "%%")
-    declared: dict[str, Any] = {"default": chosen}
+    choices = declaration.choices
+    shown = (explanation or declaration.explanation).replace("%", "%%")
+    argument: dict[str, Any] = {"default": chosen}
 
     if kind is bool:
-        declared = {"action": "store_false" if chosen else "store_true", "dest": name}
-    elif typing.get_origin(kind) is tuple and "alone" in bounds:
+        argument = {"action": "store_false" if chosen else "store_true", "dest": name}
+    elif typing.get_origin(kind) is tuple and declaration.alone:
         shown += " May be repeated."
-        declared |= {"action": _Repeated, "type": value_of(str, bounds), "metavar": "NAME"}
+        argument |= {"action": _Repeated, "type": value_of(str, declaration), "metavar": "NAME"}
     elif typing.get_origin(kind) is tuple:
         shown += (
             " Separate them with commas"
@@ -68,7 +68,7 @@ def add_key(
         if chosen or choices is not None:
             shown += f" (default: {'all' if chosen is None else ','.join(chosen)})"
         shown += "."
-        declared |= {"type": different_names(choices), "metavar": "NAMES"}
+        argument |= {"type": different_names(choices), "metavar": "NAMES"}
     else:
         if is_required(item):
             shown += f" (required without {unless})"
@@ -76,18 +76,18 @@ def add_key(
             shown += f" (default: {chosen}{defaults_in_configs(item)})"
 
         if choices is not None:
-            declared["choices"] = choices
+            argument["choices"] = choices
         else:
-            declared["type"] = value_of(kind, bounds)
+            argument["type"] = value_of(kind, declaration)
 
         if kind is not str:
-            declared["metavar"] = "N"
-        elif "pattern" not in bounds and choices is None:
-            declared["metavar"] = "NAME"
-        elif bounds.get("pattern") == LANGUAGE_PATTERN:
-            declared["metavar"] = "CODE"
+            argument["metavar"] = "N"
+        elif declaration.pattern is None and choices is None:
+            argument["metavar"] = "NAME"
+        elif declaration.pattern == LANGUAGE_PATTERN:
+            argument["metavar"] = "CODE"
 
-    action = parser.add_argument(flag_of(item, prefix), **{**declared, **settings})
+    action = parser.add_argument(flag_of(item, prefix), **{**argument, **settings})
     # what packages add to the choices is looked up only when help is shown
     action.known, action.help = choices, shown  # type: ignore[attr-defined]
 
@@ -134,12 +134,12 @@ def refuse(text: str, wanted: str) -> NoReturn:
     raise argparse.ArgumentTypeError(f"is '{text}', must be {wanted}")
 
 
-def value_of(kind: type, bounds: Mapping[str, Any]) -> Callable[[str], Any]:
-    """Return a parser of text or numbers within the bounds of a key (`itersel.keys.key`)."""
+def value_of(kind: type, declaration: Declaration) -> Callable[[str], Any]:
+    """Return a parser of text or numbers that a key can have."""
 
     def parse(text: str) -> Any:
-        value = as_usual(bounds, _number(kind, text))
-        instead = allowed_instead(bounds, kind, value)
+        value = as_usual(declaration, _number(kind, text))
+        instead = allowed_instead(declaration, kind, value)
         if instead is not None:
             refuse(text, instead)
         return value
@@ -160,8 +160,7 @@ def _number(kind: type, text: str) -> int | float | str:
 
 def whole(minimum: int, maximum: int | None = None) -> Callable[[str], int]:
     """Return a parser of whole numbers within limits."""
-    limits = {"minimum": minimum, "maximum": maximum}
-    return value_of(int, {bound: limit for bound, limit in limits.items() if limit is not None})
+    return value_of(int, Declaration(minimum=minimum, maximum=maximum))
 
 
 def names(text: str) -> tuple[str, ...]:

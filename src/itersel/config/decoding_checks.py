@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from functools import partial
 
+from itersel.config.defaults import used_templates
 from itersel.config.messages import reject, wrong
 from itersel.config.score_checks import check_scores_of_systems
 from itersel.config.splits import is_aligned
@@ -72,7 +73,7 @@ def _check_plugins(templates: Collection[str]) -> None:
 
 def _check_kept(config: Config, experiment: Experiment, names: Collection[str], key: str) -> None:
     """Reject features that no grammar has."""
-    templates = experiment.templates_of(config.grammar.templates)
+    templates = used_templates(config, experiment)
     prefixes = tuple(TEMPLATES[template] for template in templates)
 
     for name in names:

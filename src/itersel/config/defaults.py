@@ -10,7 +10,6 @@ from typing import Any, TypeVar, cast
 
 from itersel.config.splits import has_given_lists
 from itersel.config.tasks import DEFAULT_FOLDS, fold_count
-from itersel.config.tuners import Batch, NoTuner
 from itersel.config.values import Config, Experiment
 from itersel.evaluate.tokenizers import tokenizer_of
 
@@ -37,6 +36,27 @@ def available_templates(config: Config) -> tuple[str, ...]:
     return config.text_features.templates if has_given_lists(config) else config.grammar.templates
 
 
+def used_templates(config: Config, experiment: Experiment) -> tuple[str, ...]:
+    """Return the templates of sparse features that an experiment uses: those it states, or all there are.
+
+    They are in the order of `available_templates`, because the stated order affects nothing.
+    """
+    if not experiment.uses_sparse:
+        return ()
+    available, stated = available_templates(config), experiment.templates
+    return available if stated is None else tuple(one for one in available if one in stated)
+
+
+def why_no_k_best(config: Config, experiment: Experiment) -> str | None:
+    """Return why the `k_best` of an experiment has no effect; None if it learns from lists of this size."""
+    tuner = experiment.batch_tuner
+    if tuner is None:
+        return None
+    if tuner.reads_forests:
+        return "has no effect with forests"
+    return "has no effect: a batch tuner reads whole lists" if has_given_lists(config) else None
+
+
 def never_null(value: T | None) -> T:
     """Return the value of a key that is never null in a config that is `resolved`."""
     assert value is not None
@@ -58,34 +78,22 @@ def resolved(config: Config) -> Config:
 
 def _resolved(config: Config, experiment: Experiment) -> Experiment:
     tasks, retune = experiment.tasks, experiment.retune
-    # forests, and given lists as a whole, are not limited to k translations
-    uses_k_best = not experiment.learner.reads_forests and not (
-        has_given_lists(config) and isinstance(experiment.learner, Batch)
-    )
-
     folds = 1
     if experiment.tune_on == "train" and estimates_model(config):
         folds = fold_count(tasks.language_model_folds or DEFAULT_FOLDS, tasks.file_count)
     # every kind has this key
     tasks = replace(cast(Any, tasks), language_model_folds=folds)
 
-    if retune.iterations is None and not isinstance(retune.tuner, NoTuner):
-        retune = replace(retune, iterations=retune.tuner.retune_iterations)
+    if retune.batch_tuner is not None:
+        retune = replace(retune, iterations=retune.iteration_count)
 
     k_best = None
-    if uses_k_best:
+    if why_no_k_best(config, experiment) is None:
         k_best = config.decoder.k_best if experiment.k_best is None else experiment.k_best
-
-    templates = None
-    if experiment.uses_sparse:
-        available = available_templates(config)
-        used = experiment.templates_of(available)
-        # their order affects nothing
-        templates = tuple(one for one in available if one in used)
 
     return replace(
         experiment,
-        templates=templates,
+        templates=used_templates(config, experiment),
         k_best=k_best,
         seed=first_seed(config, experiment),
         tasks=tasks,

@@ -23,7 +23,7 @@ from itersel.config.mixing import ALGORITHMS, MIXINGS, NO_MIXING, SGD
 from itersel.config.tuners import TUNERS
 from itersel.config.values import ALL_LEARNERS, TUNING_SETS, Experiment
 from itersel.errors import InputError
-from itersel.keys import default_form, default_of, name_in, types_of
+from itersel.keys import declared, default_form, default_of, name_in, types_of
 
 # The sections on whose forms other defaults depend.
 SECTIONS = ("learner", "mixing")
@@ -34,8 +34,8 @@ def conditions_of(
 ) -> frozenset[str]:
     """Return the conditions that hold in an experiment, given the forms that it states; None for the others.
 
-    Keys declare which defaults they have under which of them; see `itersel.keys.key`. Wrong values are left
-    to the reader.
+    Keys declare which defaults they have under which of them (``on`` of `itersel.keys.Declaration`). Wrong
+    values are left to the reader.
     """
     key = Experiment.__dataclass_fields__
     found = set()
@@ -95,14 +95,15 @@ def _with_defaults(kind: Any, settings: Mapping[Any, Any], conditions: Collectio
     for item in fields(kind):
         given = settings.get(item.name, {})
         inner = types_of(kind)[item.name]
-        if "forms" in item.metadata and isinstance(given, Mapping):
+        declaration = declared(item)
+        if declaration.forms is not None and isinstance(given, Mapping):
             given = {"name": default_form(item, conditions), **given}
             filled[item.name] = given
-            inner = _kind(item.metadata["forms"], _text(given["name"]))
+            inner = _kind(declaration.forms, _text(given["name"]))
 
         if isinstance(given, Mapping) and is_dataclass(inner):
             filled[item.name] = _with_defaults(inner, given, conditions)
-        elif item.name not in filled and "on" in item.metadata:
+        elif item.name not in filled and declaration.on:
             filled[item.name] = default_of(item, conditions)
     return filled
 
@@ -136,7 +137,7 @@ def _sections_with_forms(kind: Any) -> dict[str, Field[Any]]:
     found = {}
     for item in fields(kind):
         inner = types_of(kind)[item.name]
-        if "forms" in item.metadata:
+        if declared(item).forms is not None:
             found[item.name] = item
         elif is_dataclass(inner):
             found |= _sections_with_forms(inner)

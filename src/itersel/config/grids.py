@@ -15,7 +15,7 @@ from itersel.config.forms import possible_forms
 from itersel.config.messages import check_unique, join, show, wrong
 from itersel.config.values import Experiment
 from itersel.errors import CombinedInputError, InputError, errors_of
-from itersel.keys import split_optional, types_of
+from itersel.keys import declared, split_optional, types_of
 
 MAX_COMBINATIONS = 1000
 
@@ -65,7 +65,7 @@ def _alternatives(
         return
 
     known = {item.name: types_of(kind)[item.name] for kind in reversed(kinds) for item in fields(kind)}
-    with_forms = {item.name: item.metadata.get("forms") for kind in kinds for item in fields(kind)}
+    with_forms = {item.name: declared(item).forms for kind in kinds for item in fields(kind)}
 
     for key, value in content.items():
         if (choices := with_forms.get(key)) is not None and isinstance(value, Mapping):

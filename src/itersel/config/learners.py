@@ -40,7 +40,6 @@ class Online:
 
     # Values of keys for runs of `itersel warm-up` that together compile all its kernels.
     warm_up: ClassVar[Sequence[Mapping[str, object]]] = ({},)
-    reads_forests: ClassVar[bool] = False
     # Whether each weight has its own rate: it is divided by the root of its squared gradients.
     adaptive: ClassVar[bool] = False
     # Whether there is a loss even if all weights are 0, so that its decrease can be followed.

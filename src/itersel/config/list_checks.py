@@ -10,7 +10,7 @@ from itersel.config.messages import reject, wrong
 from itersel.config.names import NAME_PATTERN
 from itersel.config.score_checks import check_scores_of_lists
 from itersel.config.splits import texts_by_key
-from itersel.config.tuners import ALL_TUNERS, EPOCH_STEP, Batch
+from itersel.config.tuners import ALL_TUNERS, EPOCH_STEP
 from itersel.config.values import Config
 from itersel.errors import attempt_all
 from itersel.evaluate.names import QUALITY
@@ -116,22 +116,23 @@ def _check_unused(config: Config) -> None:
 def _check_experiment(config: Config, name: str) -> None:
     experiment = config.experiments[name]
     key = f"experiments.{name}"
-    learner, tuner = experiment.learner, experiment.retune.tuner
 
     for template in experiment.templates or ():
         if template not in config.text_features.templates:
             raise wrong(f"{key}.templates", f": '{template}' is not in text_features.templates; add it there")
-    if experiment.k_best is not None and isinstance(learner, Batch):
-        raise wrong(f"{key}.k_best", "has no effect: a batch tuner reads whole lists; remove it")
     if experiment.tasks.language_model_folds not in (None, 1):
         raise wrong(f"{key}.tasks.language_model_folds", NO_EFFECT)
 
-    if not isinstance(learner, Batch) and (forest_key := learner.forest_key):
+    learner = experiment.online_learner
+    if learner is not None and (forest_key := learner.forest_key):
         value = getattr(learner, forest_key)
         raise wrong(f"{key}.learner.{forest_key}", f"is {value}, but lists have no forests; remove it")
-    for place, one in (("learner", learner), ("retune.tuner", tuner)):
-        if isinstance(one, Batch) and one.reads_forests:
-            given = name_in(ALL_TUNERS, one)
+    for place, tuner in (
+        ("learner", experiment.batch_tuner),
+        ("retune.tuner", experiment.retune.batch_tuner),
+    ):
+        if tuner is not None and tuner.reads_forests:
+            given = name_in(ALL_TUNERS, tuner)
             raise wrong(f"{key}.{place}.name", f"is {given}, but lists have no forests; use another tuner")
 
     if experiment.mixing.selects and DENSE in experiment.mixing.keep:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, get_type_hints
 
 from itersel.code.plugins import Plugin
 from itersel.config.conditions import EXAMPLES, can_hold
-from itersel.keys import AND
+from itersel.keys import AND, Declaration, declared
 
-# Types of keys, and what their declarations need besides an explanation.
-NEEDED_BOUNDS: dict[Any, tuple[str, ...]] = {float: (), int: ("minimum",), str: ("choices",), bool: ()}
+# Types of keys, and whether declarations have what they need besides an explanation.
+NEEDED: dict[Any, Callable[[Declaration], bool]] = {
+    float: lambda _: True,
+    int: lambda declaration: declaration.minimum is not None,
+    str: lambda declaration: declaration.choices is not None,
+    bool: lambda _: True,
+}
 
 
 def section_of_plugin(base: Any, method: str, plugin: Plugin) -> Any:
@@ -26,13 +32,15 @@ def section_of_plugin(base: Any, method: str, plugin: Plugin) -> Any:
 
     types = get_type_hints(kind)
     for item in fields(kind):
-        needed = NEEDED_BOUNDS.get(types[item.name])
-        if needed is None or item.name == "name" or not {"explanation", *needed} <= item.metadata.keys():
+        declaration = declared(item)
+        has_needed = NEEDED.get(types[item.name])
+        is_usable = declaration.is_of_key and has_needed is not None and has_needed(declaration)
+        if item.name == "name" or not is_usable:
             raise plugin.error(
                 f"has a key that no config can have, '{item.name}': declare it with key() as float, int "
                 "(with a minimum), str (with choices) or bool, and do not call it 'name'"
             )
-        for condition in item.metadata.get("on", {}):
+        for condition in declaration.on or ():
             if not can_hold(condition):
                 raise plugin.error(
                     f"has a key with a condition that never holds, '{condition}' of '{item.name}': "

@@ -16,7 +16,7 @@ from itersel.corpus.corpora import Columns, Fields
 from itersel.corpus.languages import ANY_LANGUAGE_PATTERN, LANGUAGE_PATTERN
 from itersel.corpus.text_names import TEST_SET_PATTERN
 from itersel.evaluate.names import METRICS, title_of
-from itersel.keys import is_required, name_in, other_defaults, split_optional, types_of
+from itersel.keys import Declaration, declared, is_required, name_in, other_defaults, split_optional, types_of
 from itersel.storage.numbers import MAX_INTEGER
 
 JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
@@ -56,7 +56,7 @@ def _summary(kind: Any) -> str:
 
 def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
     schema: dict[str, Any] = {"description": _explained(item)}
-    if (known := item.metadata.get("forms")) is not None:
+    if (known := declared(item).forms) is not None:
         forms = [_choice_schema(name, one, in_grid) for name, one in known.items()]
         if in_grid:
             name = {"name": _list_schema({"enum": list(known)})}
@@ -70,10 +70,10 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
 
     optional_names = {"type": ["object", "null"], "minProperties": 1}
     if kind == dict[str, int]:
-        number = {"type": "integer", **_bounds(item.metadata)}
+        number = {"type": "integer", **_bounds(declared(item))}
         return schema | _names_schema(LABEL_PATTERN, number, **optional_names) | {"default": None}
     if kind == dict[str, tuple[str, ...]]:
-        path = {"type": "string", **_bounds(item.metadata)}
+        path = {"type": "string", **_bounds(declared(item))}
         files = {"anyOf": [path, {"type": "array", "items": path}]}
         return schema | _names_schema(EXPERIMENT_PATTERN, files, **optional_names) | {"default": None}
     if kind == dict[str, Experiment]:
@@ -81,7 +81,7 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
         return schema | {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, experiment)
 
     if typing.get_origin(kind) is dict:
-        keys = item.metadata["names"].keys_of_single
+        keys = declared(item).names.keys_of_single
         text = typing.get_args(kind)[-1]
         if not keys:
             return schema | _names_schema(SCORE_PATTERN, _section_schema(text))
@@ -90,29 +90,29 @@ def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
         return schema | {"anyOf": [files, _names_schema(pattern, files)]}
 
     if typing.get_origin(kind) is tuple:
-        entry: dict[str, Any] = {"type": "string", **_bounds(item.metadata)}
-        if "choices" in item.metadata:
-            entry["enum"] = list(item.metadata["choices"])
+        entry: dict[str, Any] = {"type": "string", **_bounds(declared(item))}
+        if (choices := declared(item).choices) is not None:
+            entry["enum"] = list(choices)
         allowed: dict[str, Any] = {"type": ["array", "null"] if optional else "array", "items": entry}
-        if "alone" in item.metadata:
+        if declared(item).alone:
             allowed = {"anyOf": [entry, allowed, {"type": "null"}]}
         default = None if item.default is None else list(typing.cast(tuple[str, ...], item.default))
         return schema | allowed | {"default": default}
 
     single: dict[str, Any] = {"type": [JSON_TYPES[kind], "null"] if optional else JSON_TYPES[kind]}
-    if "choices" in item.metadata:
-        single["enum"] = [*_spellings(item.metadata), *([None] if optional else [])]
-    single |= _bounds(item.metadata)
+    if declared(item).choices is not None:
+        single["enum"] = [*_spellings(declared(item)), *([None] if optional else [])]
+    single |= _bounds(declared(item))
     if kind is int:
         single.setdefault("maximum", MAX_INTEGER)
     schema |= {"anyOf": [single, _list_schema(single)]} if in_grid else single
     return schema | {"default": item.default}
 
 
-def _spellings(metadata: Mapping[str, Any]) -> list[str]:
+def _spellings(declaration: Declaration) -> list[str]:
     """Return the choices of a key; a schema has no other way to say that case does not matter."""
-    choices: list[str] = list(metadata["choices"])
-    titles = [title_of(name) for name in choices if name in METRICS] if "any_case" in metadata else []
+    choices = list(declaration.choices or ())
+    titles = [title_of(name) for name in choices if name in METRICS] if declaration.any_case else []
     return list(dict.fromkeys([*choices, *(one.replace(" ", "-") for one in titles)]))
 
 
@@ -121,13 +121,14 @@ def _names_schema(pattern: str, entry: Mapping[str, Any], **more: Any) -> dict[s
     return {"type": "object", **more, "additionalProperties": False, "patternProperties": entries}
 
 
-def _bounds(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _bounds(declaration: Declaration) -> dict[str, Any]:
     pattern = {}
-    if "pattern" in metadata:
+    if declaration.pattern is not None:
         # other codes of a language are read as the usual one
-        is_language = metadata["pattern"] == LANGUAGE_PATTERN
-        pattern["pattern"] = f"^{ANY_LANGUAGE_PATTERN if is_language else metadata['pattern']}$"
-    return pattern | {name: metadata[bound] for bound, name in JSON_BOUNDS.items() if bound in metadata}
+        is_language = declaration.pattern == LANGUAGE_PATTERN
+        pattern["pattern"] = f"^{ANY_LANGUAGE_PATTERN if is_language else declaration.pattern}$"
+    limits = declaration.limits
+    return pattern | {name: limits[bound] for bound, name in JSON_BOUNDS.items() if bound in limits}
 
 
 def documentation() -> str:
@@ -165,16 +166,16 @@ def key_table(kind: Any) -> list[str]:
 
 def _is_key(item: Field[Any]) -> bool:
     # sections have a factory or, if they must be stated, forms
-    return item.default_factory is MISSING and "forms" not in item.metadata
+    return item.default_factory is MISSING and declared(item).forms is None
 
 
 def _table_row(item: Field[Any], kind: Any) -> str:
     kind, optional = split_optional(kind)
     # null stands for a required key that is missing
-    allowed = _allowed(item.metadata, kind) + (" or null" if optional and not is_required(item) else "")
+    allowed = _allowed(declared(item), kind) + (" or null" if optional and not is_required(item) else "")
     default = "required" if is_required(item) else f"`{_yaml(item.default)}`"
     default += "".join(f", `{other}` {condition}" for condition, other in _other_defaults(item))
-    cells = f"`{item.name}`", default, allowed, item.metadata["explanation"]
+    cells = f"`{item.name}`", default, allowed, declared(item).explanation
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -186,8 +187,8 @@ def _other_defaults(item: Field[Any]) -> Iterator[tuple[str, str]]:
 
 def _explained(item: Field[Any]) -> str:
     """Return the explanation of a key, with its default if that depends on other keys."""
-    text: str = item.metadata["explanation"]
-    if not _is_key(item) or "on" not in item.metadata:
+    text = declared(item).explanation
+    if not _is_key(item) or not declared(item).on:
         return text
     others = (f"{value} {condition}" for condition, value in _other_defaults(item))
     return f"{text} Default: {', '.join([_yaml(item.default), *others])}."
@@ -204,37 +205,37 @@ def _sections(kind: Any, key: str) -> Iterator[tuple[str, str, Any]]:
             entry = typing.get_args(inner)[1]
             place = f"{key}{item.name}.<name>"
             # a single corpus or test set has no name
-            alone = f"`{key}{item.name}` or " if item.metadata["names"].keys_of_single else ""
-            yield f"{alone}`{place}`", item.metadata["explanation"], entry
+            alone = f"`{key}{item.name}` or " if declared(item).names.keys_of_single else ""
+            yield f"{alone}`{place}`", declared(item).explanation, entry
             yield from _sections(entry, f"{place}.")
-        elif (forms := item.metadata.get("forms")) is not None:
+        elif (forms := declared(item).forms) is not None:
             for name, choice in forms.items():
                 yield f"`{key}{item.name}: {{name: {name}}}`", _summary(choice), choice
         elif is_dataclass(inner):
-            yield f"`{key}{item.name}`", item.metadata["explanation"], inner
+            yield f"`{key}{item.name}`", declared(item).explanation, inner
             yield from _sections(inner, f"{key}{item.name}.")
 
 
-def _allowed(bounds: Mapping[str, Any], kind: Any) -> str:
-    if "choices" in bounds:
+def _allowed(declaration: Declaration, kind: Any) -> str:
+    if declaration.choices is not None:
         listed = "list of " if typing.get_origin(kind) is tuple else ""
-        return listed + ", ".join(f"`{choice}`" for choice in bounds["choices"])
+        return listed + ", ".join(f"`{choice}`" for choice in declaration.choices)
 
-    limits = described_limits(bounds)
+    limits = described_limits(declaration.limits)
     if kind == dict[str, int]:
         return "names, each with " + ", ".join([TYPE_NAMES[int], *limits])
 
     name = "list of text" if typing.get_origin(kind) is tuple else TYPE_NAMES.get(kind, "")
-    if "path" in bounds:
-        name = "path or list of paths" if "alone" in bounds else "path"
+    if declaration.path:
+        name = "path or list of paths" if declaration.alone else "path"
         if typing.get_origin(kind) is dict:
             name = f"names, each with a {name}"
-    elif "alone" in bounds:
+    elif declaration.alone:
         name = "text or list of text"
-    elif bounds.get("pattern") == LANGUAGE_PATTERN:
+    elif declaration.pattern == LANGUAGE_PATTERN:
         name = "language code"
-    elif "pattern" in bounds:
-        name += f" of the form `{bounds['pattern']}`"
+    elif declaration.pattern is not None:
+        name += f" of the form `{declaration.pattern}`"
 
     return ", ".join([name, *limits])
 
@@ -268,7 +269,7 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
 
     for number, item in enumerate(fields(section)):
         value = getattr(section, item.name)
-        if repeated and number > 0 and value == item.default and "on" not in item.metadata:
+        if repeated and number > 0 and value == item.default and not declared(item).on:
             continue
         # few corpora are tables or records
         if any(kind in explained and value == kind() for kind in (Columns, Fields)):
@@ -278,7 +279,7 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
             yield ""
         if not repeated:
             text = _explained(item)
-            choices = item.metadata.get("choices", ())
+            choices = declared(item).choices or ()
             if any(choice not in text for choice in choices):
                 text += f" One of: {', '.join(choices)}."
             lines = textwrap.wrap(text, WIDTH - len(indent) - 2, break_on_hyphens=False)
@@ -292,7 +293,7 @@ def _section_yaml(section: Any, depth: int, explained: set[type]) -> Iterator[st
                     yield f"{indent}  {_yaml(name)}:"
                 yield from _section_yaml(entry, depth + (2 if name else 1), explained)
         elif is_dataclass(value):
-            if (forms := item.metadata.get("forms")) is not None:
+            if (forms := declared(item).forms) is not None:
                 yield f"{indent}  name: {name_in(forms, value)}"
             yield from _section_yaml(value, depth + 1, explained)
 

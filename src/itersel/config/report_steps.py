@@ -21,11 +21,12 @@ from itersel.config.evaluation import Evaluation, Report, SignificanceSettings, 
 from itersel.config.mbr import MbrSettings
 from itersel.config.messages import wrong
 from itersel.config.names import LABEL_PATTERN, NAME_PATTERN, Names, check_label, check_text_name
-from itersel.config.search import FeatureSettings, Search
+from itersel.config.search import GivenListFeatures, Search
 from itersel.config.section_checks import check_section
 from itersel.config.values import Experiment
 from itersel.corpus.text_names import NO_TEST_SETS
 from itersel.keys import REQUIRED, key, key_of, section
+from itersel.vectors.feature_names import ALL_TEMPLATES
 
 
 def _check_split(name: object, key: str) -> None:
@@ -68,6 +69,11 @@ class ChooseSettings:
     )
     repeat: int = key("Number of the repeat, from 1.", 1, minimum=1)
     experiment: Experiment = section(Experiment, "Keys of the experiment that can change results.")
+    templates: tuple[str, ...] = key(
+        "Templates that all experiments can use; tables name those of an experiment that uses only some.",
+        (),
+        choices=ALL_TEMPLATES,
+    )
     devtest: str = key("Split that was translated.", "devtest")
 
 
@@ -80,12 +86,11 @@ class PatienceSettings:
 
 
 @dataclass(frozen=True)
-class GivenListScaleSettings:
-    """How the scale of minimum Bayes risk is chosen from translations of devtest."""
+class ScaleChoice:
+    """How the scale of minimum Bayes risk is chosen on devtest, whether or not our decoder translates it."""
 
     scoring: Scoring = section(REQUIRED, "How translations of devtest are scored.")
     mbr: MbrSettings = section(REQUIRED, "Minimum Bayes risk, as in the config; it must state the gain.")
-    decoding: FeatureSettings = section(FeatureSettings, "The features that score the lists.")
     devtest: str = key_of(ChooseSettings, "devtest")
 
     def __post_init__(self) -> None:
@@ -95,10 +100,17 @@ class GivenListScaleSettings:
 
 
 @dataclass(frozen=True)
-class ScaleSettings(GivenListScaleSettings):
+class ScaleSettings(ScaleChoice):
     """How the scale is chosen if our decoder translates devtest."""
 
     decoding: Search = section(Search, "How translations are searched for.")
+
+
+@dataclass(frozen=True)
+class GivenListScaleSettings(ScaleChoice):
+    """How the scale is chosen from given lists, which need no search."""
+
+    decoding: GivenListFeatures = section(GivenListFeatures, "The features that score the lists.")
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,18 @@ class Retuning:
     )
 
     @property
+    def batch_tuner(self) -> Batch | None:
+        """What retunes the weights; None if nothing does."""
+        return None if isinstance(self.tuner, NoTuner) else self.tuner
+
+    @property
+    def iteration_count(self) -> int:
+        """How often dev is decoded and the weights are tuned in an epoch; 0 without a tuner."""
+        if self.batch_tuner is None:
+            return 0
+        return self.batch_tuner.retune_iterations if self.iterations is None else self.iterations
+
+    @property
     def named_directions(self) -> tuple[str, ...]:
         """The directions of the tuner's search, if a key names them."""
-        return () if isinstance(self.tuner, NoTuner) else self.tuner.named_directions or ()
+        return () if self.batch_tuner is None else self.batch_tuner.named_directions or ()

@@ -1,6 +1,6 @@
 """The settings of the steps that search for translations.
 
-- ``itersel decode``: `Search`; with given lists, `FeatureSettings`
+- ``itersel decode``: `Search`; with given lists, `GivenListFeatures`
 - ``itersel step kbest``: `KBestSettings`
 - ``itersel step forest``: `ForestSettings`
 - ``itersel step resources``: `TranslationSettings`
@@ -10,7 +10,9 @@ Config, command line and library use the same settings; see also `itersel.config
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import ClassVar
 
 from itersel.config.extraction import ExtractionSettings
 from itersel.config.mbr import MinimumRisk
@@ -36,7 +38,7 @@ class WithFeatures:
 
 @dataclass(frozen=True)
 class FeatureSettings(WithFeatures):
-    """The features that score translations; given lists need no other settings."""
+    """The features that score translations, of our decoder or another one."""
 
     features: str = key(
         f"dense: the {len(DENSE_FEATURES)} dense features; all: also sparse features.",
@@ -46,19 +48,6 @@ class FeatureSettings(WithFeatures):
 
     def __post_init__(self) -> None:
         check_section(self)
-
-
-@dataclass(frozen=True)
-class GivenListFeatures(FeatureSettings):
-    """The features of given lists that are used."""
-
-    # files contain no weights of their features
-    left_out_templates: tuple[str, ...] = key(
-        "With features: all, templates of text_features that are not used.",
-        (),
-        choices=tuple(TEXT_TEMPLATES),
-        recorded_otherwise=True,
-    )
 
 
 @documented
@@ -77,6 +66,24 @@ class Search(FeatureSettings):
         maximum=MAX_POP_LIMIT,
     )
     max_span: int = key_of(ExtractionSettings, "max_span", maximum=None)
+
+
+@dataclass(frozen=True)
+class GivenListFeatures(FeatureSettings):
+    """The features of given lists that are used; lists need no search."""
+
+    no_key_because: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        (item.name for item in fields(Search)),
+        "needs --language-model, which is missing; lists of another decoder have no such key",
+    )
+    # Not those that are used, as in `Search`: features of the lists themselves may have the prefix of a
+    # template, such as `Lex:`. Files contain no weights of features that are left out.
+    left_out_templates: tuple[str, ...] = key(
+        "With features: all, templates of text_features that are not used.",
+        (),
+        choices=tuple(TEXT_TEMPLATES),
+        recorded_otherwise=True,
+    )
 
 
 @dataclass(frozen=True)

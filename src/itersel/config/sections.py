@@ -21,7 +21,7 @@ from itersel.config.messages import check_unique, join, one_of, reject, show, wr
 from itersel.config.names import RENAMED_KEYS, Names, quotes
 from itersel.config.plain import Forms
 from itersel.errors import InputError, attempt_all, suggest
-from itersel.keys import default_form, is_required, split_optional, types_of
+from itersel.keys import declared, default_form, forms_of, is_required, split_optional, types_of
 
 EXPONENT_NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+"
 
@@ -60,7 +60,7 @@ def _reject_key(
     """Raise an InputError for an unknown key: renamed, or of a section below or another form."""
     full = join(key, name)
     if reason := getattr(kind, "no_key_because", {}).get(name):
-        raise wrong(full, f"does not apply: {reason}; remove it")
+        raise wrong(full, reason)
 
     for renamed in RENAMED_KEYS.get(name, ()) if isinstance(name, str) else ():
         if renamed in known:
@@ -69,7 +69,7 @@ def _reject_key(
             )
 
     for section, item in known.items():
-        if having := _having(name, item.metadata.get("forms")):
+        if having := _having(name, declared(item).forms):
             raise wrong(full, f"belongs to {section}: {', '.join(having)}")
 
     if siblings is not None and (having := _having(name, siblings)):
@@ -89,7 +89,7 @@ def _having(name: object, forms: Forms | None) -> list[str]:
 
 def _read_form(item: Field[Any], value: object, key: str) -> Any:
     """Read a section that has several forms."""
-    forms: Forms = item.metadata["forms"]
+    forms = forms_of(item)
     rest = dict(_mapping(value, key, "'name: ...'"))
     if "name" not in rest and is_required(item):
         raise wrong(f"{key}.name", "is missing")
@@ -100,7 +100,7 @@ def _read_form(item: Field[Any], value: object, key: str) -> Any:
 
 
 def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
-    if "forms" in item.metadata:
+    if declared(item).forms is not None:
         return _read_form(item, value, key)
 
     kind, optional = split_optional(kind)
@@ -119,7 +119,7 @@ def _read_value(item: Field[Any], kind: Any, value: object, key: str) -> Any:
 
 def _read_named(item: Field[Any], kind: Any, value: object, key: str) -> dict[str, Any]:
     """Read values by name. A single corpus or test set may lack one; its name is then empty."""
-    names: Names = item.metadata["names"]
+    names: Names = declared(item).names
     values = _mapping(value, key, names.content, names.least)
 
     if names.keys_of_single:
@@ -141,7 +141,7 @@ def _read_named(item: Field[Any], kind: Any, value: object, key: str) -> dict[st
 
 
 def _read_list(item: Field[Any], kind: Any, value: object, key: str) -> tuple[Any, ...]:
-    is_alone = "alone" in item.metadata
+    is_alone = declared(item).alone
     if is_alone and (value is None or isinstance(value, str)):
         value = [] if value is None else [value]
     if not isinstance(value, list | tuple):
@@ -152,20 +152,21 @@ def _read_list(item: Field[Any], kind: Any, value: object, key: str) -> tuple[An
         return tuple(attempt_all(read))
 
     entries = tuple(_read_scalar(item, kind, entry, key) for entry in value)
-    if "choices" in item.metadata:
+    if declared(item).choices is not None:
         check_unique(key, entries)
     return entries
 
 
 def _read_scalar(item: Field[Any], kind: type, value: object, key: str) -> Any:
-    checked = as_usual(item.metadata, value)
-    instead = allowed_instead(item.metadata, kind, checked)
+    declaration = declared(item)
+    checked = as_usual(declaration, value)
+    instead = allowed_instead(declaration, kind, checked)
     if instead is not None:
         reject(key, value, f"{instead}{_advice(kind, value)}")
 
     if kind is float:
         return float(checked)
-    return _clean_path(checked) if "path" in item.metadata else checked
+    return _clean_path(checked) if declaration.path else checked
 
 
 def _advice(kind: type, value: object) -> str:

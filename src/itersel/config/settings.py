@@ -12,6 +12,7 @@ from itersel.config.messages import show
 from itersel.config.plain import passed
 from itersel.config.sections import read_section
 from itersel.errors import InputError, located
+from itersel.keys import declared
 from itersel.storage.files import STANDARD_STREAM
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def read_settings(kind: type[T], given: str | None, options: Mapping[str, Any] |
         For an unknown key or a wrong value, as in a config.
     """
     settings: Any = _read_given(kind, given)
-    places = [item.name for item in fields(settings) if "place" in item.metadata]
+    places = [item.name for item in fields(settings) if declared(item).place]
     stated = {key: (options or {}).get(key) for key in places}
     stated = {key: value for key, value in stated.items() if value is not None}
     return cast(T, replace(settings, **stated) if stated else settings)

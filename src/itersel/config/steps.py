@@ -10,9 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import ClassVar
+from dataclasses import dataclass
 
 from itersel.config.learners import DEFAULT_LEARNER, LEARNERS, Online, default_learner
 from itersel.config.messages import wrong
@@ -79,12 +77,7 @@ class TrainSettings(LearningSettings, Search):
 
 @dataclass(frozen=True)
 class GivenListTrainSettings(LearningSettings, GivenListFeatures):
-    """How a shard with given lists is trained, which need no search."""
-
-    # why it has no keys of `Search`
-    no_key_because: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        (item.name for item in fields(Search)), "n-best lists of another decoder need no search"
-    )
+    """How a shard with given lists is trained."""
 
 
 @documented

@@ -13,7 +13,6 @@ from statistics import correlation, fmean, stdev
 from typing import NamedTuple
 
 from itersel.config.near_duplicates import NearDuplicates
-from itersel.config.tuners import Batch
 from itersel.config.values import Config
 from itersel.corpus.languages import SOUTH_EAST_LANGUAGES, is_unspaced, primary_language
 from itersel.corpus.text import Bitext
@@ -253,11 +252,11 @@ class Suspicions:
 
     def _short_references(self) -> Iterator[str]:
         for name, experiment in self._config.experiments.items():
-            tuners = [experiment.learner, experiment.retune.tuner]
-            searching = [tuner for tuner in tuners if isinstance(tuner, Batch) and tuner.searches_lines]
-            if not searching:
+            tuner, split = experiment.batch_tuner, experiment.tune_on
+            if tuner is None:
+                tuner, split = experiment.retune.batch_tuner, "dev"
+            if tuner is None or not tuner.searches_lines:
                 continue
-            split = experiment.tune_on if experiment.learner in searching else "dev"
             if split in self._splits and 0 < self._splits[split].longest < 4:
                 yield (
                     f"no reference of {split} has four words, so its BLEU is 0 whatever the weights: the "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from itersel.config.tasks import DEFAULT_FOLDS, MAX_FOLDS
@@ -61,9 +62,9 @@ class TextFeatures:
         """Whether no features are added."""
         return not (self.groups or self.templates or self.user_models)
 
-    def left_out(self, templates: tuple[str, ...] | None) -> tuple[str, ...]:
-        """Return the templates that an experiment with these leaves out; None: it has no sparse features."""
-        return () if templates is None else tuple(one for one in self.templates if one not in templates)
+    def left_out(self, templates: Collection[str]) -> tuple[str, ...]:
+        """Return the templates that are not among these, which an experiment uses."""
+        return tuple(one for one in self.templates if one not in templates)
 
     @property
     def user_model_names(self) -> tuple[str, ...]:

@@ -181,11 +181,15 @@ class Experiment(WithFeatures):
         f"sparse features on dev; by default with {DEFAULT_RETUNER}. The epoch is still chosen on devtest.",
     )
 
-    def templates_of(self, available: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the templates that the experiment uses, of those whose features there are."""
-        if not self.uses_sparse:
-            return ()
-        return available if self.templates is None else self.templates
+    @property
+    def online_learner(self) -> Online | None:
+        """What shards learn with, each its own weights; None if a batch tuner learns."""
+        return self.learner if isinstance(self.learner, Online) else None
+
+    @property
+    def batch_tuner(self) -> Batch | None:
+        """What tunes one weight vector on all shards; None if shards learn."""
+        return self.learner if isinstance(self.learner, Batch) else None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What learners learn from: sentences decoded with their grammars, or given lists.
 
-Learners know both only as `Sentences` and `SentenceDecoder`. Given lists are those whose settings are no
-`Search` (`itersel.cli.given_lists`).
+Learners know both only as `Sentences` and `SentenceDecoder`. Settings say which of the two a file contains: a
+`Search`, or `GivenListFeatures`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from itersel.bleu.references import ReferenceLengths
 from itersel.config.search import GivenListFeatures, Search
 from itersel.decode.decoder import Candidates, Decoder, DerivationFinder, WeightVectors
 from itersel.decode.list_decoder import ListDecoder
-from itersel.errors import FilePath
+from itersel.errors import FilePath, InputError
+from itersel.grammar.grammar_format import FORMAT as GRAMMARS
 from itersel.grammar.sentence_grammars import (
     FeatureRows,
     SentenceGrammars,
@@ -22,8 +23,10 @@ from itersel.grammar.sentence_grammars import (
     read_grammars,
 )
 from itersel.lists.files import count_sentences_of_lists, read_list_table
+from itersel.lists.table import ListTable
 from itersel.lm.binary import load_model
 from itersel.storage.arrays import UInt64s
+from itersel.storage.hdf5 import header_of
 from itersel.storage.strings import Strings
 
 
@@ -82,6 +85,22 @@ def open_grammars(
     return grammars, [Decoder(grammars, loaded, settings) for _ in range(threads)]
 
 
+def open_lists(path: FilePath, settings: GivenListFeatures, has_text: bool = False) -> ListTable:
+    """Read given lists with the features that are used, and with text if `has_text`."""
+    _refuse_grammars(path)
+    return read_list_table(path, settings.uses_sparse, has_text, settings.left_out_templates)
+
+
+def _refuse_grammars(path: FilePath) -> None:
+    """Raise an InputError if a file contains sentences with their grammars instead of lists."""
+    try:
+        header_of(path, GRAMMARS)
+    except InputError:
+        # lists, or a file whose reader says what is wrong with it
+        return
+    raise InputError("contains grammars; name the decoder's language model with --language-model", path)
+
+
 def open_sentences(
     path: FilePath, language_model: str | None, settings: Search | GivenListFeatures, threads: int = 1
 ) -> tuple[Sentences, Sequence[SentenceDecoder]]:
@@ -90,7 +109,7 @@ def open_sentences(
         assert language_model is not None, "only given lists need no language model"
         return open_grammars(path, language_model, settings, threads)
 
-    list_table = read_list_table(path, settings.uses_sparse, left_out=settings.left_out_templates)
+    list_table = open_lists(path, settings)
     return list_table, [ListDecoder(list_table)]
 
 
@@ -98,4 +117,5 @@ def count_sentences(path: FilePath, settings: Search | GivenListFeatures) -> int
     """Return the number of sentences without reading grammars or lists."""
     if isinstance(settings, Search):
         return count_sentences_of_grammars(path)
+    _refuse_grammars(path)
     return count_sentences_of_lists(path)

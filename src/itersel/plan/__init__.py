@@ -48,7 +48,7 @@ class Plan:
         self.list_texts = ListTexts(config, self.files, self.texts, self.divisions)
         self.text_features = TextFeatureModels(config, self.files, self.texts, self.divisions)
         self.epochs = Epochs(config, self.files, self.origin, self.divisions, self.language_models)
-        self.tuning = Tuning(config, self.origin, self.epochs)
+        self.tuning = Tuning(config, self.origin, self.divisions, self.epochs)
         self.choice = Choice(config, self.files, self.origin, self.texts, self.divisions, repeats)
         self.tables = Tables(config, self.files, self.origin, self.texts, self.divisions, repeats)
         self.rule_counts = RuleCounts(config, self.files, self.origin, self.texts, self.divisions)
@@ -63,6 +63,10 @@ class Plan:
             ExplainSettings(
                 derivations=self.config.report.derivations,
                 has_mbr=self.config.mbr.gain is not None,
-                search=Search(pop_limit=self.config.decoder.pop_limit, max_span=self.config.grammar.max_span),
+                search=Search(
+                    templates=self.config.grammar.templates,
+                    pop_limit=self.config.decoder.pop_limit,
+                    max_span=self.config.grammar.max_span,
+                ),
             )
         )

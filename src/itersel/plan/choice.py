@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from itersel.config.defaults import never_null
+from itersel.config.defaults import available_templates, never_null
 from itersel.config.experiments import PlannedRepeat
-from itersel.config.report_steps import ChooseSettings, GivenListScaleSettings, PatienceSettings, Scoring
+from itersel.config.report_steps import ChooseSettings, PatienceSettings, ScaleChoice, Scoring
 from itersel.config.search import TranslationSettings
 from itersel.config.settings import as_json
 from itersel.config.values import Config, Experiment
@@ -16,7 +16,6 @@ from itersel.evaluate.names import DEFAULT_TOKENIZER, QUALITY, TOKENIZED_BLEU
 from itersel.plan.divisions import Divisions
 from itersel.plan.files import Files
 from itersel.plan.origin import Origin
-from itersel.plan.search import restricted_templates
 from itersel.plan.texts import Texts
 from itersel.results import BEST, MBR
 
@@ -63,15 +62,14 @@ class Choice:
         """Return the `ChooseSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
         repeat = self._repeats[wildcards.experiment]
-        templates = restricted_templates(self._config, experiment)
-        tasks = experiment.tasks.as_in_config()
 
         return as_json(
             ChooseSettings(
                 scoring=self._scoring(experiment),
                 name=repeat.system,
                 repeat=repeat.repeat,
-                experiment=replace(experiment, templates=templates, tasks=tasks),
+                experiment=replace(experiment, tasks=experiment.tasks.as_in_config()),
+                templates=available_templates(self._config),
                 devtest=self._texts.devtest(wildcards),
             )
         )
@@ -98,14 +96,10 @@ class Choice:
     def scale_settings(self, wildcards: Any) -> str:
         """Return the `ScaleSettings` or `GivenListScaleSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
-        # with a `Search`, they are `ScaleSettings`
-        settings = GivenListScaleSettings(
-            scoring=self._scoring(experiment),
-            mbr=self._config.mbr,
-            decoding=self._origin.decoding(experiment),
-            devtest=self._texts.devtest(wildcards),
+        choice = ScaleChoice(
+            scoring=self._scoring(experiment), mbr=self._config.mbr, devtest=self._texts.devtest(wildcards)
         )
-        return as_json(settings)
+        return as_json(self._origin.scaling(experiment, choice))
 
     def _scoring(self, experiment: Experiment) -> Scoring:
         """Return how translations of devtest by an experiment are scored."""

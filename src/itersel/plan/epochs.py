@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from itersel.config.defaults import never_null
 from itersel.config.settings import as_json
 from itersel.config.steps import MixSettings
-from itersel.config.tuners import Batch
 from itersel.config.values import Config
 from itersel.plan.divisions import Divisions
 from itersel.plan.files import Files
 from itersel.plan.language_models import LanguageModels
 from itersel.plan.origin import Origin
-from itersel.plan.retune import retune_iterations, retuner
 from itersel.results import (
     BEST,
     DECISION,
@@ -29,6 +27,126 @@ from itersel.results import (
 )
 
 
+class EpochParts(NamedTuple):
+    """The parts of the plan from which the files of an epoch follow."""
+
+    config: Config
+    files: Files
+    origin: Origin
+    divisions: Divisions
+    language_models: LanguageModels
+
+
+class Epoch:
+    """An epoch of an experiment, counted from 1."""
+
+    def __init__(self, parts: EpochParts, name: str, number: int) -> None:
+        self._parts = parts
+        self.name = name
+        self.number = number
+        self.experiment = parts.config.experiments[name]
+        self.folder = parts.files.experiment(name, epoch_folder(number))
+        self.weights = f"{self.folder}/{WEIGHTS}"
+        # whether training stops after this epoch
+        self.decision = f"{self.folder}/{DECISION}"
+
+        retune = self.experiment.retune
+        self.is_batch = self.experiment.batch_tuner is not None
+        # the tuner of its weights on lists, if any, and the number of the tuner's last iteration
+        self.tuner = self.experiment.batch_tuner or retune.batch_tuner
+        self.reads_forests = self.tuner is not None and self.tuner.reads_forests
+        self.last_iteration = number if self.is_batch else retune.iteration_count
+
+        # the output of `itersel step mix`, which may be tuned afterwards
+        self.mixed = self.weights if retune.batch_tuner is None else f"{self.folder}/{MIXED}"
+
+    def at(self, number: int) -> Epoch:
+        """Return another epoch of the experiment."""
+        return Epoch(self._parts, self.name, number)
+
+    @property
+    def before(self) -> Epoch:
+        """The previous epoch."""
+        return self.at(self.number - 1)
+
+    @property
+    def start(self) -> list[str]:
+        """The weights that all shards start with: none, another experiment's, tuned or mixed ones."""
+        if self.number == 1:
+            start = self.experiment.start_from
+            return [self._parts.files.experiment(start, f"{BEST}/{WEIGHTS}")] if start else []
+        is_tuned = self.experiment.retune.next_epoch_from == "tuned"
+        return [self.before.weights if is_tuned else self.before.mixed]
+
+    @property
+    def goes_on_alone(self) -> bool:
+        """Whether each shard starts with its own weights from the previous epoch."""
+        return self.number > 1 and self.experiment.mixing.shards_continue and not self.is_batch
+
+    @property
+    def mixed_before(self) -> list[str]:
+        """The mixed weights of the previous epoch, if mixing depends on them."""
+        needs_it = self.number > 1 and self.experiment.mixing.needs_previous
+        return [self.before.mixed] if needs_it else []
+
+    @property
+    def decision_needed(self) -> list[str]:
+        """The decision whether this epoch trains; none if it always trains."""
+        patience = self.experiment.patience
+        return self.decision_before if patience is not None and self.number > patience + 1 else []
+
+    @property
+    def decision_before(self) -> list[str]:
+        """The decision after the previous epoch, with the scores so far."""
+        return [self.before.decision] if self.number > 1 else []
+
+    def files_passed_on(self, path: str) -> dict[str, list[str]]:
+        """Return the decision, and the previous epoch's file to pass on if training has stopped."""
+        return {"decision": self.decision_needed, "passed_on": [path] if self.decision_needed else []}
+
+    @property
+    def level_before(self) -> list[str]:
+        """The manifests that all shards wait for, so that they start together: one array job."""
+        if self.goes_on_alone:
+            return [f"{self.before.folder}/{MANIFEST}"]
+        if self.number > 1:
+            return []
+        sentences = f"{self.sentence_folder}/{MANIFEST}"
+        of_run = self._parts.language_models
+        folds = of_run.folds(self.experiment)
+        if folds == 1:
+            return [sentences]
+        division = self._parts.divisions.name(self.experiment)
+        return [sentences, f"{of_run.fold_folder(division, folds)}/{MANIFEST}"]
+
+    @property
+    def sentence_folder(self) -> str:
+        """The folder of the sentences of the tuning corpus: grammars, or given lists."""
+        divisions = self._parts.divisions
+        return divisions.folder(self.experiment.tune_on, divisions.name(self.experiment))
+
+    def file_numbers(self, shard: int) -> Sequence[int]:
+        """Return the numbers of the files with the sentences of a shard, in training order."""
+        return self.experiment.tasks.files_of_shard(shard, never_null(self.experiment.seed), self.number)
+
+    def sentence_files(self, shard: int) -> list[str]:
+        """Return the files with the sentences of a shard: grammars, or given lists."""
+        return [f"{self.sentence_folder}/{sentence_file(file)}" for file in self.file_numbers(shard)]
+
+    def language_models(self, shard: int) -> list[str]:
+        """Return the language model for each file: the full model, or one that has not seen its text."""
+        of_run = self._parts.language_models
+        folds = of_run.folds(self.experiment)
+        if folds == 1:
+            return self._parts.origin.language_models
+        division = self._parts.divisions.name(self.experiment)
+        return [of_run.fold_model(division, folds, file % folds) for file in self.file_numbers(shard)]
+
+    def shard_weights(self, number: int | str) -> str:
+        """Return the weights of a shard."""
+        return f"{self.folder}/{shard_weights(number)}"
+
+
 class Epochs:
     """The epochs of all experiments."""
 
@@ -40,15 +158,13 @@ class Epochs:
         divisions: Divisions,
         language_models: LanguageModels,
     ) -> None:
-        self.config = config
-        self.files = files
-        self.divisions = divisions
-        self.language_models = language_models
-        self.origin = origin
+        self._config = config
+        self._files = files
+        self._parts = EpochParts(config, files, origin, divisions, language_models)
         experiments = config.experiments
         # by the rules that make the weights of an epoch: `tune`, `mix` and then `tune`, or `mix`
-        self.batch = [name for name, one in experiments.items() if isinstance(one.learner, Batch)]
-        self.retuned = [name for name, one in experiments.items() if retuner(one)]
+        self.batch = [name for name, one in experiments.items() if one.batch_tuner]
+        self.retuned = [name for name, one in experiments.items() if one.retune.batch_tuner]
         self.mixed = [name for name in experiments if name not in (*self.batch, *self.retuned)]
         self.selecting = [name for name, one in experiments.items() if one.mixing.selects]
         # the epochs by the names of their folders
@@ -58,7 +174,7 @@ class Epochs:
     @functools.cache  # noqa: B019  (there is one plan)
     def epoch(self, name: str, number: int) -> Epoch:
         """Return an epoch of an experiment, counted from 1."""
-        return Epoch(self, name, number)
+        return Epoch(self._parts, name, number)
 
     def of(self, wildcards: Any) -> Epoch:
         """Return the epoch of a job."""
@@ -104,7 +220,7 @@ class Epochs:
 
     def mix_settings(self, wildcards: Any) -> str:
         """Return the `MixSettings` of an experiment."""
-        experiment = self.config.experiments[wildcards.experiment]
+        experiment = self._config.experiments[wildcards.experiment]
         return as_json(MixSettings(mixing=experiment.mixing, shards=experiment.tasks.shards))
 
     def array_name(self, wildcards: Any) -> str:
@@ -114,12 +230,12 @@ class Epochs:
 
     def shards_per_array_task(self, wildcards: Any) -> int:
         """Return the number of shards that an array task trains."""
-        return self.config.experiments[wildcards.experiment].tasks.shards_per_array_task
+        return self._config.experiments[wildcards.experiment].tasks.shards_per_array_task
 
     def translated_pieces(self, wildcards: Any) -> list[str]:
         """Return the translations of the pieces of a split."""
-        folder = self.files.experiment(wildcards.experiment, wildcards.stage)
-        pieces = range(self.config.decoder.pieces)
+        folder = self._files.experiment(wildcards.experiment, wildcards.stage)
+        pieces = range(self._config.decoder.pieces)
         return [f"{folder}/{translated_piece(wildcards.split, piece)}" for piece in pieces]
 
     def of_all(self, path: str) -> Any:
@@ -128,113 +244,7 @@ class Epochs:
         def files(wildcards: Any) -> list[str]:
             name = wildcards.experiment
             path_of_job = path.format(**dict(wildcards.items()))
-            epochs = range(1, self.config.experiments[name].epochs + 1)
+            epochs = range(1, self._config.experiments[name].epochs + 1)
             return [f"{self.epoch(name, epoch).folder}/{path_of_job}" for epoch in epochs]
 
         return files
-
-
-class Epoch:
-    """An epoch of an experiment, counted from 1."""
-
-    def __init__(self, epochs: Epochs, name: str, number: int) -> None:
-        self.epochs = epochs
-        self.name = name
-        self.number = number
-        self.experiment = epochs.config.experiments[name]
-        self.folder = epochs.files.experiment(name, epoch_folder(number))
-        self.weights = f"{self.folder}/{WEIGHTS}"
-        # whether training stops after this epoch
-        self.decision = f"{self.folder}/{DECISION}"
-
-        learner = self.experiment.learner
-        self.is_batch = isinstance(learner, Batch)
-        # the tuner of its weights on lists, if any, and the number of the tuner's last iteration
-        self.tuner = learner if isinstance(learner, Batch) else retuner(self.experiment)
-        self.reads_forests = self.tuner is not None and self.tuner.reads_forests
-        self.last_iteration = number if self.is_batch else retune_iterations(self.experiment)
-
-        # the output of `itersel step mix`, which may be tuned afterwards
-        self.mixed = f"{self.folder}/{MIXED}" if name in epochs.retuned else self.weights
-
-    @property
-    def before(self) -> Epoch:
-        """The previous epoch."""
-        return self.epochs.epoch(self.name, self.number - 1)
-
-    @property
-    def start(self) -> list[str]:
-        """The weights that all shards start with: none, another experiment's, tuned or mixed ones."""
-        if self.number == 1:
-            start = self.experiment.start_from
-            return [self.epochs.files.experiment(start, f"{BEST}/{WEIGHTS}")] if start else []
-        is_tuned = self.experiment.retune.next_epoch_from == "tuned"
-        return [self.before.weights if is_tuned else self.before.mixed]
-
-    @property
-    def goes_on_alone(self) -> bool:
-        """Whether each shard starts with its own weights from the previous epoch."""
-        return self.number > 1 and self.experiment.mixing.shards_continue and not self.is_batch
-
-    @property
-    def mixed_before(self) -> list[str]:
-        """The mixed weights of the previous epoch, if mixing depends on them."""
-        needs_it = self.number > 1 and self.experiment.mixing.needs_previous
-        return [self.before.mixed] if needs_it else []
-
-    @property
-    def decision_needed(self) -> list[str]:
-        """The decision whether this epoch trains; none if it always trains."""
-        patience = self.experiment.patience
-        return self.decision_before if patience is not None and self.number > patience + 1 else []
-
-    @property
-    def decision_before(self) -> list[str]:
-        """The decision after the previous epoch, with the scores so far."""
-        return [self.before.decision] if self.number > 1 else []
-
-    def files_passed_on(self, path: str) -> dict[str, list[str]]:
-        """Return the decision, and the previous epoch's file to pass on if training has stopped."""
-        return {"decision": self.decision_needed, "passed_on": [path] if self.decision_needed else []}
-
-    @property
-    def level_before(self) -> list[str]:
-        """The manifests that all shards wait for, so that they start together: one array job."""
-        if self.goes_on_alone:
-            return [f"{self.before.folder}/{MANIFEST}"]
-        if self.number > 1:
-            return []
-        sentences = f"{self.sentence_folder}/{MANIFEST}"
-        of_run = self.epochs.language_models
-        folds = of_run.folds(self.experiment)
-        if folds == 1:
-            return [sentences]
-        division = self.epochs.divisions.name(self.experiment)
-        return [sentences, f"{of_run.fold_folder(division, folds)}/{MANIFEST}"]
-
-    @property
-    def sentence_folder(self) -> str:
-        """The folder of the sentences of the tuning corpus: grammars, or given lists."""
-        divisions = self.epochs.divisions
-        return divisions.folder(self.experiment.tune_on, divisions.name(self.experiment))
-
-    def file_numbers(self, shard: int) -> Sequence[int]:
-        """Return the numbers of the files with the sentences of a shard, in training order."""
-        return self.experiment.tasks.files_of_shard(shard, never_null(self.experiment.seed), self.number)
-
-    def sentence_files(self, shard: int) -> list[str]:
-        """Return the files with the sentences of a shard: grammars, or given lists."""
-        return [f"{self.sentence_folder}/{sentence_file(file)}" for file in self.file_numbers(shard)]
-
-    def language_models(self, shard: int) -> list[str]:
-        """Return the language model for each file: the full model, or one that has not seen its text."""
-        of_run = self.epochs.language_models
-        folds = of_run.folds(self.experiment)
-        if folds == 1:
-            return self.epochs.origin.language_models
-        division = self.epochs.divisions.name(self.experiment)
-        return [of_run.fold_model(division, folds, file % folds) for file in self.file_numbers(shard)]
-
-    def shard_weights(self, number: int | str) -> str:
-        """Return the weights of a shard."""
-        return f"{self.folder}/{shard_weights(number)}"

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from itersel.config.experiments import expanded
 from itersel.config.splits import test_set_devtests, test_sets
-from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.plan.divisions import division_of
 from itersel.plan.requests import TextSizes, rules_per_word
-from itersel.plan.retune import retune_iterations, retuner
 from itersel.run.processor_time import hours_of
 
 if TYPE_CHECKING:
@@ -47,7 +45,7 @@ def estimate_cost(config: Config, sizes: Mapping[str, Size]) -> Estimate | None:
     held_out = ["devtest", *test_set_devtests(config).values(), *tested]
     experiments = list(expanded(config).experiments.values())
     tuned = {experiment.tune_on for experiment in experiments}
-    translated = [*held_out, "dev"] if any(map(retuner, experiments)) else held_out
+    translated = [*held_out, "dev"] if any(one.retune.batch_tuner for one in experiments) else held_out
     if not {"train", *translated, *tuned} <= sizes.keys():
         return None
 
@@ -88,10 +86,10 @@ def _experiment_cost(
     tasks = experiment.tasks
     epoch_jobs = -(-tasks.shards // tasks.shards_per_array_task) + 1 + config.decoder.pieces
     epoch = seconds[experiment.tune_on] * experiment.tasks.share + seconds["devtest"]
-    if isinstance(experiment.learner, Batch):
+    if experiment.batch_tuner is not None:
         epoch += TUNE_SECONDS
-    if retuner(experiment):
-        iterations = retune_iterations(experiment)
+    if experiment.retune.batch_tuner is not None:
+        iterations = experiment.retune.iteration_count
         epoch += iterations * (seconds["dev"] + TUNE_SECONDS)
         epoch_jobs += iterations * (config.decoder.pieces + 1)
     jobs = experiment.epochs * epoch_jobs + len(tested) * config.decoder.pieces

@@ -151,7 +151,7 @@ class ListTexts:
         """Return the `RerankerSettings` of an experiment."""
         experiment = self._config.experiments[wildcards.experiment]
         # others would be computed, and then left out, or have no weight
-        used = experiment.templates_of(self._config.text_features.templates)
+        used = never_null(experiment.templates)
         settings = RerankerSettings(
             features=experiment.features,
             dense_names=self._config.data.dense_names,

@@ -15,14 +15,14 @@ from typing import Any
 from itersel.config import splits
 from itersel.config.defaults import never_null
 from itersel.config.learners import Online
-from itersel.config.search import FeatureSettings
+from itersel.config.report_steps import GivenListScaleSettings, ScaleChoice, ScaleSettings
+from itersel.config.search import GivenListFeatures, Search
 from itersel.config.settings import as_json
 from itersel.config.steps import GivenListTrainSettings, LearningSettings, TrainSettings
 from itersel.config.values import Config, Experiment
 from itersel.corpus.text_names import BY_HASH, FIRST_COLUMN, FIRST_ENTRIES, raw_columns
 from itersel.plan.files import Files
 from itersel.plan.requests import TextSizes, list_sizes, text_sizes
-from itersel.plan.search import restricted_templates, search_keys, search_of
 from itersel.plan.shell import no_option
 from itersel.results import DERIVATIONS
 
@@ -85,12 +85,16 @@ class Origin(ABC):
         """Return the tuning files: those decoded so far or, with given lists, these lists."""
 
     def decode_settings(self, wildcards: Any) -> str:
-        """Return the `Search` of translations, or the `FeatureSettings` that score lists."""
+        """Return the `Search` of translations, or the `GivenListFeatures` that score lists."""
         return as_json(self.decoding(self._config.experiments[wildcards.experiment]))
 
     @abstractmethod
-    def decoding(self, experiment: Experiment) -> FeatureSettings:
+    def decoding(self, experiment: Experiment) -> Search | GivenListFeatures:
         """Return how an experiment translates: with which search or, of lists, which features score them."""
+
+    @abstractmethod
+    def scaling(self, experiment: Experiment, choice: ScaleChoice) -> ScaleChoice:
+        """Return how the scale of minimum Bayes risk is chosen, with how an experiment translates."""
 
     @abstractmethod
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -129,11 +133,7 @@ class _ParallelText(Origin):
         return folders
 
     def _training(self, experiment: Experiment) -> LearningSettings:
-        return TrainSettings(
-            **self._learning(experiment),
-            **search_keys(self._config, experiment),
-            templates=restricted_templates(self._config, experiment),
-        )
+        return TrainSettings(**self._learning(experiment), **vars(self.decoding(experiment)))
 
     def decoding_threads(self, wildcards: Any) -> int:
         return _online_learner(self._config.experiments[wildcards.experiment]).thread_count(MAX_THREADS)
@@ -141,9 +141,16 @@ class _ParallelText(Origin):
     def tuning_files(self, sentence_files: list[str], decoded: list[str]) -> list[str]:
         return decoded
 
-    def decoding(self, experiment: Experiment) -> FeatureSettings:
-        # with all templates: the weights of templates that an experiment does not use are 0
-        return search_of(self._config, experiment)
+    def decoding(self, experiment: Experiment) -> Search:
+        return Search(
+            features=experiment.features,
+            templates=never_null(experiment.templates),
+            pop_limit=self._config.decoder.pop_limit,
+            max_span=self._config.grammar.max_span,
+        )
+
+    def scaling(self, experiment: Experiment, choice: ScaleChoice) -> ScaleChoice:
+        return ScaleSettings(**vars(choice), decoding=self.decoding(experiment))
 
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
         return {}
@@ -179,10 +186,7 @@ class _GivenLists(Origin):
         return {}
 
     def _training(self, experiment: Experiment) -> LearningSettings:
-        left_out = self._config.text_features.left_out(experiment.templates)
-        return GivenListTrainSettings(
-            features=experiment.features, left_out_templates=left_out, **self._learning(experiment)
-        )
+        return GivenListTrainSettings(**self._learning(experiment), **vars(self.decoding(experiment)))
 
     def decoding_threads(self, wildcards: Any) -> int:
         return 1
@@ -191,8 +195,12 @@ class _GivenLists(Origin):
         # lists are the same in every iteration, and read whole
         return sentence_files
 
-    def decoding(self, experiment: Experiment) -> FeatureSettings:
-        return FeatureSettings(experiment.features)
+    def decoding(self, experiment: Experiment) -> GivenListFeatures:
+        left_out = self._config.text_features.left_out(never_null(experiment.templates))
+        return GivenListFeatures(experiment.features, left_out)
+
+    def scaling(self, experiment: Experiment, choice: ScaleChoice) -> ScaleChoice:
+        return GivenListScaleSettings(**vars(choice), decoding=self.decoding(experiment))
 
     def outputs(self, test_sets: Mapping[str, str]) -> dict[str, dict[str, str]]:
         entries = {test_set: self._files.text(split, FIRST_COLUMN) for test_set, split in test_sets.items()}
@@ -215,5 +223,5 @@ def origin_of(config: Config, files: Files) -> Origin:
 
 def _online_learner(experiment: Experiment) -> Online:
     """Return the learner of shards; those of a batch tuner are not trained."""
-    assert isinstance(experiment.learner, Online)
-    return experiment.learner
+    assert experiment.online_learner is not None
+    return experiment.online_learner

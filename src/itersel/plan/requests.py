@@ -13,10 +13,8 @@ from typing import NamedTuple
 
 from itersel.config.data import TrainingText
 from itersel.config.splits import corpora, held_out_splits, is_given, is_help, test_sets, texts_of
-from itersel.config.tuners import Batch
 from itersel.config.values import Config, Experiment
 from itersel.lists.folders import find_lists
-from itersel.plan.retune import retune_iterations, retuner
 from itersel.storage.files import compression_of
 
 # Of tokenised text, including a space; and how many times smaller a compressed file is.
@@ -174,12 +172,12 @@ def _tuned(config: Config, translations: Callable[[str, Experiment], float], is_
     """
     found = [0.0]
     for one in config.experiments.values():
-        if isinstance(one.learner, Batch):
-            is_dense = one.learner.searches_lines or not one.uses_sparse
+        if one.batch_tuner is not None:
+            is_dense = one.batch_tuner.searches_lines or not one.uses_sparse
             share = DENSE_SHARE if is_dense else 1.0
             found.append(share * (1 if is_fixed else one.epochs) * translations(one.tune_on, one))
-        if retuner(one):
-            iterations = 1 if is_fixed else retune_iterations(one)
+        if one.retune.batch_tuner is not None:
+            iterations = 1 if is_fixed else one.retune.iteration_count
             found.append(DENSE_SHARE * iterations * translations("dev", one))
     return min(MAX_TUNED_TRANSLATIONS, max(found))
 

@@ -11,7 +11,6 @@ from itersel.config.values import Config
 from itersel.plan.divisions import Divisions
 from itersel.plan.files import Files
 from itersel.plan.origin import Origin
-from itersel.plan.retune import retuner
 from itersel.plan.texts import Texts
 from itersel.results import rule_counts_file
 
@@ -39,7 +38,7 @@ class RuleCounts:
 
         found = {experiment.tune_on: self._divisions.name(experiment) for experiment in whole}
         found |= {split: pieces for split in self._texts.held_out if split != "dev"}
-        if any(retuner(one) for one in self._config.experiments.values()):
+        if any(one.retune.batch_tuner for one in self._config.experiments.values()):
             found.setdefault("dev", pieces)
         return found
 

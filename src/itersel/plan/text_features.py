@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from itersel.align.symmetrize import DIRECTIONS
+from itersel.config.defaults import never_null
 from itersel.config.list_steps import TextModelSettings, WordSettings
 from itersel.config.settings import as_json
 from itersel.config.splits import has_references
@@ -104,7 +105,7 @@ class TextFeatureModels:
     def _needs_models(self, wildcards: Any) -> bool:
         features = self._config.text_features
         experiment = self._config.experiments[wildcards.experiment]
-        return any(needed_models(features.groups, experiment.templates_of(features.templates)))
+        return any(needed_models(features.groups, never_null(experiment.templates)))
 
     def user_models(self, wildcards: Any) -> list[str]:
         """Return the user's own language models, compiled."""

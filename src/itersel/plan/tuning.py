@@ -13,11 +13,10 @@ from itersel.config.search import ForestSettings, KBestSettings
 from itersel.config.settings import as_json
 from itersel.config.steps import TuneSettings
 from itersel.config.values import Config
+from itersel.plan.divisions import Divisions
 from itersel.plan.epochs import Epoch, Epochs
 from itersel.plan.origin import Origin
-from itersel.plan.retune import retuner
-from itersel.plan.search import restricted_templates, search_keys
-from itersel.results import MANIFEST, WEIGHTS, iteration_folder, sentence_file, tuning_file
+from itersel.results import MANIFEST, WEIGHTS, iteration_folder, tuning_file
 from itersel.vectors.feature_names import ALL_FEATURES
 
 
@@ -44,13 +43,13 @@ class _Iterations(Protocol):
     def level_before(self, epoch: Epoch) -> list[str]:
         """Return the manifests that all shards or pieces wait for, so that they start together."""
 
-    def sentence_files(self, wildcards: Any) -> list[str]:
+    def sentence_files(self, epoch: Epoch, file: int) -> list[str]:
         """Return the files with the sentences to decode for a tuning file: their grammars."""
 
-    def language_models(self, wildcards: Any) -> list[str]:
+    def language_models(self, epoch: Epoch, file: int) -> list[str]:
         """Return the language model for each file of `sentence_files`."""
 
-    def shards_per_array_task(self, wildcards: Any) -> int:
+    def shards_per_array_task(self, epoch: Epoch) -> int:
         """Return the number of tuning files that an array task writes."""
 
 
@@ -59,11 +58,8 @@ class _BatchIterations(_Iterations):
 
     retunes = False
 
-    def __init__(self, epochs: Epochs) -> None:
-        self._epochs = epochs
-
     def folder(self, epoch: Epoch, iteration: int) -> str:
-        return self._epochs.epoch(epoch.name, iteration).folder
+        return epoch.at(iteration).folder
 
     def first_weights(self, epoch: Epoch) -> list[str]:
         return epoch.start
@@ -80,14 +76,14 @@ class _BatchIterations(_Iterations):
     def level_before(self, epoch: Epoch) -> list[str]:
         return epoch.level_before
 
-    def sentence_files(self, wildcards: Any) -> list[str]:
-        return self._epochs.of(wildcards).sentence_files(int(wildcards.file))
+    def sentence_files(self, epoch: Epoch, file: int) -> list[str]:
+        return epoch.sentence_files(file)
 
-    def language_models(self, wildcards: Any) -> list[str]:
-        return self._epochs.of(wildcards).language_models(int(wildcards.file))
+    def language_models(self, epoch: Epoch, file: int) -> list[str]:
+        return epoch.language_models(file)
 
-    def shards_per_array_task(self, wildcards: Any) -> int:
-        return self._epochs.shards_per_array_task(wildcards)
+    def shards_per_array_task(self, epoch: Epoch) -> int:
+        return epoch.experiment.tasks.shards_per_array_task
 
 
 class _RetuneIterations(_Iterations):
@@ -98,10 +94,10 @@ class _RetuneIterations(_Iterations):
 
     retunes = True
 
-    def __init__(self, config: Config, origin: Origin, epochs: Epochs) -> None:
+    def __init__(self, origin: Origin, divisions: Divisions) -> None:
         self._origin = origin
-        self._pieces = config.decoder.pieces
-        self._dev = epochs.divisions.folder("dev", epochs.divisions.of_pieces)
+        self._files = divisions.pieces("dev")
+        self._folder = divisions.folder("dev", divisions.of_pieces)
 
     def folder(self, epoch: Epoch, iteration: int) -> str:
         is_last = iteration == epoch.last_iteration
@@ -115,21 +111,21 @@ class _RetuneIterations(_Iterations):
         return iteration if epoch.reads_forests else 1
 
     def file_count(self, epoch: Epoch) -> int:
-        return self._pieces
+        return len(self._files)
 
     def all_sentence_files(self, epoch: Epoch) -> list[str]:
-        return [f"{self._dev}/{sentence_file(piece)}" for piece in range(self._pieces)]
+        return self._files
 
     def level_before(self, epoch: Epoch) -> list[str]:
-        return [f"{self._dev}/{MANIFEST}"]
+        return [f"{self._folder}/{MANIFEST}"]
 
-    def sentence_files(self, wildcards: Any) -> list[str]:
-        return [f"{self._dev}/{sentence_file(wildcards.file)}"]
+    def sentence_files(self, epoch: Epoch, file: int) -> list[str]:
+        return [self._files[file]]
 
-    def language_models(self, wildcards: Any) -> list[str]:
+    def language_models(self, epoch: Epoch, file: int) -> list[str]:
         return self._origin.language_models
 
-    def shards_per_array_task(self, wildcards: Any) -> int:
+    def shards_per_array_task(self, epoch: Epoch) -> int:
         return 1
 
 
@@ -144,31 +140,35 @@ def _decoded_tuning_files(iterations: _Iterations, epoch: Epoch, last: int) -> l
 class Tuning:
     """The tuning of all experiments that have a batch tuner, as the rules ask for it."""
 
-    def __init__(self, config: Config, origin: Origin, epochs: Epochs) -> None:
+    def __init__(self, config: Config, origin: Origin, divisions: Divisions, epochs: Epochs) -> None:
         self._config = config
         self._origin = origin
         self._epochs = epochs
-        self._batch = _BatchIterations(epochs)
-        self._retune = _RetuneIterations(config, origin, epochs)
+        self._batch = _BatchIterations()
+        self._retune = _RetuneIterations(origin, divisions)
 
-    def _of(self, wildcards: Any) -> _Iterations:
-        return self._batch if self._epochs.of(wildcards).is_batch else self._retune
+    def _of(self, epoch: Epoch) -> _Iterations:
+        return self._batch if epoch.is_batch else self._retune
 
     def sentence_files(self, wildcards: Any) -> list[str]:
         """Return the files with the sentences to decode for a tuning file: their grammars."""
-        return self._of(wildcards).sentence_files(wildcards)
+        epoch = self._epochs.of(wildcards)
+        return self._of(epoch).sentence_files(epoch, int(wildcards.file))
 
     def language_models(self, wildcards: Any) -> list[str]:
         """Return the language model for each file of `sentence_files`."""
-        return self._of(wildcards).language_models(wildcards)
+        epoch = self._epochs.of(wildcards)
+        return self._of(epoch).language_models(epoch, int(wildcards.file))
 
     def shards_per_array_task(self, wildcards: Any) -> int:
         """Return the number of tuning files that an array task writes."""
-        return self._of(wildcards).shards_per_array_task(wildcards)
+        epoch = self._epochs.of(wildcards)
+        return self._of(epoch).shards_per_array_task(epoch)
 
     def level_before(self, wildcards: Any) -> list[str]:
         """Return the manifests that all shards or pieces wait for, so that they start together."""
-        return self._of(wildcards).level_before(self._epochs.of(wildcards))
+        epoch = self._epochs.of(wildcards)
+        return self._of(epoch).level_before(epoch)
 
     def iteration(self, wildcards: Any) -> int:
         """Return the number of the iteration."""
@@ -178,7 +178,7 @@ class Tuning:
         """Return the start weights: those of the previous iteration, of the epoch, or the mixed ones."""
         epoch = self._epochs.of(wildcards)
         iteration = self.iteration(wildcards)
-        iterations = self._of(wildcards)
+        iterations = self._of(epoch)
         if iteration > 1:
             return [f"{iterations.folder(epoch, iteration - 1)}/{WEIGHTS}"]
         return iterations.first_weights(epoch)
@@ -190,17 +190,13 @@ class Tuning:
     @functools.cache  # noqa: B019  (there is one plan)
     def _settings(self, name: str) -> str:
         experiment = self._config.experiments[name]
-
-        keys = search_keys(self._config, experiment)
-
+        keys = vars(self._origin.decoding(experiment))
         if not self._epochs.epoch(name, 1).reads_forests:
-            templates = restricted_templates(self._config, experiment)
-            k_best = never_null(experiment.k_best)
-            return as_json(KBestSettings(**keys, templates=templates, k_best=k_best))
+            return as_json(KBestSettings(**keys, k_best=never_null(experiment.k_best)))
 
-        if retuner(experiment):
+        if experiment.retune.batch_tuner is not None:
             # forests contain the sum of the sparse features; to lists, the tuner adds it
-            keys["features"] = ALL_FEATURES
+            keys = {**keys, "features": ALL_FEATURES}
         return as_json(ForestSettings(**keys, forest_density=self._config.decoder.forest_density))
 
     def settings(self, wildcards: Any) -> str:
@@ -209,8 +205,8 @@ class Tuning:
 
     def tuning_files(self, wildcards: Any) -> list[str]:
         """Return the files to tune on: of all iterations so far, but only the newest forests of dev."""
-        iterations = self._of(wildcards)
         epoch = self._epochs.of(wildcards)
+        iterations = self._of(epoch)
         decoded = _decoded_tuning_files(iterations, epoch, self.iteration(wildcards))
         return self._origin.tuning_files(iterations.all_sentence_files(epoch), decoded)
 
@@ -229,10 +225,12 @@ class Tuning:
         return as_json(
             TuneSettings(
                 tuner=epoch.tuner,
-                files=self._of(wildcards).file_count(epoch),
+                files=self._of(epoch).file_count(epoch),
                 seed=never_null(epoch.experiment.seed),
                 features=epoch.experiment.features,
-                retune=self._of(wildcards).retunes,
-                left_out_templates=self._config.text_features.left_out(epoch.experiment.templates),
+                retune=self._of(epoch).retunes,
+                left_out_templates=self._config.text_features.left_out(
+                    never_null(epoch.experiment.templates)
+                ),
             )
         )

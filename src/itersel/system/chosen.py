@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +83,7 @@ def choose_system(
         learner=values["learner"]["name"],
         mixing=values["mixing"]["name"],
         tune_on=experiment.tune_on,
-        features=_used_features(experiment),
+        features=_used_features(experiment, settings.templates),
         tasks=values["tasks"]["name"],
         shards=experiment.tasks.shards,
         settings=values,
@@ -99,11 +99,12 @@ def choose_system(
     )
 
 
-def _used_features(experiment: Experiment) -> str:
+def _used_features(experiment: Experiment, available: Collection[str]) -> str:
     """Return what the table says of the features of an experiment: its templates, if it uses only some."""
-    if experiment.templates is None:
+    templates = experiment.templates
+    if not experiment.uses_sparse or templates is None or {*templates} == {*available}:
         return experiment.features
-    return ", ".join(experiment.templates) or "no templates"
+    return ", ".join(templates) or "no templates"
 
 
 def _keep_weights(weights: str, output: str) -> int:

@@ -5,33 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from itersel.config.mbr import MbrSettings
-from itersel.config.report_steps import GivenListScaleSettings
+from itersel.config.report_steps import GivenListScaleSettings, ScaleSettings
 from itersel.config.search import Search
-from itersel.decode.opening import open_grammars
+from itersel.decode.opening import open_grammars, open_lists
 from itersel.decode.output import text_of
 from itersel.decode.ranking import best_ranks
 from itersel.errors import located
-from itersel.lists.files import read_list_table
 from itersel.rerank.mbr import ranking_of
 from itersel.run.progress import progress
 from itersel.vectors.weights import Weights
 
 
 def translations_by(
-    pieces: Sequence[str], language_model: str | None, weights: Weights, settings: GivenListScaleSettings
+    pieces: Sequence[str],
+    language_model: str | None,
+    weights: Weights,
+    settings: ScaleSettings | GivenListScaleSettings,
 ) -> Iterator[list[str]]:
     """Yield the translations of each sentence: one for each candidate of the settings.
 
-    Without a `language_model`, pieces contain given lists, and `decoding` is no `Search`.
+    `language_model` is None if the pieces contain given lists.
     """
-    decoding = settings.decoding
     for piece in progress(pieces, "translate"):
         with located(piece):
-            if isinstance(decoding, Search):
+            if isinstance(settings, ScaleSettings):
                 assert language_model is not None, "only given lists need no language model"
-                yield from _decoded(piece, language_model, weights, decoding, settings.mbr)
+                yield from _decoded(piece, language_model, weights, settings.decoding, settings.mbr)
             else:
-                list_table = read_list_table(piece, decoding.uses_sparse, has_text=True)
+                list_table = open_lists(piece, settings.decoding, has_text=True)
                 by_candidate = [
                     list_table.best_texts(weights, ranking_of(mbr)) for mbr in settings.mbr.candidates
                 ]

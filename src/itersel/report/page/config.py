@@ -10,7 +10,7 @@ from typing import Any
 from itersel.config.forms import conditions_in
 from itersel.config.grids import without_grids
 from itersel.config.values import Config, Experiment
-from itersel.keys import default_form, default_of, name_in
+from itersel.keys import declared, default_form, default_of, forms_of, name_in
 
 
 def describe_config(content: object, config: Config) -> dict[str, Any]:
@@ -55,8 +55,8 @@ def _changed(
             for entry, one in value.items():
                 yield from _changed(one, f"{name}.{entry}." if entry else f"{name}.")
         elif is_dataclass(value):
-            if conditions is not None and "forms" in item.metadata:
-                form = name_in(item.metadata["forms"], value)
+            if conditions is not None and declared(item).forms is not None:
+                form = name_in(forms_of(item), value)
                 default = default_form(item, conditions)
                 if form != default:
                     yield f"{name}.name", form, default
