@@ -127,9 +127,9 @@ def _read_texts(options: argparse.Namespace) -> tuple[TextLists, TextLists | Non
     from itersel.tune.measure import Measure, read_measure
     from itersel.tune.nbest import read_all_but_lists
 
+    _check_seeds(options)
     features = features_of(options.feature)
     devtest_features = features_of(options.devtest_feature, "--devtest-feature")
-    _check_seeds(options)
 
     measure = read_measure(options.quality, options.tokenizer)
     dev = read_all_but_lists(options.nbest, read_references(options.reference), features, measure)
