@@ -18,7 +18,7 @@ from tests.refusals import input_error
 from itersel.errors import InputError
 from itersel.run.atomic import atomic_path, new_folder, remove_leftovers, temporary_folder
 from itersel.run.manifests import stale_manifests
-from itersel.storage.files import line_blocks, open_output, read_lines, read_manifest, write_lines
+from itersel.storage.files import line_blocks, open_output, read_lines, read_manifest, suffix_in, write_lines
 
 SLEEPER = """
 import signal, sys
@@ -199,6 +199,12 @@ def test_links_are_kept_and_pipes_are_written_to(tmp_path):
     assert reader.communicate()[0] == b"sent"
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert not list(tmp_path.glob(".tmp.*"))
+
+
+def test_suffixes_are_found_in_either_case() -> None:
+    suffixes = (".arpa", ".bin")
+    names = ("lm.bin", "LM.BIN", "a.bin/lm.Arpa", "bin", "lm.bin.gz")
+    assert [suffix_in(name, suffixes) for name in names] == [".bin", ".bin", ".arpa", None, None]
 
 
 def test_lists_of_names(tmp_path: Path) -> None:
