@@ -70,6 +70,8 @@ ABBREVIATIONS = (
 )
 ABBREVIATION = re.compile(rf"(^|[\s(])({'|'.join(ABBREVIATIONS)})\.$", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_]{2}")
+# Some descriptions contain tabs, or other control characters where letters were damaged.
+CONTROL_CHARACTER = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 # A paragraph: its pieces of running text (a list has one for each item), or none if it is set as it is.
 Paragraph = list[str] | None
@@ -129,10 +131,11 @@ def stanzas(text: str) -> Iterator[dict[str, str]]:
     """Yield the fields of each stanza; the further lines of a field follow its first one."""
     for stanza in text.split("\n\n"):
         fields, name = dict[str, str](), ""
-        for line in stanza.splitlines():
+        # splitlines would also cut at control characters
+        for line in stanza.split("\n"):
             if line.startswith(" "):
                 fields[name] += f"\n{line}"
-            else:
+            elif line:
                 name, _, value = line.partition(":")
                 fields[name] = value.strip()
         if fields:
@@ -243,7 +246,8 @@ def pair_sentences(source: list[str], target: list[str]) -> list[tuple[str, str]
 
 
 def sentences(text: str) -> list[str]:
-    """Cut text into sentences."""
+    """Cut text into sentences; control characters become spaces."""
+    text = CONTROL_CHARACTER.sub(" ", text)
     found, begin = list[str](), 0
     for end in END.finditer(text):
         if not ABBREVIATION.search(text[begin : end.start()]):

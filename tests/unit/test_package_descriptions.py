@@ -40,13 +40,14 @@ Description-en: two
 Package: three
 Description-md5: 3
 Description-en: three
+
 """
 ITALIAN = """\
 Package: one
 Description-md5: 1
 Description-it: forma breve di uno
  Questa è una frase, che va a capo alla
- fine della riga. Un'altra, ad es. Testo italiano! "Una terza."
+ fine della riga. Un'altra, ad es. Testo\titaliano\x85! "Una terza."
  .
  Può:
   - fare questo. E
@@ -78,7 +79,7 @@ WRAPPED = "Questa è una frase, che va a capo alla fine della riga."
 PAIRS = [
     ("forma breve di uno", "short form of one", "games"),
     (WRAPPED, "This is a sentence, which is wrapped at the end of the line.", "games"),
-    ("Un'altra, ad es. Testo italiano!", "Another one, e.g. Italian text!", "games"),
+    ("Un'altra, ad es. Testo italiano !", "Another one, e.g. Italian text!", "games"),
     ('"Una terza."', '"A third one."', "games"),
     ("Può:", "It can:", "games"),
     ("fare questo.", "do this.", "games"),
