@@ -233,7 +233,7 @@ def test_only_a_search_starts_from_1(tmp_path, settings):
     """Also with a feature of our decoder, from whose own start weights the tuners of a run start."""
     (tmp_path / "list").write_text("0 ||| a ||| f=1 LanguageModel=2\n0 ||| b ||| f=2\n")
     text = read_all_but_lists([tmp_path / "list"], [["a"]], {}, read_measure("ter"))
-    start = prepare_nbest(text, settings).start_weights.to_dict()
+    start = prepare_nbest(text, settings).all_start_weights.to_dict()
     assert start == ({"f": 1.0, "LanguageModel": 1.0} if settings.searches_lines else {})
 
 

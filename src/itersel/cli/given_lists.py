@@ -22,7 +22,8 @@ def kind_of_settings(
 ) -> type[D] | type[L]:
     """Return the settings of a step: of our decoder or, without a language model for it, of given lists.
 
-    Steps decide this only here, and a run only in `itersel.config.splits.has_given_lists`: it passes a
-    language model unless it has given lists. What a step calls asks which of the two its settings are.
+    All steps that take a language model decide this here, and a run in
+    `itersel.config.splits.has_given_lists`: it passes a language model unless it has given lists. What a step
+    calls asks which of the two its settings are.
     """
     return of_decoder if options.language_model else of_lists

@@ -64,6 +64,7 @@ def _check_experiments(config: Config) -> None:
 
 
 def _check_experiment(config: Config, name: str) -> None:
+    """Reject an experiment whose keys contradict each other or other sections."""
     experiment = config.experiments[name]
     key = f"experiments.{name}"
     mixing = experiment.mixing

@@ -40,6 +40,7 @@ def check_lists(config: Config) -> None:
 
 
 def _check_text(config: Config, text: TrainingText | ReferencedText, key: str) -> None:
+    """Reject a text that lacks files which lists need, or names some that have no effect with them."""
     has_features, choose_by = not config.text_features.is_empty, config.evaluation.choose_by
     allowed = (*OF_TEXTS, *(("source", "devtest") if isinstance(text, TestSet) else ()))
     if has_features:

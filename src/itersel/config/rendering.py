@@ -55,58 +55,80 @@ def _summary(kind: Any) -> str:
 
 
 def _value_schema(item: Field[Any], kind: Any, in_grid: bool) -> dict[str, Any]:
-    schema: dict[str, Any] = {"description": _explained(item)}
-    if (known := declared(item).forms) is not None:
-        forms = [_choice_schema(name, one, in_grid) for name, one in known.items()]
-        if in_grid:
-            name = {"name": _list_schema({"enum": list(known)})}
-            forms.append({"type": "object", "properties": name, "required": ["name"]})
-        # without a name, several may match
-        return schema | {"anyOf": forms}
+    """Return the schema of the value of a key of this type; in a grid, it may also be a list of values."""
+    explained: dict[str, Any] = {"description": _explained(item)}
+    if (forms := declared(item).forms) is not None:
+        return explained | _forms_schema(forms, in_grid)
 
     kind, optional = split_optional(kind)
     if is_dataclass(kind):
-        return schema | _section_schema(kind, in_grid)
+        return explained | _section_schema(kind, in_grid)
+    if typing.get_origin(kind) is dict:
+        return explained | _named_values_schema(item, kind)
+    if typing.get_origin(kind) is tuple:
+        return explained | _values_schema(item, optional)
+
+    single = _single_schema(item, kind, optional)
+    value = {"anyOf": [single, _list_schema(single)]} if in_grid else single
+    return explained | value | {"default": item.default}
+
+
+def _forms_schema(known: Mapping[str, type], in_grid: bool) -> dict[str, Any]:
+    """Return the schema of a section that has one of several forms, such as a learner."""
+    forms = [_choice_schema(name, one, in_grid) for name, one in known.items()]
+    if in_grid:
+        name = {"name": _list_schema({"enum": list(known)})}
+        forms.append({"type": "object", "properties": name, "required": ["name"]})
+    # without a name, several may match
+    return {"anyOf": forms}
+
+
+def _named_values_schema(item: Field[Any], kind: Any) -> dict[str, Any]:
+    """Return the schema of values that have names of the user's choice: numbers, files or sections."""
+    value_kind = typing.get_args(kind)[-1]
 
     optional_names = {"type": ["object", "null"], "minProperties": 1}
-    if kind == dict[str, int]:
+    if value_kind is int:
         number = {"type": "integer", **_bounds(declared(item))}
-        return schema | _names_schema(LABEL_PATTERN, number, **optional_names) | {"default": None}
-    if kind == dict[str, tuple[str, ...]]:
+        return _names_schema(LABEL_PATTERN, number, **optional_names) | {"default": None}
+    if value_kind == tuple[str, ...]:
         path = {"type": "string", **_bounds(declared(item))}
         files = {"anyOf": [path, {"type": "array", "items": path}]}
-        return schema | _names_schema(EXPERIMENT_PATTERN, files, **optional_names) | {"default": None}
-    if kind == dict[str, Experiment]:
+        return _names_schema(EXPERIMENT_PATTERN, files, **optional_names) | {"default": None}
+    if value_kind is Experiment:
         experiment = _section_schema(Experiment, in_grid=True)
-        return schema | {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, experiment)
+        return {"minProperties": 1} | _names_schema(EXPERIMENT_PATTERN, experiment)
 
-    if typing.get_origin(kind) is dict:
-        keys = declared(item).names.keys_of_single
-        text = typing.get_args(kind)[-1]
-        if not keys:
-            return schema | _names_schema(SCORE_PATTERN, _section_schema(text))
-        pattern = f"(?!({'|'.join(keys)})$){TEST_SET_PATTERN}"
-        files = _section_schema(text)
-        return schema | {"anyOf": [files, _names_schema(pattern, files)]}
+    section = _section_schema(value_kind)
+    # keys of a section that may stand there without a name
+    keys = declared(item).names.keys_of_single
+    if not keys:
+        return _names_schema(SCORE_PATTERN, section)
+    pattern = f"(?!({'|'.join(keys)})$){TEST_SET_PATTERN}"
+    return {"anyOf": [section, _names_schema(pattern, section)]}
 
-    if typing.get_origin(kind) is tuple:
-        entry: dict[str, Any] = {"type": "string", **_bounds(declared(item))}
-        if (choices := declared(item).choices) is not None:
-            entry["enum"] = list(choices)
-        allowed: dict[str, Any] = {"type": ["array", "null"] if optional else "array", "items": entry}
-        if declared(item).alone:
-            allowed = {"anyOf": [entry, allowed, {"type": "null"}]}
-        default = None if item.default is None else list(typing.cast(tuple[str, ...], item.default))
-        return schema | allowed | {"default": default}
 
+def _values_schema(item: Field[Any], optional: bool) -> dict[str, Any]:
+    """Return the schema of a list of texts; some keys also take a single text."""
+    entry: dict[str, Any] = {"type": "string", **_bounds(declared(item))}
+    if (choices := declared(item).choices) is not None:
+        entry["enum"] = list(choices)
+    allowed: dict[str, Any] = {"type": ["array", "null"] if optional else "array", "items": entry}
+    if declared(item).alone:
+        allowed = {"anyOf": [entry, allowed, {"type": "null"}]}
+    default = None if item.default is None else list(typing.cast(tuple[str, ...], item.default))
+    return allowed | {"default": default}
+
+
+def _single_schema(item: Field[Any], kind: Any, optional: bool) -> dict[str, Any]:
+    """Return the schema of a text, a number, or true or false."""
     single: dict[str, Any] = {"type": [JSON_TYPES[kind], "null"] if optional else JSON_TYPES[kind]}
     if declared(item).choices is not None:
         single["enum"] = [*_spellings(declared(item)), *([None] if optional else [])]
     single |= _bounds(declared(item))
     if kind is int:
         single.setdefault("maximum", MAX_INTEGER)
-    schema |= {"anyOf": [single, _list_schema(single)]} if in_grid else single
-    return schema | {"default": item.default}
+    return single
 
 
 def _spellings(declaration: Declaration) -> list[str]:

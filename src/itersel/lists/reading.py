@@ -127,6 +127,7 @@ class _ParsedLists(NamedTuple):
 
 
 def _collect(given: Iterable[Line], prepare: Callable[[str], str], has_lines: bool) -> _ParsedLists:
+    """Parse lines, and collect what is in them in flat arrays, in the order of the lines."""
     parser = LineParser()
     lines = list[str]()
     sentence = array("q")

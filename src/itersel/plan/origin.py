@@ -92,6 +92,10 @@ class Origin(ABC):
     def decoding(self, experiment: Experiment) -> Search | GivenListFeatures:
         """Return how an experiment translates: with which search or, of lists, which features score them."""
 
+    def left_out_templates(self, experiment: Experiment) -> tuple[str, ...]:
+        """Return the templates of text whose features a tuner ignores; of our own lists, the decoder does."""
+        return ()
+
     @abstractmethod
     def scaling(self, experiment: Experiment, choice: ScaleChoice) -> ScaleChoice:
         """Return how the scale of minimum Bayes risk is chosen, with how an experiment translates."""
@@ -196,8 +200,10 @@ class _GivenLists(Origin):
         return sentence_files
 
     def decoding(self, experiment: Experiment) -> GivenListFeatures:
-        left_out = self._config.text_features.left_out(never_null(experiment.templates))
-        return GivenListFeatures(experiment.features, left_out)
+        return GivenListFeatures(experiment.features, self.left_out_templates(experiment))
+
+    def left_out_templates(self, experiment: Experiment) -> tuple[str, ...]:
+        return self._config.text_features.left_out(never_null(experiment.templates))
 
     def scaling(self, experiment: Experiment, choice: ScaleChoice) -> ScaleChoice:
         return GivenListScaleSettings(**vars(choice), decoding=self.decoding(experiment))

@@ -229,8 +229,6 @@ class Tuning:
                 seed=never_null(epoch.experiment.seed),
                 features=epoch.experiment.features,
                 retune=self._of(epoch).retunes,
-                left_out_templates=self._config.text_features.left_out(
-                    never_null(epoch.experiment.templates)
-                ),
+                left_out_templates=self._origin.left_out_templates(epoch.experiment),
             )
         )

@@ -86,6 +86,7 @@ def _differing(settings: Content) -> dict[str, dict[str, str]]:
 
 
 def _view(test_set: TestSetTable, shown: Shown) -> View:
+    """Return the table of a test set: settings that differ, scores, the epoch and costs, in this order."""
     is_pooled = test_set.is_pooled
     systems = test_set.systems
     rows = _rows(test_set, shown)

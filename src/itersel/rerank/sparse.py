@@ -111,6 +111,7 @@ def text_rows(words: ListWords, links: Links, templates: Collection[str]) -> Spa
 def _entries(
     words: ListWords, links: Links, templates: Collection[str], shapes: Sequence[Shapes]
 ) -> _Entries:
+    """Return the features of all translations, of which those that occur in several lists have one number."""
     wanted = np.array([one.template in templates for one in _PATTERNS], np.uint8)
     source_shapes, target_shapes = shapes
     lists = ListArrays(

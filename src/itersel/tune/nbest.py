@@ -29,6 +29,7 @@ from itersel.storage.numbers import DEFAULT_SEED
 from itersel.storage.strings import string_table
 from itersel.tune.measure import Measure, quality_by_metric, read_measure
 from itersel.tune.problem import ListProblem, run_tuner
+from itersel.tune.start_weights import default_start_on_lists
 from itersel.vectors.features import feature_keys
 from itersel.vectors.weights import Weights, make_weights, take_weights
 
@@ -143,7 +144,7 @@ class PreparedLists(NamedTuple):
 
     tuner: Batch
     problem: ListProblem
-    start_weights: Weights
+    all_start_weights: Weights  # also of features that are in no list, which the problem lacks
     feature_names: Sequence[str]  # of all features in the lists
     absent_weights: dict[str, float]  # start weights of features that are in no list
     sizes: Mapping[str, int]  # see `TunedLists`
@@ -158,7 +159,7 @@ class PreparedLists(NamedTuple):
         return TunedLists(
             weights=make_weights(tuned.weights.to_dict() | self.absent_weights),
             quality_points=self.measure.shown(tuned.quality),
-            start_quality_points=self._quality_points(problem.table, self.start_weights),
+            start_quality_points=self._quality_points(problem.table, self.all_start_weights),
             sentences=tuned.sentences,
             translations=tuned.translations,
             sizes=self.sizes,
@@ -181,7 +182,7 @@ class PreparedLists(NamedTuple):
             difference = f"the number of values of '{name}' is {count}, but {expected} in {self.name}"
             raise InputError(f"{difference}; {advice}", text.name)
         # features are rounded as in tuning
-        table = ListProblem.of_table(read.table, self.start_weights).table
+        table = ListProblem.of_table(read.table, self.all_start_weights).table
         return partial(self._quality_points, table)
 
     def _quality_points(self, table: ListTable, weights: Weights) -> float:
@@ -202,10 +203,7 @@ def prepare_nbest(
     read = _read_table(text, tuner)
 
     if given is None:
-        # For tuners that search lines, all features are dense, and they cannot start from 0, where all
-        # translations have the same score. For other tuners, no feature is dense, and they start from 0.
-        # `itersel.config.tuners` says this to users.
-        start_weights = make_weights(dict.fromkeys(read.table.dense_names, 1.0))
+        start_weights = default_start_on_lists(read.table.dense_names)
     else:
         start_weights = given.checked_against(read)
 
@@ -216,7 +214,7 @@ def prepare_nbest(
     return PreparedLists(
         tuner=tuner,
         problem=problem,
-        start_weights=start_weights,
+        all_start_weights=start_weights,
         feature_names=read.names,
         absent_weights=absent_weights,
         sizes=read.sizes,

@@ -44,4 +44,4 @@ def tune_with_seeds(
             best = of_seed, tuned
 
     assert best is not None, "there is no seed"
-    return BestSeed(best[0].seed, best[1], points_on_devtest(prepared.start_weights), reached)
+    return BestSeed(best[0].seed, best[1], points_on_devtest(prepared.all_start_weights), reached)

@@ -1,4 +1,7 @@
-"""Start weights of tuners in a run, where none are given."""
+"""Start weights of tuners where none are given: in a run, and of `itersel tune --nbest`.
+
+`itersel.config.tuners` describes both to users.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +30,19 @@ def default_start(dense_names: Sequence[str]) -> Weights:
     """Return the weights that a run decodes its first lists with, and tunes from; all others are 0.
 
     These are `START_WEIGHTS` for features of our decoder. If none of the dense features is ours, as in lists
-    of another decoder, all of them start from 1. `itersel tune --nbest` has its own default
-    (`itersel.tune.nbest`).
+    of another decoder, all of them start from 1.
     """
     has_own = not START_WEIGHTS.keys().isdisjoint(dense_names)
     return make_weights(START_WEIGHTS if has_own else dict.fromkeys(dense_names, 1.0))
+
+
+def default_start_on_lists(dense_names: Sequence[str]) -> Weights:
+    """Return the weights that `itersel tune --nbest` starts from: 1 for dense features, 0 for all others.
+
+    For tuners that search lines, all features are dense; they cannot start from 0, where all translations
+    have the same score. For other tuners, no feature is dense.
+    """
+    return make_weights(dict.fromkeys(dense_names, 1.0))
 
 
 def start_weights_of_iteration(given: Weights | None, iteration: int, dense_names: Sequence[str]) -> Weights:
